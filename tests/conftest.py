@@ -7,6 +7,7 @@ import math
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
@@ -17,8 +18,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parents[1]
-settings.register_profile("no clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("no clock")  # a busy machine is no failure
+EXAMPLES = int(os.environ.get("RECUSE_EXAMPLES", "25"))  # continuous integration tries more
+settings.register_profile("recuse", max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("recuse")  # a busy machine is no failure
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """With `-n`, each worker takes a half of the tests in their order, and who is done first takes from the other: what
     a module or session prepares is prepared once, and not once by each worker."""
@@ -116,16 +120,37 @@ def shipped_results(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., M
     return run
 
 
+# --------------------------------------------------------------------------- what the default command leaves out
+
+LEFT_OUT = pytest.StashKey[dict[str, int]]()
+"""What kind of tests was left out -> how many."""
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Without a choice of their own, newcomers are spared the simulations; .ci/run and `-m slow` run them."""
+    """Without a choice of their own, newcomers are spared what takes long; .ci/run and `-m slow` run it."""
     if config.option.markexpr or config.option.keyword or any("::" in arg for arg in config.args):
         return
-    slow = [item for item in items if item.get_closest_marker("slow")]
-    if slow:
-        config.hook.pytest_deselected(items=slow)
-        items[:] = [item for item in items if not item.get_closest_marker("slow")]
+    marks = {item: mark for item in items if (mark := item.get_closest_marker("slow"))}
+    if marks:
+        config.hook.pytest_deselected(items=[*marks])
+        items[:] = [item for item in items if item not in marks]
+        kinds = Counter(mark.args[0] if mark.args else "simulations" for mark in marks.values())
+        config.stash[LEFT_OUT] = dict(kinds)
 
 
-def pytest_report_header(config: pytest.Config) -> str:
-    """What the command leaves out."""
-    return "" if config.option.markexpr else "simulations are left out: pytest tests/ -m slow"
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A worker tells the process that reports."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left_out"] = session.config.stash.get(LEFT_OUT, {})
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Every worker collects everything: one of them is enough."""
+    node.config.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get("left_out", {})
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if kinds := config.stash.get(LEFT_OUT, {}):
+        left_out = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
+        terminalreporter.write_line(f"left out: {left_out}: pytest tests/ -m slow")

@@ -4,7 +4,7 @@
 
 It decides nothing and computes no statistics: what it shows stands in results.json. The same results give the same
 bytes: no clock, no path, no random id goes in.
-`results` is the mapping described in canonical_form.py and CONTRIBUTING.md; numpy scalars in it are converted.
+`results` is the mapping described in canonical_form.py and docs/results-json.md; numpy scalars in it are converted.
 """
 
 from __future__ import annotations

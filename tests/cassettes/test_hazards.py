@@ -82,7 +82,8 @@ MATCH = ("method", "uri", "body")
 def both(hazard: str, strict: bool = True, raises: Any = None) -> Callable[[Any], Any]:
     """Run with `backend` set to ours, and to stock vcrpy as an expected failure."""
     expected = pytest.mark.xfail(reason=f"stock vcrpy: {hazard}", strict=strict, raises=raises)
-    return pytest.mark.parametrize("backend", [pytest.param(Stock, marks=expected), Ours], ids=["stock", "ours"])
+    stock = pytest.param(Stock, marks=[expected, pytest.mark.slow("hazards of stock vcrpy")])
+    return pytest.mark.parametrize("backend", [stock, Ours], ids=["stock", "ours"])
 
 
 def numbers(answers: Sequence[Any]) -> list[int]:

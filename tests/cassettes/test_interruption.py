@@ -20,6 +20,7 @@ from recuse.cassettes.writer import BALLAST_BYTES, Writer
 
 PROGRAM = Path(__file__).with_name("recorder.py")
 REPEATS = 40  # of three items
+INTERRUPTED = pytest.mark.slow("interrupted recordings")
 
 
 def start(root: Path, url: str, *, concurrency: int = 6, grace: float = 5, **environment: str) -> subprocess.Popen[str]:
@@ -69,7 +70,7 @@ def older(root: Path, slow: Server) -> dict[str, bytes]:
     return files(root)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=INTERRUPTED)])
 def test_a_signal_ends_the_recording_in_order(
     number: signal.Signals, root: Path, slow: Server, older: dict[str, bytes]
 ) -> None:
@@ -89,6 +90,7 @@ def test_a_signal_ends_the_recording_in_order(
     _resumes(root, slow, older)
 
 
+@INTERRUPTED
 def test_a_second_signal_does_not_wait_for_answers(root: Path, older: dict[str, bytes]) -> None:
     with Server(delay=60) as stuck:
         process = start(root, stuck.url, grace=60)
@@ -104,6 +106,7 @@ def test_a_second_signal_does_not_wait_for_answers(root: Path, older: dict[str, 
     assert {name: files(root)[name] for name in older} == older
 
 
+@INTERRUPTED
 def test_after_the_grace_time_answers_are_not_waited_for(root: Path) -> None:
     with Server(delay=60) as stuck:
         process = start(root, stuck.url, grace=0.2)
@@ -115,7 +118,7 @@ def test_after_the_grace_time_answers_are_not_waited_for(root: Path) -> None:
     assert "not asked: 120" in err
 
 
-@pytest.mark.parametrize("after", [1, 7, 30])
+@pytest.mark.parametrize("after", [7, *(pytest.param(k, marks=INTERRUPTED) for k in (1, 30))])
 def test_sigkill_leaves_every_finished_call_on_disk(
     after: int, root: Path, slow: Server, older: dict[str, bytes]
 ) -> None:

@@ -220,6 +220,12 @@ def test_requests_start_no_faster_than_the_limits_allow(limits: Limits, tokens: 
     assert asyncio.run(four()) == pytest.approx(starts)
 
 
+def test_tokens_are_counted_where_they_are_limited() -> None:
+    """Counting takes time, so it is left out where only requests are."""
+    assert RateLimit(Limits(tokens_per_minute=6000)).counts_tokens
+    assert not RateLimit(Limits(requests_per_minute=60)).counts_tokens
+
+
 def test_time_not_used_is_not_saved_up_for_a_burst() -> None:
     clock = Clock()
     pace = RateLimit(Limits(requests_per_minute=60), clock, clock.sleep)

@@ -20,6 +20,7 @@ from recuse.schema import Call, RawResponse, Request
 ROOT = Path(__file__).parents[2] / "cassettes"
 FILES = stored_files(ROOT)
 PANELS = sorted({name.split("/")[0] for name in FILES})
+EACH = [pytest.param(p, marks=pytest.mark.slow("whole recordings") if p == "local" else ()) for p in PANELS]
 
 Answer = tuple[int, dict[str, str], bytes]
 
@@ -47,7 +48,7 @@ def directly(panel: str, calls: list[Call]) -> Iterator[tuple[Call, RawResponse]
     return library.replay(calls)
 
 
-@pytest.mark.parametrize("panel", PANELS)
+@pytest.mark.parametrize("panel", EACH)
 def test_stock_vcrpy_reads_the_same_status_headers_and_bytes(panel: str) -> None:
     compared = 0
     for name, path in FILES.items():
@@ -76,7 +77,7 @@ def test_stock_vcrpy_reads_the_same_status_headers_and_bytes(panel: str) -> None
     )
 
 
-@pytest.mark.parametrize("panel", PANELS)
+@pytest.mark.parametrize("panel", EACH)
 def test_a_real_client_gets_the_same_bytes_through_stock_vcrpy(panel: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first and the last interaction of every file, through httpx2 and stock vcrpy's patch of it."""
     monkeypatch.setattr(socket.socket, "connect", _no_network)

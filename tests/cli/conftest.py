@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -25,12 +28,13 @@ class Outcome:
         return self.out.splitlines()[0]
 
 
-@pytest.fixture
-def recuse(capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
+@pytest.fixture(scope="session")
+def recuse() -> Callable[..., Outcome]:
     def run(*arguments: object) -> Outcome:
-        code = main([str(a) for a in arguments])
-        captured = capsys.readouterr()
-        return Outcome(code, captured.out, captured.err)
+        out, err = io.StringIO(), io.StringIO()
+        with redirect_stdout(out), redirect_stderr(err):
+            code = main([str(a) for a in arguments])
+        return Outcome(code, out.getvalue(), err.getvalue())
 
     return run
 
@@ -38,20 +42,26 @@ def recuse(capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
 @pytest.fixture
 def tickets(tmp_path: Path) -> Callable[..., Path]:
     """`tickets(judge)`: a CSV of two people who are right nine times in ten, and of `judge(truth, rng)`."""
+    return partial(write_tickets, tmp_path)
 
-    def write(
-        judge: Callable[..., np.ndarray], *, items: int = ITEMS, passes: float = 0.6, name: str = "t.csv"
-    ) -> Path:
-        rng = np.random.default_rng(7)
-        truth = rng.random(items) < passes
-        columns = {"judge": judge(truth, rng)}
-        columns |= {who: np.where(rng.random(items) < 0.9, truth, ~truth) for who in ("anna", "ben")}
-        lines = ["ticket,judge,anna,ben"]
-        for k in range(items):
-            said = (columns[who][k] for who in ("judge", "anna", "ben"))
-            lines.append(",".join([f"t{k}", *("" if v is None else "pass" if v else "fail" for v in said)]))
-        path = tmp_path / name
-        path.write_text("\n".join(lines) + "\n")
-        return path
 
-    return write
+@pytest.fixture(scope="session")
+def written_tickets() -> Callable[..., Path]:
+    """The same, for what a module prepares once: `written_tickets(folder, judge)`."""
+    return write_tickets
+
+
+def write_tickets(
+    folder: Path, judge: Callable[..., np.ndarray], *, items: int = ITEMS, passes: float = 0.6, name: str = "t.csv"
+) -> Path:
+    rng = np.random.default_rng(7)
+    truth = rng.random(items) < passes
+    columns = {"judge": judge(truth, rng)}
+    columns |= {who: np.where(rng.random(items) < 0.9, truth, ~truth) for who in ("anna", "ben")}
+    lines = ["ticket,judge,anna,ben"]
+    for k in range(items):
+        said = (columns[who][k] for who in ("judge", "anna", "ben"))
+        lines.append(",".join([f"t{k}", *("" if v is None else "pass" if v else "fail" for v in said)]))
+    path = folder / name
+    path.write_text("\n".join(lines) + "\n")
+    return path

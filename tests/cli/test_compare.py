@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from recuse.cli import main
 from recuse.gates.baseline_file import SCHEMA
 
 ITEMS = 500
@@ -106,10 +107,10 @@ def test_what_was_read_stands_below_the_verdict(recuse, files, rater):
 
 
 @pytest.mark.parametrize("arguments", [["compare"], ["compare", "x.csv", "--scael", "1-5"], ["check"], ["nonsense"]])
-def test_arguments_that_cannot_be_read_are_no_verdict(recuse, arguments, capsys):
+def test_arguments_that_cannot_be_read_are_no_verdict(arguments, capsys):
     """argparse's own exit code is 2, which is "undecided"."""
     with pytest.raises(SystemExit) as ended:
-        recuse(*arguments)
+        main(arguments)
     assert ended.value.code == 3
     assert "usage: recuse" in capsys.readouterr().err
 

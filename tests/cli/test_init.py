@@ -45,6 +45,7 @@ def test_a_judge_that_is_not_cleared_is_told_and_the_first_run_is_red(recuse, ba
     assert (judge["word"], judge["accepted"]) == ("not cleared", False)
 
 
+@pytest.mark.slow("whole runs")
 def test_judges_that_are_only_measured_are_stated_to_be_so_and_the_run_is_green(recuse, bad, tmp_path):
     """`use = ["none"]` beside the ratings is a study through every door."""
     folder = tmp_path / "repository"
@@ -59,6 +60,7 @@ def test_judges_that_are_only_measured_are_stated_to_be_so_and_the_run_is_green(
     assert json.loads((tmp_path / "check.json").read_text())["decision"]["judges"] == []
 
 
+@pytest.mark.slow("whole runs")
 def test_the_example_is_green_because_its_judge_is_good(recuse, tmp_path):
     folder = tmp_path / "repository"
     found = recuse("init", folder)
@@ -195,6 +197,7 @@ def test_adopting_runs_nothing_of_theirs_and_says_what_to_add_where(recuse, adop
     assert "installs recuse alone: add what conftest.py" in found.out
 
 
+@pytest.mark.slow("whole runs")
 def test_what_is_to_be_added_makes_the_run_work(recuse, adopted):
     folder = adopted({name: text for name, text in ADOPTED.items() if not name.startswith("evals/")})
     _, _, added = recuse("init", folder, "--adopt").out.partition("of pyproject.toml:\n  ")

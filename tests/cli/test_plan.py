@@ -117,6 +117,7 @@ def test_a_panel_has_its_scale_its_systems_and_its_costs(planned):
     assert f"\nwith {size} texts: {100 * size:,} calls, at most $" in out
 
 
+@pytest.mark.slow
 def test_drawn_files_are_asked(recuse, tmp_path, monkeypatch):
     """The whole way once, of a first try by its own people."""
     monkeypatch.setitem(plan_command.run_plan.__kwdefaults__, "sizes", (30, 300))

@@ -129,7 +129,7 @@ def shown_outputs() -> list[str]:
     )
 
 
-@pytest.mark.parametrize(("place", "code"), [(0, 1), (1, 0)])
+@pytest.mark.parametrize(("place", "code"), [(0, 1), pytest.param(1, 0, marks=pytest.mark.slow("whole runs"))])
 def test_the_readme_compares_judges(place, code):
     """Two recorded judges, refused for their order of texts; one judge asked again, which passes."""
     page = PAGE.read_text(encoding="utf-8")
@@ -145,6 +145,7 @@ def test_the_readme_compares_judges(place, code):
     assert missing_lines(shown_outputs()[place], done.stdout) == []
 
 
+@pytest.mark.slow("whole runs")
 def test_the_readme_gates_a_judge_upgrade(run, newcomer):
     panel, first, rest = "fixtures/panels/mine.toml", readme_files()[0], readme_files()[1:]
     assert [name for name, _ in rest] == [panel]

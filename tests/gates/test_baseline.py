@@ -214,6 +214,7 @@ def test_the_same_texts_judged_again_are_compared_by_what_these_texts_alone_say(
     assert changed(lambda now: now.update(run(0.5, other)), lambda: run(0.0, source))["named"] == []
 
 
+@pytest.mark.slow
 def test_recorded_anew_the_same_judges_change_nothing_in_19_of_20_runs_and_half_a_point_is_named(gates):
     """500 recordings of five judges, five texts, ten replies, SD 0.22 (the published panel's mean): 20 verdicts."""
     rng = np.random.default_rng(5)

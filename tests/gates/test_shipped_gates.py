@@ -29,7 +29,8 @@ def test_every_gate_has_a_reason_worth_reading(gates):
 
 
 def test_counts_are_decided_as_points_and_estimates_on_their_interval(gates):
-    assert {name for name in gates if gates[name].decide == "point"} == POINT
+    points = {name for name in gates if gates[name].decide == "point"}
+    assert points == POINT, "a point forgets how sure a value is: a gate of counts is named in POINT"
 
 
 def test_what_may_stay_undecided_says_why_and_until_when(gates):
@@ -75,7 +76,10 @@ def test_limits_on_the_scales_of_the_two_studies(gates, estimate, name, span, po
 def test_no_limit_is_told_in_points_of_one_scale(gates):
     """Whatever is measured in points has a limit of the range; the rest are shares, correlations and counts."""
     upgrade = {name for name in gates if gates[name].together}
-    assert {name for name in gates if gates[name].of_range} - upgrade == {name for name, _, _ in IN_POINTS}
+    in_points = {name for name, _, _ in IN_POINTS}
+    assert {name for name in gates if gates[name].of_range} - upgrade == in_points, (
+        "IN_POINTS says what it is on a scale"
+    )
     assert {name for name in upgrade if gates[name].of_range} == {
         "upgrade_human_offset", "upgrade_shift", "upgrade_noise", "upgrade_slice_offset", "upgrade_slice_shift",
         "upgrade_self_preference", "upgrade_length",
@@ -83,11 +87,13 @@ def test_no_limit_is_told_in_points_of_one_scale(gates):
 
 
 def test_a_fair_judge_and_a_biased_one(gates, estimate):
-    """With intervals a fifth of the limit wide, 0 passes every two-sided gate and twice the limit fails it."""
+    """With intervals a fifth of the way from the middle to a limit, the middle passes every two-sided gate, and what
+    lies twice as far out as a limit fails it."""
     for name in gates:
         if gates[name].bound.kind == "within":
             span = 10.0 if gates[name].of_range else None
-            limit = gates[name].bound.high * (span or 1.0)
-            values = {"fair": 0.0, "biased": 2 * limit}
-            family = Estimates(("judge",), {(j,): estimate(v, limit / 11, span=span) for j, v in values.items()})
+            bound = gates[name].bound
+            middle, reach = ((span or 1.0) * (bound.high + sign * bound.low) / 2 for sign in (1, -1))
+            values = {"fair": middle, "biased": middle + 2 * reach}
+            family = Estimates(("judge",), {(j,): estimate(v, reach / 11, span=span) for j, v in values.items()})
             assert [v.outcome for v in gates.decide(name, family, {})] == ["pass", "fail"], name

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+
+sys.path.insert(0, str(Path(__file__).parent))
+from documented import documented
 
 from recuse.judges import WIRES, read_response, wire
 from recuse.schema import RawResponse, Reply, Usage
@@ -42,39 +47,20 @@ def converse(*blocks: object, **more: Any) -> dict[str, Any]:
 
 
 TOKENS = Usage(11, 7)
-COUNTED = {
-    "openai_chat": openai() | {"model": "ann-1", "usage": {"prompt_tokens": 11, "completion_tokens": 7}},
-    "anthropic_messages": anthropic(model="ann-1", usage={"input_tokens": 11, "output_tokens": 7}),
-    "gemini_generate": gemini()
-    | {"modelVersion": "ann-1", "usageMetadata": {"promptTokenCount": 11, "candidatesTokenCount": 7}},
-    "openai_responses": responses(model="ann-1", usage={"input_tokens": 11, "output_tokens": 7}),
-    "bedrock_converse": converse(usage={"inputTokens": 11, "outputTokens": 7}),
-}
-PLAIN = {
-    "openai_chat": openai(),
-    "anthropic_messages": anthropic(),
-    "gemini_generate": gemini(),
-    "openai_responses": responses(),
-    "bedrock_converse": converse(),
-}
-for same, as_ in (("azure_openai", "openai_chat"), ("vertex_generate", "gemini_generate")):
-    COUNTED[same], PLAIN[same] = COUNTED[as_], PLAIN[as_]
-NAMELESS = {"bedrock_converse"}
-"""Formats whose answer does not say which model gave it."""
 
 
 def test_text_model_and_tokens(wire_name: str) -> None:
-    model = None if wire_name in NAMELESS else "ann-1"
-    assert reply_to(wire_name, COUNTED[wire_name]) == Reply("Good.", "stop", model, TOKENS)
+    model = "ann-1" if documented(wire_name).names_model else None
+    assert reply_to(wire_name, {**documented(wire_name).reply}) == Reply("Good.", "stop", model, TOKENS)
 
 
 def test_without_usage_tokens_are_unknown_not_zero(wire_name: str) -> None:
-    assert reply_to(wire_name, PLAIN[wire_name]) == Reply("Good.", "stop", None, Usage(None, None))
+    assert reply_to(wire_name, documented(wire_name).plain) == Reply("Good.", "stop", None, Usage(None, None))
 
 
 @pytest.mark.parametrize("odd", ["11", 11.5, True, -1, [11]])
 def test_a_token_count_that_is_none_is_unknown(wire_name: str, odd: object) -> None:
-    payload = json.loads(json.dumps(COUNTED[wire_name]).replace("11", json.dumps(odd)))
+    payload = json.loads(json.dumps(documented(wire_name).reply).replace("11", json.dumps(odd)))
     reply = reply_to(wire_name, payload)
     assert (reply.text, reply.usage) == ("Good.", Usage(None, 7))
 
@@ -377,8 +363,11 @@ def test_what_a_stand_in_says_is_what_is_read(
     payload = wire(wire_name).payload(
         text, model=model, refusal=refusal, input_tokens=given_tokens, output_tokens=written
     )
-    named = None if wire_name in NAMELESS else model
-    expected = Reply(text, "refusal" if refusal else "stop", named, Usage(given_tokens, written))
+    facts = documented(wire_name)
+    named = model if facts.names_model else None
+    expected = Reply(
+        text, "refusal" if refusal and facts.flags_refusal else "stop", named, Usage(given_tokens, written)
+    )
     assert reply_to(wire_name, payload) == expected
 
 

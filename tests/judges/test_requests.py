@@ -4,90 +4,23 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from documented import at, documented
 
 from recuse.judges import WIRES, wire
 from recuse.judges.canonical import canonical
 from recuse.schema import Judge, Message, Prompt, RecuseError
 
 MakeJudge = Callable[..., Judge]
-SYSTEM, USER = "Be fair.", "Score “this”."
-
-GOLDEN: dict[str, tuple[str, dict[str, Any]]] = {
-    "openai_chat": (
-        "http://api.example/v1/chat/completions",
-        {
-            "model": "ann-1",
-            "messages": [{"role": "system", "content": SYSTEM}, {"role": "user", "content": USER}],
-            "temperature": 0.7,
-            "max_tokens": 200,
-        },
-    ),
-    "anthropic_messages": (
-        "http://api.example/v1/messages",
-        {
-            "model": "ann-1",
-            "system": SYSTEM,
-            "messages": [{"role": "user", "content": USER}],
-            "temperature": 0.7,
-            "max_tokens": 200,
-        },
-    ),
-    "gemini_generate": (
-        "http://api.example/v1/models/ann-1:generateContent",
-        {
-            "systemInstruction": {"parts": [{"text": SYSTEM}]},
-            "contents": [{"role": "user", "parts": [{"text": USER}]}],
-            "generationConfig": {"temperature": 0.7, "maxOutputTokens": 200},
-        },
-    ),
-    "openai_responses": (
-        "http://api.example/v1/responses",
-        {
-            "model": "ann-1",
-            "instructions": SYSTEM,
-            "input": [{"role": "user", "content": USER}],
-            "temperature": 0.7,
-            "max_output_tokens": 200,
-            "store": False,
-        },
-    ),
-    "azure_openai": (
-        "http://api.example/v1/openai/deployments/ann-1/chat/completions?api-version=2024-10-21",
-        {
-            "messages": [{"role": "system", "content": SYSTEM}, {"role": "user", "content": USER}],
-            "temperature": 0.7,
-            "max_tokens": 200,
-        },
-    ),
-    "bedrock_converse": (
-        "http://api.example/v1/model/ann-1/converse",
-        {
-            "system": [{"text": SYSTEM}],
-            "messages": [{"role": "user", "content": [{"text": USER}]}],
-            "inferenceConfig": {"temperature": 0.7, "maxTokens": 200},
-        },
-    ),
-}
-GOLDEN["vertex_generate"] = (
-    "http://api.example/v1/publishers/google/models/ann-1:generateContent",
-    GOLDEN["gemini_generate"][1],
-)
-SCHEMA_AT = {
-    "openai_chat": ("response_format", "json_schema", "schema"),
-    "openai_responses": ("text", "format", "schema"),
-    "anthropic_messages": ("output_config", "format", "schema"),
-    "gemini_generate": ("generationConfig", "responseJsonSchema"),
-    "azure_openai": ("response_format", "json_schema", "schema"),
-    "bedrock_converse": ("outputConfig", "textFormat", "structure", "jsonSchema", "schema"),
-    "vertex_generate": ("generationConfig", "responseJsonSchema"),
-}
-SEEDLESS = ("openai_responses", "anthropic_messages", "bedrock_converse")
-SETTINGS = {"gemini_generate": "generationConfig", "vertex_generate": "generationConfig"}
-"""Where a format keeps its generation settings, if not at the top."""
+SEEDED = [name for name in WIRES if documented(name).seed_at]
+WITH_SCHEMA = [name for name in WIRES if documented(name).schema_at]
 
 
 def body_of(judge: Judge, prompt: Prompt, seed: int | None = None) -> Any:
@@ -95,10 +28,9 @@ def body_of(judge: Judge, prompt: Prompt, seed: int | None = None) -> Any:
 
 
 def test_the_request_is_the_one_the_provider_documents(wire_name: str, judge: MakeJudge, prompt: Prompt) -> None:
-    url, body = GOLDEN[wire_name]
     request = wire(wire_name).request(judge(wire_name), prompt, None)
-    assert (request.method, request.url) == ("POST", url)
-    assert request.body == canonical(body)
+    assert (request.method, request.url) == ("POST", documented(wire_name).url)
+    assert request.body == canonical({**documented(wire_name).body})
 
 
 def test_equal_requests_are_equal_bytes(wire_name: str, judge: MakeJudge, prompt: Prompt) -> None:
@@ -118,34 +50,34 @@ def test_what_the_judge_said_before_keeps_its_role(wire_name: str, judge: MakeJu
     talk = Prompt((Message("user", "Hi."), Message("assistant", "Yes?"), Message("user", "Go.")), 0.0, 10)
     body = body_of(judge(wire_name), talk)
     roles = [turn["role"] for turn in body.get("messages") or body.get("contents") or body["input"]]
-    assert roles == ["user", "model" if wire_name in SETTINGS else "assistant", "user"]
+    assert roles == ["user", documented(wire_name).assistant, "user"]
 
 
+@pytest.mark.parametrize("wire_name", WITH_SCHEMA, indirect=False)
 def test_the_schema_is_sent_where_the_panel_says_so(wire_name: str, judge: MakeJudge, prompt: Prompt) -> None:
-    found = body_of(judge(wire_name, structured=True), prompt)
-    for step in SCHEMA_AT[wire_name]:
-        found = found[step]
+    place = documented(wire_name).schema_at
+    found = at(body_of(judge(wire_name, structured=True), prompt), place)
     assert (json.loads(found) if isinstance(found, str) else found) == {"type": "object"}
-    assert SCHEMA_AT[wire_name][-1] not in json.dumps(body_of(judge(wire_name), prompt))
+    assert place[-1] not in json.dumps(body_of(judge(wire_name), prompt))
     body_without = body_of(judge(wire_name, structured=True), dataclasses.replace(prompt, schema=None))
     assert body_without == body_of(judge(wire_name), prompt)
 
 
-@pytest.mark.parametrize("wire_name", sorted({*WIRES} - {*SEEDLESS}), indirect=False)
+@pytest.mark.parametrize("wire_name", SEEDED, indirect=False)
 def test_a_seed_is_sent_where_the_format_has_one(wire_name: str, judge: MakeJudge, prompt: Prompt) -> None:
-    body = body_of(judge(wire_name), prompt, seed=41)
-    assert body.get("generationConfig", body)["seed"] == 41
+    assert at(body_of(judge(wire_name), prompt, seed=41), documented(wire_name).seed_at) == 41
 
 
-@pytest.mark.parametrize("wire_name", sorted({*WIRES} - {*SEEDLESS}), indirect=False)
+@pytest.mark.parametrize("wire_name", SEEDED, indirect=False)
 def test_a_seed_of_the_panel_file_wins(wire_name: str, judge: MakeJudge, prompt: Prompt) -> None:
-    at = SETTINGS.get(wire_name)
-    given = {at: {"seed": 7}} if at else {"seed": 7}
-    body = body_of(judge(wire_name, parameters=given), prompt, seed=41)
-    assert body.get("generationConfig", body)["seed"] == 7
+    place = documented(wire_name).seed_at
+    given: Any = 7
+    for step in reversed(place):
+        given = {step: given}
+    assert at(body_of(judge(wire_name, parameters=given), prompt, seed=41), place) == 7
 
 
-@pytest.mark.parametrize("wire_name", SEEDLESS, indirect=False)
+@pytest.mark.parametrize("wire_name", sorted({*WIRES} - {*SEEDED}), indirect=False)
 def test_a_seed_is_refused_where_the_format_has_none(wire_name: str, judge: MakeJudge, prompt: Prompt) -> None:
     with pytest.raises(RecuseError, match=r"judge ann: the .* format takes no seed; remove `seeded = true`"):
         wire(wire_name).request(judge(wire_name), prompt, 41)
@@ -192,9 +124,7 @@ def test_a_schema_keeps_to_what_the_provider_enforces(
     judge: MakeJudge, prompt: Prompt, wire_name: str, base_url: str, properties: object
 ) -> None:
     asked = judge(wire_name, structured=True, base_url=base_url)
-    found = body_of(asked, dataclasses.replace(prompt, schema=BOUNDED))
-    for step in SCHEMA_AT[wire_name]:
-        found = found[step]
+    found = at(body_of(asked, dataclasses.replace(prompt, schema=BOUNDED)), documented(wire_name).schema_at)
     found = json.loads(found) if isinstance(found, str) else found
     assert found == {"type": "object", "properties": properties, "required": ["score", "why", "n"]}
 
@@ -205,16 +135,7 @@ def test_a_model_name_stays_one_step_of_the_path(judge: MakeJudge, prompt: Promp
 
 
 def test_the_key_goes_into_a_header_and_nowhere_else(wire_name: str, judge: MakeJudge, prompt: Prompt) -> None:
-    places = {
-        "openai_chat": {"authorization": "Bearer k-123"},
-        "anthropic_messages": {"x-api-key": "k-123", "anthropic-version": "2023-06-01"},
-        "gemini_generate": {"x-goog-api-key": "k-123"},
-        "openai_responses": {"authorization": "Bearer k-123"},
-        "azure_openai": {"api-key": "k-123"},
-        "bedrock_converse": {"authorization": "Bearer k-123"},
-        "vertex_generate": {"authorization": "Bearer k-123"},
-    }
-    assert wire(wire_name).headers("k-123") == places[wire_name]
+    assert wire(wire_name).headers("k-123") == documented(wire_name).headers
     assert "k-123" not in str(wire(wire_name).headers(None))
 
 
@@ -244,9 +165,6 @@ def test_a_body_holds_no_nan() -> None:
 def test_a_server_that_enforces_a_schema_by_grammar_gets_its_own(judge: MakeJudge, prompt: Prompt) -> None:
     """Such servers know no bounds of a number, so a protocol may spell the steps out for them."""
     both = dataclasses.replace(prompt, schema={"type": "number"}, grammar_schema={"enum": [1, 2]})
-    at = ("response_format", "json_schema", "schema")
     for grammar, expected in ((True, {"enum": [1, 2]}), (False, {"type": "number"})):
-        found = body_of(judge(structured=True, grammar=grammar), both)
-        for step in at:
-            found = found[step]
-        assert found == expected
+        body = body_of(judge(structured=True, grammar=grammar), both)
+        assert at(body, documented("openai_chat").schema_at) == expected

@@ -17,9 +17,9 @@ from urllib.parse import parse_qs, quote
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-import strict_providers
+from documented import GOOD, KEY, documented
+from documented.bedrock_converse import converse
 from loopback import Answer, ReceivedRequest, loopback
-from strict_providers import GOOD
 
 from recuse.judges import read_response, wire
 from recuse.judges.client import Client
@@ -101,7 +101,7 @@ def signed_bedrock(asked: ReceivedRequest) -> Answer:
     if not given.endswith(f"Signature={signature(asked, SECRET)}") or asked.headers["x-amz-security-token"] != SESSION:
         quoted = f"{given} {asked.headers['x-amz-security-token']}"
         return Answer(403, {"message": f"The request signature we calculated does not match: {quoted}"})
-    return strict_providers.converse(asked)
+    return converse(asked)
 
 
 @pytest.mark.usefixtures("aws")
@@ -183,8 +183,8 @@ class Vertex:
         self.asked += 1
         if asked.headers.get("authorization") != f"Bearer {self.token}":
             return Answer(401, {"error": {"code": 401, "message": f"Bad token {asked.headers.get('authorization')}"}})
-        good = {**asked.headers, "authorization": f"Bearer {strict_providers.KEY}"}
-        return strict_providers.vertex_generate(ReceivedRequest(asked.method, asked.target, good, asked.body))
+        good = {**asked.headers, "authorization": f"Bearer {KEY}"}
+        return documented("vertex_generate").provider(ReceivedRequest(asked.method, asked.target, good, asked.body))
 
     @property
     def token(self) -> str:
@@ -250,7 +250,7 @@ def test_headers_of_the_recording_are_not_signed(judge: MakeJudge, prompt: Promp
 
     def note(asked: ReceivedRequest) -> Answer:
         headers.update(asked.headers)
-        return strict_providers.converse(asked)
+        return converse(asked)
 
     with pytest.MonkeyPatch.context() as patch, loopback(note) as url:
         patch.setenv("AWS_ACCESS_KEY_ID", ACCESS)

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-import strict_providers
+from documented import GOOD, KEY, documented
+from documented.openai_chat import check_strict_schema
 from loopback import ReceivedRequest, loopback
-from strict_providers import GOOD, KEY
 
 from recuse.judges import WIRES, read_response, wire
 from recuse.judges.client import Client, JudgeUnreachableError
@@ -24,15 +24,6 @@ from recuse.schema import Call, Judge, JudgeClosedError, Message, Prompt, RawRes
 
 MakeJudge = Callable[..., Judge]
 
-PATHS = {
-    "openai_chat": "/v1",
-    "openai_responses": "/v1/",
-    "anthropic_messages": "/v1",
-    "gemini_generate": "/v1beta",
-    "azure_openai": "",
-    "bedrock_converse": "",
-    "vertex_generate": "/v1/projects/p-1/locations/europe-west4",
-}
 SCHEMA = {
     "type": "object",
     "properties": {
@@ -51,8 +42,8 @@ PROMPT = Prompt(TALK, temperature=0.7, max_tokens=200, schema=SCHEMA)
 
 def ask(judge: Judge, prompt: Prompt = PROMPT, key: str = KEY, seed: int | None = None) -> RawResponse:
     """One call through a real connection to the strict provider of the judge's format."""
-    with loopback(getattr(strict_providers, judge.wire)) as url:
-        there = dataclasses.replace(judge, base_url=url + PATHS[judge.wire])
+    with loopback(documented(judge.wire).provider) as url:
+        there = dataclasses.replace(judge, base_url=url + documented(judge.wire).base)
         request = wire(judge.wire).request(there, prompt, seed)
         call = Call("essays", "rubric", "ann", "one", "alpha", (), 0, request, "key", "cell")
 
@@ -79,12 +70,13 @@ def test_what_a_format_sends_is_taken_and_read(wire_name: str, judge: MakeJudge)
     assert read_response(wire(wire_name), response).text == GOOD
 
 
+@pytest.mark.parametrize("wire_name", [name for name in WIRES if documented(name).schema_at])
 @pytest.mark.parametrize("schema", [SCHEMA, LISTED], ids=["object", "list"])
 def test_so_is_a_schema(wire_name: str, judge: MakeJudge, schema: Any) -> None:
     asked = dataclasses.replace(PROMPT, schema=schema)
     # On loopback openai_chat sends what servers with grammars want; its schema for OpenAI itself is Azure's.
     if wire_name == "openai_chat":
-        strict_providers.check_strict_schema(_schema_for_openai(judge, asked))
+        check_strict_schema(_schema_for_openai(judge, asked))
         return
     response = ask(judge_of(wire_name, judge, structured=True), asked)
     assert read_response(wire(wire_name), response).text == GOOD
@@ -96,7 +88,7 @@ def _schema_for_openai(judge: MakeJudge, prompt: Prompt) -> Any:
     return body["response_format"]["json_schema"]["schema"]
 
 
-@pytest.mark.parametrize("wire_name", ["openai_chat", "azure_openai", "gemini_generate", "vertex_generate"])
+@pytest.mark.parametrize("wire_name", [name for name in WIRES if documented(name).seed_at])
 def test_so_is_a_seed(wire_name: str, judge: MakeJudge) -> None:
     assert ask(judge_of(wire_name, judge, seeded=True), seed=41).status == 200
 
@@ -195,12 +187,8 @@ def test_a_model_on_bedrock_takes_its_own_settings(judge: MakeJudge) -> None:
 # --------------------------------------------------------------------------- the providers themselves
 
 
-def test_every_format_has_its_provider() -> None:
-    assert set(PATHS) == set(WIRES)
-
-
 def test_a_provider_that_is_asked_elsewhere_says_so(wire_name: str) -> None:
-    given = getattr(strict_providers, wire_name)
+    given = documented(wire_name).provider
     headers = {"authorization": f"Bearer {KEY}", "api-key": KEY, "x-api-key": KEY, "x-goog-api-key": KEY}
     sent = {**headers, "anthropic-version": "2023-06-01"}
     asked = ReceivedRequest("POST", "/elsewhere?api-version=2024-10-21", sent, b"{}")

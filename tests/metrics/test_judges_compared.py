@@ -66,6 +66,7 @@ def test_an_order_in_common_needs_two_judges_and_three_texts(rate, rows):
     assert not kendalls_w.kendalls_w(rate(wide(rows))).of().defined
 
 
+@pytest.mark.slow
 def test_unrelated_rankings_reject_five_times_in_a_hundred(rate):
     """The p-value under no agreement is uniform: 200 panels of 3 judges on 6 texts."""
     rng = np.random.default_rng(6)

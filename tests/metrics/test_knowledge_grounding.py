@@ -137,6 +137,7 @@ def test_items_are_counted_and_what_no_pair_shares_is_none_of_them() -> None:
     assert (found.low, found.high) == (without.of(rubric_source="shared").low, without.of(rubric_source="shared").high)
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth() -> None:
     """By the checklist the true r is 1 / 1.25, by the other source 0.5 / 1.25."""
     truth = 0.5 / 1.25 - 1 / 1.25

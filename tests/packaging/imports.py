@@ -1,6 +1,6 @@
 """Which module of recuse/ imports what, read from the source: nothing is imported to find out.
 
-python tests/packaging/imports.py        # brings the module table of CONTRIBUTING.md up to date
+python tests/packaging/imports.py        # brings the module table of docs/architecture.md up to date
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _imported_from(node: ast.ImportFrom, path: Path) -> set[str]:
     return {str(node.module)} if node.module else set()
 
 
-# --------------------------------------------------------------------------- the table of CONTRIBUTING.md
+# --------------------------------------------------------------------------- the table of docs/architecture.md
 
 
 def table_line(line: str) -> str:
@@ -84,6 +84,6 @@ def declared_packages() -> dict[str, set[str]]:
 
 
 if __name__ == "__main__":
-    page = ROOT / "CONTRIBUTING.md"
+    page = ROOT / "docs" / "architecture.md"
     lines = page.read_text(encoding="utf-8").splitlines()
     page.write_text("\n".join(map(table_line, lines)) + "\n", encoding="utf-8")

@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from imports import ENGINE
 
 IN_WORDS = {"draw": "recuse.report.questions"}
@@ -38,9 +37,9 @@ def undocumented(path: Path) -> list[str]:
     return [name for name in silent if name not in spared and name not in IN_WORDS]
 
 
-@pytest.mark.parametrize("path", sorted(ENGINE.rglob("*.py")), ids=lambda path: path.relative_to(ENGINE).as_posix())
-def test_public_functions_say_what_they_give(path: Path) -> None:
-    assert undocumented(path) == []
+def test_public_functions_say_what_they_give() -> None:
+    silent = {path.relative_to(ENGINE).as_posix(): undocumented(path) for path in sorted(ENGINE.rglob("*.py"))}
+    assert {name: found for name, found in silent.items() if found} == {}
 
 
 def test_one_without_is_noticed(tmp_path: Path) -> None:
@@ -63,8 +62,7 @@ class Four:
     assert undocumented(tmp_path / "module.py") == ["two", "Four.five"]
 
 
-@pytest.mark.parametrize("name", sorted(OF_DISTRIBUTIONS))
-def test_what_is_said_once_is_said(name: str) -> None:
+def test_what_is_said_once_is_said() -> None:
     places = (ENGINE / "schema" / "estimates.py", ENGINE / "metrics" / "estimates.py")
     said = {
         method.rpartition(".")[2]
@@ -72,4 +70,4 @@ def test_what_is_said_once_is_said(name: str) -> None:
         for method, function in public(ast.parse(place.read_text(encoding="utf-8")))
         if "Distribution." in method and ast.get_docstring(function)
     }
-    assert name in said
+    assert said >= OF_DISTRIBUTIONS

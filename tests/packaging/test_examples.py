@@ -10,24 +10,21 @@ from pathlib import Path
 import pytest
 from imports import ENGINE
 
-FOLDERS = ("metrics", "papers", "ratings", "statistics")
-MODULES = sorted(path for folder in FOLDERS for path in (ENGINE / folder).rglob("*.py"))
-WITH_EXAMPLES = [path for path in MODULES if ">>>" in path.read_text(encoding="utf-8")]
+WITH_EXAMPLES = sorted(path for path in ENGINE.rglob("*.py") if ">>>" in path.read_text(encoding="utf-8"))
 
 
 def measures() -> list[tuple[str, str]]:
     """(file and name, docstring) of every function that `@measure` describes."""
     return [
         (f"{path.name}:{node.name}", ast.get_docstring(node) or "")
-        for folder in ("metrics", "papers")
-        for path in (ENGINE / folder).rglob("*.py")
+        for path in ENGINE.rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.FunctionDef)
         and any(isinstance(d, ast.Call) and ast.unparse(d.func) == "measure" for d in node.decorator_list)
     ]
 
 
-@pytest.mark.parametrize("path", WITH_EXAMPLES, ids=lambda path: f"{path.parent.name}.{path.stem}")
+@pytest.mark.parametrize("path", WITH_EXAMPLES, ids=lambda path: path.relative_to(ENGINE).as_posix())
 def test_the_examples_of_a_module_are_true(path: Path) -> None:
     done = doctest.testmod(import_module(".".join(path.relative_to(ENGINE.parent).with_suffix("").parts)))
     assert done.attempted

@@ -1,4 +1,4 @@
-"""The module table of CONTRIBUTING.md is true, forbidden arrows do not exist, and importing the plugin is light."""
+"""The module table of docs/architecture.md is true, forbidden arrows do not exist, importing the plugin is light."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ NEVER = {
     "gates": NETWORK | JUDGING | WIRING | {"recuse.metrics", "recuse.ratings", "recuse.report"},
     "report": NETWORK | CLOCK | JUDGING | WIRING | {"numpy", "scipy", "pandas", "recuse.metrics", "recuse.gates"},
 }
-"""Arrows that must not exist, whatever the table of CONTRIBUTING.md says: a line there cannot allow them."""
+"""Arrows that must not exist, whatever the table of docs/architecture.md says: a line there cannot allow them."""
 
 CARRIED = {"pydantic-core": "pydantic", "markupsafe": "jinja2", "pyyaml": "vcrpy"}
 """Imported by name, and pinned by the package that brings them along."""
@@ -60,9 +60,9 @@ CARRIED = {"pydantic-core": "pydantic", "markupsafe": "jinja2", "pyyaml": "vcrpy
 
 
 def table() -> dict[str, tuple[set[str], set[str]]]:
-    """Part -> (parts it uses, packages it uses), as CONTRIBUTING.md has it."""
+    """Part -> (parts it uses, packages it uses), as docs/architecture.md has it."""
     found = {}
-    for line in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").splitlines():
+    for line in (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if len(cells) == 4 and (names := re.findall(r"`([a-z_]+)(?:\.py|/)`", cells[0])):
             uses, packages = (set(re.findall(r"[a-z_0-9]+", cell)) for cell in cells[2:])
@@ -73,7 +73,7 @@ def table() -> dict[str, tuple[set[str], set[str]]]:
 @pytest.mark.parametrize("part", sorted({part_of(path) for path in ENGINE.rglob("*.py")} - {"__init__"}))
 def test_the_module_table_tells_what_a_module_uses(part):
     known = table()
-    assert part in known, f"recuse/{part} has no line in the module table of CONTRIBUTING.md"
+    assert part in known, f"recuse/{part} has no line in the module table of docs/architecture.md"
     told = "run python tests/packaging/imports.py, and look at what it changed"
     assert known[part] == (parts_used()[part], declared_packages()[part]), told
 
@@ -159,7 +159,7 @@ def test_evals_need_no_extra():
 def test_tests_and_makers_of_fixtures_import_what_the_test_extra_declares():
     folders = (ROOT / "tests", ROOT / "fixtures")
     files = [path for folder in folders for path in folder.rglob("*.py") if "skeleton" not in path.parts]
-    ours = {"recuse", "fixtures", *(path.stem for path in files)}
+    ours = {"recuse", "fixtures", *(path.stem for path in files), *(path.parent.name for path in files)}
     used = {name.split(".")[0] for path in files for name in imports_of(path)} - sys.stdlib_module_names - ours
     where_installed = {"compression", "pyarrow"}  # the first is of the standard library from Python 3.14
     assert undeclared(used - where_installed, declared("test")) == set()

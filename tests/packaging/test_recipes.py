@@ -1,4 +1,4 @@
-"""The recipes of CONTRIBUTING.md, taken from the page, put into a copy of the repository, and run."""
+"""The recipes of docs/recipes.md, taken from the page, put into a copy of the repository, and run."""
 
 from __future__ import annotations
 
@@ -17,21 +17,29 @@ REGISTERED = (  # what a recipe asks to add by hand: file, name of the tuple, en
     ("recuse/judges/__init__.py", "WIRES", "cohere_chat"),
     ("recuse/protocols/__init__.py", "PROTOCOLS", "fit_for_client"),
 )
-BLOCK = re.compile(r"^```\w+\n(?:# |// |\{# )(\S+/\S+?)(?: #\})?\n(.*?)^```", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```\w+\n(?:# |// |\{# |<!-- )(\S+/\S+?)(?: #\}| -->)?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory) -> Path:
     """A copy of this repository with every recipe followed."""
     copy = tmp_path_factory.mktemp("repository")
-    for folder in ("recuse", "evals", "fixtures"):
+    for folder in ("recuse", "evals", "fixtures", "docs", "tests/judges", "tests/gates"):
         shutil.copytree(ROOT / folder, copy / folder)  # with what is compiled already
-    for file in ("conftest.py", "pyproject.toml"):
-        shutil.copy(ROOT / file, copy)
-    for name, text in recipes().items():
+    for file in (
+        "conftest.py",
+        "pyproject.toml",
+        "README.md",
+        "tests/conftest.py",
+        "tests/packaging/test_repository.py",
+    ):
+        (copy / file).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / file, copy / file)
+    for name, text in recipes():
         path = copy / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text((path.read_text(encoding="utf-8") + "\n" if path.exists() else "") + text, encoding="utf-8")
+        there = path.read_text(encoding="utf-8") if path.exists() else ""
+        path.write_text(entered(there, text) if path.suffix == ".md" else f"{there}\n{text}".lstrip(), encoding="utf-8")
     for name, registry, entry in REGISTERED:
         path = copy / name
         source = path.read_text(encoding="utf-8")
@@ -39,9 +47,17 @@ def repository(tmp_path_factory) -> Path:
     return copy
 
 
-def recipes() -> dict[str, str]:
-    """File -> text, for every block of the page that begins with the name of the file it goes into."""
-    return dict(BLOCK.findall((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")))
+def recipes() -> list[tuple[str, str]]:
+    """(file, text) of every block of the page that begins with the name of the file it goes into."""
+    return BLOCK.findall((ROOT / "docs" / "recipes.md").read_text(encoding="utf-8"))
+
+
+def entered(page: str, text: str) -> str:
+    """A Markdown page with a row below the last of its first table, or with TOML below that of its first block."""
+    row = text.startswith("|")
+    place = re.search(r"^\|.*?\n(?=\n)" if row else r"^```toml\n.*?(?=^```)", page, re.MULTILINE | re.DOTALL)
+    assert place is not None
+    return page[: place.end()] + ("" if row else "\n") + text + page[place.end() :]
 
 
 def run(repository: Path, *arguments: str) -> str:
@@ -53,8 +69,10 @@ def run(repository: Path, *arguments: str) -> str:
 
 
 def test_every_recipe_has_its_files():
-    assert {name.rsplit("/", 1)[0] for name in recipes()} == {
+    assert {name.rsplit("/", 1)[0] for name, _ in recipes()} == {
         "recuse/judges",
+        "tests/judges/documented",
+        "docs",
         "recuse/protocols",
         "fixtures/tasks/merchant_risk/prompts",
         "recuse/metrics",
@@ -67,11 +85,30 @@ def test_every_recipe_has_its_files():
     }
 
 
+@pytest.mark.slow("copies of the repository")
+def test_the_provider_passes_the_tests_of_all_providers(repository):
+    """Those of recorded requests need the cassettes, and are about the shipped judges."""
+    output = run(repository, "tests/judges", "-q", "--ignore=tests/judges/test_recorded_requests.py")
+    assert re.search(r"^[0-9]+ passed in ", output, re.MULTILINE), output
+    assert "cohere_chat" in run(repository, "tests/judges/test_strict_providers.py", "--collect-only", "-q")
+
+
+@pytest.mark.slow("copies of the repository")
 def test_the_measure_passes_its_tests_and_its_example(repository):
     assert "3 passed" in run(repository, "tests/metrics/test_yes_rate.py")
     assert "1 passed" in run(repository, "--doctest-modules", "recuse/metrics/yes_rate.py")
 
 
+@pytest.mark.slow("copies of the repository")
+def test_the_gate_keeps_the_rules_for_gates_and_its_question_has_its_row(repository):
+    assert "failed" not in (output := run(repository, "tests/gates/test_shipped_gates.py", "-q")), output
+    listed = run(
+        repository, "tests/packaging/test_repository.py", "-q", "-k", "every_gate_is_used or (docs_say and fit_for)"
+    )
+    assert "2 passed" in listed, listed
+
+
+@pytest.mark.slow("copies of the repository")
 def test_the_slice_records_replays_and_gates(repository):
     """Recorded over loopback in two wire formats, then replayed: the blunt judge does not pass, the picky one does."""
     eval_, panel = "evals/test_fit_for_client.py", "fixtures/panels/strangers.toml"
@@ -87,11 +124,12 @@ def test_the_slice_records_replays_and_gates(repository):
     assert "that a judge would hand on as they stand" in page
 
 
+@pytest.mark.slow("copies of the repository")
 @pytest.mark.parametrize("checker", ["ruff", "mypy"])
 def test_the_examples_keep_the_house_style(repository, checker, pytestconfig, tmp_path):
     """What mypy found out about everything that they import is kept from run to run, where pytest keeps anything."""
     kept = getattr(pytestconfig, "cache", None)
-    python = [name for name in recipes() if name.endswith(".py")]
+    python = [name for name, _ in recipes() if name.endswith(".py")]
     engine = [name for name in python if name.startswith("recuse/")]
     cache = kept.mkdir("mypy-of-recipes") if kept else tmp_path
     arguments = ["check", "--no-cache", *python] if checker == "ruff" else [f"--cache-dir={cache}", *engine]

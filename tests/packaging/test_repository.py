@@ -97,6 +97,10 @@ def test_the_readme_is_short_and_shows_what_check_prints():
     assert len(done.stdout.splitlines()) <= 25
 
 
+def test_the_guide_for_contributors_is_short():
+    assert len((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")) <= 12_000
+
+
 def test_every_part_of_the_top_level_is_in_the_layout():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     shown = {path.relative_to(ROOT).parts[0] for path in committed()}

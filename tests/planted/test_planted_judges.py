@@ -120,7 +120,11 @@ def tripped(panel: Panel, seat: str) -> dict[tuple[str, str], str]:
     return {place: outcome for place, outcome in worst.items() if outcome != "pass"}
 
 
-@pytest.mark.parametrize("judge", EXPECTED)
+ALWAYS = ("fair", "inflates-itself-when-named", "lenient", "refuses")
+EACH = [judge if judge in ALWAYS else pytest.param(judge, marks=pytest.mark.slow) for judge in EXPECTED]
+
+
+@pytest.mark.parametrize("judge", EACH)
 def test_a_judge_trips_the_gates_of_its_behaviour_and_no_other(everyone: Panel, judge: str) -> None:
     assert tripped(everyone.only(*FAIR, judge), judge) == EXPECTED[judge]
 
@@ -142,6 +146,7 @@ def test_choosing_judges_to_look_at_changes_no_number(everyone: Panel, recorded:
     pd.testing.assert_frame_equal(chosen.table, everyone.ratings.table)
 
 
+@pytest.mark.slow("whole runs")
 def test_pytest_itself_comes_to_the_same_verdicts(everyone: Panel, recorded: Path) -> None:
     shutil.copytree(ROOT / "evals", recorded / "evals", dirs_exist_ok=True)
     shutil.copy(ROOT / "conftest.py", recorded)

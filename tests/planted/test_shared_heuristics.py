@@ -141,6 +141,7 @@ def _as_arrays() -> Ratings:
     return as_ratings(study, simulate(study, np.random.default_rng(5)))
 
 
+@pytest.mark.slow
 def test_judges_of_surface_and_of_substance_agree_alike_and_the_planted_flaw_tells_them_apart(
     replayed: Replayed,
 ) -> None:
@@ -155,6 +156,7 @@ def test_judges_of_surface_and_of_substance_agree_alike_and_the_planted_flaw_tel
 # --------------------------------------------------------------------------- a planted effect of knowledge
 
 
+@pytest.mark.slow
 def test_a_planted_knowledge_effect_is_shown_and_none_is_where_none_was_planted(replayed: Replayed) -> None:
     """The paper audits a panel whose agreement changes by more than 0.15 (sec. 4): the whole interval lies beyond it,
     or inside."""

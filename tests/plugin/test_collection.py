@@ -169,6 +169,7 @@ def test_without_any_panel_it_says_how_to_name_one(repo) -> None:
     usage_error(repo.run(), "no panel to examine: give --panel fixtures/panels/<name>.toml, or set recuse_panels")
 
 
+@pytest.mark.slow("whole runs")
 def test_several_processes_tell_a_mistake_once_too(repo) -> None:
     run = repo.run("-n", "2", "--judges", "mallory")
     assert run.code != pytest.ExitCode.OK
@@ -176,6 +177,7 @@ def test_several_processes_tell_a_mistake_once_too(repo) -> None:
     assert "Traceback" not in run.text
 
 
+@pytest.mark.slow("whole runs")
 def test_recording_in_several_processes_fails_only_what_would_record(repo) -> None:
     """Everything is on disk: --record has nothing to ask, whatever -n is. One cassette less, and its test says so."""
     assert repo.run("-n", "2", "--record=missing", "-k", "parse_rate").outcomes == {"passed": 1}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 pytest_plugins = ["pytester"]
 
 ONE_WORD = '''
@@ -51,6 +53,7 @@ EVAL = '''
 SAID = {"ann": "yes", "bob": "no", "eve": "well..."}
 
 
+@pytest.mark.slow("whole runs")
 def test_a_protocol_of_ones_own_is_recorded_gated_and_replayed(repo) -> None:
     repo.write("our_judges/__init__.py", "")
     repo.write("our_judges/one_word.py", ONE_WORD)

@@ -85,6 +85,7 @@ def test_two_files_with_the_same_judges_are_two_versions_of_them(pytester):
     assert panel["source"].count("sha256") == 2
 
 
+@pytest.mark.slow("whole runs")
 def test_the_workers_of_one_run_agree(pytester):
     files(pytester)
     pytester.runpytest("evals", "--ratings", "ratings.csv", "-n", "2").assert_outcomes(passed=1, skipped=1)

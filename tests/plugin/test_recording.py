@@ -191,7 +191,9 @@ def test_one_budget_over_all_protocols_is_told_before_the_first_call(two_protoco
     assert len(provider.asked) == 60
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow("interrupted recordings"))]
+)
 def test_one_signal_ends_everything_and_what_was_answered_is_on_disk(
     two_protocols, provider: Provider, number: signal.Signals
 ) -> None:

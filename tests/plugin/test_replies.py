@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 pytest_plugins = ["pytester"]
 
 
@@ -13,17 +15,19 @@ def pages(root: Path) -> dict[str, str]:
     return {p.relative_to(folder).as_posix(): p.read_text(encoding="utf-8") for p in sorted(folder.rglob("*.html"))}
 
 
-def test_every_reply_is_there_whoever_reads_the_cassettes(repo) -> None:
+@pytest.mark.parametrize(
+    "options", [["-n", "2"], pytest.param(["-n", "2", "--dist", "loadscope"], marks=pytest.mark.slow("whole runs"))]
+)
+def test_every_reply_is_there_whoever_reads_the_cassettes(repo, options) -> None:
     repo.run()
     alone = pages(repo.root)
     said = {name: text for name, text in alone.items() if "/rubric/" in name and "~prompts" not in name}
     assert {name.rpartition("/")[2] for name in said} == {"ann.html", "bob.html", "eve.html"}
     assert [text.count('<li id="r') for text in said.values()] == [16, 16, 16]
     assert alone["mini/essays/rubric/~prompts.html"].count("Score this essay by") == 4  # two texts, names shown, hidden
-    for options in (["-n", "2"], ["-n", "2", "--dist", "loadscope"]):
-        (repo / "reports" / "replies" / "mini" / "essays" / "rubric" / "bob.html").unlink()
-        repo.run(*options)
-        assert pages(repo.root) == alone, options
+    (repo / "reports" / "replies" / "mini" / "essays" / "rubric" / "bob.html").unlink()
+    repo.run(*options)
+    assert pages(repo.root) == alone
 
 
 def test_a_quoted_reply_has_an_address(repo) -> None:

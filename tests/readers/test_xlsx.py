@@ -29,7 +29,8 @@ def workbook(*sheets, shared=True):
             return f'<c r="{place}" t="s"><v>{texts.index(value)}</v></c>' if value else ""
         if isinstance(value, str):
             return f'<c r="{place}" t="inlineStr"><is><t>{escape(value)}</t></is></c>' if value else ""
-        return f'<c r="{place}"><v>{value}</v></c>'
+        kind = ' t="b"' if isinstance(value, bool) else ""
+        return f'<c r="{place}"{kind}><v>{int(value) if kind else value}</v></c>'
 
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
@@ -58,6 +59,12 @@ def test_the_sheet_is_the_table(file, shared):
     judged = read.ratings.table[read.ratings.table["rater"] == "gpt-4o"]
     assert dict(judged["status"].value_counts()) == {"ok": 27, "unparsed": 3}
     assert any("spreadsheet" in note for note in read.notes)
+
+
+def test_what_is_true_and_what_is_false_stay_apart(file):
+    rows = [[f"t{k}", k % 3 == 0, k % 3 == 0] for k in range(30)]
+    read = read_file(file("a.xlsx", workbook([["ticket", "judge", "anna"], *rows])))
+    assert list(read.raw.frame["judge"][:4]) == ["true", "false", "false", "true"]
 
 
 def test_titles_and_the_larger_of_two_sheets(file):

@@ -17,7 +17,10 @@ from recuse.cli import main
 from recuse.report.replies import write_transcript
 from recuse.schema import Judgement
 
-pytestmark = pytest.mark.skipif(browser.CHROMIUM is None, reason="no chromium on this machine")
+pytestmark = [
+    pytest.mark.skipif(browser.CHROMIUM is None, reason="no chromium on this machine"),
+    pytest.mark.slow("browser tests"),
+]
 with_axe = pytest.mark.skipif(not browser.AXE.is_file(), reason="no axe-core: npm pack axe-core, then set AXE_CORE")
 
 
@@ -78,14 +81,12 @@ def test_a_judges_name_of_five_thousand_letters_makes_no_page_wider(tmp_path: Pa
     assert wide <= window
 
 
-@pytest.mark.slow
 @with_axe
 @pytest.mark.parametrize("sample", ["failing", "hostile"])
 def test_axe_finds_nothing(tmp_path: Path, sample: str) -> None:
     assert browser.violations(drawn(sample, tmp_path), tmp_path) == []
 
 
-@pytest.mark.slow
 def test_forty_judges_stay_usable(tmp_path: Path) -> None:
     """The page stays under a megabyte and no wider than a phone; on a desk what is wide scrolls by itself."""
     page = report.write(samples.invented(40, holes=0.05), tmp_path)[2].read_text(encoding="utf-8")

@@ -13,7 +13,10 @@ from recuse import report
 from recuse.report.canonical_form import normalised
 from recuse.report.side_by_side import page, side_by_side
 
-pytestmark = pytest.mark.skipif(browser.CHROMIUM is None, reason="no chromium on this machine")
+pytestmark = [
+    pytest.mark.skipif(browser.CHROMIUM is None, reason="no chromium on this machine"),
+    pytest.mark.slow("browser tests"),
+]
 
 
 def two() -> str:

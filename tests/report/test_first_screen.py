@@ -14,7 +14,10 @@ from browser import CHROMIUM, POLICY, browse, widths
 
 from recuse import report
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
+pytestmark = [
+    pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine"),
+    pytest.mark.slow("browser tests"),
+]
 
 OUTCOMES = {"pass", "accepted fault", "accepted doubt", "fail", "undecided", "not measured"}
 PLACES = """<script>

@@ -23,7 +23,7 @@ if not RESULTS.is_file() and os.environ.get("CI"):
     raise FileNotFoundError("no reports/results.json: run pytest evals/ before these tests")
 pytestmark = [
     pytest.mark.skipif(not RESULTS.is_file(), reason="no reports/results.json: run pytest evals/ first"),
-    pytest.mark.slow,
+    pytest.mark.slow("browser tests"),
 ]
 in_browser = pytest.mark.skipif(browser.CHROMIUM is None, reason="no chromium on this machine")
 with_axe = pytest.mark.skipif(not browser.AXE.is_file(), reason="no axe-core: npm pack axe-core, then set AXE_CORE")

@@ -138,6 +138,7 @@ def test_overconfidence_knows_skill_leniency_and_noise(skill: float, generous: f
     assert fair.detail["capability"] == pytest.approx(skill, abs=0.05)
 
 
+@pytest.mark.slow
 def test_intervals_of_overconfidence_cover() -> None:
     """Forty fair judges: an interval of 95 % misses 0 in at most six of them but once in 1,500 such series."""
     missed = 0

@@ -115,6 +115,7 @@ def test_what_was_planted_is_found(make_rows):
     assert all(found.of(judge=j).low <= 0.02 for j in own if j != "j2")
 
 
+@pytest.mark.slow
 def test_fair_judges_of_unequal_noise_and_quality(make_rows):
     """30 panels of five fair judges whose noise differs by factors of two and more: the plain excess is found
     significant at 5 % in about a fifth of cases, since noise draws everything to one half; the controlled one in about
