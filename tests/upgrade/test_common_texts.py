@@ -53,7 +53,7 @@ def words(seed, times, texts, candidate=same, items=120):
 
 
 @pytest.mark.parametrize("hard", [True, False])
-@pytest.mark.parametrize("share", [0.1, 0.3, 0.8])
+@pytest.mark.parametrize("share", [0.1, *(pytest.param(share, marks=pytest.mark.slow) for share in (0.3, 0.8))])
 def test_a_candidate_without_rows_for_some_texts_is_never_adopted(share, hard):
     """Nor is it called worse: it may never have been asked of them."""
     assert words(1, 8, answered(share, hard)) == {"undecided": 8}
