@@ -14,7 +14,6 @@ from recuse.ratings import Ratings
 from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.agreement import Coefficient
-from recuse.statistics.agreement.errors import constant_number
 
 __all__ = [
     "FEWEST", "JACKKNIFE", "both_rated", "by_judge", "describe_people", "estimate_of", "needs_numbers", "needs_options",
@@ -90,7 +89,9 @@ def describe_people(answers: Answers, judge: int) -> dict[str, Any]:
             "labels": {name: number(total) for name, total in zip(answers.options, shares.sum(axis=0), strict=True)},
             "constant": {"answer": answers.options[best], "agrees": number(rates[best])},
         }
-    middle, error = constant_number(answers.people_mean[used])
+    labels = answers.people_mean[used]
+    middle = float(np.median(labels)) if len(labels) else np.nan
+    error = float(np.abs(labels - middle).mean()) if len(labels) else np.nan
     return {"constant": {"answer": number(middle), "absolute_error": number(error)}}
 
 

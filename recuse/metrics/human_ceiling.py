@@ -25,7 +25,7 @@ from recuse.ratings.array import mean_of, smallest_step
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.agreement import Coefficient, distances
 from recuse.statistics.agreement.coefficient import ratio
-from recuse.statistics.agreement.scales import AtMost
+from recuse.statistics.agreement.coefficient_intervals import AtMost
 
 __all__ = ["MARGIN", "human_ceiling"]
 

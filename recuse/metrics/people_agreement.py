@@ -13,7 +13,7 @@ from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.agreement import Coefficient, counts_of, krippendorff_alpha
 from recuse.statistics.agreement.krippendorff import Level, alpha_of_counts
-from recuse.statistics.agreement.many import fleiss_kappa, gwet_many, percent_many
+from recuse.statistics.agreement.options import fleiss_kappa, gwet_many, percent_many
 
 __all__ = ["people_alpha"]
 

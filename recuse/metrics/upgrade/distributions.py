@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.schema import Distribution
-from recuse.statistics.agreement.difference import Difference
+from recuse.statistics.agreement.coefficient_intervals import Difference
 from recuse.statistics.clusters import OverClusters
 from recuse.statistics.distributions import NOTHING, Binomial, Side
 

@@ -37,7 +37,7 @@ from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import judges_array
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.agreement import Coefficient, panel
-from recuse.statistics.agreement.scales import NoInterval
+from recuse.statistics.agreement.coefficient_intervals import NoInterval
 from recuse.statistics.distributions import FisherZ
 from recuse.statistics.repeated_measures import repeated_measures
 

@@ -20,7 +20,7 @@ from recuse.papers.indeterminacy.aggregation import Aggregation, RatingVectors
 from recuse.schema import RecuseError
 from recuse.statistics.agreement import fleiss_kappa
 from recuse.statistics.agreement.krippendorff import alpha_of_counts
-from recuse.statistics.agreement.pairs import cohen, scott
+from recuse.statistics.agreement.options import cohen_kappa, scott_pi
 
 __all__ = ["CHANCE_CORRECTED", "Definition", "chance_corrected", "definition", "definitions"]
 
@@ -173,7 +173,8 @@ def chance_corrected(measure: str, count: Floats, agreed: Floats, judge: Floats,
         corrected = fleiss_kappa(one).of(np.hstack([n, apart, n, (first + second) / 2]))
     else:
         tables = np.zeros((1, options, options))
-        corrected = (cohen if measure == "cohen_kappa" else scott)(tables).of(np.hstack([n, apart, first, second]))
+        build = cohen_kappa if measure == "cohen_kappa" else scott_pi
+        corrected = build(tables).of(np.hstack([n, apart, first, second]))
     return corrected.reshape(shape)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from recuse.schema import RecuseError
-from recuse.statistics.agreement.scales import OnScale, PerfectAgreement
+from recuse.statistics.agreement.coefficient_intervals import OnScale, PerfectAgreement
 from recuse.statistics.clusters import OverClusters
 from recuse.statistics.contrasts import Contrast, slip_variance
 from recuse.statistics.distributions import Draws, Student

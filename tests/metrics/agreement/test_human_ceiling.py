@@ -30,15 +30,19 @@ def test_by_hand():
     assert found.value == pytest.approx(0.0, abs=1e-12)
 
 
+def tables(a, b):
+    return np.eye(2)[a.astype(int)][:, :, None] * np.eye(2)[b.astype(int)][:, None]
+
+
 def test_parts_are_the_textbook_coefficients():
     """With two people: the mean of Cohen's kappas at pooled shares is near kappa_jh, and kappa_hh is Scott's pi."""
     world = World(3)
     judge = world.judge("another person")
     found = _ceiling(answers_from(judge, world.people), 0, 0.1)
-    pi = ag.scott_pi(*world.people, 2).value
+    pi = ag.scott_pi(tables(*world.people)).value
     both = np.concatenate([judge, judge]), np.concatenate(list(world.people))
     assert found.detail["human_human"] == pytest.approx(pi, abs=1e-12)
-    assert found.detail["judge_human"] == pytest.approx(ag.cohen_kappa(*both, 2).value, abs=1e-12)
+    assert found.detail["judge_human"] == pytest.approx(ag.cohen_kappa(tables(*both)).value, abs=1e-12)
 
 
 def test_numbers_use_concordance():
@@ -47,9 +51,9 @@ def test_numbers_use_concordance():
     judge, ann, ben = (quality + rng.normal(size=50) for _ in range(3))
     found = _ceiling(answers_from(judge, [ann, ben], scale=Numeric(-10, 10)), 0, 0.1)
     both = np.concatenate([judge, judge]), np.concatenate([ann, ben])
-    assert found.detail["judge_human"] == pytest.approx(ag.concordance(*both).value, abs=1e-12)
+    assert found.detail["judge_human"] == pytest.approx(ag.concordance(ag.products(*both)).value, abs=1e-12)
     people = np.concatenate([ann, ben]), np.concatenate([ben, ann])
-    assert found.detail["human_human"] == pytest.approx(ag.concordance(*people).value, abs=1e-12)
+    assert found.detail["human_human"] == pytest.approx(ag.concordance(ag.products(*people)).value, abs=1e-12)
 
 
 def test_an_unanswered_text_counts_as_a_guess():

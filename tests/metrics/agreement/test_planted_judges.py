@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from simulated_raters import PLANTED, World, answers_from
 
-from recuse.metrics.agreement import _against_constant
-from recuse.metrics.agreement_rates import CELLS
+from recuse.metrics.constant_answers import _against_constant
 from recuse.metrics.human_ceiling import _ceiling
 from recuse.metrics.unanswered import _unanswered
+from recuse.statistics.agreement.options import CELLS
 
 pytestmark = pytest.mark.slow
 TABLES = 200
