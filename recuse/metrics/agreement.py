@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from recuse.metrics.agreement_estimates import (
     JACKKNIFE,
     both_rated,
-    by_judge,
     describe_people,
     estimate_of,
     needs_numbers,
@@ -30,9 +29,9 @@ from recuse.metrics.agreement_estimates import (
 )
 from recuse.metrics.constant_answers import gain_over_constant
 from recuse.metrics.estimates import estimated, number, undefined
-from recuse.metrics.measure import describe
+from recuse.metrics.measure import describe, per_judge
 from recuse.ratings import Ratings
-from recuse.ratings.answers import Answers
+from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.scale import Numeric, Ordinal, Scale
 from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.statistics import agreement as of_raters
@@ -86,7 +85,7 @@ def coefficient(ratings: Ratings, name: str) -> Estimates:
             nothing = needs_numbers(name, answers, JACKKNIFE) if row.needs == "numbers" else None
         return nothing or row.compute(answers, judge, name)
 
-    return ratings.remember(("coefficient", name), lambda: by_judge(ratings, compute))
+    return ratings.remember(("coefficient", name), lambda: per_judge(answers_of, *COMPARED)(compute)(ratings))
 
 
 def every_coefficient(ratings: Ratings) -> Iterator[Estimates]:

@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
-from recuse.ratings import Ratings
-from recuse.ratings.answers import COMPARED, Answers, answers_of
-from recuse.schema import Estimate, Estimates
+from recuse.ratings.answers import Answers
+from recuse.schema import Estimate
 from recuse.statistics.agreement import Coefficient
 
 __all__ = [
-    "FEWEST", "JACKKNIFE", "both_rated", "by_judge", "describe_people", "estimate_of", "needs_numbers", "needs_options",
+    "FEWEST", "JACKKNIFE", "both_rated", "describe_people", "estimate_of", "needs_numbers", "needs_options",
     "span_of", "tally", "too_few",
 ]  # fmt: skip
 
@@ -27,15 +26,6 @@ FEWEST = 20
 be believed: where fails are few, intervals hold the truth far less often than they say."""
 NO_OPTIONS = "answers are numbers here, not options; read the correlations, the concordance or alpha"
 NO_NUMBERS = "answers are options here, not numbers; read kappa or alpha"
-
-
-def by_judge(ratings: Ratings, compute: Callable[[Answers, int], Estimate]) -> Estimates:
-    """`compute(answers, judge)` for every judge, criterion and combination of factor levels."""
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each(*COMPARED):
-        answers = answers_of(part, ratings)
-        estimates |= {(judge, *names): compute(answers, i) for i, judge in enumerate(answers.judges)}
-    return Estimates(("judge", *ratings.within(*COMPARED)), estimates)
 
 
 def estimate_of(

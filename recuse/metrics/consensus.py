@@ -18,7 +18,7 @@ would new replies of the same judges on the same text move it? Var Bias(i, u) = 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -29,7 +29,7 @@ from recuse.metrics.deviation_matrix import deviation_matrix
 from recuse.metrics.deviations import ONE_JUDGE, WELCH, deviations, over_repeats
 from recuse.metrics.estimates import THESE_TEXTS, estimated, number, these_texts, undefined
 from recuse.metrics.losses import losses_of_judge, peers_view
-from recuse.metrics.measure import measure
+from recuse.metrics.measure import Named, itself, measure, per_part, per_subject
 from recuse.ratings import Cells, Ratings
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.clusters import difference_of_means
@@ -51,7 +51,8 @@ PREDICTION = "own text against the spread of the judge's deviations on others' t
     above="departs from its peers|depart from their peers",
     reading="Each judge's mean score less the mean of the other judges' on the same texts.",
 )  # fmt: skip
-def consensus_deviation(ratings: Ratings) -> Estimates:
+@per_part(itself)
+def consensus_deviation(part: Ratings) -> Estimate:
     """Bias(i, j) for every judge and target (paper, Fig. 8), by factor level; the value is the mean of |Bias| over all
     cells.
 
@@ -66,7 +67,7 @@ def consensus_deviation(ratings: Ratings) -> Estimates:
     >>> consensus_deviation(ratings).of().detail["values"]
     [[1.0, 0.0], [-1.0, 0.0]]
     """
-    return Estimates(ratings.within(), {names: deviation_matrix(part) for names, part in ratings.each()})
+    return deviation_matrix(part)
 
 
 # --------------------------------------------------------------------------- a judge and its own work
@@ -238,23 +239,18 @@ def _nothing(cells: Cells, judge: int, wanted: Mask, what: str) -> str:
 # --------------------------------------------------------------------------- families
 
 
+@per_subject("judge", itself)
 def _family(
-    ratings: Ratings,
-    metric: str,
-    subjects: Callable[[Ratings, Cells], Iterable[str]],
-    sides: Callable[[Cells, Mask], tuple[Mask, Mask | None]],
-    missing: str,
-) -> Estimates:
+    part: Ratings, metric: str, subjects: Callable[[Ratings, Cells], Iterable[str]],
+    sides: Callable[[Cells, Mask], tuple[Mask, Mask | None]], missing: str,
+) -> Iterator[Named]:  # fmt: skip
     """One contrast per judge and factor level: mean deviation on one side of the texts, less that on the other."""
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each():
-        cells = part.cells()
-        bias = part.remember(deviations, partial(deviations, cells))
-        pooled = _pooled(part, cells, bias)
-        for judge in subjects(part, cells):
-            row, (plus, minus) = cells.row(judge), sides(cells, cells.texts_of(part.authors.get(judge)))
-            estimates[(judge, *names)] = _estimate(cells, metric, row, bias, plus, minus, missing, pooled)
-    return Estimates(("judge", *ratings.within()), estimates)
+    cells = part.cells()
+    bias = part.remember(deviations, partial(deviations, cells))
+    pooled = _pooled(part, cells, bias)
+    for judge in subjects(part, cells):
+        row, (plus, minus) = cells.row(judge), sides(cells, cells.texts_of(part.authors.get(judge)))
+        yield judge, _estimate(cells, metric, row, bias, plus, minus, missing, pooled)
 
 
 def _everyone(ratings: Ratings, cells: Cells) -> Sequence[str]:

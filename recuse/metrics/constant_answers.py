@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.metrics.agreement_estimates import JACKKNIFE, by_judge, estimate_of, span_of
+from recuse.metrics.agreement_estimates import JACKKNIFE, estimate_of, span_of
 from recuse.metrics.estimates import number, undefined
-from recuse.metrics.measure import measure
-from recuse.ratings import Ratings
-from recuse.ratings.answers import Answers
+from recuse.metrics.measure import measure, per_judge
+from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.array import mean_of
-from recuse.schema import Estimate, Estimates
+from recuse.schema import Estimate
 from recuse.statistics.agreement.coefficient import Coefficient, ratio
 
 __all__ = ["commonest_answer", "gain_over_constant"]
@@ -29,7 +28,8 @@ SAME = "people gave every text one and the same answer, so no judge could do bet
     "answer that is right most often (of numbers: people's mean), less what goes away when one of the people is asked. "
     "One more person would have 0.",
 )  # fmt: skip
-def gain_over_constant(ratings: Ratings) -> Estimates:
+@per_judge(answers_of, *COMPARED)
+def gain_over_constant(answers: Answers, judge: int) -> Estimate:
     """(D_people - D_judge) / D_constant, by judge and factor level, over the texts that two people rated: D the mean
     disagreement with a person (unequal answers; of numbers, squared differences) of the judge, of another person, and
     of the constant, the answer with the smallest D on these texts.
@@ -45,10 +45,6 @@ def gain_over_constant(ratings: Ratings) -> Estimates:
     >>> gain.value, gain.detail["judge_gain"], gain.detail["people_gain"]
     (0.5, 0.5, 0.0)
     """
-    return by_judge(ratings, _gain)
-
-
-def _gain(answers: Answers, judge: int) -> Estimate:
     requested = answers.requested[judge] & (answers.raters > 0)
     twice = requested & (answers.raters > 1)
     used = twice if twice.any() else requested
@@ -95,7 +91,8 @@ def _against_constant(answers: Answers, judge: int, used: NDArray[np.bool_]) -> 
     "commonest_answer", "its commonest answer", unit="share", rank=335, bad="none",
     reading="The share of a judge's answers that are one and the same: 1 is a judge that tells nothing apart.",
 )  # fmt: skip
-def commonest_answer(ratings: Ratings) -> Estimates:
+@per_judge(answers_of, *COMPARED)
+def commonest_answer(answers: Answers, judge: int) -> Estimate:
     """max over answers a of (answers equal to a) / (answers), by judge and factor level, over all texts it was asked
     about; of repeats each counts. Detail: `answer`, that answer in words, and `n`. Without an interval: it describes
     the answers there are. Undefined for a judge without two answers.
@@ -104,10 +101,6 @@ def commonest_answer(ratings: Ratings) -> Estimates:
     >>> commonest_answer(said(judge="pppf", ann="ppff")).of(judge="judge").value
     0.75
     """
-    return by_judge(ratings, _commonest)
-
-
-def _commonest(answers: Answers, judge: int) -> Estimate:
     given = answers.judged[judge]
     given = given[np.isfinite(given)]
     if len(given) < 2:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.metrics.agreement_estimates import JACKKNIFE, by_judge, describe_people, too_few
+from recuse.metrics.agreement_estimates import JACKKNIFE, describe_people, too_few
 from recuse.metrics.estimates import estimated, number, undefined
-from recuse.metrics.measure import measure
+from recuse.metrics.measure import measure, per_judge
 from recuse.ratings import Ratings
-from recuse.ratings.answers import COMPARED, Answers
+from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.binary_decisions import against_truth, has_several_options
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.agreement import Coefficient, distances
@@ -51,9 +51,10 @@ def expert_kappa(ratings: Ratings) -> Estimates:
     part = held if several == held.headline else held.with_criterion(*several)
     if len(several) == 1 < len(held.headline):
         part = replace(part, one_of_several=True, _memory={})
-    return by_judge(part, _kappa)
+    return _kappa(part)
 
 
+@per_judge(answers_of, *COMPARED)
 def _kappa(answers: Answers, judge: int) -> Estimate:
     k = len(answers.options)
     apart = distances(k, "quadratic" if answers.ordered else "plain")

@@ -17,13 +17,14 @@ Agreement of judges is no evidence that they are right: they may look at the sam
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, matrix, number, undefined
-from recuse.metrics.measure import measure
+from recuse.metrics.measure import Named, itself, measure, per_part, per_subject
 from recuse.papers.illusion.judge_pairs import (
     Level,
     all_pairs,
@@ -127,7 +128,8 @@ def absolute_agreement(ratings: Ratings) -> Estimates:
     "targets and pairs. A panel whose scores are used text by text is to be validated text by text: that it ranks "
     "systems well says nothing about it.",
 )  # fmt: skip
-def panel_agreement(ratings: Ratings) -> Estimates:
+@per_part(itself)
+def panel_agreement(part: Ratings) -> Estimate:
     """Mean over all pairs of judges and all targets of ICC(2,1) over a target's items, by factor level.
 
     What `absolute_agreement` says of one judge, of the panel: for the gate. Undefined as that.
@@ -138,8 +140,21 @@ def panel_agreement(ratings: Ratings) -> Estimates:
     >>> round(estimates.value, 4)
     0.8333
     """
-    estimates = {names: _panel(judges_array(part), part.clusters) for names, part in ratings.each()}
-    return Estimates(ratings.within(), estimates)
+    array = judges_array(part)
+    clusters = part.clusters
+    shares = all_pairs(array)
+    coefficient = coefficient_of(shares, panel.absolute_agreement)
+    lost = sum(lost_texts(array, judge) for judge in range(len(array.raters)))
+    facts: dict[str, Any] = {
+        "n": common_items(shares),
+        "n_excluded": lost,
+        "method": JACKKNIFE,
+        **units_of(array, clusters),
+    }
+    if coefficient.undefined:
+        return undefined("panel_agreement", coefficient.undefined, **facts)
+    distribution = coefficient.jackknife(np.array(array.clusters))
+    return estimated("panel_agreement", coefficient.value, distribution, detail={"judges": len(array.raters)}, **facts)
 
 
 @measure(
@@ -147,7 +162,8 @@ def panel_agreement(ratings: Ratings) -> Estimates:
     reading="Agreement on which target is better less agreement on single texts. What averaging hides: a leaderboard "
     "may be sound while the scores of single texts are not.",
 )  # fmt: skip
-def resolution_gap(ratings: Ratings) -> Estimates:
+@per_part(itself)
+def resolution_gap(part: Ratings) -> Estimate:
     """Mean rho over targets less mean r over texts, over all pairs of judges, by factor level (paper 002, sec. 3.2).
 
     Detail: `model`, `sample` and `absolute`; `ranking_noise` = model - sample and `offset` = sample - absolute;
@@ -163,21 +179,35 @@ def resolution_gap(ratings: Ratings) -> Estimates:
     >>> estimates.detail["model"], estimates.detail["sample"]
     (1.0, -0.5)
     """
-    estimates = {names: _gap(judges_array(part), part.clusters) for names, part in ratings.each()}
-    return Estimates(ratings.within(), estimates)
+    array = judges_array(part)
+    clusters = part.clusters
+    shares = all_pairs(array)
+    model, sample, absolute = (coefficient_of(shares, level) for level in LEVELS)
+    facts: dict[str, Any] = {"n": common_items(shares), "method": SIDE_BY_SIDE, **units_of(array, clusters)}
+    if why := model.undefined or sample.undefined:
+        return undefined("resolution_gap", why, **facts)
+    averages = panel.agreement_of_averages(shares.sum(axis=0), AVERAGED)
+    detail = {
+        "model": number(model.value), "sample": number(sample.value), "absolute": number(absolute.value),
+        "ranking_noise": number(model.value - sample.value), "offset": number(sample.value - absolute.value),
+        "offset_interval": _offset_interval(sample, absolute, array),
+        "panel_icc": number(_panel_icc(array)),
+        "averaged": [[m, number(r)] for m, r in zip(AVERAGED, averages, strict=True)],
+        "pairs_differ": _pairs_differ(shares), "judges": len(array.raters), "targets": len(array.targets),
+    }  # fmt: skip
+    distribution = NoInterval(NO_GAP_INTERVAL)
+    return estimated("resolution_gap", model.value - sample.value, distribution, detail=detail, **facts)
 
 
 # --------------------------------------------------------------------------- by judge
 
 
-def _by_judge(ratings: Ratings, metric: str, level: Level, method: str) -> Estimates:
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each():
-        array = judges_array(part)
-        pairs = _pairwise(array, level)
-        for place, judge in enumerate(array.raters):
-            estimates[(judge, *names)] = _estimate(metric, array, place, level, method, pairs, part.clusters)
-    return Estimates(("judge", *ratings.within()), estimates)
+@per_subject("judge", itself)
+def _by_judge(part: Ratings, metric: str, level: Level, method: str) -> Iterator[Named]:
+    array = judges_array(part)
+    pairs = _pairwise(array, level)
+    for place, judge in enumerate(array.raters):
+        yield judge, _estimate(metric, array, place, level, method, pairs, part.clusters)
 
 
 def _estimate(
@@ -228,41 +258,6 @@ def _detail(array: RatingArray, pairs: Floats, shares: Floats, level: Level) -> 
 
 
 # --------------------------------------------------------------------------- the three side by side
-
-
-def _panel(array: RatingArray, clusters: str) -> Estimate:
-    shares = all_pairs(array)
-    coefficient = coefficient_of(shares, panel.absolute_agreement)
-    lost = sum(lost_texts(array, judge) for judge in range(len(array.raters)))
-    facts: dict[str, Any] = {
-        "n": common_items(shares),
-        "n_excluded": lost,
-        "method": JACKKNIFE,
-        **units_of(array, clusters),
-    }
-    if coefficient.undefined:
-        return undefined("panel_agreement", coefficient.undefined, **facts)
-    distribution = coefficient.jackknife(np.array(array.clusters))
-    return estimated("panel_agreement", coefficient.value, distribution, detail={"judges": len(array.raters)}, **facts)
-
-
-def _gap(array: RatingArray, clusters: str) -> Estimate:
-    shares = all_pairs(array)
-    model, sample, absolute = (coefficient_of(shares, level) for level in LEVELS)
-    facts: dict[str, Any] = {"n": common_items(shares), "method": SIDE_BY_SIDE, **units_of(array, clusters)}
-    if why := model.undefined or sample.undefined:
-        return undefined("resolution_gap", why, **facts)
-    averages = panel.agreement_of_averages(shares.sum(axis=0), AVERAGED)
-    detail = {
-        "model": number(model.value), "sample": number(sample.value), "absolute": number(absolute.value),
-        "ranking_noise": number(model.value - sample.value), "offset": number(sample.value - absolute.value),
-        "offset_interval": _offset_interval(sample, absolute, array),
-        "panel_icc": number(_panel_icc(array)),
-        "averaged": [[m, number(r)] for m, r in zip(AVERAGED, averages, strict=True)],
-        "pairs_differ": _pairs_differ(shares), "judges": len(array.raters), "targets": len(array.targets),
-    }  # fmt: skip
-    distribution = NoInterval(NO_GAP_INTERVAL)
-    return estimated("resolution_gap", model.value - sample.value, distribution, detail=detail, **facts)
 
 
 def _pairs_differ(shares: Floats) -> dict[str, float | None]:

@@ -7,6 +7,7 @@ says little about texts of one tier ("Beyond the illusion of consensus", paper 0
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 
@@ -14,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
-from recuse.metrics.measure import measure
+from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import judges_array, mean_of
-from recuse.schema import Estimate, Estimates
+from recuse.schema import Estimate
 from recuse.statistics.distributions import Student
 from recuse.statistics.effect_size import cohen_d, ordered_pairs
 
@@ -33,7 +34,8 @@ METHOD = "share of pairs of targets from two tiers; jackknife over targets, t"
     reading="Share of the pairs of targets from two tiers of which the judge's mean is higher for the higher tier: "
     "one half is chance, 1 keeps all of them in order.",
 )  # fmt: skip
-def tier_order(ratings: Ratings) -> Estimates:
+@per_subject("judge", itself)
+def tier_order(part: Ratings) -> Iterator[Named]:
     """Share of pairs of targets from different tiers (`ratings.tiers`, lowest first) whose mean scores lie in the known
     order, ties counting half, by judge and factor level. Detail: mean per tier, each two tiers by themselves, and
     Cohen's d of the highest tier over the lowest in three conventions. Targets are the sample.
@@ -46,13 +48,10 @@ def tier_order(ratings: Ratings) -> Estimates:
     >>> estimates.value, estimates.detail["means"]
     (0.75, {'base': 2.0, 'instruct': 3.0})
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each():
-        array = judges_array(part)
-        means = mean_of(array.means, axis=1)
-        for place, judge in enumerate(array.raters):
-            estimates[(judge, *names)] = order_of_tiers(_by_tier(array, means[place], ratings))
-    return Estimates(("judge", *ratings.within()), estimates)
+    array = judges_array(part)
+    means = mean_of(array.means, axis=1)
+    for place, judge in enumerate(array.raters):
+        yield judge, order_of_tiers(_by_tier(array, means[place], part))
 
 
 def _by_tier(array: RatingArray, means: Floats, ratings: Ratings) -> dict[str, Floats]:

@@ -7,6 +7,7 @@ tables do not: GPT-5.1 ranks the five authors with names hidden as it did with n
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from recuse.metrics.deviations import WELCH
 from recuse.metrics.estimates import THESE_TEXTS, estimated, matrix, number, undefined
-from recuse.metrics.measure import measure
+from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.metrics.name_effect import HIDDEN, SHOWN
 from recuse.ratings import Cells, Ratings
 from recuse.schema import Estimate, Estimates
@@ -76,13 +77,11 @@ def rank_stability(ratings: Ratings) -> Estimates:
     return _by_judge(ratings, _stability)
 
 
-def _by_judge(ratings: Ratings, compute: Any) -> Estimates:
-    estimates = {}
-    for names, part in ratings.each("names"):
-        shown, hidden = (part.where(names=level).cells() for level in (SHOWN, HIDDEN))
-        for judge in shown.judges:
-            estimates[(judge, *names)] = compute(part, judge, shown, hidden)
-    return Estimates(("judge", *ratings.within("names")), estimates)
+@per_subject("judge", itself, "names")
+def _by_judge(part: Ratings, compute: Any) -> Iterator[Named]:
+    shown, hidden = (part.where(names=level).cells() for level in (SHOWN, HIDDEN))
+    for judge in shown.judges:
+        yield judge, compute(part, judge, shown, hidden)
 
 
 # --------------------------------------------------------------------------- shift
