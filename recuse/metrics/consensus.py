@@ -9,7 +9,7 @@ belongs to; the others' reference is the judges that did score the text.
 
 What is concluded about a judge is concluded over texts: Student's t of its deviations, texts (or what they share) as
 clusters. Where it wrote a single text, that text is compared with the spread of its deviations on texts it did not
-write (`recuse.statistics.single_texts`): a deviation that is common from text to text is nothing about itself. What
+write (`recuse.statistics.contrasts`): a deviation that is common from text to text is nothing about itself. What
 holds for a text by itself, a cell of a matrix or the self-bias on the one text, has an interval over repeats: how far
 would new replies of the same judges on the same text move it? Var Bias(i, u) = s2_iu / R_iu + sum_k s2_ku / R_ku / (n -
 1)^2 (`recuse.statistics.contrasts`).
@@ -25,16 +25,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.metrics.deviation_matrix import deviation_matrix
-from recuse.metrics.deviations import ONE_JUDGE, WELCH, deviations, over_repeats
+from recuse.metrics.deviations import ONE_JUDGE, WELCH, deviation_matrix, deviations, over_repeats
 from recuse.metrics.estimates import THESE_TEXTS, estimated, number, these_texts, undefined
 from recuse.metrics.losses import losses_of_judge, peers_view
 from recuse.metrics.measure import Named, itself, measure, per_part, per_subject
 from recuse.ratings import Cells, Ratings
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.clusters import difference_of_means
+from recuse.statistics.contrasts import own_against_others, pooled_spread
 from recuse.statistics.distributions import Student
-from recuse.statistics.single_texts import own_against_others, pooled_spread
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]

@@ -23,7 +23,7 @@ from recuse.ratings.array import numbers
 from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.statistics import rank_correlation as rank
 from recuse.statistics.distributions import FisherZ
-from recuse.statistics.isotonic import isotonic
+from recuse.statistics.rank_correlation import isotonic
 
 if TYPE_CHECKING:
     import pandas as pd

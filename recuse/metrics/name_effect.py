@@ -21,9 +21,8 @@ from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.ratings import Ratings
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.clusters import difference_of_means
-from recuse.statistics.contrasts import Contrast
+from recuse.statistics.contrasts import Contrast, OverTexts, own_against_others
 from recuse.statistics.distributions import Student
-from recuse.statistics.single_texts import OverTexts, own_against_others
 
 Floats = NDArray[np.float64]
 

@@ -17,8 +17,8 @@ from recuse.metrics.measure import describe
 from recuse.metrics.upgrade.change import change, codes, graded, means, no_change, span_of, with_a_swap
 from recuse.metrics.upgrade.distributions import Hidden, Largest, mean_change
 from recuse.metrics.upgrade.pairing import Pair
+from recuse.metrics.upgrade.people import slices_looked_at, worst_of_slices
 from recuse.metrics.upgrade.scores import could_hide
-from recuse.metrics.upgrade.slices import slices_looked_at, worst_of_slices
 from recuse.ratings.answers import WON, Answers
 from recuse.ratings.array import mean_of
 from recuse.schema import Distribution, Estimate

@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
+from recuse.papers.illusion import judge_pairs
 from recuse.papers.illusion.judge_pairs import all_pairs, units_of
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import arrays_by_level
 from recuse.ratings.factors import TEMPERATURE
 from recuse.schema import Estimate, Estimates
-from recuse.statistics.agreement import Coefficient, panel
+from recuse.statistics.agreement import Coefficient
 
 __all__ = ["agreement_change"]
 
@@ -81,5 +82,5 @@ def _estimate(arrays: dict[str, RatingArray], clusters: str) -> Estimate:
 def _by_level(sums: Floats) -> Floats:
     """(B, levels, pairs, targets, 6) to (B, levels)."""
     levels = range(sums.shape[1])
-    each: Floats = np.stack([panel.mean_known(panel.sample_agreement(sums[:, k])) for k in levels], axis=1)
+    each: Floats = np.stack([judge_pairs.mean_known(judge_pairs.sample_agreement(sums[:, k])) for k in levels], axis=1)
     return each

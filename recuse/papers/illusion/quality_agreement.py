@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import in_array, measure, per_part
+from recuse.papers.illusion import judge_pairs
 from recuse.papers.illusion.judge_pairs import all_pairs
 from recuse.ratings import RatingArray
 from recuse.ratings.array import mean_of
 from recuse.schema import Estimate
-from recuse.statistics.agreement import panel
 from recuse.statistics.distributions import FisherZ
 from recuse.statistics.rank_correlation import kendall, spearman, spearman_t, spearman_test
 
@@ -47,7 +47,7 @@ def quality_agreement(array: RatingArray) -> Estimate:
     >>> quality_agreement(Ratings.of(frame)).of().value
     -1.0
     """
-    agreement = panel.sample_agreement(all_pairs(array).sum(axis=0))
+    agreement = judge_pairs.sample_agreement(all_pairs(array).sum(axis=0))
     quality = mean_of(mean_of(array.means, axis=1), axis=0)
     return correlation_with_quality(quality, mean_of(agreement, axis=0), array.targets)
 

@@ -23,7 +23,7 @@ from recuse.metrics.measure import measure
 from recuse.ratings import Ratings, Scale
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.clusters import clustered_mean
-from recuse.statistics.isotonic import isotonic
+from recuse.statistics.rank_correlation import isotonic
 
 __all__ = ["CALIBRATIONS", "LEAST", "calibration_change", "calibration_helps", "folds"]
 
