@@ -18,7 +18,7 @@ would new replies of the same judges on the same text move it? Var Bias(i, u) = 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -111,7 +111,8 @@ def leniency(ratings: Ratings) -> Estimates:
     >>> leniency(ratings).of(judge="a").value
     0.0
     """
-    return _family(ratings, "leniency", _everyone, lambda cells, own: (~own, None), "text of another")
+    everyone, others = (lambda _, cells: cells.judges), (lambda _, own: (~own, None))
+    return _family(ratings, "leniency", everyone, others, "text of another")
 
 
 @measure(
@@ -250,10 +251,6 @@ def _family(
     for judge in subjects(part, cells):
         row, (plus, minus) = cells.row(judge), sides(cells, cells.texts_of(part.authors.get(judge)))
         yield judge, _estimate(cells, metric, row, bias, plus, minus, missing, pooled)
-
-
-def _everyone(ratings: Ratings, cells: Cells) -> Sequence[str]:
-    return cells.judges
 
 
 def _authors(ratings: Ratings, cells: Cells) -> list[str]:

@@ -66,8 +66,9 @@ def deviation_matrix(part: Ratings) -> Estimate:
     naive = cells.by_target(cells.mean - mean_of(cells.mean, axis=0))
     low, high = _intervals(cells, each)
     sds = {"sds": cells.by_target(np.sqrt(cells.variance))} if cells.fixed else {}
-    detail = _matrix(
-        part, cells, bias, low=low, high=high, scores=means, **sds, consensus=means - bias,
+    detail = matrix(
+        cells.judges, cells.target_names, bias, part.own(), criterion=cells.criterion, low=low, high=high,
+        scores=means, **sds, consensus=means - bias,
         zero_sum=number(np.abs(np.nansum(bias, axis=0)).max()),
         naive={
             "values": table(naive), "shrinkage": _shrinkage(naive, bias), "expected": number(1 - 1 / len(cells.judges)),
@@ -98,10 +99,6 @@ def _intervals(cells: Cells, each: Floats, level: float = 0.95) -> tuple[Floats,
                 distribution = over_repeats(cells, j, plus) if cells.fixed else over_items()
                 ends[:, j, t] = distribution.interval(level)
     return ends[0], ends[1]
-
-
-def _matrix(part: Ratings, cells: Cells, values: Floats, **more: Any) -> dict[str, Any]:
-    return matrix(cells.judges, cells.target_names, values, part.own(), criterion=cells.criterion, **more)
 
 
 def _shrinkage(naive: Floats, bias: Floats) -> float | None:

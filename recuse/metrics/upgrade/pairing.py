@@ -165,7 +165,8 @@ class Upgrade:
                 (self.before, self.after), (self.incumbent, self.candidate), self.shown, strict=True
             )
         )
-        people = next((rows for r in (self.before, self.after) if len(rows := _people(r))), old.iloc[:0])
+        tables = [r.table[r.table["kind"] == PERSON] for r in (self.before, self.after)]
+        people = next((rows for rows in tables if len(rows)), old.iloc[:0])
         if len(true := people[people["rater"] == self.before.truth]):
             people = true  # what is true comes before what people say
         columns = [name for name in old.columns if name in new.columns]
@@ -229,11 +230,6 @@ def _joined(arrays: list[NDArray[np.float64]]) -> NDArray[np.float64]:
     depth = max(array.shape[2] for array in arrays)
     deep = [np.pad(a, ((0, 0), (0, 0), (0, depth - a.shape[2])), constant_values=np.nan) for a in arrays]
     return np.concatenate(deep, axis=1)
-
-
-def _people(ratings: Ratings) -> pd.DataFrame:
-    rows: pd.DataFrame = ratings.table[ratings.table["kind"] == PERSON]
-    return rows
 
 
 def _same_scale(one: Scale, other: Scale) -> bool:
