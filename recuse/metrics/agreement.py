@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.agreement_estimates import (
     JACKKNIFE,
@@ -34,6 +33,7 @@ from recuse.ratings import Ratings
 from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.scale import Numeric, Ordinal, Scale
 from recuse.schema import Estimate, Estimates, RecuseError
+from recuse.schema.arrays import Floats, Mask
 from recuse.statistics import agreement as of_raters
 from recuse.statistics.agreement.coefficient import Coefficient
 from recuse.statistics.agreement.krippendorff import Level, alpha_of_products, alpha_of_tables
@@ -42,8 +42,6 @@ from recuse.statistics.clusters import SHARE, clustered_share
 
 __all__ = ["COEFFICIENTS", "coefficient", "counted", "every_coefficient", "passed_or_failed"]
 
-Floats = NDArray[np.float64]
-Marks = NDArray[np.bool_]
 Compute = Callable[[Answers, int, str], Estimate]
 Build = Callable[[Floats, Floats], Coefficient]
 Needs = Literal["any", "options", "pass or fail", "numbers"]
@@ -125,7 +123,7 @@ def _percent(answers: Answers, judge: int, metric: str) -> Estimate:
 def _alpha(answers: Answers, judge: int, metric: str) -> Estimate:
     level: Level = "interval" if not answers.options else "ordinal" if answers.ordered else "nominal"
 
-    def build(used: Marks) -> Coefficient:
+    def build(used: Mask) -> Coefficient:
         if not answers.options:
             return alpha_of_products(answers.products(judge)[used], span_of(answers))
         return alpha_of_tables(answers.tables(judge)[used], level, np.arange(len(answers.options)))

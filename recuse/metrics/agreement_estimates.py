@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.ratings.answers import Answers
 from recuse.schema import Estimate
+from recuse.schema.arrays import Floats
 from recuse.statistics.agreement import Coefficient
 
 __all__ = [
@@ -19,7 +20,6 @@ __all__ = [
     "span_of", "tally", "too_few",
 ]  # fmt: skip
 
-Floats = NDArray[np.float64]
 JACKKNIFE = "jackknife, t"
 FEWEST = 20
 """Labels outside the commonest option (of numbers: texts) below which no interval of a chance-corrected coefficient can

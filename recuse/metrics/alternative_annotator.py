@@ -19,12 +19,12 @@ from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import Named, measure, per_judge, per_subject
 from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.schema import Estimate, RecuseError
+from recuse.schema.arrays import Floats
 from recuse.statistics.clusters import OverClusters, clustered_mean
 from recuse.statistics.distributions import Side
 
 __all__ = ["advantage_over_person", "winning_rate"]
 
-Floats = NDArray[np.float64]
 FEWEST = 30
 """Texts per person below which the t-test is not to be trusted (sec. 3 of the paper)."""
 EPSILON = 0.1

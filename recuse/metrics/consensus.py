@@ -23,7 +23,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.deviations import ONE_JUDGE, WELCH, deviation_matrix, deviations, over_repeats
 from recuse.metrics.estimates import THESE_TEXTS, estimated, number, these_texts, undefined
@@ -31,12 +30,10 @@ from recuse.metrics.losses import losses_of_judge, peers_view
 from recuse.metrics.measure import Named, itself, measure, per_part, per_subject
 from recuse.ratings import Cells, Ratings
 from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats, Mask
 from recuse.statistics.clusters import difference_of_means
 from recuse.statistics.contrasts import own_against_others, pooled_spread
 from recuse.statistics.distributions import Student
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 OVER_ITEMS = "mean deviation over texts, cluster-robust t over items"
 PREDICTION = "own text against the spread of the judge's deviations on others' texts, t with their number less 1"

@@ -10,18 +10,17 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.estimates import number, undefined
 from recuse.metrics.measure import measure, per_judge
 from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.schema import Estimate, RecuseError
+from recuse.schema.arrays import Floats
 from recuse.statistics.clusters import clustered_share
 from recuse.statistics.distributions import Binomial
 
 __all__ = ["delegable_share", "labels_for_bound"]
 
-Floats = NDArray[np.float64]
 STEPS = 10
 
 

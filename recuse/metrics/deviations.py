@@ -6,18 +6,15 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.estimates import THESE_TEXTS, matrix, number, table, undefined
 from recuse.ratings import Cells, Ratings, mean_of
 from recuse.schema import Estimate
+from recuse.schema.arrays import Floats, Mask
 from recuse.statistics.clusters import difference_of_means
 from recuse.statistics.contrasts import Contrast, contrast
 
 __all__ = ["ONE_JUDGE", "WELCH", "ZERO", "deviation_matrix", "deviations", "over_repeats", "peer_weights"]
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 WELCH = "linear contrast of cell means, t and Hall's interval, quiet cells by the scale's step"
 ONE_JUDGE = "no consensus: one judge"

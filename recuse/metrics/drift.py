@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.agreement_estimates import span_of
 from recuse.metrics.estimates import estimated, number, undefined
@@ -16,6 +15,7 @@ from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.factors import VERSION
 from recuse.ratings.ratings_table import JUDGE, PERSON
 from recuse.schema import Estimate
+from recuse.schema.arrays import Floats
 from recuse.statistics.clusters import clustered_mean, clustered_share
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["drift"]
 
-Floats = NDArray[np.float64]
 METHOD = "same texts, first version against last; t over texts (an exact share where nothing was asked twice)"
 
 

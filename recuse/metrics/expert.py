@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.agreement_estimates import JACKKNIFE, describe_people, too_few
 from recuse.metrics.estimates import estimated, number, undefined
@@ -23,6 +22,7 @@ from recuse.ratings import Ratings
 from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.binary_decisions import BinaryDecisions, against_truth, each_decided, has_several_options
 from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats
 from recuse.statistics.agreement import Coefficient, distances
 from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.bounded import BOUNDED, bounded_mean
@@ -156,9 +156,6 @@ def _bias(decided: BinaryDecisions, judge: int) -> Estimate:
     unseen = decided.expected[wanted & ~used]
     ends = (-float(unseen.mean()), 1 - float(unseen.mean())) if len(unseen) else (-1.0, 1.0)
     return beside(estimate, sides, ends)
-
-
-Floats = NDArray[np.float64]
 
 
 @measure(

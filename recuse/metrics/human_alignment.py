@@ -22,7 +22,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.deviations import WELCH
 from recuse.metrics.estimates import THESE_TEXTS, estimated, matrix, number, these_texts, undefined
@@ -31,12 +30,10 @@ from recuse.metrics.measure import Named, measure, per_judge, per_part, per_subj
 from recuse.ratings import Cells, Ratings
 from recuse.ratings.persons import People, people_on
 from recuse.schema import Estimate
+from recuse.schema.arrays import Floats, Mask
 from recuse.statistics.clusters import difference_of_means
 from recuse.statistics.contrasts import contrast
 from recuse.statistics.distributions import Student
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 ZERO = 1e-9
 GIVEN = "human means taken as given"

@@ -22,13 +22,13 @@ from recuse.metrics.one_more_person import OneMorePerson, chance_to_pass
 from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.array import mean_of, smallest_step
 from recuse.schema import Estimate
+from recuse.schema.arrays import Floats
 from recuse.statistics.agreement import Coefficient, distances
 from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.agreement.coefficient_intervals import AtMost
 
 __all__ = ["MARGIN", "human_ceiling"]
 
-Floats = NDArray[np.float64]
 METHOD = "agreement beyond chance, judge-human less human-human; paired jackknife over texts, t"
 MARGIN = 0.1
 """The margin of the shipped gate, for which `power` in the detail is computed."""

@@ -20,11 +20,10 @@ from recuse.metrics.human_alignment import GIVEN, ZERO, Compared, compared
 from recuse.metrics.measure import Named, measure, per_subject
 from recuse.ratings import Ratings
 from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats
 from recuse.statistics import rank_correlation, resampling
 from recuse.statistics.agreement.correlation import spearman_distribution
 from recuse.statistics.distributions import Draws
-
-Floats = NDArray[np.float64]
 
 REDRAWN = {"repeats": "percentile bootstrap over repeats within cells", "items": "percentile bootstrap over items"}
 FIRST_NAMES = {"shown": "attributed", "hidden": "anonymized"}

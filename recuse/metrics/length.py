@@ -30,12 +30,12 @@ from recuse.ratings import RatingArray, Ratings, mean_of
 from recuse.ratings.lengths import doublings_of_pairs, doublings_of_texts, sizes_of_pairs
 from recuse.ratings.pair_array import PAIRED, pair_array, repeated_over
 from recuse.schema import Estimate, Estimates, RatingsError
+from recuse.schema.arrays import Floats
 from recuse.statistics.bounded import BOUNDED, bounded_mean
 from recuse.statistics.clusters import OverClusters, slopes
 
 __all__ = ["choice_length_coefficient", "length_coefficient", "padding_preference"]
 
-Floats = NDArray[np.float64]
 FITTED = "least squares, jackknife over clusters, Student's t"
 
 

@@ -20,11 +20,10 @@ from recuse.metrics.losses import losses
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.ratings import Ratings
 from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats
 from recuse.statistics.clusters import difference_of_means
 from recuse.statistics.contrasts import Contrast, OverTexts, own_against_others
 from recuse.statistics.distributions import Student
-
-Floats = NDArray[np.float64]
 
 SHOWN, HIDDEN = "shown", "hidden"
 SINGLE = "change on its own text with the spread of the changes on others' texts, t with their number less 1"

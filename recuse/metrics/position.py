@@ -31,7 +31,6 @@ from recuse.statistics.distributions import Binomial
 
 __all__ = ["first_pick_share", "letter_preference", "order_consistency", "slot_preference", "tie_share"]
 
-Floats = NDArray[np.float64]
 HALF = (-0.5, 0.5)
 SHARE_ENDS = (0.0, 1.0)
 ENDS = {

@@ -21,12 +21,12 @@ from recuse.ratings.binary_decisions import against_truth
 from recuse.ratings.factors import ORDER
 from recuse.ratings.pair_array import PAIRED, PairArray, pair_array, repeated_over, verdicts_of
 from recuse.schema import Distribution, Estimate, Estimates, RatingsError
+from recuse.schema.arrays import Floats
 from recuse.statistics.clusters import SHARE, clustered_share
 from recuse.statistics.distributions import Side
 
 __all__ = ["best_response", "right_choices", "right_first", "right_responses"]
 
-Floats = NDArray[np.float64]
 METHOD = f"(right - by chance) / (1 - by chance); {SHARE}"
 
 

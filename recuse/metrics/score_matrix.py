@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.estimates import THESE_TEXTS, estimated, matrix, undefined
 from recuse.metrics.measure import itself, measure, per_part
 from recuse.ratings import Cells, Ratings
 from recuse.schema import Estimate
+from recuse.schema.arrays import Floats
 from recuse.statistics.contrasts import contrast
-
-Floats = NDArray[np.float64]
 
 
 @measure("score_matrix", "mean scores", reading="Mean score of every judge on every target.")

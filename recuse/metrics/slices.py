@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.agreement_estimates import needs_numbers, span_of
 from recuse.metrics.estimates import estimated, number, undefined
@@ -18,12 +17,12 @@ from recuse.metrics.measure import measure, per_judge
 from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.text_slices import FEWEST, Slices, slices_of
 from recuse.schema import Distribution, Estimate
+from recuse.schema.arrays import Floats
 from recuse.statistics.clusters import difference_of_means
 from recuse.statistics.distributions import Side
 
 __all__ = ["Simultaneous", "slice_favour", "worst_slice"]
 
-Floats = NDArray[np.float64]
 METHOD = "agreement within the slice less elsewhere, t over clusters, Bonferroni over all slices"
 FAVOUR = "judge less people within the slice, less the same elsewhere, t over clusters, Bonferroni over all slices"
 

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.estimates import THESE_TEXTS, estimated, number, undefined
 from recuse.metrics.losses import losses
@@ -18,11 +17,10 @@ from recuse.metrics.measure import in_cells, measure, per_judge
 from recuse.metrics.score_matrix import score_matrix
 from recuse.ratings import Cells, Ratings
 from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats
 from recuse.statistics.fixed_texts import FixedTexts, noise_of
 from recuse.statistics.mean_differences import mean_difference
 from recuse.statistics.power import observations_for_half_width
-
-Floats = NDArray[np.float64]
 
 MEAN_DIFFERENCE = "mean difference of repeats, t on its logarithm, corrected for skewness, one slip allowed for"
 POOLED = "pooled within-text SD"

@@ -21,13 +21,11 @@ from recuse.metrics.measure import measure
 from recuse.ratings import Cells, Ratings
 from recuse.ratings.binary_decisions import against_truth
 from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats, Mask
 from recuse.statistics.multiplicity import holm
 from recuse.statistics.resampling import SEED, generator, percentile
 
 __all__ = ["system_order"]
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 FEWEST = 10
 """Items (clusters) below which how far means of other items would lie apart cannot be told."""

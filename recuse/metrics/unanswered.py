@@ -13,11 +13,10 @@ from recuse.metrics.measure import measure, per_judge
 from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.array import mean_of
 from recuse.schema import Estimate
+from recuse.schema.arrays import Floats
 from recuse.statistics.clusters import SHARE, clustered_share, difference_of_means
 
 __all__ = ["unanswered"]
-
-Floats = NDArray[np.float64]
 
 
 @measure(

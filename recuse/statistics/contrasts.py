@@ -30,11 +30,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from recuse.schema.arrays import Floats
 from recuse.statistics.distributions import Side, Student, tail, welch_satterthwaite
 
 __all__ = ["Contrast", "OverTexts", "contrast", "own_against_others", "pooled_spread", "slip_variance"]
-
-Floats = NDArray[np.float64]
 
 TOWARDS_ALL = 0.3
 """How far a small variance is pulled towards the mean of all cells' variances."""

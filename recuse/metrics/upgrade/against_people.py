@@ -22,12 +22,12 @@ from recuse.metrics.upgrade.scores import could_hide
 from recuse.ratings.answers import WON, Answers
 from recuse.ratings.array import mean_of
 from recuse.schema import Distribution, Estimate
+from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.coefficient import Coefficient, ratio
 from recuse.statistics.distributions import NOTHING, Side
 
 __all__ = ["Further", "errors", "offset", "order_of_people", "worst_slice_offset"]
 
-Floats = NDArray[np.float64]
 NOBODY = "no text that people rated has a usable answer of both"
 METHOD = "difference of two distances from people over the same texts, t, both signs of either"
 

@@ -15,6 +15,7 @@ from recuse.ratings.answers import Answers
 from recuse.ratings.array import mean_of
 from recuse.ratings.scale import Numeric
 from recuse.schema import Distribution, Estimate
+from recuse.schema.arrays import Floats
 from recuse.statistics.distributions import Student
 from recuse.statistics.rank_correlation import ranks
 
@@ -33,7 +34,6 @@ __all__ = [
     "with_a_swap",
 ]
 
-Floats = NDArray[np.float64]
 METHOD = "mean of paired differences over texts, t, with one more cluster a step either way"
 POWER = 0.8
 

@@ -21,6 +21,7 @@ from recuse.ratings.answers import Answers
 from recuse.ratings.array import mean_of
 from recuse.ratings.text_slices import Slices, slices_of
 from recuse.schema import Estimate
+from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.coefficient import Coefficient, ratio
 from recuse.statistics.agreement.options import distances
 from recuse.statistics.distributions import Student
@@ -30,7 +31,6 @@ __all__ = [
     "worst_slice_agreement", "worst_slice_shift",
 ]  # fmt: skip
 
-Floats = NDArray[np.float64]
 METHOD = "agreement beyond chance, candidate less incumbent on the same texts, jackknife over texts, t"
 
 describe(

@@ -25,11 +25,11 @@ from recuse.metrics.upgrade.pairing import Pair
 from recuse.ratings.answers import WON, Answers
 from recuse.ratings.array import mean_of
 from recuse.schema import Estimate
+from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.coefficient import Coefficient, ratio
 
 __all__ = ["could_hide", "noise", "order", "shift"]
 
-Floats = NDArray[np.float64]
 ENOUGH_LOST = 3
 
 describe(

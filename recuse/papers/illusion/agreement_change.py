@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
@@ -15,11 +14,11 @@ from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import arrays_by_level
 from recuse.ratings.factors import TEMPERATURE
 from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats
 from recuse.statistics.agreement import Coefficient
 
 __all__ = ["agreement_change"]
 
-Floats = NDArray[np.float64]
 METHOD = "least squares over levels of the mean r over pairs and targets; jackknife over items, t"
 
 

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, undefined
 from recuse.metrics.measure import measure
@@ -20,11 +19,11 @@ from recuse.papers.illusion.judge_pairs import units_of
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import array_of, judges_array
 from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats
 from recuse.statistics.agreement import Coefficient
 
 __all__ = ["agreement_of_means", "pooled_agreement"]
 
-Floats = NDArray[np.float64]
 METHOD = "mean over pairs of judges and targets; jackknife over items, t"
 Form = Callable[[list[RatingArray]], Floats]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
@@ -15,11 +14,11 @@ from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import judges_array
 from recuse.ratings.persons import people_on
 from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats
 from recuse.statistics.agreement import Coefficient
 
 __all__ = ["effective_judges"]
 
-Floats = NDArray[np.float64]
 METHOD = "k / (1 + (k - 1) r), r the mean correlation of errors; jackknife over items, t"
 
 

@@ -14,9 +14,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.ratings import RatingArray
+from recuse.schema.arrays import Floats
 from recuse.statistics.agreement import Coefficient
 from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.rank_correlation import spearman
@@ -27,7 +27,6 @@ __all__ = [
     "shares_of_judge", "units_of",
 ]  # fmt: skip
 
-Floats = NDArray[np.float64]
 Level = Callable[[Floats], Floats]
 """From sums (..., targets, 6) to agreement: a function of `recuse.papers.illusion.judge_pairs`."""
 

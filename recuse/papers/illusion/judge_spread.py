@@ -14,13 +14,13 @@ from recuse.papers.illusion.judge_pairs import units_of
 from recuse.ratings import Numeric, RatingArray, Ratings
 from recuse.ratings.array import judges_array
 from recuse.schema import Estimate
+from recuse.schema.arrays import Floats
 from recuse.statistics.agreement import Coefficient
 from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.clusters import SHARE, clustered_share
 
 __all__ = ["scale_use", "wide_spread"]
 
-Floats = NDArray[np.float64]
 POINTS = (2, 3, 4)
 """Points of the scale 1 to 10, whose range is 9 (paper 002, App. C); on others, the same share of the range."""
 MOST_LISTED = 20

@@ -28,12 +28,12 @@ from recuse.papers.illusion.rubric_cells import BASELINE, GROUNDED, JACKKNIFE, R
 from recuse.ratings import Ratings
 from recuse.ratings.factors import RUBRIC
 from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats
 from recuse.statistics.paired import Paired
 from recuse.statistics.resampling import SEED, generator
 
 __all__ = ["delta_k", "delta_k_by_group", "domain_selectivity"]
 
-Floats = NDArray[np.float64]
 GROUPS = ("domain", "language")
 """What is known of a text by which delta-K is told apart."""
 CELL_ITEMS = 10  # items that a target needs for cells of its own

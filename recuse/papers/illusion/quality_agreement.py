@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import in_array, measure, per_part
@@ -14,12 +13,12 @@ from recuse.papers.illusion.judge_pairs import all_pairs
 from recuse.ratings import RatingArray
 from recuse.ratings.array import mean_of
 from recuse.schema import Estimate
+from recuse.schema.arrays import Floats
 from recuse.statistics.distributions import FisherZ
 from recuse.statistics.rank_correlation import kendall, spearman, spearman_t, spearman_test
 
 __all__ = ["correlation_with_quality", "quality_agreement"]
 
-Floats = NDArray[np.float64]
 METHOD = "Spearman's rho over targets, Bonett and Wright's interval"
 FEWEST = 5
 FEW = 20

@@ -22,7 +22,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from recuse.metrics.estimates import estimated, matrix, number, undefined
@@ -40,6 +39,7 @@ from recuse.papers.illusion.judge_pairs import (
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import judges_array
 from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats
 from recuse.statistics.agreement import Coefficient, icc, mean_squares
 from recuse.statistics.agreement.coefficient_intervals import NoInterval
 from recuse.statistics.distributions import FisherZ
@@ -49,7 +49,6 @@ __all__ = [
     "sample_agreement",
 ]  # fmt: skip
 
-Floats = NDArray[np.float64]
 JACKKNIFE = "mean over pairs of judges and targets; jackknife over items, t"
 OF_TARGETS = "mean over pairs of judges; Bonett and Wright's interval of one Spearman correlation over targets"
 SIDE_BY_SIDE = "mean over pairs of judges and targets"

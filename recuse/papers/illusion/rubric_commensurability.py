@@ -10,7 +10,6 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.estimates import number
 from recuse.metrics.measure import measure
@@ -19,10 +18,9 @@ from recuse.papers.illusion.rubric_cells import jackknifed, rubric_cells
 from recuse.ratings import Ratings
 from recuse.ratings.factors import LEVELS, RUBRIC
 from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats
 
 __all__ = ["agreement_by_rubric", "rubric_step", "structural_share"]
-
-Floats = NDArray[np.float64]
 
 
 @measure(

@@ -12,18 +12,18 @@ from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import judges_array, mean_of
 from recuse.schema import Estimate
+from recuse.schema.arrays import Floats
 from recuse.statistics.distributions import Student
 
 __all__ = ["Convention", "cohen_d", "order_of_tiers", "ordered_pairs", "tier_order"]
 
-Floats = NDArray[np.float64]
 METHOD = "share of pairs of targets from two tiers; jackknife over targets, t"
 
 

@@ -19,6 +19,7 @@ from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.metrics.name_effect import HIDDEN, SHOWN
 from recuse.ratings import Cells, Ratings
 from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats, Mask
 from recuse.statistics.clusters import difference_of_means
 from recuse.statistics.contrasts import contrast
 from recuse.statistics.distributions import FisherZ, Student
@@ -26,8 +27,6 @@ from recuse.statistics.rank_correlation import ranks, spearman
 
 __all__ = ["name_shift", "rank_stability"]
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 OVER_TEXTS = "mean change over texts, cluster-robust t over items"
 RHO = "Spearman of an author's mean scores with names shown and hidden"
 

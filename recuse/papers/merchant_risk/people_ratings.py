@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.estimates import number, undefined
 from recuse.metrics.human_alignment import panel_offset
@@ -20,11 +19,11 @@ from recuse.ratings import Ratings
 from recuse.ratings.array import numbers
 from recuse.ratings.ratings_table import PERSON
 from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.icc import icc, icc_interval, mean_squares
 
 __all__ = ["blinded_groups", "blinded_pairs", "people_reliability", "scale_matched_offset"]
 
-Floats = NDArray[np.float64]
 BESIDE = "blinded_people"
 SIMULATED = "simulated people: nobody was asked"
 INVENTED = {"simulated": True}

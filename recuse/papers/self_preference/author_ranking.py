@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.estimates import undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
@@ -21,11 +20,10 @@ from recuse.metrics.paired import paired_estimate, paired_test
 from recuse.ratings import RatingArray, Ratings, mean_of
 from recuse.ratings.array import judges_array
 from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats
 from recuse.statistics.paired import Paired
 
 __all__ = ["author_scores", "distance_from_fair"]
-
-Floats = NDArray[np.float64]
 
 
 @measure(

@@ -20,10 +20,10 @@ from recuse.papers.self_preference.over_texts import axes_of, mean_over_texts, t
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import array_of
 from recuse.schema import Estimate
+from recuse.schema.arrays import Floats
 
 __all__ = ["calibrated_criteria"]
 
-Floats = NDArray[np.float64]
 CRITERIA, FOLD = "criteria", "fold"
 CHOOSING, TESTING = "calibration", "held_out"
 

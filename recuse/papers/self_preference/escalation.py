@@ -11,18 +11,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import itself, measure, per_part
 from recuse.papers.self_preference.over_texts import true_scores
 from recuse.ratings import RatingArray, Ratings, mean_of
 from recuse.schema import Estimate
+from recuse.schema.arrays import Floats
 from recuse.statistics.bounded import BOUNDED, bounded_mean
 
 __all__ = ["escalation"]
 
-Floats = NDArray[np.float64]
 BOUND = 0.1
 FEWEST = 4
 

@@ -15,11 +15,11 @@ from recuse.ratings import Ratings
 from recuse.ratings.lengths import doublings_of_pairs
 from recuse.ratings.pair_array import PAIRED, PairArray, codes_of, pair_array, repeated_over
 from recuse.schema import Estimate
+from recuse.schema.arrays import Floats
 from recuse.statistics.clusters import clustered_mean
 
 __all__ = ["same_length_reference"]
 
-Floats = NDArray[np.float64]
 REFERENCED = "mean over texts, cluster-robust t over clusters"
 REFERENCES = ("any", "same_length", "change")
 

@@ -19,6 +19,7 @@ from recuse.metrics.position import NO_PAIR
 from recuse.ratings import Ratings
 from recuse.ratings.pair_array import PAIRED, repeated_over
 from recuse.schema import Estimate
+from recuse.schema.arrays import Floats
 from recuse.statistics.clusters import slope
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["gap_effect"]
 
-Floats = NDArray[np.float64]
 BINS = (0.0, 0.25, 0.5, 1.0)
 SLOPE = "least-squares slope with intercept, jackknife over clusters, Student's t"
 

@@ -27,12 +27,12 @@ from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.ratings import Ratings, mean_of
 from recuse.ratings.pair_array import PAIRED, PairArray, codes_of, pair_array, repeated_over
 from recuse.schema import Estimate
+from recuse.schema.arrays import Floats
 from recuse.statistics.bounded import BOUNDED, bounded_mean
 from recuse.statistics.clusters import OverClusters
 
 __all__ = ["SEEN_BY", "controlled_excess", "excess", "own_win_rate"]
 
-Floats = NDArray[np.float64]
 SEEN_BY = ("self", "peers", "neutral_peers", "people")
 JACKKNIFE = "jackknife over clusters, Student's t"
 

@@ -10,8 +10,9 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.coefficient import EMPTY, Coefficient, ratio
 from recuse.statistics.agreement.coefficient_intervals import Mirrored, OnScale, PerfectAgreement
 from recuse.statistics.agreement.options import coded
@@ -24,7 +25,6 @@ __all__ = [
     "spearman_rho",
 ]  # fmt: skip
 
-Floats = NDArray[np.float64]
 CELLS = 500
 """Most pairs of values that ranks are counted over."""
 LEVELS = 20

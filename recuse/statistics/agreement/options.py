@@ -21,9 +21,10 @@ from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from recuse.schema import RecuseError
+from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.coefficient import EMPTY, Coefficient, ratio
 
 __all__ = [
@@ -31,7 +32,6 @@ __all__ = [
     "gwet_many", "percent_agreement", "percent_many", "rate", "scott_pi",
 ]  # fmt: skip
 
-Floats = NDArray[np.float64]
 Weights = Literal["plain", "linear", "quadratic"]
 Rate = Literal["true positive rate", "true negative rate", "precision", "F1"]
 Chance = Callable[[Floats, Floats, Floats], Floats]
