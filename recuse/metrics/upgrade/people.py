@@ -4,7 +4,7 @@ topic or language, however good it is on the whole."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,19 +15,20 @@ from recuse.metrics.agreement_estimates import too_few
 from recuse.metrics.estimates import number
 from recuse.metrics.measure import describe
 from recuse.metrics.upgrade.change import change, means, no_change, span_of, step_of
-from recuse.metrics.upgrade.distributions import Largest, mean_change
+from recuse.metrics.upgrade.distributions import Largest, RareChange, mean_change
 from recuse.metrics.upgrade.pairing import Pair
 from recuse.ratings.answers import Answers
 from recuse.ratings.array import mean_of
 from recuse.ratings.text_slices import Slices, slices_of
-from recuse.schema import Estimate
-from recuse.schema.arrays import Floats
+from recuse.schema import Distribution, Estimate
+from recuse.schema.arrays import Floats, Mask
 from recuse.statistics.agreement.coefficient import Coefficient, ratio
 from recuse.statistics.agreement.options import distances
+from recuse.statistics.clusters import OverClusters
 from recuse.statistics.distributions import Student
 
 __all__ = [
-    "FEWEST", "agreement_with_people", "gained_per_text", "slices_looked_at", "worst_of_slices",
+    "FEWEST", "agreement_with_people", "gained_per_text", "worst_of_slices",
     "worst_slice_agreement", "worst_slice_shift",
 ]  # fmt: skip
 
@@ -207,54 +208,46 @@ def worst_slice_agreement(pair: Pair) -> Estimate | None:
 
 def _worst(metric: str, pair: Pair, old: Floats, new: Floats, span: float, *, both: bool) -> Estimate | None:
     moved = new - old
-    there = np.isfinite(moved)
-    looked, too_small = slices_looked_at(pair, there)
-    if not looked:
-        return None
-    parts = {
-        name: mean_change(np.where(mine, moved, np.nan), None, pair.answers.clusters, span=span)
-        for name, mine in looked.items()
-    }
-    worst = max(looked, key=lambda name: abs(parts[name].value) if both else parts[name].value)
-    mine = looked[worst]
-    values = (float(old[mine].mean()), float(new[mine].mean())) if both else (float("nan"), float("nan"))
+
+    def within(mine: Mask) -> OverClusters | RareChange:
+        return mean_change(np.where(mine, moved, np.nan), None, pair.answers.clusters, span=span)
+
+    def values(mine: Mask) -> tuple[float, float]:
+        return (float(old[mine].mean()), float(new[mine].mean())) if both else (math.nan, math.nan)
+
     unit = pair.answers.scale.unit if both else "share"
-    return worst_of_slices(
-        metric, pair, worst, parts, looked, too_small, values, there, both=both, span=span, unit=unit
-    )
-
-
-def slices_looked_at(pair: Pair, there: NDArray[np.bool_]) -> tuple[Slices, list[tuple[str, str]]]:
-    """The slices with at least 12 texts of `there`, (U,), each cut to these, and the names of those with fewer."""
-    every = _slices(pair)
-    looked = {name: members & there for name, members in every.items() if (members & there).sum() >= FEWEST}
-    return looked, [name for name in every if name not in looked]
+    return worst_of_slices(metric, pair, np.isfinite(moved), within, values, both=both, span=span, unit=unit)
 
 
 def worst_of_slices(
-    metric: str, pair: Pair, worst: tuple[str, str], parts: Mapping[tuple[str, str], Any], looked: Slices,
-    too_small: list[tuple[str, str]], values: tuple[float, float], there: NDArray[np.bool_], *, both: bool,
-    span: float, unit: str,
-) -> Estimate:  # fmt: skip
-    """The estimate of the `worst` slice, with all that were looked at in its detail. `both`: of any sign."""
+    metric: str, pair: Pair, there: Mask, within: Callable[[Mask], Distribution],
+    values: Callable[[Mask], tuple[float, float]], *, both: bool, span: float, unit: str,
+) -> Estimate | None:  # fmt: skip
+    """The largest change (`both`: of any sign) `within` a slice of the texts `there` (U,), of slices with at least 12
+    of them; `values` are the two judges' own on a slice. None where there is no such slice."""
+    every = _slices(pair)
+    looked = {name: members & there for name, members in every.items() if (members & there).sum() >= FEWEST}
+    if not looked:
+        return None
+    parts: dict[tuple[str, str], Any] = {name: within(mine) for name, mine in looked.items()}
     size = {name: abs(part.value) if both else part.value for name, part in parts.items()}
+    worst = max(looked, key=lambda name: size[name])
     detail: dict[str, Any] = {
         "slice": {"column": worst[0], "level": worst[1]}, "looks": len(looked),
         "slices": [
             {"column": c, "level": v, "n": int(looked[c, v].sum()), "change": number(parts[c, v].value)}
             for c, v in sorted(looked, key=lambda name: -size[name])
         ],
-        "too_small": [{"column": c, "level": v} for c, v in too_small],
+        "too_small": [{"column": c, "level": v} for c, v in every if (c, v) not in looked],
     }  # fmt: skip
     return change(
-        metric, pair, Largest(tuple(parts.values()), both), values, there, value=size[worst], span=span,
+        metric, pair, Largest(tuple(parts.values()), both), values(looked[worst]), there, value=size[worst], span=span,
         method=OVER_SLICES, unit=unit, detail=detail,
     )  # fmt: skip
 
 
 def _slices(pair: Pair) -> Slices:
-    def found() -> Slices:
-        return slices_of(pair.answers)[0]
-
     part = pair.answers.part
-    return found() if part is None else part.remember(("slices of an upgrade",), found)
+    if part is None:
+        return slices_of(pair.answers)[0]
+    return part.remember(("slices of an upgrade",), lambda: slices_of(pair.answers)[0])
