@@ -231,10 +231,12 @@ def measures() -> str:
 
 
 def functions() -> dict[tuple[str, str], tuple[Mapping[str, Any], str]]:
-    """(module, function) -> (its description, its docstring), of every function below `@measure`."""
+    """(module, name) -> (its description, its docstring), of every function below `@measure` and every coefficient."""
+    from recuse.metrics.agreement import COEFFICIENTS
     from recuse.metrics.measure import described
 
-    found = {}
+    rows = {name: (described(name).record(), row.definition) for name, row in COEFFICIENTS.items()}
+    found = {("metrics.agreement", name): row for name, row in rows.items()}
     roots = [importlib.import_module(name) for name in MEASURED]
     for info in (info for root in roots for info in pkgutil.walk_packages(root.__path__, f"{root.__name__}.")):
         module = importlib.import_module(info.name)

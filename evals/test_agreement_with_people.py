@@ -10,9 +10,8 @@ import pytest
 
 from recuse.metrics import (
     agreement,
-    agreement_table,
     alternative_annotator,
-    commonest_answer,
+    constant_answers,
     corrected_rate,
     delegation,
     human_ceiling,
@@ -38,14 +37,14 @@ def test_unanswered(ratings, gate):
 @pytest.mark.asks("scores", "people_items")
 def test_gain_over_constant(ratings, measure):
     """Better than always giving the answer that people give most often?"""
-    measure(agreement.gain_over_constant(ratings))
+    measure(constant_answers.gain_over_constant(ratings))
 
 
 @pytest.mark.asks("scores", "people_items")
 def test_coefficients(ratings, measure):
     """Every coefficient that fits the scale, each with base rate and constant predictor."""
-    measure(commonest_answer.commonest_answer(ratings))
-    for family in agreement_table.every_coefficient(ratings):
+    measure(constant_answers.commonest_answer(ratings))
+    for family in agreement.every_coefficient(ratings):
         measure(family)
 
 
@@ -72,9 +71,9 @@ def test_slice_favour(ratings, gate):
 @pytest.mark.asks("scores", "people_items")
 def test_corrected_rates(ratings, measure):
     """What people would say of all texts, corrected by those that they rated."""
-    for part in agreement_table.counted(ratings):
+    for part in agreement.counted(ratings):
         measure(corrected_rate.prediction_powered_mean(part))
-    for part in agreement_table.passed_or_failed(ratings):
+    for part in agreement.passed_or_failed(ratings):
         measure(corrected_rate.rogan_gladen_rate(part))
 
 
@@ -99,6 +98,6 @@ def test_right_choices(ratings, gate):
 @pytest.mark.asks("choices", "people_items")
 def test_choices(ratings, measure):
     """Does it choose between two texts as people do, whichever stands first?"""
-    for family in agreement_table.every_coefficient(ratings):
+    for family in agreement.every_coefficient(ratings):
         measure(family)
-    measure(agreement.gain_over_constant(ratings))
+    measure(constant_answers.gain_over_constant(ratings))

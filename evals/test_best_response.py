@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import best_response, right_choices
+from recuse.metrics import right_choices
 
 pytestmark = pytest.mark.asks("scores", "numbers", "right_answer", "common_items")
 
 
 def test_best_response(ratings, measure):
     """How often the right one has the best score, by all repeats together."""
-    measure(best_response.best_response(ratings))
+    measure(right_choices.best_response(ratings))
 
 
 def test_right_choices(ratings, gate):
@@ -25,4 +25,4 @@ def test_right_choices(ratings, gate):
 @pytest.mark.asks("repeats")
 def test_by_the_first_answer(ratings, measure):
     """The same by each judge's first answer alone: what asking again brings."""
-    measure(best_response.best_response(ratings, repeats=1), repeats="first")
+    measure(right_choices.best_response(ratings, repeats=1), repeats="first")

@@ -31,6 +31,7 @@ from recuse.ratings.answers import WON, Answers, answers_of
 from recuse.ratings.factors import ORDER, VERSION
 from recuse.ratings.ratings_table import PERSON
 from recuse.readers.file_panel import FilePanel
+from recuse.schema.arrays import Floats
 from recuse.suite.question_runner import Question
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 
 __all__ = ["People", "chance_of_clearance", "people_of", "with_drawn_judges"]
 
-Floats = NDArray[np.float64]
 FEWEST = 20
 DRAWS = 40
 """Judges drawn for one file: the chance is known to 8 points, one standard error at most."""

@@ -34,10 +34,10 @@ from recuse.readers.file_ratings import FileRatings
 from recuse.readers.mapping import ColumnMapping
 from recuse.readers.raw_table import RawTable
 from recuse.schema import RecuseError
+from recuse.schema.arrays import Floats
 
 __all__ = ["FAULTS", "PERSON_LIKE", "SCALES", "Fault", "Setting", "panel_of", "simulated_file"]
 
-Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 SPREAD = 0.22

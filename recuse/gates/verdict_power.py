@@ -28,11 +28,11 @@ from functools import lru_cache
 from operator import mul
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from recuse.gates.limits import Limit, has_interval
 from recuse.schema import Distribution, Estimate, Power
+from recuse.schema.arrays import Floats
 
 __all__ = ["ENOUGH", "FEASIBLE", "Spread", "chance_to_fail", "chance_to_pass", "factor_to_decide", "power_of", "spread"]
 
@@ -46,7 +46,6 @@ NODES = 7
 MOST = 0.4
 """Of the range: a larger difference from others in the middle of the scale is cut short by its end, and found less."""
 
-Floats = NDArray[np.float64]
 Parts = tuple[tuple[float, float], ...]
 
 

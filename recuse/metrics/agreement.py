@@ -2,238 +2,347 @@
 
 Answers may be options (pass and fail, grades in order, options without order, which of two texts won) or numbers. A
 judge that was asked repeatedly, and a text that several people rated, count once per text: one answer of the judge,
-drawn at random, against one person, drawn at random. With one of each these are the textbook coefficients.
-Which coefficients coincide, and when, is in docs/agreement.md.
+drawn at random, against one person, drawn at random. With one of each these are the textbook coefficients. Of numbers
+the correlations and errors compare the judge's mean with people's mean; two options in order count as 0 and 1.
+
+Every coefficient is a row of `COEFFICIENTS`. Which of them coincide, and when, is in docs/agreement.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.agreement_estimates import (
     JACKKNIFE,
     both_rated,
-    by_judge,
+    describe_people,
     estimate_of,
+    needs_numbers,
     needs_options,
     span_of,
+    tally,
 )
-from recuse.metrics.estimates import number, undefined
-from recuse.metrics.measure import measure
+from recuse.metrics.constant_answers import gain_over_constant
+from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.measure import describe, per_judge
 from recuse.ratings import Ratings
-from recuse.ratings.answers import Answers
-from recuse.ratings.array import mean_of
-from recuse.schema import Estimate, Estimates
-from recuse.statistics.agreement import Coefficient
-from recuse.statistics.agreement import pairs as two
-from recuse.statistics.agreement.coefficient import ratio
+from recuse.ratings.answers import COMPARED, Answers, answers_of
+from recuse.ratings.scale import Numeric, Ordinal, Scale
+from recuse.schema import Estimate, Estimates, RecuseError
+from recuse.schema.arrays import Floats, Mask
+from recuse.statistics import agreement as of_raters
+from recuse.statistics.agreement.coefficient import Coefficient
 from recuse.statistics.agreement.krippendorff import Level, alpha_of_products, alpha_of_tables
-from recuse.statistics.agreement.options import Weights
+from recuse.statistics.agreement.options import CELLS, Rate, Weights
 from recuse.statistics.clusters import SHARE, clustered_share
 
-__all__ = [
-    "cohen_kappa", "gain_over_constant", "gwet_ac", "krippendorff_alpha", "percent_agreement", "scott_pi",
-]  # fmt: skip
+__all__ = ["COEFFICIENTS", "coefficient", "counted", "every_coefficient", "passed_or_failed"]
 
-Floats = NDArray[np.float64]
-NOBODY_TWICE = "nobody rated these texts twice, so what one of the people gains is unknown"
-SAME = "people gave every text one and the same answer, so no judge could do better"
+Compute = Callable[[Answers, int, str], Estimate]
+Build = Callable[[Floats, Floats], Coefficient]
+Needs = Literal["any", "options", "pass or fail", "numbers"]
+
+FITS: dict[Needs, Callable[[Scale], bool]] = {
+    "any": lambda scale: True,
+    "options": lambda scale: not isinstance(scale, Numeric),
+    "pass or fail": lambda scale: isinstance(scale, Ordinal) and len(scale.options) == 2,
+    "numbers": lambda scale: isinstance(scale, Numeric),
+}
+"""The scales of the criteria that a coefficient is measured on, by what it needs."""
 
 
-@measure(
-    "percent_agreement", "same answer as people", unit="share", bad="below", rank=300,
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One coefficient: what it `needs`, how it is computed from answers, judge and its name, its `definition`."""
+
+    needs: Needs
+    compute: Compute
+    definition: str
+
+
+def coefficient(ratings: Ratings, name: str) -> Estimates:
+    """The coefficient of this name in `COEFFICIENTS`, by judge and factor level. Undefined where answers are not what
+    it needs. Detail: base rate, labels per option, and the constant predictor.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> coefficient(said(judge="ppff", ann="ppfp"), "cohen_kappa").of(judge="judge").value
+    0.5
+    """
+    if name not in COEFFICIENTS:
+        raise RecuseError(f"there is no coefficient {name!r}; there are {', '.join(COEFFICIENTS)}")
+    row = COEFFICIENTS[name]
+
+    def compute(answers: Answers, judge: int) -> Estimate:
+        if row.needs in ("options", "pass or fail"):
+            nothing = needs_options(name, answers, JACKKNIFE, two=row.needs == "pass or fail")
+        else:
+            nothing = needs_numbers(name, answers, JACKKNIFE) if row.needs == "numbers" else None
+        return nothing or row.compute(answers, judge, name)
+
+    return ratings.remember(("coefficient", name), lambda: per_judge(answers_of, *COMPARED)(compute)(ratings))
+
+
+def every_coefficient(ratings: Ratings) -> Iterator[Estimates]:
+    """Each coefficient, and the gain over a constant answer, measured on the headline criteria whose scale it fits;
+    those that fit none are passed over."""
+    yield gain_over_constant(ratings)
+    for name, row in COEFFICIENTS.items():
+        if (part := ratings.where_scale(FITS[row.needs])) is not None:
+            yield coefficient(part, name)
+
+
+def counted(ratings: Ratings) -> Iterator[Ratings]:
+    """The ratings of the headline criteria that can be averaged; nothing where there is none."""
+    if (part := ratings.where_scale(lambda scale: scale.counts)) is not None:
+        yield part
+
+
+def passed_or_failed(ratings: Ratings) -> Iterator[Ratings]:
+    """The ratings of the headline criteria with two options in order; nothing where there is none."""
+    if (part := ratings.where_scale(FITS["pass or fail"])) is not None:
+        yield part
+
+
+# ---------------------------------------------------------------------- how they are computed
+
+
+def _percent(answers: Answers, judge: int, metric: str) -> Estimate:
+    tables = answers.tables(judge)
+    return estimate_of(
+        metric, answers, judge, lambda used: of_raters.percent_agreement(tables[used]), method=SHARE, unit="share",
+        span=1.0, distribution=lambda _, clusters: clustered_share(
+            np.trace(tables[both_rated(answers, judge)], axis1=1, axis2=2), clusters
+        ),
+    )  # fmt: skip
+
+
+def _alpha(answers: Answers, judge: int, metric: str) -> Estimate:
+    level: Level = "interval" if not answers.options else "ordinal" if answers.ordered else "nominal"
+
+    def build(used: Mask) -> Coefficient:
+        if not answers.options:
+            return alpha_of_products(answers.products(judge)[used], span_of(answers))
+        return alpha_of_tables(answers.tables(judge)[used], level, np.arange(len(answers.options)))
+
+    method = f"{level} alpha of a judge's answer and a person's, {JACKKNIFE}"
+    return estimate_of(metric, answers, judge, build, method=method)
+
+
+def _kappa(answers: Answers, judge: int, metric: str) -> Estimate:
+    graded = answers.ordered and len(answers.options) > 2
+    return _chance_corrected(of_raters.cohen_kappa, "quadratic" if graded else "plain")(answers, judge, metric)
+
+
+def _chance_corrected(build: Callable[[Floats, Weights], Coefficient], weights: Weights = "plain") -> Compute:
+    def compute(answers: Answers, judge: int, metric: str) -> Estimate:
+        tables, method = answers.tables(judge), f"{weights} weights, {JACKKNIFE}"
+        return estimate_of(metric, answers, judge, lambda used: build(tables[used], weights), method=method)
+
+    return compute
+
+
+def _confusion(answers: Answers, judge: int, metric: str) -> Estimate:
+    table = answers.tables(judge).sum(axis=0)
+    n = float(table.sum())
+    detail = {
+        "kind": "matrix", "rows": list(answers.options), "columns": list(answers.options), "own": [],
+        "values": [[number(cell) for cell in row] for row in table],
+    }  # fmt: skip
+    return Estimate(
+        metric=metric, value=float(np.trace(table)) / n if n else np.nan, n=round(n), method="counts",
+        over=answers.over, unit="share", span=1.0, detail=detail,
+        clusters=answers.clusters_called if answers.over == "clusters" else "",
+        note="" if n else "undefined: no text was rated by both",
+    )  # fmt: skip
+
+
+def _rate(which: Rate) -> Compute:
+    def compute(answers: Answers, judge: int, metric: str) -> Estimate:
+        tables = answers.tables(judge)
+        flat = tables[both_rated(answers, judge)].reshape(-1, 4)
+        hits, cases = (flat @ side for side in CELLS[which][:2])
+        whole = which != "F1" and bool(np.isin(cases, (0.0, 1.0)).all() and np.isin(hits, (0.0, 1.0)).all())
+
+        def exact(_: Coefficient, clusters: Any) -> Any:
+            return clustered_share(hits[cases > 0], clusters[cases > 0])
+
+        return estimate_of(
+            metric, answers, judge, lambda used: of_raters.rate(tables[used], which),
+            method=SHARE if whole else JACKKNIFE, distribution=exact if whole else None,
+            unit="" if which == "F1" else "share", detail={"cases": number(cases.sum())},
+        )  # fmt: skip
+
+    return compute
+
+
+def _concordance(answers: Answers, judge: int, metric: str) -> Estimate:
+    products = answers.products(judge)
+    return estimate_of(
+        metric, answers, judge, lambda used: of_raters.concordance(products[used]), method=JACKKNIFE
+    )
+
+
+def _of_means(build: Build, *, scaled: bool = False) -> Compute:
+    def compute(answers: Answers, judge: int, metric: str) -> Estimate:
+        mine, people = answers.judge_means[judge], answers.people_mean
+        more: dict[str, Any] = {"unit": answers.scale.unit, "span": answers.scale.span} if scaled else {}
+        return estimate_of(
+            metric, answers, judge, lambda used: build(mine[used], people[used]), method=JACKKNIFE, **more
+        )
+
+    return compute
+
+
+def _icc(answers: Answers, judge: int, metric: str) -> Estimate:
+    """ICC(2,1). The F interval takes texts as independent; where they come in clusters, the jackknife over clusters
+    takes its place."""
+    separate = answers.over == "items"
+    used = both_rated(answers, judge)
+    values = np.column_stack([answers.judge_means[judge], answers.people_mean])[used]
+    facts = {
+        "n": int(used.sum()), "n_excluded": tally(answers, judge)["unanswered"], "over": answers.over,
+        "method": f"ICC(2,1), {'F interval' if separate else JACKKNIFE}", "clusters": answers.clusters_called,
+    }  # fmt: skip
+    if len(values) < 2:
+        return undefined(metric, "it needs two texts that both rated", **facts)
+    squares = of_raters.mean_squares(values)
+    exact = of_raters.ICC(squares)
+    forms = {name: number(float(of_raters.icc(squares, name))) for name in of_raters.FORMS}
+    detail = {"forms": forms, **describe_people(answers, judge)}
+    if np.isnan(exact.value):
+        return undefined(metric, exact.undefined, detail=detail, **facts)
+    shared = of_raters.icc_of_pairs(values[:, 0], values[:, 1])
+    distribution = exact if separate else shared.jackknife(answers.clusters[used])
+    return estimated(metric, exact.value, distribution, detail=detail, **facts)
+
+
+# ---------------------------------------------------------------------- the coefficients
+
+
+COEFFICIENTS: dict[str, Row] = {}
+"""Every coefficient by the name of its measure."""
+
+CHANCE = "agrees with people hardly more than by chance|agree with people hardly more than by chance"
+
+
+def _row(name: str, title: str, needs: Needs, compute: Compute, definition: str, **about: Any) -> None:
+    describe(name, title, **about)
+    COEFFICIENTS[name] = Row(needs, compute, definition)
+
+
+_row(
+    "krippendorff_alpha", "Krippendorff's alpha with people", "any", _alpha,
+    "Krippendorff's alpha of one answer of the judge and one of a person: nominal for options, ordinal for options in "
+    "order, interval for numbers. Undefined where all these answers are equal. Krippendorff (2019), Content Analysis.",
+    ends=(-1, 1), bad="below", rank=305, below=CHANCE,
+    reading="Agreement beyond chance on the scale at hand: 1 is complete, 0 is chance, below 0 is worse than chance.",
+)  # fmt: skip
+_row(
+    "percent_agreement", "same answer as people", "options", _percent,
+    "mean_u sum_k a_uk b_uk, a and b the shares of option k among the judge's answers and among people's; "
+    "Clopper-Pearson.",
+    unit="share", bad="below", rank=300,
     below="often answers otherwise than people|often answer otherwise than people",
     reading="Share of texts to which judge and person give the same answer. Read it beside the base rate: where people "
     "nearly always say the same, saying it always agrees as often.",
 )  # fmt: skip
-def percent_agreement(ratings: Ratings) -> Estimates:
-    """Share of texts to which the judge gives a person's answer, by judge and factor level: mean_u sum_k a_uk b_uk, a
-    and b the shares of option k among the judge's answers and among people's. Undefined for numbers.
-
-    >>> from recuse.metrics.agreement_example import said
-    >>> percent_agreement(said(judge="ppff", ann="ppfp")).of(judge="judge").value
-    0.75
-    """
-
-    def compute(answers: Answers, judge: int) -> Estimate:
-        if nothing := needs_options("percent_agreement", answers, SHARE):
-            return nothing
-        tables = answers.tables(judge)
-
-        def distribution(coefficient: Coefficient, clusters: Any) -> Any:
-            return clustered_share(np.trace(tables[both_rated(answers, judge)], axis1=1, axis2=2), clusters)
-
-        return estimate_of(
-            "percent_agreement", answers, judge, lambda used: two.percent(tables[used]), method=SHARE,
-            distribution=distribution, unit="share", span=1.0,
-        )  # fmt: skip
-
-    return by_judge(ratings, compute)
-
-
-@measure(
-    "cohen_kappa", "Cohen's kappa with people", ends=(-1, 1), bad="below", rank=310,
-    below="agrees with people hardly more than by chance|agree with people hardly more than by chance",
+_row(
+    "cohen_kappa", "Cohen's kappa with people", "options", _kappa,
+    "Cohen's kappa 1 - D_o / D_e of one answer of the judge and one of a person, weighted by squared distance where "
+    "there are three options in order or more. Undefined where both always give one and the same answer. Cohen (1960).",
+    ends=(-1, 1), bad="below", rank=310, below=CHANCE,
     reading="Agreement beyond what judge and person would reach by chance with their own shares of each answer: 0 is "
     "chance, 1 is complete.",
 )  # fmt: skip
-def cohen_kappa(ratings: Ratings, weights: Weights = "plain") -> Estimates:
-    """Cohen's kappa of one answer of the judge and one of a person, by judge and factor level: 1 - D_o / D_e. `weights`
-    linear and quadratic are for options in order. Detail: base rate, labels per option, the constant predictor, whose
-    kappa is 0. Undefined where both always give one and the same answer, and for numbers (see `concordance`).
-
-    >>> from recuse.metrics.agreement_example import said
-    >>> cohen_kappa(said(judge="ppff", ann="ppfp")).of(judge="judge").value
-    0.5
-    """
-    return _chance_corrected(ratings, "cohen_kappa", two.cohen, weights)
-
-
-@measure(
-    "scott_pi", "Scott's pi with people", ends=(-1, 1), bad="below", rank=311,
+_row(
+    "scott_pi", "Scott's pi with people", "options", _chance_corrected(of_raters.scott_pi),
+    "Scott's pi of one answer of the judge and one of a person; Fleiss' kappa of the two. Scott (1955).",
+    ends=(-1, 1), bad="below", rank=311,
     reading="As Cohen's kappa, but chance draws both answers from shares common to judge and person: a judge with "
     "other shares than people is charged for it.",
 )  # fmt: skip
-def scott_pi(ratings: Ratings, weights: Weights = "plain") -> Estimates:
-    """Scott's pi of one answer of the judge and one of a person, by judge and factor level; Fleiss' kappa of the two.
-    Undefined as Cohen's kappa.
-
-    >>> from recuse.metrics.agreement_example import said
-    >>> round(scott_pi(said(judge="ppff", ann="ppfp")).of(judge="judge").value, 4)
-    0.4667
-    """
-    return _chance_corrected(ratings, "scott_pi", two.scott, weights)
-
-
-@measure(
-    "gwet_ac", "Gwet's AC with people", ends=(-1, 1), bad="below", rank=312,
+_row(
+    "gwet_ac", "Gwet's AC with people", "options", _chance_corrected(of_raters.gwet_ac),
+    "Gwet's AC1 of one answer of the judge and one of a person. Gwet (2008).",
+    ends=(-1, 1), bad="below", rank=312,
     reading="Agreement beyond chance where chance is small when one answer is rare; stays high where kappa falls "
     "because nearly every answer is the same. AC1, or AC2 with weights.",
 )  # fmt: skip
-def gwet_ac(ratings: Ratings, weights: Weights = "plain") -> Estimates:
-    """Gwet's AC1 (with weights: AC2) of one answer of the judge and one of a person, by judge and factor level.
-
-    >>> from recuse.metrics.agreement_example import said
-    >>> round(gwet_ac(said(judge="ppff", ann="ppfp")).of(judge="judge").value, 4)
-    0.5294
-    """
-    return _chance_corrected(ratings, "gwet_ac", two.gwet, weights)
-
-
-@measure(
-    "krippendorff_alpha", "Krippendorff's alpha with people", ends=(-1, 1), bad="below", rank=305,
-    below="agrees with people hardly more than by chance|agree with people hardly more than by chance",
-    reading="Agreement beyond chance on the scale at hand: 1 is complete, 0 is chance, below 0 is worse than chance.",
+_row(
+    "confusion", "confusion with people", "options", _confusion,
+    "Detail `values` (judge's option in rows, people's in columns): number of texts, shared out where several people "
+    "rated one. The value is the percent agreement, without an interval of its own.",
+    unit="share", rank=354,
+    reading="How often each answer of the judge meets each answer of people; the value is the share that agrees.",
 )  # fmt: skip
-def krippendorff_alpha(ratings: Ratings, level: Level | None = None) -> Estimates:
-    """Krippendorff's alpha of one answer of the judge and one of a person, by judge and factor level, for any scale:
-    nominal for options, ordinal for options in order, interval for numbers, unless `level` says otherwise.
-    Undefined where all these answers are equal.
-
-    >>> from recuse.metrics.agreement_example import said
-    >>> round(krippendorff_alpha(said(judge="1245", ann="1355")).of(judge="judge").value, 4)
-    0.9186
-    """
-
-    def compute(answers: Answers, judge: int) -> Estimate:
-        fitting: Level = level or ("interval" if not answers.options else "ordinal" if answers.ordered else "nominal")
-
-        def build(used: NDArray[np.bool_]) -> Coefficient:
-            if not answers.options:
-                return alpha_of_products(answers.products(judge)[used], span_of(answers))
-            return alpha_of_tables(answers.tables(judge)[used], fitting, np.arange(len(answers.options)))
-
-        method = f"{fitting} alpha of a judge's answer and a person's, {JACKKNIFE}"
-        return estimate_of("krippendorff_alpha", answers, judge, build, method=method)
-
-    return by_judge(ratings, compute)
-
-
-@measure(
-    "gain_over_constant", "gain over a constant answer, less people's own", signed=True, bad="below", rank=295,
-    below="gains less than people over always giving one answer|gain less than people over always giving one answer",
-    reading="How much of the disagreement with people goes away when the judge is asked instead of always giving the "
-    "answer that is right most often (of numbers: people's mean), less what goes away when one of the people is asked. "
-    "One more person would have 0.",
+_row(
+    "true_positive_rate", "passes it lets through", "pass or fail", _rate("true positive rate"),
+    "P(judge says the better option | a person does), Clopper-Pearson. Undefined where people pass nothing. A judge "
+    "that always passes has 1.",
+    unit="share", bad="below", rank=350, below="fails what people pass|fail what people pass",
+    reading="Of the texts that people pass, the share that the judge passes (sensitivity, recall).",
 )  # fmt: skip
-def gain_over_constant(ratings: Ratings) -> Estimates:
-    """(D_people - D_judge) / D_constant, by judge and factor level, over the texts that two people rated: D the mean
-    disagreement with a person (unequal answers; of numbers, squared differences) of the judge, of another person, and
-    of the constant, the answer with the smallest D on these texts.
-
-    It is the judge's gain 1 - D_judge / D_constant less that of one person over the others. On numbers a
-    person's own gain is 2 ICC - 1, below 0 where people agree little: a constant is then nearer to one person than
-    another person is. Detail: `judge_gain` and `people_gain`; with one person the judge's alone. A text that the judge
-    was asked about and did not answer counts as a constant answer: it gains nothing. Undefined where no two people
-    rated one text, and where people all say the same.
-
-    >>> from recuse.metrics.agreement_example import said
-    >>> gain = gain_over_constant(said(judge="ppff", ann="ppfp", bea="pfff")).of(judge="judge")
-    >>> gain.value, gain.detail["judge_gain"], gain.detail["people_gain"]
-    (0.5, 0.5, 0.0)
-    """
-    method = f"(D_people - D_judge) / D_constant, {JACKKNIFE}"
-
-    def compute(answers: Answers, judge: int) -> Estimate:
-        requested = answers.requested[judge] & (answers.raters > 0)
-        twice = requested & (answers.raters > 1)
-        used = twice if twice.any() else requested
-        gained, own, without = _against_constant(answers, judge, used)
-        total, largest = float(without[used].sum()), 1.0 if answers.options else span_of(answers) ** 2
-        why = SAME if not total > 1e-12 else "" if twice.any() else NOBODY_TWICE
-        gain = Coefficient(
-            np.column_stack([gained - own, without])[used], lambda s: ratio(s[:, 0], s[:, 1]), lambda s: why,
-            "difference", lambda s: float(largest * used.sum() / s[1]),
-        )  # fmt: skip
-        detail = {} if why == SAME else {"judge_gain": number(gained[used].sum() / total)}
-        if not why:
-            detail["people_gain"] = number(own[used].sum() / total)
-        return estimate_of(
-            "gain_over_constant", answers, judge, lambda _: gain, method=method, detail=detail,
-            distribution=lambda built, _: built.jackknife(answers.clusters[used]),
-        )  # fmt: skip
-
-    return by_judge(ratings, compute)
-
-
-def _against_constant(answers: Answers, judge: int, used: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
-    """Per text D_constant - D_judge, D_constant - D_people (0 with one person) and D_constant, each (U,); the constant
-    is the best on the texts in use (U,).
-
-    The best constant is taken as known: its disagreement is at its smallest, so a repetition moves it little."""
-    m = answers.raters.astype(float)
-    if answers.options:
-        tables, people = answers.tables(judge), np.nan_to_num(answers.people_shares)
-        best = int(people[used].sum(axis=0).argmax())
-        without = 1.0 - people[:, best]
-        gained = np.trace(tables, axis1=1, axis2=2) - tables.sum(axis=(1, 2)) * people[:, best]
-        each = np.nan_to_num(answers.person_shares)
-        alike = ratio((each.sum(axis=0) ** 2).sum(axis=1) - (each**2).sum(axis=(0, 2)), m * (m - 1))
-        return gained, np.nan_to_num(without - 1.0 + alike), without
-    one, _, _, xx, yy, xy = answers.products(judge).T
-    middle = float(np.nanmean(answers.people_mean[used])) if used.any() else 0.0
-    numbers = answers.rated - middle
-    without = np.nan_to_num(mean_of(mean_of(numbers**2, axis=2), axis=0))
-    person = mean_of(numbers, axis=2)
-    crossed = ratio(np.nansum(person, axis=0) ** 2 - np.nansum(person**2, axis=0), m * (m - 1))
-    return one * without - (xx + yy - 2 * xy), np.nan_to_num(2 * crossed - without), without
-
-
-def _chance_corrected(
-    ratings: Ratings, metric: str, build: Callable[[Floats, Weights], Coefficient], weights: Weights
-) -> Estimates:
-    method = f"{weights} weights, {JACKKNIFE}"
-
-    def compute(answers: Answers, judge: int) -> Estimate:
-        if nothing := needs_options(metric, answers, method):
-            return nothing
-        if weights != "plain" and not answers.ordered:
-            return undefined(metric, "options without an order have no distances", method=method, over=answers.over)
-        tables = answers.tables(judge)
-        return estimate_of(metric, answers, judge, lambda used: build(tables[used], weights), method=method)
-
-    return by_judge(ratings, compute)
+_row(
+    "true_negative_rate", "fails it catches", "pass or fail", _rate("true negative rate"),
+    "P(judge says the worse option | a person does), Clopper-Pearson. A judge that always passes has 0.",
+    unit="share", bad="below", rank=351, below="misses what people fail|miss what people fail",
+    reading="Of the texts that people fail, the share that the judge fails (specificity).",
+)  # fmt: skip
+_row(
+    "precision", "passes that people share", "pass or fail", _rate("precision"),
+    "P(a person says the better option | the judge does), Clopper-Pearson.", unit="share", bad="below", rank=352,
+    reading="Of the texts that the judge passes, the share that people pass.",
+)  # fmt: skip
+_row(
+    "f1", "F1 of passes", "pass or fail", _rate("F1"),
+    "2 TP / (2 TP + FP + FN) with the better option as positive.", ends=(0, 1), bad="below", rank=353,
+    reading="Harmonic mean of the passes it lets through and of the passes that people share.",
+)  # fmt: skip
+_row(
+    "concordance", "concordance with people", "numbers", _concordance,
+    "Lin's concordance of one answer of the judge and one of a person, 2 cov / (var + var + (difference of means)^2), "
+    "which is Cohen's kappa with quadratic weights. Lin (1989).",
+    ends=(-1, 1), bad="below", rank=320, below="gives other numbers than people|give other numbers than people",
+    reading="1 where the judge gives the very number a person gives; lower where it orders texts otherwise, spreads "
+    "its numbers otherwise, or is generous or strict.",
+)  # fmt: skip
+_row(
+    "icc_with_people", "intraclass correlation with people", "numbers", _icc,
+    "ICC(2,1) of two columns, the judge's mean and people's mean per text; F interval, or jackknife over clusters. "
+    "Detail `forms`: all six. Shrout and Fleiss (1979).",
+    ends=(-1, 1), bad="below", rank=335,
+    reading="How well judge and people tell the texts apart together: spread between texts over all spread.",
+)  # fmt: skip
+_row(
+    "pearson", "Pearson's r with people", "numbers", _of_means(of_raters.pearson),
+    "Pearson's r of the judge's mean and people's mean over texts. Undefined where either gives every text the same.",
+    ends=(-1, 1), bad="below", rank=330,
+    reading="Whether the judge's numbers lie on a line with people's: 1 on a rising line, 0 unrelated.",
+)  # fmt: skip
+_row(
+    "spearman", "Spearman's rho with people", "numbers", _of_means(of_raters.spearman_rho),
+    "Spearman's rho of the judge's mean and people's mean over texts.", ends=(-1, 1), bad="below", rank=331,
+    reading="Whether the judge puts the texts in people's order: 1 the same, 0 unrelated, -1 reversed.",
+)  # fmt: skip
+_row(
+    "kendall", "Kendall's tau-b with people", "numbers", _of_means(of_raters.kendall_tau),
+    "Kendall's tau-b of the judge's mean and people's mean over texts.", ends=(-1, 1), bad="below", rank=332,
+    reading="Pairs of texts that judge and people put in the same order, less those in opposite order.",
+)  # fmt: skip
+_row(
+    "mean_error", "mean error against people", "numbers", _of_means(of_raters.mean_error, scaled=True),
+    "Mean over texts of the judge's mean less people's mean, in the scale's unit.",
+    signed=True, rank=340, above="is generous|are generous", below="is strict|are strict",
+    reading="Mean of judge minus people over texts: above 0 it gives more than people.",
+)  # fmt: skip
+_row(
+    "absolute_error", "absolute error against people", "numbers",
+    _of_means(of_raters.mean_absolute_error, scaled=True),
+    "Mean over texts of |judge's mean - people's mean|; detail `constant`: people's median and its absolute error.",
+    rank=341, above="is far from people|are far from people",
+    reading="Mean distance of the judge's number from people's; beside it, that of the best constant.",
+)  # fmt: skip

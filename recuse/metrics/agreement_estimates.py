@@ -10,33 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
-from recuse.ratings import Ratings
-from recuse.ratings.answers import COMPARED, Answers, answers_of
-from recuse.schema import Estimate, Estimates
+from recuse.ratings.answers import Answers
+from recuse.schema import Estimate
+from recuse.schema.arrays import Floats
 from recuse.statistics.agreement import Coefficient
-from recuse.statistics.agreement.errors import constant_number
 
 __all__ = [
-    "FEWEST", "JACKKNIFE", "both_rated", "by_judge", "describe_people", "estimate_of", "needs_numbers", "needs_options",
+    "FEWEST", "JACKKNIFE", "both_rated", "describe_people", "estimate_of", "needs_numbers", "needs_options",
     "span_of", "tally", "too_few",
 ]  # fmt: skip
 
-Floats = NDArray[np.float64]
 JACKKNIFE = "jackknife, t"
 FEWEST = 20
 """Labels outside the commonest option (of numbers: texts) below which no interval of a chance-corrected coefficient can
 be believed: where fails are few, intervals hold the truth far less often than they say."""
 NO_OPTIONS = "answers are numbers here, not options; read the correlations, the concordance or alpha"
 NO_NUMBERS = "answers are options here, not numbers; read kappa or alpha"
-
-
-def by_judge(ratings: Ratings, compute: Callable[[Answers, int], Estimate]) -> Estimates:
-    """`compute(answers, judge)` for every judge, criterion and combination of factor levels."""
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each(*COMPARED):
-        answers = answers_of(part, ratings)
-        estimates |= {(judge, *names): compute(answers, i) for i, judge in enumerate(answers.judges)}
-    return Estimates(("judge", *ratings.within(*COMPARED)), estimates)
 
 
 def estimate_of(
@@ -90,7 +79,9 @@ def describe_people(answers: Answers, judge: int) -> dict[str, Any]:
             "labels": {name: number(total) for name, total in zip(answers.options, shares.sum(axis=0), strict=True)},
             "constant": {"answer": answers.options[best], "agrees": number(rates[best])},
         }
-    middle, error = constant_number(answers.people_mean[used])
+    labels = answers.people_mean[used]
+    middle = float(np.median(labels)) if len(labels) else np.nan
+    error = float(np.abs(labels - middle).mean()) if len(labels) else np.nan
     return {"constant": {"answer": number(middle), "absolute_error": number(error)}}
 
 

@@ -8,6 +8,7 @@ annotator test for LLM-as-a-judge, ACL 2025 (arXiv:2501.10970).
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,16 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
-from recuse.metrics.measure import measure
-from recuse.ratings import Ratings
+from recuse.metrics.measure import Named, measure, per_judge, per_subject
 from recuse.ratings.answers import COMPARED, Answers, answers_of
-from recuse.schema import Estimate, Estimates, RecuseError
+from recuse.schema import Estimate, RecuseError
+from recuse.schema.arrays import Floats
 from recuse.statistics.clusters import OverClusters, clustered_mean
 from recuse.statistics.distributions import Side
 
 __all__ = ["advantage_over_person", "winning_rate"]
 
-Floats = NDArray[np.float64]
 FEWEST = 30
 """Texts per person below which the t-test is not to be trusted (sec. 3 of the paper)."""
 EPSILON = 0.1
@@ -39,7 +39,8 @@ METHOD = "share of texts where the judge is at least as close to the other peopl
     reading="Share of texts where the judge agrees with the other people at least as well as this person does, less "
     "the share where this person does at least as well as the judge.",
 )  # fmt: skip
-def advantage_over_person(ratings: Ratings, expert: str | None = None) -> Estimates:
+@per_subject(("judge", "person"), answers_of, *COMPARED)
+def advantage_over_person(answers: Answers, expert: str | None = None) -> Iterator[Named]:
     """mean_u (W_judge - W_person), by judge, person and factor level.
 
     W_judge is 1 on a text where the judge's agreement with the others is at least the person's, and W_person the other
@@ -54,13 +55,9 @@ def advantage_over_person(ratings: Ratings, expert: str | None = None) -> Estima
     >>> advantage_over_person(said(judge="pf" * 20, ann="pf" * 20, bea="pf" * 20)).of(judge="judge", person="ann").value
     0.0
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each(*COMPARED):
-        answers = answers_of(part, ratings)
-        for j, judge in enumerate(answers.judges):
-            for person, comparison in _comparisons(answers, j, expert).items():
-                estimates[(judge, person, *names)] = comparison.estimate(answers)
-    return Estimates(("judge", "person", *ratings.within(*COMPARED)), estimates)
+    for j, judge in enumerate(answers.judges):
+        for person, comparison in _comparisons(answers, j, expert).items():
+            yield (judge, person), comparison.estimate(answers)
 
 
 @measure(
@@ -69,7 +66,10 @@ def advantage_over_person(ratings: Ratings, expert: str | None = None) -> Estima
     reading="Share of people whom the judge represents as well as they do themselves, beyond chance (alternative "
     "annotator test); from one half on, the test is passed.",
 )  # fmt: skip
-def winning_rate(ratings: Ratings, epsilon: float = EPSILON, q: float = 0.05, expert: str | None = None) -> Estimates:
+@per_judge(answers_of, *COMPARED)
+def winning_rate(
+    answers: Answers, j: int, epsilon: float = EPSILON, q: float = 0.05, expert: str | None = None
+) -> Estimate:
     """Share of people j for whom "advantage_j <= -epsilon" is rejected, by judge and factor level, at a false discovery
     rate of `q` by Benjamini and Yekutieli (2001), Annals of Statistics 29, 1165-1188: the p-values share the judge, so
     they are dependent. The group form of the test; detail: per person n, advantage and p-value, and the average
@@ -85,12 +85,7 @@ def winning_rate(ratings: Ratings, epsilon: float = EPSILON, q: float = 0.05, ex
     """
     if not 0 <= epsilon < 1:
         raise RecuseError(f"epsilon is how much worse the judge may be, from 0 to below 1; got {epsilon!r}")
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each(*COMPARED):
-        answers = answers_of(part, ratings)
-        for j, judge in enumerate(answers.judges):
-            estimates[(judge, *names)] = _winning(answers, _comparisons(answers, j, expert), epsilon, q)
-    return Estimates(("judge", *ratings.within(*COMPARED)), estimates)
+    return _winning(answers, _comparisons(answers, j, expert), epsilon, q)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ belongs to; the others' reference is the judges that did score the text.
 
 What is concluded about a judge is concluded over texts: Student's t of its deviations, texts (or what they share) as
 clusters. Where it wrote a single text, that text is compared with the spread of its deviations on texts it did not
-write (`recuse.statistics.single_texts`): a deviation that is common from text to text is nothing about itself. What
+write (`recuse.statistics.contrasts`): a deviation that is common from text to text is nothing about itself. What
 holds for a text by itself, a cell of a matrix or the self-bias on the one text, has an interval over repeats: how far
 would new replies of the same judges on the same text move it? Var Bias(i, u) = s2_iu / R_iu + sum_k s2_ku / R_ku / (n -
 1)^2 (`recuse.statistics.contrasts`).
@@ -18,26 +18,22 @@ would new replies of the same judges on the same text move it? Var Bias(i, u) = 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from recuse.metrics.deviation_matrix import deviation_matrix
-from recuse.metrics.deviations import ONE_JUDGE, WELCH, deviations, over_repeats
+from recuse.metrics.deviations import ONE_JUDGE, WELCH, deviation_matrix, deviations, over_repeats
 from recuse.metrics.estimates import THESE_TEXTS, estimated, number, these_texts, undefined
 from recuse.metrics.losses import losses_of_judge, peers_view
-from recuse.metrics.measure import measure
+from recuse.metrics.measure import Named, itself, measure, per_part, per_subject
 from recuse.ratings import Cells, Ratings
 from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats, Mask
 from recuse.statistics.clusters import difference_of_means
+from recuse.statistics.contrasts import own_against_others, pooled_spread
 from recuse.statistics.distributions import Student
-from recuse.statistics.single_texts import own_against_others, pooled_spread
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 OVER_ITEMS = "mean deviation over texts, cluster-robust t over items"
 PREDICTION = "own text against the spread of the judge's deviations on others' texts, t with their number less 1"
@@ -51,7 +47,8 @@ PREDICTION = "own text against the spread of the judge's deviations on others' t
     above="departs from its peers|depart from their peers",
     reading="Each judge's mean score less the mean of the other judges' on the same texts.",
 )  # fmt: skip
-def consensus_deviation(ratings: Ratings) -> Estimates:
+@per_part(itself)
+def consensus_deviation(part: Ratings) -> Estimate:
     """Bias(i, j) for every judge and target (paper, Fig. 8), by factor level; the value is the mean of |Bias| over all
     cells.
 
@@ -66,7 +63,7 @@ def consensus_deviation(ratings: Ratings) -> Estimates:
     >>> consensus_deviation(ratings).of().detail["values"]
     [[1.0, 0.0], [-1.0, 0.0]]
     """
-    return Estimates(ratings.within(), {names: deviation_matrix(part) for names, part in ratings.each()})
+    return deviation_matrix(part)
 
 
 # --------------------------------------------------------------------------- a judge and its own work
@@ -111,7 +108,8 @@ def leniency(ratings: Ratings) -> Estimates:
     >>> leniency(ratings).of(judge="a").value
     0.0
     """
-    return _family(ratings, "leniency", _everyone, lambda cells, own: (~own, None), "text of another")
+    everyone, others = (lambda _, cells: cells.judges), (lambda _, own: (~own, None))
+    return _family(ratings, "leniency", everyone, others, "text of another")
 
 
 @measure(
@@ -238,27 +236,18 @@ def _nothing(cells: Cells, judge: int, wanted: Mask, what: str) -> str:
 # --------------------------------------------------------------------------- families
 
 
+@per_subject("judge", itself)
 def _family(
-    ratings: Ratings,
-    metric: str,
-    subjects: Callable[[Ratings, Cells], Iterable[str]],
-    sides: Callable[[Cells, Mask], tuple[Mask, Mask | None]],
-    missing: str,
-) -> Estimates:
+    part: Ratings, metric: str, subjects: Callable[[Ratings, Cells], Iterable[str]],
+    sides: Callable[[Cells, Mask], tuple[Mask, Mask | None]], missing: str,
+) -> Iterator[Named]:  # fmt: skip
     """One contrast per judge and factor level: mean deviation on one side of the texts, less that on the other."""
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each():
-        cells = part.cells()
-        bias = part.remember(deviations, partial(deviations, cells))
-        pooled = _pooled(part, cells, bias)
-        for judge in subjects(part, cells):
-            row, (plus, minus) = cells.row(judge), sides(cells, cells.texts_of(part.authors.get(judge)))
-            estimates[(judge, *names)] = _estimate(cells, metric, row, bias, plus, minus, missing, pooled)
-    return Estimates(("judge", *ratings.within()), estimates)
-
-
-def _everyone(ratings: Ratings, cells: Cells) -> Sequence[str]:
-    return cells.judges
+    cells = part.cells()
+    bias = part.remember(deviations, partial(deviations, cells))
+    pooled = _pooled(part, cells, bias)
+    for judge in subjects(part, cells):
+        row, (plus, minus) = cells.row(judge), sides(cells, cells.texts_of(part.authors.get(judge)))
+        yield judge, _estimate(cells, metric, row, bias, plus, minus, missing, pooled)
 
 
 def _authors(ratings: Ratings, cells: Cells) -> list[str]:

@@ -15,19 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from recuse.metrics.agreement_estimates import by_judge, needs_numbers, needs_options
+from recuse.metrics.agreement_estimates import needs_numbers, needs_options
 from recuse.metrics.estimates import estimated, number, undefined
-from recuse.metrics.measure import measure
-from recuse.ratings import Ratings
-from recuse.ratings.answers import Answers
-from recuse.schema import Estimate, Estimates
+from recuse.metrics.measure import measure, per_judge
+from recuse.ratings.answers import COMPARED, Answers, answers_of
+from recuse.schema import Estimate
+from recuse.schema.arrays import Floats
 from recuse.statistics.agreement import Coefficient
 from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.clusters import Bounded, clustered_share
 
 __all__ = ["labels_needed", "prediction_powered_mean", "rogan_gladen_rate"]
 
-Floats = NDArray[np.float64]
 POWERED = "prediction-powered mean, weight of the judge tuned; t over clusters"
 CORRECTED = "Rogan-Gladen, jackknife, t"
 FEWEST = 20
@@ -38,7 +37,8 @@ FEWEST = 20
     reading="People's mean over all texts, from the few that they rated and the judge's answers to all. As good as the "
     "labels alone at worst, and better the more the judge's answers follow people's.",
 )  # fmt: skip
-def prediction_powered_mean(ratings: Ratings, half_width: float = 0.05) -> Estimates:
+@per_judge(answers_of, *COMPARED)
+def prediction_powered_mean(answers: Answers, judge: int, half_width: float = 0.05) -> Estimate:
     """People's mean over all texts that the judge rated (for pass and fail, the pass rate), by judge and factor level:
 
         theta = mean_L(y) - lambda (mean_L(f) - mean_U(f)),   lambda = cov_L(y, f) / ((1 + n / N) var(f))
@@ -56,18 +56,15 @@ def prediction_powered_mean(ratings: Ratings, half_width: float = 0.05) -> Estim
     >>> round(estimates.value, 4), estimates.detail["judge_alone"], estimates.detail["labels"]
     (0.3333, 0.666666666667, 60)
     """
-
-    def compute(answers: Answers, judge: int) -> Estimate:
-        return needs_numbers("prediction_powered_mean", answers, POWERED) or _powered(answers, judge, half_width)
-
-    return by_judge(ratings, compute)
+    return needs_numbers("prediction_powered_mean", answers, POWERED) or _powered(answers, judge, half_width)
 
 
 @measure(
     "rogan_gladen_rate", "pass rate corrected for its errors", unit="share", rank=361,
     reading="The judge's pass rate, corrected by how often it passes what people fail and fails what people pass.",
 )  # fmt: skip
-def rogan_gladen_rate(ratings: Ratings) -> Estimates:
+@per_judge(answers_of, *COMPARED)
+def rogan_gladen_rate(answers: Answers, judge: int) -> Estimate:
     """(p + TNR - 1) / (TPR + TNR - 1), by judge and factor level, for two options in order.
 
     p: the judge's share of passes among all texts, TPR and TNR: its rates on those that people rated. Rogan and Gladen
@@ -78,12 +75,8 @@ def rogan_gladen_rate(ratings: Ratings) -> Estimates:
     >>> round(rogan_gladen_rate(said(judge="ppfppf" * 20, ann="ppfpff" * 10)).of(judge="judge").value, 4)
     0.5
     """
-
-    def compute(answers: Answers, judge: int) -> Estimate:
-        nothing = needs_options("rogan_gladen_rate", answers, CORRECTED, two=True)
-        return nothing or _rogan_gladen(answers, judge)
-
-    return by_judge(ratings, compute)
+    nothing = needs_options("rogan_gladen_rate", answers, CORRECTED, two=True)
+    return nothing or _rogan_gladen(answers, judge)
 
 
 def labels_needed(sd: float, correlation: float, unlabelled: int, half_width: float, level: float = 0.95) -> int | None:

@@ -10,20 +10,17 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from recuse.metrics.agreement_estimates import by_judge
 from recuse.metrics.estimates import number, undefined
-from recuse.metrics.measure import measure
-from recuse.ratings import Ratings
-from recuse.ratings.answers import Answers
-from recuse.schema import Estimate, Estimates, RecuseError
+from recuse.metrics.measure import measure, per_judge
+from recuse.ratings.answers import COMPARED, Answers, answers_of
+from recuse.schema import Estimate, RecuseError
+from recuse.schema.arrays import Floats
 from recuse.statistics.clusters import clustered_share
 from recuse.statistics.distributions import Binomial
 
 __all__ = ["delegable_share", "labels_for_bound"]
 
-Floats = NDArray[np.float64]
 STEPS = 10
 
 
@@ -33,9 +30,11 @@ STEPS = 10
     reading="Share of texts, from the judge's most confident answer down, on which its error rate is shown to stay "
     "below the bound; 0 where no group can be shown to.",
 )  # fmt: skip
+@per_judge(answers_of, *COMPARED)
 def delegable_share(
-    ratings: Ratings, bound: float = 0.05, level: float = 0.95, tolerance: float = 0.1, confidence: str = "confidence"
-) -> Estimates:
+    answers: Answers, judge: int, bound: float = 0.05, level: float = 0.95, tolerance: float = 0.1,
+    confidence: str = "confidence",
+) -> Estimate:  # fmt: skip
     """Share of the texts that the judge answered which fall into the largest safe group, by judge and factor level.
 
     An error is an answer that is not people's commonest, or a number further than `tolerance` of the scale's range from
@@ -57,12 +56,8 @@ def delegable_share(
     """
     if not 0 < bound < 1:
         raise RecuseError(f"an error bound lies between 0 and 1, for example 0.05; got {bound!r}")
-
-    def compute(answers: Answers, judge: int) -> Estimate:
-        sure, by = _confidence(answers, judge, confidence)
-        return _delegable(answers, judge, sure, by, bound, level, tolerance)
-
-    return by_judge(ratings, compute)
+    sure, by = _confidence(answers, judge, confidence)
+    return _delegable(answers, judge, sure, by, bound, level, tolerance)
 
 
 def labels_for_bound(error_rate: float, bound: float, level: float = 0.95) -> int | None:

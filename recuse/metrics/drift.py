@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.agreement_estimates import span_of
 from recuse.metrics.estimates import estimated, number, undefined
-from recuse.metrics.measure import measure
+from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.ratings import Ratings
 from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.factors import VERSION
 from recuse.ratings.ratings_table import JUDGE, PERSON
-from recuse.schema import Estimate, Estimates
+from recuse.schema import Estimate
+from recuse.schema.arrays import Floats
 from recuse.statistics.clusters import clustered_mean, clustered_share
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["drift"]
 
-Floats = NDArray[np.float64]
 METHOD = "same texts, first version against last; t over texts (an exact share where nothing was asked twice)"
 
 
@@ -32,7 +32,8 @@ METHOD = "same texts, first version against last; t over texts (an exact share w
     reading="Share of the texts that both versions judged on which the answer is another one; of numbers, the mean "
     "distance as a share of the scale's range.",
 )  # fmt: skip
-def drift(ratings: Ratings) -> Estimates:
+@per_subject("judge", itself, *COMPARED, VERSION)
+def drift(part: Ratings) -> Iterator[Named]:
     """Mean over texts of the distance between the answers of the first and the last level of the factor `version`, by
     judge and the other factors. Distance: the chance that one answer of each differs (of numbers: the distance of the
     means over the range). Where both versions were asked repeatedly, the chance that two answers of one version differ,
@@ -47,16 +48,12 @@ def drift(ratings: Ratings) -> Estimates:
     >>> drift(Ratings.of(frame)).of(judge="x").value
     0.25
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    compared = (*COMPARED, VERSION)
-    for names, part in ratings.each(*compared):
-        first, *_, last = part.levels(VERSION)
-        for judge in part.judges:
-            mine = part.table[part.table["rater"] == judge]
-            if {first, last} <= set(mine[VERSION]):
-                both = mine[mine[VERSION].isin((first, last))]
-                estimates[(judge, *names)] = _changed(_against(both, part, last), (first, last))
-    return Estimates(("judge", *ratings.within(*compared)), estimates)
+    first, *_, last = part.levels(VERSION)
+    for judge in part.judges:
+        mine = part.table[part.table["rater"] == judge]
+        if {first, last} <= set(mine[VERSION]):
+            both = mine[mine[VERSION].isin((first, last))]
+            yield judge, _changed(_against(both, part, last), (first, last))
 
 
 def _against(rows: pd.DataFrame, part: Ratings, last: str) -> Answers:

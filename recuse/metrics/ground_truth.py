@@ -21,14 +21,13 @@ from recuse.metrics.measure import measure
 from recuse.ratings import Nominal, Ordinal, Ratings, ResponseSets, Scale
 from recuse.ratings.array import numbers
 from recuse.schema import Estimate, Estimates, RecuseError
+from recuse.schema.arrays import Floats
 from recuse.statistics import rank_correlation as rank
 from recuse.statistics.distributions import FisherZ
-from recuse.statistics.isotonic import isotonic
+from recuse.statistics.rank_correlation import isotonic
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Floats = NDArray[np.float64]
 
 BONETT_WRIGHT = "Spearman's rho, Bonett-Wright interval on Fisher's scale"
 ORDINAL = "levels against the rank of the true value among the model's own picks"

@@ -17,26 +17,23 @@ have no other.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.deviations import WELCH
 from recuse.metrics.estimates import THESE_TEXTS, estimated, matrix, number, these_texts, undefined
 from recuse.metrics.losses import losses_of_judge
-from recuse.metrics.measure import measure
+from recuse.metrics.measure import Named, measure, per_judge, per_part, per_subject
 from recuse.ratings import Cells, Ratings
 from recuse.ratings.persons import People, people_on
-from recuse.schema import Estimate, Estimates
+from recuse.schema import Estimate
+from recuse.schema.arrays import Floats, Mask
 from recuse.statistics.clusters import difference_of_means
 from recuse.statistics.contrasts import contrast
 from recuse.statistics.distributions import Student
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 ZERO = 1e-9
 GIVEN = "human means taken as given"
@@ -47,95 +44,18 @@ FEW_PEOPLE = 3
 ABOVE, BELOW = "scores above people|score above people", "scores below people|score below people"
 
 
-@measure(
-    "human_offset_matrix", "offset from people, by target", signed=True, rank=250, bad="none",
-    reading="Each judge's mean score less people's mean for the same texts.",
-)  # fmt: skip
-def offset_matrix(ratings: Ratings) -> Estimates:
-    """Judge minus people for every judge and target (paper, Fig. 9), by factor level.
-
-    Detail: the matrix `values` with `low` and `high` per cell, the judges' `scores`, and people's mean per target,
-    `human`. The value is that of `panel_offset`. Cells that cannot be compared are empty.
-
-    >>> import pandas as pd
-    >>> people = pd.DataFrame({"target": ["t"], "mean": [4.0], "sd": [1.0], "n": [9]})
-    >>> frame = pd.DataFrame({"judge": ["a", "b"], "item": "i", "target": "t", "score": [5.0, 4.5]})
-    >>> offset_matrix(Ratings.of(frame, people=people)).of().detail["values"]
-    [[1.0], [0.5]]
-    """
-    return _by_level(ratings, _offset_matrix)
-
-
-@measure(
-    "human_offset", "offset from people", signed=True, rank=230, above=ABOVE, below=BELOW,
-    reading="A judge's mean score less people's mean for the same texts.",
-)  # fmt: skip
-def offset(ratings: Ratings) -> Estimates:
-    """Mean over texts of judge minus people, by judge and factor level, in units of the scale.
-
-    Detail: `people`, how many there are; `people_in_general`, the interval about people like them, wider by `people_se`
-    (both None where one person says nothing about the next); `these_texts`, over repeats, where every target has one
-    text; `losses`. Undefined for a judge that shares no text with people.
-
-    >>> import pandas as pd
-    >>> wide = pd.DataFrame([("a", "judge", 4, 3), ("p", "person", 3, 2.5)], columns=["rater", "kind", "i", "j"])
-    >>> frame = wide.melt(["rater", "kind"], var_name="item", value_name="score")
-    >>> offset(Ratings.of(frame)).of(judge="a").value
-    0.75
-    """
-    return _by_judge(ratings, lambda against, i: against.offset("human_offset", against.only(i)))
-
-
-@measure(
-    "human_panel_offset", "offset of the panel", signed=True, rank=240, bad="none",
-    reading="Mean over all judges and texts of judge minus people.",
-)  # fmt: skip
-def panel_offset(ratings: Ratings) -> Estimates:
-    """Mean over all judges and texts of judge minus people, by factor level: +0.4636 with names shown and +0.426 with
-    names hidden in the paper.
-
-    Detail: how many pairs of judge and text lie above 0 (`positive`, `pairs`, in words `share_positive`), `people_se`,
-    `these_texts`.
-
-    >>> import pandas as pd
-    >>> rows = [("a", "judge", 4.0), ("b", "judge", 2.0), ("p", "person", 2.5)]
-    >>> panel_offset(Ratings.of(pd.DataFrame(rows, columns=["rater", "kind", "score"]).assign(item="i"))).of().value
-    0.5
-    """
-    return _by_level(ratings, lambda part, against: _panel_offset(against))
-
-
-@measure(
-    "human_self_offset", "own work against people", signed=True, rank=245, bad="none",
-    reading="A judge's score of its own work less people's mean for the same work.",
-)  # fmt: skip
-def self_offset(ratings: Ratings) -> Estimates:
-    """Mean over its own texts of judge minus people, by judge and factor level, for judges that wrote a target.
-
-    >>> import pandas as pd
-    >>> rows = [("a", "judge", "a", 4.0), ("a", "judge", "b", 2.0), ("p", "person", "a", 2.5), ("p", "person", "b", 2)]
-    >>> frame = pd.DataFrame(rows, columns=["rater", "kind", "target", "score"]).assign(item="i")
-    >>> self_offset(Ratings.of(frame, authors={"a": "a"})).of(judge="a").value
-    1.5
-    """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each():
-        against = compared(part, ratings)
-        for judge, target in part.own().items():
-            own = against.only(against.cells.row(judge)) & against.cells.texts_of(target)
-            estimates[(judge, *names)] = against.offset("human_self_offset", own)
-    return Estimates(("judge", *ratings.within()), estimates)
-
-
-# --------------------------------------------------------------------------- judges and people on the same texts
-
-
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """Judges' cells and people's means of the same texts."""
+    """Judges' cells and people's means of the same texts; judge -> the target that is its `own`."""
 
     cells: Cells
     people: People
+    own: Mapping[str, str]
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """Those of the cells."""
+        return self.cells.judges
 
     @property
     def differences(self) -> Floats:
@@ -237,13 +157,26 @@ class Compared:
 def compared(part: Ratings, ratings: Ratings) -> Compared:
     """`part`, one combination of factor levels of `ratings`, beside its people."""
     cells = part.cells()
-    return part.remember(compared, lambda: Compared(cells, people_on(part, cells, ratings)))
+    return part.remember(compared, lambda: Compared(cells, people_on(part, cells, ratings), part.own()))
 
 
-# --------------------------------------------------------------------------- how
+@measure(
+    "human_offset_matrix", "offset from people, by target", signed=True, rank=250, bad="none",
+    reading="Each judge's mean score less people's mean for the same texts.",
+)  # fmt: skip
+@per_part(compared)
+def offset_matrix(against: Compared) -> Estimate:
+    """Judge minus people for every judge and target (paper, Fig. 9), by factor level.
 
+    Detail: the matrix `values` with `low` and `high` per cell, the judges' `scores`, and people's mean per target,
+    `human`. The value is that of `panel_offset`. Cells that cannot be compared are empty.
 
-def _offset_matrix(part: Ratings, against: Compared) -> Estimate:
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"target": ["t"], "mean": [4.0], "sd": [1.0], "n": [9]})
+    >>> frame = pd.DataFrame({"judge": ["a", "b"], "item": "i", "target": "t", "score": [5.0, 4.5]})
+    >>> offset_matrix(Ratings.of(frame, people=people)).of().detail["values"]
+    [[1.0], [0.5]]
+    """
     cells, each = against.cells, against.differences
     ends = np.full((2, len(cells.judges), len(cells.target_names)), np.nan)
     for t, target in enumerate(cells.target_names):
@@ -254,7 +187,7 @@ def _offset_matrix(part: Ratings, against: Compared) -> Estimate:
                 ends[:, i, t] = distribution.interval(0.95)
     low, high = ends
     detail = matrix(
-        cells.judges, cells.target_names, cells.by_target(each), part.own(), criterion=cells.criterion,
+        cells.judges, cells.target_names, cells.by_target(each), against.own, criterion=cells.criterion,
         low=low, high=high, scores=cells.by_target(cells.mean),
         human=[number(mean) for mean in cells.by_target(against.people.mean[None])[0]],
     )  # fmt: skip
@@ -262,22 +195,64 @@ def _offset_matrix(part: Ratings, against: Compared) -> Estimate:
     return replace(estimate, detail=detail)
 
 
-def _panel_offset(against: Compared) -> Estimate:
+@measure(
+    "human_offset", "offset from people", signed=True, rank=230, above=ABOVE, below=BELOW,
+    reading="A judge's mean score less people's mean for the same texts.",
+)  # fmt: skip
+@per_judge(compared)
+def offset(against: Compared, judge: int) -> Estimate:
+    """Mean over texts of judge minus people, by judge and factor level, in units of the scale.
+
+    Detail: `people`, how many there are; `people_in_general`, the interval about people like them, wider by `people_se`
+    (both None where one person says nothing about the next); `these_texts`, over repeats, where every target has one
+    text; `losses`. Undefined for a judge that shares no text with people.
+
+    >>> import pandas as pd
+    >>> wide = pd.DataFrame([("a", "judge", 4, 3), ("p", "person", 3, 2.5)], columns=["rater", "kind", "i", "j"])
+    >>> frame = wide.melt(["rater", "kind"], var_name="item", value_name="score")
+    >>> offset(Ratings.of(frame)).of(judge="a").value
+    0.75
+    """
+    return against.offset("human_offset", against.only(judge))
+
+
+@measure(
+    "human_panel_offset", "offset of the panel", signed=True, rank=240, bad="none",
+    reading="Mean over all judges and texts of judge minus people.",
+)  # fmt: skip
+@per_part(compared)
+def panel_offset(against: Compared) -> Estimate:
+    """Mean over all judges and texts of judge minus people, by factor level: +0.4636 with names shown and +0.426 with
+    names hidden in the paper.
+
+    Detail: how many pairs of judge and text lie above 0 (`positive`, `pairs`, in words `share_positive`), `people_se`,
+    `these_texts`.
+
+    >>> import pandas as pd
+    >>> rows = [("a", "judge", 4.0), ("b", "judge", 2.0), ("p", "person", 2.5)]
+    >>> panel_offset(Ratings.of(pd.DataFrame(rows, columns=["rater", "kind", "score"]).assign(item="i"))).of().value
+    0.5
+    """
     each = against.differences
     pairs, positive = int(np.isfinite(each).sum()), int((each > ZERO).sum())
     detail = {"positive": positive, "pairs": pairs, "share_positive": f"{positive} of {pairs}"}
     return against.offset("human_panel_offset", np.ones(each.shape, dtype=bool), detail=detail)
 
 
-def _by_level(ratings: Ratings, compute: Callable[[Ratings, Compared], Estimate]) -> Estimates:
-    estimates = {names: compute(part, compared(part, ratings)) for names, part in ratings.each()}
-    return Estimates(ratings.within(), estimates)
+@measure(
+    "human_self_offset", "own work against people", signed=True, rank=245, bad="none",
+    reading="A judge's score of its own work less people's mean for the same work.",
+)  # fmt: skip
+@per_subject("judge", compared)
+def self_offset(against: Compared) -> Iterator[Named]:
+    """Mean over its own texts of judge minus people, by judge and factor level, for judges that wrote a target.
 
-
-def _by_judge(ratings: Ratings, compute: Callable[[Compared, int], Estimate]) -> Estimates:
-    estimates = {
-        (judge, *names): compute(compared(part, ratings), i)
-        for names, part in ratings.each()
-        for i, judge in enumerate(part.cells().judges)
-    }
-    return Estimates(("judge", *ratings.within()), estimates)
+    >>> import pandas as pd
+    >>> rows = [("a", "judge", "a", 4.0), ("a", "judge", "b", 2.0), ("p", "person", "a", 2.5), ("p", "person", "b", 2)]
+    >>> frame = pd.DataFrame(rows, columns=["rater", "kind", "target", "score"]).assign(item="i")
+    >>> self_offset(Ratings.of(frame, authors={"a": "a"})).of(judge="a").value
+    1.5
+    """
+    for judge, target in against.own.items():
+        own = against.only(against.cells.row(judge)) & against.cells.texts_of(target)
+        yield judge, against.offset("human_self_offset", own)

@@ -15,21 +15,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.metrics.agreement_estimates import FEWEST, by_judge
+from recuse.metrics.agreement_estimates import FEWEST
 from recuse.metrics.estimates import estimated, number, undefined
-from recuse.metrics.measure import measure
+from recuse.metrics.measure import measure, per_judge
 from recuse.metrics.one_more_person import OneMorePerson, chance_to_pass
-from recuse.ratings import Ratings
-from recuse.ratings.answers import Answers
+from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.array import mean_of, smallest_step
-from recuse.schema import Estimate, Estimates
+from recuse.schema import Estimate
+from recuse.schema.arrays import Floats
 from recuse.statistics.agreement import Coefficient, distances
 from recuse.statistics.agreement.coefficient import ratio
-from recuse.statistics.agreement.scales import AtMost
+from recuse.statistics.agreement.coefficient_intervals import AtMost
 
 __all__ = ["MARGIN", "human_ceiling"]
 
-Floats = NDArray[np.float64]
 METHOD = "agreement beyond chance, judge-human less human-human; paired jackknife over texts, t"
 MARGIN = 0.1
 """The margin of the shipped gate, for which `power` in the detail is computed."""
@@ -49,7 +48,8 @@ LOWEST = -2.0
     reading="Agreement beyond chance of judge and person less that of person and person, on the same texts: 0 means "
     "that the judge is as good as one more person.",
 )  # fmt: skip
-def human_ceiling(ratings: Ratings, margin: float = MARGIN) -> Estimates:
+@per_judge(answers_of, *COMPARED)
+def human_ceiling(answers: Answers, judge: int, margin: float = MARGIN) -> Estimate:
     """kappa_jh - kappa_hh by judge and factor level, over the texts that judge was asked about and two people rated:
 
         kappa_jh = answered share * (1 - D_jh / E_jh)      kappa_hh = 1 - D_hh / E_hh
@@ -78,10 +78,6 @@ def human_ceiling(ratings: Ratings, margin: float = MARGIN) -> Estimates:
     >>> estimates.detail["judge_human"], estimates.detail["human_human"], estimates.low > -0.1
     (0.75, 0.466666666667, True)
     """
-    return by_judge(ratings, lambda answers, judge: _ceiling(answers, judge, margin))
-
-
-def _ceiling(answers: Answers, judge: int, margin: float) -> Estimate:
     table = _options(answers, judge) if answers.options else _numbers(answers, judge)
     used = table.used
     clusters, shares = answers.clusters[used], table.shares[used]

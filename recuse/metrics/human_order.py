@@ -7,6 +7,7 @@ Merchant-risk paper, sec. 4.4.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -16,14 +17,13 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import THESE_TEXTS, SamplingDistribution, estimated, number, undefined
 from recuse.metrics.human_alignment import GIVEN, ZERO, Compared, compared
-from recuse.metrics.measure import measure
+from recuse.metrics.measure import Named, measure, per_subject
 from recuse.ratings import Ratings
 from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats
 from recuse.statistics import rank_correlation, resampling
 from recuse.statistics.agreement.correlation import spearman_distribution
 from recuse.statistics.distributions import Draws
-
-Floats = NDArray[np.float64]
 
 REDRAWN = {"repeats": "percentile bootstrap over repeats within cells", "items": "percentile bootstrap over items"}
 FIRST_NAMES = {"shown": "attributed", "hidden": "anonymized"}
@@ -38,7 +38,10 @@ pairs are counted one by one for Kendall's tau."""
     below="ranks the texts unlike people|rank the texts unlike people",
     reading="Spearman's rank correlation of a judge's scores with people's mean over the same texts.",
 )  # fmt: skip
-def order_agreement(ratings: Ratings, seed: int = resampling.SEED, draws: int = 1999) -> Estimates:
+@per_subject("judge", compared)
+def order_agreement(
+    against: Compared, seed: int = resampling.SEED, draws: int = 1999
+) -> Iterator[Named]:
     """Spearman's rho of a judge's means with people's, by judge and factor level; ties take mean ranks.
 
     The interval is over texts (clusters), from eight on: Bonett and Wright's on Fisher's scale, wider where ties or
@@ -57,12 +60,9 @@ def order_agreement(ratings: Ratings, seed: int = resampling.SEED, draws: int = 
     >>> order_agreement(Ratings.of(frame)).of(judge="a").value
     0.5
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each():
-        sides = Sides(compared(part, ratings), seed)
-        for i, judge in enumerate(part.cells().judges):
-            estimates[(judge, *names)] = _order(sides, i, draws)
-    return Estimates(("judge", *ratings.within()), estimates)
+    sides = Sides(against, seed)
+    for i, judge in enumerate(against.judges):
+        yield judge, _order(sides, i, draws)
 
 
 @measure(

@@ -16,7 +16,7 @@ that items share.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -24,18 +24,18 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.losses import beside
-from recuse.metrics.measure import measure
+from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.metrics.pairs_by_judge import Pairs, pairs_by_judge
 from recuse.ratings import RatingArray, Ratings, mean_of
 from recuse.ratings.lengths import doublings_of_pairs, doublings_of_texts, sizes_of_pairs
 from recuse.ratings.pair_array import PAIRED, pair_array, repeated_over
 from recuse.schema import Estimate, Estimates, RatingsError
+from recuse.schema.arrays import Floats
 from recuse.statistics.bounded import BOUNDED, bounded_mean
 from recuse.statistics.clusters import OverClusters, slopes
 
 __all__ = ["choice_length_coefficient", "length_coefficient", "padding_preference"]
 
-Floats = NDArray[np.float64]
 FITTED = "least squares, jackknife over clusters, Student's t"
 
 
@@ -44,7 +44,8 @@ FITTED = "least squares, jackknife over clusters, Student's t"
     above="prefers padded texts|prefer padded texts", below="marks padding down|mark padding down", bad="above",
     reading="How much more than half the longer of two texts wins that say the same.",
 )  # fmt: skip
-def padding_preference(ratings: Ratings) -> Estimates:
+@per_subject("judge", itself, *PAIRED)
+def padding_preference(part: Ratings) -> Iterator[Named]:
     """How much more than half the longer twin wins, by judge, -0.5 to 0.5; both orders averaged, a tie 1/2.
 
     For choices between twins that say the same: `texts` has a, b, words_a and words_b. A judge that finds padding a
@@ -57,12 +58,9 @@ def padding_preference(ratings: Ratings) -> Estimates:
     >>> padding_preference(Ratings.of(frame, texts=texts)).of(judge="x").value
     0.5
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each(*PAIRED):
-        pairs, longer, over = pairs_by_judge(part), _longer(part), repeated_over(part)
-        for judge, mine in pairs.items():
-            estimates[(judge, *names)] = _padding(mine, longer, over)
-    return Estimates(("judge", *ratings.within(*PAIRED)), estimates)
+    pairs, longer, over = pairs_by_judge(part), _longer(part), repeated_over(part)
+    for judge, mine in pairs.items():
+        yield judge, _padding(mine, longer, over)
 
 
 def _padding(mine: Pairs, longer: Mapping[str, bool], over: dict[str, Any]) -> Estimate:
@@ -182,7 +180,8 @@ def _grouped(values: Floats, known: NDArray[np.bool_], fitted: Any) -> list[Over
     above="chooses longer texts|choose longer texts", below="chooses shorter texts|choose shorter texts",
     reading="Win share a judge gives per doubling of one text's length over the other's, beyond its peers.",
 )  # fmt: skip
-def choice_length_coefficient(ratings: Ratings) -> Estimates:
+@per_subject("judge", itself, *PAIRED)
+def choice_length_coefficient(part: Ratings) -> Iterator[Named]:
     """Win share a judge gives per doubling of one text's length over the other's, beyond its peers, by judge:
 
         won_j(a, b) - mean of the other judges' = author_a - author_b + beta log2(words_a / words_b) + error
@@ -198,33 +197,30 @@ def choice_length_coefficient(ratings: Ratings) -> Estimates:
     >>> choice_length_coefficient(Ratings.of(frame, texts=texts)).of(judge="x").value > 0
     True
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each(*PAIRED):
-        met, over = pair_array(part), repeated_over(part)
-        doublings, groups = doublings_of_pairs(part, met), met.cluster_codes()
-        beyond = met.beyond_peers()
-        known, authors = np.isfinite(doublings), sorted({*met.a, *met.b})[1:]
-        sides = np.column_stack([met.credit(name).astype(float) for name in authors] or [np.zeros((len(groups), 0))])
+    met, over = pair_array(part), repeated_over(part)
+    doublings, groups = doublings_of_pairs(part, met), met.cluster_codes()
+    beyond = met.beyond_peers()
+    known, authors = np.isfinite(doublings), sorted({*met.a, *met.b})[1:]
+    sides = np.column_stack([met.credit(name).astype(float) for name in authors] or [np.zeros((len(groups), 0))])
 
-        def fitted(
-            values: Floats, usable: NDArray[np.bool_], x: Floats = doublings, g: Any = groups, z: Floats = sides
-        ) -> list[OverClusters]:
-            return slopes(values[:, usable].T, x[usable], g[usable], z[usable], levels=False)
+    def fitted(
+        values: Floats, usable: NDArray[np.bool_], x: Floats = doublings, g: Any = groups, z: Floats = sides
+    ) -> list[OverClusters]:
+        return slopes(values[:, usable].T, x[usable], g[usable], z[usable], levels=False)
 
-        # the raw slope rests on the same pairs as the one beyond the peers
-        credit = np.where(np.isfinite(beyond), met.won - 0.5, np.nan)
-        distributions, raws = _grouped(beyond, known, fitted), _grouped(credit, known, fitted)
-        for j, judge in enumerate(met.judges):
-            usable = np.isfinite(beyond[j]) & known
-            why = "lengths do not vary beyond the authors' own" if usable.any() else "no peer judged the same pairs"
-            more = {
-                "n_clusters": len(np.unique(groups[usable])), "n_excluded": int(met.requested[j].sum() - usable.sum()),
-                "unit": "share per doubling", **over,
-            }  # fmt: skip
-            estimates[(judge, *names)] = _coefficient(
-                "choice_length_coefficient", distributions[j], raws[j], int(usable.sum()), why, more
-            )
-    return Estimates(("judge", *ratings.within(*PAIRED)), estimates)
+    # the raw slope rests on the same pairs as the one beyond the peers
+    credit = np.where(np.isfinite(beyond), met.won - 0.5, np.nan)
+    distributions, raws = _grouped(beyond, known, fitted), _grouped(credit, known, fitted)
+    for j, judge in enumerate(met.judges):
+        usable = np.isfinite(beyond[j]) & known
+        why = "lengths do not vary beyond the authors' own" if usable.any() else "no peer judged the same pairs"
+        more = {
+            "n_clusters": len(np.unique(groups[usable])), "n_excluded": int(met.requested[j].sum() - usable.sum()),
+            "unit": "share per doubling", **over,
+        }  # fmt: skip
+        yield judge, _coefficient(
+            "choice_length_coefficient", distributions[j], raws[j], int(usable.sum()), why, more
+        )
 
 
 def _coefficient(

@@ -21,17 +21,15 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from recuse.metrics.estimates import number
 from recuse.ratings import Cells, mean_of
 from recuse.schema import Estimate
+from recuse.schema.arrays import Floats, Mask
 
 __all__ = ["MARGIN", "beside", "losses", "losses_of_judge", "peers_view", "share_difference"]
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 Side = tuple[int, int]
 
 MARGIN = 0.05

@@ -5,23 +5,52 @@
 
 Every output (terminal, Markdown, HTML, JSON) renders from this description. A measure of a team's own repository is
 described the same way; one that is not described is called by its own name.
+
+Most measures are one estimate per judge, within every criterion and every combination of factor levels. Such a measure
+is a function from one judge's ratings to an estimate, and `per_judge` makes the others:
+
+    @measure("unanswered", ...)
+    @per_judge(answers_of, *COMPARED)
+    def unanswered(answers: Answers, judge: int) -> Estimate: ...
+
+    unanswered(ratings).of(judge="gpt")
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast
+from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar, cast
 
-from recuse.ratings import Ratings
-from recuse.schema import RecuseError
+from recuse.ratings import Cells, RatingArray, Ratings
+from recuse.ratings.array import judges_array
+from recuse.schema import Estimate, Estimates, RecuseError
 
-__all__ = ["MEASURES", "Bad", "Measure", "describe", "described", "measure"]
+__all__ = [
+    "MEASURES", "Bad", "Measure", "Named", "describe", "described", "in_array", "in_cells", "itself", "measure",
+    "per_judge", "per_part", "per_subject",
+]  # fmt: skip
+
+
+class Judged(Protocol):
+    """Ratings in one of their dense forms."""
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """Who judged."""
+
 
 P = ParamSpec("P")
 R = TypeVar("R")
+V = TypeVar("V")
+J = TypeVar("J", bound=Judged)
+Named = tuple[str | tuple[str, ...], Estimate]
+"""The name of a subject, or its names, such as a judge and a target, and the estimate."""
+View = Callable[[Ratings, Ratings], V]
+"""From the ratings of one criterion and combination of factor levels, and the ratings they are part of, to the form
+that a measure computes on."""
 Bad = Literal["above", "below", "both", "none"]
 
 MEASURES: dict[str, Measure] = {}
@@ -93,6 +122,87 @@ def describe(name: str, title: str, *, above: str = "", below: str = "", bad: Ba
     if MEASURES.get(name, about) != about:
         raise RecuseError(f"measure {name!r} is already described, as {MEASURES[name].title!r}; choose another name")
     MEASURES[name] = about
+
+
+def per_judge(
+    view: View[J], *pooled: str
+) -> Callable[[Callable[Concatenate[J, int, P], Estimate]], Callable[Concatenate[Ratings, P], Estimates]]:
+    """From a measure of the k-th judge of `view` to one of all judges, within every criterion and every combination of
+    levels of the factors that are not `pooled`."""
+
+    def decorate(
+        function: Callable[Concatenate[J, int, P], Estimate],
+    ) -> Callable[Concatenate[Ratings, P], Estimates]:
+        def each(seen: J, /, *args: P.args, **kwargs: P.kwargs) -> Iterable[Named]:
+            return ((judge, function(seen, k, *args, **kwargs)) for k, judge in enumerate(seen.judges))
+
+        return _measuring(("judge",), view, pooled, each, function, 2)
+
+    return decorate
+
+
+def per_part(
+    view: View[V], *pooled: str
+) -> Callable[[Callable[Concatenate[V, P], Estimate]], Callable[Concatenate[Ratings, P], Estimates]]:
+    """As `per_judge`, for one estimate of all judges together."""
+
+    def decorate(function: Callable[Concatenate[V, P], Estimate]) -> Callable[Concatenate[Ratings, P], Estimates]:
+        def each(seen: V, /, *args: P.args, **kwargs: P.kwargs) -> Iterable[Named]:
+            return [((), function(seen, *args, **kwargs))]
+
+        return _measuring((), view, pooled, each, function, 1)
+
+    return decorate
+
+
+def per_subject(
+    by: str | tuple[str, ...], view: View[V], *pooled: str
+) -> Callable[
+    [Callable[Concatenate[V, P], Iterable[Named]]],
+    Callable[Concatenate[Ratings, P], Estimates],
+]:
+    """As `per_judge`, for a function that yields the estimates of some subjects, each named by what `by` lists."""
+
+    def decorate(
+        function: Callable[Concatenate[V, P], Iterable[Named]],
+    ) -> Callable[Concatenate[Ratings, P], Estimates]:
+        return _measuring((by,) if isinstance(by, str) else by, view, pooled, function, function, 1)
+
+    return decorate
+
+
+def _measuring(
+    by: tuple[str, ...], view: View[V], pooled: tuple[str, ...],
+    each: Callable[Concatenate[V, P], Iterable[Named]], function: Callable[..., Any],
+    views: int,
+) -> Callable[Concatenate[Ratings, P], Estimates]:  # fmt: skip
+    @wraps(function)
+    def measured(ratings: Ratings, *args: P.args, **kwargs: P.kwargs) -> Estimates:
+        estimates: dict[tuple[str, ...], Estimate] = {}
+        for levels, part in ratings.each(*pooled):
+            for subject, estimate in each(view(part, ratings), *args, **kwargs):
+                estimates[(subject, *levels) if isinstance(subject, str) else (*subject, *levels)] = estimate
+        return Estimates((*by, *ratings.within(*pooled)), estimates)
+
+    own = [*inspect.signature(function).parameters.values()][views:]
+    first = inspect.Parameter("ratings", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Ratings)
+    measured.__signature__ = inspect.Signature([first, *own])  # type: ignore[attr-defined]
+    return cast("Callable[Concatenate[Ratings, P], Estimates]", measured)
+
+
+def itself(part: Ratings, ratings: Ratings) -> Ratings:
+    """The view of measures that need nothing denser."""
+    return part
+
+
+def in_cells(part: Ratings, ratings: Ratings) -> Cells:
+    """The view of measures that compute on cells."""
+    return part.cells()
+
+
+def in_array(part: Ratings, ratings: Ratings) -> RatingArray:
+    """The view of measures that compute on the array of judges."""
+    return judges_array(part)
 
 
 def described(name: str) -> Measure:

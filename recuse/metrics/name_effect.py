@@ -7,6 +7,7 @@ Merchant-risk paper, sec. 4.3.2: A and B are the self-bias with names shown and 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,15 +17,13 @@ from recuse.metrics.consensus import OVER_ITEMS, self_bias
 from recuse.metrics.deviations import WELCH, ZERO, deviations
 from recuse.metrics.estimates import estimated, number, these_texts, undefined
 from recuse.metrics.losses import losses
-from recuse.metrics.measure import measure
+from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.ratings import Ratings
 from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats
 from recuse.statistics.clusters import difference_of_means
-from recuse.statistics.contrasts import Contrast
+from recuse.statistics.contrasts import Contrast, OverTexts, own_against_others
 from recuse.statistics.distributions import Student
-from recuse.statistics.single_texts import OverTexts, own_against_others
-
-Floats = NDArray[np.float64]
 
 SHOWN, HIDDEN = "shown", "hidden"
 SINGLE = "change on its own text with the spread of the changes on others' texts, t with their number less 1"
@@ -36,7 +35,8 @@ GONE = "bias_gone_without_names"
     above="is swayed by names|are swayed by names", below="is swayed by names|are swayed by names",
     reading="Self-bias with names shown less self-bias with names hidden.",
 )  # fmt: skip
-def name_effect(ratings: Ratings) -> Estimates:
+@per_subject("judge", itself, "names")
+def name_effect(part: Ratings) -> Iterator[Named]:
     """A - B by judge, A and B the self-bias with names shown and hidden (paper, sec. 4.3.2).
 
     Detail: `shown` A and `hidden` B; `gone_pct` = 100 (1 - |B| / |A|), unrounded, None where A is 0;
@@ -50,11 +50,8 @@ def name_effect(ratings: Ratings) -> Estimates:
     >>> name_effect(Ratings.of(frame, authors={"a": "x"})).of(judge="a").value
     0.5
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each("names"):
-        for judge, (a, b) in _self_bias_pairs(part).items():
-            estimates[(judge, *names)] = _name_effect(part, judge, a, b)
-    return Estimates(("judge", *ratings.within("names")), estimates)
+    for judge, (a, b) in _self_bias_pairs(part).items():
+        yield judge, _name_effect(part, judge, a, b)
 
 
 @measure(

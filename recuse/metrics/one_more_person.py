@@ -18,15 +18,14 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
+from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.coefficient import SLIGHT
 from recuse.statistics.contrasts import Contrast
 
 __all__ = ["OneMorePerson", "chance_to_pass"]
 
-Floats = NDArray[np.float64]
 PLACES, WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
 NORMAL: tuple[Floats, Floats] = PLACES, WEIGHTS / WEIGHTS.sum()
 """Places and weights that average a polynomial of a normal number, up to the 29th power."""

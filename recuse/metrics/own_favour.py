@@ -7,6 +7,7 @@ adds to its own texts and not to others' is favour, whatever its leniency.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.human_alignment import Compared, compared
 from recuse.metrics.losses import losses_of_judge
-from recuse.metrics.measure import measure
+from recuse.metrics.measure import Named, measure, per_subject
 from recuse.ratings import Ratings
 from recuse.ratings.binary_decisions import against_truth
 from recuse.schema import Estimate, Estimates
@@ -46,13 +47,12 @@ def own_favour(ratings: Ratings) -> Estimates:
     >>> own_favour(Ratings.of(frame, authors={"a": "a"})).of(judge="a").value
     1.0
     """
-    held = against_truth(ratings)
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in held.each():
-        against = compared(part, held)
-        for judge, target in part.own().items():
-            estimates[(judge, *names)] = _favour(against, judge, target)
-    return Estimates(("judge", *held.within()), estimates)
+    return _favours(against_truth(ratings))
+
+
+@per_subject("judge", compared)
+def _favours(against: Compared) -> Iterator[Named]:
+    return ((judge, _favour(against, judge, target)) for judge, target in against.own.items())
 
 
 def _favour(against: Compared, judge: str, target: str) -> Estimate:

@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.ratings import RatingArray, mean_of
+from recuse.schema.arrays import Floats
 
 __all__ = ["contrast", "missing_text", "own_place", "self_received_given", "why_not_comparable"]
 
-Floats = NDArray[np.float64]
 NESTED = (
     "every target has items of its own, so no item has texts to compare; consensus.self_preference compares over all "
     "texts"

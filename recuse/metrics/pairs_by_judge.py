@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 
 from recuse.ratings import Ratings
 from recuse.ratings.pair_array import both_orders, verdicts_of
+from recuse.schema.arrays import Floats
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["Pairs", "paired", "pairs_by_judge", "quads_by_judge"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, slots=True)

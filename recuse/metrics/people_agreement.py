@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from recuse.metrics.estimates import estimated, number, undefined
-from recuse.metrics.measure import measure
-from recuse.ratings import Ratings
+from recuse.metrics.measure import Named, measure, per_subject
 from recuse.ratings.answers import COMPARED, Answers, answers_of
-from recuse.schema import Estimate, Estimates
+from recuse.schema import Estimate
 from recuse.statistics.agreement import Coefficient, counts_of, krippendorff_alpha
 from recuse.statistics.agreement.krippendorff import Level, alpha_of_counts
-from recuse.statistics.agreement.many import fleiss_kappa, gwet_many, percent_many
+from recuse.statistics.agreement.options import fleiss_kappa, gwet_many, percent_many
 
 __all__ = ["people_alpha"]
 
@@ -22,7 +22,8 @@ __all__ = ["people_alpha"]
     "people_alpha", "people's agreement among themselves", ends=(-1, 1), rank=306,
     reading="Krippendorff's alpha of all people who rated the texts: what a judge's agreement is to be compared with.",
 )  # fmt: skip
-def people_alpha(ratings: Ratings, level: Level | None = None) -> Estimates:
+@per_subject("rater", answers_of, *COMPARED)
+def people_alpha(answers: Answers, level: Level | None = None) -> Iterator[Named]:
     """Krippendorff's alpha of people, gaps and all, by factor level (and criterion): nominal for options, ordinal for
     options in order, interval for numbers, unless `level` says otherwise. A person's repeats count by their mean (of
     options: the commonest). Detail, for options: Fleiss' kappa, Gwet's AC1 and the share of equal pairs.
@@ -33,10 +34,7 @@ def people_alpha(ratings: Ratings, level: Level | None = None) -> Estimates:
     >>> round(people_alpha(said(judge="pppp", ann="ppff", bea="ppfp")).of(rater="people").value, 4)
     0.5333
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each(*COMPARED):
-        estimates[("people", *names)] = _alpha(answers_of(part, ratings), level)
-    return Estimates(("rater", *ratings.within(*COMPARED)), estimates)
+    yield "people", _alpha(answers, level)
 
 
 def _alpha(answers: Answers, level: Level | None) -> Estimate:

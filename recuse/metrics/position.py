@@ -12,7 +12,7 @@ factors other than order and labels, and leave people out; pairs without two usa
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.losses import beside
-from recuse.metrics.measure import measure
+from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.metrics.pairs_by_judge import Pairs, pairs_by_judge, quads_by_judge
 from recuse.ratings import Ratings
 from recuse.ratings.pair_array import PAIRED, repeated_over, verdicts_of
@@ -31,7 +31,6 @@ from recuse.statistics.distributions import Binomial
 
 __all__ = ["first_pick_share", "letter_preference", "order_consistency", "slot_preference", "tie_share"]
 
-Floats = NDArray[np.float64]
 HALF = (-0.5, 0.5)
 SHARE_ENDS = (0.0, 1.0)
 ENDS = {
@@ -183,7 +182,8 @@ def _letter(pairs: Pairs, lost: int, over: dict[str, Any]) -> Estimate:
 
 
 @measure("tie_share", "ties", unit="share", reading="Share of choices that name neither text.")
-def tie_share(ratings: Ratings) -> Estimates:
+@per_subject("judge", itself, *PAIRED)
+def tie_share(part: Ratings) -> Iterator[Named]:
     """Share of usable verdicts that are ties, by judge, over all orders and labels.
 
     >>> import pandas as pd
@@ -191,21 +191,18 @@ def tie_share(ratings: Ratings) -> Estimates:
     >>> tie_share(Ratings.of(frame, texts=pd.DataFrame({"item": ["1", "2"], "a": "s", "b": "t"}))).of(judge="x").value
     0.5
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each(*PAIRED):
-        verdicts, over = verdicts_of(part), repeated_over(part)
-        verdicts = verdicts.assign(group=verdicts["cluster"].factorize()[0])
-        for judge in part.judges:
-            mine = verdicts[verdicts["rater"] == judge]
-            usable = mine[mine["slot"].notna()]
-            lost, ties = len(mine) - len(usable), (usable["slot"] == 0.5).to_numpy()
-            groups = usable["group"].to_numpy()
-            estimates[(judge, *names)] = (
-                _estimated("tie_share", float(ties.mean()), clustered_share(ties, groups), groups, lost, SHARE, **over)
-                if len(usable)
-                else undefined("tie_share", "no verdict was usable", n_excluded=lost, method=SHARE, **over)
-            )
-    return Estimates(("judge", *ratings.within(*PAIRED)), estimates)
+    verdicts, over = verdicts_of(part), repeated_over(part)
+    verdicts = verdicts.assign(group=verdicts["cluster"].factorize()[0])
+    for judge in part.judges:
+        mine = verdicts[verdicts["rater"] == judge]
+        usable = mine[mine["slot"].notna()]
+        lost, ties = len(mine) - len(usable), (usable["slot"] == 0.5).to_numpy()
+        groups = usable["group"].to_numpy()
+        yield judge, (
+            _estimated("tie_share", float(ties.mean()), clustered_share(ties, groups), groups, lost, SHARE, **over)
+            if len(usable)
+            else undefined("tie_share", "no verdict was usable", n_excluded=lost, method=SHARE, **over)
+        )
 
 
 # --------------------------------------------------------------------------- one judge at a time

@@ -25,12 +25,11 @@ from recuse.ratings import Numeric, RatingArray, Ratings
 from recuse.ratings.array import arrays_by_level, judges_array
 from recuse.ratings.factors import DIRECTION, LEVELS
 from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats
 from recuse.statistics.bounded import BOUNDED, bounded_mean
 from recuse.statistics.clusters import clustered_mean
 
 __all__ = ["direction_insensitivity", "shift", "shift_by_target"]
-
-Floats = NDArray[np.float64]
 
 ASCENDING, REVERSED = LEVELS[DIRECTION]
 NO_TEXT = "no text was scored in both directions of the scale"

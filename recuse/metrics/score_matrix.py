@@ -5,19 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.estimates import THESE_TEXTS, estimated, matrix, undefined
-from recuse.metrics.measure import measure
+from recuse.metrics.measure import itself, measure, per_part
 from recuse.ratings import Cells, Ratings
-from recuse.schema import Estimate, Estimates
+from recuse.schema import Estimate
+from recuse.schema.arrays import Floats
 from recuse.statistics.contrasts import contrast
-
-Floats = NDArray[np.float64]
 
 
 @measure("score_matrix", "mean scores", reading="Mean score of every judge on every target.")
-def score_matrix(ratings: Ratings) -> Estimates:
+@per_part(itself)
+def score_matrix(part: Ratings) -> Estimate:
     """Mean score of every judge on every target (paper, Fig. 6), by factor level, as detail `values` with `n` usable
     scores per cell and, where every target has one text, `sd` over repeats.
 
@@ -28,10 +27,6 @@ def score_matrix(ratings: Ratings) -> Estimates:
     >>> score_matrix(Ratings.of(frame)).of().value
     2.0
     """
-    return Estimates(ratings.within(), {names: _score_matrix(part) for names, part in ratings.each()})
-
-
-def _score_matrix(part: Ratings) -> Estimate:
     cells = part.cells()
     counts = _counts(cells)
     sd = {"sd": cells.by_target(np.sqrt(cells.variance))} if cells.fixed else {}

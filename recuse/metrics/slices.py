@@ -10,21 +10,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from recuse.metrics.agreement_estimates import by_judge, needs_numbers, span_of
+from recuse.metrics.agreement_estimates import needs_numbers, span_of
 from recuse.metrics.estimates import estimated, number, undefined
-from recuse.metrics.measure import measure
-from recuse.ratings import Ratings
-from recuse.ratings.answers import Answers
+from recuse.metrics.measure import measure, per_judge
+from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.text_slices import FEWEST, Slices, slices_of
-from recuse.schema import Distribution, Estimate, Estimates
+from recuse.schema import Distribution, Estimate
+from recuse.schema.arrays import Floats
 from recuse.statistics.clusters import difference_of_means
 from recuse.statistics.distributions import Side
 
 __all__ = ["Simultaneous", "slice_favour", "worst_slice"]
 
-Floats = NDArray[np.float64]
 METHOD = "agreement within the slice less elsewhere, t over clusters, Bonferroni over all slices"
 FAVOUR = "judge less people within the slice, less the same elsewhere, t over clusters, Bonferroni over all slices"
 
@@ -56,7 +54,8 @@ class Simultaneous:
     reading="Agreement with people on the slice where it is lowest, less agreement elsewhere; the interval allows for "
     "having looked at every slice.",
 )  # fmt: skip
-def worst_slice(ratings: Ratings, columns: tuple[str, ...] | None = None) -> Estimates:
+@per_judge(answers_of, *COMPARED)
+def worst_slice(answers: Answers, judge: int, columns: tuple[str, ...] | None = None) -> Estimate:
     """Smallest difference, over slices, between agreement within and outside the slice, by judge and factor level.
 
     Agreement of a text is the share of people that give the judge's answer; of numbers, 1 less the mean absolute
@@ -72,11 +71,7 @@ def worst_slice(ratings: Ratings, columns: tuple[str, ...] | None = None) -> Est
     >>> worst_slice(said(judge="pf" * 50, ann="pf" * 50)).of(judge="judge").note
     'undefined: the texts have no column to slice by, such as system, topic or language'
     """
-
-    def compute(answers: Answers, judge: int) -> Estimate:
-        return _worst(answers, judge, *_slices(answers, columns))
-
-    return by_judge(ratings, compute)
+    return _of_one("worst_slice", answers, _agreement(answers, judge), *_slices(answers, columns))
 
 
 @measure(
@@ -86,7 +81,8 @@ def worst_slice(ratings: Ratings, columns: tuple[str, ...] | None = None) -> Est
     reading="The judge's mean less people's on one slice, less the same elsewhere, as a share of the scale's range; "
     "the slice where this is surest not to be 0. The interval allows for having looked at every slice.",
 )  # fmt: skip
-def slice_favour(ratings: Ratings, columns: tuple[str, ...] | None = None) -> Estimates:
+@per_judge(answers_of, *COMPARED)
+def slice_favour(answers: Answers, judge: int, columns: tuple[str, ...] | None = None) -> Estimate:
     """(judge - people) within a slice less (judge - people) outside it, of the slice with the smallest two-sided
     p-value, by judge and factor level; in shares of the scale's range, two options in order counting as 0 and 1.
 
@@ -97,28 +93,16 @@ def slice_favour(ratings: Ratings, columns: tuple[str, ...] | None = None) -> Es
     >>> slice_favour(said(judge="pf" * 50, ann="pf" * 50)).of(judge="judge").note
     'undefined: the texts have no column to slice by, such as system, topic or language'
     """
-
-    def compute(answers: Answers, judge: int) -> Estimate:
-        if nothing := needs_numbers("slice_favour", answers, FAVOUR):
-            return nothing
-        return _favour(answers, judge, *_slices(answers, columns))
-
-    return by_judge(ratings, compute)
+    if nothing := needs_numbers("slice_favour", answers, FAVOUR):
+        return nothing
+    apart = (answers.judge_means[judge] - answers.people_mean) / max(span_of(answers), 1e-12)
+    return _of_one("slice_favour", answers, apart, *_slices(answers, columns))
 
 
 def _slices(answers: Answers, names: tuple[str, ...] | None) -> tuple[Slices, int]:
     part = answers.part
     assert part is not None
     return part.remember(("slices", names), lambda: slices_of(answers, names))
-
-
-def _worst(answers: Answers, judge: int, slices: Slices, columns: int) -> Estimate:
-    return _of_one("worst_slice", answers, _agreement(answers, judge), slices, columns)
-
-
-def _favour(answers: Answers, judge: int, slices: Slices, columns: int) -> Estimate:
-    apart = (answers.judge_means[judge] - answers.people_mean) / max(span_of(answers), 1e-12)
-    return _of_one("slice_favour", answers, apart, slices, columns)
 
 
 def _of_one(metric: str, answers: Answers, values: Floats, slices: Slices, columns: int) -> Estimate:

@@ -6,23 +6,21 @@ Merchant-risk paper, sec. 3.1, appendix D (SDs divide by n - 1) and appendix E.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.estimates import THESE_TEXTS, estimated, number, undefined
 from recuse.metrics.losses import losses
-from recuse.metrics.measure import measure
+from recuse.metrics.measure import in_cells, measure, per_judge
 from recuse.metrics.score_matrix import score_matrix
 from recuse.ratings import Cells, Ratings
 from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats
 from recuse.statistics.fixed_texts import FixedTexts, noise_of
 from recuse.statistics.mean_differences import mean_difference
 from recuse.statistics.power import observations_for_half_width
-
-Floats = NDArray[np.float64]
 
 MEAN_DIFFERENCE = "mean difference of repeats, t on its logarithm, corrected for skewness, one slip allowed for"
 POOLED = "pooled within-text SD"
@@ -34,7 +32,8 @@ SINGLE = "no text has two usable repeats"
     "repeat_difference", "difference between repeats", above="is unsteady|are unsteady", rank=200,
     reading="How far two of a judge's answers to one text lie apart, on average over all pairs of answers.",
 )  # fmt: skip
-def repeat_difference(ratings: Ratings) -> Estimates:
+@per_judge(in_cells)
+def repeat_difference(cells: Cells, i: int) -> Estimate:
     """Gini's mean difference of a judge's answers to one text, by judge and factor level:
 
         sum_u (R_u - 1) G_u / sum_u (R_u - 1),   G_u = mean of |x_a - x_b| over all pairs of the text's R_u answers
@@ -51,14 +50,23 @@ def repeat_difference(ratings: Ratings) -> Estimates:
     >>> round(repeat_difference(Ratings.of(frame)).of(judge="a").value, 3)
     1.333
     """
-    return _by_judge(ratings, _repeat_difference)
+    n, excluded = int(cells.count[i].sum()), int(cells.lost[i].sum())
+    distribution = mean_difference(cells.scores[i], cells.step, cells.scale.span)
+    about: dict[str, Any] = {"n": n, "n_excluded": excluded, "over": "repeats", "method": MEAN_DIFFERENCE}
+    if math.isnan(distribution.value):
+        return undefined("repeat_difference", SINGLE, **about)
+    return estimated(
+        "repeat_difference", distribution.value, distribution, unit=cells.scale.unit, span=cells.scale.span,
+        note=THESE_TEXTS, detail=_losses(cells, i), **about,
+    )  # fmt: skip
 
 
 @measure(
     "run_sd", "spread over repeats", rank=205,
     reading="How far a judge's score of one text moves when it is asked again: SD over repeats, pooled over texts.",
 )  # fmt: skip
-def run_sd(ratings: Ratings) -> Estimates:
+@per_judge(in_cells)
+def run_sd(cells: Cells, i: int) -> Estimate:
     """Pooled within-text SD, by judge and factor level:
 
         sqrt(sum_u (R_u - 1) s2_u / sum_u (R_u - 1)),   df = sum_u (R_u - 1)
@@ -74,7 +82,18 @@ def run_sd(ratings: Ratings) -> Estimates:
     >>> round(run_sd(Ratings.of(frame)).of(judge="a").value, 3)
     1.414
     """
-    return _by_judge(ratings, _run_sd)
+    repeated = cells.count[i] >= 2
+    df = int((cells.count[i][repeated] - 1).sum())
+    n, excluded = int(cells.count[i].sum()), int(cells.lost[i].sum())
+    if df == 0:
+        return undefined("run_sd", SINGLE, method=POOLED, over="repeats", n=n, n_excluded=excluded)
+    weights = (cells.count[i][repeated] - 1) / df
+    sd = math.sqrt(math.fsum((weights * cells.variance[i][repeated]).tolist()))
+    return Estimate(
+        metric="run_sd", value=sd, low=math.nan, high=math.nan, level=0.95, n=n, n_excluded=excluded,
+        unit=cells.scale.unit, span=cells.scale.span, method=POOLED, over="repeats", note=NO_INTERVAL,
+        detail={"by_target": _by_target(cells, i), "df": df},
+    )  # fmt: skip
 
 
 def cell_table(ratings: Ratings) -> Estimates:
@@ -88,7 +107,8 @@ def cell_table(ratings: Ratings) -> Estimates:
     "repeat_reliability", "repeat reliability", ends=(-1, 1), below="is unsteady|are unsteady", rank=210,
     reading="How well a judge's scores tell the texts apart, beyond its own noise: an intraclass correlation.",
 )  # fmt: skip
-def repeat_reliability(ratings: Ratings, form: Literal["single", "mean"] = "single") -> Estimates:
+@per_judge(in_cells)
+def repeat_reliability(cells: Cells, i: int, form: Literal["single", "mean"] = "single") -> Estimate:
     """Intraclass correlation of one-way random effects, texts x repeats, by judge and factor level:
 
         single: ICC(1,1) = (MSB - MSW) / (MSB + (k - 1) MSW)    how well one repeat tells the texts apart
@@ -114,7 +134,32 @@ def repeat_reliability(ratings: Ratings, form: Literal["single", "mean"] = "sing
     >>> round(repeat_reliability(Ratings.of(frame)).of(judge="a").value, 4)
     0.8947
     """
-    return _by_judge(ratings, lambda cells, i: _reliability(cells, i, form))
+    method = f"one-way ICC(1,{'1' if form == 'single' else 'k'}), noncentral F interval, texts fixed"
+    groups = [scores for scores in cells.scores[i] if len(scores)]
+    sizes = np.array([len(scores) for scores in groups], dtype=float)
+    n = len(groups)
+    about: dict[str, Any] = {
+        "n": int(sizes.sum()), "n_excluded": int(cells.lost[i].sum()), "over": "repeats", "method": method
+    }  # fmt: skip
+    if why := _why_no_reliability(cells, i, groups, sizes, form):
+        return undefined("repeat_reliability", why, **about)
+    within, between = _mean_squares(cells, i, sizes)
+    k = (sizes.sum() - (sizes**2).sum() / sizes.sum()) / (n - 1)
+    f = between / within if within > 0 else math.inf
+    noise = noise_of([scores for scores in groups if len(scores) > 1])
+    distribution = FixedTexts(
+        f, n, noise, float(k), form, between=between / float(k), step=cells.step, n=int(sizes.sum()),
+    )  # fmt: skip
+    single, mean = ((f - 1) / (f + k - 1), 1 - 1 / f if f > 0 else -math.inf) if f < math.inf else (1.0, 1.0)
+    single = max(single, -1.0)
+    uneven = len(set(sizes.tolist())) > 1
+    parts = (THESE_TEXTS, "texts have different numbers of repeats, so the interval is approximate" if uneven else "")
+    detail = {
+        "icc_single": number(single), "icc_mean": number(mean) if f > 0 else None, "texts": n,
+        "repeats_per_text": number(k), "ms_between": number(between), "ms_within": number(within),
+    }  # fmt: skip
+    value, note = float(single if form == "single" else mean), "; ".join(part for part in parts if part)
+    return estimated("repeat_reliability", value, distribution, note=note, detail=detail, **about)
 
 
 @measure(
@@ -137,42 +182,6 @@ def runs_needed(ratings: Ratings, half_width: float, level: float = 0.95) -> Est
     """
     spread = run_sd(ratings)
     return Estimates(spread.by, {subject: _needed(sd, half_width, level) for subject, sd in spread.items()})
-
-
-def _by_judge(ratings: Ratings, compute: Callable[[Cells, int], Estimate]) -> Estimates:
-    estimates = {
-        (judge, *names): compute(part.cells(), i)
-        for names, part in ratings.each()
-        for i, judge in enumerate(part.cells().judges)
-    }
-    return Estimates(("judge", *ratings.within()), estimates)
-
-
-def _repeat_difference(cells: Cells, i: int) -> Estimate:
-    n, excluded = int(cells.count[i].sum()), int(cells.lost[i].sum())
-    distribution = mean_difference(cells.scores[i], cells.step, cells.scale.span)
-    about: dict[str, Any] = {"n": n, "n_excluded": excluded, "over": "repeats", "method": MEAN_DIFFERENCE}
-    if math.isnan(distribution.value):
-        return undefined("repeat_difference", SINGLE, **about)
-    return estimated(
-        "repeat_difference", distribution.value, distribution, unit=cells.scale.unit, span=cells.scale.span,
-        note=THESE_TEXTS, detail=_losses(cells, i), **about,
-    )  # fmt: skip
-
-
-def _run_sd(cells: Cells, i: int) -> Estimate:
-    repeated = cells.count[i] >= 2
-    df = int((cells.count[i][repeated] - 1).sum())
-    n, excluded = int(cells.count[i].sum()), int(cells.lost[i].sum())
-    if df == 0:
-        return undefined("run_sd", SINGLE, method=POOLED, over="repeats", n=n, n_excluded=excluded)
-    weights = (cells.count[i][repeated] - 1) / df
-    sd = math.sqrt(math.fsum((weights * cells.variance[i][repeated]).tolist()))
-    return Estimate(
-        metric="run_sd", value=sd, low=math.nan, high=math.nan, level=0.95, n=n, n_excluded=excluded,
-        unit=cells.scale.unit, span=cells.scale.span, method=POOLED, over="repeats", note=NO_INTERVAL,
-        detail={"by_target": _by_target(cells, i), "df": df},
-    )  # fmt: skip
 
 
 def _losses(cells: Cells, i: int) -> dict[str, Any]:
@@ -212,35 +221,6 @@ def _by_target(cells: Cells, i: int) -> dict[str, float | None]:
         here = cells.targets == k
         estimates[target] = number(math.sqrt(squares[here].sum() / df[here].sum())) if df[here].sum() else None
     return estimates
-
-
-def _reliability(cells: Cells, i: int, form: Literal["single", "mean"]) -> Estimate:
-    method = f"one-way ICC(1,{'1' if form == 'single' else 'k'}), noncentral F interval, texts fixed"
-    groups = [scores for scores in cells.scores[i] if len(scores)]
-    sizes = np.array([len(scores) for scores in groups], dtype=float)
-    n = len(groups)
-    about: dict[str, Any] = {
-        "n": int(sizes.sum()), "n_excluded": int(cells.lost[i].sum()), "over": "repeats", "method": method
-    }  # fmt: skip
-    if why := _why_no_reliability(cells, i, groups, sizes, form):
-        return undefined("repeat_reliability", why, **about)
-    within, between = _mean_squares(cells, i, sizes)
-    k = (sizes.sum() - (sizes**2).sum() / sizes.sum()) / (n - 1)
-    f = between / within if within > 0 else math.inf
-    noise = noise_of([scores for scores in groups if len(scores) > 1])
-    distribution = FixedTexts(
-        f, n, noise, float(k), form, between=between / float(k), step=cells.step, n=int(sizes.sum()),
-    )  # fmt: skip
-    single, mean = ((f - 1) / (f + k - 1), 1 - 1 / f if f > 0 else -math.inf) if f < math.inf else (1.0, 1.0)
-    single = max(single, -1.0)
-    uneven = len(set(sizes.tolist())) > 1
-    parts = (THESE_TEXTS, "texts have different numbers of repeats, so the interval is approximate" if uneven else "")
-    detail = {
-        "icc_single": number(single), "icc_mean": number(mean) if f > 0 else None, "texts": n,
-        "repeats_per_text": number(k), "ms_between": number(between), "ms_within": number(within),
-    }  # fmt: skip
-    value, note = float(single if form == "single" else mean), "; ".join(part for part in parts if part)
-    return estimated("repeat_reliability", value, distribution, note=note, detail=detail, **about)
 
 
 def _why_no_reliability(

@@ -17,17 +17,15 @@ from scipy import special
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.human_alignment import Compared, compared
-from recuse.metrics.measure import measure
+from recuse.metrics.measure import measure, per_judge
 from recuse.ratings import Cells, Ratings
 from recuse.ratings.binary_decisions import against_truth
 from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats, Mask
 from recuse.statistics.multiplicity import holm
 from recuse.statistics.resampling import SEED, generator, percentile
 
 __all__ = ["system_order"]
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 FEWEST = 10
 """Items (clusters) below which how far means of other items would lie apart cannot be told."""
@@ -80,15 +78,10 @@ def system_order(ratings: Ratings, seed: int = SEED, draws: int = DRAWS) -> Esti
     >>> system_order(Ratings.of(frame)).of(judge="j").value
     1.0
     """
-    held = against_truth(ratings)
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in held.each():
-        against = compared(part, held)
-        for k, judge in enumerate(against.cells.judges):
-            estimates[(judge, *names)] = _order(against, k, seed, draws)
-    return Estimates(("judge", *held.within()), estimates)
+    return _order(against_truth(ratings), seed, draws)
 
 
+@per_judge(compared)
 def _order(against: Compared, judge: int, seed: int, draws: int) -> Estimate:
     cells, people = against.cells, against.people.mean
     wanted = (cells.count[judge] + cells.lost[judge] > 0) & np.isfinite(people)

@@ -7,18 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.metrics.agreement_estimates import both_rated, by_judge
+from recuse.metrics.agreement_estimates import both_rated
 from recuse.metrics.estimates import estimated, number, undefined
-from recuse.metrics.measure import measure
-from recuse.ratings import Ratings
-from recuse.ratings.answers import Answers
+from recuse.metrics.measure import measure, per_judge
+from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.array import mean_of
-from recuse.schema import Estimate, Estimates
+from recuse.schema import Estimate
+from recuse.schema.arrays import Floats
 from recuse.statistics.clusters import SHARE, clustered_share, difference_of_means
 
 __all__ = ["unanswered"]
-
-Floats = NDArray[np.float64]
 
 
 @measure(
@@ -27,7 +25,8 @@ Floats = NDArray[np.float64]
     reading="Share of the texts that people rated for which the judge has no usable answer; agreement on the rest says "
     "nothing about them.",
 )  # fmt: skip
-def unanswered(ratings: Ratings) -> Estimates:
+@per_judge(answers_of, *COMPARED)
+def unanswered(answers: Answers, judge: int) -> Estimate:
     """Share of texts that the judge was asked about, and a person rated, without any usable answer of the judge, by
     judge and factor level. Detail `harder`: people's disagreement among themselves on these texts less on the others,
     with interval and p-value, so that a judge which passes over the hard ones is told from one that loses some at
@@ -37,10 +36,6 @@ def unanswered(ratings: Ratings) -> Estimates:
     >>> unanswered(said(judge="p-pf", ann="ppff")).of(judge="judge").value
     0.25
     """
-    return by_judge(ratings, _unanswered)
-
-
-def _unanswered(answers: Answers, judge: int) -> Estimate:
     requested = answers.requested[judge] & (answers.raters > 0)
     lost = requested & ~both_rated(answers, judge)
     n = int(requested.sum())

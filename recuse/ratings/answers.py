@@ -18,6 +18,7 @@ from recuse.ratings.factors import LABELS, ORDER
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Nominal, Numeric, Ordinal, ResponseSets, Scale
 from recuse.schema import RecuseError
+from recuse.schema.arrays import Floats
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["COMPARED", "WON", "Answers", "answers_of"]
 
-Floats = NDArray[np.float64]
 COMPARED = (ORDER, LABELS)
 """Factors that answers are pooled over: a choice is the same choice whoever stood first and whatever it was called."""
 PLACES = {"first", "second", "tie"}

@@ -13,6 +13,7 @@ from recuse.ratings.moments import Moments, moments_of
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Scale
 from recuse.schema import RecuseError
+from recuse.schema.arrays import Floats
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Axes", "RatingArray", "array_of", "arrays_by_level", "judges_array", "mean_of"]
 
-Floats = NDArray[np.float64]
 Axes = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 AXES = ("rater", "item", "target")
 

@@ -18,7 +18,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.ratings.answers import COMPARED, PLACES, Answers, answers_of
 from recuse.ratings.array import mean_of
@@ -26,10 +25,9 @@ from recuse.ratings.ratings import Ratings
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Numeric, ResponseSets, Scale
 from recuse.schema import RecuseError
+from recuse.schema.arrays import Floats
 
 __all__ = ["BinaryDecisions", "against_truth", "each_decided", "has_several_options", "is_binary"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

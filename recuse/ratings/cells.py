@@ -20,6 +20,7 @@ from recuse.ratings.moments import Moments, moments_of
 from recuse.ratings.ratings_table import JUDGE
 from recuse.ratings.scale import Scale
 from recuse.schema import RecuseError
+from recuse.schema.arrays import Floats
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from recuse.ratings.ratings import Ratings
 
 __all__ = ["Cells", "cells_of"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,19 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.ratings.array import RatingArray
 from recuse.ratings.pair_array import PairArray
 from recuse.ratings.ratings import Ratings
 from recuse.schema import RatingsError
+from recuse.schema.arrays import Floats
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["doublings_of_pairs", "doublings_of_texts", "sizes_of_pairs"]
-
-Floats = NDArray[np.float64]
 
 
 def doublings_of_texts(ratings: Ratings, array: RatingArray) -> Floats:

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from recuse.schema.arrays import Floats
+
 __all__ = ["EQUAL", "Moments", "moments_of", "option_counts"]
 
-Floats = NDArray[np.float64]
 EQUAL = 1e-12
 """Scores of a cell that differ by less are equal: binary rounding never passes for spread."""
 

@@ -21,6 +21,7 @@ from recuse.ratings.factors import LABELS, LEVELS, ORDER
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Nominal
 from recuse.schema import RatingsError
+from recuse.schema.arrays import Floats
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,8 +38,6 @@ __all__ = [
     "repeated_over",
     "verdicts_of",
 ]
-
-Floats = NDArray[np.float64]
 
 CREDIT = {"first": 1.0, "tie": 0.5, "second": 0.0}
 CHOICES = Nominal(("first", "second", "tie"))

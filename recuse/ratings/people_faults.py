@@ -31,6 +31,7 @@ from recuse.ratings.array import clusters_of, mean_of
 from recuse.ratings.factors import ORDER
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Numeric, Ordinal
+from recuse.schema.arrays import Floats
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 
 __all__ = ["PeopleFault", "people_faults"]
 
-Floats = NDArray[np.float64]
 LEVEL = 0.01
 FEWEST, MOST = 20, 60
 """Texts, or clusters of them, that two must share; and people beyond whom nobody is looked at one by one."""

@@ -14,6 +14,7 @@ from recuse.ratings.cells import Cells
 from recuse.ratings.moments import moments_of
 from recuse.ratings.ratings_table import PERSON
 from recuse.schema import RecuseError
+from recuse.schema.arrays import Floats
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["People", "people_on"]
 
-Floats = NDArray[np.float64]
 SUMMARY = ("target", "mean", "sd", "n")
 
 

@@ -19,14 +19,13 @@ from recuse.ratings.ratings import Ratings
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Numeric, Ordinal, ResponseSets
 from recuse.schema import RecuseError
+from recuse.schema.arrays import Floats
 
 if TYPE_CHECKING:
         from recuse.ratings.ratings import Ratings
 
 __all__ = ["OptionCounts", "RatedOptions", "each_rated", "option_counts", "rated_options"]
 
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,12 +22,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from recuse.schema.arrays import Floats
 from recuse.statistics.clusters import FEW
 from recuse.statistics.distributions import NOTHING, Side, tail
 
 __all__ = ["BOUNDED", "BoundedMean", "bounded_mean"]
-
-Floats = NDArray[np.float64]
 
 BOUNDED = "mean within the ends of the scale, beta intervals of the parts above and below 0, joined (MOVER)"
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from recuse.schema.arrays import Floats
 from recuse.statistics.contrasts import slip_variance
 from recuse.statistics.distributions import Binomial, Side, Student
 
@@ -23,8 +24,6 @@ __all__ = [
     "SHARE", "Bounded", "OverClusters", "clustered_mean", "clustered_share",
     "difference_of_means", "slope", "slopes",
 ]  # fmt: skip
-
-Floats = NDArray[np.float64]
 
 FEW = 4
 """Hits in fewer clusters than these do not show whether the observations of a cluster are alike."""

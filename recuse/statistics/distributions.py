@@ -14,14 +14,13 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from recuse.schema import RecuseError
+from recuse.schema.arrays import Floats
 
 __all__ = ["FEWEST_PAIRS", "Binomial", "Draws", "FisherZ", "Student", "welch_satterthwaite"]
 
-Floats = NDArray[np.float64]
 Side = Literal["above", "below"]
 
 NOTHING: tuple[float, float] = (math.nan, math.nan)

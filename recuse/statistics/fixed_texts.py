@@ -8,14 +8,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
+from recuse.schema.arrays import Floats
 from recuse.statistics.distributions import NOTHING, Side, tail
 
 __all__ = ["FixedTexts", "Noise", "noise_of"]
-
-Floats = NDArray[np.float64]
 
 HALVINGS = 40
 """To twelve digits. `scipy.special.ncfdtrinc` finds no noncentrality above 10,000, and smaller ones to two or three."""

@@ -22,14 +22,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
+from recuse.schema.arrays import Floats
 from recuse.statistics.distributions import NOTHING, Side, tail
 
 __all__ = ["MeanDifference", "mean_difference"]
-
-Floats = NDArray[np.float64]
 
 SKEW = 0.85
 """How much of Johnson's correction for skewness is applied, on the scale of logarithms."""

@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from itertools import permutations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from recuse.schema.arrays import Floats
 from recuse.statistics.distributions import Draws
 
 __all__ = ["SEED", "PermutationTest", "generator", "percentile", "permutation_test", "resampled_means"]
-
-Floats = NDArray[np.float64]
 
 SEED = 20260301
 """Seed of every resampling whose caller gives none; fixed, so that the same ratings give the same numbers."""

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from recuse.papers.illusion import judge_pairs
 from recuse.statistics import agreement
-from recuse.statistics.agreement import panel
 
 ITEMS, RATERS, OPTIONS, DRAWS = 10_000, 5, 5, 1_000
 CELLS, CELL_ITEMS, CELL_RATERS = 352, 100, 3
@@ -101,8 +101,8 @@ def cells() -> None:
         squares = agreement.mean_squares(values)
         low, high = agreement.icc_interval(squares)
         a, b, c = np.moveaxis(values, 2, 0).transpose(0, 2, 1)  # items x cells of each rater
-        sums = [panel.pair_shares(x, np.stack(others), 0.0).sum(axis=0) for x, others in ((a, [b, c]), (b, [c]))]
-        pairs = np.concatenate([panel.sample_agreement(each) for each in sums])
+        sums = [judge_pairs.pair_shares(x, np.stack(others), 0.0).sum(axis=0) for x, others in ((a, [b, c]), (b, [c]))]
+        pairs = np.concatenate([judge_pairs.sample_agreement(each) for each in sums])
         return pairs, agreement.icc(squares), low, high, values.std(axis=1, ddof=1)
 
     def looped(wanted: int) -> list[float]:

@@ -13,6 +13,7 @@ from scipy import stats
 
 from recuse.gates import Gates
 from recuse.papers.illusion.knowledge_grounding import delta_k, delta_k_by_group, domain_selectivity
+from recuse.papers.illusion.pair_correlations import PairCorrelations, mean_correlation
 from recuse.papers.illusion.planted_flaws import flaw_penalty
 from recuse.papers.illusion.rubric_commensurability import (
     agreement_by_rubric,
@@ -21,7 +22,6 @@ from recuse.papers.illusion.rubric_commensurability import (
 )
 from recuse.ratings import Numeric, Ratings
 from recuse.schema import Estimates
-from recuse.statistics.pair_correlations import PairCorrelations, mean_correlation
 
 JUDGES = ("ann", "bob", "cleo")
 SCALE = Numeric(-50, 50)  # wide enough for normal noise

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recuse.metrics.agreement import percent_agreement
+from recuse.metrics.agreement import coefficient
 from recuse.metrics.human_ceiling import human_ceiling
 from recuse.metrics.unanswered import unanswered
 from recuse.readers import read_file
@@ -39,10 +39,14 @@ def written(table, form, factor=""):
     return "\n".join(rows)
 
 
+def percent(ratings):
+    return coefficient(ratings, "percent_agreement")
+
+
 def estimates(ratings):
     return {
         (name, judge): (e.value, e.low, e.high, e.n)
-        for name, measured in (("u", unanswered), ("c", human_ceiling), ("a", percent_agreement))
+        for name, measured in (("u", unanswered), ("c", human_ceiling), ("a", percent))
         for judge in ratings.judges
         for e in [measured(ratings).of(judge=judge)]
     }

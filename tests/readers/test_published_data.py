@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from recuse.metrics import position, stability
-from recuse.metrics.best_response import best_response
+from recuse.metrics.right_choices import best_response
 from recuse.papers.self_preference import win_rates
 from recuse.ratings.choices_table import read_choices
 from recuse.readers import read_file

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from recuse.metrics.expert import sensitivity
 from recuse.metrics.right_choices import right_choices
-from recuse.metrics.sensitivity import sensitivity
 from recuse.ratings.offers import offers_of
 from recuse.readers import read_file
 from recuse.schema import RecuseError

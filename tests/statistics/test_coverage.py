@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from scenarios import FAMILIES, coverage
 
+from recuse.statistics.contrasts import pooled_spread
 from recuse.statistics.distributions import Student
-from recuse.statistics.single_texts import pooled_spread
 
 EVERY = [pytest.param(one, id=f"{family}: {one.name}") for family, all_ in FAMILIES.items() for one in all_]
 

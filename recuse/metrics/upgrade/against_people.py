@@ -14,20 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.measure import describe
-from recuse.metrics.upgrade.change import change, codes, graded, means, no_change, span_of, with_a_swap
+from recuse.metrics.upgrade.change import change, codes, graded, means, no_change, sides, span_of, with_a_swap
 from recuse.metrics.upgrade.distributions import Hidden, Largest, mean_change
 from recuse.metrics.upgrade.pairing import Pair
+from recuse.metrics.upgrade.people import worst_of_slices
 from recuse.metrics.upgrade.scores import could_hide
-from recuse.metrics.upgrade.slices import slices_looked_at, worst_of_slices
 from recuse.ratings.answers import WON, Answers
 from recuse.ratings.array import mean_of
 from recuse.schema import Distribution, Estimate
+from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.coefficient import Coefficient, ratio
 from recuse.statistics.distributions import NOTHING, Side
 
 __all__ = ["Further", "errors", "offset", "order_of_people", "worst_slice_offset"]
 
-Floats = NDArray[np.float64]
 NOBODY = "no text that people rated has a usable answer of both"
 METHOD = "difference of two distances from people over the same texts, t, both signs of either"
 
@@ -154,7 +154,7 @@ def errors(pair: Pair) -> Estimate | None:
         return None
     judged, count = given
     answers = pair.answers
-    people = answers.rated if answers.options else _sides(answers.rated, pair.thresholds)
+    people = answers.rated if answers.options else sides(answers.rated, pair.thresholds)
     theirs = mean_of(_shares(people, count), axis=0)
     wrong = [1 - (_shares(judged[j], count) * theirs).sum(axis=1) for j in (0, 1)]
     used = np.isfinite(wrong[0]) & np.isfinite(wrong[1])
@@ -167,11 +167,6 @@ def errors(pair: Pair) -> Estimate | None:
         "upgrade_human_decisions", pair, distribution, (float(wrong[0][used].mean()), float(wrong[1][used].mean())),
         used, value=distribution.value, unit="share", span=1.0, detail=detail,
     )  # fmt: skip
-
-
-def _sides(given: Floats, thresholds: tuple[float, ...]) -> Floats:
-    sides = (given[..., None] >= np.array(thresholds)).sum(axis=-1).astype(float)
-    return np.where(np.isfinite(given), sides, np.nan)
 
 
 def _shares(given: Floats, count: int) -> Floats:
@@ -187,18 +182,12 @@ def worst_slice_offset(pair: Pair) -> Estimate | None:
     if answers.options and not (answers.ordered and len(answers.options) == 2):
         return None
     (old, new), people = means(answers), answers.people_mean
-    there = np.isfinite(old) & np.isfinite(new) & np.isfinite(people)
-    looked, too_small = slices_looked_at(pair, there)
-    if not looked:
-        return None
     span = span_of(answers)
-    parts = {name: _further(old, new, people, mine, answers, span) for name, mine in looked.items()}
-    worst = max(looked, key=lambda name: parts[name].value)
-    mine = looked[worst]
-    values = float((old - people)[mine].mean()), float((new - people)[mine].mean())
     return worst_of_slices(
-        "upgrade_slice_offset", pair, worst, parts, looked, too_small, values, there, both=False, span=span,
-        unit=answers.scale.unit,
+        "upgrade_slice_offset", pair, np.isfinite(old) & np.isfinite(new) & np.isfinite(people),
+        lambda mine: _further(old, new, people, mine, answers, span),
+        lambda mine: (float((old - people)[mine].mean()), float((new - people)[mine].mean())),
+        both=False, span=span, unit=answers.scale.unit,
     )  # fmt: skip
 
 

@@ -21,7 +21,7 @@ from recuse.metrics.upgrade.pairing import Upgrade
 from recuse.ratings import Ratings
 from recuse.ratings.pair_array import CHOICES
 from recuse.schema import Distribution, Estimate, Estimates
-from recuse.statistics.agreement.difference import Difference, Known
+from recuse.statistics.agreement.coefficient_intervals import Difference, Known
 
 __all__ = ["biases"]
 

@@ -15,25 +15,15 @@ from recuse.ratings.answers import Answers
 from recuse.ratings.array import mean_of
 from recuse.ratings.scale import Numeric
 from recuse.schema import Distribution, Estimate
+from recuse.schema.arrays import Floats
 from recuse.statistics.distributions import Student
 from recuse.statistics.rank_correlation import ranks
 
 __all__ = [
-    "METHOD",
-    "agreement_of_two",
-    "change",
-    "codes",
-    "graded",
-    "mean_gap",
-    "means",
-    "no_change",
-    "repeats",
-    "span_of",
-    "step_of",
-    "with_a_swap",
-]
+    "METHOD", "agreement_of_two", "change", "codes", "graded", "mean_gap", "means", "no_change", "repeats", "sides",
+    "smallest", "span_of", "step_of", "with_a_swap",
+]  # fmt: skip
 
-Floats = NDArray[np.float64]
 METHOD = "mean of paired differences over texts, t, with one more cluster a step either way"
 POWER = 0.8
 
@@ -108,9 +98,13 @@ def codes(pair: Pair) -> tuple[Floats, int] | None:
         return answers.judged[:2], len(answers.options)
     if not pair.thresholds:
         return None
-    given = answers.judged[:2]
-    sides = (given[..., None] >= np.array(pair.thresholds)).sum(axis=-1).astype(float)
-    return np.where(np.isfinite(given), sides, np.nan), len(pair.thresholds) + 1
+    return sides(answers.judged[:2], pair.thresholds), len(pair.thresholds) + 1
+
+
+def sides(given: Floats, thresholds: tuple[float, ...]) -> Floats:
+    """How many of the thresholds each number reaches, of the same shape; NaN where there is none."""
+    reached = (given[..., None] >= np.array(thresholds)).sum(axis=-1).astype(float)
+    return np.where(np.isfinite(given), reached, np.nan)
 
 
 def agreement_of_two(given: Floats, count: int) -> tuple[Floats, Floats, Floats]:

@@ -1,23 +1,23 @@
-"""All components of an upgrade, in the order in which they are told."""
+"""All components of an upgrade, in the order in which they are shown; what its calls cost and how long they take."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
+from recuse.metrics.estimates import undefined
+from recuse.metrics.measure import describe
 from recuse.metrics.upgrade.against_people import errors, offset, order_of_people, worst_slice_offset
 from recuse.metrics.upgrade.biases import biases
-from recuse.metrics.upgrade.costs import costs
-from recuse.metrics.upgrade.decisions import decisions_flipped, losses
+from recuse.metrics.upgrade.decisions import decisions_flipped, knows_right_answers, losses, right_answers
 from recuse.metrics.upgrade.pairing import Pair, Upgrade
-from recuse.metrics.upgrade.people import agreement_with_people
-from recuse.metrics.upgrade.right_answers import knows_right_answers, right_answers
+from recuse.metrics.upgrade.people import agreement_with_people, worst_slice_agreement, worst_slice_shift
 from recuse.metrics.upgrade.scores import noise, order, shift
-from recuse.metrics.upgrade.slices import worst_slice_agreement, worst_slice_shift
-from recuse.schema import Estimate, Estimates
+from recuse.schema import Estimate, Estimates, number
 
-__all__ = ["COMPONENTS", "measure_pair", "measure_upgrade"]
+__all__ = ["COMPONENTS", "costs", "measure_pair", "measure_upgrade"]
 
 Levels = tuple[tuple[str, str], ...]
 """Names of factors, each with its level."""
@@ -77,3 +77,52 @@ def _by_names(estimates: Mapping[Levels, Estimate], upgrade: Upgrade) -> Iterato
         mine = {levels: e for levels, e in estimates.items() if tuple(name for name, _ in levels) == names}
         keys = {levels: (upgrade.candidate, *(level for _, level in levels)) for levels in mine}
         yield Estimates(("judge", *names), {keys[levels]: estimate for levels, estimate in mine.items()})
+
+
+METHOD = "ratio of means per call as recorded, less 1"
+
+describe(
+    "upgrade_cost", "cost per call", unit="share", signed=True, rank=50, bad="above", ends=(-1, math.inf),
+    above="costs more|cost more",
+    reading="Dollars per call by the panel's prices, or tokens per call where no price is known, the candidate's "
+    "over the incumbent's, less 1.",
+)  # fmt: skip
+describe(
+    "upgrade_latency", "time per call", unit="share", signed=True, rank=52, bad="above", ends=(-1, math.inf),
+    above="takes longer|take longer",
+    reading="Seconds per call as recorded, the candidate's over the incumbent's, less 1.",
+)  # fmt: skip
+
+ASKED = {"upgrade_cost": ("dollars", "tokens"), "upgrade_latency": ("seconds",)}
+UNKNOWN = {
+    "upgrade_cost": "neither tokens nor dollars of both judges were recorded",
+    "upgrade_latency": "no recording says how long a call took",
+}
+
+
+def costs(upgrade: Upgrade) -> Iterator[tuple[str, Estimate]]:
+    """Cost and time per call: ratio - 1, a plain value of what was recorded, without an interval: nothing is
+    sampled."""
+    for component, units in ASKED.items():
+        yield (
+            component,
+            next((e for unit in units if (e := _ratio(component, upgrade, unit))), None)
+            or undefined(component, UNKNOWN[component], method=METHOD, over="calls"),
+        )
+
+
+def _ratio(component: str, upgrade: Upgrade, unit: str) -> Estimate | None:
+    old, new = (calls.get(unit) for calls in upgrade.calls)
+    if not old or new is None or not math.isfinite(old + new):
+        return None
+    detail = {"incumbent": number(old), "candidate": number(new), "unit": f"{unit} per call"}
+    counts = [calls.get("calls") or 0 for calls in upgrade.calls]
+    return Estimate(
+        metric=component,
+        value=new / old - 1,
+        unit="share",
+        over="calls",
+        n=int(min(counts)),
+        method=METHOD,
+        detail=detail,
+    )

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.schema import Distribution
-from recuse.statistics.agreement.difference import Difference
+from recuse.schema.arrays import Floats
+from recuse.statistics.agreement.coefficient_intervals import Difference
 from recuse.statistics.clusters import OverClusters
 from recuse.statistics.distributions import NOTHING, Binomial, Side
 
 __all__ = ["Folded", "Hidden", "Largest", "RareChange", "Within", "mean_change"]
 
-Floats = NDArray[np.float64]
 FEW = 10
 """Clusters that differ from 0 below which their spread says little of the next."""
 

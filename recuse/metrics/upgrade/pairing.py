@@ -10,7 +10,7 @@ changes no number on the judges in use. What is compared text by text is on `bot
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.metrics.upgrade.same_texts import contradiction
 from recuse.ratings import Ratings
 from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.array import clusters_of
@@ -29,7 +28,7 @@ from recuse.schema import RecuseError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["CHANGES", "SETTINGS", "TEXT", "Pair", "Text", "Upgrade", "texts_of"]
+__all__ = ["CHANGES", "SETTINGS", "TEXT", "Pair", "Text", "Upgrade", "contradiction", "texts_of"]
 
 CHANGES = ("model", "prompt", "rubric", "sampling")
 """What an upgrade may declare that it changes. Texts and scale are the ground both stand on and never change."""
@@ -166,7 +165,8 @@ class Upgrade:
                 (self.before, self.after), (self.incumbent, self.candidate), self.shown, strict=True
             )
         )
-        people = next((rows for r in (self.before, self.after) if len(rows := _people(r))), old.iloc[:0])
+        tables = [r.table[r.table["kind"] == PERSON] for r in (self.before, self.after)]
+        people = next((rows for rows in tables if len(rows)), old.iloc[:0])
         if len(true := people[people["rater"] == self.before.truth]):
             people = true  # what is true comes before what people say
         columns = [name for name in old.columns if name in new.columns]
@@ -232,11 +232,6 @@ def _joined(arrays: list[NDArray[np.float64]]) -> NDArray[np.float64]:
     return np.concatenate(deep, axis=1)
 
 
-def _people(ratings: Ratings) -> pd.DataFrame:
-    rows: pd.DataFrame = ratings.table[ratings.table["kind"] == PERSON]
-    return rows
-
-
 def _same_scale(one: Scale, other: Scale) -> bool:
     if isinstance(one, Numeric) and isinstance(other, Numeric):
         return (one.minimum, one.maximum, one.reversed) == (other.minimum, other.maximum, other.reversed)
@@ -249,3 +244,42 @@ def _scale(scale: Scale) -> str:
 
 def _shown(value: Any) -> str:
     return "unset" if value is None else str(value)
+
+
+COUNTED = ("words",)
+"""What may be counted in another way, and says less than the text itself."""
+MOST = 0.5
+"""Share of the texts on which what is told may differ: labels and topics get corrected, texts shortened."""
+
+
+def contradiction(before: Ratings, after: Ratings, common: Collection[tuple[str, str]]) -> str:
+    """ "item t17 has subset law in one, tax in the other", where something that both tell of the texts (`texts`: a
+    topic, the text, the right answer) differs for most of the `common` ones, (item, target); "" where nothing does."""
+    import pandas as pd
+
+    old, new = _texts_by_name(before), _texts_by_name(after)
+    if old is None or new is None:
+        return ""
+    wanted = pd.MultiIndex.from_tuples(sorted(common), names=["item", "target"])
+    for name in (column for column in old.columns if column in new.columns and column not in COUNTED):
+        one, other = old[name].reindex(wanted), new[name].reindex(wanted)
+        there = one.notna() & other.notna()
+        differ = there & (one.astype(str) != other.astype(str))
+        if differ.sum() > MOST * there.sum():
+            at = int(differ.to_numpy().argmax())
+            values = f"{_short(one.iloc[at])} in one, {_short(other.iloc[at])} in the other"
+            return f"item {wanted[at][0]} has {name} {values}"
+    return ""
+
+
+def _texts_by_name(ratings: Ratings) -> pd.DataFrame | None:
+    texts = ratings.texts
+    if texts is None or "target" not in texts:
+        return None
+    texts = texts.assign(item=texts["item"].astype(str), target=texts["target"].astype(str))
+    return texts.drop_duplicates(["item", "target"]).set_index(["item", "target"])
+
+
+def _short(value: object) -> str:
+    words = str(value)
+    return words if len(words) <= 30 else f"{words[:29]}…"

@@ -1,28 +1,37 @@
-"""Whether an upgrade agrees with people as the judge in use does, text by text."""
+"""Whether an upgrade agrees with people as the judge in use does, text by text; and where it is worst: on one system,
+topic or language, however good it is on the whole."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.agreement_estimates import too_few
+from recuse.metrics.estimates import number
 from recuse.metrics.measure import describe
-from recuse.metrics.upgrade.change import change, no_change, span_of, step_of
+from recuse.metrics.upgrade.change import change, means, no_change, span_of, step_of
+from recuse.metrics.upgrade.distributions import Largest, RareChange, mean_change
 from recuse.metrics.upgrade.pairing import Pair
 from recuse.ratings.answers import Answers
 from recuse.ratings.array import mean_of
-from recuse.schema import Estimate
+from recuse.ratings.text_slices import Slices, slices_of
+from recuse.schema import Distribution, Estimate
+from recuse.schema.arrays import Floats, Mask
 from recuse.statistics.agreement.coefficient import Coefficient, ratio
 from recuse.statistics.agreement.options import distances
+from recuse.statistics.clusters import OverClusters
 from recuse.statistics.distributions import Student
 
-__all__ = ["agreement_with_people", "gained_per_text"]
+__all__ = [
+    "FEWEST", "agreement_with_people", "gained_per_text", "worst_of_slices",
+    "worst_slice_agreement", "worst_slice_shift",
+]  # fmt: skip
 
-Floats = NDArray[np.float64]
 METHOD = "agreement beyond chance, candidate less incumbent on the same texts, jackknife over texts, t"
 
 describe(
@@ -161,3 +170,84 @@ def gained_per_text(pair: Pair) -> Floats:
         agree = [1 - distance / span_of(answers) for distance in apart]
     gained: Floats = agree[1] - agree[0]
     return gained
+
+
+FEWEST = 12
+"""Texts below which a slice is not looked at; it is listed."""
+OVER_SLICES = "largest change over slices: every slice at its own level to pass, Bonferroni over all of them to fail"
+
+describe(
+    "upgrade_slice_shift", "shift on its worst slice", rank=22, bad="above",
+    above="scores one slice otherwise|score one slice otherwise",
+    reading="The largest shift, of any sign, that a slice of the texts has: a system, a topic, a language.",
+)  # fmt: skip
+describe(
+    "upgrade_slice_agreement", "agreement with people on its worst slice", rank=6, bad="above",
+    above="agrees with your people less on one slice|agree with your people less on one slice",
+    reading="The largest loss of agreement with people, text by text, that a slice of the texts has.",
+)  # fmt: skip
+
+
+def worst_slice_shift(pair: Pair) -> Estimate | None:
+    """Largest |candidate - incumbent| over slices, the levels of the texts' columns and of target (`slices_of`) with at
+    least 12 texts. None where there is none to look at, and for options that have no mean."""
+    answers = pair.answers
+    if answers.options and not (answers.ordered and len(answers.options) == 2):
+        return None
+    old, new = means(answers)
+    return _worst("upgrade_slice_shift", pair, old, new, span_of(answers), both=True)
+
+
+def worst_slice_agreement(pair: Pair) -> Estimate | None:
+    """Largest loss of agreement with people over slices, per text (`gained_per_text`). None without people."""
+    if not len(pair.answers.people):
+        return None
+    gained = gained_per_text(pair)
+    return _worst("upgrade_slice_agreement", pair, gained, np.zeros(len(gained)), 1.0, both=False)
+
+
+def _worst(metric: str, pair: Pair, old: Floats, new: Floats, span: float, *, both: bool) -> Estimate | None:
+    moved = new - old
+
+    def within(mine: Mask) -> OverClusters | RareChange:
+        return mean_change(np.where(mine, moved, np.nan), None, pair.answers.clusters, span=span)
+
+    def values(mine: Mask) -> tuple[float, float]:
+        return (float(old[mine].mean()), float(new[mine].mean())) if both else (math.nan, math.nan)
+
+    unit = pair.answers.scale.unit if both else "share"
+    return worst_of_slices(metric, pair, np.isfinite(moved), within, values, both=both, span=span, unit=unit)
+
+
+def worst_of_slices(
+    metric: str, pair: Pair, there: Mask, within: Callable[[Mask], Distribution],
+    values: Callable[[Mask], tuple[float, float]], *, both: bool, span: float, unit: str,
+) -> Estimate | None:  # fmt: skip
+    """The largest change (`both`: of any sign) `within` a slice of the texts `there` (U,), of slices with at least 12
+    of them; `values` are the two judges' own on a slice. None where there is no such slice."""
+    every = _slices(pair)
+    looked = {name: members & there for name, members in every.items() if (members & there).sum() >= FEWEST}
+    if not looked:
+        return None
+    parts: dict[tuple[str, str], Any] = {name: within(mine) for name, mine in looked.items()}
+    size = {name: abs(part.value) if both else part.value for name, part in parts.items()}
+    worst = max(looked, key=lambda name: size[name])
+    detail: dict[str, Any] = {
+        "slice": {"column": worst[0], "level": worst[1]}, "looks": len(looked),
+        "slices": [
+            {"column": c, "level": v, "n": int(looked[c, v].sum()), "change": number(parts[c, v].value)}
+            for c, v in sorted(looked, key=lambda name: -size[name])
+        ],
+        "too_small": [{"column": c, "level": v} for c, v in every if (c, v) not in looked],
+    }  # fmt: skip
+    return change(
+        metric, pair, Largest(tuple(parts.values()), both), values(looked[worst]), there, value=size[worst], span=span,
+        method=OVER_SLICES, unit=unit, detail=detail,
+    )  # fmt: skip
+
+
+def _slices(pair: Pair) -> Slices:
+    part = pair.answers.part
+    if part is None:
+        return slices_of(pair.answers)[0]
+    return part.remember(("slices of an upgrade",), lambda: slices_of(pair.answers)[0])

@@ -25,11 +25,11 @@ from recuse.metrics.upgrade.pairing import Pair
 from recuse.ratings.answers import WON, Answers
 from recuse.ratings.array import mean_of
 from recuse.schema import Estimate
+from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.coefficient import Coefficient, ratio
 
 __all__ = ["could_hide", "noise", "order", "shift"]
 
-Floats = NDArray[np.float64]
 ENOUGH_LOST = 3
 
 describe(
@@ -148,7 +148,8 @@ def order(pair: Pair) -> Estimate | None:
     if used.sum() < 4:
         return no_change(name, pair, "an order takes four texts that both answered")
     shares = _moments(old, new, used, twice)
-    built = Coefficient(shares, _across if name == "upgrade_order_once" else _less, lambda s: "")
+    less = _across if name == "upgrade_order_once" else lambda s: _across(s) - _own(s)
+    built = Coefficient(shares, less, lambda s: "")
     across, own = float(_across(shares.sum(0)[None])[0]), float(_own(shares.sum(0)[None])[0])
     spread = with_a_swap(built.jackknife(answers.clusters), answers.cluster_count(used))
     asked_once = name == "upgrade_order_once"
@@ -184,10 +185,6 @@ def _own(s: Floats) -> Floats:
     n = np.maximum(s[:, 6], 1e-300)
     other, x, xx = s[:, 7] / n, s[:, 8] / n, s[:, 9] / n
     return np.nan_to_num(ratio(other - x**2, xx - x**2))
-
-
-def _less(s: Floats) -> Floats:
-    return _across(s) - _own(s)
 
 
 def noise(pair: Pair) -> Estimate | None:

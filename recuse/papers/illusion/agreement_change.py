@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
+from recuse.papers.illusion import judge_pairs
 from recuse.papers.illusion.judge_pairs import all_pairs, units_of
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import arrays_by_level
 from recuse.ratings.factors import TEMPERATURE
 from recuse.schema import Estimate, Estimates
-from recuse.statistics.agreement import Coefficient, panel
+from recuse.schema.arrays import Floats
+from recuse.statistics.agreement import Coefficient
 
 __all__ = ["agreement_change"]
 
-Floats = NDArray[np.float64]
 METHOD = "least squares over levels of the mean r over pairs and targets; jackknife over items, t"
 
 
@@ -81,5 +81,5 @@ def _estimate(arrays: dict[str, RatingArray], clusters: str) -> Estimate:
 def _by_level(sums: Floats) -> Floats:
     """(B, levels, pairs, targets, 6) to (B, levels)."""
     levels = range(sums.shape[1])
-    each: Floats = np.stack([panel.mean_known(panel.sample_agreement(sums[:, k])) for k in levels], axis=1)
+    each: Floats = np.stack([judge_pairs.mean_known(judge_pairs.sample_agreement(sums[:, k])) for k in levels], axis=1)
     return each

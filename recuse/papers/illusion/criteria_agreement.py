@@ -11,19 +11,19 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, undefined
 from recuse.metrics.measure import measure
+from recuse.papers.illusion import judge_pairs
 from recuse.papers.illusion.judge_pairs import units_of
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import array_of, judges_array
 from recuse.schema import Estimate, Estimates
-from recuse.statistics.agreement import Coefficient, panel
+from recuse.schema.arrays import Floats
+from recuse.statistics.agreement import Coefficient
 
 __all__ = ["agreement_of_means", "pooled_agreement"]
 
-Floats = NDArray[np.float64]
 METHOD = "mean over pairs of judges and targets; jackknife over items, t"
 Form = Callable[[list[RatingArray]], Floats]
 
@@ -92,11 +92,11 @@ def _estimate(metric: str, array: RatingArray, means: Floats, judge: int, cluste
     others = [k for k in range(len(array.raters)) if k != judge]
     known = means[np.isfinite(means)]
     centre = float(np.round(known.mean(), 3)) if len(known) else 0.0
-    shares = sum((panel.pair_shares(one[judge], one[others], centre) for one in means), start=np.zeros(()))
+    shares = sum((judge_pairs.pair_shares(one[judge], one[others], centre) for one in means), start=np.zeros(()))
     items, *inner = np.shape(shares)
 
     def of(sums: Floats) -> Floats:
-        return panel.mean_known(panel.sample_agreement(sums.reshape(-1, *inner)))
+        return judge_pairs.mean_known(judge_pairs.sample_agreement(sums.reshape(-1, *inner)))
 
     why = "" if others else "no other judge to agree with"
     coefficient = Coefficient(np.reshape(shares, (items, -1)), of, lambda sums: why, "correlation")

@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
+from recuse.papers.illusion import judge_pairs
 from recuse.papers.illusion.judge_pairs import all_pairs, units_of
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import judges_array
 from recuse.ratings.persons import people_on
 from recuse.schema import Estimate, Estimates
-from recuse.statistics.agreement import Coefficient, panel
+from recuse.schema.arrays import Floats
+from recuse.statistics.agreement import Coefficient
 
 __all__ = ["effective_judges"]
 
-Floats = NDArray[np.float64]
 METHOD = "k / (1 + (k - 1) r), r the mean correlation of errors; jackknife over items, t"
 
 
@@ -52,7 +52,7 @@ def _estimate(array: RatingArray, part: Ratings, ratings: Ratings) -> Estimate:
     count, (items, *inner) = len(array.raters), shares.shape
 
     def worth(sums: Floats) -> Floats:
-        together = panel.mean_known(panel.sample_agreement(sums.reshape(-1, *inner)))
+        together = judge_pairs.mean_known(judge_pairs.sample_agreement(sums.reshape(-1, *inner)))
         worth: Floats = count / (1 + (count - 1) * together)
         return worth
 

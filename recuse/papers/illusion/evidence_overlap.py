@@ -23,6 +23,7 @@ from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
 from recuse.ratings import Ratings
 from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats
 from recuse.statistics.paired import Paired
 from recuse.statistics.rank_correlation import spearman
 
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
 __all__ = ["evidence_overlap", "jaccard", "words_of"]
 
-Floats = NDArray[np.float64]
 Name = TypeVar("Name", bound=Hashable)
 METHOD = "shared words on one text less on two texts, mean over pairs of judges; t over items"
 WORD = re.compile(r"[\u3400-\u9fff]|\d+|[^\W\d_\u3400-\u9fff]{4,}")

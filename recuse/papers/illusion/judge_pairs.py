@@ -1,27 +1,40 @@
-"""Pairs of judges on the texts that both judged: the sums that every level of their agreement is computed from."""
+"""Pairs of judges on the texts that both judged, at three resolutions, from one set of sums.
+
+For two judges and one target, over the items that both judged: n, x, y, x^2, y^2, xy about one common centre. From
+these follow, without going back to the data, the correlation over single texts (sample level), the intraclass
+correlation of absolute agreement (ICC(2,1) of two raters), and the two means that order the targets (model level). So
+leaving an item out, or drawing items again, only changes sums.
+
+Arrays: judges x items x targets. Shapes of sums end in (..., targets, 6).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.ratings import RatingArray
-from recuse.statistics.agreement import Coefficient, panel
+from recuse.schema.arrays import Floats
+from recuse.statistics.agreement import Coefficient
+from recuse.statistics.agreement.coefficient import ratio
+from recuse.statistics.rank_correlation import spearman
 
-__all__ = ["Level", "all_pairs", "coefficient_of", "common_items", "lost_texts", "shares_of_judge", "units_of"]
+__all__ = [
+    "FEWEST_ITEMS", "FEWEST_TARGETS", "Level", "absolute_agreement", "agreement_of_averages", "all_pairs",
+    "coefficient_of", "common_items", "lost_texts", "mean_known", "model_agreement", "pair_shares", "sample_agreement",
+    "shares_of_judge", "units_of",
+]  # fmt: skip
 
-Floats = NDArray[np.float64]
 Level = Callable[[Floats], Floats]
-"""From sums (..., targets, 6) to agreement: a function of `recuse.statistics.agreement.panel`."""
+"""From sums (..., targets, 6) to agreement: a function of `recuse.papers.illusion.judge_pairs`."""
 
 
 def all_pairs(array: RatingArray) -> Floats:
     """Shares of every two judges, each pair once: (items, pairs, targets, 6)."""
     centre, count = _centre(array), len(array.raters)
-    parts = [panel.pair_shares(array.means[a], array.means[a + 1 :], centre) for a in range(count - 1)]
+    parts = [pair_shares(array.means[a], array.means[a + 1 :], centre) for a in range(count - 1)]
     nothing = np.empty((len(array.items), 0, len(array.targets), 6))
     return np.concatenate(parts, axis=1) if parts else nothing
 
@@ -29,7 +42,7 @@ def all_pairs(array: RatingArray) -> Floats:
 def shares_of_judge(array: RatingArray, judge: int) -> Floats:
     """Shares of one judge against every other: (items, others, targets, 6)."""
     others = [k for k in range(len(array.raters)) if k != judge]
-    return panel.pair_shares(array.means[judge], array.means[others], _centre(array))
+    return pair_shares(array.means[judge], array.means[others], _centre(array))
 
 
 def coefficient_of(shares: Floats, level: Level) -> Coefficient:
@@ -38,7 +51,7 @@ def coefficient_of(shares: Floats, level: Level) -> Coefficient:
     items, *inner = shares.shape
 
     def of(sums: Floats) -> Floats:
-        return panel.mean_known(level(sums.reshape(-1, *inner)))
+        return mean_known(level(sums.reshape(-1, *inner)))
 
     return Coefficient(shares.reshape(items, -1), of, lambda sums: _why(sums.reshape(inner), level), "correlation")
 
@@ -64,14 +77,117 @@ def _why(sums: Floats, level: Level) -> str:
     n = sums[..., 0]
     if not len(n):
         return "no other judge to agree with"
-    if level is panel.model_agreement and int((n > 0).all(axis=0).sum()) < panel.FEWEST_TARGETS:
-        return f"an order of targets needs {panel.FEWEST_TARGETS} that both judges rated"
-    if not (n >= panel.FEWEST_ITEMS).any() and level is not panel.model_agreement:
-        return f"no target has {panel.FEWEST_ITEMS} items that both judges rated"
-    return "" if np.isfinite(panel.mean_known(level(sums[None]))).all() else "a judge gives every text the same score"
+    if level is model_agreement and int((n > 0).all(axis=0).sum()) < FEWEST_TARGETS:
+        return f"an order of targets needs {FEWEST_TARGETS} that both judges rated"
+    if not (n >= FEWEST_ITEMS).any() and level is not model_agreement:
+        return f"no target has {FEWEST_ITEMS} items that both judges rated"
+    return "" if np.isfinite(mean_known(level(sums[None]))).all() else "a judge gives every text the same score"
 
 
 def _centre(array: RatingArray) -> float:
     """Any number near the scores: sums about it lose no digits."""
     known = array.means[np.isfinite(array.means)]
     return float(np.round(known.mean(), 3)) if len(known) else 0.0
+
+
+FEWEST_ITEMS = 5
+"""Items of a target below which a correlation over them is mostly chance."""
+FEWEST_TARGETS = 3
+"""Targets below which an order of targets says nothing."""
+
+
+def pair_shares(mine: Floats, others: Floats, centre: float) -> Floats:
+    """Each item's 1, x, y, x^2, y^2, xy of one judge (items, targets) against others (others, items, targets), 0 where
+    either is missing: shape (items, others, targets, 6)."""
+    x, y = mine[None] - centre, others - centre
+    there = np.isfinite(x) & np.isfinite(y)
+    x, y = (np.where(there, side, 0.0) for side in np.broadcast_arrays(x, y))
+    stacked = np.stack([there.astype(float), x, y, x * x, y * y, x * y], axis=-1)
+    shares: Floats = np.moveaxis(stacked, 1, 0)
+    return shares
+
+
+def sample_agreement(sums: Floats) -> Floats:
+    """Pearson's r over items of every pair and target, (...); NaN with fewer than `FEWEST_ITEMS` items, and where a
+    judge gives every text the same."""
+    n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
+    below = np.sqrt(_spread(n, x, xx)) * np.sqrt(_spread(n, y, yy))
+    return np.where(n >= FEWEST_ITEMS, np.clip(ratio(n * xy - x * y, below), -1.0, 1.0), np.nan)
+
+
+def absolute_agreement(sums: Floats) -> Floats:
+    """ICC(2,1) of every pair and target, (...): with d = x - y and s = x + y,
+
+        (MSR - MSE) / (MSR + MSE + 2 (MSC - MSE) / n)
+        MSR = SS(s) / 2 (n - 1)      MSE = SS(d) / 2 (n - 1)      MSC = n mean(d)^2 / 2
+
+    NaN with fewer than `FEWEST_ITEMS` items, and where nothing varies. Shrout and Fleiss (1979), two raters."""
+    n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
+    enough = n >= FEWEST_ITEMS
+    count = np.where(enough, n, 2.0)
+    items = _spread(count, x + y, xx + yy + 2 * xy) / count / 2 / (count - 1)
+    rest = _spread(count, x - y, xx + yy - 2 * xy) / count / 2 / (count - 1)
+    raters = (x - y) ** 2 / count / 2
+    return np.where(enough, ratio(items - rest, items + rest + 2 * (raters - rest) / count), np.nan)
+
+
+def model_agreement(sums: Floats) -> Floats:
+    """Spearman's rho over targets of the two judges' means of every pair, (...) without the axis of targets; each
+    target by the items that both judged. Targets without any are left out; NaN below `FEWEST_TARGETS` of them."""
+    n = sums[..., 0]
+    kept = np.flatnonzero((n > 0).reshape(-1, n.shape[-1]).all(axis=0))
+    if len(kept) < FEWEST_TARGETS:
+        return np.full(n.shape[:-1], np.nan)
+    count = n[..., kept]
+    x, y = (np.round(sums[..., kept, k] / count, 10) for k in (1, 2))  # equal means stay equal whatever the rounding
+    return spearman(x, y)
+
+
+def agreement_of_averages(sums: Floats, texts: Sequence[int]) -> list[float]:
+    """The correlation to expect between two judges' averages of m texts per target, for each m of `texts`, mean over
+    pairs of sums (pairs, targets, 6):
+
+        (T + W / m) / sqrt((T_x + W_x / m) (T_y + W_y / m))
+
+    T the covariance (variances) of the judges' target means, freed of the texts' share, W those of texts within
+    targets."""
+    n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
+    known = n >= 2
+    count = np.where(known, n, 2.0)
+    within = [
+        np.where(known, (squares - a * b / count) / (count - 1), np.nan)
+        for squares, a, b in ((xy, x, y), (xx, x, x), (yy, y, y))
+    ]
+    means = [np.where(known, total / count, np.nan) for total in (x, y)]
+    between = [_covariance(a, b) for a, b in ((means[0], means[1]), (means[0], means[0]), (means[1], means[1]))]
+    w = [mean_known(part[:, None]) for part in within]
+    t = [b - mean_known((part / count)[:, None]) for b, part in zip(between, within, strict=True)]
+    averaged = []
+    for m in texts:
+        shared, mine, other = (a + b / m for a, b in zip(t, w, strict=True))
+        each = ratio(shared, np.sqrt(np.maximum(mine, 0) * np.maximum(other, 0)))
+        averaged.append(float(mean_known(np.clip(each, -1, 1)[None])[0]))
+    return averaged
+
+
+def mean_known(values: Floats) -> Floats:
+    """Mean over pairs of the mean over targets, of what is defined: (B, pairs, targets) or (B, pairs) to (B,)."""
+    while values.ndim > 1:
+        there = np.isfinite(values)
+        values = ratio(np.where(there, values, 0.0).sum(axis=-1), there.sum(axis=-1).astype(float))
+    return values
+
+
+def _spread(n: Floats, total: Floats, squares: Floats) -> Floats:
+    """n times the sum of squares about the mean, 0 where that is rounding."""
+    spread = n * squares - total**2
+    return np.where(spread > 1e-11 * np.maximum(n * squares, 1e-300), spread, 0.0)
+
+
+def _covariance(a: Floats, b: Floats) -> Floats:
+    """Over targets, per pair: (pairs, targets) to (pairs,)."""
+    known = np.isfinite(a) & np.isfinite(b)
+    n = known.sum(axis=-1)
+    a, b = (np.where(known, side, 0.0) for side in (a, b))
+    shared = (a * b).sum(axis=-1) - a.sum(axis=-1) * b.sum(axis=-1) / np.maximum(n, 1)
+    return np.where(n > 1, shared / np.maximum(n - 1, 1), np.nan)

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
-from recuse.metrics.measure import measure
+from recuse.metrics.measure import Named, itself, measure, per_part, per_subject
 from recuse.papers.illusion.judge_pairs import units_of
 from recuse.ratings import Numeric, RatingArray, Ratings
 from recuse.ratings.array import judges_array
-from recuse.schema import Estimate, Estimates
+from recuse.schema import Estimate
+from recuse.schema.arrays import Floats
 from recuse.statistics.agreement import Coefficient
 from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.clusters import SHARE, clustered_share
 
 __all__ = ["scale_use", "wide_spread"]
 
-Floats = NDArray[np.float64]
 POINTS = (2, 3, 4)
 """Points of the scale 1 to 10, whose range is 9 (paper 002, App. C); on others, the same share of the range."""
 MOST_LISTED = 20
@@ -30,7 +31,8 @@ MOST_LISTED = 20
     reading="Share of the texts whose highest and lowest score by the judges lie more than two ninths of the scale's "
     "range apart: more than 2 points on 1-10.",
 )  # fmt: skip
-def wide_spread(ratings: Ratings) -> Estimates:
+@per_part(itself)
+def wide_spread(part: Ratings) -> Estimate:
     """Share of the texts scored by all judges with max - min > 2/9 of the range, over judges' means, by factor level.
 
     Detail: the shares above 2, 3 and 4 ninths, the mean and median spread in points, the pairs' mean absolute
@@ -43,10 +45,7 @@ def wide_spread(ratings: Ratings) -> Estimates:
     >>> wide_spread(Ratings.of(frame, scales=Numeric(1, 10))).of().value
     0.5
     """
-    return Estimates(ratings.within(), {names: _spread(judges_array(part), part) for names, part in ratings.each()})
-
-
-def _spread(array: RatingArray, part: Ratings) -> Estimate:
+    array = judges_array(part)
     means = array.means.reshape(len(array.raters), -1)
     complete = np.isfinite(means).all(axis=0)
     requested = array.requested.any(axis=0).ravel()
@@ -94,7 +93,8 @@ def _widest(array: RatingArray, texts: NDArray[np.intp], apart: Floats, means: F
     reading="SD of a judge's scores over the SD of its peers' on the same texts: below 1 it keeps to the middle, above "
     "1 it uses more of the scale.",
 )  # fmt: skip
-def scale_use(ratings: Ratings) -> Estimates:
+@per_subject("judge", itself)
+def scale_use(part: Ratings) -> Iterator[Named]:
     """SD of the judge's means over texts / mean SD of the other judges', over the texts that all scored, by judge and
     factor level; jackknife over items. Detail: mean, SD, skewness and excess kurtosis (population moments), share of
     texts at either end of the scale, lowest and highest score; `slip`: whether the judge never leaves the lower half of
@@ -107,12 +107,9 @@ def scale_use(ratings: Ratings) -> Estimates:
     >>> scale_use(Ratings.of(pd.DataFrame(rows, columns=["judge", "item", "score"]))).of(judge="x").value
     0.5
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each():
-        array = judges_array(part)
-        for place, judge in enumerate(array.raters):
-            estimates[(judge, *names)] = _use(array, place, part.clusters)
-    return Estimates(("judge", *ratings.within()), estimates)
+    array = judges_array(part)
+    for place, judge in enumerate(array.raters):
+        yield judge, _use(array, place, part.clusters)
 
 
 def _use(array: RatingArray, judge: int, clusters: str) -> Estimate:

@@ -7,7 +7,7 @@ to what all judges see on the surface. The paper calls one variant MERG and comp
 share, so its delta-K mixes knowledge with the loss of a common rubric; here every grounded source has its own, and
 "shared" is the one that compares a common rubric with a common rubric.
 
-Correlations are of the same pairs on the same texts under both sources (`recuse.statistics.pair_correlations`).
+Correlations are of the same pairs on the same texts under both sources (`recuse.papers.illusion.pair_correlations`).
 Intervals are over items, by the jackknife. The paper's paired t over cells stands beside it in the detail: cells are
 pairs of judges, and of each target where it has ten items or more; they share judges and items, so its p-value is too
 small.
@@ -23,17 +23,17 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import number, undefined
 from recuse.metrics.measure import measure
+from recuse.papers.illusion.pair_correlations import Averaging, PairCorrelations, mean_correlation
 from recuse.papers.illusion.rubric_cells import BASELINE, GROUNDED, JACKKNIFE, RubricCells, jackknifed, rubric_cells
 from recuse.ratings import Ratings
 from recuse.ratings.factors import RUBRIC
 from recuse.schema import Estimate, Estimates
-from recuse.statistics.pair_correlations import Averaging, PairCorrelations, mean_correlation
+from recuse.schema.arrays import Floats
 from recuse.statistics.paired import Paired
 from recuse.statistics.resampling import SEED, generator
 
 __all__ = ["delta_k", "delta_k_by_group", "domain_selectivity"]
 
-Floats = NDArray[np.float64]
 GROUPS = ("domain", "language")
 """What is known of a text by which delta-K is told apart."""
 CELL_ITEMS = 10  # items that a target needs for cells of its own

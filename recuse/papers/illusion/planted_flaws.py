@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
-from recuse.metrics.measure import measure
+from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.ratings import Ratings
 from recuse.ratings.scale import Numeric
-from recuse.schema import Estimate, Estimates
+from recuse.schema import Estimate
 from recuse.statistics.paired import METHOD, Paired
 
 __all__ = ["flaw_penalty"]
@@ -32,7 +32,8 @@ FLAWED = "flawed"  # column of the texts: yes, no, or nothing for a text without
     "their sound twins",
     reading="Score of the plain, sound text less that of its polished twin with a planted flaw. Below 0: polish wins.",
 )  # fmt: skip
-def flaw_penalty(ratings: Ratings) -> Estimates:
+@per_subject("judge", itself)
+def flaw_penalty(part: Ratings) -> Iterator[Named]:
     """Mean over items of score(sound) - score(flawed), by judge and factor level, in units of the scale; t over items.
 
     Scores are means over repeats on the ascending scale; of several flawed or sound texts on an item, their means. An
@@ -45,11 +46,8 @@ def flaw_penalty(ratings: Ratings) -> Estimates:
     >>> flaw_penalty(Ratings.of(frame, texts=texts)).of(judge="a").value
     -2.0
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each():
-        for judge, differences in _twins(part):
-            estimates[judge, *names] = _penalty(part, differences)
-    return Estimates(("judge", *ratings.within()), estimates)
+    for judge, differences in _twins(part):
+        yield judge, _penalty(part, differences)
 
 
 def _twins(part: Ratings) -> Iterator[tuple[str, NDArray[np.float64]]]:

@@ -5,21 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
-from recuse.metrics.measure import measure
+from recuse.metrics.measure import in_array, measure, per_part
+from recuse.papers.illusion import judge_pairs
 from recuse.papers.illusion.judge_pairs import all_pairs
-from recuse.ratings import RatingArray, Ratings
-from recuse.ratings.array import judges_array, mean_of
-from recuse.schema import Estimate, Estimates
-from recuse.statistics.agreement import panel
+from recuse.ratings import RatingArray
+from recuse.ratings.array import mean_of
+from recuse.schema import Estimate
+from recuse.schema.arrays import Floats
 from recuse.statistics.distributions import FisherZ
 from recuse.statistics.rank_correlation import kendall, spearman, spearman_t, spearman_test
 
 __all__ = ["correlation_with_quality", "quality_agreement"]
 
-Floats = NDArray[np.float64]
 METHOD = "Spearman's rho over targets, Bonett and Wright's interval"
 FEWEST = 5
 FEW = 20
@@ -31,7 +30,8 @@ FEW = 20
     reading="Spearman's rho over targets of the mean score and the judges' agreement on single texts. Below 0: the "
     "better the target, the less judges agree. Scores near an end of the scale agree more by themselves.",
 )  # fmt: skip
-def quality_agreement(ratings: Ratings) -> Estimates:
+@per_part(in_array)
+def quality_agreement(array: RatingArray) -> Estimate:
     """Spearman's rho over targets of the mean score of all judges and their mean pairwise Pearson r over the target's
     items, by factor level (paper 002, sec. 3.1). Detail: Pearson, Kendall's tau-b, and p of rho = 0, by the t
     approximation that papers print and, up to 20 targets, by permutation; the two figures of each target.
@@ -39,18 +39,14 @@ def quality_agreement(ratings: Ratings) -> Estimates:
     Undefined with fewer than five targets that have both.
 
     >>> import pandas as pd
+    >>> from recuse.ratings import Ratings
     >>> texts = [(i, k, t) for i in range(6) for k, t in enumerate("abcde")]
     >>> rows = [(j, i, t, k + i + (j == "y") * k * (i % 2)) for j in "xy" for i, k, t in texts]
     >>> frame = pd.DataFrame(rows, columns=["judge", "item", "target", "score"])
     >>> quality_agreement(Ratings.of(frame)).of().value
     -1.0
     """
-    estimates = {names: _estimate(judges_array(part)) for names, part in ratings.each()}
-    return Estimates(ratings.within(), estimates)
-
-
-def _estimate(array: RatingArray) -> Estimate:
-    agreement = panel.sample_agreement(all_pairs(array).sum(axis=0))
+    agreement = judge_pairs.sample_agreement(all_pairs(array).sum(axis=0))
     quality = mean_of(mean_of(array.means, axis=1), axis=0)
     return correlation_with_quality(quality, mean_of(agreement, axis=0), array.targets)
 

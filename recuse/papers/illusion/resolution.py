@@ -17,13 +17,16 @@ Agreement of judges is no evidence that they are right: they may look at the sam
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy import special
 
 from recuse.metrics.estimates import estimated, matrix, number, undefined
-from recuse.metrics.measure import measure
+from recuse.metrics.measure import Named, itself, measure, per_part, per_subject
+from recuse.papers.illusion import judge_pairs
 from recuse.papers.illusion.judge_pairs import (
     Level,
     all_pairs,
@@ -36,17 +39,16 @@ from recuse.papers.illusion.judge_pairs import (
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import judges_array
 from recuse.schema import Estimate, Estimates
-from recuse.statistics.agreement import Coefficient, panel
-from recuse.statistics.agreement.scales import NoInterval
+from recuse.schema.arrays import Floats
+from recuse.statistics.agreement import Coefficient, icc, mean_squares
+from recuse.statistics.agreement.coefficient_intervals import NoInterval
 from recuse.statistics.distributions import FisherZ
-from recuse.statistics.repeated_measures import repeated_measures
 
 __all__ = [
     "absolute_agreement", "model_agreement", "panel_agreement", "resolution_gap",
     "sample_agreement",
 ]  # fmt: skip
 
-Floats = NDArray[np.float64]
 JACKKNIFE = "mean over pairs of judges and targets; jackknife over items, t"
 OF_TARGETS = "mean over pairs of judges; Bonett and Wright's interval of one Spearman correlation over targets"
 SIDE_BY_SIDE = "mean over pairs of judges and targets"
@@ -76,7 +78,7 @@ def model_agreement(ratings: Ratings) -> Estimates:
     >>> model_agreement(Ratings.of(frame)).of(judge="x").value
     1.0
     """
-    return _by_judge(ratings, "model_agreement", panel.model_agreement, OF_TARGETS)
+    return _by_judge(ratings, "model_agreement", judge_pairs.model_agreement, OF_TARGETS)
 
 
 @measure(
@@ -98,7 +100,7 @@ def sample_agreement(ratings: Ratings) -> Estimates:
     >>> round(estimates.value, 4)
     1.0
     """
-    return _by_judge(ratings, "sample_agreement", panel.sample_agreement, JACKKNIFE)
+    return _by_judge(ratings, "sample_agreement", judge_pairs.sample_agreement, JACKKNIFE)
 
 
 @measure(
@@ -117,7 +119,7 @@ def absolute_agreement(ratings: Ratings) -> Estimates:
     >>> round(estimates.value, 4)
     0.8333
     """
-    return _by_judge(ratings, "absolute_agreement", panel.absolute_agreement, JACKKNIFE)
+    return _by_judge(ratings, "absolute_agreement", judge_pairs.absolute_agreement, JACKKNIFE)
 
 
 @measure(
@@ -127,7 +129,8 @@ def absolute_agreement(ratings: Ratings) -> Estimates:
     "targets and pairs. A panel whose scores are used text by text is to be validated text by text: that it ranks "
     "systems well says nothing about it.",
 )  # fmt: skip
-def panel_agreement(ratings: Ratings) -> Estimates:
+@per_part(itself)
+def panel_agreement(part: Ratings) -> Estimate:
     """Mean over all pairs of judges and all targets of ICC(2,1) over a target's items, by factor level.
 
     What `absolute_agreement` says of one judge, of the panel: for the gate. Undefined as that.
@@ -138,8 +141,21 @@ def panel_agreement(ratings: Ratings) -> Estimates:
     >>> round(estimates.value, 4)
     0.8333
     """
-    estimates = {names: _panel(judges_array(part), part.clusters) for names, part in ratings.each()}
-    return Estimates(ratings.within(), estimates)
+    array = judges_array(part)
+    clusters = part.clusters
+    shares = all_pairs(array)
+    coefficient = coefficient_of(shares, judge_pairs.absolute_agreement)
+    lost = sum(lost_texts(array, judge) for judge in range(len(array.raters)))
+    facts: dict[str, Any] = {
+        "n": common_items(shares),
+        "n_excluded": lost,
+        "method": JACKKNIFE,
+        **units_of(array, clusters),
+    }
+    if coefficient.undefined:
+        return undefined("panel_agreement", coefficient.undefined, **facts)
+    distribution = coefficient.jackknife(np.array(array.clusters))
+    return estimated("panel_agreement", coefficient.value, distribution, detail={"judges": len(array.raters)}, **facts)
 
 
 @measure(
@@ -147,13 +163,14 @@ def panel_agreement(ratings: Ratings) -> Estimates:
     reading="Agreement on which target is better less agreement on single texts. What averaging hides: a leaderboard "
     "may be sound while the scores of single texts are not.",
 )  # fmt: skip
-def resolution_gap(ratings: Ratings) -> Estimates:
+@per_part(itself)
+def resolution_gap(part: Ratings) -> Estimate:
     """Mean rho over targets less mean r over texts, over all pairs of judges, by factor level (paper 002, sec. 3.2).
 
     Detail: `model`, `sample` and `absolute`; `ranking_noise` = model - sample and `offset` = sample - absolute;
     `panel_icc`, ICC(2,1) of all judges at once, averaged over targets; `pairs_differ`, whether some pairs of judges
     agree better; `averaged`: the correlation to expect between two judges' averages of m texts per target
-    (`recuse.statistics.agreement.panel.agreement_of_averages`; the paper's noise that averaging absorbs). Undefined
+    (`recuse.papers.illusion.judge_pairs.agreement_of_averages`; the paper's noise that averaging absorbs). Undefined
     with fewer than three targets or five common items per target.
 
     >>> import pandas as pd
@@ -163,28 +180,42 @@ def resolution_gap(ratings: Ratings) -> Estimates:
     >>> estimates.detail["model"], estimates.detail["sample"]
     (1.0, -0.5)
     """
-    estimates = {names: _gap(judges_array(part), part.clusters) for names, part in ratings.each()}
-    return Estimates(ratings.within(), estimates)
+    array = judges_array(part)
+    clusters = part.clusters
+    shares = all_pairs(array)
+    model, sample, absolute = (coefficient_of(shares, level) for level in LEVELS)
+    facts: dict[str, Any] = {"n": common_items(shares), "method": SIDE_BY_SIDE, **units_of(array, clusters)}
+    if why := model.undefined or sample.undefined:
+        return undefined("resolution_gap", why, **facts)
+    averages = judge_pairs.agreement_of_averages(shares.sum(axis=0), AVERAGED)
+    detail = {
+        "model": number(model.value), "sample": number(sample.value), "absolute": number(absolute.value),
+        "ranking_noise": number(model.value - sample.value), "offset": number(sample.value - absolute.value),
+        "offset_interval": _offset_interval(sample, absolute, array),
+        "panel_icc": number(_panel_icc(array)),
+        "averaged": [[m, number(r)] for m, r in zip(AVERAGED, averages, strict=True)],
+        "pairs_differ": _pairs_differ(shares), "judges": len(array.raters), "targets": len(array.targets),
+    }  # fmt: skip
+    distribution = NoInterval(NO_GAP_INTERVAL)
+    return estimated("resolution_gap", model.value - sample.value, distribution, detail=detail, **facts)
 
 
 # --------------------------------------------------------------------------- by judge
 
 
-def _by_judge(ratings: Ratings, metric: str, level: Level, method: str) -> Estimates:
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each():
-        array = judges_array(part)
-        pairs = _pairwise(array, level)
-        for place, judge in enumerate(array.raters):
-            estimates[(judge, *names)] = _estimate(metric, array, place, level, method, pairs, part.clusters)
-    return Estimates(("judge", *ratings.within()), estimates)
+@per_subject("judge", itself)
+def _by_judge(part: Ratings, metric: str, level: Level, method: str) -> Iterator[Named]:
+    array = judges_array(part)
+    pairs = _pairwise(array, level)
+    for place, judge in enumerate(array.raters):
+        yield judge, _estimate(metric, array, place, level, method, pairs, part.clusters)
 
 
 def _estimate(
     metric: str, array: RatingArray, judge: int, level: Level, method: str, pairs: Floats, clusters: str
 ) -> Estimate:
     shares = shares_of_judge(array, judge)
-    over_targets = level is panel.model_agreement
+    over_targets = level is judge_pairs.model_agreement
     targets = int((shares[..., 0] > 0).any(axis=(0, 1)).sum())
     units = OF_ALL_TARGETS | {"n_clusters": targets} if over_targets else units_of(array, clusters)
     facts: dict[str, Any] = {
@@ -209,7 +240,7 @@ def _pairwise(array: RatingArray, level: Level) -> Floats:
     for judge in range(count):
         others = [k for k in range(count) if k != judge]
         values = level(shares_of_judge(array, judge).sum(axis=0)) if others else np.empty((0, 1))
-        correlations[judge, others] = values if values.ndim == 1 else panel.mean_known(values[:, None])
+        correlations[judge, others] = values if values.ndim == 1 else judge_pairs.mean_known(values[:, None])
     return correlations
 
 
@@ -218,9 +249,9 @@ def _detail(array: RatingArray, pairs: Floats, shares: Floats, level: Level) -> 
     values = level(shares.sum(axis=0))
     if values.ndim == 2 and values.shape[0]:
         known = np.isfinite(values)
-        each = panel.mean_known(np.moveaxis(values, 0, -1)[:, None])
+        each = judge_pairs.mean_known(np.moveaxis(values, 0, -1)[:, None])
         with np.errstate(divide="ignore"):
-            fisher = np.tanh(panel.mean_known(np.arctanh(np.clip(values, -1 + 1e-12, 1 - 1e-12))[None])[0])
+            fisher = np.tanh(judge_pairs.mean_known(np.arctanh(np.clip(values, -1 + 1e-12, 1 - 1e-12))[None])[0])
         detail["by_target"] = {t: number(v) for t, v in zip(array.targets, each, strict=True)}
         detail["cells"], detail["undefined_cells"] = int(known.sum()), int((~known).sum())
         detail["fisher"] = number(float(fisher))
@@ -230,47 +261,15 @@ def _detail(array: RatingArray, pairs: Floats, shares: Floats, level: Level) -> 
 # --------------------------------------------------------------------------- the three side by side
 
 
-def _panel(array: RatingArray, clusters: str) -> Estimate:
-    shares = all_pairs(array)
-    coefficient = coefficient_of(shares, panel.absolute_agreement)
-    lost = sum(lost_texts(array, judge) for judge in range(len(array.raters)))
-    facts: dict[str, Any] = {
-        "n": common_items(shares),
-        "n_excluded": lost,
-        "method": JACKKNIFE,
-        **units_of(array, clusters),
-    }
-    if coefficient.undefined:
-        return undefined("panel_agreement", coefficient.undefined, **facts)
-    distribution = coefficient.jackknife(np.array(array.clusters))
-    return estimated("panel_agreement", coefficient.value, distribution, detail={"judges": len(array.raters)}, **facts)
-
-
-def _gap(array: RatingArray, clusters: str) -> Estimate:
-    shares = all_pairs(array)
-    model, sample, absolute = (coefficient_of(shares, level) for level in LEVELS)
-    facts: dict[str, Any] = {"n": common_items(shares), "method": SIDE_BY_SIDE, **units_of(array, clusters)}
-    if why := model.undefined or sample.undefined:
-        return undefined("resolution_gap", why, **facts)
-    averages = panel.agreement_of_averages(shares.sum(axis=0), AVERAGED)
-    detail = {
-        "model": number(model.value), "sample": number(sample.value), "absolute": number(absolute.value),
-        "ranking_noise": number(model.value - sample.value), "offset": number(sample.value - absolute.value),
-        "offset_interval": _offset_interval(sample, absolute, array),
-        "panel_icc": number(_panel_icc(array)),
-        "averaged": [[m, number(r)] for m, r in zip(AVERAGED, averages, strict=True)],
-        "pairs_differ": _pairs_differ(shares), "judges": len(array.raters), "targets": len(array.targets),
-    }  # fmt: skip
-    distribution = NoInterval(NO_GAP_INTERVAL)
-    return estimated("resolution_gap", model.value - sample.value, distribution, detail=detail, **facts)
-
-
 def _pairs_differ(shares: Floats) -> dict[str, float | None]:
-    """Whether some pairs of judges agree better than others: F over targets, which all pairs share (the paper takes
-    them as independent), and its p."""
-    cells = panel.sample_agreement(shares.sum(axis=0)).T
-    test = repeated_measures(cells)
-    return {"f": number(test.f), "df": test.df, "df_rest": test.rest, "p": number(test.p)}
+    """Whether some pairs of judges agree better than others: F of a one-way analysis of variance with repeated measures
+    over targets, which all pairs share (the paper takes them as independent), and its p. None where nothing varies."""
+    cells = judge_pairs.sample_agreement(shares.sum(axis=0)).T
+    targets, pairs = np.isfinite(cells).all(axis=1).sum(), cells.shape[1]
+    df, rest = max(pairs - 1, 0), max((targets - 1) * (pairs - 1), 0)
+    squares = mean_squares(cells) if df and rest else None
+    f = float(squares.raters / squares.rest) if squares and squares.rest > 0 else math.nan
+    return {"f": number(f), "df": df, "df_rest": int(rest), "p": number(float(special.fdtrc(df, rest, f)))}
 
 
 def _offset_interval(sample: Coefficient, absolute: Coefficient, array: RatingArray) -> list[float | None]:
@@ -278,13 +277,13 @@ def _offset_interval(sample: Coefficient, absolute: Coefficient, array: RatingAr
     return [number(end) for end in offset.jackknife(np.array(array.clusters)).interval(0.95)]
 
 
-LEVELS: tuple[Level, Level, Level] = (panel.model_agreement, panel.sample_agreement, panel.absolute_agreement)
+LEVELS: tuple[Level, Level, Level] = (
+    judge_pairs.model_agreement, judge_pairs.sample_agreement, judge_pairs.absolute_agreement,
+)  # fmt: skip
 
 
 def _panel_icc(array: RatingArray) -> float:
     """ICC(2,1) of all judges over the items that all rated, averaged over targets."""
-    from recuse.statistics.agreement import icc, mean_squares
-
     squares = mean_squares(np.moveaxis(array.means, 0, -1).swapaxes(0, 1))
-    values = np.where(squares.n >= panel.FEWEST_ITEMS, icc(squares), np.nan)
-    return float(panel.mean_known(values[None])[0])
+    values = np.where(squares.n >= judge_pairs.FEWEST_ITEMS, icc(squares), np.nan)
+    return float(judge_pairs.mean_known(values[None])[0])

@@ -12,16 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.estimates import Over, estimated, undefined
+from recuse.papers.illusion.pair_correlations import PairCorrelations
 from recuse.ratings import Ratings
 from recuse.ratings.array import RatingArray, arrays_by_level
 from recuse.ratings.factors import RUBRIC
 from recuse.schema import Estimate
+from recuse.schema.arrays import Floats
 from recuse.statistics.distributions import Side, Student
-from recuse.statistics.pair_correlations import PairCorrelations
 
 __all__ = ["BASELINE", "GROUNDED", "JACKKNIFE", "RubricCells", "jackknifed", "rubric_cells"]
 
-Floats = NDArray[np.float64]
 BASELINE = "checklist"
 GROUNDED = ("independent", "dimensions", "shared")
 """Sources whose rubrics are written after a judge has said what it knows."""

@@ -10,19 +10,17 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.estimates import number
 from recuse.metrics.measure import measure
+from recuse.papers.illusion.pair_correlations import mean_correlation
 from recuse.papers.illusion.rubric_cells import jackknifed, rubric_cells
 from recuse.ratings import Ratings
 from recuse.ratings.factors import LEVELS, RUBRIC
 from recuse.schema import Estimate, Estimates
-from recuse.statistics.pair_correlations import mean_correlation
+from recuse.schema.arrays import Floats
 
 __all__ = ["agreement_by_rubric", "rubric_step", "structural_share"]
-
-Floats = NDArray[np.float64]
 
 
 @measure(

@@ -17,17 +17,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.schema import RecuseError
+from recuse.schema.arrays import Floats
 from recuse.standins.judge_model import JudgeModel
 
 if TYPE_CHECKING:
     from recuse.ratings import Ratings
 
 __all__ = ["PAPER", "JudgeModel", "Study", "as_ratings", "simulate"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

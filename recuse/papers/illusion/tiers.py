@@ -7,23 +7,23 @@ says little about texts of one tier ("Beyond the illusion of consensus", paper 0
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from recuse.metrics.estimates import estimated, number, undefined
-from recuse.metrics.measure import measure
+from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import judges_array, mean_of
-from recuse.schema import Estimate, Estimates
+from recuse.schema import Estimate
+from recuse.schema.arrays import Floats
 from recuse.statistics.distributions import Student
-from recuse.statistics.effect_size import cohen_d, ordered_pairs
 
-__all__ = ["order_of_tiers", "tier_order"]
+__all__ = ["Convention", "cohen_d", "order_of_tiers", "ordered_pairs", "tier_order"]
 
-Floats = NDArray[np.float64]
 METHOD = "share of pairs of targets from two tiers; jackknife over targets, t"
 
 
@@ -33,7 +33,8 @@ METHOD = "share of pairs of targets from two tiers; jackknife over targets, t"
     reading="Share of the pairs of targets from two tiers of which the judge's mean is higher for the higher tier: "
     "one half is chance, 1 keeps all of them in order.",
 )  # fmt: skip
-def tier_order(ratings: Ratings) -> Estimates:
+@per_subject("judge", itself)
+def tier_order(part: Ratings) -> Iterator[Named]:
     """Share of pairs of targets from different tiers (`ratings.tiers`, lowest first) whose mean scores lie in the known
     order, ties counting half, by judge and factor level. Detail: mean per tier, each two tiers by themselves, and
     Cohen's d of the highest tier over the lowest in three conventions. Targets are the sample.
@@ -46,13 +47,10 @@ def tier_order(ratings: Ratings) -> Estimates:
     >>> estimates.value, estimates.detail["means"]
     (0.75, {'base': 2.0, 'instruct': 3.0})
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each():
-        array = judges_array(part)
-        means = mean_of(array.means, axis=1)
-        for place, judge in enumerate(array.raters):
-            estimates[(judge, *names)] = order_of_tiers(_by_tier(array, means[place], ratings))
-    return Estimates(("judge", *ratings.within()), estimates)
+    array = judges_array(part)
+    means = mean_of(array.means, axis=1)
+    for place, judge in enumerate(array.raters):
+        yield judge, order_of_tiers(_by_tier(array, means[place], part))
 
 
 def _by_tier(array: RatingArray, means: Floats, ratings: Ratings) -> dict[str, Floats]:
@@ -100,3 +98,43 @@ def _distribution(groups: list[Floats], value: float) -> Student:
     values, n = values[np.isfinite(values)], len(left)
     se = math.sqrt((n - 1) / n * float(((values - values.mean()) ** 2).sum())) if len(values) > 1 else math.nan
     return Student(value, se, n - len(groups))
+
+
+Convention = Literal["sample", "population", "averaged"]
+
+
+def cohen_d(low: ArrayLike, high: ArrayLike, convention: Convention = "sample") -> float:
+    """(mean of high - mean of low) / SD, NaN with fewer than two values in a group or without any spread.
+
+    SD by `convention`: "sample", pooled with divisor n1 + n2 - 2 (Cohen 1988); "population", pooled with divisor
+    n1 + n2; "averaged", the root of the mean of the two variances with divisors n1 and n2. Papers seldom say which.
+
+    >>> round(cohen_d([1, 2, 3], [4, 5, 6]), 3)
+    3.0
+    """
+    a, b = (np.asarray(side, dtype=float) for side in (low, high))
+    if min(len(a), len(b)) < 2:
+        return math.nan
+    squares = [float(((side - side.mean()) ** 2).sum()) for side in (a, b)]
+    variance = {
+        "sample": sum(squares) / (len(a) + len(b) - 2),
+        "population": sum(squares) / (len(a) + len(b)),
+        "averaged": (squares[0] / len(a) + squares[1] / len(b)) / 2,
+    }[convention]
+    return float(b.mean() - a.mean()) / math.sqrt(variance) if variance > 0 else math.nan
+
+
+def ordered_pairs(groups: Sequence[ArrayLike]) -> tuple[float, int]:
+    """(pairs in the known order, all pairs) of values from two different groups, the lowest group first; a tie counts
+    as half. Of two groups this is the Mann-Whitney statistic.
+
+    >>> ordered_pairs([[1, 2], [2, 3]])
+    (3.5, 4)
+    """
+    right, total = 0.0, 0
+    for place, low in enumerate(groups):
+        for high in groups[place + 1 :]:
+            apart = np.asarray(high, dtype=float)[:, None] - np.asarray(low, dtype=float)
+            right += float((apart > 0).sum() + (apart == 0).sum() / 2)
+            total += apart.size
+    return right, total

@@ -11,13 +11,12 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.schema import RecuseError
+from recuse.schema.arrays import Floats
 
 __all__ = ["Aggregation", "RatingVectors", "Ties", "hard", "hard_response_set"]
 
-Floats = NDArray[np.float64]
 Aggregation = Literal["h", "s", "hrs", "srs"]
 """Hard and soft, of choices and of response sets."""
 Ties = Literal["split", "first", "leave out"]

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from recuse.schema import RecuseError
+from recuse.schema.arrays import Floats
 
 __all__ = ["CommonClasses", "common_classes"]
 
-Floats = NDArray[np.float64]
 STEPS = 500
 PRIOR = 0.1
 """Pseudo-counts per cell of a rater's confusion matrix and per class: keeps a cell nobody filled from being certain."""

@@ -27,6 +27,7 @@ from recuse.papers.indeterminacy.ratings_needed import item_spread
 from recuse.ratings import Ratings
 from recuse.ratings.rated_options import RatedOptions, each_rated
 from recuse.schema import Distribution, Estimate, Estimates, RecuseError
+from recuse.schema.arrays import Floats
 from recuse.statistics.bounded import bounded_mean
 from recuse.statistics.clusters import clustered_share
 
@@ -35,7 +36,6 @@ __all__ = [
     "people_vectors", "prevalence_bias", "prevalence_shift",
 ]  # fmt: skip
 
-Floats = NDArray[np.float64]
 TAU = 0.5
 BETAS = (0.0, 0.1, 0.2, 0.3, 0.4)
 FACE_VALUE = (0.0,)

@@ -13,17 +13,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from recuse.papers.indeterminacy.rating_task import RatingTask
 from recuse.schema import RecuseError
+from recuse.schema.arrays import Floats
 
 __all__ = [
     "Identifiability", "check_stochastic", "endorsements", "forced_choices", "identifiability",
     "recovered", "reverse", "reversed_shares",
 ]  # fmt: skip
 
-Floats = NDArray[np.float64]
 CLOSE = 1e-9
 
 

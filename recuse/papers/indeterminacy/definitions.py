@@ -13,18 +13,17 @@ from functools import lru_cache
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.papers.indeterminacy import divergences, sets
 from recuse.papers.indeterminacy.aggregation import Aggregation, RatingVectors
 from recuse.schema import RecuseError
+from recuse.schema.arrays import Floats
 from recuse.statistics.agreement import fleiss_kappa
 from recuse.statistics.agreement.krippendorff import alpha_of_counts
-from recuse.statistics.agreement.pairs import cohen, scott
+from recuse.statistics.agreement.options import cohen_kappa, scott_pi
 
 __all__ = ["CHANCE_CORRECTED", "Definition", "chance_corrected", "definition", "definitions"]
 
-Floats = NDArray[np.float64]
 Family = Literal["categorical", "distributional", "categorical multi-label", "continuous multi-label"]
 PerItem = Callable[[Floats, Floats], Floats]
 
@@ -173,7 +172,8 @@ def chance_corrected(measure: str, count: Floats, agreed: Floats, judge: Floats,
         corrected = fleiss_kappa(one).of(np.hstack([n, apart, n, (first + second) / 2]))
     else:
         tables = np.zeros((1, options, options))
-        corrected = (cohen if measure == "cohen_kappa" else scott)(tables).of(np.hstack([n, apart, first, second]))
+        build = cohen_kappa if measure == "cohen_kappa" else scott_pi
+        corrected = build(tables).of(np.hstack([n, apart, first, second]))
     return corrected.reshape(shape)
 
 

@@ -11,17 +11,16 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from recuse.schema import RecuseError
+from recuse.schema.arrays import Floats
 
 __all__ = [
     "SMOOTHING", "binary_cross_entropy", "cross_entropy", "jensen_shannon_distance", "jensen_shannon_divergence",
     "kl_divergence", "smoothed", "squared_error",
 ]  # fmt: skip
 
-Floats = NDArray[np.float64]
 SMOOTHING = 0.02
 """Mixed in: with two options no probability is below .01, so the most that one item can count is ln 100 = 4.6 nats."""
 

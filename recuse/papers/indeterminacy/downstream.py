@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.papers.indeterminacy.aggregation import CLOSE
 from recuse.schema import RecuseError
+from recuse.schema.arrays import Floats
 
 __all__ = ["TAUS", "consistency", "decisions", "estimation_bias", "prevalence"]
 
-Floats = NDArray[np.float64]
 TAUS = (0.3, 0.5, 0.7)
 """The cut-offs that the paper averages over."""
 

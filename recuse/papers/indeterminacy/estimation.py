@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from recuse.schema import RecuseError
+from recuse.schema.arrays import Floats
 
 __all__ = ["PRIOR", "TransitionEstimate", "transition_estimate"]
 
-Floats = NDArray[np.float64]
 PRIOR = 0.5
 
 

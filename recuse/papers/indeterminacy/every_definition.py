@@ -9,16 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from recuse.papers.indeterminacy import RatingVectors
 from recuse.papers.indeterminacy.definitions import CHANCE_CORRECTED, chance_corrected
 from recuse.papers.indeterminacy.divergences import SMOOTHING, smoothed
+from recuse.schema.arrays import Floats
 
 __all__ = ["at_threshold", "without_threshold"]
-
-Floats = NDArray[np.float64]
 
 
 def without_threshold(judges: RatingVectors, people: RatingVectors) -> dict[str, Floats]:

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
@@ -22,11 +21,11 @@ from recuse.papers.indeterminacy.selection import best, select
 from recuse.ratings import Ratings
 from recuse.ratings.rated_options import RatedOptions, each_rated
 from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats
 from recuse.statistics.resampling import SEED, percentile
 
 __all__ = ["CHOOSING", "best_judge", "regret_over_beta", "selection_regret"]
 
-Floats = NDArray[np.float64]
 DRAWS = 9999
 FEWEST = 10
 METHOD = f"percentile bootstrap over texts, {DRAWS} draws (fewer of very many texts), the choice held fixed"

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, undefined
 from recuse.metrics.measure import measure
@@ -20,11 +19,11 @@ from recuse.papers.indeterminacy.decision_consistency import people_vectors
 from recuse.ratings import Ratings
 from recuse.ratings.rated_options import RatedOptions, each_rated
 from recuse.schema import Estimates
+from recuse.schema.arrays import Floats
 from recuse.statistics.resampling import SEED, generator, percentile
 
 __all__ = ["SHOWN", "draws_for", "performance", "resampled_weights", "vectors_of"]
 
-Floats = NDArray[np.float64]
 DRAWS = 499
 CELLS = 2_000_000
 WEIGHTS = 20_000_000

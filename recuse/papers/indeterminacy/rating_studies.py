@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.papers.indeterminacy import TAUS, consistency, decisions, definition, estimation_bias
 from recuse.papers.indeterminacy.selection_study import (
@@ -18,6 +17,7 @@ from recuse.papers.indeterminacy.selection_study import (
     rank_correlation,
 )
 from recuse.papers.indeterminacy.simulated_ratings import Design, Population, draw_population
+from recuse.schema.arrays import Floats
 from recuse.statistics.resampling import generator
 
 __all__ = [
@@ -25,7 +25,6 @@ __all__ = [
     "prevalence_under_error", "rankings_under_error",
 ]  # fmt: skip
 
-Floats = NDArray[np.float64]
 Sizes = Sequence[tuple[int, int]]
 ERRORS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
 SKEWS = (-1.0, 0.0, 1.0)

@@ -11,13 +11,11 @@ from functools import cached_property
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.schema import RecuseError
+from recuse.schema.arrays import Floats
 
 __all__ = ["RatingTask"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
 from recuse.papers.indeterminacy.aggregation import CLOSE
 
 __all__ = ["ItemSpread", "item_spread"]
 
-Floats = NDArray[np.float64]
 MOST = 1000
 
 

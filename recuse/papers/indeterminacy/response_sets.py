@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, table, undefined
 from recuse.metrics.measure import measure
@@ -15,11 +14,11 @@ from recuse.papers.indeterminacy.ratings_needed import item_spread
 from recuse.ratings import Ratings
 from recuse.ratings.rated_options import RatedOptions, each_rated
 from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats
 from recuse.statistics.distributions import Binomial
 
 __all__ = ["WANTED", "accepted_both", "choice_matrices", "indeterminate_share", "ratings_needed"]
 
-Floats = NDArray[np.float64]
 WANTED = 0.9
 """Share of texts on which decisions by the ratings at hand are to be those of everybody."""
 PEOPLE = "people"

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from recuse.papers.indeterminacy.definitions import Definition
 from recuse.schema import RecuseError
+from recuse.schema.arrays import Floats
 
 __all__ = ["Selection", "best", "regrets", "select"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from recuse.papers.indeterminacy.rating_studies import FewRatings, Floats
+from recuse.papers.indeterminacy.rating_studies import FewRatings
 from recuse.papers.indeterminacy.selection_study import SelectionStudy
+from recuse.schema.arrays import Floats
 
 __all__ = ["Finding", "findings"]
 

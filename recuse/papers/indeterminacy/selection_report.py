@@ -11,6 +11,7 @@ from recuse.papers.indeterminacy.line_chart import LineChart, line_chart
 from recuse.papers.indeterminacy.selection_findings import Finding, findings
 from recuse.papers.indeterminacy.selection_study import ASYMMETRIC, SETTINGS, Progress, SelectionStudy, selection_study
 from recuse.papers.indeterminacy.simulated_ratings import Design
+from recuse.schema.arrays import Floats
 
 __all__ = ["Experiment", "Panel", "page", "run", "text"]
 
@@ -127,7 +128,7 @@ def _few(few: dict[str, studies.FewRatings]) -> Panel:
     return Panel("Figure 6, left. Decisions of a few raters against those of all", "No judge is involved.", (chart,))
 
 
-def _forced(bias: dict[float, studies.Floats]) -> Panel:
+def _forced(bias: dict[float, Floats]) -> Panel:
     lines = {f"tau {tau:g}": [float(values[k]) for values in bias.values()] for k, tau in enumerate(TAUS)}
     chart = line_chart("by selection strength", list(bias), lines, "Gamma", "bias")
     reading = "Prevalence by forced choice less prevalence by response sets: below 0 it underestimates. No rater errs."

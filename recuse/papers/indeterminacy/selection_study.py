@@ -14,12 +14,12 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from recuse.papers.indeterminacy import TAUS, RatingVectors, consistency, decisions, definitions, estimation_bias
 from recuse.papers.indeterminacy.every_definition import at_threshold, without_threshold
 from recuse.papers.indeterminacy.simulated_ratings import Design, Population, draw_population
+from recuse.schema.arrays import Floats
 from recuse.statistics.resampling import generator
 
 __all__ = [
@@ -27,7 +27,6 @@ __all__ = [
     "rank_correlation", "selection_study",
 ]  # fmt: skip
 
-Floats = NDArray[np.float64]
 Progress = Callable[[str, int, int], None]
 Work = tuple[Design, range, tuple[int, ...], tuple[tuple[int, int], ...], int]
 

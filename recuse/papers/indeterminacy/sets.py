@@ -6,11 +6,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+
+from recuse.schema.arrays import Floats
 
 __all__ = ["coverage", "precision", "recall", "set_size"]
-
-Floats = NDArray[np.float64]
 
 
 def coverage(judge: Floats, people: Floats) -> Floats:

@@ -13,7 +13,6 @@ from functools import cached_property
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.papers.indeterminacy import (
     RatingTask,
@@ -26,10 +25,9 @@ from recuse.papers.indeterminacy import (
     reversed_shares,
 )
 from recuse.schema import RecuseError
+from recuse.schema.arrays import Floats
 
 __all__ = ["Design", "Population", "draw_population", "on_simplex", "simulated_task"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,13 @@ import math
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.papers.indeterminacy.rating_task import RatingTask
 from recuse.schema import RecuseError
+from recuse.schema.arrays import Floats
 
 __all__ = ["Variant", "choice_matrix", "decay_for", "error_matrix", "reverse_choice_matrix", "selection_strength"]
 
-Floats = NDArray[np.float64]
 Variant = Literal["printed", "both", "nested"]
 
 

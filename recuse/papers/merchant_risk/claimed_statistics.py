@@ -13,7 +13,6 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
@@ -25,8 +24,6 @@ from recuse.statistics.distributions import Binomial
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Floats = NDArray[np.float64]
 
 MEAN, SD = ".mean", ".sd"
 FINALS = "share of finals beyond the rounding of final and means, Clopper-Pearson"

@@ -24,12 +24,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number
 from recuse.metrics.measure import measure
 from recuse.ratings import Numeric, Ratings
 from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Mask
 from recuse.statistics.clusters import clustered_share
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 __all__ = ["FINDINGS", "explanation_findings", "polarity"]
 
-Flags = NDArray[np.bool_]
 METHOD = "share of explanations, clustered by text"
 EXAMPLES = 3
 RUN, REACH = 6, 3
@@ -169,18 +168,18 @@ def _joined(ratings: Ratings, beside: Ratings) -> pd.DataFrame:
     return rows.assign(rubric=rows["rubric"] if "rubric" in rows else pd.Series("", index=rows.index))
 
 
-def _empty(said: Said) -> Flags:
+def _empty(said: Said) -> Mask:
     return (said.plain.str.len() < 2).to_numpy()
 
 
-def _contradiction(said: Said) -> Flags:
+def _contradiction(said: Said) -> Mask:
     lean = said.plain.map(lambda text: polarity(text.split())).to_numpy()
     height = said.rows["height"].to_numpy()
-    estimates: Flags = ((lean > 0) & (height <= 1 / 3)) | ((lean < 0) & (height >= 2 / 3))
+    estimates: Mask = ((lean > 0) & (height <= 1 / 3)) | ((lean < 0) & (height >= 2 / 3))
     return estimates
 
 
-def _wrong_criterion(said: Said) -> Flags:
+def _wrong_criterion(said: Said) -> Mask:
     def wrong(text: str, own: str) -> bool:
         return own not in text and any(name in text for name in said.names if name != own)
 
@@ -188,17 +187,17 @@ def _wrong_criterion(said: Said) -> Flags:
     return np.array([wrong(text, own) for text, own in pairs], dtype=bool)
 
 
-def _copied(said: Said) -> Flags:
+def _copied(said: Said) -> Mask:
     keyed = said.rows.assign(plain=said.plain)
     return (keyed.groupby(["reply", "plain"])["criterion"].transform("nunique") > 1).to_numpy() & ~_empty(said)
 
 
-def _boilerplate(said: Said) -> Flags:
+def _boilerplate(said: Said) -> Mask:
     keyed = said.rows.assign(plain=said.plain, of=said.texts)
     return (keyed.groupby("plain")["of"].transform("nunique") > 1).to_numpy() & ~_empty(said)
 
 
-def _rubric(said: Said) -> Flags:
+def _rubric(said: Said) -> Mask:
     runs = {text: _runs(WORD.findall(text.lower())) for text in said.rows["rubric"].unique()}
     pairs = zip(said.plain, said.rows["rubric"], strict=True)
     return np.array([bool(_runs(text.split()) & runs[rubric]) for text, rubric in pairs], dtype=bool)
@@ -208,7 +207,7 @@ def _runs(words: Sequence[str]) -> set[tuple[str, ...]]:
     return {tuple(words[k : k + RUN]) for k in range(len(words) - RUN + 1)}
 
 
-def _ungrounded(said: Said) -> Flags:
+def _ungrounded(said: Said) -> Mask:
     def content(text: str) -> frozenset[str]:
         return frozenset(word for word in WORD.findall(text.lower()) if len(word) >= LONG)
 
@@ -219,7 +218,7 @@ def _ungrounded(said: Said) -> Flags:
     return np.array(bare, dtype=bool)
 
 
-FINDINGS: Mapping[str, Callable[[Said], Flags]] = {
+FINDINGS: Mapping[str, Callable[[Said], Mask]] = {
     "empty": _empty,
     "contradiction": _contradiction,
     "wrong criterion": _wrong_criterion,
@@ -230,7 +229,7 @@ FINDINGS: Mapping[str, Callable[[Said], Flags]] = {
 }
 
 
-def _share(said: Said, flags: Flags) -> Estimate:
+def _share(said: Said, flags: Mask) -> Estimate:
     texts = said.texts.to_numpy()
     estimates = said.rows[flags].drop_duplicates("response").head(EXAMPLES)
     columns = (estimates[name] for name in ("item", "criterion", "score", "response"))

@@ -9,7 +9,6 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
@@ -20,8 +19,6 @@ from recuse.statistics.clusters import clustered_mean, difference_of_means
 from recuse.statistics.rank_correlation import kendall, spearman
 
 __all__ = ["joint_shift", "ranking_follows_scores"]
-
-Floats = NDArray[np.float64]
 
 
 @measure(

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.consensus import leniency, self_bias
 from recuse.metrics.estimates import number, undefined
@@ -20,11 +19,11 @@ from recuse.metrics.human_alignment import compared
 from recuse.metrics.measure import measure
 from recuse.ratings import Ratings, mean_of
 from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats
 from recuse.statistics.rank_correlation import spearman, spearman_test
 
 __all__ = ["profile_correlations", "self_bias_span"]
 
-Floats = NDArray[np.float64]
 FEW = "no interval: these judges are all there are, not a sample of judges"
 SPAN = "largest self-bias less smallest"
 

@@ -14,19 +14,17 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from recuse.metrics.estimates import undefined
 from recuse.metrics.measure import measure
 from recuse.ratings import Cells, Ratings
 from recuse.schema import Estimate, Estimates, number
+from recuse.schema.arrays import Floats
 from recuse.statistics.rank_correlation import ranks
 from recuse.statistics.resampling import SEED, generator
 
 __all__ = ["concordance", "kendalls_w"]
-
-Floats = NDArray[np.float64]
 
 METHOD = "Kendall's W over the texts that all judges scored, ties with mean ranks"
 MANY = 50

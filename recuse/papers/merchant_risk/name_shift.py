@@ -7,6 +7,7 @@ tables do not: GPT-5.1 ranks the five authors with names hidden as it did with n
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,11 @@ from numpy.typing import NDArray
 
 from recuse.metrics.deviations import WELCH
 from recuse.metrics.estimates import THESE_TEXTS, estimated, matrix, number, undefined
-from recuse.metrics.measure import measure
+from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.metrics.name_effect import HIDDEN, SHOWN
 from recuse.ratings import Cells, Ratings
 from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats, Mask
 from recuse.statistics.clusters import difference_of_means
 from recuse.statistics.contrasts import contrast
 from recuse.statistics.distributions import FisherZ, Student
@@ -25,8 +27,6 @@ from recuse.statistics.rank_correlation import ranks, spearman
 
 __all__ = ["name_shift", "rank_stability"]
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 OVER_TEXTS = "mean change over texts, cluster-robust t over items"
 RHO = "Spearman of an author's mean scores with names shown and hidden"
 
@@ -76,13 +76,11 @@ def rank_stability(ratings: Ratings) -> Estimates:
     return _by_judge(ratings, _stability)
 
 
-def _by_judge(ratings: Ratings, compute: Any) -> Estimates:
-    estimates = {}
-    for names, part in ratings.each("names"):
-        shown, hidden = (part.where(names=level).cells() for level in (SHOWN, HIDDEN))
-        for judge in shown.judges:
-            estimates[(judge, *names)] = compute(part, judge, shown, hidden)
-    return Estimates(("judge", *ratings.within("names")), estimates)
+@per_subject("judge", itself, "names")
+def _by_judge(part: Ratings, compute: Any) -> Iterator[Named]:
+    shown, hidden = (part.where(names=level).cells() for level in (SHOWN, HIDDEN))
+    for judge in shown.judges:
+        yield judge, compute(part, judge, shown, hidden)
 
 
 # --------------------------------------------------------------------------- shift

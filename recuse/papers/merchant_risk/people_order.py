@@ -18,7 +18,6 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
@@ -26,12 +25,12 @@ from recuse.ratings import Ratings
 from recuse.ratings.array import numbers
 from recuse.ratings.ratings_table import PERSON
 from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats
 from recuse.statistics.distributions import Student, welch_satterthwaite
 from recuse.statistics.multiplicity import holm
 
 __all__ = ["people_groups", "people_pairs"]
 
-Floats = NDArray[np.float64]
 PAIRED = "mean of each person's difference, paired t over people"
 UNPAIRED = "difference of people's means, Welch's t; who rated both is not known"
 ALPHA = 0.05

@@ -10,21 +10,20 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.estimates import number, undefined
 from recuse.metrics.human_alignment import panel_offset
-from recuse.metrics.measure import measure
+from recuse.metrics.measure import itself, measure, per_part
 from recuse.papers.merchant_risk.people_order import people_groups, people_pairs
 from recuse.ratings import Ratings
 from recuse.ratings.array import numbers
 from recuse.ratings.ratings_table import PERSON
 from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.icc import icc, icc_interval, mean_squares
 
 __all__ = ["blinded_groups", "blinded_pairs", "people_reliability", "scale_matched_offset"]
 
-Floats = NDArray[np.float64]
 BESIDE = "blinded_people"
 SIMULATED = "simulated people: nobody was asked"
 INVENTED = {"simulated": True}
@@ -115,9 +114,9 @@ def scale_matched_offset(ratings: Ratings) -> Estimates:
     )
 
 
-def _nothing_to_match(ratings: Ratings, why: str) -> Estimates:
-    nothing = undefined("scale_matched_offset", why, method="people's scale stretched to the judges'", over="items")
-    return Estimates(ratings.within(), {names: nothing for names, _ in ratings.each()})
+@per_part(itself)
+def _nothing_to_match(part: Ratings, why: str) -> Estimate:
+    return undefined("scale_matched_offset", why, method="people's scale stretched to the judges'", over="items")
 
 
 def _told(people: Ratings, estimates: Estimates) -> Estimates:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from recuse.metrics.estimates import matrix, number, undefined
-from recuse.metrics.measure import measure
+from recuse.metrics.measure import itself, measure, per_part
 from recuse.ratings import Ratings
 from recuse.ratings.array import numbers
-from recuse.schema import Estimate, Estimates
+from recuse.schema import Estimate
 
 __all__ = ["pick_overlap"]
 
@@ -24,7 +24,8 @@ Levels = dict[str, dict[str, float]]
     "pick_overlap", "overlap of picks", unit="share", rank=298, bad="none",
     reading="Of the items that either of two models picked, the share that both did; the mean over pairs of models.",
 )  # fmt: skip
-def pick_overlap(ratings: Ratings) -> Estimates:
+@per_part(itself)
+def pick_overlap(part: Ratings) -> Estimate:
     """Mean Jaccard index of two models' picks, by factor level.
 
     Detail: the `values` per pair of models; `items`, how many were picked at all; `by_all`, those that every model
@@ -37,10 +38,6 @@ def pick_overlap(ratings: Ratings) -> Estimates:
     >>> pick_overlap(Ratings.of(pd.DataFrame(rows, columns=["judge", "item", "score"]))).of().detail["by_all"]
     [['i', '', {'a': 1.0, 'b': 1.0}]]
     """
-    return Estimates(ratings.within(), {names: _overlap(part) for names, part in ratings.each()})
-
-
-def _overlap(part: Ratings) -> Estimate:
     levels = _levels(part)
     models, every = list(levels), list(dict.fromkeys(item for picks in levels.values() for item in picks))
     about: dict[str, Any] = {"n": len(every), "over": "items", "unit": "share", "method": METHOD}

@@ -21,12 +21,11 @@ from recuse.metrics.measure import measure
 from recuse.papers.merchant_risk.grimmer import EPSILON, half_unit
 from recuse.ratings import Ratings
 from recuse.schema import Estimate, Estimates, RatingsError
+from recuse.schema.arrays import Floats
 from recuse.statistics.distributions import Binomial
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Floats = NDArray[np.float64]
 
 TOTALS = "share of replies with |total - mean of parts| > half a unit of the total's last decimal, Clopper-Pearson"
 

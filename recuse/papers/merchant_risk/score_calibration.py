@@ -22,12 +22,12 @@ from recuse.metrics.human_alignment import compared
 from recuse.metrics.measure import measure
 from recuse.ratings import Ratings, Scale
 from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats
 from recuse.statistics.clusters import clustered_mean
-from recuse.statistics.isotonic import isotonic
+from recuse.statistics.rank_correlation import isotonic
 
 __all__ = ["CALIBRATIONS", "LEAST", "calibration_change", "calibration_helps", "folds"]
 
-Floats = NDArray[np.float64]
 Fit = Callable[[Floats, Floats], Callable[[Floats], Floats]]
 
 FEW, FOLDS = 50, 10

@@ -26,12 +26,12 @@ from recuse.metrics.measure import measure
 from recuse.papers.merchant_risk.score_calibration import LEAST, folds
 from recuse.ratings import Ratings, mean_of
 from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats
 from recuse.statistics.clusters import clustered_mean
 from recuse.statistics.rank_correlation import spearman
 
 __all__ = ["ENSEMBLES", "ensemble_change"]
 
-Floats = NDArray[np.float64]
 Weigh = Callable[[Floats, Floats], tuple[Floats, Floats]]
 """From judges' scores (J, T) and people's (T,) to an offset to add and a weight per judge, each (J,)."""
 

@@ -8,30 +8,30 @@ ranks and decides nothing (see `recuse.metrics.self_preference`).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.estimates import undefined
-from recuse.metrics.measure import measure
+from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.metrics.own_text import missing_text, own_place, self_received_given
 from recuse.metrics.paired import paired_estimate, paired_test
 from recuse.ratings import RatingArray, Ratings, mean_of
 from recuse.ratings.array import judges_array
 from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats
 from recuse.statistics.paired import Paired
 
 __all__ = ["author_scores", "distance_from_fair"]
-
-Floats = NDArray[np.float64]
 
 
 @measure(
     "author_score", "score by the others", rank=355,
     reading="Mean score of an author's texts by all judges but itself.",
 )  # fmt: skip
-def author_scores(ratings: Ratings) -> Estimates:
+@per_subject("target", itself)
+def author_scores(part: Ratings) -> Iterator[Named]:
     """Mean over items of the other judges' mean score of an author's text, by target and factor level. Detail: `rank`
     among the targets, 1 for the best, ties sharing the better rank. Undefined for a target that nobody else scored.
 
@@ -42,19 +42,16 @@ def author_scores(ratings: Ratings) -> Estimates:
     >>> [(estimates.of(target=name).value, estimates.of(target=name).detail["rank"]) for name in "ab"]
     [(3.0, 2), (4.0, 1)]
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each():
-        array = judges_array(part)
-        own = array.columns(part.authors)
-        values: dict[str, Floats] = {}
-        for column, target in enumerate(array.targets):
-            others = np.array([place != column for place in own])
-            values[target] = mean_of(array.means[others, :, column], axis=0)
-        means = {target: float(np.nanmean(v)) for target, v in values.items() if np.isfinite(v).any()}
-        for target, per_item in values.items():
-            rank = 1 + sum(mean > means[target] + 1e-12 for mean in means.values()) if target in means else None
-            estimates[target, *names] = _mean(part, array, per_item, {"rank": rank}, "nobody else scored it")
-    return Estimates(("target", *ratings.within()), estimates)
+    array = judges_array(part)
+    own = array.columns(part.authors)
+    values: dict[str, Floats] = {}
+    for column, target in enumerate(array.targets):
+        others = np.array([place != column for place in own])
+        values[target] = mean_of(array.means[others, :, column], axis=0)
+    means = {target: float(np.nanmean(v)) for target, v in values.items() if np.isfinite(v).any()}
+    for target, per_item in values.items():
+        rank = 1 + sum(mean > means[target] + 1e-12 for mean in means.values()) if target in means else None
+        yield target, _mean(part, array, per_item, {"rank": rank}, "nobody else scored it")
 
 
 @measure(

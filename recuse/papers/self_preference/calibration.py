@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recuse.metrics.estimates import estimated, number, undefined
-from recuse.metrics.measure import measure
+from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.papers.self_preference.reference_verdicts import neutral, reference_verdicts, verdict
 from recuse.ratings import Ratings
 from recuse.ratings.pair_array import PAIRED, repeated_over, verdicts_of
@@ -112,7 +112,8 @@ def gain(ratings: Ratings, evidence: Ratings | None = None, scores: Ratings | No
     "own_win_excess_change", "own wins, after less before", unit="share", signed=True,
     reading="How a judge's wins of its own text beyond neutral peers change when both orders are asked.",
 )  # fmt: skip
-def position_calibration(ratings: Ratings) -> Estimates:
+@per_subject(("judge", "mitigation"), itself, *PAIRED)
+def position_calibration(part: Ratings) -> Iterator[Named]:
     """Change of a judge's own-text excess when both orders are asked instead of "ab" alone, by (judge, mitigation), the
     latter always "position_calibration"; `before` and `after` in detail, interval over clusters.
 
@@ -128,14 +129,11 @@ def position_calibration(ratings: Ratings) -> Estimates:
     >>> estimates.of(judge="x", mitigation="position_calibration").value
     -0.5
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each(*PAIRED):
-        table = _credits(part)
-        table = table[table["kind"] != PERSON]
-        table = table.assign(before=table["ab"], after=verdict((table["ab"] + table["ba"]) / 2))
-        for judge, text in part.own().items():
-            estimates[(judge, CALIBRATION, *names)] = _calibrated(table, judge, text, part.authors, repeated_over(part))
-    return Estimates(("judge", "mitigation", *ratings.within(*PAIRED)), estimates)
+    table = _credits(part)
+    table = table[table["kind"] != PERSON]
+    table = table.assign(before=table["ab"], after=verdict((table["ab"] + table["ba"]) / 2))
+    for judge, text in part.own().items():
+        yield (judge, CALIBRATION), _calibrated(table, judge, text, part.authors, repeated_over(part))
 
 
 # --------------------------------------------------------------------------- verdicts beside their reference

@@ -16,11 +16,11 @@ from recuse.ratings import Ratings
 from recuse.ratings.factors import PROMPT
 from recuse.ratings.pair_array import PAIRED, codes_of, pair_array, repeated_over
 from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats
 from recuse.statistics.bounded import BOUNDED, bounded_mean
 
 __all__ = ["choice_change", "discussion_change", "same_choice"]
 
-Floats = NDArray[np.float64]
 FIRST_CHOICE = "first_choice"
 
 

@@ -8,21 +8,22 @@ arXiv:2309.13308; thesis on bias in LLM self-evaluation, sec. 1.2.3.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.estimates import number, undefined
-from recuse.metrics.measure import measure
+from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.papers.self_preference.over_texts import axes_of, mean_over_texts, true_scores
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import array_of
-from recuse.schema import Estimate, Estimates
+from recuse.schema import Estimate
+from recuse.schema.arrays import Floats
 
 __all__ = ["calibrated_criteria"]
 
-Floats = NDArray[np.float64]
 CRITERIA, FOLD = "criteria", "fold"
 CHOOSING, TESTING = "calibration", "held_out"
 
@@ -32,7 +33,8 @@ CHOOSING, TESTING = "calibration", "held_out"
     reading="Distance from the labels by the judge's own criteria, chosen on other texts, less that by the given ones. "
     "Below 0: it helps.",
 )  # fmt: skip
-def calibrated_criteria(ratings: Ratings) -> Estimates:
+@per_subject("judge", itself, CRITERIA)
+def calibrated_criteria(part: Ratings) -> Iterator[Named]:
     """Mean over held-out texts of |own - label| - |given - label|, by judge; own criteria are those whose scores
     correlate best with the labels on the calibration texts (the nearest to them where no correlation is defined).
 
@@ -50,18 +52,15 @@ def calibrated_criteria(ratings: Ratings) -> Estimates:
     >>> estimates.value, estimates.detail["chosen"]
     (-1.0, 'draft')
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each(CRITERIA):
-        axes = axes_of(part)
-        arrays = {level: array_of(part.where(**{CRITERIA: level}), axes) for level in part.levels(CRITERIA)}
-        if not arrays:
-            continue
-        first = next(iter(arrays.values()))
-        true, fold = true_scores(part, first), _folds(part, first)
-        for row, judge in enumerate(first.raters):
-            scores = {level: array.means[row] for level, array in arrays.items()}
-            estimates[judge, *names] = _estimate(part, first, scores, true, fold)
-    return Estimates(("judge", *ratings.within(CRITERIA)), estimates)
+    axes = axes_of(part)
+    arrays = {level: array_of(part.where(**{CRITERIA: level}), axes) for level in part.levels(CRITERIA)}
+    if not arrays:
+        return
+    first = next(iter(arrays.values()))
+    true, fold = true_scores(part, first), _folds(part, first)
+    for row, judge in enumerate(first.raters):
+        scores = {level: array.means[row] for level, array in arrays.items()}
+        yield judge, _estimate(part, first, scores, true, fold)
 
 
 def _folds(part: Ratings, array: RatingArray) -> NDArray[Any]:

@@ -24,14 +24,13 @@ from recuse.metrics.measure import measure
 from recuse.ratings import Ratings
 from recuse.ratings.ratings import CRITERION
 from recuse.schema import Estimate, Estimates, RecuseError
+from recuse.schema.arrays import Floats
 from recuse.statistics.clusters import SHARE, clustered_share
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["Blocks", "Defence", "clean_blocked", "committee_blocks", "stopped"]
-
-Floats = NDArray[np.float64]
 
 
 class Blocks(NamedTuple):

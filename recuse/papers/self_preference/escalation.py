@@ -11,18 +11,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
-from recuse.metrics.measure import measure
+from recuse.metrics.measure import itself, measure, per_part
 from recuse.papers.self_preference.over_texts import true_scores
 from recuse.ratings import RatingArray, Ratings, mean_of
-from recuse.schema import Estimate, Estimates
+from recuse.schema import Estimate
+from recuse.schema.arrays import Floats
 from recuse.statistics.bounded import BOUNDED, bounded_mean
 
 __all__ = ["escalation"]
 
-Floats = NDArray[np.float64]
 BOUND = 0.1
 FEWEST = 4
 
@@ -32,7 +31,8 @@ FEWEST = 4
     reading="Distance of the jury's mean from the labels on texts that it keeps, less that on all, where texts that "
     "its members differ about go to people. Below 0: it helps.",
 )  # fmt: skip
-def escalation(ratings: Ratings, bound: float = BOUND) -> Estimates:
+@per_part(itself)
+def escalation(part: Ratings, bound: float = BOUND) -> Estimate:
     """Error of the jury on the texts that it keeps less on all texts, on the second half of the items, in units of the
     scale; by factor level. Texts whose members' range is above the threshold go to people. The threshold is the largest
     range seen in the first half at which the mean error of what is kept is at most `bound` of the scale's range; where
@@ -50,8 +50,7 @@ def escalation(ratings: Ratings, bound: float = BOUND) -> Estimates:
     >>> estimates.value, estimates.detail["escalated"]
     (-1.0, 0.5)
     """
-    estimates = {names: _escalated(part, bound) for names, part in ratings.each()}
-    return Estimates(ratings.within(), estimates)
+    return _escalated(part, bound)
 
 
 def _escalated(part: Ratings, bound: float) -> Estimate:

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.estimates import number
 from recuse.metrics.measure import measure
@@ -16,11 +15,10 @@ from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import arrays_by_level
 from recuse.ratings.factors import DIRECTION, LEVELS
 from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats
 from recuse.statistics.paired import Paired
 
 __all__ = ["AGAINST", "framing_change"]
-
-Floats = NDArray[np.float64]
 
 ASCENDING, REVERSED = LEVELS[DIRECTION]
 AGAINST = ("received", "given", "controlled")

@@ -20,7 +20,6 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, undefined
 from recuse.metrics.measure import measure
@@ -29,11 +28,11 @@ from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import array_of
 from recuse.ratings.factors import DIRECTION, LEVELS
 from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats
 from recuse.statistics.clusters import OverClusters
 
 __all__ = ["JURIES", "alpha", "jury_error", "jury_reliability"]
 
-Floats = NDArray[np.float64]
 JURIES = ("ascending", "reversed", "part_inverted", "change")
 JACKKNIFE = "jackknife over clusters, Student's t"
 MOST = 200

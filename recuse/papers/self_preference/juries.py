@@ -23,10 +23,10 @@ from recuse.ratings import Numeric, RatingArray, Ratings, mean_of
 from recuse.ratings.array import array_of
 from recuse.ratings.pair_array import pair_array
 from recuse.schema import RecuseError
+from recuse.schema.arrays import Floats
 
 __all__ = ["Jury", "as_given", "peer_ranked", "poll", "weighted_poll"]
 
-Floats = NDArray[np.float64]
 Judges = NDArray[np.bool_]
 PERPLEXITY = "perplexity"
 UNPREDICTED = "no log-probabilities were recorded, so the judges' perplexity on the texts is unknown"

@@ -14,7 +14,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.deviations import WELCH
 from recuse.metrics.estimates import THESE_TEXTS, estimated, number, undefined
@@ -22,13 +21,13 @@ from recuse.metrics.measure import measure
 from recuse.ratings import Cells, Ratings
 from recuse.ratings.criteria import TRUE, counted_criteria
 from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats
 from recuse.statistics.clusters import difference_of_means
 from recuse.statistics.contrasts import contrast
 from recuse.statistics.rank_correlation import spearman
 
 __all__ = ["known_score_error"]
 
-Floats = NDArray[np.float64]
 OVER_TEXTS = "mean of score less right score over texts, cluster-robust t over items"
 
 

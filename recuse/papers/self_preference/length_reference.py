@@ -3,22 +3,23 @@ arXiv:2407.01085; thesis on bias in LLM self-evaluation, sec. 2.2.1)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, undefined
-from recuse.metrics.measure import measure
+from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.ratings import Ratings
 from recuse.ratings.lengths import doublings_of_pairs
 from recuse.ratings.pair_array import PAIRED, PairArray, codes_of, pair_array, repeated_over
-from recuse.schema import Estimate, Estimates
+from recuse.schema import Estimate
+from recuse.schema.arrays import Floats
 from recuse.statistics.clusters import clustered_mean
 
 __all__ = ["same_length_reference"]
 
-Floats = NDArray[np.float64]
 REFERENCED = "mean over texts, cluster-robust t over clusters"
 REFERENCES = ("any", "same_length", "change")
 
@@ -28,7 +29,8 @@ REFERENCES = ("any", "same_length", "change")
     reading="What a judge gives the longer text beyond its peers: against any text, against the nearest in length, and "
     "the difference.",
 )  # fmt: skip
-def same_length_reference(ratings: Ratings) -> Estimates:
+@per_subject(("judge", "reference"), itself, *PAIRED)
+def same_length_reference(part: Ratings) -> Iterator[Named]:
     """The longer text's credit beyond the peers', against any other text and against the one nearest in length only, by
     (judge, reference): "any", "same_length" and their "change", negative where the remedy lowers a preference for
     length. Of choices, or of scores, which decide who wins: then every text meets every other of its item.
@@ -45,19 +47,16 @@ def same_length_reference(ratings: Ratings) -> Estimates:
     >>> same_length_reference(Ratings.of(frame, texts=texts)).of(judge="x", reference="any").value
     0.5
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each(*PAIRED):
-        met, over = pair_array(part), repeated_over(part)
-        doublings = doublings_of_pairs(part, met)
-        beyond = met.beyond_peers() * np.sign(doublings)
-        texts, text_groups = _texts_met(met)
-        for j, judge in enumerate(met.judges):
-            usable = np.isfinite(beyond[j])
-            means = _by_text(beyond[j][usable], np.abs(doublings[usable]), texts[:, usable], len(text_groups))
-            more = {"n_excluded": int(met.requested[j].sum() - usable.sum()), **over}
-            for reference, values in zip(REFERENCES, means, strict=True):
-                estimates[(judge, reference, *names)] = _referenced(values, text_groups, bool(usable.any()), more)
-    return Estimates(("judge", "reference", *ratings.within(*PAIRED)), estimates)
+    met, over = pair_array(part), repeated_over(part)
+    doublings = doublings_of_pairs(part, met)
+    beyond = met.beyond_peers() * np.sign(doublings)
+    texts, text_groups = _texts_met(met)
+    for j, judge in enumerate(met.judges):
+        usable = np.isfinite(beyond[j])
+        means = _by_text(beyond[j][usable], np.abs(doublings[usable]), texts[:, usable], len(text_groups))
+        more = {"n_excluded": int(met.requested[j].sum() - usable.sum()), **over}
+        for reference, values in zip(REFERENCES, means, strict=True):
+            yield (judge, reference), _referenced(values, text_groups, bool(usable.any()), more)
 
 
 def _texts_met(met: PairArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

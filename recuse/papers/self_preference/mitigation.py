@@ -37,11 +37,10 @@ from recuse.ratings import RatingArray, Ratings, mean_of
 from recuse.ratings.array import array_of, judges_array
 from recuse.ratings.factors import DIRECTION, LEVELS
 from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats
 from recuse.statistics.paired import Paired, significant
 
 __all__ = ["MITIGATIONS", "what_if"]
-
-Floats = NDArray[np.float64]
 
 MITIGATIONS = (
     "poll", "weighted_poll", "peer_rank", "peer_rank_battles", "inverted_mix", "probability_weighted", "segments"

@@ -14,11 +14,10 @@ from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import Axes
 from recuse.ratings.criteria import TRUE
 from recuse.schema import Estimate
+from recuse.schema.arrays import Floats
 from recuse.statistics.bounded import BOUNDED, bounded_mean
 
 __all__ = ["axes_of", "mean_over_texts", "true_scores"]
-
-Floats = NDArray[np.float64]
 
 
 def axes_of(ratings: Ratings) -> Axes:

@@ -27,12 +27,12 @@ from recuse.papers.self_preference.over_texts import true_scores
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import judges_array
 from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats
 from recuse.statistics.clusters import OverClusters
 from recuse.statistics.rank_correlation import spearman, spearman_test
 
 __all__ = ["capability_and_overconfidence", "overconfidence"]
 
-Floats = NDArray[np.float64]
 UNKNOWN = "what the texts deserve is not known; say it (texts: true_<criterion>)"
 METHOD = "Spearman's rho over judges, p by all permutations"
 FEWEST = 4

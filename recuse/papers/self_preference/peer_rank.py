@@ -15,15 +15,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.ratings import RatingArray, mean_of
 from recuse.ratings.pair_array import PairArray
 from recuse.schema import RecuseError
+from recuse.schema.arrays import Floats
 
 __all__ = ["NotConverged", "PeerRank", "chosen_wins", "graded_wins", "peer_rank"]
 
-Floats = NDArray[np.float64]
 TOLERANCE = 1e-10
 ITERATIONS = 1000
 

@@ -27,12 +27,11 @@ from recuse.metrics.paired import paired_estimate, paired_test
 from recuse.ratings import Numeric, RatingArray, Ratings, Scale, mean_of
 from recuse.ratings.array import judges_array
 from recuse.schema import Estimate, Estimates, RatingsError
+from recuse.schema.arrays import Floats
 from recuse.statistics.clusters import OverClusters, slope
 from recuse.statistics.paired import significant
 
 __all__ = ["grade_on_predictability", "own_predictability"]
-
-Floats = NDArray[np.float64]
 
 SLOPE = "least squares with a level per item, jackknife over clusters, Student's t"
 

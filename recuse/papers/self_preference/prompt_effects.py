@@ -22,10 +22,10 @@ from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import array_of
 from recuse.ratings.factors import PROMPT
 from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats
 
 __all__ = ["error_by_prompt", "error_change", "score_change"]
 
-Floats = NDArray[np.float64]
 TOKENS = "tokens"
 UNKNOWN = "what the texts deserve is not known; say it (texts: true_<criterion>)"
 NOT_BOTH = "no text was judged in both ways"

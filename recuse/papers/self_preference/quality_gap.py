@@ -5,6 +5,7 @@ Thesis on bias in LLM self-evaluation, sec. 2.1, after Wang et al. (2023, arXiv:
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
-from recuse.metrics.measure import measure
+from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.metrics.pairs_by_judge import paired
 from recuse.metrics.position import NO_PAIR
 from recuse.ratings import Ratings
 from recuse.ratings.pair_array import PAIRED, repeated_over
-from recuse.schema import Estimate, Estimates
+from recuse.schema import Estimate
+from recuse.schema.arrays import Floats
 from recuse.statistics.clusters import slope
 
 if TYPE_CHECKING:
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["gap_effect"]
 
-Floats = NDArray[np.float64]
 BINS = (0.0, 0.25, 0.5, 1.0)
 SLOPE = "least-squares slope with intercept, jackknife over clusters, Student's t"
 
@@ -34,7 +35,8 @@ SLOPE = "least-squares slope with intercept, jackknife over clusters, Student's 
     "gap_effect", "sensitivity to order and the quality gap", unit="share per unit of win rate", signed=True,
     reading="How much less often the order decides where one text is clearly better; expected below 0.",
 )  # fmt: skip
-def gap_effect(ratings: Ratings, bins: tuple[float, ...] = BINS) -> Estimates:
+@per_subject("judge", itself, *PAIRED)
+def gap_effect(part: Ratings, bins: tuple[float, ...] = BINS) -> Iterator[Named]:
     """How much less often the order decides when one text is clearly better: slope of order-sensitivity (0 or 1 per
     pair) on the quality gap, by judge; expected below 0 (thesis, sec. 2.1).
 
@@ -49,13 +51,10 @@ def gap_effect(ratings: Ratings, bins: tuple[float, ...] = BINS) -> Estimates:
     >>> gap_effect(Ratings.of(frame, texts=texts)).of(judge="x").note
     "undefined: no other judge's verdicts give these texts different win rates"
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each(*PAIRED):
-        pairs = paired(part)
-        pairs = pairs.assign(gap=_gaps(pairs, part.judges))
-        for judge in part.judges:
-            estimates[(judge, *names)] = _gap_effect(pairs[pairs["rater"] == judge], bins, repeated_over(part))
-    return Estimates(("judge", *ratings.within(*PAIRED)), estimates)
+    pairs = paired(part)
+    pairs = pairs.assign(gap=_gaps(pairs, part.judges))
+    for judge in part.judges:
+        yield judge, _gap_effect(pairs[pairs["rater"] == judge], bins, repeated_over(part))
 
 
 def _gap_effect(mine: pd.DataFrame, bins: tuple[float, ...], over: dict[str, Any]) -> Estimate:

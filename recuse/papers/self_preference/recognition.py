@@ -23,13 +23,13 @@ from recuse.ratings import Ratings, mean_of
 from recuse.ratings.array import judges_array
 from recuse.ratings.pair_array import PAIRED, codes_of, pair_array, repeated_over
 from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats
 from recuse.statistics.bounded import BOUNDED, bounded_mean
 from recuse.statistics.clusters import difference_of_means
 from recuse.statistics.paired import Paired
 
 __all__ = ["preference_where_recognised", "recognised_in_pairs", "recognised_singly", "recognition_and_preference"]
 
-Floats = NDArray[np.float64]
 DIFFERENCE = "difference of means over items, Student's t"
 
 

@@ -23,6 +23,7 @@ from recuse.papers.self_preference.defences import Blocks
 from recuse.papers.self_preference.injection_phrases import has_phrase
 from recuse.ratings import Ratings
 from recuse.schema import RecuseError
+from recuse.schema.arrays import Floats
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,8 +35,6 @@ __all__ = [
     "text_blocks",
     "texts_of",
 ]
-
-Floats = NDArray[np.float64]
 
 
 def text_blocks(ratings: Ratings) -> Blocks:

@@ -15,7 +15,7 @@ All measures take ratings of choices (`recuse.ratings.pair_array`) whose `author
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,16 +23,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
-from recuse.metrics.measure import measure
+from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.ratings import Ratings, mean_of
 from recuse.ratings.pair_array import PAIRED, PairArray, codes_of, pair_array, repeated_over
-from recuse.schema import Estimate, Estimates
+from recuse.schema import Estimate
+from recuse.schema.arrays import Floats
 from recuse.statistics.bounded import BOUNDED, bounded_mean
 from recuse.statistics.clusters import OverClusters
 
 __all__ = ["SEEN_BY", "controlled_excess", "excess", "own_win_rate"]
 
-Floats = NDArray[np.float64]
 SEEN_BY = ("self", "peers", "neutral_peers", "people")
 JACKKNIFE = "jackknife over clusters, Student's t"
 
@@ -41,7 +41,8 @@ JACKKNIFE = "jackknife over clusters, Student's t"
     "own_win_rate", "wins of its own text", unit="share",
     reading="How often a judge's own text wins, by its own choice, its peers' and people's.",
 )  # fmt: skip
-def own_win_rate(ratings: Ratings) -> Estimates:
+@per_subject(("judge", "seen_by"), itself, *PAIRED)
+def own_win_rate(part: Ratings) -> Iterator[Named]:
     """Mean credit of the judge's own text over the pairs it takes part in, by (judge, seen_by).
 
     `seen_by`: "self", "peers" (all other judges, the other author among them), "neutral_peers" (who wrote neither
@@ -56,14 +57,11 @@ def own_win_rate(ratings: Ratings) -> Estimates:
     >>> [estimates.of(judge="x", seen_by=view).value for view in ("self", "peers")]
     [1.0, 0.5]
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each(*PAIRED):
-        met, over = pair_array(part), repeated_over(part)
-        for judge, text in part.own().items():
-            mine = _OwnPairs.of(met, part.authors, judge, text)
-            for view in SEEN_BY:
-                estimates[(judge, view, *names)] = _rate("own_win_rate", mine, mine.seen[view], (0.0, 1.0), view, over)
-    return Estimates(("judge", "seen_by", *ratings.within(*PAIRED)), estimates)
+    met, over = pair_array(part), repeated_over(part)
+    for judge, text in part.own().items():
+        mine = _OwnPairs.of(met, part.authors, judge, text)
+        for view in SEEN_BY:
+            yield (judge, view), _rate("own_win_rate", mine, mine.seen[view], (0.0, 1.0), view, over)
 
 
 @measure(
@@ -71,7 +69,8 @@ def own_win_rate(ratings: Ratings) -> Estimates:
     above="prefers its own text|prefer their own texts", below="disfavours its own text|disfavour their own texts",
     reading="Wins of a judge's own text by its own choice less those by peers who wrote neither text.",
 )  # fmt: skip
-def excess(ratings: Ratings) -> Estimates:
+@per_subject("judge", itself, *PAIRED)
+def excess(part: Ratings) -> Iterator[Named]:
     """Own text's credit by the judge itself minus that by neutral peers on the same pairs, by judge, -1 to 1.
 
     Pairs without a usable verdict of either are excluded and counted. Detail: both rates on these pairs, and
@@ -84,21 +83,18 @@ def excess(ratings: Ratings) -> Estimates:
     >>> excess(Ratings.of(frame, texts=texts, authors={"x": "x"})).of(judge="x").value
     0.5
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each(*PAIRED):
-        met, over = pair_array(part), repeated_over(part)
-        for judge, text in part.own().items():
-            mine = _OwnPairs.of(met, part.authors, judge, text)
-            beyond = mine.seen["self"] - mine.seen["neutral_peers"]
-            both, versus = np.isfinite(beyond), mine.seen["self"] - mine.seen["people"]
-            rates = {view: number(float(mean_of(mine.seen[view][both], 0))) for view in ("self", "neutral_peers")}
-            detail = {
-                **rates, "against_people": number(float(mean_of(versus, 0))),
-                "pairs_with_people": int(np.isfinite(versus).sum()),
-            }  # fmt: skip
-            who = "the judge and a neutral peer"
-            estimates[(judge, *names)] = _rate("own_win_excess", mine, beyond, (-1.0, 1.0), who, over, detail)
-    return Estimates(("judge", *ratings.within(*PAIRED)), estimates)
+    met, over = pair_array(part), repeated_over(part)
+    for judge, text in part.own().items():
+        mine = _OwnPairs.of(met, part.authors, judge, text)
+        beyond = mine.seen["self"] - mine.seen["neutral_peers"]
+        both, versus = np.isfinite(beyond), mine.seen["self"] - mine.seen["people"]
+        rates = {view: number(float(mean_of(mine.seen[view][both], 0))) for view in ("self", "neutral_peers")}
+        detail = {
+            **rates, "against_people": number(float(mean_of(versus, 0))),
+            "pairs_with_people": int(np.isfinite(versus).sum()),
+        }  # fmt: skip
+        who = "the judge and a neutral peer"
+        yield judge, _rate("own_win_excess", mine, beyond, (-1.0, 1.0), who, over, detail)
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +151,8 @@ def _rate(
     above="prefers its own text|prefer their own texts", below="disfavours its own text|disfavour their own texts",
     reading="Own wins beyond neutral peers, with how well the judge tells texts apart taken into account.",
 )  # fmt: skip
-def controlled_excess(ratings: Ratings) -> Estimates:
+@per_subject("judge", itself, *PAIRED)
+def controlled_excess(part: Ratings) -> Iterator[Named]:
     """Excess with the judge's own discrimination taken into account, by judge:
 
         (self - 1/2) - lambda (neutral - 1/2),   lambda = sum_p j_p n_p / sum_p n_p^2
@@ -175,12 +172,9 @@ def controlled_excess(ratings: Ratings) -> Estimates:
     >>> controlled_excess(Ratings.of(frame, texts=texts, authors={"x": "x"})).of(judge="x").defined
     False
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each(*PAIRED):
-        cube, over = _Cube.of(pair_array(part)), repeated_over(part)
-        for judge, text in part.own().items():
-            estimates[(judge, *names)] = cube.controlled(judge, text, part.authors, over)
-    return Estimates(("judge", *ratings.within(*PAIRED)), estimates)
+    cube, over = _Cube.of(pair_array(part)), repeated_over(part)
+    for judge, text in part.own().items():
+        yield judge, cube.controlled(judge, text, part.authors, over)
 
 
 @dataclass(frozen=True, eq=False)

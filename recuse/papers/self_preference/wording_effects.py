@@ -26,10 +26,10 @@ from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import array_of
 from recuse.ratings.factors import DIRECTION, LEVELS, WORDING
 from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats
 
 __all__ = ["EFFECTS", "wording_effects", "wording_flip"]
 
-Floats = NDArray[np.float64]
 EFFECTS = ("wording", "direction", "interaction")
 NOT_ALL = "no text was scored under both words and in both directions"
 QUALITY, BADNESS = LEVELS[WORDING]

@@ -7,18 +7,33 @@ intraclass correlations have the F distribution of their own.
 from __future__ import annotations
 
 from recuse.statistics.agreement.coefficient import Coefficient
-from recuse.statistics.agreement.correlation import concordance, kendall_tau, pearson, spearman_rho
-from recuse.statistics.agreement.errors import mean_absolute_error, mean_error
+from recuse.statistics.agreement.correlation import (
+    concordance,
+    kendall_tau,
+    mean_absolute_error,
+    mean_error,
+    pearson,
+    products,
+    spearman_rho,
+)
 from recuse.statistics.agreement.icc import FORMS, ICC, icc, icc_interval, icc_of_pairs, mean_squares
 from recuse.statistics.agreement.krippendorff import krippendorff_alpha
-from recuse.statistics.agreement.many import fleiss_kappa, gwet_many, percent_many
-from recuse.statistics.agreement.options import coded, counts_of, distances, tables_of
-from recuse.statistics.agreement.pairs import cohen_kappa, gwet_ac, percent_agreement, scott_pi
-from recuse.statistics.agreement.rates import confusion, rate
+from recuse.statistics.agreement.options import (
+    cohen_kappa,
+    counts_of,
+    distances,
+    fleiss_kappa,
+    gwet_ac,
+    gwet_many,
+    percent_agreement,
+    percent_many,
+    rate,
+    scott_pi,
+)
 
 __all__ = [
-    "FORMS", "ICC", "Coefficient", "coded", "cohen_kappa", "concordance", "confusion", "counts_of",
-    "distances", "fleiss_kappa", "gwet_ac", "gwet_many", "icc", "icc_interval", "icc_of_pairs", "kendall_tau",
-    "krippendorff_alpha", "mean_absolute_error", "mean_error", "mean_squares", "pearson",
-    "percent_agreement", "percent_many", "rate", "scott_pi", "spearman_rho", "tables_of",
+    "FORMS", "ICC", "Coefficient", "cohen_kappa", "concordance", "counts_of", "distances", "fleiss_kappa", "gwet_ac",
+    "gwet_many", "icc", "icc_interval", "icc_of_pairs", "kendall_tau", "krippendorff_alpha", "mean_absolute_error",
+    "mean_error", "mean_squares", "pearson", "percent_agreement", "percent_many", "products", "rate", "scott_pi",
+    "spearman_rho",
 ]  # fmt: skip

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from recuse.schema import RecuseError
-from recuse.statistics.agreement.scales import OnScale, PerfectAgreement
+from recuse.schema.arrays import Floats
+from recuse.statistics.agreement.coefficient_intervals import OnScale, PerfectAgreement
 from recuse.statistics.clusters import OverClusters
 from recuse.statistics.contrasts import Contrast, slip_variance
 from recuse.statistics.distributions import Draws, Student
@@ -25,7 +26,6 @@ from recuse.statistics.resampling import percentile
 
 __all__ = ["EMPTY", "Coefficient", "Form", "ratio"]
 
-Floats = NDArray[np.float64]
 Form = Literal["chance", "correlation", "difference", "plain"]
 EMPTY = "no item was rated by two raters"
 CELLS = 4_000_000

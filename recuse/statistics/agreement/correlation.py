@@ -1,4 +1,4 @@
-"""Correlations of two raters over items: Pearson, Spearman, Kendall's tau-b, and Lin's concordance.
+"""Numbers of two raters over items: Pearson's, Spearman's and Kendall's correlation, Lin's concordance, mean errors.
 
 Pearson and concordance are functions of sums. Ranks belong to all items at once; where ratings come in steps, they too
 follow from counts: how often each pair of values occurs.
@@ -10,21 +10,21 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from recuse.statistics.agreement.coefficient import Coefficient, ratio
+from recuse.schema.arrays import Floats
+from recuse.statistics.agreement.coefficient import EMPTY, Coefficient, ratio
+from recuse.statistics.agreement.coefficient_intervals import Mirrored, OnScale, PerfectAgreement
 from recuse.statistics.agreement.options import coded
-from recuse.statistics.agreement.scales import Mirrored, OnScale, PerfectAgreement
 from recuse.statistics.clusters import clustered_mean
 from recuse.statistics.distributions import FEWEST_PAIRS, FisherZ
 from recuse.statistics.rank_correlation import spearman, spearman_influence
 
 __all__ = [
-    "concordance", "concordance_of", "kendall_tau", "pearson", "pearson_of", "spearman_distribution",
+    "concordance", "kendall_tau", "mean_absolute_error", "mean_error", "pearson", "products", "spearman_distribution",
     "spearman_rho",
 ]  # fmt: skip
 
-Floats = NDArray[np.float64]
 CELLS = 500
 """Most pairs of values that ranks are counted over."""
 LEVELS = 20
@@ -39,30 +39,20 @@ def pearson(x: ArrayLike, y: ArrayLike) -> Coefficient:
     >>> round(pearson([1, 2, 3], [1, 2, 4]).value, 4)
     0.982
     """
-    return pearson_of(_products(x, y))
-
-
-def pearson_of(products: Floats) -> Coefficient:
-    """The same from 1, x, y, x^2, y^2, xy of each item about a common centre, (items, 6)."""
-
     def of(s: Floats) -> Floats:
         n, mx, my, xx, yy, xy = s.T
         with np.errstate(invalid="ignore"):
             below = np.sqrt(_spread(n, mx, xx)) * np.sqrt(_spread(n, my, yy))
         return np.clip(ratio(n * xy - mx * my, below), -1.0, 1.0)
 
-    return Coefficient(products, of, _why, "correlation")
+    return Coefficient(products(x, y), of, _why, "correlation")
 
 
-def concordance(x: ArrayLike, y: ArrayLike) -> Coefficient:
-    """Lin's concordance 2 cov(x, y) / (var(x) + var(y) + (mean(x) - mean(y))^2), divisor n: 1 only where ratings are
-    equal, not merely on a line. Cohen's kappa with quadratic weights is the same. Lin (1989), Biometrics 45, 255-268.
+def concordance(shares: Floats) -> Coefficient:
+    """Lin's concordance 2 cov(x, y) / (var(x) + var(y) + (mean(x) - mean(y))^2), divisor n, from the `products` of two
+    raters: 1 only where ratings are equal, not merely on a line. Cohen's kappa with quadratic weights is the same. Lin
+    (1989), Biometrics 45, 255-268.
     """
-    return concordance_of(_products(x, y))
-
-
-def concordance_of(products: Floats) -> Coefficient:
-    """The same from 1, x, y, x^2, y^2, xy of each item about a common centre, (items, 6)."""
 
     def of(s: Floats) -> Floats:
         n, mx, my, xx, yy, xy = s.T
@@ -72,7 +62,16 @@ def concordance_of(products: Floats) -> Coefficient:
         reason = _why(s)
         return "" if reason and np.isfinite(of(s[None])[0]) and s[0] > 0 else reason
 
-    return Coefficient(products, of, why, "correlation")
+    return Coefficient(shares, of, why, "correlation")
+
+
+def products(x: ArrayLike, y: ArrayLike) -> Floats:
+    """Per item 1, x, y, x^2, y^2, xy about a common centre, (items, 6); 0 where either is missing."""
+    a, b = _both(x, y)
+    there = np.isfinite(a)
+    centre = (a[there].mean() + b[there].mean()) / 2 if there.any() else 0.0
+    a, b = np.where(there, a - centre, 0.0), np.where(there, b - centre, 0.0)
+    return np.column_stack([there.astype(float), a, b, a * a, b * b, a * b])
 
 
 def spearman_rho(x: ArrayLike, y: ArrayLike) -> Coefficient:
@@ -156,6 +155,26 @@ def kendall_tau(x: ArrayLike, y: ArrayLike) -> Coefficient:
     return Coefficient(shares, of, _constant(rows, columns), "correlation", exact=whole)
 
 
+def mean_error(rater: ArrayLike, labels: ArrayLike) -> Coefficient:
+    """Mean of rater - label over items, both (items,): above 0 where the rater is generous.
+
+    >>> mean_error([1.0, 2.0, 4.0], [1.0, 2.0, 3.0]).value.__round__(4)
+    0.3333
+    """
+    return _mean(np.asarray(rater, dtype=float) - np.asarray(labels, dtype=float))
+
+
+def mean_absolute_error(rater: ArrayLike, labels: ArrayLike) -> Coefficient:
+    """Mean of |rater - label| over items, both (items,)."""
+    return _mean(np.abs(np.asarray(rater, dtype=float) - np.asarray(labels, dtype=float)))
+
+
+def _mean(differences: Floats) -> Coefficient:
+    there = np.isfinite(differences)
+    shares = np.column_stack([there.astype(float), np.where(there, differences, 0.0)])
+    return Coefficient(shares, lambda s: ratio(s[:, 1], s[:, 0]), lambda s: "" if s[0] > 0 else EMPTY)
+
+
 def _kendall(x: Floats, y: Floats) -> float:
     from scipy import stats  # heavy, and used here alone
 
@@ -192,15 +211,6 @@ def _both(x: ArrayLike, y: ArrayLike) -> Floats:
     values = np.array([x, y], dtype=float)
     values[:, ~np.isfinite(values).all(axis=0)] = np.nan
     return values
-
-
-def _products(x: ArrayLike, y: ArrayLike) -> Floats:
-    """Per item 1, x, y, x^2, y^2, xy about a common centre; 0 where either is missing."""
-    a, b = _both(x, y)
-    there = np.isfinite(a)
-    centre = (a[there].mean() + b[there].mean()) / 2 if there.any() else 0.0
-    a, b = np.where(there, a - centre, 0.0), np.where(there, b - centre, 0.0)
-    return np.column_stack([there.astype(float), a, b, a * a, b * b, a * b])
 
 
 def _spread(n: Floats, total: Floats, squares: Floats) -> Floats:

@@ -18,16 +18,16 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
 from recuse.schema import RecuseError
+from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.coefficient import Coefficient
 from recuse.statistics.distributions import NOTHING, Side, tail
 
 __all__ = ["FORMS", "ICC", "IccForm", "MeanSquares", "icc", "icc_interval", "icc_of_pairs", "mean_squares"]
 
-Floats = NDArray[np.float64]
 IccForm = Literal["ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)"]
 FORMS: tuple[IccForm, ...] = ("ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)")
 

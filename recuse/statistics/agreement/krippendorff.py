@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from recuse.schema import RecuseError
+from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.coefficient import EMPTY, Coefficient, ratio
 from recuse.statistics.agreement.options import coded, counts_of
 
@@ -15,7 +16,6 @@ __all__ = [
     "Level", "alpha_of_counts", "alpha_of_products", "alpha_of_sums", "alpha_of_tables", "krippendorff_alpha",
 ]  # fmt: skip
 
-Floats = NDArray[np.float64]
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
 MOST = 2000

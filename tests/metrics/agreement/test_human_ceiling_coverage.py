@@ -3,13 +3,17 @@ chance. People see a text's quality, normal with SD 1, with an error of SD .6; a
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pytest
 from scipy import stats
 from simulated_raters import answers_from
 
-from recuse.metrics.human_ceiling import _ceiling
+from recuse.metrics.human_ceiling import human_ceiling
 from recuse.ratings import Nominal, Numeric
+
+ceiling_of = inspect.unwrap(human_ceiling)
 
 pytestmark = pytest.mark.slow
 TABLES = 200
@@ -29,7 +33,7 @@ def answered(seen, scale):
 
 def estimate(judge, people, scale):
     kind = {"0-10": Numeric(0, 10, step=1.0), "1-5": Numeric(1, 5, step=1.0)}.get(scale)
-    return _ceiling(answers_from(judge, people, **({"scale": kind} if kind else {})), 0, 0.1)
+    return ceiling_of(answers_from(judge, people, **({"scale": kind} if kind else {})), 0, 0.1)
 
 
 def simulated(scale, error, texts, people, tables=TABLES):
@@ -106,7 +110,7 @@ def test_a_person_among_options_passes_as_often_as_printed(kappa, rare):
         rng, passes, printed = np.random.default_rng(texts), [], []
         for _ in range(150):
             judge, *people = person_of_kappa(rng, kappa, classes, texts)
-            found = _ceiling(answers_from(judge, people, scale=Nominal(("a", "b", "c", "d"))), 0, 0.1)
+            found = ceiling_of(answers_from(judge, people, scale=Nominal(("a", "b", "c", "d"))), 0, 0.1)
             passes.append(found.low >= -0.1)
             printed.append(found.detail["power"])
         chance = np.sqrt(max(np.mean(passes) * (1 - np.mean(passes)), 0.01) / 150)
@@ -122,7 +126,7 @@ def test_a_person_of_this_icc_passes_as_often_as_printed(icc):
         for _ in range(200):
             quality = rng.normal(size=texts)
             judge, *people = np.round(50 + 15 * (quality + error * rng.normal(size=(4, texts))), 1)
-            found = _ceiling(answers_from(judge, people, scale=Numeric(-1000, 1000)), 0, 0.1)
+            found = ceiling_of(answers_from(judge, people, scale=Numeric(-1000, 1000)), 0, 0.1)
             passes.append(found.low >= -0.1)
             printed.append(found.detail["power"])
         assert np.mean(printed) == pytest.approx(np.mean(passes), abs=0.12), texts

@@ -8,7 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.metrics import agreement, agreement_numbers, agreement_rates, agreement_table, people_agreement, unanswered
+from recuse.metrics import people_agreement, unanswered
+from recuse.metrics.agreement import COEFFICIENTS, coefficient, every_coefficient
+from recuse.metrics.agreement_example import said
+from recuse.metrics.constant_answers import gain_over_constant
 from recuse.ratings import Nominal, Numeric, Ordinal, Ratings
 from recuse.schema import RecuseError
 from recuse.statistics import agreement as ag
@@ -24,6 +27,31 @@ def frame(column: str = "response", **said: list) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+SMALL = {
+    "percent_agreement": (("ppff", "ppfp"), 0.75), "cohen_kappa": (("ppff", "ppfp"), 0.5),
+    "scott_pi": (("ppff", "ppfp"), 0.4667), "gwet_ac": (("ppff", "ppfp"), 0.5294),
+    "krippendorff_alpha": (("1245", "1355"), 0.9186), "concordance": (("1245", "1355"), 0.9091),
+    "icc_with_people": (("1245", "1355"), 0.9302), "pearson": (("124", "123"), 0.982), "spearman": (("124", "123"), 1),
+    "kendall": (("1224", "1234"), 0.9129), "mean_error": (("1245", "1234", "1234"), 0.5),
+    "absolute_error": (("1245", "2234"), 0.75), "true_positive_rate": (("pfpf", "ppff"), 0.5),
+    "true_negative_rate": (("pppp", "ppff"), 0.0), "precision": (("pppp", "ppff"), 0.5),
+    "f1": (("pppp", "ppff"), 0.6667), "confusion": (("pppf", "ppff"), 0.75),
+}  # fmt: skip
+"""Answers of the judge and of people to a few texts, and the coefficient."""
+
+
+@pytest.mark.parametrize("name", COEFFICIENTS)
+def test_every_coefficient_of_a_few_texts(name):
+    (judge, *people), value = SMALL[name]
+    ratings = said(judge=judge, **dict(zip(("ann", "bea"), people, strict=False)))
+    assert coefficient(ratings, name).of(judge="judge").value == pytest.approx(value, abs=5e-5)
+
+
+def test_a_name_that_is_no_coefficient_lists_those_there_are():
+    with pytest.raises(RecuseError, match="no coefficient 'kapa'; there are krippendorff_alpha, "):
+        coefficient(said(judge="pf", ann="pf"), "kapa")
+
+
 def of(family, judge: str = "j"):
     return family.of(judge=judge)
 
@@ -37,25 +65,22 @@ def pass_fail():
 
 
 def test_pass_and_fail_by_hand(pass_fail):
-    assert of(agreement.percent_agreement(pass_fail)).value == pytest.approx(0.7)
-    assert of(agreement.cohen_kappa(pass_fail)).value == pytest.approx((0.7 - 0.515) / 0.485)
-    assert of(agreement.scott_pi(pass_fail)).value == pytest.approx((0.7 - 0.52) / 0.48)
-    assert of(agreement.gwet_ac(pass_fail)).value == pytest.approx((0.7 - 0.48) / 0.52)
-    rates = agreement_rates
-    found = [
-        of(rate(pass_fail)).value
-        for rate in (rates.true_positive_rate, rates.true_negative_rate, rates.precision, rates.f1)
-    ]
+    assert of(coefficient(pass_fail, "percent_agreement")).value == pytest.approx(0.7)
+    assert of(coefficient(pass_fail, "cohen_kappa")).value == pytest.approx((0.7 - 0.515) / 0.485)
+    assert of(coefficient(pass_fail, "scott_pi")).value == pytest.approx((0.7 - 0.52) / 0.48)
+    assert of(coefficient(pass_fail, "gwet_ac")).value == pytest.approx((0.7 - 0.48) / 0.52)
+    rates = ("true_positive_rate", "true_negative_rate", "precision", "f1")
+    found = [of(coefficient(pass_fail, name)).value for name in rates]
     assert found == pytest.approx([9 / 11, 5 / 9, 9 / 13, 18 / 24])
-    assert of(rates.confusion(pass_fail)).detail["values"] == [[5.0, 2.0], [4.0, 9.0]]
+    assert of(coefficient(pass_fail, "confusion")).detail["values"] == [[5.0, 2.0], [4.0, 9.0]]
 
 
 def test_base_rate_and_constant_stand_beside(pass_fail):
-    detail = of(agreement.percent_agreement(pass_fail)).detail
+    detail = of(coefficient(pass_fail, "percent_agreement")).detail
     assert detail["base_rate"] == {"fail": 0.45, "pass": 0.55}
     assert detail["labels"] == {"fail": 9.0, "pass": 11.0}
     assert detail["constant"] == {"answer": "pass", "agrees": 0.55}
-    gain = of(agreement.gain_over_constant(pass_fail))
+    gain = of(gain_over_constant(pass_fail))
     assert gain.detail["judge_gain"] == pytest.approx((0.7 - 0.55) / 0.45)
     assert math.isnan(gain.value)
     assert "nobody rated these texts twice" in gain.note
@@ -66,7 +91,7 @@ def test_rates_have_the_exact_interval(pass_fail):
     from scipy import stats
 
     exact = stats.binomtest(9, 11).proportion_ci(method="exact")
-    found = of(agreement_rates.true_positive_rate(pass_fail))
+    found = of(coefficient(pass_fail, "true_positive_rate"))
     assert (found.low, found.high) == pytest.approx((exact.low, exact.high))
 
 
@@ -77,19 +102,18 @@ def test_grades_in_order_and_options_without():
     b = np.where(rng.random(50) < 0.5, a, b)
     said = frame(j=[grades[k] for k in a], ann=[grades[k] for k in b])
     ordered = Ratings.of(said, scales=Ordinal(tuple(grades)))
-    assert of(agreement.cohen_kappa(ordered, weights="quadratic")).value == pytest.approx(
-        ag.cohen_kappa(a, b, 3, "quadratic").value, abs=1e-12
+    assert of(coefficient(ordered, "cohen_kappa")).value == pytest.approx(
+        ag.cohen_kappa(np.eye(3)[a][:, :, None] * np.eye(3)[b][:, None], "quadratic").value, abs=1e-12
     )
-    assert of(agreement.krippendorff_alpha(ordered)).value == pytest.approx(
+    assert of(coefficient(ordered, "krippendorff_alpha")).value == pytest.approx(
         ag.krippendorff_alpha([a, b], "ordinal").value, abs=1e-12
     )
     plain = Ratings.of(said, scales=Nominal(tuple(grades)))
-    assert of(agreement.krippendorff_alpha(plain)).value == pytest.approx(
+    assert of(coefficient(plain, "krippendorff_alpha")).value == pytest.approx(
         ag.krippendorff_alpha([a, b]).value, abs=1e-12
     )
-    assert "without an order" in of(agreement.cohen_kappa(plain, weights="linear")).note
-    assert "two options in order" in of(agreement_rates.true_positive_rate(ordered)).note
-    assert "options here, not numbers" in of(agreement_numbers.pearson(ordered)).note
+    assert "two options in order" in of(coefficient(ordered, "true_positive_rate")).note
+    assert "options here, not numbers" in of(coefficient(ordered, "pearson")).note
 
 
 @pytest.fixture
@@ -106,14 +130,14 @@ def test_numbers_are_those_of_the_means(numbers):
     j, ann, bea = numbers
     ratings = Ratings.of(frame("score", j=list(j), ann=list(ann), bea=list(bea)), scales=Numeric(0, 10))
     people = (ann + bea) / 2
-    assert of(agreement_numbers.pearson(ratings)).value == pytest.approx(stats.pearsonr(j, people).statistic)
-    assert of(agreement_numbers.spearman(ratings)).value == pytest.approx(stats.spearmanr(j, people).statistic)
-    assert of(agreement_numbers.kendall(ratings)).value == pytest.approx(stats.kendalltau(j, people).statistic)
-    assert of(agreement_numbers.mean_error(ratings)).value == pytest.approx((j - people).mean())
-    assert of(agreement_numbers.absolute_error(ratings)).value == pytest.approx(np.abs(j - people).mean())
-    assert of(agreement_numbers.mean_error(ratings)).span == 10
+    assert of(coefficient(ratings, "pearson")).value == pytest.approx(stats.pearsonr(j, people).statistic)
+    assert of(coefficient(ratings, "spearman")).value == pytest.approx(stats.spearmanr(j, people).statistic)
+    assert of(coefficient(ratings, "kendall")).value == pytest.approx(stats.kendalltau(j, people).statistic)
+    assert of(coefficient(ratings, "mean_error")).value == pytest.approx((j - people).mean())
+    assert of(coefficient(ratings, "absolute_error")).value == pytest.approx(np.abs(j - people).mean())
+    assert of(coefficient(ratings, "mean_error")).span == 10
     squares = ag.mean_squares(np.column_stack([j, people]))
-    found = of(agreement_numbers.icc_with_people(ratings))
+    found = of(coefficient(ratings, "icc_with_people"))
     low, high = ag.icc_interval(squares)
     assert (found.value, found.low, found.high) == pytest.approx((float(ag.icc(squares)), float(low), float(high)))
 
@@ -125,8 +149,8 @@ def test_the_intraclass_correlation_knows_of_clusters(numbers):
     told = pd.DataFrame({"item": texts, "cluster": [f"c{k % 60}" for k in range(len(j))]})
     rows = frame("score", j=list(j), ann=list(ann))
     rows["item"] = texts * 2
-    apart = of(agreement_numbers.icc_with_people(Ratings.of(rows, scales=scales)))
-    together = of(agreement_numbers.icc_with_people(Ratings.of(rows, scales=scales, texts=told)))
+    apart = of(coefficient(Ratings.of(rows, scales=scales), "icc_with_people"))
+    together = of(coefficient(Ratings.of(rows, scales=scales, texts=told), "icc_with_people"))
     assert together.value == pytest.approx(apart.value)
     assert "jackknife" in together.method
     assert together.over == "clusters"
@@ -139,7 +163,7 @@ def test_mean_error_has_the_t_interval(numbers):
     j, ann, _ = numbers
     ratings = Ratings.of(frame("score", j=list(j), ann=list(ann)), scales=Numeric(0, 10))
     t = stats.ttest_1samp(j - ann, 0).confidence_interval()
-    found = of(agreement_numbers.mean_error(ratings))
+    found = of(coefficient(ratings, "mean_error"))
     assert (found.low, found.high) == pytest.approx((t.low, t.high))
 
 
@@ -148,9 +172,10 @@ def test_one_answer_against_one_person(numbers):
     j, ann, bea = numbers
     ratings = Ratings.of(frame("score", j=list(j), ann=list(ann), bea=list(bea)), scales=Numeric(0, 10))
     twice, people = np.concatenate([j, j]), np.concatenate([ann, bea])
-    assert of(agreement_numbers.concordance(ratings)).value == pytest.approx(ag.concordance(twice, people).value)
+    lin = ag.concordance(ag.products(twice, people))
+    assert of(coefficient(ratings, "concordance")).value == pytest.approx(lin.value)
     one = Ratings.of(frame("score", j=list(j), ann=list(ann)), scales=Numeric(0, 10))
-    assert of(agreement.krippendorff_alpha(one)).value == pytest.approx(
+    assert of(coefficient(one, "krippendorff_alpha")).value == pytest.approx(
         ag.krippendorff_alpha([j, ann], "interval").value, abs=1e-12
     )
 
@@ -160,7 +185,7 @@ def test_gain_of_numbers(numbers):
     other person."""
     j, ann, bea = numbers
     ratings = Ratings.of(frame("score", j=list(j), ann=list(ann), bea=list(bea)), scales=Numeric(0, 10))
-    found = of(agreement.gain_over_constant(ratings))
+    found = of(gain_over_constant(ratings))
     both = np.concatenate([ann, bea])
     judge = 1 - ((np.concatenate([j, j]) - both) ** 2).mean() / both.var()
     person = 1 - ((ann - bea) ** 2).mean() / both.var()
@@ -174,7 +199,7 @@ def test_one_more_person_gains_as_much_as_people_though_a_constant_may_do_better
     rng = np.random.default_rng(3)
     seen = 5 + rng.normal(size=4000) + error * rng.normal(size=(4, 4000))
     raters = dict(zip(("j", "ann", "bea", "cem"), map(list, seen), strict=True))
-    found = of(agreement.gain_over_constant(Ratings.of(frame("score", **raters), scales=Numeric(-10, 20))))
+    found = of(gain_over_constant(Ratings.of(frame("score", **raters), scales=Numeric(-10, 20))))
     assert found.low < 0 < found.high
     assert found.detail["people_gain"] == pytest.approx(2 / (1 + error**2) - 1, abs=0.08)
 
@@ -185,7 +210,7 @@ def test_a_constant_gains_what_people_do_not():
         frame(j=["pass"] * 10, ann=["pass"] * 8 + ["fail"] * 2, bea=["pass"] * 6 + ["fail"] * 4),
         scales=Ordinal(("fail", "pass")),
     )
-    found = of(agreement.gain_over_constant(ratings))
+    found = of(gain_over_constant(ratings))
     assert found.detail["judge_gain"] == pytest.approx(0.0)
     assert found.detail["people_gain"] == pytest.approx(1 - 0.2 / 0.3)
     assert found.value == pytest.approx(-1 / 3)
@@ -203,7 +228,7 @@ def test_repeats_of_the_judge_share_its_weight():
         for item, v in (("x", "pass"), ("y", "fail"))
     ]
     ratings = Ratings.of(pd.DataFrame(rows), scales=Ordinal(("fail", "pass")))
-    assert of(agreement.percent_agreement(ratings)).value == pytest.approx((0.75 + 1) / 2)
+    assert of(coefficient(ratings, "percent_agreement")).value == pytest.approx((0.75 + 1) / 2)
 
 
 def test_choices_are_read_as_texts():
@@ -212,7 +237,7 @@ def test_choices_are_read_as_texts():
     said += [("ann", "person", item, "ba", "second") for item in "xy"]
     rows = pd.DataFrame(said, columns=["rater", "kind", "item", "order", "response"])
     ratings = Ratings.of(rows, scales=Nominal(("first", "second", "tie")))
-    found = of(agreement.percent_agreement(ratings))
+    found = of(coefficient(ratings, "percent_agreement"))
     assert found.value == 1.0
     assert found.detail["base_rate"] == {"a": 1.0, "b": 0.0, "tie": 0.0}
 
@@ -220,7 +245,7 @@ def test_choices_are_read_as_texts():
 def test_holes_cost_the_judge_they_belong_to():
     said = frame(j1=["pass", None, "pass", "fail"], j2=["pass"] * 4, ann=["pass", "fail", "pass", None])
     ratings = Ratings.of(said, scales=Ordinal(("fail", "pass")))
-    found = agreement.percent_agreement(ratings)
+    found = coefficient(ratings, "percent_agreement")
     assert (found.of(judge="j1").n, found.of(judge="j1").n_excluded) == (2, 1)
     assert (found.of(judge="j2").n, found.of(judge="j2").value) == (3, pytest.approx(2 / 3))
 
@@ -230,7 +255,7 @@ def test_people_who_answered_under_another_level_count():
     rows = frame(j=["pass", "fail"], ann=["pass", "pass"]).assign(names="hidden")
     shown = rows[rows["rater"] == "j"].assign(names="shown")
     ratings = Ratings.of(pd.concat([rows, shown]), scales=Ordinal(("fail", "pass")))
-    found = agreement.percent_agreement(ratings)
+    found = coefficient(ratings, "percent_agreement")
     assert found.by == ("judge", "names")
     assert {estimate.value for estimate in found.values()} == {0.5}
 
@@ -239,14 +264,14 @@ def test_clusters_make_the_unit():
     said = frame(j=["pass", "fail"] * 10, ann=["pass", "pass"] * 10)
     texts = pd.DataFrame({"item": [f"i{k:03}" for k in range(20)], "cluster": [f"c{k // 4}" for k in range(20)]})
     ratings = Ratings.of(said, scales=Ordinal(("fail", "pass")), texts=texts, clusters="topics")
-    found = of(agreement.percent_agreement(ratings))
+    found = of(coefficient(ratings, "percent_agreement"))
     assert (found.over, found.clusters) == ("clusters", "topics")
 
 
 def test_a_table_of_many_kinds(table):
     """Grades and pass or fail, two judges, two targets, holes: each family on the criteria that it fits."""
     ratings = Ratings.of(table())
-    families = list(agreement_table.every_coefficient(ratings))
+    families = list(every_coefficient(ratings))
     names = [next(iter(family.values())).metric for family in families]
     assert len(names) == len(set(names)) > 12
     for family in families:
@@ -257,20 +282,20 @@ def test_a_table_of_many_kinds(table):
 
 def test_undefined_says_why():
     constant = Ratings.of(frame(j=["pass"] * 5, ann=["pass"] * 5), scales=Ordinal(("fail", "pass")))
-    assert "one and the same option" in of(agreement.cohen_kappa(constant)).note
-    assert "no judge could do better" in of(agreement.gain_over_constant(constant)).note
-    assert "labelled negative" in of(agreement_rates.true_negative_rate(constant)).note
+    assert "one and the same option" in of(coefficient(constant, "cohen_kappa")).note
+    assert "no judge could do better" in of(gain_over_constant(constant)).note
+    assert "labelled negative" in of(coefficient(constant, "true_negative_rate")).note
     apart = Ratings.of(frame(j=["pass", None], ann=[None, "fail"]), scales=Ordinal(("fail", "pass")))
-    for family in agreement_table.every_coefficient(apart):
+    for family in every_coefficient(apart):
         assert math.isnan(of(family).value)
     single = Ratings.of(frame("score", j=[3.0], ann=[4.0]), scales=Numeric(1, 5))
-    assert "two items" in of(agreement_numbers.pearson(single)).note
-    assert math.isnan(of(agreement_numbers.mean_error(single)).low)
+    assert "two items" in of(coefficient(single, "pearson")).note
+    assert math.isnan(of(coefficient(single, "mean_error")).low)
 
 
 def test_without_people_the_remedy_is_named():
     with pytest.raises(RecuseError, match="rows of kind person, one per person and item"):
-        agreement.percent_agreement(Ratings.of(frame(j=["pass", "fail"])))
+        coefficient(Ratings.of(frame(j=["pass", "fail"])), "percent_agreement")
 
 
 def test_unanswered_tells_the_hard_from_the_rest():

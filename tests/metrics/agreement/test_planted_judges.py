@@ -5,14 +5,19 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pytest
 from simulated_raters import PLANTED, World, answers_from
 
-from recuse.metrics.agreement import _against_constant
-from recuse.metrics.agreement_rates import CELLS
-from recuse.metrics.human_ceiling import _ceiling
-from recuse.metrics.unanswered import _unanswered
+from recuse.metrics.constant_answers import _against_constant
+from recuse.metrics.human_ceiling import human_ceiling
+from recuse.metrics.unanswered import unanswered
+from recuse.statistics.agreement.options import CELLS
+
+ceiling_of = inspect.unwrap(human_ceiling)
+unanswered_of = inspect.unwrap(unanswered)
 
 pytestmark = pytest.mark.slow
 TABLES = 200
@@ -28,7 +33,7 @@ def found():
         for seed in range(TABLES):
             world = World(seed)
             answers = answers_from(world.judge(kind), world.people)
-            ceiling, lost = _ceiling(answers, 0, MARGIN), _unanswered(answers, 0)
+            ceiling, lost = ceiling_of(answers, 0, MARGIN), unanswered_of(answers, 0)
             gained, _, without = (part.sum() for part in _against_constant(answers, 0, answers.raters > 1))
             flat = answers.tables(0).sum(axis=0).reshape(4)
             tpr, tnr = (float(flat @ CELLS[name][0] / (flat @ CELLS[name][1])) for name in list(CELLS)[:2])
@@ -59,7 +64,7 @@ def test_another_person_is_cleared_at_the_power_that_was_promised(found):
     assert abs(value.mean()) < 0.01
     assert ((low <= 0) & (high >= 0)).mean() > 0.9
     world = World(1)
-    promised = _ceiling(answers_from(world.judge("another person"), world.people), 0, MARGIN).detail["power"]
+    promised = ceiling_of(answers_from(world.judge("another person"), world.people), 0, MARGIN).detail["power"]
     assert (low >= -MARGIN).mean() == pytest.approx(promised, abs=0.15)
 
 
@@ -92,6 +97,6 @@ def test_a_judge_on_the_margin_is_rarely_cleared(items):
         def rater(p, truth=truth):
             return np.where(rng.random(items) < p, truth, ~truth).astype(float)
 
-        found = _ceiling(answers_from(rater(judge_skill), [rater(skill), rater(skill)]), 0, MARGIN)
+        found = ceiling_of(answers_from(rater(judge_skill), [rater(skill), rater(skill)]), 0, MARGIN)
         cleared += found.low >= -MARGIN
     assert cleared <= 0.04 * 500

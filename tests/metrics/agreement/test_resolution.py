@@ -12,7 +12,7 @@ from scipy import stats
 from recuse.papers.illusion import criteria_agreement, judge_pairs, resolution
 from recuse.papers.illusion.shared_heuristics import PAPER, JudgeModel, Study, as_ratings, simulate
 from recuse.ratings import Numeric, Ratings
-from recuse.statistics.agreement import Coefficient, panel
+from recuse.statistics.agreement import Coefficient
 
 SMALL = Study(
     judges=(JudgeModel(name="x"), JudgeModel(name="y", leniency=1.0), JudgeModel(name="z", spread=0.5)),
@@ -172,7 +172,9 @@ def test_agreement_cannot_tell_surface_from_substance():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("items", "targets"), [(20, 1), (20, 4), (60, 4)])
-@pytest.mark.parametrize("level", [panel.sample_agreement, panel.absolute_agreement], ids=["sample", "absolute"])
+@pytest.mark.parametrize(
+    "level", [judge_pairs.sample_agreement, judge_pairs.absolute_agreement], ids=["sample", "absolute"]
+)
 def test_intervals_over_items_hold_the_truth(items, targets, level):
     """Jackknife over items: nominal 95 %, of 1,000 panels; the truth is that of a very large one."""
     judges = (JudgeModel(name="x"), JudgeModel(name="y", leniency=0.6), JudgeModel(name="z"))
@@ -180,7 +182,7 @@ def test_intervals_over_items_hold_the_truth(items, targets, level):
 
     def measured(size: int, seed: int) -> Coefficient:
         scores = simulate(Study(judges=judges, tiers=tiers, items=size), np.random.default_rng(seed))[..., 0]
-        shares = [panel.pair_shares(scores[a], scores[a + 1 :], 5.0) for a in range(2)]
+        shares = [judge_pairs.pair_shares(scores[a], scores[a + 1 :], 5.0) for a in range(2)]
         return judge_pairs.coefficient_of(np.concatenate(shares, axis=1), level)
 
     truth = measured(40_000, 1).value

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.metrics import agreement_table
+from recuse.metrics.agreement import every_coefficient
 from recuse.ratings import Numeric, Ordinal, Ratings
 
 
@@ -24,7 +24,7 @@ def mixed():
 
 def test_every_coefficient_names_its_criterion(mixed):
     criteria = {}
-    for estimates in agreement_table.every_coefficient(mixed):
+    for estimates in every_coefficient(mixed):
         for key, estimate in estimates.items():
             about = dict(zip(estimates.by, key, strict=True))
             criteria.setdefault(estimate.metric, set()).add(about.get("criterion"))
@@ -36,12 +36,12 @@ def test_every_coefficient_names_its_criterion(mixed):
 
 def test_the_one_criterion_that_is_measured_alone_is_not_named(mixed):
     alone = mixed.with_criterion("polite")
-    for estimates in agreement_table.every_coefficient(alone):
+    for estimates in every_coefficient(alone):
         assert "criterion" not in estimates.by
 
 
 def test_values_are_those_of_the_criterion_alone(mixed):
-    [named] = [e for e in agreement_table.every_coefficient(mixed) if next(iter(e.values())).metric == "concordance"]
+    [named] = [e for e in every_coefficient(mixed) if next(iter(e.values())).metric == "concordance"]
     alone = mixed.with_criterion("helpful")
-    [plain] = [e for e in agreement_table.every_coefficient(alone) if next(iter(e.values())).metric == "concordance"]
+    [plain] = [e for e in every_coefficient(alone) if next(iter(e.values())).metric == "concordance"]
     assert list(named.values()) == list(plain.values())

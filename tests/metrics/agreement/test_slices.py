@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from simulated_raters import World, answers_from
 
-from recuse.metrics.slices import Simultaneous, _favour, _worst, worst_slice
+from recuse.metrics.slices import Simultaneous, _agreement, _of_one, worst_slice
 from recuse.ratings import Ratings
 from recuse.schema import RecuseError
 from recuse.statistics.distributions import Student
@@ -18,6 +18,16 @@ from recuse.statistics.distributions import Student
 def slices(rng, items, levels):
     codes = rng.integers(levels, size=items)
     return {("topic", f"topic {k}"): codes == k for k in range(levels)}
+
+
+def _worst(answers, judge, members, columns):
+    return _of_one("worst_slice", answers, _agreement(answers, judge), members, columns)
+
+
+def _favour(answers, judge, members, columns):
+    span = max(float(answers.scale.span), 1e-12)
+    values = (answers.judge_means[judge] - answers.people_mean) / span
+    return _of_one("slice_favour", answers, values, members, columns)
 
 
 def test_a_slice_on_which_the_judge_guesses_is_found():

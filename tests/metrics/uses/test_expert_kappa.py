@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from recuse.metrics.expert_kappa import expert_kappa
+from recuse.metrics.expert import expert_kappa
 from recuse.ratings import Nominal, Ordinal
 
 LABELS = Nominal(("billing", "bug", "other"))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import recall_score
 
-from recuse.metrics.sensitivity import sensitivity, specificity
+from recuse.metrics.expert import sensitivity, specificity
 from recuse.ratings import Nominal, Numeric, Ordinal
 from recuse.schema import RecuseError
 

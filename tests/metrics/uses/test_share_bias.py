@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from recuse.metrics.share_bias import share_bias
+from recuse.metrics.expert import share_bias
 from recuse.ratings import Numeric, Ordinal
 
 PASS_FAIL = Ordinal(("f", "p"))

@@ -94,7 +94,7 @@ def test_chance_corrected_coefficients_are_other_libraries(drawn):
     fleiss = definition("fleiss_kappa(h/h)").value(judge, people)
     assert fleiss == pytest.approx(fleiss_kappa(counts).value)
     pi = float(definition("scott_pi(h/h)").value(judge, people))
-    assert pi == pytest.approx(scott_pi(a, b, 3).value)
+    assert pi == pytest.approx(scott_pi(np.eye(3)[a][:, :, None] * np.eye(3)[b][:, None]).value)
     assert fleiss == pytest.approx(pi)  # two raters: Fleiss' kappa is Scott's pi
     assert alpha == pytest.approx(pi + (1 - pi) / (2 * len(a)))
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
+
+from recuse.statistics import agreement as ag
 
 TABLES = ("random", "agreeing", "tied", "missing", "unbalanced", "two options")
 
@@ -22,3 +27,29 @@ def ratings_of(kind: str, raters: int = 4, items: int = 60, seed: int = 0) -> np
     if kind == "missing":
         found[rng.random(found.shape) < 0.25] = np.nan
     return found
+
+
+def tables_of(a: np.ndarray, b: np.ndarray, options: int) -> np.ndarray:
+    """Per item the codes that two raters gave, a table with a single 1, (items, K, K); all 0 where one is missing."""
+    first, second = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    tables = np.zeros((len(first), options, options))
+    both = np.flatnonzero(np.isfinite(first) & np.isfinite(second))
+    tables[both, first[both].astype(int), second[both].astype(int)] = 1.0
+    return tables
+
+
+def of_codes(build: Callable[..., ag.Coefficient]) -> Callable[..., ag.Coefficient]:
+    """The coefficient of two raters' codes (items,) and the number of options, not of their tables."""
+
+    def built(a: np.ndarray, b: np.ndarray, options: int, *more: Any) -> ag.Coefficient:
+        return build(tables_of(a, b, options), *more)
+
+    return built
+
+
+cohen_kappa, scott_pi, gwet_ac = map(of_codes, (ag.cohen_kappa, ag.scott_pi, ag.gwet_ac))
+percent_agreement, rate = of_codes(ag.percent_agreement), of_codes(ag.rate)
+
+
+def concordance(x: np.ndarray, y: np.ndarray) -> ag.Coefficient:
+    return ag.concordance(ag.products(x, y))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from rater_tables import ratings_of
+from rater_tables import cohen_kappa, concordance, gwet_ac, ratings_of
 
 from recuse.statistics import agreement as ag
 
 MAKE = {
-    "kappa": lambda a, b: ag.cohen_kappa(a - 1, b - 1, 5),
-    "quadratic kappa": lambda a, b: ag.cohen_kappa(a - 1, b - 1, 5, "quadratic"),
+    "kappa": lambda a, b: cohen_kappa(a - 1, b - 1, 5),
+    "quadratic kappa": lambda a, b: cohen_kappa(a - 1, b - 1, 5, "quadratic"),
     "alpha": lambda a, b: ag.krippendorff_alpha([a, b]),
     "ordinal alpha": lambda a, b: ag.krippendorff_alpha([a, b], "ordinal"),
     "pearson": ag.pearson,
@@ -47,8 +47,8 @@ def test_bootstrap_is_that_of_the_data(clustered):
 def test_items_that_repeat_each_other_add_nothing():
     """Every item three times, one cluster each: the interval of the items alone."""
     a, b = ratings_of("agreeing", items=40)[:2]
-    once = ag.cohen_kappa(a - 1, b - 1, 5)
-    thrice = ag.cohen_kappa(np.repeat(a, 3) - 1, np.repeat(b, 3) - 1, 5)
+    once = cohen_kappa(a - 1, b - 1, 5)
+    thrice = cohen_kappa(np.repeat(a, 3) - 1, np.repeat(b, 3) - 1, 5)
     assert thrice.value == pytest.approx(once.value)
     assert thrice.jackknife(np.repeat(np.arange(40), 3)).interval(0.95) == pytest.approx(
         once.jackknife().interval(0.95)
@@ -92,7 +92,7 @@ def test_coverage_of_kappa(items, share, kappa):
     gates ask for 20 labels outside the commonest option first."""
     rng, held, defined = np.random.default_rng([items, int(10 * share), int(10 * kappa)]), 0, 0
     for _ in range(2000):
-        low, high = ag.cohen_kappa(*pass_fail(rng, items, share, kappa), 2).jackknife().interval(0.95)
+        low, high = cohen_kappa(*pass_fail(rng, items, share, kappa), 2).jackknife().interval(0.95)
         defined += low == low
         held += low <= kappa <= high
     assert 0.92 <= held / defined <= 0.99
@@ -106,7 +106,7 @@ def graded(rng, items, size):
     return [np.clip(np.round(3 + quality + 0.6 * rng.normal(size=items)), 1, 5) for _ in range(2)]
 
 
-COVERED = {**MAKE, "AC2": lambda a, b: ag.gwet_ac(a - 1, b - 1, 5, "linear"), "concordance": ag.concordance}
+COVERED = {**MAKE, "AC2": lambda a, b: gwet_ac(a - 1, b - 1, 5, "linear"), "concordance": concordance}
 
 
 @pytest.mark.slow

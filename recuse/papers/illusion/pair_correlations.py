@@ -11,9 +11,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from recuse.schema.arrays import Floats
+
 __all__ = ["Averaging", "PairCorrelations", "mean_correlation"]
 
-Floats = NDArray[np.float64]
 Averaging = Literal["arithmetic", "fisher"]
 FEWEST = 3  # texts below which a correlation says nothing: through two points there is always a line
 

@@ -1,0 +1,226 @@
+"""Labels of one expert: does a judge that decides find what the expert finds, and leave alone what he leaves?
+
+One person's labels are what most teams have. They do not say how well experts agree, so agreement beyond chance has
+no ceiling to be read beside; the two error rates have: each is told by itself, against the right answer where it is
+known, one person's where it is not, and most people's where there are several. `share_bias` says whether the judge
+would report more positive texts than people do, `expert_kappa` how well it does where there are several labels, none
+of which is the one that is looked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from recuse.metrics.agreement_estimates import JACKKNIFE, describe_people, too_few
+from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.losses import beside
+from recuse.metrics.measure import measure, per_judge
+from recuse.ratings import Ratings
+from recuse.ratings.answers import COMPARED, Answers, answers_of
+from recuse.ratings.binary_decisions import BinaryDecisions, against_truth, each_decided, has_several_options
+from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats
+from recuse.statistics.agreement import Coefficient, distances
+from recuse.statistics.agreement.coefficient import ratio
+from recuse.statistics.bounded import BOUNDED, bounded_mean
+from recuse.statistics.clusters import SHARE, clustered_share
+
+__all__ = ["expert_kappa", "sensitivity", "share_bias", "specificity"]
+
+@measure(
+    "sensitivity", "sensitivity", unit="share", bad="below", rank=286,
+    below="misses what the expert finds|miss what the expert finds",
+    reading="Of the texts that the expert (the right answer, or most people) calls positive, the share that the judge "
+    "calls positive; a text without an answer counts as missed.",
+)  # fmt: skip
+def sensitivity(ratings: Ratings, positive: str = "", threshold: float | None = None) -> Estimates:
+    """P(judge positive | reference positive), by judge and factor level: the share of the reference's positives that
+    the judge calls positive (of several answers to one text: the share of them), unanswered ones being missed, so that
+    no judge gains by leaving out the hard ones.
+
+    What is positive: see `recuse.ratings.binary_decisions`; the detail names it (`positive`, and `stated`, whether
+    somebody did), with `held_against`, `unanswered`, `answered_only` (what it would be without the unanswered texts)
+    and `even` (texts on which people are split evenly, which do not count). Clopper-Pearson interval, so that a judge
+    below a limit passes at most as often as the level says at any size (Clopper and Pearson 1934, Biometrika 26,
+    404-413); over clusters at the effective sample size. Undefined where the reference has no positive text.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> found = sensitivity(said(judge="ffpp-p", ann="fffppp"), positive="fail").of(judge="judge")
+    >>> round(found.value, 4), found.detail["positive"]
+    (0.6667, 'fail')
+    """
+    return _by_judge("sensitivity", ratings, 1.0, positive, threshold)
+
+
+@measure(
+    "specificity", "specificity", unit="share", bad="below", rank=287,
+    below="finds what the expert does not|find what the expert does not",
+    reading="Of the texts that the expert (the right answer, or most people) calls negative, the share that the judge "
+    "calls negative; a text without an answer counts as wrong.",
+)  # fmt: skip
+def specificity(ratings: Ratings, positive: str = "", threshold: float | None = None) -> Estimates:
+    """P(judge negative | reference negative), by judge and factor level; everything else as for `sensitivity`.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> round(specificity(said(judge="ffpp-p", ann="fffppp"), positive="fail").of(judge="judge").value, 4)
+    0.6667
+    """
+    return _by_judge("specificity", ratings, 0.0, positive, threshold)
+
+
+def _by_judge(metric: str, ratings: Ratings, side: float, positive: str, threshold: float | None) -> Estimates:
+    estimates = {
+        (judge, *names): _rate(metric, decided, k, side)
+        for names, decided in each_decided(ratings, positive, threshold)
+        for k, judge in enumerate(decided.answers.judges)
+    }
+    return Estimates(("judge", *ratings.within(*COMPARED)), estimates)
+
+
+def _rate(metric: str, decided: BinaryDecisions, judge: int, side: float) -> Estimate:
+    answers = decided.answers
+    requested, given = answers.requested[judge], decided.judged[judge]
+    cases = requested & (decided.reference == side)
+    answered = cases & np.isfinite(given)
+    right = np.nan_to_num(given if side else 1 - given)
+    detail: dict[str, Any] = {
+        "positive": decided.positive, "stated": decided.stated, "held_against": decided.held_against,
+        "unanswered": int((cases & ~answered).sum()),
+        "answered_only": number(float(right[answered].mean())) if answered.any() else None,
+        "even": int((requested & (decided.expected == 0.5)).sum()),
+    }  # fmt: skip
+    facts: dict[str, Any] = {
+        "n": int(cases.sum()), "unit": "share", "span": 1.0, "method": SHARE, "over": answers.over,
+        "clusters": answers.clusters_called, "detail": detail,
+    }  # fmt: skip
+    if not cases.any():
+        which = decided.positive if side else f"anything other than {decided.positive}"
+        return undefined(metric, f"{decided.held_against} called no text {which}; label some that are", **facts)
+    right = np.where(answered, right, 0.0)[cases]
+    return estimated(metric, float(right.mean()), clustered_share(right, answers.clusters[cases]), **facts)
+
+
+@measure(
+    "share_bias", "bias of the share of positives", unit="share", signed=True, rank=288,
+    above="finds too much of it|find too much of it", below="misses too much of it|miss too much of it",
+    reading="The judge's share of positive texts less people's, on the same texts.",
+)  # fmt: skip
+def share_bias(ratings: Ratings, positive: str = "", threshold: float | None = None) -> Estimates:
+    """Mean over texts of j_u - p_u, by judge and factor level: j_u the share of the judge's answers to text u that are
+    positive, p_u that of the people who rated it, whose mean is what one of them drawn at random would find. So one
+    more person has 0 however many there are, which a majority or a threshold over people does not give.
+
+    What is positive, and the detail, as for `sensitivity`; `judge` and `people` are the two shares. Over texts in
+    pairs, within -1 and 1 (`bounded_mean`): a judge that never differs from people has 0 with an interval. Texts that
+    the judge left without an answer do not count and stand under `losses`. Undefined without a common text.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> share_bias(said(judge="ffff", ann="fppp", bea="ffpp"), positive="fail").of(judge="judge").value
+    0.625
+    """
+    estimates = {
+        (judge, *names): _bias(decided, k)
+        for names, decided in each_decided(ratings, positive, threshold)
+        for k, judge in enumerate(decided.answers.judges)
+    }
+    return Estimates(("judge", *ratings.within(*COMPARED)), estimates)
+
+
+def _bias(decided: BinaryDecisions, judge: int) -> Estimate:
+    answers, given = decided.answers, decided.judged[judge]
+    wanted = answers.requested[judge] & np.isfinite(decided.expected)
+    used = wanted & np.isfinite(given)
+    facts: dict[str, Any] = {
+        "n": int(used.sum()), "n_excluded": int((wanted & ~used).sum()), "unit": "share", "span": 1.0,
+        "method": BOUNDED, "over": answers.over, "clusters": answers.clusters_called,
+    }  # fmt: skip
+    detail: dict[str, Any] = {
+        "positive": decided.positive, "stated": decided.stated, "held_against": decided.held_against,
+    }  # fmt: skip
+    if not used.any():
+        return undefined("share_bias", "no text was answered by both the judge and people", detail=detail, **facts)
+    mine, people = given[used], decided.expected[used]
+    detail |= {"judge": number(float(mine.mean())), "people": number(float(people.mean()))}
+    differences = mine - people
+    distribution = bounded_mean(differences, answers.clusters[used], (-1.0, 1.0))
+    estimate = estimated("share_bias", float(differences.mean()), distribution, detail=detail, **facts)
+    found = decided.expected >= 0.5
+    sides = {
+        name: (int((side & wanted & ~used).sum()), int((side & wanted).sum()))
+        for name, side in (("positive by people", found), ("negative by people", ~found))
+    }
+    # An unanswered text could have been called either way: at worst 1 - p, or -p.
+    unseen = decided.expected[wanted & ~used]
+    ends = (-float(unseen.mean()), 1 - float(unseen.mean())) if len(unseen) else (-1.0, 1.0)
+    return beside(estimate, sides, ends)
+
+
+@measure(
+    "expert_kappa", "kappa with the expert", ends=(-1, 1), bad="below", rank=289,
+    below="agrees with the expert hardly more than by chance|agree with the expert hardly more than by chance",
+    reading="Agreement with the expert's labels (or the right answers) beyond what both reach by chance: 0 is chance, "
+    "1 is complete. A text without an answer counts as a guess.",
+)  # fmt: skip
+def expert_kappa(ratings: Ratings) -> Estimates:
+    """Cohen's kappa of the judge's label and a person's, by judge and factor level, of every criterion with three
+    options or more; weighted by squared distance where they are in order. Times the share of texts that the judge
+    answered, as in `human_ceiling`: an unanswered text counts as a guess, and no judge gains by leaving out the hard
+    ones. Jackknife over texts (clusters). Detail: `answered`, `answered_only`, and people's base rate.
+
+    Undefined with fewer than 20 labels outside the expert's commonest one, and where both say the same of every text.
+
+    >>> import pandas as pd
+    >>> labels = (("j", "judge", "aabbcc" * 10), ("p", "person", "aabbca" * 10))
+    >>> rows = [(who, kind, k, label) for who, kind, of in labels for k, label in enumerate(of)]
+    >>> ratings = Ratings.of(pd.DataFrame(rows, columns=["rater", "kind", "item", "response"]))
+    >>> expert_kappa(ratings).of(judge="j").value
+    0.75
+    """
+    held = against_truth(ratings)
+    several = tuple(c for c in held.headline if has_several_options(held.scales[c], held.positive.get(c, "")))
+    if not several:
+        return Estimates(("judge", *held.within(*COMPARED)), {})
+    part = held if several == held.headline else held.with_criterion(*several)
+    if len(several) == 1 < len(held.headline):
+        part = replace(part, one_of_several=True, _memory={})
+    return _kappa(part)
+
+
+@per_judge(answers_of, *COMPARED)
+def _kappa(answers: Answers, judge: int) -> Estimate:
+    k = len(answers.options)
+    apart = distances(k, "quadratic" if answers.ordered else "plain")
+    used = answers.requested[judge] & (answers.raters > 0)
+    mine, people = np.nan_to_num(answers.judge_shares[judge]), np.nan_to_num(answers.people_shares)
+    answered = mine.sum(axis=1)
+    between = ((mine @ apart) * people).sum(axis=1)
+    shares = np.column_stack([np.ones(len(mine)), answered, between, mine, answered[:, None] * people])[used]
+
+    def kappa(s: Floats) -> Floats:
+        n = np.maximum(s[:, 1:2], 1e-300)
+        q, p = s[:, 3 : 3 + k] / n, s[:, 3 + k :] / n
+        return ratio(s[:, 1], s[:, 0]) * (1 - ratio(ratio(s[:, 2], s[:, 1]), ((q @ apart) * p).sum(axis=1)))
+
+    def why(s: Floats) -> str:
+        if s[0] == 0 or s[1] == 0:
+            return "no text was answered by both the judge and the expert"
+        q, p = s[3 : 3 + k], s[3 + k :]
+        return "" if q @ apart @ p > 1e-12 else "judge and expert gave every text one and the same answer"
+
+    coefficient = Coefficient(shares, kappa, why, "chance", lambda s: 2.0)
+    facts: dict[str, Any] = {
+        "n": int(used.sum()), "over": answers.over, "clusters": answers.clusters_called,
+        "method": f"answered share of Cohen's kappa, {JACKKNIFE}",
+    }  # fmt: skip
+    share = float(answered[used].mean()) if used.any() else 0.0
+    detail: dict[str, Any] = {**describe_people(answers, judge), "answered": number(share)}
+    if coefficient.undefined:
+        return undefined("expert_kappa", coefficient.undefined, detail=detail, **facts)
+    detail["answered_only"] = number(coefficient.value / share)
+    if few := too_few(answers.options, people[used].sum(axis=0)):
+        return undefined("expert_kappa", few, detail=detail, **facts)
+    distribution = coefficient.jackknife(answers.clusters[used])
+    return estimated("expert_kappa", coefficient.value, distribution, detail=detail, **facts)
