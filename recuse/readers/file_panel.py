@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from recuse.ratings import Ratings
 from recuse.ratings.factors import VERSION
@@ -19,8 +19,6 @@ from recuse.readers.file_ratings import FileRatings, read_file
 from recuse.schema import Provenance, RecuseError
 from recuse.schema.results import PanelRow
 
-if TYPE_CHECKING:
-    from recuse.ratings import Ratings
 __all__ = [
     "FILE", "FilePanel", "are_versions", "as_versions", "is_ratings_file", "load_file_panel", "load_file_panels",
     "load_versions",
