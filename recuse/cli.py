@@ -38,6 +38,7 @@ OVERRIDES = (
     ("ignore", "A,B", "columns to leave alone"),
     ("positive", "OPTION", "the option that is the property looked for, such as toxic or fail"),
     ("scale", "SCALE", "1-5, 'fail<pass' (worst first), 'a,b,c' (no order), 'a|b|c' (sets)"),
+    ("same", "A=B,C=D", "answers that say the same: A is read as B"),
     ("sampled", "", "judges were asked about samples: a text without a row is no unanswered one"),
 )
 USE = "what the judges are used for: grade, decide, choose, rank, estimate, or none (only measured); several: A,B"
@@ -117,6 +118,7 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--use", default="", metavar="USE", help=USE)
     check.add_argument("--all", action="store_true", help="print every number, not only those that decide")
     check.add_argument("--reader", default="", help="name of the reader, or the dotted name of your own")
+    check.add_argument("--raters", action="store_true", help="each FILE holds the ratings of one rater, named as it is")
     check.add_argument("--threshold", metavar="NUMBER", default="", help="from this score on a text counts as positive")
     _add_overrides(check)
     check.set_defaults(run=_check)
@@ -214,7 +216,7 @@ def _check(arguments: argparse.Namespace) -> int:
     given = {name: getattr(arguments, name) for name in names}
     return check(
         arguments.files, given, reader=arguments.reader, html=arguments.html, json=arguments.json,
-        disagreements=arguments.disagreements, save=arguments.save, everything=arguments.all,
+        disagreements=arguments.disagreements, save=arguments.save, everything=arguments.all, raters=arguments.raters,
     )  # fmt: skip
 
 

@@ -30,16 +30,17 @@ __all__ = ["check"]
 def check(
     files: Sequence[Path], given: Mapping[str, Any], *, reader: str = "", html: Path | None = None,
     json: Path | None = None, disagreements: Path | None = None, save: bool = False, everything: bool = False,
+    raters: bool = False,
 ) -> int:  # fmt: skip
     """The exit code: 0 cleared, 1 not cleared, 2 undecided. Several files are versions of one judge, the oldest first;
-    the verdict is on the newest. A file that `disagreements` wrote is read back: whom your verdicts side with. Raises
-    `RecuseError` for what cannot be read."""
+    the verdict is on the newest. With `raters`, each file holds the ratings of one rater. A file that `disagreements`
+    wrote is read back: whom your verdicts side with. Raises `RecuseError` for what cannot be read."""
     file = files[-1]
     if is_review(file):
         print("\n".join(review.sentence() for review in read_review(file)))
         print("Cases chosen for their disagreement say who errs, not how often: they clear nobody.")
         return EXIT["undecided"]
-    panel = load_versions(files, reader=reader, **given)
+    panel = load_versions(files, raters=raters, reader=reader, **given)
     if not panel.judges:
         people = ", ".join(panel.ratings.persons) or "none"
         raise RecuseError(f"{file}: no judge was found in it, only people ({people}); say who is one: --judge A,B")

@@ -25,6 +25,7 @@ from recuse.gates.explanation import percent
 from recuse.gates.limits import Limit
 from recuse.ratings.factors import level_words
 from recuse.ratings.needs import NOT_OF_A_FILE, unlock_by_column
+from recuse.readers.columns import like_ratings
 from recuse.schema.details import CeilingDetail, detail_as
 from recuse.schema.results import VerdictRow
 from recuse.security.sanitize import shortened, visible
@@ -103,9 +104,18 @@ def _read_briefly(answers: FileAnswers, file: str) -> Iterator[str]:
     yield f"Read: {len(read.raw.frame)} rows, {len(ratings.table)} judgements; {roles}"
     people = f"{', '.join(ratings.persons[:8]) or 'nobody'}{more(ratings.persons, 8)}"
     yield f"  people: {people}; judges: {', '.join(ratings.judges[:8])}{more(ratings.judges, 8)}"
-    if mapping.ignored:
-        yield f"  not used: {', '.join([*mapping.ignored][:6])}{more(tuple(mapping.ignored), 6)} (why: --all)"
-    yield from (f"  {note}" for note in _fitting(list(read.notes), 3, "more notes; --all prints them"))
+    alike = {name: why for name, why in mapping.ignored.items() if like_ratings(read.raw.frame, name)}
+    if alike:
+        why = "; ".join(f"{name} ({why})" for name, why in [*alike.items()][:4])
+        yield f"  look like ratings and are not used: {why}{more(tuple(alike), 4)}"
+    rest = tuple(name for name in mapping.ignored if name not in alike)
+    unused = [f"not used: {', '.join(rest[:6])}{more(rest, 6)} (why: --all)"] if rest else []
+    groups = [f"groups of texts: {', '.join(mapping.slices[:4])}{more(mapping.slices, 4)}"] if mapping.slices else []
+    if unused or groups:
+        yield f"  {'; '.join([*unused, *groups])}"
+    notes = [*(fault.sentence() for fault in read.faults), *read.notes]
+    shown = _fitting(notes, 2 if alike else 3, "more notes; --all prints them")
+    yield from (f"  {line}" for line in shown)
     yield f"  Not right? recuse check {file} --people A,B --judges C   (--save keeps it)"
 
 

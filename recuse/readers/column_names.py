@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-__all__ = ["BATCHES", "JUDGES", "NAMES", "PEOPLE", "PROMPTS", "ROLES", "TALKS", "base_of", "is_criterion", "is_date",
-           "is_derived", "is_judge", "is_person", "plain", "rater_name"]  # fmt: skip
+__all__ = [
+    "BATCHES", "JUDGES", "NAMES", "PEOPLE", "PROMPTS", "ROLES", "TALKS", "base_of", "is_attribute", "is_criterion",
+    "is_date", "is_derived", "is_judge", "is_nobodys", "is_person", "plain", "rater_name",
+]  # fmt: skip
 
 ROLES = (
     "item", "target", "criterion", "cluster", "text", "rater", "kind", "value", "repeat", "gold", "author", "reason",
@@ -43,7 +45,9 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         "rater", "judge", "reviewer", "annotator", "grader", "evaluator", "labeler", "labeller", "worker",
         "judge_model", "rater_id", "annotator_id", "worker_id", "reviewer_id", "judge_name", "user", "who",
         "email_address", "email", "e_mail", "e_mail_address", "username", "user_name", "respondent", "coder",
-        "completed_by", "annotated_by", "rated_by",
+        "completed_by", "annotated_by", "rated_by", "scored_by", "graded_by", "judged_by", "evaluated_by", "labeled_by",
+        "labelled_by", "reviewed_by", "created_by", "annotator_email", "annotator_name", "rater_name", "rater_email",
+        "reviewer_name", "reviewer_email", "grader_name", "evaluator_name", "evaluator_id", "grader_id", "coder_id",
     ),
     "kind": ("kind", "rater_type", "rater_kind", "judge_type", "annotator_type", "human_or_model"),
     "value": (
@@ -129,6 +133,7 @@ JUDGES = (
     "qwen", "deepseek", "grok", "command", "phi", "model", "auto", "ai", "bot", "palm", "bard", "vicuna",
     "o1", "o3", "o4",
     "kimi", "nova", "jamba", "glm", "yi", "prometheus", "eval", "modell", "modelo", "modele",
+    "prediction", "predicted", "pred",
 )  # fmt: skip
 PEOPLE = (
     "human", "humans", "person", "people", "annotator", "expert", "labeler", "labeller", "crowd", "reviewer", "doctor",
@@ -164,8 +169,26 @@ DERIVED = (
     "stdev",
     "variance",
     "agreement",
+    "diff",
+    "difference",
+    "delta",
+    "spread",
+    "gap",
 )
 """Columns and raters that are made of several raters' answers."""
+ATTRIBUTES = (
+    "confidence", "certainty", "logprob", "id", "no", "nr", "number", "n", "count", "name", "version", "temperature",
+    "temp", "seed", "prompt", "type", "kind", "role", "status", "needed", "years", "tier", "votes", "upvotes", "likes",
+    "views", "turns", "words", "position", "age", "year", "month", "week", "day", "hour", "page", "zip", "retries",
+    "errors", "weight", "size", "minutes", "duration", "ms", "segment", "country", "email", "annotators", "ratings",
+    "raters", "seq",
+)  # fmt: skip
+"""Last words of columns that hold no ratings, even after a rater's name."""
+PROPERTIES = (
+    "difficulty", "priority", "severity", "level", "importance", "urgency", "risk", "hardness", "complexity", "length",
+    "reviewed", "flagged", "resolved", "escalated", "checked", "edited", "archived", "duplicate",
+)  # fmt: skip
+"""Last words of columns that tell what a text is like; after a rater's name, what was rated."""
 WHOSE = ("human", "humans", "people", "annotator", "annotators", "crowd", "expert", "rating", "score", "label")
 SUFFIX = ("_score", "_label", "_rating", "_verdict", "_grade", "_judgment", "_judgement", "_vote", "_result")
 LONGEST_NAME = 4
@@ -209,6 +232,18 @@ def is_date(name: str) -> bool:
         "date", "time", "created", "updated", "timestamp", "cost", "tokens", "latency", "words", "length", "chars",
         "usd", "seconds",
     ) for part in parts)  # fmt: skip
+
+
+def is_attribute(name: str) -> bool:
+    """Whether a column says something of a text, a rater or a request, whoever's name it bears: gpt_confidence,
+    annotator_count, model_version. Nobody's ratings are called so."""
+    parts = plain(name).split("_")
+    return is_date(name) or (1 < len(parts) <= LONGEST_NAME and parts[-1] in ATTRIBUTES)
+
+
+def is_nobodys(name: str) -> bool:
+    """The same, and names of properties that could be rated, where no rater's name stands before them."""
+    return is_attribute(name) or plain(name).rsplit("_", 1)[-1] in (*ATTRIBUTES, *PROPERTIES)
 
 
 def is_derived(name: str) -> bool:

@@ -5,7 +5,12 @@
     c1,   people, 1,           2,               0,              3
 
 Every row becomes as many rows as it counts, each with one answer. Further columns stay as they are; `total`, where it
-is there, must be the sum.
+is there, must be the sum. Beside columns of judges that answer in the same words, a row per text:
+
+    item, count_toxic, count_fine, gpt-4o            id, toxicity, toxicity_annotator_count, gpt-4o
+    c1,   1,           4,          fine              c1, 0.2,      5,                        no
+
+The second is a share of people, as in the corpus Civil Comments: so many of so many said that the text is toxic.
 """
 
 from __future__ import annotations
@@ -18,10 +23,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.readers.column_names import NAMES, is_judge, is_person, plain
-from recuse.readers.faults import shown
+from recuse.readers.column_names import NAMES, is_attribute, is_judge, is_person, plain
+from recuse.readers.columns import FEW_LABELS
+from recuse.readers.opening import shown
 from recuse.readers.raw_table import RawTable
-from recuse.readers.values import as_numbers
+from recuse.readers.values import EMPTY, ORDERS, STATUSES, as_numbers, unwrapped
 from recuse.schema import RecuseError
 
 if TYPE_CHECKING:
@@ -37,25 +43,99 @@ MOST = 10_000_000
 SEED = 0
 
 
-def without_counts(raw: RawTable) -> tuple[RawTable, tuple[str, ...]]:
+def without_counts(raw: RawTable, *, named: bool = False) -> tuple[RawTable, tuple[str, ...]]:
     """The table with one answer per row, and what was done in words; the same table where nothing is counted, which is
-    also where some column holds ratings that are not.
+    also where some column holds ratings that are not, or its people and judges are `named`.
 
     `RecuseError` with its line for a count that is no whole number from 0, for counts that do not add up to the total,
     and for a rater without any valid answer."""
+    raw, shared = _shares_as_counts(raw) if not named else (raw, ())
     columns = {name: counted["answer"] for name in map(str, raw.frame.columns) if (counted := COUNTED.match(name))}
     answers = {name: answer for name, answer in columns.items() if plain(name) not in TOTAL}
     rest = [name for name in map(str, raw.frame.columns) if name not in columns and plain(name) not in TOTAL]
-    if len(answers) < 2 or any(map(_holds_ratings, rest)):
+    if len(answers) < 2:
+        return raw, ()
+    judges = [name for name in rest if _holds_ratings(name)]
+    if judges and (named or not _answer_alike(raw, judges, [*answers.values()])):
         return raw, ()
     counts = np.column_stack([_counts(raw, name) for name in answers])
     _check_totals(raw, counts, list(answers))
     frame = raw.frame[rest] if any(plain(n) in NAMES["rater"] for n in rest) else raw.frame[rest].assign(rater=RATER)
     _check_raters(frame, counts, list(answers.values()))
-    named = ", ".join(answers.values())
-    return _spread(raw, frame, counts, answers), (
-        f"counts of {named}: every answer that is counted is read as a row, in no order",
-    )
+    options = ", ".join(answers.values())
+    note = f"counts of {options}: every answer that is counted is read as a row, in no order"
+    spread = _spread(raw, frame, counts, answers)
+    return (_with_judges(raw, spread, judges) if judges else spread), (*shared, note)
+
+
+def _answer_alike(raw: RawTable, judges: Sequence[str], options: Sequence[str]) -> bool:
+    """Whether every one of these columns is a judge's that answers in the words that are counted. `RecuseError` where
+    they are called as judges are and answer in others."""
+    known = {option.strip().lower() for option in options}
+    for name in judges:
+        words = {unwrapped(str(word).strip().lower()) for word in raw.frame[name].unique()} - {*EMPTY}
+        if words and words <= known | {*STATUSES}:
+            continue
+        labels = len(words) <= FEW_LABELS and not as_numbers(raw.frame[name]).notna().any()
+        if is_judge(name) and not is_person(name) and labels:
+            raise RecuseError(
+                f"answers of {', '.join(options)} are counted, and {name} says "
+                f"{', '.join(map(shown, sorted(words)[:4]))}; say which of its answers is which (--same "
+                f"{min(words)}={options[0]},...), or --ignore {name}"
+            )
+        return False
+    return True
+
+
+def _with_judges(raw: RawTable, spread: RawTable, judges: Sequence[str]) -> RawTable:
+    """The people's answers, a row each, and below them a row for every judge of a column of its own."""
+    import pandas as pd
+
+    rest = [name for name in spread.frame.columns if name not in judges]
+    rows = [spread.frame[rest]]
+    facts = [name for name in rest if name in raw.frame]
+    for name in judges:
+        rows.append(raw.frame[facts].assign(rater=name, label=raw.frame[name], repeat="0"))
+    places = [*(spread.numbers or ()), *(raw.at(k) for _ in judges for k in range(len(raw.frame)))]
+    return replace(spread, frame=pd.concat(rows, ignore_index=True)[rest].fillna(""), numbers=tuple(places))
+
+
+def _shares_as_counts(raw: RawTable) -> tuple[RawTable, tuple[str, ...]]:
+    """The table with counts in place of a share of people and how many they were; the table as it is where there is no
+    such share. `RecuseError` where it is not told what those who did not say it said, or which of several is meant."""
+    names = [*map(str, raw.frame.columns)]
+    judges = [name for name in names if is_judge(name) and not is_attribute(name)]
+    known = {plain(name): name for name in names}
+    of = {name: known.get(f"{plain(name)}_annotator_count", "") for name in names}
+    shares = [name for name, counted in of.items() if counted and not _share(raw, name).isna().any()]
+    if not shares or not judges:
+        return raw, ()
+    share, counted = shares[0], of[shares[0]]
+    words = {unwrapped(str(w).strip().lower()) for name in judges for w in raw.frame[name].unique()}
+    words -= {*EMPTY, *STATUSES}
+    order = next((order for order in ORDERS if len(order) == 2 and words <= {*order}), None)
+    if order is None and words == {plain(share), f"not {plain(share)}"}:
+        order = (f"not {plain(share)}", plain(share))
+    if order is None:
+        raise RecuseError(
+            f"{share} is a share of people and {counted} how many they were, and {', '.join(judges)} does not say yes "
+            f"or no (it says {', '.join(map(shown, sorted(words)[:3]))}). Say which word is yes and which is no "
+            f"(--same WORD=yes,WORD=no); to read the share as one rating, say --people {share} "
+            f"--judges {','.join(judges)}"
+        )
+    total = as_numbers(raw.frame[counted])
+    yes = (_share(raw, share) * total).round()
+    frame = raw.frame.drop(columns=[share, counted])
+    frame[f"count_{order[1]}"] = yes.astype(int).astype(str).astype(object)
+    frame[f"count_{order[0]}"] = (total - yes).astype(int).astype(str).astype(object)
+    note = f"{share} is the share of {counted} people who said {order[1]}"
+    return replace(raw, frame=frame), (note,)
+
+
+def _share(raw: RawTable, name: str) -> pd.Series[float]:
+    """Numbers from 0 to 1, NaN for others."""
+    numbers = as_numbers(raw.frame[name])
+    return numbers.where(numbers.between(0, 1))
 
 
 def _holds_ratings(name: str) -> bool:
@@ -97,8 +177,6 @@ def _check_totals(raw: RawTable, counts: NDArray[np.int64], names: Sequence[str]
 
 
 def _check_raters(frame: pd.DataFrame, counts: NDArray[np.int64], answers: Sequence[str]) -> None:
-    from recuse.readers.judgements import STATUSES
-
     valid = counts[:, [answer.strip().lower() not in STATUSES for answer in answers]].sum(axis=1)
     column = next(name for name in map(str, frame.columns) if plain(name) in NAMES["rater"])
     silent = [str(name) for name, rows in frame.groupby(column, sort=False).indices.items() if not valid[rows].any()]

@@ -9,8 +9,8 @@ import numpy as np
 
 from recuse.ratings.scale import Nominal, Numeric, Ordinal, ResponseSets, Scale
 from recuse.readers.column_names import plain
-from recuse.readers.faults import SHOWN, Fault, Place, fault_in, shown
-from recuse.readers.response_sets import always_one, find_sets
+from recuse.readers.opening import SHOWN, Fault, Place, fault_in, shown
+from recuse.readers.set_labels import always_one, find_sets
 from recuse.readers.values import (
     KNOWN_SHARE,
     STRAYS,
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["CriterionAnswers", "read_answers"]
 
 PLACE, RANKS, HALF = r"(?i)\d+\s*(?:st|nd|rd|th)", ("rank", "place", "ranking", "placement"), 0.5
+TEXTS_RANKED, RANKINGS = 3, 20
 FREE_TEXT = 60
 """A column with more different labels than this holds sentences, not ratings."""
 STRICT = 2
@@ -38,6 +39,8 @@ FEWEST_LABELS = 10
 """Fewer answers of people or of judges may have no label in common by chance."""
 ENOUGH_OF_PEOPLE, OFTEN = 40, 0.15
 """So many ratings by people tell the end of their scale, if at least this share lies on it."""
+SHIFTED, SELDOM = 3, 0.04
+"""From so many different marks on a scale has ends of its own; an end that is given less often may be missing."""
 MANY = 0.1
 """Where so many cells name an option twice, they are no sets."""
 
@@ -114,7 +117,7 @@ def _numbers(part: pd.DataFrame, criterion: str, declared: str, place: Place) ->
         _check_one_kind(part, bad, criterion)
         faults.append(fault_in("answer(s) are not numbers", part[bad], place, "they count as unusable"))
     assert isinstance(scale, Numeric)
-    if given is None and _are_places(part, values):
+    if given is None and _are_places(part, values, criterion):
         scale = replace(scale, minimum=1.0, maximum=float(values.max()), step=1.0, reversed=True)
     outside = values.notna() & ~values.between(scale.minimum, scale.maximum)
     if outside.any():
@@ -130,20 +133,28 @@ def _numbers(part: pd.DataFrame, criterion: str, declared: str, place: Place) ->
     return CriterionAnswers(scale, numbers, (bad | outside).to_numpy(), status, faults, [note])
 
 
-def _are_places(part: pd.DataFrame, values: pd.Series[float]) -> bool:
+def _are_places(part: pd.DataFrame, values: pd.Series[float], criterion: str) -> bool:
     """Whether numbers are places in a ranking, of which the first is best: written as such ("1st"), or in a column
-    called rank in which a rater's numbers of an item are 1, 2, ... without a gap, each once."""
+    called rank in which a rater's numbers of an item are 1, 2, ... without a gap, each once. `RecuseError` where they
+    are that in a column called otherwise: nothing says which end is best."""
     written = part["cell"].astype(str).str.strip().str.fullmatch(PLACE)
     if bool(written.mean() > HALF):
         return True
-    if not {plain(str(name)).rsplit("_", 1)[-1] for name in part["column"].unique()} & {*RANKS}:
-        return False
     groups = values.groupby([part[name] for name in ("rater", "item", "repeat")])
     whole = (groups.transform("size") > 1) & groups.transform("min").eq(1)
     whole &= groups.transform("max").eq(groups.transform("size")) & groups.transform("nunique").eq(
         groups.transform("size")
     )
-    return bool(whole.mean() > KNOWN_SHARE)
+    called = {plain(str(name)).rsplit("_", 1)[-1] for name in part["column"].unique()} & {*RANKS}
+    if called:
+        return bool(whole.mean() > KNOWN_SHARE)
+    top = float(values.max())
+    if bool(whole.all()) and top >= TEXTS_RANKED and groups.ngroups >= RANKINGS:
+        raise RecuseError(
+            f"{criterion}: everybody gives the texts of an item 1 to {top:g}, each once, so these are places in a "
+            f"ranking; say which is best: --scale {top:g}-1 if 1 is, --scale 1-{top:g} if {top:g} is"
+        )
+    return False
 
 
 def _labels(part: pd.DataFrame, criterion: str, declared: str, place: Place) -> CriterionAnswers:
@@ -186,9 +197,11 @@ def _check_shared_labels(labels: pd.Series[Any], part: pd.DataFrame, criterion: 
     if often < FEWEST_LABELS or words["person"] & words["judge"]:
         return
     people, judges = (", ".join(map(shown, sorted(words[kind])[:4])) for kind in ("person", "judge"))
+    judge, person = min(words["judge"]), min(words["person"])
     raise RecuseError(
         f"{criterion}: people and judges give no label in common (people {people}; judges {judges}), and nothing says "
-        "which label of one is which of the other; write the same words for both, or leave a column out with --ignore"
+        f"which label of one is which of the other; say it (--same {judge}={person},...), or leave a column out with "
+        "--ignore"
     )
 
 
@@ -213,8 +226,8 @@ def _check_one_kind(part: pd.DataFrame, words: pd.Series[bool], criterion: str) 
         one, other = str(share.idxmin()), str(share.idxmax())
         said = shown(part.loc[part["rater"].eq(other) & words, "cell"].iloc[0])
         raise RecuseError(
-            f"{criterion}: {one} gives numbers and {other} labels ({said}); bring them to one scale, or leave one out "
-            "with --ignore"
+            f"{criterion}: {one} gives numbers and {other} labels ({said}); say which number each is "
+            "(--same WORD=NUMBER,...), or leave one out with --ignore"
         )
 
 
@@ -225,6 +238,7 @@ def _check_one_scale(part: pd.DataFrame, values: pd.Series[float], criterion: st
     ends = ends[(ends["count"] >= 20) & (ends["nunique"] > 1)]
     if len(ends) < 2:
         return
+    _check_not_shifted(part, values, criterion)
     ends = ends.sort_values("max", kind="stable")
     (low, high), (b, a) = (ends.index[[0, -1]], ends["max"].iloc[[0, -1]].astype(float))
     strict = a - b <= STRICT and not _people_stop_at(b, part, values)
@@ -233,6 +247,26 @@ def _check_one_scale(part: pd.DataFrame, values: pd.Series[float], criterion: st
             f"{criterion}: {high} gives numbers up to {a:g}, {low} only up to {b:g}; if that is one scale, say so "
             f"(--scale {scale_of_numbers(values).minimum:g}-{a:g}), otherwise bring them to one or leave one out with "
             "--ignore"
+        )
+
+
+def _check_not_shifted(part: pd.DataFrame, values: pd.Series[float], criterion: str) -> None:
+    """People from 1 to 5 beside a judge from 0 to 4, or the other way round: both ends are used often by the one and
+    never by the other, and each is one step further."""
+    people = part["kind"].eq("person")
+    one, other = values[people].dropna(), values[~people].dropna()
+    if min(len(one), len(other)) < ENOUGH_OF_PEOPLE or len(one.unique()) < SHIFTED:
+        return
+    shift = other.min() - one.min()
+    upper, lower = (other, one) if shift > 0 else (one, other)
+    whole = bool((values.dropna() % 1 == 0).all())
+    ends = min((upper == upper.max()).mean(), (lower == lower.min()).mean())
+    if whole and abs(shift) == 1 and other.max() - one.max() == shift and lower.min() == 0 and ends >= SELDOM:
+        low, high = values.min(), values.max()
+        raise RecuseError(
+            f"{criterion}: people give {one.min():g} to {one.max():g}, judges {other.min():g} to {other.max():g}, each "
+            f"with both ends; if that is one scale, say --scale {low:g}-{high:g}; if one counts from 0, add 1 to its "
+            "numbers, or leave one out with --ignore"
         )
 
 

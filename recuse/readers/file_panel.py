@@ -1,23 +1,28 @@
-"""A file is a panel: its judges were asked elsewhere, so there is nothing to record and no task folder."""
+"""A file is a panel: its judges were asked elsewhere, so there is nothing to record and no task folder.
+
+Several files are versions of the same judges: one table with the factor `version`, the oldest first as given.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from recuse.ratings import Ratings
+from recuse.ratings.factors import VERSION
 from recuse.ratings.offers import offers_of
-from recuse.schema import Provenance
+from recuse.readers.file_ratings import FileRatings, read_file
+from recuse.schema import Provenance, RecuseError
 from recuse.schema.results import PanelRow
 
-if TYPE_CHECKING:
-    from recuse.ratings import Ratings
-    from recuse.readers import FileRatings
-
-__all__ = ["FILE", "FilePanel", "is_ratings_file", "load_file_panel", "load_file_panels", "load_versions"]
+__all__ = [
+    "FILE", "FilePanel", "are_versions", "as_versions", "is_ratings_file", "load_file_panel", "load_file_panels",
+    "load_versions",
+]  # fmt: skip
 
 ENDINGS = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".eval", ".gz", ".bz2", ".xz", ".zip")
 """What names a file of ratings among `recuse_panels`; `--ratings` takes any file."""
@@ -97,17 +102,17 @@ def is_ratings_file(given: str) -> bool:
 
 def load_file_panel(path: Path, **given: Any) -> FilePanel:
     """Read one file of ratings as a panel. `RecuseError` for what cannot be read."""
-    from recuse.readers import read_file
-
     read = read_file(path, **given)
     return FilePanel(_safe(read.name), path, read)
 
 
-def load_versions(paths: Sequence[Path], **given: Any) -> FilePanel:
-    """Files with versions of the same judges, the oldest first, as one panel, which bears the last file's name.
+def load_versions(paths: Sequence[Path], *, raters: bool = False, **given: Any) -> FilePanel:
+    """Files with versions of the same judges, the oldest first, as one panel, which bears the last file's name; or
+    each with the answers of one of the `raters`, as a panel that bears the first file's name.
     `RecuseError` for what cannot be read, and for files that are no versions of the same judges."""
-    from recuse.readers import as_versions, read_file
-
+    if raters:
+        read = read_file(*paths, **given)
+        return FilePanel(_safe(read.name), read.path, read)
     if len(paths) == 1:
         return load_file_panel(paths[0], **given)
     read = as_versions([read_file(path, **given) for path in paths])
@@ -116,8 +121,6 @@ def load_versions(paths: Sequence[Path], **given: Any) -> FilePanel:
 
 def load_file_panels(paths: Sequence[Path]) -> list[FilePanel]:
     """The files as panels: those with the same judges on the same items are versions of them, and one panel."""
-    from recuse.readers import are_versions, as_versions, read_file
-
     groups: list[list[FileRatings]] = []
     for read in map(read_file, paths):
         group = next((group for group in groups if not are_versions([*group, read])), None)
@@ -134,3 +137,67 @@ def load_file_panels(paths: Sequence[Path]) -> list[FilePanel]:
 def _safe(name: str) -> str:
     """A name that may be part of a report's anchors."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._")[:64] or "ratings"
+
+
+SHARED = 0.5
+"""Of the smaller file's texts, so many must be in the other, or the files are about different things."""
+
+
+def are_versions(reads: Sequence[FileRatings]) -> str:
+    """Why the files are not versions of the same judges; "" if they are."""
+    first = reads[0]
+    for other in reads[1:]:
+        if not set(first.ratings.judges) & set(other.ratings.judges):
+            return (
+                f"{first.path.name} has the judge(s) {', '.join(first.ratings.judges)}, {other.path.name} "
+                f"{', '.join(other.ratings.judges)}: versions of one judge bear one name"
+            )
+        if other.kind != first.kind or other.ratings.scales != first.ratings.scales:
+            return f"{first.path.name} and {other.path.name} are not on one scale; say which it is with --scale"
+        texts = [set(zip(r.table["item"], r.table["target"], strict=True)) for r in (first.ratings, other.ratings)]
+        if len(texts[0] & texts[1]) < SHARED * min(map(len, texts)):
+            return f"{first.path.name} and {other.path.name} have few items in common"
+    return ""
+
+
+def as_versions(reads: Sequence[FileRatings]) -> FileRatings:
+    """The last file with the ratings of all, each row with the version (the file's name) that it is of. People judged
+    texts, not versions: who is known from one file only stands beside every version.
+
+    Raises `RecuseError` for files that are not versions of the same judges."""
+    import pandas as pd
+
+    if why := are_versions(reads):
+        raise RecuseError(f"several files are read as versions of one judge, the oldest first. {why}")
+    names = _names(reads)
+    tables = [r.ratings.table for r in reads]
+    people = pd.concat([table[table["kind"] == "person"] for table in tables])
+    people = people.drop_duplicates(["rater", "item", "target", "criterion", "repeat", *reads[-1].ratings.factors])
+    rows = [
+        part.assign(**{VERSION: name})
+        for name, table in zip(names, tables, strict=True)
+        for part in (table[table["kind"] == "judge"], people)
+    ]
+    newest = reads[-1]
+    last = newest.ratings
+    ratings = Ratings.of(
+        pd.concat(rows, ignore_index=True), scales=last.scales, factors=(*last.factors, VERSION), authors=last.authors,
+        headline=last.headline, texts=_texts(reads), clusters=last.clusters,
+    )  # fmt: skip
+    phrase = f"versions of one judge, the oldest first: {', '.join(names)}; the verdict is on {names[-1]}"
+    return replace(newest, ratings=ratings, notes=(phrase, *newest.notes), older=tuple(reads[:-1]))
+
+
+def _texts(reads: Sequence[FileRatings]) -> object:
+    import pandas as pd
+
+    known = [read.ratings.texts for read in reads if read.ratings.texts is not None]
+    if not known:
+        return None
+    keys = [name for name in ("item", "target") if name in known[-1]]
+    return pd.concat(known[::-1], ignore_index=True).drop_duplicates(keys, ignore_index=True)
+
+
+def _names(reads: Sequence[FileRatings]) -> list[str]:
+    names = [read.name for read in reads]
+    return names if len(set(names)) == len(names) else [f"{name} ({k + 1})" for k, name in enumerate(names)]

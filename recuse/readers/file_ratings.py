@@ -13,25 +13,19 @@ from recuse.ratings import Numeric, Ratings, ResponseSets, Scale
 from recuse.ratings.people_faults import PeopleFault, people_faults
 from recuse.readers.absent_rows import with_absent_rows
 from recuse.readers.column_names import NAMES, TALKS, plain, rater_name
-from recuse.readers.copies import without_copies
 from recuse.readers.counts import without_counts
-from recuse.readers.duplicates import without_duplicates
 from recuse.readers.exports import as_exported
-from recuse.readers.faults import Fault
 from recuse.readers.formats import read_raw
 from recuse.readers.item_columns import FEWEST_CLUSTERS
 from recuse.readers.json_cells import with_fields_of_json
+from recuse.readers.judgement_rows import lengthened, named, with_kinds
 from recuse.readers.judgements import Judgements, read_cells, read_winners
-from recuse.readers.kinds import with_kinds
-from recuse.readers.long_shape import lengthened, named
 from recuse.readers.mapping import ColumnMapping, given_mapping, saved_mapping, saved_path
-from recuse.readers.opening import open_file, stem_of
-from recuse.readers.rankings import with_places
+from recuse.readers.opening import Fault, open_file, stem_of
 from recuse.readers.raw_table import RawTable
 from recuse.readers.recognise import recognise
-from recuse.readers.same_texts import with_copies_in_clusters
-from recuse.readers.transposed import as_rows
-from recuse.readers.unrated_roles import without_unrated_roles
+from recuse.readers.repeated_rows import with_copies_in_clusters, without_copies, without_duplicates
+from recuse.readers.reshaping import as_rows, below_one_another, in_the_same_words, with_places, without_unrated_roles
 from recuse.schema import RecuseError
 
 if TYPE_CHECKING:
@@ -70,18 +64,25 @@ class FileRatings:
         return stem_of(self.path)
 
 
-def read_file(path: Path | str, *, reader: str = "", **given: Any) -> FileRatings:
-    """The ratings of one file. `given` says of columns what they are (see `ColumnMapping`) and comes before what
-    `FILE.recuse.toml` beside it says, which comes before what is recognised. `reader`: the name of a reader, or the
-    dotted name of your own (`recuse.readers.formats`).
+def read_file(path: Path | str, *further: Path | str, reader: str = "", **given: Any) -> FileRatings:
+    """The ratings of one file; of several, each holds the ratings of somebody else, who is called as the file is.
+    `given` says of columns what they are (see `ColumnMapping`) and comes before what `FILE.recuse.toml` beside it says,
+    which comes before what is recognised. `reader`: the name of a reader, or the dotted name of your own
+    (`recuse.readers.formats`).
 
     Raises `RecuseError` with place and remedy for a file that cannot be read."""
     path = Path(path)
     opened = open_file(path)
-    raw, known, shaped = _in_shape(read_raw(opened, reader))
+    raw = read_raw(opened, reader)
+    if further:
+        raw = below_one_another([raw, *(read_raw(open_file(Path(other)), reader) for other in further)])
+    kept, given = saved_mapping(path), {k: v for k, v in given.items() if v}
+    raw = in_the_same_words(raw, str(given.get("same") or kept.get("same", "")))
+    everybody_named = all(given.get(kind) or kept.get(kind) for kind in ("people", "judges"))
+    raw, known, shaped = _in_shape(raw, named=everybody_named)
     columns = [str(name) for name in raw.frame.columns]
-    saved = given_mapping(saved_mapping(path), columns, saved_path(path).name)
-    roles = {**known, **saved, **given_mapping({k: v for k, v in given.items() if v}, columns, path.name)}
+    saved = given_mapping(kept, columns, saved_path(path).name)
+    roles = {**known, **saved, **given_mapping(given, columns, path.name)}
     mapping = recognise(raw.frame, roles)
     raw, unrated = without_unrated_roles(raw, mapping)
     mapping = recognise(raw.frame, roles) if unrated else mapping
@@ -108,10 +109,10 @@ def read_file(path: Path | str, *, reader: str = "", **given: Any) -> FileRating
     )  # fmt: skip
 
 
-def _in_shape(raw: RawTable) -> tuple[RawTable, dict[str, Any], list[str]]:
+def _in_shape(raw: RawTable, *, named: bool) -> tuple[RawTable, dict[str, Any], list[str]]:
     """The table with one answer a cell, whatever its tool or form made of it; roles of columns that are known by that,
     and notes."""
-    raw, counted = without_counts(raw)
+    raw, counted = without_counts(raw, named=named)
     raw, fields = with_fields_of_json(raw)
     raw, known, export = as_exported(raw)
     raw, turned, by_rater = as_rows(raw)

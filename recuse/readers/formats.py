@@ -1,31 +1,31 @@
 """Which reader reads a file: tables by what they hold, other tools' logs by how they begin, your own by name.
 
 A reader is a function from an `Opened` file to a `RawTable`. One of your own is named by its dotted path
-("our_tools.langfuse_export") or by an entry point of group `recuse.readers`.
-"""
+("our_tools.langfuse_export") or by an entry point of group `recuse.readers`."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from recuse.readers import alpaca_eval, deepeval, inspect_log, label_studio, openai_batch, openai_log, promptfoo
-from recuse.readers.inspect_archive import ENDING, unpacked_log
-from recuse.readers.no_tables import no_table
+from recuse.readers.evaluation_logs import ALPACA_EVAL, DEEPEVAL, PROMPTFOO
+from recuse.readers.exports import LABEL_STUDIO
+from recuse.readers.inspect_log import ENDING, INSPECT, unpacked_log
+from recuse.readers.openai_logs import BATCH, CHAT_LOG
 from recuse.readers.opening import Opened
 from recuse.readers.raw_table import RawTable, delimited, from_records, parquet, parse_json
 from recuse.readers.xlsx import is_xlsx, sheet_as_text
 from recuse.schema import RecuseError
 
-__all__ = ["READERS", "read_raw"]
+__all__ = ["READERS", "no_table", "read_raw"]
 
 LOGS = {
-    "openai_batch": openai_batch, "openai_log": openai_log, "inspect": inspect_log, "promptfoo": promptfoo,
-    "alpaca_eval": alpaca_eval,
-    "deepeval": deepeval, "label_studio": label_studio,
+    "openai_batch": BATCH, "openai_log": CHAT_LOG, "inspect": INSPECT, "promptfoo": PROMPTFOO,
+    "alpaca_eval": ALPACA_EVAL, "deepeval": DEEPEVAL, "label_studio": LABEL_STUDIO,
 }  # fmt: skip
-"""Logs of other tools: each module says what it recognises (`recognises`) and reads it (`records`)."""
+"""Logs of other tools, by the name of their reader."""
 
 READERS = ("csv", "json", "parquet", *LOGS)
 
@@ -61,7 +61,7 @@ def _from_json(
         if reader == name or (not reader and log.recognises(value)):
             records, faults = log.records(value, opened.path)
             return from_records(
-                opened.path, records, notes=(*notes, f"{log.CALLED}"), made_by=name, faults=faults
+                opened.path, records, notes=(*notes, f"{log.called}"), made_by=name, faults=faults
             )  # fmt: skip
     if isinstance(value, dict):
         value, rows = _rows_within(value, opened)
@@ -83,3 +83,29 @@ def _rows_within(value: dict[str, Any], opened: Opened) -> tuple[list[Any], str]
 def _looks_like_json(opened: Opened) -> bool:
     head = opened.data[:64].lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n\x00")
     return head[:1] in (b"{", b"[") and not opened.name.lower().endswith((".csv", ".tsv"))
+
+
+SPREADSHEET = "a spreadsheet; save its sheet as CSV"
+WEB_PAGE = "a web page and no table, perhaps one that asks to sign in; download the file itself"
+BEGINNINGS = (
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", SPREADSHEET),  # .xls
+    (b"%PDF-", "a PDF; save the table in it as CSV"),
+    (b"SQLite format 3\x00", "a database of SQLite; write the table to a CSV file"),
+    (b"\x80\x02", "pickled by Python, which is never read; write it with to_csv or to_parquet"),
+    (b"\x80\x03", "pickled by Python, which is never read; write it with to_csv or to_parquet"),
+    (b"\x80\x04", "pickled by Python, which is never read; write it with to_csv or to_parquet"),
+    (b"\x80\x05", "pickled by Python, which is never read; write it with to_csv or to_parquet"),
+)
+PAGE = re.compile(rb"\s*<(!doctype html|html)\b", re.IGNORECASE)
+SHEETS = (b"xl/", b"opendocument.spreadsheet")
+"""In the names of what a zip archive holds, or in the first of its contents."""
+
+
+def no_table(opened: Opened) -> str:
+    """What the file is and what to do about it; "" where it may be a table."""
+    data = opened.data
+    if data[:2] == b"PK" and (opened.name.lower().endswith((".xlsx", ".ods")) or any(s in data for s in SHEETS)):
+        return SPREADSHEET
+    if PAGE.match(data[:200].lstrip(b"\xef\xbb\xbf")):
+        return WEB_PAGE
+    return next((words for beginning, words in BEGINNINGS if data.startswith(beginning)), "")

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from recuse.readers.faults import Fault, shown
+from recuse.readers.opening import Fault, shown
 
 if TYPE_CHECKING:
     import pandas as pd

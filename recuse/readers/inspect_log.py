@@ -4,26 +4,34 @@
 
 Epochs are repeats. The letters C, P, I mean correct, partially correct, incorrect; N, no answer, is a refusal. A scorer
 that gives several values rates by several criteria.
-"""
+
+A packed log is a zip archive with a header and one file per sample, compressed with Zstandard."""
 
 from __future__ import annotations
 
+import io
+import json
+import struct
+import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from recuse.readers.faults import SHOWN, Fault, shown
+from recuse.readers.opening import MAX_BYTES, SHOWN, Fault, Opened, shown
+from recuse.readers.raw_table import ToolLog
+from recuse.schema import RecuseError
 
-CALLED = "log of Inspect"
+__all__ = ["ENDING", "INSPECT", "unpacked_log"]
+
 LETTERS = {"C": "correct", "P": "partially correct", "I": "incorrect", "N": "refused"}
 
 
-def recognises(value: Any) -> bool:
+def is_inspect_log(value: Any) -> bool:
     """Whether the value is an evaluation log of Inspect."""
     return isinstance(value, Mapping) and "eval" in value and isinstance(value.get("samples"), list)
 
 
-def records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
+def inspect_records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
     """One record per sample, epoch, scorer and criterion: item, target, rater, criterion, repeat, value, reason, ..."""
     model = str((value.get("eval") or {}).get("model") or "")
     rows: list[dict[str, Any]] = []
@@ -85,3 +93,58 @@ def _output(sample: Mapping[str, Any]) -> str:
     if isinstance(content, list):
         content = "".join(str(part.get("text") or "") for part in content if isinstance(part, Mapping))
     return str(content or "")
+
+
+ENDING = ".eval"
+ZSTANDARD = 93  # zipfile knows this method from Python 3.14 on
+CONVERT = "write it as JSON: inspect log convert FILE --to json --output-dir OUT"
+
+
+def unpacked_log(opened: Opened) -> dict[str, Any]:
+    """The log as Inspect's JSON format has it: `eval` and `samples`. `RecuseError` for an archive that is damaged, too
+    large, or compressed in a way that cannot be undone here."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(opened.data)) as archive:
+            members = {m.filename: m for m in archive.infolist()}
+            names = [name for name in members if name.startswith("samples/") and name.endswith(".json")]
+            if sum(members[name].file_size for name in names) > MAX_BYTES:
+                raise RecuseError(f"{opened.path} unpacks to more than {MAX_BYTES / 1e9:.1f} GB; split it")
+            header = next((name for name in ("header.json", "_journal/start.json") if name in members), "")
+            head = json.loads(_content(archive, members[header], opened)) if header else {}
+            samples = [json.loads(_content(archive, members[name], opened)) for name in sorted(names)]
+    except (zipfile.BadZipFile, ValueError, EOFError, struct.error) as error:
+        raise RecuseError(f"{opened.path}: the packed Inspect log is damaged ({error}); {CONVERT}") from error
+    return {"eval": head.get("eval") or {}, "samples": samples}
+
+
+def _content(archive: zipfile.ZipFile, member: zipfile.ZipInfo, opened: Opened) -> bytes:
+    try:
+        return archive.read(member)
+    except NotImplementedError:
+        if member.compress_type != ZSTANDARD:
+            raise ValueError(f"compression method {member.compress_type}") from None
+    at = (
+        member.header_offset
+    )  # of the member's own header: 30 bytes, then name and further fields, whose lengths it says
+    name, more = struct.unpack("<HH", opened.data[at + 26 : at + 30])
+    start = at + 30 + name + more
+    return _decompressed(opened.data[start : start + member.compress_size], member.file_size, opened)
+
+
+def _decompressed(data: bytes, size: int, opened: Opened) -> bytes:
+    try:
+        from backports.zstd import ZstdDecompressor, ZstdError
+    except ImportError:
+        raise RecuseError(
+            f"{opened.path}: a packed Inspect log, compressed with Zstandard; pip install backports.zstd, or {CONVERT}"
+        ) from None
+    try:
+        plain = ZstdDecompressor().decompress(data, size)
+    except ZstdError as error:
+        raise ValueError(str(error)) from error
+    if len(plain) != size:
+        raise ValueError("a file in it ends too early")
+    return bytes(plain)
+
+
+INSPECT = ToolLog("log of Inspect", is_inspect_log, inspect_records)

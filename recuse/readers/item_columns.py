@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from recuse.ratings.factors import LEVELS
-from recuse.readers.column import Column
 from recuse.readers.column_names import FACTORS, NAMES, PARTS, TALKS, is_date, is_judge, is_person, plain
-from recuse.readers.roles import MOST_SLICES, Roles
+from recuse.readers.columns import MOST_SLICES, Column, Roles
 from recuse.schema import RecuseError
 
 __all__ = [

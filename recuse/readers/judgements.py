@@ -10,17 +10,14 @@ import numpy as np
 from recuse.ratings.pair_array import CHOICES
 from recuse.ratings.scale import Numeric, Scale
 from recuse.readers.criterion_answers import read_answers
-from recuse.readers.faults import Fault, Place, fault_in
-from recuse.readers.values import CHOICE_WORDS, is_empty, labels_of
+from recuse.readers.opening import Fault, Place, fault_in
+from recuse.readers.values import STATUSES, chosen, is_empty, labels_of
 from recuse.schema import RecuseError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["STATUSES", "Judgements", "read_cells", "read_winners"]
-
-STATUSES = {"refused": "refused", "refusal": "refused", "error": "error", "unparsed": "unparsed"}
-"""Words that stand in the place of an answer, and the status they say."""
+__all__ = ["Judgements", "read_cells", "read_winners"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +71,7 @@ def read_winners(long: pd.DataFrame, place: Place) -> Judgements:
     long = long[~(empty & long["kind"].eq("person"))]
     said = labels_of(long["cell"]).str.replace(r"^(\d+)\.0$", r"\1", regex=True)
     first, second = (labels_of(long[side]) for side in ("first", "second"))
-    won = said.map(CHOICE_WORDS)
+    won = said.map(lambda word: chosen(word) or None)
     won = won.mask(said == first, "first").mask(said == second, "second").astype(object)
     empty = empty[long.index]
     strange = won.isna() & ~empty
@@ -86,7 +83,7 @@ def read_winners(long: pd.DataFrame, place: Place) -> Judgements:
             "a winner is first, second or tie, A or B, 1, 2 or 3 (tie), or the name of one of the two; "
             + faults[0].sentence()
         )
-    used = {str(word) for word in said[~empty & ~strange].drop_duplicates()} & set(CHOICE_WORDS)
+    used = {str(word) for word in said[~empty & ~strange].drop_duplicates()}
     numbers = "winner: 1 is the first, 2 the second, 3 a tie" if used & {"1", "2"} else ""
     rows = long.assign(
         score=np.nan, response=won.where(won.notna(), None), status=np.where(won.notna(), "ok", "unparsed"),

@@ -10,13 +10,13 @@ from typing import Any
 
 from recuse.configuration.toml_files import did_you_mean
 from recuse.readers.column_names import ROLES
-from recuse.readers.faults import shown
+from recuse.readers.opening import shown
 from recuse.schema import RecuseError
 
 __all__ = ["ColumnMapping", "given_mapping", "saved_mapping", "saved_path"]
 
 LISTS = ("item", "value", "repeats", "judges", "people", "factors", "slices", "ignore", "use")
-SETTINGS = ("scale", "positive", "threshold", "truth", "sampled")
+SETTINGS = ("scale", "same", "positive", "threshold", "truth", "sampled")
 """What is no column."""
 
 
@@ -32,11 +32,12 @@ class ColumnMapping:
       the repeats of one rating side by side.
     - `judges`, `people`: names of raters. `factors`: what was varied. `slices`: what groups texts (a
       language, a few topics). `ignored`: column -> why it is not read.
-    - `scale`: as given, "1-5" or "fail<pass"; "" where the values decide. `positive`: the option that is the property
-      which texts are judged for; `threshold`: the score from which on a text passes. `truth`: the one of `raters` whose
-      column holds right answers. `sampled`: whether judges were asked about samples of the texts, so that a text
-      without a row is no unanswered one (`recuse.readers.absent_rows`). `use`: what the judges are used for, uses of
-      the gates file or "none"; () where the ratings decide.
+    - `scale`: as given, "1-5" or "fail<pass"; "" where the values decide. `same`: answers that say the same,
+      "good=thumbs_up,bad=thumbs_down": the first of each is read as the second. `positive`: the option
+      that is the property which texts are judged for; `threshold`: the score from which on a text passes. `truth`: the
+      one of `raters` whose column holds right answers. `sampled`: whether judges were asked about samples of the texts,
+      so that a text without a row is no unanswered one (`recuse.readers.absent_rows`). `use`: what the judges are used
+      for, uses of the gates file or "none"; () where the ratings decide.
     """
 
     item: tuple[str, ...] = ()
@@ -63,6 +64,7 @@ class ColumnMapping:
     slices: tuple[str, ...] = ()
     ignored: Mapping[str, str] = field(default_factory=dict)
     scale: str = ""
+    same: str = ""
     positive: str = ""
     threshold: str = ""
     truth: str = ""

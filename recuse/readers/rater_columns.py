@@ -1,64 +1,62 @@
-"""Which columns say who rated: a column of names, a column of sources, or a column for every rater."""
+"""Which columns say who rated: a column of names, a column of sources, or a column for every rater.
+
+Columns of a wide table may name a rater and a criterion at once: gpt4_tone, gpt4_accuracy, anna_tone.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 
-from recuse.readers.column import Column
 from recuse.readers.column_names import (
     BATCHES,
-    FACTORS,
     NAMES,
     PARTS,
-    TALKS,
+    SETS,
     base_of,
+    is_attribute,
     is_criterion,
-    is_date,
-    is_derived,
     is_judge,
+    is_nobodys,
     is_person,
     plain,
     rater_name,
 )
-from recuse.readers.crossed_names import crossed_names
-from recuse.readers.faults import shown
-from recuse.readers.roles import MOST_SLICES, Roles
-from recuse.readers.values import CHOICE_WORDS
-from recuse.schema import RecuseError
+from recuse.readers.columns import MOST_SLICES, Column, Roles
+from recuse.readers.nobodys_columns import check_related, leave_out_derived
+from recuse.readers.values import chosen
 
 __all__ = [
-    "check_left_out",
-    "choosers_between",
-    "names_raters",
-    "names_systems",
-    "take_raters",
-    "take_raters_beside",
-    "take_sources",
-]
+    "CrossedNames", "choosers_between", "crossed_names", "names_raters", "names_systems", "take_raters",
+    "take_raters_beside", "take_sources",
+]  # fmt: skip
 
-FEWEST = 10
-"""So many rows tell whether a column is made of others."""
 SAME_COLUMN = 0.98
 """Two columns that say the same in so many rows name the same things."""
-MOST_MARKS = 11
-"""Different numbers of the longest usual scale that has each of them given, 0 to 10."""
-NOBODY = (
-    "difficulty", "priority", "severity", "level", "importance", "confidence", "certainty", "turns", "words",
-    "position", "age", "year", "month", "week", "day", "hour", "upvotes", "likes", "urgency", "risk", "tier", "views",
-    "errors", "retries", "length", "size", "number", "no", "nr", "n", "weight", "hardness", "complexity",
-)  # fmt: skip
-"""Columns of numbers that say something of a text and are nobody's name."""
+SOURCES = ("source", "name", "by", "from", "origin")
+"""Columns that may say who a score came from."""
 BY_NUMBER = ("id", "rater", "annotator", "reviewer", "worker", "user", "labeler", "labeller")
 """Columns of raters that may hold numbers."""
 
 
 def names_raters(roles: Roles, column: Column) -> bool:
     """A column called judge may hold the names of judges, or the ratings of the only one."""
+    if len(column.distinct) == 1 and _another_is_called_a_rater(roles, column):
+        return False
     if column.wordy or column.holds_labels or (column.numeric and not plain(column.name).endswith(BY_NUMBER)):
         return False
     if _answers_as_others(roles, column):
         return False
     return len(column.distinct) <= max(2, len(roles.frame) // 2) or len(roles.frame) < 10
+
+
+def _another_is_called_a_rater(roles: Roles, column: Column) -> bool:
+    """Whether the same name in every row stands beside columns that are called as judges are and hold ratings, with no
+    column of scores for that name."""
+    others = [name for name in roles.free if name != column.name and roles.columns[name].rating]
+    scores = any(plain(name) in NAMES["value"] for name in others)
+    return not scores and any(is_judge(name) and not is_attribute(name) for name in others)
 
 
 def names_systems(roles: Roles, column: Column) -> bool:
@@ -70,14 +68,18 @@ def names_systems(roles: Roles, column: Column) -> bool:
 
 def take_sources(roles: Roles) -> None:
     """Where no column names raters, one whose every value is called as judges or as people are, both among them:
-    a log's column that says who a score came from."""
+    a log's column that says who a score came from; one that is called source or name may hold other names as well."""
     if "rater" in roles.taken:
         return
+    scored = any(plain(name) in NAMES["value"] for name in roles.free)
     for name in roles.free:
         values = [str(value) for value in roles.columns[name].distinct[: MOST_SLICES + 1]]
         called = [(is_judge(value), is_person(value)) for value in values]
         alone = all(judge != person for judge, person in called) and len(values) <= MOST_SLICES
-        if alone and len({*called}) == 2 and not roles.columns[name].wordy:
+        known = all(value.replace(" ", "").isalpha() or is_judge(value) for value in values)
+        mixed = scored and plain(name) in SOURCES and known and {*called} == {(True, False), (False, False)}
+        named = (alone and len({*called}) == 2) or (mixed and len(values) <= MOST_SLICES)
+        if named and not roles.columns[name].wordy:
             roles.take("rater", name)
             return
 
@@ -89,7 +91,7 @@ def take_raters_beside(roles: Roles) -> None:
         return
     named = {*roles.taken.get("people", ()), *roles.taken.get("judges", ())}
     value = roles.columns[roles.taken["value"][0]]
-    called = [name for name in roles.free if (is_person(name) or is_judge(name)) and not is_date(name)]
+    called = [name for name in roles.free if (is_person(name) or is_judge(name)) and not is_attribute(name)]
     beside = [n for n in roles.free if n in named or (n in called and roles.columns[n].only_answers_of(value))]
     if beside:
         roles.taken["raters"] = {name: (name,) for name in beside}
@@ -107,8 +109,14 @@ def take_raters(roles: Roles) -> None:
         return
     named = {*roles.taken.get("people", ()), *roles.taken.get("judges", ())}
     reasons = [n for n in roles.free if plain(n).rsplit("_", 1)[-1] in NAMES["reason"]]
-    _leave_out_derived(roles, named)
-    rated = [n for n in roles.free if n in named or (roles.columns[n].rating and not is_date(n) and n not in reasons)]
+    leave_out_derived(roles, named)
+    if "rater" not in roles.taken and (sets := [n for n in roles.free if plain(n) in SETS and n not in named]):
+        roles.ignored |= dict.fromkeys(sets, "sets of options by nobody who is named; call it NAME_response_set")
+        roles.use(sets)
+    rated = [
+        n for n in roles.free
+        if n in named or (roles.columns[n].rating and not is_attribute(n) and n not in reasons)
+    ]  # fmt: skip
     if roles.taken.get("people") and roles.taken.get("judges") and "rater" not in roles.taken:  # nobody else rates
         exact = {name for name in rated if {name, rater_name(name)} & named}
         whole = len(exact) >= len(named)
@@ -118,35 +126,27 @@ def take_raters(roles: Roles) -> None:
         return
     if "rater" in roles.taken:
         kept = [n for n in rated if n in named or (roles.columns[n].varied and len(roles.columns[n].distinct) > 1)]
-        roles.taken["value"] = tuple(kept)
+        judges = [n for n in kept if is_judge(n) and not is_person(n)]
+        if judges and any(is_person(n) and not is_judge(n) for n in kept):  # whoever is named gave human_score alone
+            roles.taken["raters"] = {name: (name,) for name in judges}
+        roles.taken["value"] = tuple(n for n in kept if n not in roles.taken.get("raters", ()))
     else:
-        declared = [n for n in rated if n in named or is_judge(n) or is_person(n) or plain(n) in NAMES["value"]]
+        called = [n for n in rated if is_judge(n) or is_person(n)]
+        facts = [n for n in called if n not in named and _is_one_word_throughout(roles.columns[n])]
+        declared = [n for n in rated if n in named or n in called or plain(n) in NAMES["value"]]
+        declared = [n for n in declared if n not in facts]
         kept = _alike(roles, declared) or [n for n in rated if _looks_rated(roles, n)]
+        if called:
+            check_related(roles, [n for n in kept if n not in declared], kept)
         _take_wide(roles, kept)
         if not declared and "gold" in roles.taken and not kept:
             return
     roles.use(kept)
 
 
-def _leave_out_derived(roles: Roles, named: Collection[str]) -> None:
-    """Columns called after what was made of several people's answers are nobody's, where two people have columns."""
-    derived = [name for name in roles.free if is_derived(name) and name not in named]
-    people = [name for name in roles.free if name not in derived and (name in named or _may_be_a_person(name))]
-    people = [name for name in people if roles.columns[name].rating]
-    gold = roles.taken.get("gold", "")
-    if gold and len(people) > 1 and gold not in roles.given.values() and _said_by_most(roles, gold, people):
-        roles.ignored[gold] = "made of other columns: what most of the people say"
-        del roles.taken["gold"]
-    if len(people) > 1:
-        roles.ignored |= dict.fromkeys(derived, "made of other columns by its name: nobody's own ratings")
-        roles.use(derived)
-
-
-def _said_by_most(roles: Roles, name: str, people: Sequence[str]) -> bool:
-    cells, own = roles.frame[list(people)].to_numpy(dtype=object), roles.frame[name].to_numpy(dtype=object)
-    rated = (own != "") & (cells != "").all(axis=1)
-    most = 2 * (cells == own[:, None]).sum(axis=1) > len(people)
-    return bool(rated.sum() > FEWEST and most[rated].all())
+def _is_one_word_throughout(column: Column) -> bool:
+    """The same name in every row, no number and no label that rates: the model's, say."""
+    return len(column.distinct) == 1 and not (column.numeric or column.holds_labels)
 
 
 def _is_of(column: str, named: Collection[str]) -> bool:
@@ -155,58 +155,20 @@ def _is_of(column: str, named: Collection[str]) -> bool:
     return column in named or any(f"_{plain(name)}_" in words for name in named)
 
 
-def check_left_out(roles: Roles) -> None:
-    """`RecuseError` where no rater of a wide table is a person and a column that is called as people are holds answers
-    of another kind than the judges', on another scale or in words beside numbers: to leave it out in silence would say
-    that nobody rated the texts."""
-    raters = {c: name for name, columns in roles.taken.get("raters", {}).items() for c in columns}
-    said = roles.taken.get("people", ()) or roles.taken.get("judges", ())
-    if not raters or said or roles.taken.get("first") or any(_may_be_a_person(name) for name in raters.values()):
-        return
-    judge = roles.columns[next(iter(raters))]
-    others = [c for name in roles.free if _may_be_a_person(name) and _marks(c := roles.columns[name])]
-    if not others or not (judge.rating or judge.holds_labels):
-        return
-    names = ", ".join(c.name for c in others)
-    raise RecuseError(
-        f"{names} and {judge.name} do not answer on one scale: {others[0].name} gives {_answers(others[0])}, "
-        f"{judge.name} {_answers(judge)}. If {others[0].name} is a rater, write both on one scale, in the same words; "
-        f"if not, say --ignore {names.replace(', ', ',')}"
-    )
-
-
-def _may_be_a_person(name: str) -> bool:
-    """Whether a column is called as people are, or by one word of letters that names nothing else."""
-    if is_judge(name) or is_criterion(name) or is_date(name):
-        return False
-    known = {word for names in NAMES.values() for word in names} | {*PARTS, *FACTORS, *BATCHES, *TALKS, *NOBODY}
-    return is_person(name) or (name.isalpha() and plain(name) not in known)
-
-
-def _marks(column: Column) -> bool:
-    """Whether it holds marks: a few whole numbers from 0 or 1, or labels that rate."""
-    if column.numeric:
-        few = len(column.distinct) <= MOST_MARKS and not column.has_fraction and column.ends[0] in (0, 1)
-        return few and column.like_ratings
-    return column.holds_labels
-
-
-def _answers(column: Column) -> str:
-    if not column.numeric:
-        return "words such as " + ", ".join(shown(str(value)) for value in column.distinct[:2])
-    low, high = column.ends
-    return f"numbers from {low:g} to {high:g}"
-
-
 def choosers_between(roles: Roles, first: str, second: str) -> list[str]:
     """Columns that hold nothing but choices between the two: each rater's, side by side. Numbers (1, 2 and 3 for a tie)
     are choices beside two texts only: beside names they may be anything."""
-    words = set(CHOICE_WORDS) | roles.columns[first].words | roles.columns[second].words
+    sides = roles.columns[first].words | roles.columns[second].words
     texts = roles.columns[first].wordy
     others = (roles.columns[name] for name in roles.free if name not in (first, second))
+
+    def chose(column: Column) -> bool:
+        return all(word in sides or chosen(word) for word in column.words)
+
     return [
         c.name for c in others
-        if len(c.distinct) > 1 and c.words <= words and (not c.numeric or (texts and {"1", "2"} <= c.words - {"0"}))
+        if len(c.distinct) > 1 and chose(c)
+        and (not c.numeric or (texts and {"first", "second"} <= {*map(chosen, c.words)}))
     ]  # fmt: skip
 
 
@@ -238,14 +200,9 @@ def _answers_as_others(roles: Roles, column: Column) -> bool:
     return any(float((column.cells == c.cells).mean()) < SAME_COLUMN for c in alike)
 
 
-def _is_nobodys(name: str) -> bool:
-    """Whether a column is called after what is known of a text or of its making."""
-    return is_date(name) or plain(name).rsplit("_", 1)[-1] in NOBODY
-
-
 def _looks_rated(roles: Roles, name: str) -> bool:
     """Whether a column looks like ratings though nothing calls it a rater's, and is not called as other things are."""
-    return roles.columns[name].like_ratings and not _is_nobodys(name) and _said_again(roles, name)
+    return roles.columns[name].like_ratings and not is_nobodys(name) and _said_again(roles, name)
 
 
 def _said_again(roles: Roles, name: str) -> bool:
@@ -262,7 +219,68 @@ def _alike(roles: Roles, names: list[str]) -> list[str]:
     """Columns whose values look like those of the surest ones: persons and judges answer on one scale."""
     if not names:
         return []
-    others = [n for n in roles.free if n not in names and not _is_nobodys(n)]
+    others = [n for n in roles.free if n not in names and not is_nobodys(n) and plain(n) not in (*BATCHES, *PARTS)]
     sure = [n for n in others if roles.columns[n].rating and roles.columns[n].varied]
     like = [n for n in sure if any(roles.columns[n].answers_like(roles.columns[other]) for other in names)]
     return [n for n in roles.free if n in names or n in like]
+
+
+PLACES = re.compile(r"[ _.:/|-]+")
+NOBODY_KNOWN = 3
+"""From so many raters on, a whole table of raters x criteria is one although no rater is called as judges or people."""
+FILLED = 0.6
+"""Of raters x criteria, how many must be there: a rater may leave a criterion out."""
+
+
+@dataclass(frozen=True, slots=True)
+class CrossedNames:
+    """`raters`: rater -> its columns; `criteria`: column -> the criterion it is about."""
+
+    raters: dict[str, tuple[str, ...]]
+    criteria: dict[str, str]
+
+
+def crossed_names(names: Sequence[str], said: Collection[str] = ()) -> CrossedNames | None:
+    """Raters and criteria where every name is one of each, in one order, with at least two of both, and one side bears
+    names of judges or people, as they are called or are `said` to be; or where three and more stand before each of the
+    same criteria, called as criteria are. None where the names are no such table."""
+    for parts in _splits(names):
+        fronts, backs = ({part[side] for part in parts.values()} for side in (0, 1))
+        if min(len(fronts), len(backs)) < 2 or len(names) < FILLED * len(fronts) * len(backs):
+            continue
+        by_front, by_back = (any(is_judge(n) or is_person(n) or n in said for n in side) for side in (fronts, backs))
+        by_front = by_front or (not by_back and _every_criterion_of_all(names, fronts, backs))
+        if by_front == by_back or any(n.isdigit() for n in (backs if by_front else fronts)):
+            continue
+        of = {name: part if by_front else part[::-1] for name, part in parts.items()}
+        raters: dict[str, tuple[str, ...]] = {}
+        for name, (rater, _) in of.items():
+            raters[rater] = (*raters.get(rater, ()), name)
+        return CrossedNames(raters, {name: criterion for name, (_, criterion) in of.items()})
+    return None
+
+
+def _every_criterion_of_all(names: Sequence[str], raters: set[str], criteria: set[str]) -> bool:
+    """Two would not do: answer_precision, context_precision are criteria of one rater."""
+    whole = len(raters) >= NOBODY_KNOWN and len(names) == len(raters) * len(criteria)
+    return whole and any(map(is_criterion, criteria)) and not any(map(is_criterion, raters))
+
+
+def _splits(names: Sequence[str]) -> Iterator[dict[str, tuple[str, str]]]:
+    """Every way to cut all names in two such that front or back of the first name comes again: a criterion may hold a
+    blank or a line of its own, so the cut is found by what the names share."""
+    for cut in PLACES.finditer(names[0]) if len(names) >= 4 else ():
+        front, back = names[0][: cut.end()], names[0][cut.start() :]
+        fronts = {n[: -len(back)] for n in names if n.endswith(back)}
+        backs = {n[len(front) :] for n in names if n.startswith(front)}
+        parts = {n: part for n in names if (part := _parted(n, fronts, backs))}
+        if len(parts) == len(names):
+            yield parts
+
+
+def _parted(name: str, fronts: set[str], backs: set[str]) -> tuple[str, str] | None:
+    for cut in PLACES.finditer(name):
+        front, back = name[: cut.start()], name[cut.end() :]
+        if front in fronts and back in backs:
+            return front, back
+    return None

@@ -6,22 +6,21 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recuse.readers.faults import Fault, shown
 from recuse.readers.header_lines import find_header, without_totals
-from recuse.readers.opening import Opened
+from recuse.readers.opening import Fault, Opened, shown
 from recuse.schema import RecuseError
 from recuse.security.sanitize import visible
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["RawTable", "cell_text", "delimited", "from_records", "parquet", "parse_json"]
+__all__ = ["RawTable", "ToolLog", "cell_text", "delimited", "from_records", "parquet", "parse_json"]
 
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 DEPTH = 3
@@ -71,6 +70,16 @@ class RawTable:
     def short_rows(self) -> list[int]:
         """First lines of the rows with fewer cells than the header."""
         return [start for start, cells in self._lines[1:] if cells < len(self.frame.columns)]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolLog:
+    """The log of another tool: what it is called, whether a value of JSON is one, and its records with what was wrong
+    in it."""
+
+    called: str
+    recognises: Callable[[Any], bool]
+    records: Callable[[Any, Path], tuple[list[dict[str, Any]], list[Fault]]]
 
 
 def delimited(opened: Opened) -> RawTable:

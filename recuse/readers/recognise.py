@@ -6,7 +6,8 @@ import re
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
-from recuse.readers.column_names import NAMES, SETS, WINNERS, plain
+from recuse.readers.column_names import NAMES, SETS, WINNERS, is_attribute, is_judge, is_person, plain
+from recuse.readers.columns import Roles
 from recuse.readers.item_columns import (
     take_cluster,
     take_factors,
@@ -18,8 +19,8 @@ from recuse.readers.item_columns import (
     take_what_tells_apart,
 )  # fmt: skip
 from recuse.readers.mapping import ColumnMapping
+from recuse.readers.nobodys_columns import check_left_out
 from recuse.readers.rater_columns import (
-    check_left_out,
     choosers_between,
     names_raters,
     names_systems,
@@ -27,7 +28,6 @@ from recuse.readers.rater_columns import (
     take_raters_beside,
     take_sources,
 )  # fmt: skip
-from recuse.readers.roles import Roles
 from recuse.schema import RecuseError
 
 if TYPE_CHECKING:
@@ -80,6 +80,20 @@ def _take_repeats(roles: Roles) -> None:
     if "repeats" in roles.taken:
         return
     several = [n for n in roles.free if REPEATS.match(plain(n)) and roles.columns[n].rating]
+    rest = [c for n in roles.free if n not in several and (c := roles.columns[n]).rating and not is_attribute(n)]
+    beside = [c.name for c in rest if is_judge(c.name) or is_person(c.name)] if len(several) > 1 else []
+    alike = [n for n in beside if roles.columns[n].answers_like(roles.columns[several[0]])]
+    if alike and not roles.filled("raters", "people", "judges", "rater") and "rater" not in map(plain, roles.free):
+        if not any(is_judge(name) for name in alike):  # a judge asked several times, people beside it
+            roles.taken["raters"] = {"judge": tuple(several), **{name: (name,) for name in alike}}
+            roles.use([*several, *alike])
+        elif not all(plain(name)[0] == "r" and plain(name)[1:].isdigit() for name in several):
+            raise RecuseError(
+                f"{', '.join(several)} stand beside {', '.join(alike)}: if they are other raters, say --people "
+                f"{','.join(several)} --judges {','.join(alike)}; if they are repeats, name their columns after their "
+                f"judge ({alike[0]}_1, {alike[0]}_2)"
+            )
+        return
     if len(several) > 1:
         roles.taken["repeats"] = tuple(several)
         roles.use(several)

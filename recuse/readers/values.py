@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "CHOICE_WORDS",
     "OUT_OF",
     "as_numbers",
+    "chosen",
     "is_empty",
+    "is_verdict",
     "labels_of",
     "same_verdicts",
     "scale_from_text",
@@ -27,6 +28,8 @@ __all__ = [
 
 EMPTY = ("", "nan", "na", "n/a", "null", "none", "-", "?", "#n/a", "missing", "–", "—", "not applicable", "#value!",
          "#ref!", "#div/0!")  # fmt: skip
+STATUSES = {"refused": "refused", "refusal": "refused", "error": "error", "unparsed": "unparsed"}
+"""Words that stand in the place of an answer, and the status they say."""
 ORDERS: tuple[tuple[str, ...], ...] = (
     ("fail", "pass"), ("failed", "passed"), ("no", "yes"), ("false", "true"), ("bad", "good"), ("incorrect", "correct"),
     ("wrong", "right"), ("reject", "accept"), ("rejected", "accepted"), ("unsafe", "safe"), ("n", "y"), ("0", "1"),
@@ -65,13 +68,23 @@ VERDICTS = (
 """Words that say one thing: the worse verdict, and the better."""
 CHOICE_WORDS = {
     "first": "first", "1": "first", "a": "first", "model_a": "first", "left": "first", "output_1": "first",
-    "[[a]]": "first",
     "second": "second", "2": "second", "b": "second", "model_b": "second", "right": "second", "output_2": "second",
-    "[[b]]": "second", "model_1": "first", "model_2": "second",
-    "tie": "tie", "3": "tie", "0": "tie", "1.5": "tie", "c": "tie", "[[c]]": "tie", "draw": "tie",
-    "both": "tie", "equal": "tie", "same": "tie", "neither": "tie", "tie (bothbad)": "tie", "both bad": "tie",
+    "model_1": "first", "model_2": "second",
+    "tie": "tie", "3": "tie", "0": "tie", "1.5": "tie", "c": "tie", "draw": "tie", "tied": "tie", "equal": "tie",
+    "both": "tie", "same": "tie", "neither": "tie", "tie (bothbad)": "tie", "both bad": "tie", "bothbad": "tie",
+    "both good": "tie", "both are good": "tie", "both are bad": "tie", "about the same": "tie", "the same": "tie",
+    "no preference": "tie", "no difference": "tie", "equally good": "tie", "equally bad": "tie", "=": "tie",
+    "a=b": "tie", "b=a": "tie", "a>b": "first", "a>>b": "first", "b<a": "first", "b<<a": "first", "b>a": "second",
+    "b>>a": "second", "a<b": "second", "a<<b": "second", "1st": "first", "2nd": "second", "one": "first",
+    "two": "second",
 }  # fmt: skip
 """What people write for the first of two, the second, and neither."""
+SIDE = re.compile(
+    r"^(?:the )?(?:response|model|assistant|option|answer|output|system|candidate|reply|summary|text|choice|bot)"
+    r"[ _-]?(?=\w+)"
+)
+WINS = re.compile(r" (?:is )?(?:the )?(?:clearly |much |slightly )?(?:better|best|wins|won|preferred|winner)$")
+"""What stands around a side: "Response A", "B is better"."""
 ENDS = (
     (0, 1),
     (0, 2),
@@ -93,18 +106,24 @@ STRAYS, CODES, FEWEST = 0.02, 2, 50
 """So few numbers outside a usual scale and outside 0 to 10, so few different ones, of at least so many in all, are
 slips or codes for "missing"."""
 STARS = r"^(?:[★⭐]\ufe0f?)+☆*$"
-COUNTED = r"(?i)^(-?\d+(?:[.,]\d+)?)\s*(?:stars?|points?|pts?\.?|st|nd|rd|th)$"
-SAID = (
-    r"(?i)^\W*(?:(?:my|the|final|overall)\s+)*(?:score|rating|grade|mark|verdict|answer|stars|note|bewertung)\s*"
-    r"(?:is\b|[:=])\W*?(?=[-\d★⭐[])"
+COUNTED = r"(?i)^(-?\d+(?:[.,]\d+)?)\s*(?:[★⭐]|stars?|points?|pts?\.?|st|nd|rd|th)$"
+SAID = re.compile(
+    r"(?i)^\W{0,3}(?:(?:my|the|final|overall)\s+)*"
+    r"(?:score|rating|grade|mark|verdict|answer|stars|label|judge?ment|decision|result|overall|note|bewertung)"
+    r"\s*(?:is\b|[:=])\W*?(?=[-\w★⭐\[<])"
 )
-"""What judges write before a number: "Rating: 4/5", "**Score:** 4", "The final rating is 3"."""
-WRAPPED = r"^(?:\[\[(.+)\]\]|\*\*(.+)\*\*|\\boxed\{(.+)\}|<(?:score|rating|grade)>(.+)</(?:score|rating|grade)>)$"
-"""What they wrap it in: "[[4]]", "**4**"."""
+"""What judges write before an answer: "Rating: 4/5", "**Score:** 4", "The final rating is 3", "Verdict: pass"."""
+WRAPPED = re.compile(
+    r"^(?:\[\[(.+)\]\]|\*\*(.+)\*\*|\\boxed\{(.+)\}|\((-?\d[^()]*)\)|"
+    r"<(score|rating|grade|verdict|answer)>(.+)</(?:score|rating|grade|verdict|answer)>)$"
+)
+"""What they wrap it in: "[[4]]", "**4**", "(4)"."""
 POINT = r"^(-?\d+)\s*[-–—:=.(]\s*([^\W\d][^\d]*)$"
 POINT_BEHIND = r"^([^\W\d][^\d]*)\((-?\d+)\)$"
 MOST_POINTS = 11
-OUT_OF = r"^(-?\d+(?:[.,]\d+)?)\s*(?:/|out of)\s*(\d+)$"
+MONTHS = ("jan", "feb", "mar", "mär", "apr", "may", "mai", "jun", "jul", "aug", "sep", "oct", "okt", "nov", "dec",
+          "dez")  # fmt: skip
+OUT_OF = r"^(-?\d+(?:[.,]\d+)?)\s*(?:/|out of|of)\s*(\d+)(?:\s*(?:stars?|points?|pts?\.?))?$"
 
 
 def is_empty(cells: pd.Series[Any]) -> pd.Series[bool]:
@@ -127,7 +146,7 @@ def as_numbers(cells: pd.Series[Any]) -> pd.Series[float]:
     numbers = pd.to_numeric(plain, errors="coerce").to_numpy(dtype=float, copy=True)
     lost = np.isnan(numbers)
     if lost.any():
-        bare = _unwrapped(plain)
+        bare = plain.map(unwrapped)
         mended = bare[lost].str.replace(r"\s*%$", "", regex=True)
         if told_top(plain) is not None:
             mended = mended.str.replace(OUT_OF, r"\1", regex=True)
@@ -135,13 +154,6 @@ def as_numbers(cells: pd.Series[Any]) -> pd.Series[float]:
         numbers[lost] = pd.to_numeric(_counted(mended), errors="coerce").to_numpy(dtype=float)
     numbers = np.append(np.where(np.isfinite(numbers), numbers, np.nan), np.nan)
     return pd.Series(numbers[codes], index=cells.index)
-
-
-def _unwrapped(cells: pd.Series[Any]) -> pd.Series[Any]:
-    """Cells without what stands before a number and what it is wrapped in."""
-    said = cells.str.replace(SAID, "", regex=True)
-    inner = said.str.extract(WRAPPED).bfill(axis=1)[0]
-    return said.where(inner.isna(), inner).str.strip().str.replace(r"(?<=\d)[\s.*]+$", "", regex=True)
 
 
 def _counted(cells: pd.Series[Any]) -> pd.Series[Any]:
@@ -154,9 +166,17 @@ def _counted(cells: pd.Series[Any]) -> pd.Series[Any]:
     number = ahead[0].fillna(behind[1])
     label = ahead[1].fillna(behind[0]).astype("string").str.lower().str.strip(" )")
     pairs = {*zip(number.dropna(), label.dropna(), strict=True)}
-    if not 2 <= len(pairs) <= MOST_POINTS or len({n for n, _ in pairs}) < len(pairs):
+    days = all(str(label)[:3] in MONTHS for _, label in pairs)  # what a spreadsheet makes of 4/5
+    if days or not 2 <= len(pairs) <= MOST_POINTS or len({n for n, _ in pairs}) < len(pairs):
         return found
     return found.mask(number.notna(), number)
+
+
+def chosen(word: str) -> str:
+    """ "first", "second" or "tie" for what somebody wrote of two, in lower case ("[[A]]", "response b", "a>>b", "1 is
+    better"); "" for what is none of them."""
+    bare = re.sub(r"\s*([<>=]+)\s*", r"\1", WINS.sub("", unwrapped(word)))
+    return CHOICE_WORDS.get(bare) or CHOICE_WORDS.get(SIDE.sub("", bare), "")
 
 
 def told_top(cells: pd.Series[Any]) -> float | None:
@@ -164,7 +184,7 @@ def told_top(cells: pd.Series[Any]) -> float | None:
     says it, where they do not say the same, or where one is above it."""
     import pandas as pd
 
-    plain = _unwrapped(pd.Series(pd.unique(cells), dtype=object).astype(str).str.strip())
+    plain = pd.Series(pd.unique(cells), dtype=object).astype(str).str.strip().map(unwrapped)
     found = plain.str.extract(OUT_OF).dropna()
     shares = pd.to_numeric(plain[plain.str.endswith("%")].str.rstrip("% ").str.replace(",", "."), errors="coerce")
     stars = plain[plain.str.fullmatch(STARS) & plain.str.contains("☆")].str.count("[★⭐☆]")
@@ -173,14 +193,28 @@ def told_top(cells: pd.Series[Any]) -> float | None:
     return tops.pop() if len(tops) == 1 and max(values, default=0.0) <= max(tops) else None
 
 
+def unwrapped(answer: str) -> str:
+    """An answer without what judges write around it: "Verdict: **pass**." is pass, "Rating: [[4]]" is 4."""
+    bare = SAID.sub("", answer).strip().strip("`\"'").strip()
+    while match := WRAPPED.fullmatch(bare):
+        bare = match[match.lastindex or 0].strip()
+    bare = re.sub(r"(?<=\d)[\s.*]+$", "", bare)
+    return (bare[:-1] if bare.endswith(".") and bare[:-1].replace(" ", "").isalpha() else bare) or answer
+
+
 def labels_of(cells: pd.Series[Any]) -> pd.Series[Any]:
-    """Labels in one spelling: case and blanks around them do not matter."""
+    """Labels in one spelling: case, blanks around them and what judges write around them do not matter."""
     import numpy as np
     import pandas as pd
 
     codes, values = pd.factorize(cells)
-    spelled = np.array([*(" ".join(str(v).split()).lower() for v in values), None], dtype=object)
+    spelled = np.array([*(unwrapped(" ".join(str(v).split()).lower()) for v in values), None], dtype=object)
     return pd.Series(spelled[codes], index=cells.index)
+
+
+def is_verdict(words: Collection[str]) -> bool:
+    """Whether all of these words are among those that say one of two verdicts: pass, yes, true, 1, ..."""
+    return bool(words) and {*words} <= {word for each in VERDICTS for word in each}
 
 
 def same_verdicts(labels: Iterable[str]) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from recuse.readers.column import FEW_LABELS, FEWEST_TEXTS, LONG, Column
+from recuse.readers.columns import FEW_LABELS, FEWEST_TEXTS, LONG, Column
 from recuse.readers.values import same_verdicts, scale_of_numbers
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from recuse.readers import read_file
-from recuse.readers.crossed_names import crossed_names
+from recuse.readers.rater_columns import crossed_names
 
 
 @pytest.mark.parametrize(

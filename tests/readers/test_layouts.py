@@ -28,7 +28,8 @@ SCALES = {
     "good to bad": lambda x: ("bad", "ok", "good")[int(np.clip(round(1 + x), 0, 2))],
     "topics": lambda x: ("refund", "praise", "question", "other")[int(np.clip(round(1.5 + x), 0, 3))],
 }
-WRITTEN = ["{}", "{}/5", "Rating: {}", "[[{}]]", "{} stars"]
+WRITTEN = ["{}", "{}/5", "Rating: {}", "[[{}]]", "{} stars", "**{}**", "{} of 5", "Score: {}/5."]
+LABELLED = ["{}", "Verdict: {}", "**{}**", "[[{}]]"]
 NOISE = {
     "created_at": lambda k, draw: f"2026-03-{k % 28 + 1:02}",
     "latency_ms": lambda k, draw: int(draw.integers(200, 4000)),
@@ -40,6 +41,13 @@ NOISE = {
     "cost_usd": lambda k, draw: f"{draw.random() / 100:.5f}",
     "session_id": lambda k, draw: f"s{k // 3}",
     "export": lambda k, draw: "march",
+    "judge_confidence": lambda k, draw: round(0.5 + draw.random() / 2, 2),
+    "annotator_count": lambda k, draw: int(draw.integers(2, 5)),
+    "model_version": lambda k, draw: ("2026-03", "2026-05")[k % 2],
+    "page": lambda k, draw: int(draw.integers(1, 6)),
+    "user_id": lambda k, draw: f"u{k % 17}",
+    "reviewed": lambda k, draw: ("yes", "no")[int(draw.integers(2))],
+    "week": lambda k, draw: k // 20 + 1,
 }
 
 
@@ -50,7 +58,7 @@ def drawn(seed):
     people, judges, scale = pick(PEOPLE), pick(JUDGES), SCALES[name := pick(list(SCALES))]
     item, noise = pick(ITEMS), [n for n in NOISE if draw.random() < 0.35]
     quality = draw.normal(size=60)
-    write = pick(WRITTEN) if name == "1-5" else "{}"
+    write = pick(WRITTEN) if name == "1-5" else pick(LABELLED) if name == "pass or fail" else "{}"
     said = {
         who: [scale(q + 0.6 * draw.normal()) for q in quality] for who in (*people, *judges)
     }  # fmt: skip

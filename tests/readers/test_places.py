@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from recuse.readers import read_file
+from recuse.schema import RecuseError
 
 ENDS = ("1st", "2nd", "3rd", "4th")
 
@@ -37,11 +38,12 @@ def test_a_column_called_rank_that_holds_no_ranking_is_a_score(file):
 
 
 @pytest.mark.parametrize("form", ["long", "wide"])
-@pytest.mark.parametrize("sign", [" > ", ">"])
+@pytest.mark.parametrize("sign", [" > ", ">", " >> ", " -> ", ", ", "; "])
 def test_a_ranking_in_a_cell_is_a_place_for_each_text(file, form, sign):
     def order(k, turn):
         names = ["A", "B", "C", "D"]
-        return sign.join(names if k % 5 else names[turn:] + names[:turn])
+        cell = sign.join(names if k % 5 else names[turn:] + names[:turn])
+        return f'"{cell}"'
 
     who = ("anna", "ben", "gpt-4o")
     if form == "long":
@@ -64,3 +66,19 @@ def test_tied_texts_share_the_better_place(file):
     table = read_file(file("a.csv", "\n".join(rows))).ratings.table
     anna = table[table["rater"].eq("anna")].drop_duplicates("target")
     assert dict(zip(anna["target"], anna["score"], strict=True)) == {"B": 1, "A": 2, "C": 2}
+
+
+def test_a_column_for_each_texts_place(file):
+    who = ("anna", "ben", "gpt-4o")
+    rows = [f"{k},{name},{'1,2,3' if k % 5 else '2,1,3'}" for k in range(40) for name in who]
+    read = read_file(file("a.csv", "\n".join(["id,rater,rank_A,rank_B,rank_C", *rows])))
+    assert read.ratings.targets == ("A", "B", "C")
+    assert read.ratings.scale.reversed
+
+
+@pytest.mark.parametrize(("scale", "reversed_"), [("4-1", True), ("1-4", False)])
+def test_places_in_a_column_of_another_name_are_asked_about(file, scale, reversed_):
+    path = file("a.csv", ranked("position"))
+    with pytest.raises(RecuseError, match="say which is best: --scale 4-1 if 1 is"):
+        read_file(path, value="position")
+    assert read_file(path, value="position", scale=scale).ratings.scale.reversed == reversed_

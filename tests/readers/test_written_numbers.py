@@ -11,7 +11,7 @@ from recuse.schema import RecuseError
 FORMS = [
     "{}/5", "{} / 5", "Rating: {}/5", "Rating: {}", "Score: {}", "score = {}", "**Score:** {}", "Final rating: {}/5.",
     "[[{}]]", "[[{}/5]]", "**{}**", "{} stars", "{} Stars", "{} out of 5", "The rating is {}", "{}.0", "{} points",
-    "<score>{}</score>", "Rating: [[{}]]",
+    "<score>{}</score>", "Rating: [[{}]]", "({})", "{} of 5", "{}/5 stars", "{} ⭐", "{}/5 points", "Overall: {}",
 ]  # fmt: skip
 
 

@@ -1,18 +1,21 @@
-"""What a column of a table of strings holds."""
+"""The columns of a table of strings: what each holds, the roles that some have taken, and those that are free."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from recuse.readers.values import ORDERS, as_numbers, is_empty
+from recuse.readers.column_names import NAMES, is_nobodys, plain
+from recuse.readers.mapping import SETTINGS
+from recuse.readers.values import ORDERS, VERDICTS, as_numbers, is_empty, is_verdict, unwrapped
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Column"]
+__all__ = ["MOST_SLICES", "Column", "Roles", "like_ratings"]
 
 FEW_LABELS, LONG, FEWEST_TEXTS = 25, 40, 8
 DAY = re.compile(r"\d{1,4}([-./])\d{1,2}\1\d{1,4}(?!\d)")
@@ -43,6 +46,17 @@ class Column:
         return bool(len(self.filled)) and float(as_numbers(self.filled).notna().mean()) >= 0.5
 
     @cached_property
+    def ordered(self) -> pd.Series[float]:
+        """Its cells as numbers, labels of a known order by their place in it; NaN for others."""
+        if self.numeric:
+            return as_numbers(self.cells)
+        words = self.cells.astype(str).str.strip().str.lower().map(unwrapped)
+        if is_verdict(self.words):
+            return words.map({word: float(k) for k, each in enumerate(VERDICTS) for word in each})
+        order = next((order for order in ORDERS if self.words <= {*order}), ())
+        return words.map({word: float(k) for k, word in enumerate(order)})
+
+    @cached_property
     def length(self) -> float:
         """Mean number of characters of its different values."""
         return sum(len(str(v)) for v in self.distinct[:500]) / max(len(self.distinct[:500]), 1)
@@ -69,7 +83,7 @@ class Column:
     def holds_labels(self) -> bool:
         """Whether its values are labels whose order is known: pass, fail, good, ..."""
         known = {label for order in ORDERS for label in order}
-        return bool(len(self.distinct)) and all(str(v).strip().lower() in known for v in self.distinct[:50])
+        return bool(len(self.distinct)) and all(unwrapped(str(v).strip().lower()) in known for v in self.distinct[:50])
 
     @property
     def told_once(self) -> bool:
@@ -106,6 +120,8 @@ class Column:
     def answers_like(self, other: Column) -> bool:
         """Whether its values look like those of a column that surely holds ratings: persons and judges answer on one
         scale."""
+        if is_verdict(self.words) and is_verdict(other.words):
+            return True
         if self.numeric != other.numeric or len(self.distinct) > 101:
             return False
         if self.numeric:
@@ -118,9 +134,66 @@ class Column:
 
     def only_answers_of(self, other: Column) -> bool:
         """The same, and no word besides."""
-        return self.rating and self.answers_like(other) and (self.numeric or self.words <= other.words)
+        whole = self.numeric or is_verdict(self.words) or self.words <= other.words
+        return whole and self.rating and self.answers_like(other)
 
     @cached_property
     def words(self) -> set[str]:
         """Its different values in one spelling."""
-        return {str(value).strip().lower() for value in self.distinct}
+        return {unwrapped(str(value).strip().lower()) for value in self.distinct}
+
+
+def like_ratings(frame: pd.DataFrame, name: str) -> bool:
+    """Whether a column of a table looks like ratings, whatever it was read as, and is not called as other things."""
+    column = Column(name, frame[name]) if name in frame else None
+    if column is None or is_nobodys(name) or plain(name).rsplit("_", 1)[-1] in NAMES["reason"]:
+        return False
+    few = 1 < len(column.distinct) <= FEW_LABELS and not (column.wordy or column.dated)
+    return few and column.like_ratings and (column.numeric or column.holds_labels)
+
+
+MOST_SLICES = 30
+"""What has more levels is no slice, and no list of raters that a column of sources would hold."""
+
+
+class Roles:
+    """`taken`: role -> column or columns, or what else is known of the table (`given` stays as it is); `free`: columns
+    without a role, in the order of the table; `ignored`: column -> why it has none."""
+
+    def __init__(self, frame: pd.DataFrame, given: Mapping[str, Any]) -> None:
+        self.frame, self.given = frame, given
+        self.columns = {str(name): Column(str(name), frame[name]) for name in frame.columns}
+        self.ignored = dict.fromkeys(given.get("ignore", ()), "as you said")
+        named = [v for k, v in given.items() if k not in ("judges", "people", "raters", "ignore", *SETTINGS)]
+        said = {c for v in named for c in ((v,) if isinstance(v, str) else v)}
+        said |= {c for cs in dict(given.get("raters", {})).values() for c in cs}
+        self.free = [name for name in self.columns if name not in said and name not in self.ignored]
+        self.taken: dict[str, Any] = {
+            k: v for k, v in given.items() if k not in ("ignore",) and (v or k in ("target", "cluster"))
+        }
+
+    def take(self, role: str, name: str) -> None:
+        """Give a free column the role."""
+        self.taken[role] = name
+        self.free.remove(name)
+
+    def take_named(
+        self, role: str, fits: Callable[[Column], bool] = lambda column: True, names: Iterable[str] | None = None
+    ) -> None:
+        """Give the role to the first free column that is called so and fits; `names` in place of the role's own."""
+        if role in self.taken:
+            return
+        for wanted in names or NAMES[role]:
+            for name in self.free:
+                if plain(name) == wanted and len(self.columns[name].distinct) and fits(self.columns[name]):
+                    self.take(role, name)
+                    return
+
+    def use(self, names: Collection[str]) -> None:
+        """These columns are free no longer."""
+        self.free = [name for name in self.free if name not in names]
+
+    def filled(self, *names: str) -> list[str]:
+        """The columns of those of these roles that are taken, in this order; of several columns each."""
+        found = [self.taken.get(name) or () for name in names]
+        return [column for one in found for column in ((one,) if isinstance(one, str) else one)]

@@ -1,0 +1,185 @@
+"""Columns that are nobody's: what is made of others, what has nothing to do with any rater, and what is asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+
+from recuse.readers.column_names import (
+    ATTRIBUTES,
+    BATCHES,
+    FACTORS,
+    NAMES,
+    PARTS,
+    PROPERTIES,
+    TALKS,
+    is_attribute,
+    is_criterion,
+    is_date,
+    is_derived,
+    is_judge,
+    is_nobodys,
+    is_person,
+    plain,
+)
+from recuse.readers.columns import FEW_LABELS, Column, Roles
+from recuse.readers.opening import shown
+from recuse.readers.values import as_numbers
+from recuse.schema import RecuseError
+
+__all__ = ["check_left_out", "check_related", "leave_out_derived", "may_be_a_person"]
+
+FEWEST = 10
+"""So many rows tell whether a column is made of others."""
+MENDED = 0.95
+"""What three people or more mostly say, in so many rows at least, is their vote that somebody went over."""
+RELATED = 30
+"""Over so many rows two columns' numbers have something to do with each other, or not."""
+MOST_MARKS = 11
+"""Different numbers of the longest usual scale that has each of them given, 0 to 10."""
+
+
+def leave_out_derived(roles: Roles, named: Collection[str]) -> None:
+    """Columns called after what was made of several people's answers are nobody's, where two people have columns."""
+    derived = [name for name in roles.free if is_derived(name) and name not in named]
+    derived += [name for name in _computed(roles) if name not in (*derived, *named)]
+    people = [name for name in roles.free if name not in derived and (name in named or may_be_a_person(name))]
+    people = [name for name in people if roles.columns[name].rating]
+    gold = roles.taken.get("gold", "")
+    if gold and len(people) > 1 and gold not in roles.given.values() and _said_by_most(roles, gold, people):
+        roles.ignored[gold] = "made of other columns, it says what most of the people do; if not, say --gold"
+        del roles.taken["gold"]
+    if len(people) > 1:
+        roles.ignored |= dict.fromkeys(derived, "made of other columns: nobody's own ratings")
+        roles.use(derived)
+
+
+def _computed(roles: Roles) -> list[str]:
+    """Columns of numbers, called as nobody in particular, that are the mean, the least, the greatest or the sum of the
+    others' in every row, rounded or not, where these differ in several rows."""
+    import pandas as pd
+
+    numeric = [n for n in roles.free if (c := roles.columns[n]).numeric and c.like_ratings and not is_nobodys(n)]
+    table = pd.DataFrame({name: as_numbers(roles.frame[name]) for name in numeric})
+    found: list[str] = []
+    for name in numeric:
+        others = [n for n in numeric if n != name and n not in found]
+        people = [n for n in others if not is_judge(n)]
+        if is_judge(name) or is_person(name):
+            continue
+        for those in [people] if people == others else [people, others]:
+            rows = table[[name, *those]].dropna() if len(those) > 1 else table.iloc[:0]
+            own, rest = rows[name] if len(rows) else None, rows[those]
+            if own is None or (rest.max(axis=1) > rest.min(axis=1)).sum() < FEWEST or len(rows) < 2 * FEWEST:
+                continue
+            made = [rest.min(axis=1), rest.max(axis=1), rest.sum(axis=1)]
+            exact = any(bool((own - one).abs().max() < 1e-9) for one in made)
+            if exact or (bool((own - rest.mean(axis=1)).abs().max() <= 0.5) and _is_mean(own, rest.mean(axis=1))):
+                found.append(name)
+                break
+    return found
+
+
+def _is_mean(own: Any, mean: Any) -> bool:
+    """Whether numbers are these means, as they are or rounded in any usual way to 0, 1 or 2 places."""
+    return any(bool((own - mean).abs().max() <= 0.5 * 10.0**-k + 1e-9 and (own * 10**k % 1).abs().max() < 1e-9)
+               for k in (0, 1, 2)) or bool((own - mean).abs().max() < 1e-6)  # fmt: skip
+
+
+def check_related(roles: Roles, unknown: Sequence[str], raters: Sequence[str]) -> None:
+    """`RecuseError` for a column that nothing calls a rater's, with answers like the raters' that have nothing to do
+    with any of them, where raters have to do with each other: it may say anything of a text."""
+    import pandas as pd
+
+    people = [name for name in raters if may_be_a_person(name)]
+    if not unknown or (len(people) < 3 and not any(map(is_person, people))):
+        return
+    table = pd.DataFrame({name: roles.columns[name].ordered for name in raters})
+    related = table.corr(min_periods=RELATED).abs()
+    for name in unknown:
+        others = [n for n in raters if n != name]
+        least = 3 / max(table[name].notna().sum(), 1) ** 0.5
+        own, rest = related.loc[name, others], related.loc[others, others].mask(np.eye(len(others), dtype=bool))
+        if own.notna().any() and own.max() < least < rest.max().max():
+            raise RecuseError(
+                f"{name} holds answers like the raters' that have nothing to do with any of them; if it is a rater, "
+                f"say who the people are (--people {name},... or --judges {name}); if not, say --ignore {name}"
+            )
+
+
+def _said_by_most(roles: Roles, name: str, people: Sequence[str]) -> bool:
+    cells, own = roles.frame[list(people)].to_numpy(dtype=object), roles.frame[name].to_numpy(dtype=object)
+    rated = (own != "") & (cells != "").all(axis=1)
+    most = 2 * (cells == own[:, None]).sum(axis=1) > len(people)
+    return bool(rated.sum() > FEWEST and most[rated].mean() >= (MENDED if len(people) > 2 else 1.0))
+
+
+def check_left_out(roles: Roles) -> None:
+    """`RecuseError` where no rater of a wide table is a person, or a judge by its name, and a column that is called as
+    one holds answers of another kind, on another scale or in other words: to leave it out in silence would say that
+    nobody rated the texts, or clear whoever is left."""
+    raters = {c: name for name, columns in roles.taken.get("raters", {}).items() for c in columns}
+    if not raters or roles.taken.get("people") or roles.taken.get("judges"):
+        return
+    free = [c for name in roles.free if not is_attribute(name) and (c := roles.columns[name]).name]
+    free = [c for c in free if c.holds_labels or plain(c.name).rsplit("_", 1)[-1] not in NAMES["reason"]]
+    others: list[Column] = []
+    if not any(may_be_a_person(name) for name in raters.values()):
+        others = [c for c in free if may_be_a_person(c.name) and (_marks(c) or _same_words(c, free))]
+    elif not any(map(is_judge, raters.values())):
+        others = [c for c in free if is_judge(c.name) and _comes_again(c)]
+    rater = roles.columns[next(iter(raters))]
+    if not others and rater.holds_labels:  # one of several people in words of his own
+        others = [c for c in free if may_be_a_person(c.name) and c.holds_labels and _related(c, rater)]
+    if not others or not (rater.rating or rater.holds_labels):
+        return
+    names = ", ".join(c.name for c in others)
+    raise RecuseError(
+        f"{names} and {rater.name} do not answer on one scale: {others[0].name} gives {_answers(others[0])}, "
+        f"{rater.name} {_answers(rater)}. If {others[0].name} is a rater, say which answer of one is which of the "
+        f"other (--same WORD=WORD,...), or write both on one scale; if not, say --ignore {names.replace(', ', ',')}"
+    )
+
+
+def _related(column: Column, rater: Column) -> bool:
+    """Whether two columns' answers have to do with each other."""
+    both = column.ordered.notna() & rater.ordered.notna()
+    if both.sum() < RELATED or min(column.ordered[both].nunique(), rater.ordered[both].nunique()) < 2:
+        return False
+    return bool(abs(column.ordered[both].corr(rater.ordered[both])) > 4 / both.sum() ** 0.5)
+
+
+def _same_words(column: Column, free: Sequence[Column]) -> bool:
+    """Whether another column answers in the same few words."""
+    others = (c for c in free if c.name != column.name and may_be_a_person(c.name))
+    return _comes_again(column) and any(_comes_again(c) and c.words == column.words for c in others)
+
+
+def _comes_again(column: Column) -> bool:
+    return 1 < len(column.distinct) <= min(FEW_LABELS, len(column.filled) / 2)
+
+
+def may_be_a_person(name: str) -> bool:
+    """Whether a column is called as people are, or by one word of letters that names nothing else."""
+    if is_judge(name) or is_criterion(name) or is_date(name):
+        return False
+    known = {word for names in NAMES.values() for word in names} | {*PARTS, *FACTORS, *BATCHES, *TALKS}
+    known |= {*ATTRIBUTES, *PROPERTIES}
+    return is_person(name) or (name.isalpha() and plain(name) not in known)
+
+
+def _marks(column: Column) -> bool:
+    """Whether it holds marks: a few whole numbers from 0 or 1, or labels that rate."""
+    if column.numeric:
+        few = len(column.distinct) <= MOST_MARKS and not column.has_fraction and column.ends[0] in (0, 1)
+        return few and column.like_ratings
+    return column.holds_labels
+
+
+def _answers(column: Column) -> str:
+    if not column.numeric:
+        return "words such as " + ", ".join(shown(str(value)) for value in column.distinct[:2])
+    low, high = column.ends
+    return f"numbers from {low:g} to {high:g}"

@@ -1,0 +1,223 @@
+"""Tables brought into another shape before their columns are recognised: a row per rating, all raters in one table.
+
+Rankings in a row, "B > A > C" in a cell, best first, or a column rank_A, rank_B, ... for each text, become a place per
+text. "B > A = C" has ties; "B, A, C" is a ranking where every cell names the same texts. A row per rater with a column
+per text is turned. Rows that nobody was asked to rate, such as what the user says in a talk, are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recuse.readers.column_names import NAMES, is_date, is_judge, is_person, plain
+from recuse.readers.mapping import ColumnMapping
+from recuse.readers.opening import stem_of
+from recuse.readers.raw_table import RawTable
+from recuse.readers.values import as_numbers, is_empty
+from recuse.schema import RecuseError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["as_rows", "below_one_another", "in_the_same_words", "with_places", "without_unrated_roles"]
+
+
+def below_one_another(tables: Sequence[RawTable]) -> RawTable:
+    """One table of the rows of all, with a column `rater` that holds the name of the file of each. `RecuseError` where
+    a table names its raters itself, and where two have no column in common."""
+    import pandas as pd
+
+    frames, places = [], []
+    for table in tables:
+        own = [name for name in map(str, table.frame.columns) if plain(name) in NAMES["rater"]]
+        if any(table.frame[name].nunique() > 1 for name in own):
+            raise RecuseError(f"{table.path.name} has several raters of its own ({own[0]}); put the files together")
+        if not {*table.frame.columns} & {*tables[0].frame.columns} - {*own}:
+            raise RecuseError(f"{table.path.name} and {tables[0].path.name} have no column in common")
+        frames.append(table.frame.drop(columns=own).assign(rater=stem_of(table.path)))
+        places += [table.at(row) for row in range(len(table.frame))]
+    frame = pd.concat(frames, ignore_index=True).fillna("")
+    names = ", ".join(table.path.name for table in tables)
+    notes = (*tables[0].notes, f"every file holds one rater's answers, named as the file is: {names}")
+    faults = tuple(fault for table in tables for fault in table.faults)
+    return replace(tables[0], frame=frame, notes=notes, faults=faults, numbers=tuple(places), text="")
+
+
+def in_the_same_words(raw: RawTable, same: str) -> RawTable:
+    """The table with answers replaced by those that are said to mean the same ("good=pass,bad=fail"). `RecuseError` for
+    what is no such list, and for an answer that no cell holds."""
+    if not same:
+        return raw
+    pairs = [tuple(part.strip() for part in pair.split("=")) for pair in same.split(",")]
+    if not all(len(pair) == 2 and all(pair) for pair in pairs):
+        raise RecuseError(f"same is a list of answers that say the same, for example good=pass,bad=fail; got {same!r}")
+    meant = {one.lower(): other for one, other in pairs}
+    frame = raw.frame.copy()
+    found: set[str] = set()
+    for name in frame.columns:
+        words = frame[name].astype(str).str.strip().str.lower()
+        at = words.isin(meant)
+        found |= set(words[at])
+        frame[name] = frame[name].mask(at, words.map(meant))
+    if absent := [one for one in meant if one not in found]:
+        raise RecuseError(f"no cell holds {absent[0]!r}, which same = {same!r} speaks of")
+    return replace(raw, frame=frame)
+
+
+FEWEST_TEXTS = 8
+"""So many columns beside one row a rater are texts: a file about one text on so many criteria is no evaluation."""
+MOST_RATERS = 200
+
+
+def as_rows(raw: RawTable) -> tuple[RawTable, dict[str, Any], tuple[str, ...]]:
+    """A row per rating, the roles of its columns and a note, where every rater has one row, no column names items, and
+    at least `FEWEST_TEXTS` columns, more than there are raters, hold their marks; else the table as it is.
+
+        rater, item_1, item_2, ...        rater, item,   rating
+        anna,  4,      2,      ...   ->   anna,  item_1, 4
+        gpt,   5,      2,      ...        gpt,   item_1, 5"""
+    frame = raw.frame
+    rater = next((n for n in map(str, frame.columns) if plain(n) in NAMES["rater"]), "")
+    if not rater or raw.made_by or not 1 < len(frame) <= MOST_RATERS or frame[rater].duplicated().any():
+        return raw, {}, ()
+    names = [n for n in map(str, frame.columns) if n != rater and not is_date(n)]
+    if len(names) < max(FEWEST_TEXTS, len(frame) + 1) or any(
+        plain(n) in NAMES["item"] and frame[n].nunique() > 1 for n in names
+    ):
+        return raw, {}, ()
+    cells = frame[names].to_numpy(dtype=object).ravel()
+    import pandas as pd
+
+    column = pd.Series(cells, dtype=object)
+    filled = ~is_empty(column)
+    values = column[filled]
+    numbers = as_numbers(values).notna().to_numpy() if len(values) else np.zeros(0, dtype=bool)
+    if not len(values) or (numbers.mean() < 0.9 and values.nunique() > FEWEST_TEXTS):
+        return raw, {}, ()
+    place = np.repeat(np.arange(len(frame)), len(names))
+    table = pd.DataFrame({
+        rater: frame[rater].to_numpy(dtype=object)[place], "item": np.tile(np.array(names, dtype=object), len(frame)),
+        "rating": cells,
+    })  # fmt: skip
+    turned = replace(raw, frame=table, numbers=tuple(raw.at(int(k)) for k in place), text="")
+    note = f"every rater has one row: the {len(names)} columns of marks are read as texts"
+    return turned, {"item": ("item",), "rater": rater, "value": ("rating",)}, (note,)
+
+
+BEST_FIRST = re.compile(r"\s*(?:>>|->|→|>)\s*")
+LISTED = re.compile(r"\s*[,;/|]\s*")
+RANKING = re.compile(r"[^<>=]{1,60}(?:[>=][^<>=]{1,60})*>[^<>=]{1,60}(?:[>=][^<>=]{1,60})*")
+RANK_OF = re.compile(r"(?i)^(?:rank|place|ranking)[ _.:-]+(?:of[ _])?(.+)$|^(.+)[ _.:-]+(?:rank|place|ranking)$")
+LOOKED_AT, SURELY, MOST, FEWEST = 200, 0.9, 30, 3
+"""Cells that are looked at; the share of them that must be rankings; the most texts of one, and the fewest of a list or
+of columns."""
+TARGET = "system"
+ENDS = {1: "st", 2: "nd", 3: "rd"}
+
+
+def with_places(raw: RawTable) -> tuple[RawTable, tuple[str, ...]]:
+    """The table with a row for each text that a row ranks, called `system`, and its place ("1st" for the best) in the
+    cells; and a note. Texts in one breath (A = B) share the better place, and a text that a rater leaves out has none.
+    The table as it is where nothing holds rankings, or another column names systems."""
+    if any(plain(str(name)) in NAMES["target"] for name in raw.frame.columns):
+        return raw, ()
+    columns = {name: form for name in map(str, raw.frame.columns) if (form := _form(raw.frame[name]))}
+    if LISTED in columns.values() and all(raw.frame[name].nunique() == 1 for name in columns):
+        columns = {}  # the same list in every row is no ranking
+    if not columns or _of_a_pair(raw, [*columns]):
+        return _with_ranked_columns(raw)
+    places = {name: [_places(form.sub(">", str(c).strip())) for c in raw.frame[name]] for name, form in columns.items()}
+    ranked = [list(dict.fromkeys(text for name in columns for text in places[name][k])) for k in range(len(raw.frame))]
+    row = np.repeat(np.arange(len(ranked)), [max(len(texts), 1) for texts in ranked])
+    texts = [text for each in ranked for text in sorted(each) or [""]]
+    frame = raw.frame.iloc[row].reset_index(drop=True)
+    for name in columns:
+        frame[name] = [places[name][k].get(text, "") for k, text in zip(row, texts, strict=True)]
+    frame[TARGET] = texts
+    note = f"{', '.join(columns)} holds rankings, the best first: each text's place is read, 1 for the best"
+    return replace(raw, frame=frame, numbers=tuple(raw.at(int(k)) for k in row), text=""), (note,)
+
+
+def _form(cells: pd.Series[Any]) -> re.Pattern[str] | None:
+    """What stands between the texts of a column of rankings; None for another column."""
+    filled = [str(cell).strip() for cell in cells[~is_empty(cells)].iloc[:LOOKED_AT]]
+    if len(filled) < 2:
+        return None
+    if sum(bool(RANKING.fullmatch(BEST_FIRST.sub(">", cell))) for cell in filled) >= SURELY * len(filled):
+        return BEST_FIRST
+    orders = {tuple(LISTED.split(cell)) for cell in filled}
+    whole = len({frozenset(order) for order in orders}) == 1
+    return LISTED if whole and all(FEWEST <= len(o) == len(set(o)) and all(o) for o in orders) else None
+
+
+def _of_a_pair(raw: RawTable, columns: list[str]) -> bool:
+    """Whether the cells say which of two texts is better, which stand in columns of their own: reply_a and reply_b."""
+    sides = any(plain(str(name)).endswith(("_a", "_1", "first", "left")) for name in raw.frame.columns)
+    cells = (str(cell) for name in columns for cell in raw.frame[name].unique())
+    return sides and all(len(re.findall(r"[^<>=\s]+", cell)) <= 2 for cell in cells)
+
+
+def _with_ranked_columns(raw: RawTable) -> tuple[RawTable, tuple[str, ...]]:
+    """The table with a row for each of the columns rank_A, rank_B, ... where a row's numbers are places 1, 2, ..."""
+    named = {n: m[1] or m[2] for n in map(str, raw.frame.columns) if (m := RANK_OF.match(n))}
+    if len(named) < FEWEST or any(is_judge(text) or is_person(text) for text in named.values()):
+        return raw, ()
+    numbers = np.column_stack([as_numbers(raw.frame[name]) for name in named])
+    if not _are_rankings(numbers):
+        return raw, ()
+    row = np.repeat(np.arange(len(raw.frame)), len(named))
+    frame = raw.frame.drop(columns=list(named)).iloc[row].reset_index(drop=True)
+    frame["rank"] = raw.frame[list(named)].to_numpy(dtype=object).ravel()
+    frame[TARGET] = np.tile(np.array(list(named.values()), dtype=object), len(raw.frame))
+    note = f"{', '.join(named)} hold the places of {', '.join(named.values())}, 1 for the best"
+    return replace(raw, frame=frame, numbers=tuple(raw.at(int(k)) for k in row), text=""), (note,)
+
+
+def _are_rankings(numbers: Any) -> bool:
+    """Whether most rows are 1, 2, ... in some order, a place each."""
+    places = np.arange(1, numbers.shape[1] + 1)
+    return bool((np.sort(numbers, axis=1) == places).all(axis=1).mean() >= SURELY)
+
+
+def _places(cell: str) -> dict[str, str]:
+    """Text -> its place; nothing for a cell that is no ranking, or names a text twice."""
+    if not RANKING.fullmatch(cell):
+        return {}
+    places: dict[str, str] = {}
+    place = 1
+    for level in cell.split(">"):
+        tied = [text.strip() for text in level.split("=") if text.strip()]
+        if any(text in places for text in tied) or len(places) > MOST:
+            return {}
+        places |= dict.fromkeys(tied, f"{place}{'th' if place % 100 in (11, 12, 13) else ENDS.get(place % 10, 'th')}")
+        place += len(tied)
+    return places
+
+
+ROLES = ("role", "speaker", "sender", "turn_role", "message_role", "author_role", "from", "turn_type", "message_type")
+"""Columns that say who speaks in a row."""
+
+
+def without_unrated_roles(raw: RawTable, mapping: ColumnMapping) -> tuple[RawTable, tuple[str, ...]]:
+    """The table without the rows of those speakers whom no rater ever rated, people or judges, and a note; the same
+    table where every speaker is rated, or none."""
+    columns = [*mapping.value, *mapping.repeats, *(c for cs in mapping.raters.values() for c in cs)]
+    for name in map(str, raw.frame.columns):
+        if plain(name) not in ROLES or not columns:
+            continue
+        rated = ~np.logical_and.reduce([is_empty(raw.frame[column]).to_numpy() for column in columns])
+        speaker = raw.frame[name].astype(str)
+        kept = speaker.isin(speaker[rated].unique()).to_numpy()
+        if kept.all() or not kept.any():
+            continue
+        places = np.flatnonzero(kept)
+        left_out = ", ".join(speaker[~kept].unique()[:3])
+        note = f"{int((~kept).sum())} row(s) have no rating by anybody since {name} is {left_out}: they are no requests"
+        frame = raw.frame.iloc[places].reset_index(drop=True)
+        return replace(raw, frame=frame, numbers=tuple(raw.at(int(k)) for k in places), text=""), (note,)
+    return raw, ()

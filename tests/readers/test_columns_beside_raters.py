@@ -1,0 +1,148 @@
+"""What stands beside people's and judges' ratings is nobody's, or one question is asked: never one more person."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from recuse.readers import read_file
+from recuse.schema import RecuseError
+
+KINDS = {"anna": "person", "ben": "person", "gpt-4o": "judge"}
+DRAW = np.random.default_rng(4)
+QUALITY = DRAW.normal(size=80)
+MARKS = {who: [int(np.clip(round(3 + q + 0.5 * DRAW.normal()), 1, 5)) for q in QUALITY] for who in KINDS}
+CHECKS = {who: ["pass" if mark > 2 else "fail" for mark in marks] for who, marks in MARKS.items()}
+A, B, G = MARKS.values()
+
+
+def wide(columns):
+    rows = [f"t{k}," + ",".join(str(cells[k]) for cells in columns.values()) for k in range(80)]
+    return "\n".join([",".join(["id", *columns]), *rows])
+
+
+def any_of(*values):
+    return [values[int(k)] for k in DRAW.integers(len(values), size=80)]
+
+
+@pytest.mark.parametrize(
+    ("name", "cells"),
+    [
+        ("gpt-4o_confidence", any_of(1, 2, 3, 4, 5)),
+        ("judge_model", ["gpt-4o-2024-08-06"] * 80),
+        ("model_version", any_of("v1", "v2")),
+        ("model_temperature", [0] * 80),
+        ("temperature", [0.7] * 80),
+        ("annotator_count", any_of(2, 3, 4)),
+        ("n_ratings", any_of(2, 3, 4)),
+        ("reviewer_id", any_of(1, 2, 3)),
+        ("user_id", [f"u{k % 17}" for k in range(80)]),
+        ("email", ["a@team.example"] * 80),
+        ("human_review_needed", any_of("yes", "no")),
+        ("expert_years", any_of(1, 2, 3, 4)),
+        ("page", any_of(1, 2, 3, 4, 5)),
+        ("batch", [k // 40 for k in range(80)]),
+        ("customer_tier", any_of(1, 2, 3)),
+        ("max", [max(pair) for pair in zip(A, B, strict=True)]),
+        ("overall", [round(sum(marks) / 3) for marks in zip(A, B, G, strict=True)]),
+        ("human_avg", [sum(pair) / 2 for pair in zip(A, B, strict=True)]),
+        ("difference", [abs(a - b) for a, b in zip(A, B, strict=True)]),
+    ],
+)
+def test_it_is_nobodys(file, name, cells):
+    read = read_file(file("a.csv", wide({name: cells, **MARKS})))
+    assert read.ratings.raters == KINDS
+    assert len(read.ratings.table) == 240
+
+
+def test_numbers_without_a_name_that_have_nothing_to_do_with_any_rater_are_asked_about(file):
+    path = file("a.csv", wide({"bananas": any_of(1, 2, 3, 4, 5), **MARKS}))
+    with pytest.raises(RecuseError, match="--ignore bananas"):
+        read_file(path)
+    assert read_file(path, ignore=("bananas",)).ratings.raters == KINDS
+    people = ("anna", "ben", "bananas")
+    assert read_file(path, people=people, judges=("gpt-4o",)).ratings.persons == ("bananas", "anna", "ben")
+
+
+@pytest.mark.parametrize(
+    ("write", "words"),
+    [
+        (lambda v: {"pass": "acceptable", "fail": "unacceptable"}[v], "acceptable=pass,unacceptable=fail"),
+        (lambda v: {"pass": "no", "fail": "it hallucinates"}[v], "no=pass,it hallucinates=fail"),
+    ],
+)
+def test_a_judge_in_other_words_is_asked_about_and_an_option_answers(file, write, words):
+    path = file("a.csv", wide({**CHECKS, "gpt-4o": [write(v) for v in CHECKS["gpt-4o"]]}))
+    with pytest.raises(RecuseError, match="--same"):
+        read_file(path)
+    read = read_file(path, same=words)
+    assert read.ratings.raters == KINDS
+    judged = read.ratings.table[read.ratings.table["kind"] == "judge"]
+    assert list(judged["response"]) == CHECKS["gpt-4o"]
+
+
+def test_one_person_in_other_words_is_asked_about(file):
+    cells = [{"pass": "good", "fail": "bad"}[v] for v in CHECKS["anna"]]
+    with pytest.raises(RecuseError, match="anna and ben do not answer on one scale"):
+        read_file(file("a.csv", wide({**CHECKS, "anna": cells})))
+
+
+def test_words_that_no_cell_holds_are_told(file):
+    with pytest.raises(RecuseError, match="no cell holds 'fine'"):
+        read_file(file("a.csv", wide(CHECKS)), same="fine=pass")
+
+
+@pytest.mark.parametrize("form", ["[[{}]]", "Verdict: {}", "**{}**", "{}.", "{}"])
+def test_a_judges_way_to_write_a_verdict(file, form):
+    read = read_file(file("a.csv", wide({**CHECKS, "gpt-4o": [form.format(v.upper()) for v in CHECKS["gpt-4o"]]})))
+    assert read.ratings.raters == KINDS
+    assert list(read.ratings.table["response"]) == [v for who in KINDS for v in CHECKS[who]]
+
+
+@pytest.mark.parametrize("right", [1, True])
+def test_pass_and_1_say_the_same(file, right):
+    cells = [type(right)(v == "pass") for v in CHECKS["gpt-4o"]]
+    assert read_file(file("a.csv", wide({**CHECKS, "gpt-4o": cells}))).ratings.raters == KINDS
+
+
+def test_what_a_spreadsheet_made_of_4_of_5_is_no_number(file):
+    with pytest.raises(RecuseError, match="do not answer on one scale"):
+        read_file(file("a.csv", wide({**MARKS, "gpt-4o": [f"{v}-May" for v in G]})))
+
+
+def test_one_who_counts_from_0_is_asked_about(file):
+    path = file("a.csv", wide({**MARKS, "gpt-4o": [v - 1 for v in G]}))
+    with pytest.raises(RecuseError, match="--scale 0-5"):
+        read_file(path)
+    assert read_file(path, scale="0-5").ratings.raters == KINDS
+
+
+def test_people_in_columns_r1_and_r2_are_people_beside_a_judge(file):
+    read = read_file(file("a.csv", wide({"R1": A, "R2": B, "GPT": G})))
+    assert read.ratings.raters == {"R1": "person", "R2": "person", "GPT": "judge"}
+
+
+def test_scores_side_by_side_are_the_judges_repeats_beside_a_person(file):
+    read = read_file(file("a.csv", wide({"score_1": A, "score_2": B, "human": G})))
+    assert read.ratings.raters == {"judge": "judge", "human": "person"}
+    assert set(read.ratings.table.loc[read.ratings.table["kind"] == "judge", "repeat"]) == {0, 1}
+    with pytest.raises(RecuseError, match="--people score_1,score_2 --judges gpt"):
+        read_file(file("b.csv", wide({"score_1": A, "score_2": B, "gpt": G})))
+
+
+def test_a_judges_column_beside_a_column_of_annotators(file):
+    read = read_file(file("a.csv", wide({"annotator": ["anna", "ben"] * 40, "human_score": A, "llm_score": G})))
+    assert read.ratings.raters == {"anna": "person", "ben": "person", "llm": "judge"}
+
+
+@pytest.mark.parametrize("name", ["source", "scored_by", "annotator_email", "created_by"])
+def test_who_rated_under_other_names(file, name):
+    rows = [f"t{k},{who},{MARKS[who][k]}" for k in range(80) for who in KINDS]
+    assert read_file(file("a.csv", "\n".join([f"id,{name},score", *rows]))).ratings.raters == KINDS
+
+
+def test_several_raters_files_are_one_table(file):
+    paths = [file(f"{who}.csv", wide({"score": marks})) for who, marks in MARKS.items()]
+    read = read_file(*paths)
+    assert read.ratings.raters == KINDS
+    assert list(read.ratings.table["score"]) == [*A, *B, *G]
