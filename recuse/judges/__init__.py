@@ -23,7 +23,7 @@ from typing import Any, Protocol, cast
 
 from pydantic_core import from_json
 
-from recuse.configuration.names import named_module
+from recuse.configuration.names import named
 from recuse.judges.policy import is_policy_refusal
 from recuse.judges.reasoning import split_reasoning
 from recuse.schema import Judge, Prompt, RawResponse, Reply, Request, Usage
@@ -60,7 +60,7 @@ class Wire(Protocol):
 def wire(name: str) -> Wire:
     """The wire format of this name: Recuse's own or a team's module. `RecuseError` where there is none."""
     needs = ("request", "headers", "read", "payload")
-    return cast(Wire, named_module(name, what="wire format", package=__name__, known=WIRES, needs=needs))
+    return cast(Wire, named(name, what="wire format", package=__name__, known=WIRES, needs=needs))
 
 
 def read_response(format_: Wire, response: RawResponse) -> Reply:

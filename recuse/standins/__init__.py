@@ -21,9 +21,6 @@ from recuse.schema import Call, RecuseError
 if TYPE_CHECKING:
     from recuse.panels import Panel
 
-SCRIPTED_FOLDER = "fixtures/standins/scripted"
-"""Where scripted behaviours keep their settings unless the panel names a folder: <folder>/<task>/<protocol>.toml."""
-
 
 class StandInError(RecuseError):
     """A stand-in was asked what it cannot answer; the message names the call and the remedy."""
@@ -61,7 +58,7 @@ def open_source(panel: Panel, root: Path) -> Source:
         return TableSource(root / panel.stand_in.folder)
     from recuse.standins.scripted import ScriptedSource
 
-    return ScriptedSource(root / (panel.stand_in.folder or SCRIPTED_FOLDER), panel.judges, panel.behaviours)
+    return ScriptedSource(root / (panel.stand_in.folder or ""), panel.judges, panel.behaviours)
 
 
 def approximate_tokens(text: str | bytes) -> int:

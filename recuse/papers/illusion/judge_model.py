@@ -6,7 +6,7 @@
 A text's surface is its format, fluency and confident tone, the same for all who look. z is the judge's own stable
 reading of the text, z' differs from call to call; both are standard normal. The simulation at the size of a paper
 (`recuse.papers.illusion.shared_heuristics`) and the scripted judges that answer over HTTP
-(`recuse.standins.behaviours.merg`) both read by it.
+(`fixtures/standins/behaviours/merg.py`) both read by it.
 """
 
 from __future__ import annotations

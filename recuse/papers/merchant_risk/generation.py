@@ -4,7 +4,7 @@ paper, sec. 2), of the whole table of categories, or of one line of trade at a t
 
 The picks become rows: item = category code, criterion "risk_level", score = the level it was put on. So do the texts:
 criterion "rationale", response = the text, item = its level; and what each keeps to, where the task has rules
-(`recuse.protocols.rationale_rules`): criterion "rule: ...", response "kept" or what breaks it.
+(`recuse.papers.merchant_risk.rationale_rules`): criterion "rule: ...", response "kept" or what breaks it.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from recuse.papers.merchant_risk.rationale_rules import RULES, RationaleRules, rules_of
 from recuse.protocols import reading, wording
-from recuse.protocols.rationale_rules import RULES, RationaleRules, rules_of
 from recuse.ratings.scale import Numeric, Scale
 from recuse.schema import Item, Judge, Judgement, Prompt, RecuseError, Reply
 from recuse.tasks import Task

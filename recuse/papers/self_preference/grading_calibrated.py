@@ -12,35 +12,25 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from recuse.protocols import grading, grading_family, reading, wording
-from recuse.protocols.grading import items
-from recuse.protocols.stages import Earlier, Stage, Use
-from recuse.ratings.scale import Scale
-from recuse.schema import Item, Judgement, Message, Prompt, RecuseError, Reply
+from recuse.papers.self_preference.grading_protocols import FAMILY, question
+from recuse.protocols import reading, wording
+from recuse.protocols.grading import Grading, grades
+from recuse.protocols.last_line import spent
+from recuse.protocols.stages import Earlier, Levels, Stage, Use
+from recuse.schema import Item, Message, Prompt, RecuseError, Reply
 from recuse.tasks import Task
 
-__all__ = ["FACTORS", "OFFERS", "REPEATS", "STAGES", "WORDING", "items", "prompt", "read", "scales", "uses"]
-
-OFFERS = "calibrated_scores"
-FACTORS: Mapping[str, tuple[str, ...]] = {"criteria": ("given", "draft-1", "draft-2", "refined-1", "refined-2")}
-REPEATS = 1
-WORDING = grading_family.WORDING
 CRITERIA = 3  # how many a draft has
 LONGEST = 80  # characters of each that the grammar allows
 SHOWN = 4  # labelled examples that a draft is made from
 FURTHEST = 2  # misjudged examples that a refinement is shown
 LINES = " ".join([f'"- " [^\\n]{{8,{LONGEST}}} "\\n"'] * CRITERIA)
 PER = ("criteria",)
-
-
-def scales(task: Task) -> dict[str, Scale]:
-    """Of the tokens that a grade took, beside the grade's own scale, which is the task's."""
-    return grading_family.token_scale(grading.criterion_of(task))
 
 
 @lru_cache
@@ -57,44 +47,44 @@ def labelled(folder: Path) -> tuple[Mapping[str, Any], ...]:
         ) from None
 
 
-def _words(task: Task, stage: str, **told: Any) -> tuple[Message, ...]:
-    return wording.messages(task, f"{WORDING}.{stage}", task=task.data, **told)
+def _words(task: Task, stage: str, **shown: Any) -> tuple[Message, ...]:
+    return wording.messages(task, f"{FAMILY}.{stage}", task=task.data, **shown)
 
 
-def _drafting(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier) -> Prompt:
-    every, number = labelled(task.folder), int(factors["criteria"].rpartition("-")[2])
+def _drafting(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Prompt:
+    every, number = labelled(task.folder), int(levels["criteria"].rpartition("-")[2])
     start = SHOWN * (number - 1)
     shown = [every[(start + k) % len(every)] for k in range(min(SHOWN, len(every)))]
     words = _words(task, "draft", examples=shown, count=CRITERIA)
     return Prompt(words, temperature=0.0, max_tokens=160, grammar=f"root ::= {LINES}")
 
 
-def _criteria(task: Task, item: Item, factors: Mapping[str, str], reply: Reply, earlier: Earlier) -> Any:
+def _criteria(task: Task, item: Item, levels: Levels, reply: Reply, earlier: Earlier) -> Any:
     lines = [line.strip() for line in reading.answered(reply).splitlines() if line.strip().startswith("-")]
     if len(lines) < 1:
         raise reading.Unreadable("unparsed", 'no line "- criterion" in the reply')
-    return {"text": "\n".join(lines[:CRITERIA]), "tokens": grading_family.spent(reply)}
+    return {"text": "\n".join(lines[:CRITERIA]), "tokens": spent(reply)}
 
 
-def _trying(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier) -> Prompt:
+def _trying(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Prompt:
     every = labelled(task.folder)
-    choices = " | ".join(f'"{grade}"' for grade in grading.grades(task))
+    choices = " | ".join(f'"{grade}"' for grade in grades(task))
     lines = ' "\\n" '.join(f'"{k}: " ({choices})' for k in range(1, len(every) + 1))
     words = _words(task, "trial", examples=every, criteria=earlier["draft"]["text"])
     return Prompt(words, temperature=0.0, max_tokens=16 * len(every), grammar=f"root ::= {lines}")
 
 
-def _tried(task: Task, item: Item, factors: Mapping[str, str], reply: Reply, earlier: Earlier) -> Any:
+def _tried(task: Task, item: Item, levels: Levels, reply: Reply, earlier: Earlier) -> Any:
     every = labelled(task.folder)
     given = dict(re.findall(r"(?m)^\s*(\d+)\s*:\s*(\d+)\s*$", reading.answered(reply)))
     grades = [int(given.get(str(k), -1)) for k in range(1, len(every) + 1)]
     low, high = task.scale
     if not all(low <= grade <= high for grade in grades):
         raise reading.Unreadable("unparsed", f"not a grade for each of {len(every)} examples")
-    return {"grades": grades, "tokens": grading_family.spent(reply)}
+    return {"grades": grades, "tokens": spent(reply)}
 
 
-def _refining(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier) -> Prompt:
+def _refining(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Prompt:
     every, grades = labelled(task.folder), earlier["trial"]["grades"]
     by_error = sorted(range(len(every)), key=lambda k: (-abs(grades[k] - every[k]["grade"]), k))
     shown = [{**every[k], "given": grades[k]} for k in by_error[:FURTHEST]]
@@ -102,8 +92,8 @@ def _refining(task: Task, item: Item, factors: Mapping[str, str], earlier: Earli
     return Prompt(words, temperature=0.0, max_tokens=160, grammar=f"root ::= {LINES}")
 
 
-def _draft_of(factors: Mapping[str, str]) -> dict[str, str]:
-    return {"criteria": f"draft-{factors['criteria'].rpartition('-')[2]}"}
+def _draft_of(levels: Levels) -> dict[str, str]:
+    return {"criteria": f"draft-{levels['criteria'].rpartition('-')[2]}"}
 
 
 STAGES = (
@@ -111,49 +101,43 @@ STAGES = (
         "draft",
         _drafting,
         _criteria,
-        specimen=lambda task, item, factors: {"text": "x" * (CRITERIA * (LONGEST + 3)), "tokens": 0},
+        specimen=lambda task, item, levels: {"text": "x" * (CRITERIA * (LONGEST + 3)), "tokens": 0},
         per=PER,
     ),
     Stage(
         "trial",
         _trying,
         _tried,
-        specimen=lambda task, item, factors: {"grades": [0] * len(labelled(task.folder)), "tokens": 0},
+        specimen=lambda task, item, levels: {"grades": [0] * len(labelled(task.folder)), "tokens": 0},
         per=PER,
-        uses=lambda factors: [Use("draft", factors=_draft_of(factors))],
+        uses=lambda levels: [Use("draft", factors=_draft_of(levels))],
     ),
     Stage(
         "refine",
         _refining,
         _criteria,
-        specimen=lambda task, item, factors: {"text": "x" * (CRITERIA * (LONGEST + 3)), "tokens": 0},
+        specimen=lambda task, item, levels: {"text": "x" * (CRITERIA * (LONGEST + 3)), "tokens": 0},
         per=PER,
-        uses=lambda factors: [
-            Use("draft", factors=_draft_of(factors)), Use("trial", factors=_draft_of(factors))
+        uses=lambda levels: [
+            Use("draft", factors=_draft_of(levels)), Use("trial", factors=_draft_of(levels))
         ],
     ),
 )  # fmt: skip
 
 
-def uses(factors: Mapping[str, str]) -> Sequence[Use]:
-    """The criteria that a text is graded by, where they are the judge's own."""
-    kind = factors["criteria"].partition("-")[0]
-    return {"given": [], "draft": [Use("draft")], "refined": [Use("refine")]}[kind]
+_OWN = {"given": [], "draft": [Use("draft")], "refined": [Use("refine")]}
 
 
-def prompt(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier) -> Prompt:
-    """The text with the given criteria, or with those that the judge drafted or refined (the one entry of `earlier`),
-    at temperature 0."""
+def _by_own_criteria(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Mapping[str, Any]:
+    """The text with the given criteria, or with those that the judge drafted or refined (the one entry of
+    `earlier`)."""
     own = next(iter(earlier.values()), {"text": ""})["text"]
-    words = grading_family.question(task, item, criteria=own)
-    return Prompt(words, temperature=0.0, max_tokens=200, grammar=grading.grammar(task))
+    return {**question(task, item, levels, {}), "criteria": own}
 
 
-def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply, earlier: Earlier) -> list[Judgement]:
-    """The grade, and the tokens of this call. What drafting cost is no part of it: it is paid once for all texts."""
-    criterion = grading.criterion_of(task)
-    try:
-        judgement = grading_family.whole_number(grading_family.verdict(reply), criterion, task.scale)
-    except reading.Unreadable as failure:
-        return reading.all_failed([criterion], failure)
-    return grading_family.with_tokens(judgement, reply)
+# What drafting cost is no part of a grade's tokens: it is paid once for all texts.
+CALIBRATED = Grading(
+    OFFERS="calibrated_scores", WORDING=FAMILY, shown=_by_own_criteria, tokens="of the call", STAGES=STAGES,
+    FACTORS={"criteria": ("given", "draft-1", "draft-2", "refined-1", "refined-2")},
+    uses=lambda levels: _OWN[levels["criteria"].partition("-")[0]],
+)  # fmt: skip

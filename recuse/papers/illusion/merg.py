@@ -19,8 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from recuse.protocols import reading, wording
-from recuse.protocols.merg_rubric import (
+from recuse.papers.illusion.merg_rubric import (
     DIMENSIONS,
     Rubric,
     longest,
@@ -29,6 +28,7 @@ from recuse.protocols.merg_rubric import (
     specimen_rubric,
     universal_rubric,
 )
+from recuse.protocols import reading, wording
 from recuse.protocols.stages import Earlier, Stage, Use
 from recuse.ratings.factors import RUBRIC
 from recuse.ratings.scale import Numeric, Scale
