@@ -7,21 +7,20 @@ simulated = true                # drawn from a model; nobody was asked
 
 [reference]
 file = "truth.csv"              # item, value, and name where items have one
-event_rates = "rates.toml"      # or: computed from a table of payments (recuse.metrics.empirical_risk)
-rates = "rates.toml"            # or: a table of rates per category and year (recuse.references.rate_tables)
+event_rates = "rates.toml"      # or: computed from a file by the function of this name, an entry point of group
+                                # recuse.references or a dotted path: path -> columns item, value, value_<year>
 names = "categories.csv"
 """
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recuse.references.rate_tables import YEARLY, read_rates
+from recuse.configuration.names import named
 from recuse.schema import RecuseError
 from recuse.tasks import Task
 
@@ -77,9 +76,14 @@ def reference_of(task: Task) -> pd.DataFrame | None:
 
 
 def _true_values(task: Task, given: Mapping[str, str]) -> pd.DataFrame:
-    if "event_rates" in given:
-        return _event_rates(task, given["event_rates"])
-    return read_rates(task.folder / given["rates"]) if "rates" in given else _csv(task, given["file"])
+    kind = next((name for name in given if name not in ("file", "names")), None)
+    if kind is None:
+        return _csv(task, given["file"])
+    path = Path(normpath(task.folder / given[kind]))
+    if not path.is_file():
+        raise RecuseError(f"{path}: no such file; task.toml of {task.name} names it")
+    read: Callable[[Path], pd.DataFrame] = named(kind, what="kind of true values", package="recuse.references")
+    return read(path)
 
 
 def payloads_of(task: Task) -> pd.DataFrame | None:
@@ -106,36 +110,6 @@ def _payloads(task: Task, file: str) -> pd.DataFrame:
         raise RecuseError(f"{task.folder / file}: a payload has id, class and text; missing: {', '.join(missing)}")
     columns = ["payload", "class", "language", "text"]
     return table.rename(columns={"id": "payload"}).reindex(columns=columns)
-
-
-def _event_rates(task: Task, file: str) -> pd.DataFrame:
-    """Computed once per state of the files beside it: every protocol of the task asks for it, and tasks share one."""
-    path = Path(normpath(task.folder / file))
-    if not path.is_file():
-        raise RecuseError(f"{path}: no such file; task.toml of {task.name} names it")
-    stamp = tuple(sorted((p.name, p.stat().st_mtime_ns, p.stat().st_size) for p in path.parent.iterdir()))
-    return _rates_of(path, stamp).copy()
-
-
-@lru_cache(maxsize=8)
-def _rates_of(path: Path, stamp: tuple[tuple[str, int, int], ...]) -> pd.DataFrame:
-    from recuse.metrics.empirical_risk import risk_score
-    from recuse.references.transactions import read_transactions
-
-    settings = tomllib.loads(path.read_text(encoding="utf-8"))
-    if missing := [name for name in ("table", "category", "indicators") if name not in settings]:
-        raise RecuseError(
-            f"{path}: lacks {', '.join(missing)}; event rates need a table, its column of categories, and indicators"
-        )
-    category, indicators = settings["category"], settings["indicators"]
-    flags = list(dict.fromkeys(flag for entry in indicators.values() for flag in entry["any_of"]))
-    payments = read_transactions(path.parent / settings["table"], category, flags)
-    rates = risk_score(payments, indicators, category=category)
-    if "year" in payments:
-        for year, of_year in payments.groupby("year"):
-            one = risk_score(of_year, indicators, category=category).set_index(category)["risk"]
-            rates[f"{YEARLY}{year}"] = one.reindex(rates[category]).to_numpy()
-    return rates.rename(columns={category: "item", "risk": "value"})
 
 
 def _csv(task: Task, file: str) -> pd.DataFrame:

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from recuse.configuration.names import checked_distinct, checked_name
+from recuse.configuration.names import checked_distinct, checked_name, entry_points_of
 from recuse.configuration.toml_files import parse, read_toml
 from recuse.ratings.scale import Nominal, Numeric, Ordinal, Scale
 from recuse.schema import Item, RecuseError
@@ -64,14 +64,22 @@ class _People(_Table):
     single: _SinglePeople | None = None
 
 
-class _Reference(_Table):
-    """The true value of each item: a table of its own, event rates computed from a table of payments, or a table of
-    rates."""
+class _Reference(_Open):
+    """The true value of each item: a table of its own, or the file that a kind of computed values is read from; see
+    `recuse.references.of_task`."""
 
     file: str | None = None
-    event_rates: str | None = None
-    rates: str | None = None
     names: str | None = None
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        installed = entry_points_of("recuse.references")
+        for kind, file in (self.model_extra or {}).items():
+            if "." not in kind and kind not in installed:
+                raise ValueError(f"unknown key {kind!r}; known: {', '.join(('file', 'names', *sorted(installed)))}")
+            if not isinstance(file, str):
+                raise ValueError(f"{kind} names a file, got {file!r}")
+        return self
 
 
 class _Payloads(_Table):

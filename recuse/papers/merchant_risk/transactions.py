@@ -1,15 +1,23 @@
-"""Reads the transactions table that ground truth is computed from: one row per card payment."""
+"""True risk of merchant categories from a table of card payments, one row per payment.
+
+A file of settings names the table, its column of categories, and the indicators with their weights
+(`recuse.metrics.empirical_risk`); a task names that file: [reference] event_rates = "ground_truth.toml".
+"""
 
 from __future__ import annotations
 
 import json
+import tomllib
 import zipfile
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from recuse.metrics.empirical_risk import risk_score
+from recuse.papers.merchant_risk.rate_tables import YEARLY
 from recuse.schema import RecuseError
 
 if TYPE_CHECKING:
@@ -24,6 +32,31 @@ PACKED = ("amount_cents", "flags", "about")
 
 class TableError(RecuseError):
     """A transactions table cannot be read; the message names file, place and remedy."""
+
+
+def event_rates(path: Path) -> pd.DataFrame:
+    """One row per category: columns item, value (the unified risk score) and `value_<year>` where payments have years.
+    Computed once per state of the files beside `path`: every protocol of the task asks for it, and tasks share one."""
+    stamp = tuple(sorted((p.name, p.stat().st_mtime_ns, p.stat().st_size) for p in path.parent.iterdir()))
+    return _rates_of(path, stamp).copy()
+
+
+@lru_cache(maxsize=8)
+def _rates_of(path: Path, stamp: tuple[tuple[str, int, int], ...]) -> pd.DataFrame:
+    settings = tomllib.loads(path.read_text(encoding="utf-8"))
+    if missing := [name for name in ("table", "category", "indicators") if name not in settings]:
+        raise RecuseError(
+            f"{path}: lacks {', '.join(missing)}; event rates need a table, its column of categories, and indicators"
+        )
+    category, indicators = settings["category"], settings["indicators"]
+    flags = list(dict.fromkeys(flag for entry in indicators.values() for flag in entry["any_of"]))
+    payments = read_transactions(path.parent / settings["table"], category, flags)
+    rates = risk_score(payments, indicators, category=category)
+    if "year" in payments:
+        for year, of_year in payments.groupby("year"):
+            one = risk_score(of_year, indicators, category=category).set_index(category)["risk"]
+            rates[f"{YEARLY}{year}"] = one.reindex(rates[category]).to_numpy()
+    return rates.rename(columns={category: "item", "risk": "value"})
 
 
 def read_transactions(path: Path, category: str, flags: Sequence[str]) -> pd.DataFrame:
