@@ -47,7 +47,7 @@ class _Table(BaseModel):
 
 
 class _SinglePeople(_Table):
-    """People's single ratings per criterion, beside their means; see `recuse.references.blinded_people`."""
+    """People's single ratings per criterion, beside their means; see `recuse.references`."""
 
     file: str
     scale: _Scale
@@ -56,7 +56,7 @@ class _SinglePeople(_Table):
 
 
 class _People(_Table):
-    """Ratings by people: one row per rating, or means per target; see `recuse.references.of_task`."""
+    """Ratings by people: one row per rating, or means per target; see `recuse.references`."""
 
     file: str
     simulated: bool = False  # drawn from a model; nobody was asked
@@ -66,7 +66,7 @@ class _People(_Table):
 
 class _Reference(_Open):
     """The true value of each item: a table of its own, or the file that a kind of computed values is read from; see
-    `recuse.references.of_task`."""
+    `recuse.references`."""
 
     file: str | None = None
     names: str | None = None
@@ -83,7 +83,7 @@ class _Reference(_Open):
 
 
 class _Payloads(_Table):
-    """Instructions that attackers add to texts, one JSON object a line; see `recuse.references.of_task.payloads_of`."""
+    """Instructions that attackers add to texts, one JSON object a line; see `recuse.references.payloads_of`."""
 
     known: str  # defences may have been made from these
     held_out: str  # written after and apart from the defences
