@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from recuse.cassettes.coverage import Coverage, MissingInteractionError, unused_lines
+from recuse.cassettes.cell_coverage import Coverage, MissingInteractionError, unused_lines
 from recuse.cassettes.library import Library, Mode
 from recuse.elicitation.chains import Chain
 from recuse.elicitation.fingerprints import digests, headers
