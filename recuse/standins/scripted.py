@@ -1,6 +1,6 @@
 """Stand-in source "scripted": judges whose behaviour is known because it was planted.
 
-A behaviour is a function of yours, from the `Facts` of a call to a reply: a text, or `Said` with the refusal flag. The
+A behaviour is a function of yours, from the `Facts` of a call to a reply: a text, or `ScriptedReply` with the refusal flag. The
 panel file names it by its dotted path or by an entry point of group "recuse.standins.behaviours".
 """
 
@@ -20,7 +20,7 @@ from recuse.standins import StandInError, StandinReply, approximate_tokens
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ScriptedReply:
     """What a stand-in says where it is more than words."""
 
     text: str
@@ -39,7 +39,7 @@ class Facts:
     folder: Path  # the stand-in's folder, where a behaviour may keep what it needs
 
 
-Behaviour = Callable[[Any], "str | Said"]
+Behaviour = Callable[[Any], "str | ScriptedReply"]
 
 
 class ScriptedSource:
@@ -52,11 +52,10 @@ class ScriptedSource:
     def reply(self, call: Call, fields: Mapping[str, Any]) -> StandinReply:
         """What the judge's behaviour says. Raises `StandInError` for a judge without one."""
         behave, author = self._behaviour(call.judge), self._judges[call.judge].author
-        said = behave(Facts(call, author == call.target, fields, generator(call), author, self._folder))
-        said = said if isinstance(said, Said) else Said(said)
-        return StandinReply(
-            said.text, said.refusal, approximate_tokens(call.request.body), approximate_tokens(said.text)
-        )
+        given = behave(Facts(call, author == call.target, fields, generator(call), author, self._folder))
+        reply = given if isinstance(given, ScriptedReply) else ScriptedReply(given)
+        tokens = approximate_tokens(call.request.body), approximate_tokens(reply.text)
+        return StandinReply(reply.text, reply.refusal, *tokens)
 
     def _behaviour(self, judge: str) -> Behaviour:
         if judge not in self._planted:
