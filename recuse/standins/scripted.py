@@ -1,7 +1,7 @@
 """Stand-in source "scripted": judges whose behaviour is known because it was planted.
 
-A behaviour is a function of yours, from the `Facts` of a call to a reply: a text, or `ScriptedReply` with the refusal flag. The
-panel file names it by its dotted path or by an entry point of group "recuse.standins.behaviours".
+A behaviour is a function of yours, from the `Facts` of a call to a reply: a text, or `ScriptedReply` with the refusal
+flag. The panel file names it by its dotted path or by an entry point of group "recuse.standins.behaviours".
 """
 
 from __future__ import annotations
