@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
 from recuse.batch.web import Web
-from recuse.configuration.names import named_module
+from recuse.configuration.names import named
 from recuse.judges import wire
 from recuse.schema import Call, Judge, RawResponse, RecuseError
 
@@ -75,6 +75,4 @@ def batch_interface(judge: Judge) -> BatchInterface:
             "--record=missing, and leave it out here with --judges"
         )
     needs = ("MOST_REQUESTS", "MOST_BYTES", "line", "submit", "progress", "results", "cancel", "find")
-    return cast(
-        BatchInterface, named_module(name, what="batch interface", package=__package__, known=BATCHES, needs=needs)
-    )
+    return cast(BatchInterface, named(name, what="batch interface", package=__package__, known=BATCHES, needs=needs))

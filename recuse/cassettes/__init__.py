@@ -17,8 +17,8 @@ Asking what is missing, within limits and a budget, is in `recuse.recording`.
 
 from __future__ import annotations
 
+from recuse.cassettes.cell_coverage import Coverage, MissingInteractionError, Stale, Unused
 from recuse.cassettes.cell_file import CassetteError, CassetteWarning
-from recuse.cassettes.coverage import Coverage, MissingInteractionError, Stale, Unused
 from recuse.cassettes.library import MODES, Library, Mode
 from recuse.cassettes.matching import CELL_HEADER, REPEAT_HEADER, call_headers, canonical_json, request_key
 from recuse.cassettes.writer import StorageError

@@ -6,8 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from recuse.cassettes.cell_coverage import (
+    Coverage,
+    Stale,
+    Unused,
+    fingerprint_differences,
+    nearest,
+    request_differences,
+)
 from recuse.cassettes.cell_file import SUFFIX, CassetteError, cell_of, contents, stamp_of, stored_path
-from recuse.cassettes.coverage import Coverage, Stale, Unused, fingerprint_differences, nearest, request_differences
 from recuse.cassettes.index import CellIndex, Interaction, read_index, read_requests
 from recuse.cassettes.record_format import Recorded
 from recuse.configuration.names import checked_name

@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 
 from recuse.cassettes import record_format
 from recuse.cassettes.cell_cassette import CellCassette, check_distinct, check_panel_folder, checked_cell, coverage_of
-from recuse.cassettes.coverage import Coverage, MissingInteractionError, Unused, missing_message
+from recuse.cassettes.cell_coverage import Coverage, MissingInteractionError, Unused, missing_message
 from recuse.cassettes.index import Interaction, LineReader, read_indexed
 from recuse.cassettes.matching import REPEAT_HEADER, JudgeRequest, RequestMatcher, public_request, public_url
 from recuse.cassettes.response_filter import kept_response

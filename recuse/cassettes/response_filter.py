@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from recuse.judges.policy import is_policy_refusal
+from recuse.judges.provider_errors import is_policy_refusal
 from recuse.schema import RawResponse
 
 LARGEST_BODY = 16 * 2**20

@@ -1,24 +1,25 @@
 """Names: those that may become file names and report anchors, and those that name a module, Recuse's own or a team's.
 
-A team names its own by dotted path ("our_judges.one_word"), or gives it a short name by an entry point of its package:
+A team names its own by dotted path ("our_judges.one_word"), or gives it a short name by an entry point of its package,
+as Recuse itself does for the parts of `recuse.papers`:
 
     [project.entry-points."recuse.protocols"]        # recuse.judges, recuse.protocols, recuse.standins.behaviours, ...
-    one_word = "our_judges.one_word"
+    one_word = "our_judges.one_word"                 # a module, or an object in one: "our_judges.questions:one_word"
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from functools import lru_cache
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
 from importlib import import_module
 from importlib.metadata import entry_points
-from types import ModuleType
 from typing import Any
 
 from recuse.schema import RecuseError
 
-__all__ = ["checked_distinct", "checked_name", "named_module", "named_object"]
+__all__ = ["checked_distinct", "checked_name", "entry_points_of", "named"]
 
 NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?")
 _RESERVED = {"con", "prn", "aux", "nul", *(f"com{i}" for i in range(1, 10)), *(f"lpt{i}" for i in range(1, 10))}
@@ -49,48 +50,43 @@ def checked_distinct(names: list[str], what: str, where: str) -> None:
             )
 
 
-def named_module(name: str, *, what: str, package: str, known: Sequence[str], needs: Sequence[str]) -> ModuleType:
-    """Module `package.name` for a known name, the module of an entry point of group `package`, or the module itself for
-    a dotted name.
+def named(name: str, *, what: str, package: str, known: Sequence[str] = (), needs: Sequence[str] = ()) -> Any:
+    """What a name stands for: module `package.name` for a known name, else what an entry point of group `package` or a
+    dotted name leads to, a module or an object in one ("our_judges.behaviours.generous").
 
-    `RecuseError` for a name that is none of these, a module that cannot be imported, and one that lacks a name in
-    `needs`.
+    `RecuseError` for a name that is none of these, for what cannot be imported, and for what lacks a name in `needs`.
     """
     if name in known:
         return import_module(f"{package}.{name}")
-    module = _imported(_dotted(name, what, package, known), what)
-    if lacking := [need for need in needs if not hasattr(module, need)]:
+    installed = entry_points_of(package)
+    dotted = name if "." in name.strip(".") else installed.get(name)
+    if dotted is None:
+        raise RecuseError(
+            f"unknown {what} {name!r}; known: {', '.join((*known, *sorted(installed))) or 'none'}. A {what} of your "
+            f"own is named by its dotted path, our_judges.{name.strip('.') or 'name'}, or by an entry point of group "
+            f"{package}"
+        )
+    found = _imported(dotted.replace(":", "."), what)
+    if lacking := [need for need in needs if not hasattr(found, need)]:
         raise RecuseError(f"{what} {name!r} lacks {', '.join(lacking)}; {package}/__init__.py says what it must have")
-    return module
+    return found
 
 
-def named_object(name: str, *, what: str, package: str, known: Sequence[str] = ()) -> Any:
-    """The attribute that a dotted name or an entry point of group `package` names: "our_judges.behaviours.generous".
-
-    `RecuseError` as `named_module`, and for a module without that attribute."""
-    dotted = _dotted(name, what, package, known)
-    place, _, attribute = dotted.replace(":", ".").rpartition(".")
-    module = _imported(place, what)
-    if not hasattr(module, attribute):
-        raise RecuseError(f"{what} {name!r}: module {place} has no {attribute!r}")
-    return getattr(module, attribute)
+@cache
+def entry_points_of(group: str) -> Mapping[str, str]:
+    """Name -> dotted path of every installed entry point of a group. Read once per process: it opens a file for every
+    installed package."""
+    return {point.name: point.value for point in entry_points(group=group)}
 
 
-def _dotted(name: str, what: str, package: str, known: Sequence[str]) -> str:
-    if "." in name.strip("."):
-        return name
-    for point in entry_points(group=package, name=name):
-        return point.value
-    raise RecuseError(
-        f"unknown {what} {name!r}; known: {', '.join(known) or 'none'}. A {what} of your own is named by its dotted "
-        f"path, our_judges.{name.strip('.') or 'name'}, or by an entry point of group {package}"
-    )
-
-
-def _imported(name: str, what: str) -> ModuleType:
+def _imported(name: str, what: str) -> Any:
+    """The module of this name, or what the module before the last dot holds under the last name."""
     try:
         return import_module(name)
     except (ImportError, ValueError, TypeError) as error:
+        place, _, attribute = name.rpartition(".")
+        if getattr(error, "name", None) == name and hasattr(sys.modules.get(place), attribute):
+            return getattr(sys.modules[place], attribute)
         raise RecuseError(
             f"{what} {name!r} cannot be imported: {error}. Is its folder on pytest's pythonpath?"
         ) from error

@@ -164,7 +164,7 @@ class Chain:
 
     def _made(self, step: Step, stage: Any) -> Call:
         plan, judge, item = self.plan, self.judges[step.judge], self._item(step)
-        with lacking_fields_named(self.how, plan.task, item):
+        with lacking_fields_named(plan.protocol, plan.task, item):
             prompt = stage.prompt(plan.task, item, dict(step.factors), self._earlier(step))
         about = Item(plan.task.name, step.item, step.target, {})
         seed = seed_for(plan.task.name, plan.protocol, about, step.factors, step.repeat, step.stage)

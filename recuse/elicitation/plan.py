@@ -124,8 +124,8 @@ def seed_for(
 
 @paused_cycle_collector()
 def _calls(plan: Plan) -> list[Call]:
-    how, task = protocol(plan.protocol), plan.task
-    prompts = _Prompts(how, task)
+    task = plan.task
+    prompts = _Prompts(plan)
     crossed = [tuple(zip(plan.factors, levels, strict=True)) for levels in itertools.product(*plan.factors.values())]
     calls: list[Call] = []
     for (name, item_id, target), item in plan.items.items():
@@ -149,26 +149,25 @@ def _calls(plan: Plan) -> list[Call]:
 class _Prompts:
     """A prompt depends on item and factors only: rendered once, whatever the number of judges and repeats."""
 
-    def __init__(self, how: ElicitationProtocol, task: Task) -> None:
-        self._how, self._task = how, task
+    def __init__(self, plan: Plan) -> None:
+        self._how, self._plan, self._task = protocol(plan.protocol), plan, plan.task
         self._made: dict[tuple[str, str, tuple[tuple[str, str], ...]], Prompt] = {}
 
     def of(self, item: Item, factors: tuple[tuple[str, str], ...]) -> Prompt:
         key = (item.id, item.target, factors)
         if key not in self._made:
-            with lacking_fields_named(self._how, self._task, item):
+            with lacking_fields_named(self._plan.protocol, self._task, item):
                 self._made[key] = self._how.prompt(self._task, item, dict(factors))
         return self._made[key]
 
 
 @contextmanager
-def lacking_fields_named(how: object, task: Task, item: Item) -> Iterator[None]:
+def lacking_fields_named(protocol: str, task: Task, item: Item) -> Iterator[None]:
     """A field that a prompt wants and an item has not, as a `RecuseError` with the item's place."""
     try:
         yield
     except KeyError as error:
-        name = getattr(how, "__name__", "this protocol").rpartition(".")[2]
         raise RecuseError(
             f"{task.folder / task.items_file}: item {item.id!r} of {item.target!r} has no field {error}, which "
-            f"protocol {name} shows its judges; it has {', '.join(item.fields) or 'none'}"
+            f"protocol {protocol} shows its judges; it has {', '.join(item.fields) or 'none'}"
         ) from None

@@ -1,4 +1,8 @@
-"""Reads every reply once: plan -> (call, response) -> read() -> ratings table, usage and excerpts."""
+"""Reads every reply once: plan -> (call, response) -> read() -> ratings table, usage and excerpts.
+
+Usage is what the replies cost: calls, tokens and dollars per judge, and the time they took, as recorded. Excerpts are
+the replies worth reading: each judge's first on its own work, and the first ones that could not be used.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +12,21 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from recuse.elicitation.chains import Chain
-from recuse.elicitation.excerpts import Excerpts
 from recuse.elicitation.plan import Plan
-from recuse.elicitation.usage import Usages
 from recuse.judges import read_response, wire
 from recuse.protocols import ElicitationProtocol, called, protocol
 from recuse.ratings.ratings_table import COLUMNS, JUDGE, check_table
-from recuse.schema import Call, Exchange, Judgement, RawResponse
+from recuse.schema import Call, Exchange, Judge, Judgement, RawResponse, Reply, reply_id
 from recuse.schema.cycle_collector import paused_cycle_collector
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["Elicited", "read_replies"]
+
+UNUSABLE_SHOWN = 2  # per judge
+LONGEST_TEXT = 4000
+LONGEST_PROMPT = 1500
 
 
 @dataclass(frozen=True)
@@ -170,3 +176,115 @@ class _Rows:
 _OF_CALLS = {
     "task": "task", "protocol": "protocol", "rater": "judge", "item": "item", "target": "target", "request": "key",
 }  # fmt: skip
+
+
+# --------------------------------------------------------------------------- what replies cost
+
+
+class Usages:
+    """Counts while the replies are read; unknown stays None, never 0."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._judges = {**plan.judges, **plan.panel_judges}  # one that judges nothing here may have written for others
+        self._calls = dict.fromkeys(self._judges, 0)
+        self._input: dict[str, int | None] = dict.fromkeys(self._judges, 0)
+        self._output: dict[str, int | None] = dict.fromkeys(self._judges, 0)
+        self._seconds: dict[str, float | None] = dict.fromkeys(self._judges, 0.0)
+        self._reasoning = dict.fromkeys(self._judges, 0)  # among the output tokens, where a provider tells
+
+    def count(self, call: Call, reply: Reply, seconds: float | None = None) -> None:
+        """Add one reply. What it does not say is unknown for its whole judge."""
+        judge, usage, so_far = call.judge, reply.usage, self._seconds[call.judge]
+        self._seconds[judge] = None if so_far is None or seconds is None else so_far + seconds
+        self._calls[judge] += 1
+        self._input[judge] = _plus(self._input[judge], usage.input_tokens)
+        self._output[judge] = _plus(self._output[judge], usage.output_tokens)
+        self._reasoning[judge] += usage.reasoning_tokens or 0
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One record per judge, as builtins."""
+        plan = self._plan
+        return [
+            {
+                "panel": plan.panel, "judge": name, "task": plan.task.name, "protocol": plan.protocol,
+                "calls": self._calls[name], "input_tokens": self._input[name], "output_tokens": self._output[name],
+                "reasoning_tokens": self._reasoning[name],
+                "seconds": None if self._seconds[name] is None else round(self._seconds[name] or 0.0, 3),
+                "dollars": dollars(judge, self._input[name], self._output[name]),
+            }
+            for name, judge in self._judges.items()
+            if name in plan.judges or self._calls[name]
+        ]  # fmt: skip
+
+
+def dollars(judge: Judge, input_tokens: int | None, output_tokens: int | None) -> float | None:
+    """Cost at the panel's prices (USD per million tokens); None where a price or a count is unknown."""
+    if None in (judge.input_usd_per_mtok, judge.output_usd_per_mtok, input_tokens, output_tokens):
+        return None
+    return (judge.input_usd_per_mtok * input_tokens + judge.output_usd_per_mtok * output_tokens) / 1e6  # type: ignore[operator]
+
+
+def _plus(total: int | None, more: int | None) -> int | None:
+    return None if total is None or more is None else total + more
+
+
+# --------------------------------------------------------------------------- replies worth reading
+
+
+class Excerpts:
+    """Collects while the replies are read. Per judge: the first reply on its own work (where it has none, on the first
+    target) under each combination of factor levels, and the first replies that could not be used."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._rows: list[dict[str, Any]] = []
+        self._unusable = dict.fromkeys(plan.judges, 0)
+        self._noted: set[tuple[str, tuple[tuple[str, str], ...]]] = set()
+        asked: dict[str, dict[str, None]] = {name: {} for name in plan.judges}
+        for judge, _, target in plan.items:
+            asked[judge][target] = None
+        self._about = {
+            name: judge.author if judge.author in asked[name] else next(iter(asked[name]), None)
+            for name, judge in plan.judges.items()
+        }
+
+    def note(self, call: Call, reply: Reply, rows: Sequence[Judgement]) -> None:
+        """Keep the reply if it is one of those."""
+        bad = None
+        for row in rows:
+            if row.status != "ok":
+                bad = row
+                break
+        own = call.target == self._about.get(call.judge) and (call.judge, call.factors) not in self._noted
+        if not own and (bad is None or self._unusable.get(call.judge, 0) >= UNUSABLE_SHOWN):
+            return
+        self._unusable[call.judge] = self._unusable.get(call.judge, 0) + (bad is not None)
+        if own:
+            self._noted.add((call.judge, call.factors))
+        self._rows.append(
+            {
+                "panel": self._plan.panel, "task": call.task, "protocol": call.protocol, "judge": call.judge,
+                "target": call.target, "factors": self._named(call), "repeat": call.repeat, "reply": reply_id(call),
+                "status": bad.status if bad else "ok", "why": bad.why if bad else "",
+                "text": reply.text[:LONGEST_TEXT], "prompt": _asked(call),
+            }
+        )  # fmt: skip
+
+    def _named(self, call: Call) -> dict[str, str]:
+        """The call's factor levels under the names of the ratings table."""
+        how = protocol(call.protocol)
+        return {called(how, factor): called(how, factor, level) for factor, level in call.factors}
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The replies in the order of the plan, as builtins."""
+        return self._rows
+
+
+def _asked(call: Call) -> str:
+    """What the judge was asked, its beginning and its end where it is long: the rubric stands first, the text last."""
+    text = "\n\n".join(message.content for message in call.prompt.messages) if call.prompt else ""
+    if len(text) <= LONGEST_PROMPT:
+        return text
+    half = LONGEST_PROMPT // 2
+    return f"{text[:half]}\n[... {len(text) - 2 * half} characters ...]\n{text[-half:]}"

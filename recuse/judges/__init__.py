@@ -17,15 +17,15 @@ A module whose provider takes whole files of requests says by which interface (`
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Protocol, cast
 
 from pydantic_core import from_json
 
-from recuse.configuration.names import named_module
-from recuse.judges.policy import is_policy_refusal
-from recuse.judges.reasoning import split_reasoning
+from recuse.configuration.names import named
+from recuse.judges.provider_errors import is_policy_refusal
 from recuse.schema import Judge, Prompt, RawResponse, Reply, Request, Usage
 from recuse.security.sanitize import encodable
 
@@ -60,7 +60,7 @@ class Wire(Protocol):
 def wire(name: str) -> Wire:
     """The wire format of this name: Recuse's own or a team's module. `RecuseError` where there is none."""
     needs = ("request", "headers", "read", "payload")
-    return cast(Wire, named_module(name, what="wire format", package=__name__, known=WIRES, needs=needs))
+    return cast(Wire, named(name, what="wire format", package=__name__, known=WIRES, needs=needs))
 
 
 def read_response(format_: Wire, response: RawResponse) -> Reply:
@@ -112,3 +112,24 @@ def _sound(reply: Reply) -> Reply:
 
 def _is_count(value: object) -> bool:
     return value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 0)
+
+
+_BLOCK = re.compile(r"\s*<(think|thinking|reasoning)>(.*?)(?:</\1>|\Z)", re.DOTALL)
+
+
+def split_reasoning(text: str) -> tuple[str, str]:
+    """(reasoning, answer): the blocks with which a text begins, and what follows them.
+
+    A block that is never closed was cut by the token limit: no answer follows. A tag anywhere but at the beginning is
+    part of the answer; so a text that is judged cannot make itself disappear by being quoted.
+
+    >>> split_reasoning("<think>7 or 8?</think>Rating: 7")
+    ('7 or 8?', 'Rating: 7')
+    >>> split_reasoning("Rating: 7 </think>")
+    ('', 'Rating: 7 </think>')
+    """
+    thoughts: list[str] = []
+    while block := _BLOCK.match(text):
+        thoughts.append(block.group(2).strip())
+        text = text[block.end() :].lstrip()
+    return "\n".join(filter(None, thoughts)), text

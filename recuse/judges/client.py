@@ -16,8 +16,7 @@ import stamina
 
 from recuse.judges import wire
 from recuse.judges.credentials import Credentials
-from recuse.judges.policy import is_policy_refusal
-from recuse.judges.provider_errors import is_bad_key, is_used_up, parsed, words
+from recuse.judges.provider_errors import is_bad_key, is_policy_refusal, is_used_up, parsed, words
 from recuse.judges.transport import JudgeTransport
 from recuse.schema import Call, Judge, JudgeClosedError, JudgeUnreachableError, RawResponse
 

@@ -15,6 +15,9 @@ LONGEST = 400
 _USED_UP = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "billing_error"})
 _NO_CREDIT = re.compile(r"credit balance is too low|insufficient (?:funds|balance|credits?)\b", re.IGNORECASE)
 
+POLICY_CODES = frozenset({"content_filter", "content_policy_violation", "invalid_prompt", "safety", "refusal"})
+"""How providers say that their policy forbids an answer. That is an answer: this judge's refusal."""
+
 
 def parsed(body: bytes) -> Any:
     """The body as JSON; None where it is none."""
@@ -22,6 +25,14 @@ def parsed(body: bytes) -> Any:
         return json.loads(body)
     except (ValueError, RecursionError):
         return None
+
+
+def is_policy_refusal(status: int, payload: Any) -> bool:
+    """Whether a 4xx with this JSON body refuses on policy: asked again, the provider would say so again."""
+    error = payload.get("error") if isinstance(payload, dict) else None
+    if not 400 <= status < 500 or not isinstance(error, dict):
+        return False
+    return bool(POLICY_CODES & {str(error.get("code")), str(error.get("type"))})
 
 
 def is_used_up(status: int, payload: Any) -> bool:

@@ -34,8 +34,11 @@ class Price(Table):
 
 
 class LocalServer(Table):
-    """A model served on loopback while recording, its weights taken from a package index."""
+    """A model served on loopback while recording, its weights taken from a package index. `serve` names a function
+    (name of the judge, base_url, this table, folder for weights, a function that prints) -> context manager, inside
+    which the model answers at `base_url`."""
 
+    serve: str | None = None  # recording needs it, replay does not
     packages: list[Annotated[str, Field(pattern=EXACT_REQUIREMENT)]] = Field(
         description='exact requirements, "name==version"'
     )

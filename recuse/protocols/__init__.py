@@ -1,5 +1,7 @@
-"""Protocols: how a judge is asked, and how its words become rows. One file per protocol; add yours to PROTOCOLS, or
-leave it in your own repository and name the module in the panel file: protocols = ["our_judges.one_word"].
+"""Protocols: how a judge is asked, and how its words become rows. A protocol is a module, or an object in one; add
+yours to PROTOCOLS, or leave it in your own repository and name it in the panel file, protocols =
+["our_judges.one_word"]. Protocols of one paper's study stand in `recuse.papers` and are found by entry points, as those
+of a package of yours.
 
 A protocol never guesses: what cannot be read is a named failure (unparsed, refused, out_of_scale, error), no number.
 """
@@ -7,51 +9,28 @@ A protocol never guesses: what cannot be read is a named failure (unparsed, refu
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from recuse.configuration.names import named_module
+from recuse.configuration.names import entry_points_of, named
 from recuse.schema import Item, Judge, Judgement, Prompt, Reply
 
 if TYPE_CHECKING:
     from recuse.tasks import Task
 
-PROTOCOLS = (
-    "generation",
-    "rubric",
-    "rubric_joint",
-    "rubric_self_reported",
-    "headline_generation",
-    "text_generation",
-    "solving",
-    "merg",
-    "grading",
-    "grading_injected",
-    "grading_segments",
-    "grading_wording",
-    "grading_prompts",
-    "grading_channels",
-    "grading_hundred",
-    "grading_calibrated",
-    "correctness",
-    "pairwise",
-    "pairwise_evidence",
-    "pairwise_injected",
-    "pairwise_length",
-    "pairwise_prompts",
-    "pairwise_discussion",
-    "listwise",
-    "self_recognition",
-    "self_recognition_pairs",
-    "input_filter",
-    "output_filter",
-    "text_perplexity",
-    "forced_choice",
-    "response_set",
-)
+PROTOCOLS = {
+    "rubric": "recuse.protocols.rubric",
+    "grading": "recuse.protocols.grading.GRADING",
+    "grading_injected": "recuse.protocols.grading.INJECTED",
+    "pairwise": "recuse.protocols.pairwise.PAIRWISE",
+    "pairwise_injected": "recuse.protocols.pairwise.INJECTED",
+    "pairwise_length": "recuse.protocols.pairwise.LENGTH",
+}
+"""Name -> where it is. The name stands in panels, evals, cassettes and results."""
 
 
 class ElicitationProtocol(Protocol):
-    """What elicitation needs to know of a protocol. A module with these names is one.
+    """What elicitation needs to know of a protocol. A module or an object with these names is one.
 
     It may also have: `FACTOR_NAMES`, for factors that its prompts call otherwise than the ratings table does, as
     {"condition": ("names", {"attributed": "shown", "anonymized": "hidden"})}; `headline(task)`, the criteria that stand
@@ -80,14 +59,21 @@ class ElicitationProtocol(Protocol):
 
 
 def protocol(name: str) -> ElicitationProtocol:
-    """The protocol of this name: Recuse's own or a team's module. `RecuseError` where there is none."""
+    """The protocol of this name: Recuse's own, a paper's or a team's. `RecuseError` where there is none."""
     needs = ("OFFERS", "FACTORS", "REPEATS", "items", "prompt", "read")
     if name not in _named:
-        _named[name] = named_module(name, what="protocol", package=__name__, known=PROTOCOLS, needs=needs)
+        where = PROTOCOLS.get(name, name)
+        _named[name] = named(where, what="protocol", package=__name__, known=tuple(PROTOCOLS), needs=needs)
     return cast(ElicitationProtocol, _named[name])
 
 
 _named: dict[str, Any] = {}
+
+
+def module_of(name: str) -> str:
+    """The module that a protocol is, or stands in."""
+    dotted = (PROTOCOLS.get(name) or entry_points_of(__name__).get(name) or name).replace(":", ".")
+    return dotted if isinstance(protocol(name), ModuleType) else dotted.rpartition(".")[0]
 
 
 def template(name: str) -> str:

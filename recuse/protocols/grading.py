@@ -4,76 +4,112 @@ Self-Evaluation", sec. 3.2).
 
 The score is the digit as written; whoever compares framings converts. Where the server gives log-probabilities, rows
 "<criterion>.expected" and "<criterion>.mass" say how the digit came about.
+
+`grading_injected` asks in the same words about texts that carry a prompt injection, with 5 as the best grade. The clean
+twin of an item is the row of `grading` on the item that its field `clean` names, for the same target.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
-from recuse.protocols import grading_family, last_line, log_probabilities, reading, wording
+from recuse.protocols.facts import facts
+from recuse.protocols.last_line import LastLine, whole_number
+from recuse.protocols.stages import Earlier, Levels
 from recuse.ratings.scale import Numeric, Scale
-from recuse.schema import Item, Judge, Judgement, Prompt, RecuseError, Reply
+from recuse.schema import Item, Judgement, RecuseError, Reply
 from recuse.tasks import Task
 
-OFFERS = "scores"
-FACTORS: Mapping[str, tuple[str, ...]] = {"framing": ("positive", "negative")}
-FACTOR_NAMES = {"framing": ("direction", {"positive": "ascending", "negative": "reversed"})}
-REPEATS = 1
-WORDING = "grading"
-LABEL = "Rating"
+DIRECTION = {"framing": ("direction", {"positive": "ascending", "negative": "reversed"})}
 
 
-def items(task: Task, judge: Judge) -> Sequence[Item]:
-    """All items of the task, whoever judges. `RecuseError` where the task has several criteria."""
-    criterion_of(task)
-    return task.items
+@dataclass(frozen=True, kw_only=True)
+class Grading(LastLine):
+    """A whole number for one text, on the task's scale. `probabilities`: what the log-probabilities of a reply say of
+    its grade are rows of their own."""
 
+    label: str = "Rating"
+    probabilities: bool = False
 
-def criterion_of(task: Task) -> str:
-    """The one criterion; `RecuseError` where the task has several, before anything is asked."""
-    if len(task.criteria) != 1:
-        raise RecuseError(
-            f"{task.folder / 'task.toml'}: protocol grading asks for one grade, and the task has the criteria "
-            f"{', '.join(task.criteria)}; ask by the protocol rubric, or leave one criterion"
-        )
-    return task.criteria[0]
+    def criterion_of(self, task: Task) -> str:
+        """The one criterion; `RecuseError` where the task has several, before anything is asked."""
+        if len(task.criteria) != 1:
+            raise RecuseError(
+                f"{task.folder / 'task.toml'}: protocol grading asks for one grade, and the task has the criteria "
+                f"{', '.join(task.criteria)}; ask by the protocol rubric, or leave one criterion"
+            )
+        return task.criteria[0]
 
+    def scales(self, task: Task) -> dict[str, Scale]:
+        """Of what log-probabilities say beside the grade: the expected grade, and the mass of all grades; and tokens.
+        The grade's own scale is the task's."""
+        criterion, scales = self.criterion_of(task), super().scales(task)
+        if self.probabilities:
+            scales[f"{criterion}.expected"] = Numeric(*task.scale)
+            scales[f"{criterion}.mass"] = Numeric(0.0, 1.0, unit="share")
+        return scales
 
-def scales(task: Task) -> dict[str, Scale]:
-    """Of what log-probabilities say beside the grade: the expected grade, and the mass of all grades."""
-    criterion = criterion_of(task)
-    return {f"{criterion}.expected": Numeric(*task.scale), f"{criterion}.mass": Numeric(0.0, 1.0, unit="share")}
+    def alternatives(self, task: Task, item: Item, levels: Levels) -> str:
+        """Every grade of the scale."""
+        return " | ".join(f'"{grade}"' for grade in grades(task))
 
+    def judgement(self, task: Task, item: Item, levels: Levels, given: str) -> Judgement:
+        """The grade as written, whatever the framing."""
+        return whole_number(given, self.criterion_of(task), task.scale, self.label_of(levels))
 
-def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
-    """The text under the legend of `factors["framing"]`, at temperature 0, with the log-probabilities of the likeliest
-    tokens."""
-    words = wording.messages(task, WORDING, task=task.data, framing=factors["framing"], **item.fields)
-    return Prompt(words, temperature=0.0, max_tokens=200, top_logprobs=10, grammar=grammar(task))
-
-
-def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
-    """The grade as written, whatever the framing. Where it is on the scale and the server gave log-probabilities, rows
-    ".expected" and ".mass" follow."""
-    criterion = criterion_of(task)
-    try:
-        given = last_line.verdict(reply, LABEL)
-    except reading.Unreadable as failure:
-        return reading.all_failed([criterion], failure)
-    grade = grading_family.whole_number(given, criterion, task.scale, LABEL)
-    if grade.score is None:
-        return [grade]
-    return [grade, *log_probabilities.weighted(criterion, f"{grade.score:g}", grades(task), reply)]
-
-
-def grammar(task: Task) -> str:
-    """Of a reply that is a grade of the scale and nothing else."""
-    choices = " | ".join(f'"{grade}"' for grade in grades(task))
-    return f'root ::= "{LABEL}: " ({choices})'
+    def read(
+        self, task: Task, item: Item, factors: Levels, reply: Reply, earlier: Earlier | None = None
+    ) -> list[Judgement]:
+        """The grade. Where it is on the scale and the server gave log-probabilities, ".expected" and ".mass" follow."""
+        rows = super().read(task, item, factors, reply, earlier)
+        if self.probabilities and rows[0].score is not None:
+            rows += weighted(rows[0].criterion, f"{rows[0].score:g}", grades(task), reply)
+        return rows
 
 
 def grades(task: Task) -> list[str]:
     """The whole numbers of the scale, as a judge writes them."""
     low, high = task.scale
     return [str(number) for number in range(math.ceil(low), math.floor(high) + 1)]
+
+
+def weighted(criterion: str, answer: str, choices: Sequence[str], reply: Reply) -> list[Judgement]:
+    """How the answer, one of `choices` (whole numbers as text), came about; no rows without log-probabilities.
+
+    At the last token that is the answer, with p(c) the probability of choice c there, blanks around it ignored:
+
+        <criterion>.mass        m = sum p(c), what all choices together had among the recorded likeliest tokens
+        <criterion>.expected    sum c p(c) / m, undefined for m = 0 (G-Eval: Liu et al. 2023, arXiv:2303.16634)
+    """
+    places = [at for at, (token, _) in enumerate(reply.tokens or ()) if token.strip() == answer]
+    if not places or not reply.tokens or not reply.logprobs:
+        return []
+    there = reply.logprobs[places[-1]]
+    probabilities = {choice: _probability(choice, there) for choice in choices}
+    mass = math.fsum(probabilities.values())
+    if not mass > 0:
+        why = "no choice is among the recorded likeliest tokens"
+        expected = Judgement(f"{criterion}.expected", status="unparsed", why=why)
+    else:
+        total = math.fsum(int(choice) * share for choice, share in probabilities.items())
+        expected = Judgement(f"{criterion}.expected", score=total / mass)
+    return [expected, Judgement(f"{criterion}.mass", score=mass)]
+
+
+def _probability(choice: str, tokens: Mapping[str, float]) -> float:
+    return math.fsum(math.exp(logprob) for token, logprob in tokens.items() if token.strip() == choice)
+
+
+def attacked_facts(task: Task, item: Item) -> dict[str, Any]:
+    """The attacked text with its payload; its `cluster` is the clean twin's item unless the item says otherwise."""
+    return {"cluster": item.fields.get("clean"), **facts(task, item)}
+
+
+GRADING = Grading(
+    OFFERS="scores", WORDING="grading", FACTORS={"framing": ("positive", "negative")}, FACTOR_NAMES=DIRECTION,
+    top_logprobs=10, probabilities=True,
+)  # fmt: skip
+INJECTED = replace(GRADING, OFFERS="attacked_scores", FACTORS={"framing": ("positive",)}, facts=attacked_facts)

@@ -1,19 +1,181 @@
-"""Reads a verdict that stands on the last line of a reply, "Rating: 4", "Winner: A" or "Answer: yes"; guesses nothing.
+"""Protocols of one question whose verdict stands on the last line of a reply: "Rating: 4", "Winner: A", "Answer: yes".
 
-Markdown around a line (bold, a heading, a list mark, a code fence) is taken for decoration. All else is named: no such
-line, two lines that disagree, a verdict that is not on the last line or that the token limit may have cut.
+One protocol is one object: which template asks, what of an item it shows, which verdicts there are. `Choice` reads one
+of a few words; `recuse.protocols.grading.Grading` reads a number.
+
+The reader guesses nothing. Markdown around a line (bold, a heading, a list mark, a code fence) is taken for decoration.
+All else is named: no such line, two lines that disagree, a verdict that is not on the last line or that the token limit
+may have cut.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
-from recuse.protocols.reading import Unreadable, all_failed, answered, is_refusal
-from recuse.schema import Judgement, Reply
+from recuse.protocols import wording
+from recuse.protocols.facts import facts as usual_facts
+from recuse.protocols.reading import Unreadable, all_failed, answered, is_refusal, score
+from recuse.protocols.stages import Earlier, Levels, Stage, Use
+from recuse.ratings.scale import Nominal, Numeric, Ordinal, Scale
+from recuse.schema import Item, Judge, Judgement, Prompt, Reply
+from recuse.tasks import Task
 
-YES_OR_NO = 'root ::= "Answer: " ("yes" | "no")'
-"""Grammar of what `yes_or_no` reads."""
+Shown = Callable[[Task, Item, Levels, Earlier], Mapping[str, Any]]
+"""What a template is given beside the task's own table and the factor levels."""
+
+
+def item_fields(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Mapping[str, Any]:
+    """All fields of the item."""
+    return item.fields
+
+
+@dataclass(frozen=True, kw_only=True)
+class LastLine:
+    """A protocol (`recuse.protocols.ElicitationProtocol`) by what distinguishes it from others of its kind.
+
+    `tokens`: a row "<criterion>.tokens" stands beside the judgement where the server counts tokens, "of the call" or
+    "of the chain", with the earlier calls that were made for this text. `lead`: grammar of what comes before the
+    verdict.
+    """
+
+    OFFERS: str
+    WORDING: str
+    label: str
+    FACTORS: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    FACTOR_NAMES: Mapping[str, tuple[str, Mapping[str, str]]] = field(default_factory=dict)
+    REPEATS: int = 1
+    STAGES: tuple[Stage, ...] = ()
+    uses: Callable[[Levels], Sequence[Use]] = lambda levels: ()
+    shown: Shown = item_fields
+    facts: Callable[[Task, Item], dict[str, Any]] = usual_facts
+    lead: Callable[[Levels], str] = lambda levels: ""
+    temperature: float = 0.0
+    max_tokens: int = 200
+    top_logprobs: int | None = None
+    tokens: str = ""
+
+    def criterion_of(self, task: Task) -> str:
+        """The criterion of the judgement."""
+        raise NotImplementedError
+
+    def alternatives(self, task: Task, item: Item, levels: Levels) -> str:
+        """Grammar of the verdicts that there are."""
+        raise NotImplementedError
+
+    def judgement(self, task: Task, item: Item, levels: Levels, given: str) -> Judgement:
+        """The verdict that a judge has `given`, or why it is none. May raise `Unreadable`."""
+        raise NotImplementedError
+
+    def label_of(self, levels: Levels) -> str:
+        """What stands before the verdict; nothing where it stands alone."""
+        return self.label
+
+    def given(self, reply: Reply, levels: Levels) -> str:
+        """The verdict as written. Raises `Unreadable`."""
+        return verdict(reply, self.label_of(levels))
+
+    def items(self, task: Task, judge: Judge) -> Sequence[Item]:
+        """All items of the task, whoever judges. `RecuseError` where the task does not have the one criterion that is
+        asked for."""
+        self.criterion_of(task)
+        return task.items
+
+    def scales(self, task: Task) -> dict[str, Scale]:
+        """Of the rows whose scale is not the task's."""
+        criterion = self.criterion_of(task)
+        return {f"{criterion}.tokens": Numeric(0.0, 1e6, unit="tokens")} if self.tokens else {}
+
+    def grammar(self, task: Task, item: Item, levels: Levels) -> str:
+        """Of a reply that is the labelled verdict and what leads to it."""
+        label = self.label_of(levels)
+        labelled = f'"{label}: " ' if label else ""
+        return f"root ::= {self.lead(levels)}{labelled}({self.alternatives(task, item, levels)})"
+
+    def prompt(self, task: Task, item: Item, factors: Levels, earlier: Earlier | None = None) -> Prompt:
+        """The template with what is shown of the item, at these factor levels."""
+        shown = {**factors, **self.shown(task, item, factors, earlier or {})}
+        return Prompt(
+            wording.messages(task, self.WORDING, task=task.data, **shown), temperature=self.temperature,
+            max_tokens=self.max_tokens, top_logprobs=self.top_logprobs, grammar=self.grammar(task, item, factors),
+        )  # fmt: skip
+
+    def read(
+        self, task: Task, item: Item, factors: Levels, reply: Reply, earlier: Earlier | None = None
+    ) -> list[Judgement]:
+        """The verdict or why there is none, and the tokens that it took."""
+        try:
+            judgement = self.judgement(task, item, factors, self.given(reply, factors))
+        except Unreadable as failure:
+            return all_failed([self.criterion_of(task)], failure)
+        counts = [spent(reply)]
+        if self.tokens == "of the chain":
+            counts += [reading["tokens"] for reading in (earlier or {}).values()]
+        if not self.tokens or None in counts:
+            return [judgement]
+        total = float(sum(count for count in counts if count is not None))
+        return [judgement, Judgement(f"{judgement.criterion}.tokens", score=total)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice(LastLine):
+    """One of a few words on a criterion of the protocol's own. `verdicts`: as a judge may write it -> the response that
+    it stands for; case and a last full stop do not matter."""
+
+    criterion: str
+    verdicts: Callable[[Task, Item, Levels], Mapping[str, str]]
+    responses: Callable[[Task], Scale]
+
+    def criterion_of(self, task: Task) -> str:
+        """The protocol's own criterion."""
+        return self.criterion
+
+    def headline(self, task: Task) -> tuple[str, ...]:
+        """That criterion; tokens stand beside it."""
+        return (self.criterion,)
+
+    def scales(self, task: Task) -> dict[str, Scale]:
+        """The responses that there are, and tokens."""
+        return {self.criterion: self.responses(task), **super().scales(task)}
+
+    def alternatives(self, task: Task, item: Item, levels: Levels) -> str:
+        """Every verdict as a literal."""
+        return " | ".join(f'"{name}"' for name in self.verdicts(task, item, levels))
+
+    def judgement(self, task: Task, item: Item, levels: Levels, given: str) -> Judgement:
+        """The response that the verdict stands for; `Unreadable` for anything else."""
+        verdicts = self.verdicts(task, item, levels)
+        known = {name.lower(): response for name, response in verdicts.items()}
+        response = known.get(given.rstrip(".").lower())
+        if response is None:
+            neither = f"neither {' nor '.join(verdicts)}" if len(verdicts) == 2 else f"none of {', '.join(verdicts)}"
+            raise Unreadable("unparsed", f'"{self.label_of(levels)}: {short(given)}" is {neither}')
+        return Judgement(self.criterion, response=response)
+
+
+def yes_or_no(criterion: str, **differs: Any) -> Choice:
+    """A question that is answered by "Answer: yes" or "Answer: no"."""
+    return Choice(
+        label="Answer", criterion=criterion, verdicts=lambda task, item, levels: {"yes": "yes", "no": "no"},
+        responses=lambda task: Ordinal(("no", "yes")), **differs,
+    )  # fmt: skip
+
+
+def places(*names: str) -> Callable[[Task], Scale]:
+    """The responses of a choice without an order."""
+    return lambda task: Nominal(names)
+
+
+def spent(reply: Reply) -> int | None:
+    """Tokens in and out of one call; None where the server does not count."""
+    counts = (reply.usage.input_tokens, reply.usage.output_tokens)
+    return None if None in counts else sum(count for count in counts if count is not None)
+
+
+# --------------------------------------------------------------------------- reading the last line
 
 _FENCE = re.compile(r"\s*(?:```+|~~~+)[\w-]*\s*")
 _DECORATION = "*_`# \t"
@@ -39,16 +201,15 @@ def verdict(reply: Reply, label: str) -> str:
     return given[0]
 
 
-def yes_or_no(reply: Reply, criterion: str) -> Judgement:
-    """The response "yes" or "no" from a last line "Answer: ...", or a named failure."""
-    try:
-        given = verdict(reply, "Answer")
-    except Unreadable as failure:
-        return all_failed([criterion], failure)[0]
-    answer = given.rstrip(".").lower()
-    if answer not in ("yes", "no"):
-        return Judgement(criterion, status="unparsed", why=f'"Answer: {short(given)}" is neither yes nor no')
-    return Judgement(criterion, response=answer)
+def whole_number(given: str, criterion: str, scale: tuple[float, float], label: str = "") -> Judgement:
+    """A whole number on the scale, or the reason why not, which shows what was `given` behind the label, if any."""
+    if not re.fullmatch(r"[-+]?[0-9]{1,9}(?:\.[0-9]{1,9})?\.?", given):
+        shown = f"{label}: {short(given)}" if label else short(given)
+        return Judgement(criterion, status="unparsed", why=f'"{shown}" is not a whole number')
+    number = float(given)
+    if number != round(number):
+        return Judgement(criterion, status="out_of_scale", why=f"{criterion} is {number:g}, not a whole number")
+    return score(number, criterion, scale)
 
 
 def labelled(text: str, label: str) -> list[str]:

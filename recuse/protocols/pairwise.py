@@ -1,46 +1,43 @@
 """Pairwise comparison: which of two texts is better, or neither, at temperature 0; the verdict on the last line.
 
-Both orders of every pair are asked, under both ways to name the texts, so that a preference for a place ("first") can
-be told from one for a letter ("A") and from one for a text. The response is a place: "first", "second" or "tie".
+`pairwise` asks both orders of every pair under both ways to name the texts, so that a preference for a place ("first")
+can be told from one for a letter ("A") and from one for a text. The response is a place: "first", "second" or "tie".
 
 An item has `story` (its id) and `text` (its words), `a` and `b` (who meets: authors, or variants of one text), `texts`
 (for a and b each headline and lead) and `words` (how many these have). Its target is the author of a.
+
+`pairwise_injected`: one text of each pair carries a prompt injection; `attacked` ("a" or "b") says which. The clean
+twin of an item is the row of `pairwise` on the item that its field `clean` names, in the same order under the same
+names. `pairwise_length`: `b` says the same as `a` at greater length (padding.toml).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from recuse.protocols import last_line, reading, wording
-from recuse.ratings.scale import Nominal, Scale
-from recuse.schema import Item, Judge, Judgement, Message, Prompt, Reply
+from recuse.protocols.last_line import Choice, places
+from recuse.protocols.stages import Earlier, Levels
+from recuse.schema import Item
 from recuse.tasks import Task
 
-OFFERS = "choices"
-FACTORS: Mapping[str, tuple[str, ...]] = {"order": ("ab", "ba"), "labels": ("plain", "swapped")}
-REPEATS = 1
-WORDING = "pairwise"
+ORDERS = {"order": ("ab", "ba")}
 CRITERION = "winner"
-LABEL = "Winner"
 
 
-def items(task: Task, judge: Judge) -> Sequence[Item]:
-    """All items of the task, whoever judges."""
-    return task.items
+def names(levels: Levels) -> tuple[str, str]:
+    """What the first and the second text are called."""
+    return ("B", "A") if levels.get("labels") == "swapped" else ("A", "B")
 
 
-def scales(task: Task) -> dict[str, Scale]:
-    """The places, without an order: "first", "second", "tie"."""
-    return {CRITERION: Nominal(("first", "second", "tie"))}
+def place_of_name(task: Task, item: Item, levels: Levels) -> dict[str, str]:
+    """The verdicts: the name of each text -> its place, and the tie."""
+    first, second = names(levels)
+    return {first: "first", second: "second", "tie": "tie"}
 
 
-def headline(task: Task) -> tuple[str, ...]:
-    """The winner."""
-    return (CRITERION,)
-
-
-def facts(task: Task, item: Item) -> dict[str, Any]:
+def pair_facts(task: Task, item: Item) -> dict[str, Any]:
     """Who meets whom: `a` and `b`, how many words each text has, and what the pair belongs to (`cluster`)."""
     fields = item.fields
     counted = {side: len(" ".join(map(str, text.values())).split()) for side, text in fields["texts"].items()}
@@ -49,52 +46,29 @@ def facts(task: Task, item: Item) -> dict[str, Any]:
     return {"cluster": fields.get("story", item.id), "a": fields["a"], "b": fields["b"], **sizes, **known}
 
 
-def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
-    """The story and both texts, in the order and under the names of the factors, at temperature 0."""
-    grammar = f'root ::= "{LABEL}: " ({choices(factors)})'
-    return Prompt(question(WORDING, task, item, factors), temperature=0.0, max_tokens=300, grammar=grammar)
+def pair_shown(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Mapping[str, Any]:
+    """The story and both texts, in the order and under the names that the factors say."""
+    first, second = names(levels)
+    texts = [item.fields["texts"][side] for side in levels["order"]]
+    return {
+        "story": item.fields["text"], "first": texts[0], "second": texts[1], "first_label": first,
+        "second_label": second,
+    }  # fmt: skip
 
 
-def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
-    """One row, response = the place of the text that was named: "first", "second" or "tie"."""
-    try:
-        return [Judgement(CRITERION, response=chosen_place(reply, LABEL, factors))]
-    except reading.Unreadable as failure:
-        return reading.all_failed([CRITERION], failure)
+def _addressed(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Mapping[str, Any]:
+    """As `pair_shown`, with "{label}" in the attacked lead replaced by the name that the text has in this order: a
+    payload may speak of its text by name."""
+    side, texts = item.fields["attacked"], item.fields["texts"]
+    label = names(levels)[levels["order"].index(side)]
+    attacked = {**texts[side], "lead": texts[side]["lead"].replace("{label}", label)}
+    return pair_shown(task, replace(item, fields={**item.fields, "texts": {**texts, side: attacked}}), levels, earlier)
 
 
-def chosen_place(reply: Reply, label: str, factors: Mapping[str, str]) -> str:
-    """Where the text stood that the last line names, "<label>: A": "first", "second" or "tie". Raises `Unreadable`."""
-    given = last_line.verdict(reply, label)
-    first, second = names(factors)
-    place = {first.lower(): "first", second.lower(): "second", "tie": "tie"}.get(given.rstrip(".").lower())
-    if place is None:
-        why = f'"{label}: {last_line.short(given)}" is none of {first}, {second}, tie'
-        raise reading.Unreadable("unparsed", why)
-    return place
-
-
-def names(factors: Mapping[str, str]) -> tuple[str, str]:
-    """What the first and the second text are called."""
-    return ("B", "A") if factors.get("labels") == "swapped" else ("A", "B")
-
-
-def choices(factors: Mapping[str, str]) -> str:
-    """The three verdicts as alternatives of a grammar."""
-    return " | ".join(f'"{name}"' for name in (*names(factors), "tie"))
-
-
-def question(words: str, task: Task, item: Item, factors: Mapping[str, str]) -> tuple[Message, ...]:
-    """The messages of template `words`, with the pair in the order and under the names that the factors say."""
-    first, second = names(factors)
-    texts = [item.fields["texts"][side] for side in factors["order"]]
-    return wording.messages(
-        task,
-        words,
-        task=task.data,
-        story=item.fields["text"],
-        first=texts[0],
-        second=texts[1],
-        first_label=first,
-        second_label=second,
-    )
+PAIRWISE = Choice(
+    OFFERS="choices", WORDING="pairwise", label="Winner", criterion=CRITERION, verdicts=place_of_name,
+    responses=places("first", "second", "tie"), shown=pair_shown, facts=pair_facts, max_tokens=300,
+    FACTORS={**ORDERS, "labels": ("plain", "swapped")},
+)  # fmt: skip
+INJECTED = replace(PAIRWISE, OFFERS="attacked_choices", FACTORS={**ORDERS, "labels": ("plain",)}, shown=_addressed)
+LENGTH = replace(PAIRWISE, OFFERS="length_twins", FACTORS=ORDERS)

@@ -33,11 +33,9 @@ READERS = ("csv", "json", "parquet", *LOGS)
 def read_raw(opened: Opened, reader: str = "") -> RawTable:
     """The file as a table of strings, by the named reader or by the first that recognises it."""
     if reader and reader not in READERS:
-        from recuse.configuration.names import named_object
+        from recuse.configuration.names import named
 
-        read: Callable[[Opened], RawTable] = named_object(
-            reader, what="reader", package="recuse.readers", known=READERS
-        )
+        read: Callable[[Opened], RawTable] = named(reader, what="reader", package="recuse.readers", known=READERS)
         return read(opened)
     if is_xlsx(opened):
         sheet = sheet_as_text(opened)

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from recuse.cassettes.coverage import describe
+from recuse.cassettes.cell_coverage import describe
 from recuse.cassettes.library import Library
 from recuse.cassettes.writer import StorageError
 from recuse.recording.budget import tokens_of

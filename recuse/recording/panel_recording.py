@@ -11,6 +11,7 @@ from pathlib import Path
 
 from recuse.cassettes import call_headers
 from recuse.cassettes.library import Library
+from recuse.configuration.names import named
 from recuse.elicitation.chains import Chain
 from recuse.elicitation.fingerprints import headers
 from recuse.elicitation.plan import Plan
@@ -165,9 +166,14 @@ class Recorder:
         """Start the local models among these judges."""
         for name, judge in judges.items():
             if name in self.panel.servers:
-                from recuse.local.serving import serving as served
-
-                serving.enter_context(served(name, judge.base_url, self.panel.servers[name], self.models, self.say))
+                server = self.panel.servers[name]
+                if server.serve is None:
+                    raise RecuseError(
+                        f"{self.panel.path}: judge {name}: [judge.server] does not say what serves the model; name a "
+                        'function of yours, serve = "our_judges.local_models.serving"'
+                    )
+                serve = named(server.serve, what="server of a local model", package="recuse.servers")
+                serving.enter_context(serve(name, judge.base_url, server, self.models, self.say))
 
 
 class Replies:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TextIO
 
-from recuse.cassettes.coverage import describe, missing_lines
+from recuse.cassettes.cell_coverage import describe, missing_lines
 from recuse.recording.budget import BYTES_PER_TOKEN, tokens_of
 from recuse.schema import Call, RawResponse, RecuseError, Usage
 

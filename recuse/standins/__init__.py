@@ -21,9 +21,6 @@ from recuse.schema import Call, RecuseError
 if TYPE_CHECKING:
     from recuse.panels import Panel
 
-SCRIPTED_FOLDER = "fixtures/standins/scripted"
-"""Where scripted behaviours keep their settings unless the panel names a folder: <folder>/<task>/<protocol>.toml."""
-
 
 class StandInError(RecuseError):
     """A stand-in was asked what it cannot answer; the message names the call and the remedy."""
@@ -54,14 +51,14 @@ def open_source(panel: Panel, root: Path) -> Source:
             f"{panel.path}: panel {panel.name} is recorded from real judges; it has no [stand_in] to answer for them"
         )
     if panel.stand_in.kind == "table":
-        from recuse.standins.table import TableSource
+        from recuse.standins.stored_replies import TableSource
 
         if panel.stand_in.folder is None:
             raise StandInError(f'{panel.path}: stand_in kind "table" needs `folder`, where its replies are stored')
         return TableSource(root / panel.stand_in.folder)
     from recuse.standins.scripted import ScriptedSource
 
-    return ScriptedSource(root / (panel.stand_in.folder or SCRIPTED_FOLDER), panel.judges, panel.behaviours)
+    return ScriptedSource(root / (panel.stand_in.folder or ""), panel.judges, panel.behaviours)
 
 
 def approximate_tokens(text: str | bytes) -> int:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
-from recuse.elicitation.explanations import REMARKS
 from recuse.elicitation.panel_ratings import headline_of, scales_of
 from recuse.elicitation.plan import planned_items, planned_levels
+from recuse.elicitation.remarks import REMARKS
 from recuse.panels.source_fixes import unfixed
 from recuse.protocols import called
 from recuse.protocols import protocol as known_protocol
@@ -18,8 +18,7 @@ from recuse.ratings.criteria import PLACE, TRUE
 from recuse.ratings.needs import CANDIDATE, KINDS, kind_of, missing
 from recuse.ratings.offers import RatingFacts, offered
 from recuse.readers.file_panel import FILE
-from recuse.references import people_of, persons_of
-from recuse.references.blinded_people import BLINDED
+from recuse.references import BLINDED, people_of, persons_of
 from recuse.schema import SourceFixes
 from recuse.suite.panel_selection import Elicitation, NotAsked, Selection
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from recuse.cassettes.coverage import Coverage, MissingInteractionError, unused_lines
+from recuse.cassettes.cell_coverage import Coverage, MissingInteractionError, unused_lines
 from recuse.cassettes.library import Library, Mode
 from recuse.elicitation.chains import Chain
-from recuse.elicitation.explanations import REMARKS
 from recuse.elicitation.fingerprints import digests, headers
 from recuse.elicitation.plan import Plan
+from recuse.elicitation.remarks import REMARKS
 from recuse.elicitation.replies import Elicited, read_replies
 from recuse.panels import Panel
 from recuse.protocols import called

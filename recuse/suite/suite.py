@@ -10,10 +10,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from recuse.elicitation.chains import Chain
-from recuse.elicitation.explanations import REMARKS, explanations_of
 from recuse.elicitation.fingerprints import headers
 from recuse.elicitation.panel_ratings import panel_ratings
 from recuse.elicitation.plan import Plan
+from recuse.elicitation.remarks import REMARKS, explanations_of
 from recuse.elicitation.replies import Elicited
 from recuse.gates import Gates
 from recuse.gates.baseline_file import BaselineError
@@ -21,7 +21,7 @@ from recuse.gates.baseline_file import load as load_baseline
 from recuse.gates.limit_changes import with_former
 from recuse.gates.uses import Uses, uses_for
 from recuse.protocols import protocol as known_protocol
-from recuse.references.blinded_people import BLINDED, blinded_people
+from recuse.references import BLINDED, blinded_people
 from recuse.schema import RecuseError
 from recuse.security.network import blocked_network
 from recuse.suite.panel_selection import Elicitation, Selection

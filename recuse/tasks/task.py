@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from recuse.configuration.names import checked_distinct, checked_name
+from recuse.configuration.names import checked_distinct, checked_name, entry_points_of
 from recuse.configuration.toml_files import parse, read_toml
 from recuse.ratings.scale import Nominal, Numeric, Ordinal, Scale
 from recuse.schema import Item, RecuseError
@@ -47,7 +47,7 @@ class _Table(BaseModel):
 
 
 class _SinglePeople(_Table):
-    """People's single ratings per criterion, beside their means; see `recuse.references.blinded_people`."""
+    """People's single ratings per criterion, beside their means; see `recuse.references`."""
 
     file: str
     scale: _Scale
@@ -56,7 +56,7 @@ class _SinglePeople(_Table):
 
 
 class _People(_Table):
-    """Ratings by people: one row per rating, or means per target; see `recuse.references.of_task`."""
+    """Ratings by people: one row per rating, or means per target; see `recuse.references`."""
 
     file: str
     simulated: bool = False  # drawn from a model; nobody was asked
@@ -64,18 +64,26 @@ class _People(_Table):
     single: _SinglePeople | None = None
 
 
-class _Reference(_Table):
-    """The true value of each item: a table of its own, event rates computed from a table of payments, or a table of
-    rates."""
+class _Reference(_Open):
+    """The true value of each item: a table of its own, or the file that a kind of computed values is read from; see
+    `recuse.references`."""
 
     file: str | None = None
-    event_rates: str | None = None
-    rates: str | None = None
     names: str | None = None
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        installed = entry_points_of("recuse.references")
+        for kind, file in (self.model_extra or {}).items():
+            if "." not in kind and kind not in installed:
+                raise ValueError(f"unknown key {kind!r}; known: {', '.join(('file', 'names', *sorted(installed)))}")
+            if not isinstance(file, str):
+                raise ValueError(f"{kind} names a file, got {file!r}")
+        return self
 
 
 class _Payloads(_Table):
-    """Instructions that attackers add to texts, one JSON object a line; see `recuse.references.of_task.payloads_of`."""
+    """Instructions that attackers add to texts, one JSON object a line; see `recuse.references.payloads_of`."""
 
     known: str  # defences may have been made from these
     held_out: str  # written after and apart from the defences

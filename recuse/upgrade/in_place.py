@@ -30,7 +30,7 @@ from recuse.gates.upgrade_verdict import UpgradeVerdict
 from recuse.git.commits import BaseCommit, base_commit
 from recuse.metrics.upgrade import CHANGES, Upgrade
 from recuse.panels import Panel
-from recuse.protocols import protocol
+from recuse.protocols import module_of, protocol
 from recuse.schema import RecuseError
 from recuse.schema.results import InPlaceRow
 from recuse.suite import Elicitation, Selection, Suite
@@ -191,9 +191,8 @@ def _text_of(path: Path) -> str | None:
 def _reader_changed(root: Path, name: str, commit: BaseCommit) -> str | None:
     """The file of a protocol of the team's own that reads replies otherwise than before: it stands below `root`, not in
     Recuse, and holds other text."""
-    how = protocol(name)
-    module = getattr(how, "__name__", "") if not isinstance(how, type) else how.__module__
-    found = importlib.util.find_spec(module) if module and not module.startswith("recuse.") else None
+    module = module_of(name)
+    found = None if module.startswith("recuse.") else importlib.util.find_spec(module)
     file = Path(found.origin).resolve() if found is not None and found.origin else None
     if file is None or not file.is_relative_to(root.resolve()):
         return None

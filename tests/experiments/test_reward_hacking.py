@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from recuse.papers.illusion.judge_model import JudgeModel
 from recuse.papers.illusion.reward_hacking import best_of, flipped, told
-from recuse.standins.judge_model import JudgeModel
 
 TEXTS = 1.45
 POLISH = JudgeModel(name="polish")

@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from fixtures.standins.behaviours.latent_quality import read_texts
+from fixtures.standins.behaviours.planted import SAME_AS, behaviours
 from recuse.cassettes.matching import request_key
 from recuse.elicitation.plan import make_plan
 from recuse.panels import Panel
 from recuse.schema import Call, RecuseError
-from recuse.standins import SCRIPTED_FOLDER
-from recuse.standins.behaviours import behaviours
-from recuse.standins.latent_quality import read_texts
 from recuse.standins.scripted import ScriptedSource
 from recuse.tasks import Task
 
-ROOT = Path(__file__).resolve().parents[2]
+SETTINGS = Path(__file__).resolve().parents[2] / "fixtures" / "standins" / "scripted"
+PLANTED = "fixtures.standins.behaviours.planted."
 PROTOCOLS = ("grading", "grading_injected", "pairwise", "pairwise_length")
 Said = Callable[[str, str], Mapping[Call, str]]
 
@@ -33,7 +33,7 @@ def said(panel: Panel, task_of: Callable[[str], Task]) -> Said:
 
     @lru_cache
     def of(protocol: str, behaviour: str) -> Mapping[Call, str]:
-        plan, source = plans[protocol], ScriptedSource(ROOT / SCRIPTED_FOLDER, panel.judges, {"fair": behaviour})
+        plan, source = plans[protocol], ScriptedSource(SETTINGS, panel.judges, {"fair": PLANTED + behaviour})
         return {call: source.reply(call, plan.items["fair", call.item, call.target].fields).text for call in plan.calls}
 
     return of
@@ -51,7 +51,8 @@ def changed(said: Said, protocol: str, behaviour: str) -> list[Call]:
 
 def test_every_protocol_has_every_behaviour(panel: Panel) -> None:
     for protocol in PROTOCOLS:
-        assert set(behaviours(protocol).BEHAVIOURS) == set(panel.behaviours.values())
+        known, _ = behaviours(SAME_AS.get(protocol, protocol), SETTINGS / "headlines")
+        assert {PLANTED + name for name in known} == set(panel.behaviours.values())
 
 
 def test_self_preference_is_planted_on_its_own_texts_alone(said: Said, panel: Panel) -> None:
@@ -107,6 +108,6 @@ def test_length_counts_between_twins_and_not_between_texts_of_equal_length(said:
 
 
 def test_an_author_without_a_quality_is_named() -> None:
-    texts = read_texts(ROOT / SCRIPTED_FOLDER / "headlines" / "grading.toml")
+    texts = read_texts(SETTINGS / "headlines" / "grading.toml")
     with pytest.raises(RecuseError, match="no quality for author nobody; known: claude"):
         texts.seen_by("fair", "article-001", "nobody")

@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recuse.judges import wire
+from recuse.judges import split_reasoning, wire
 from recuse.judges.canonical import canonical
 from recuse.judges.description import address, described, merged
-from recuse.judges.reasoning import split_reasoning
 from recuse.schema import Judge, Prompt
 
 MakeJudge = Callable[..., Judge]

@@ -21,8 +21,8 @@ from typing import Any
 
 import pytest
 
-from recuse.local import serving as module
-from recuse.local.serving import LocalServerError, serving
+from fixtures.makers import local_models as module
+from fixtures.makers.local_models import LocalServerError, serving
 from recuse.panels import load_panel
 
 Weights = tuple[list[str], str, int, bytes]
@@ -206,10 +206,10 @@ def test_a_server_ends_with_the_process_that_started_it(port: int, tmp_path: Pat
     options = {"name": "small", "model": "m", "port": port, "context": 1, "threads": 1, "chat_template": None}
     starter = """
 import subprocess, sys, time
-subprocess.Popen([sys.executable, "-m", "recuse.local.server", sys.argv[1]], start_new_session=True)
+subprocess.Popen([sys.executable, *sys.argv[1:]], start_new_session=True)
 time.sleep(60)
 """
-    parent = subprocess.Popen([sys.executable, "-c", starter, json.dumps(options)])
+    parent = subprocess.Popen([sys.executable, "-c", starter, module.__file__, json.dumps(options)])
     try:
         pid = until(lambda: answer(port)["pid"], tries=200)
     finally:

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from recuse.local import weights as module
-from recuse.local.weights import WeightsError, fetch
+from fixtures.makers import local_models as module
+from fixtures.makers.local_models import WeightsError, fetch
 
 Weights = tuple[list[str], str, int, bytes]
 MEGABYTE = 1 << 20

@@ -18,7 +18,7 @@ from recuse.papers.merchant_risk.people_ratings import (
     scale_matched_offset,
 )
 from recuse.ratings import Numeric, Ratings
-from recuse.references.blinded_people import blinded_people
+from recuse.references import blinded_people
 from recuse.schema import RecuseError
 from recuse.tasks import Task, load_task
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-REGISTERED = (  # what a recipe asks to add by hand: file, name of the tuple, entry
-    ("recuse/judges/__init__.py", "WIRES", "cohere_chat"),
-    ("recuse/protocols/__init__.py", "PROTOCOLS", "fit_for_client"),
+REGISTERED = (  # what a recipe asks to add by hand: file, how the list begins, entry
+    ("recuse/judges/__init__.py", "WIRES = (", '"cohere_chat", '),
+    ("recuse/protocols/__init__.py", "PROTOCOLS = {", '"fit_for_client": "recuse.protocols.fit_for_client", '),
 )
 BLOCK = re.compile(r"^```\w+\n(?:# |// |\{# |<!-- )(\S+/\S+?)(?: #\}| -->)?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
@@ -43,7 +43,7 @@ def repository(tmp_path_factory) -> Path:
     for name, registry, entry in REGISTERED:
         path = copy / name
         source = path.read_text(encoding="utf-8")
-        path.write_text(source.replace(f"{registry} = (", f'{registry} = ("{entry}", ', 1), encoding="utf-8")
+        path.write_text(source.replace(registry, registry + entry, 1), encoding="utf-8")
     return copy
 
 

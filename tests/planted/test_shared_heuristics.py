@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from examination import ROOT, strict_gates
 
+from fixtures.standins.behaviours.merg import read_settings
 from recuse.papers.illusion.judge_spread import wide_spread
 from recuse.papers.illusion.knowledge_grounding import delta_k
 from recuse.papers.illusion.planted_flaws import flaw_penalty
@@ -22,7 +23,6 @@ from recuse.papers.illusion.resolution import panel_agreement, resolution_gap
 from recuse.papers.illusion.shared_heuristics import Study, as_ratings, simulate
 from recuse.ratings import Ratings
 from recuse.schema import Estimates
-from recuse.standins.behaviours.merg import read_settings
 from recuse.suite import Elicitation, Suite
 
 ELICITATION = Elicitation("heuristic", "writing", "merg")
@@ -35,10 +35,11 @@ PANEL = """
 name = "heuristic"
 description = "Judges that look at a known mixture of surface and substance."
 provenance = "scripted"
-source = "recuse.standins.behaviours.merg"
+source = "fixtures.standins.behaviours.merg"
 
 [stand_in]
 kind = "scripted"
+folder = "fixtures/standins/scripted"
 
 [[task]]
 name = "writing"
@@ -57,7 +58,7 @@ name = "{name}"
 wire = "openai_chat"
 base_url = "http://{name}.heuristic.invalid/v1"
 model = "{name}"
-behaviour = "{behaviour}"
+behaviour = "fixtures.standins.behaviours.planted.{behaviour}"
 """
 
 Replayed = Callable[..., Ratings]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from recuse.protocols import generation
+from recuse.papers.merchant_risk import generation
 from recuse.schema import Item, Judge, Judgement, RecuseError, Reply
 from recuse.tasks import Task
 

@@ -10,8 +10,14 @@ from typing import Any
 
 import pytest
 
-from recuse.protocols import merg
-from recuse.protocols.merg_rubric import read_rubric, rubric_schema, specimen_rubric, universal_rubric, weight_lists
+from recuse.papers.illusion import merg
+from recuse.papers.illusion.merg_rubric import (
+    read_rubric,
+    rubric_schema,
+    specimen_rubric,
+    universal_rubric,
+    weight_lists,
+)
 from recuse.protocols.reading import Unreadable
 from recuse.schema import Item, RecuseError, Reply
 from recuse.tasks import load_task
@@ -233,7 +239,7 @@ def test_what_judges_cite_is_told_dimension_by_dimension_and_nothing_by_the_chec
 
 
 def test_the_prompts_cover_six_domains_in_two_languages() -> None:
-    from recuse.protocols.text_generation import prompts
+    from recuse.papers.self_preference.writing_protocols import prompts
 
     found = prompts(TASK.folder)
     assert len(found) >= 24

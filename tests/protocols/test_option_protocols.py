@@ -10,7 +10,7 @@ import pytest
 
 from recuse.cassettes import request_key
 from recuse.elicitation.plan import make_plan
-from recuse.protocols import forced_choice, response_set
+from recuse.papers.indeterminacy.option_questions import FORCED_CHOICE, RESPONSE_SET, grammar_of_sets
 from recuse.ratings.scale import ResponseSets
 from recuse.schema import Item, Judge, Judgement, RecuseError, Reply
 from recuse.tasks import Task, load_task
@@ -33,11 +33,11 @@ def task_of(tmp_path: Path, criteria: str = CRITERION) -> Task:
 
 
 def chosen(task: Task, text: str, finish: str = "stop") -> Judgement:
-    return forced_choice.read(task, ITEM, {}, Reply(text, finish=finish))[0]  # type: ignore[arg-type]
+    return FORCED_CHOICE.read(task, ITEM, {}, Reply(text, finish=finish))[0]  # type: ignore[arg-type]
 
 
 def endorsed(task: Task, text: str, finish: str = "stop") -> Judgement:
-    return response_set.read(task, ITEM, {}, Reply(text, finish=finish))[0]  # type: ignore[arg-type]
+    return RESPONSE_SET.read(task, ITEM, {}, Reply(text, finish=finish))[0]  # type: ignore[arg-type]
 
 
 # ------------------------------------------------------------------ what is asked
@@ -45,13 +45,13 @@ def endorsed(task: Task, text: str, finish: str = "stop") -> Judgement:
 
 def test_both_protocols_show_the_options_in_the_order_of_the_task(tmp_path: Path):
     task = task_of(tmp_path)
-    for how in (forced_choice, response_set):
+    for how in (FORCED_CHOICE, RESPONSE_SET):
         assert how.prompt(task, ITEM, {}).messages[-1].content == "[calm][Cross][no mood at all]So there."
 
 
 def test_the_shipped_wordings_differ_in_what_is_asked_for_alone():
     item = TOXICITY.items[0]
-    one, every = ([m.content for m in how.prompt(TOXICITY, item, {}).messages] for how in (forced_choice, response_set))
+    one, every = ([m.content for m in how.prompt(TOXICITY, item, {}).messages] for how in (FORCED_CHOICE, RESPONSE_SET))
     assert one[0] == every[0]
     differing = [a for a, b in zip(one[1].splitlines(), every[1].splitlines(), strict=True) if a != b]
     assert len(differing) == 2
@@ -69,12 +69,12 @@ def test_repeats_of_an_item_share_a_request_even_where_judges_are_seeded():
 
 
 def test_the_grammar_of_one_option():
-    assert forced_choice.prompt(TOXICITY, TOXICITY.items[0], {}).grammar == 'root ::= "toxic" | "not toxic"'
+    assert FORCED_CHOICE.prompt(TOXICITY, TOXICITY.items[0], {}).grammar == 'root ::= "toxic" | "not toxic"'
 
 
 def test_the_grammar_of_sets_derives_each_set_once_and_nothing_else():
     """Every derivation of the rules, written out: all sets that are not empty, each in order, none twice."""
-    rules = dict(line.split(" ::= ") for line in response_set.grammar(("a", 'b"', "c")).splitlines())
+    rules = dict(line.split(" ::= ") for line in grammar_of_sets(("a", 'b"', "c")).splitlines())
     assert rules["root"] == "from0"
 
     def derived(rule: str) -> list[str]:
@@ -154,7 +154,7 @@ def test_a_long_reply_is_told_short(tmp_path: Path):
 
 
 def test_sets_have_a_scale_of_their_own(tmp_path: Path):
-    assert response_set.scales(task_of(tmp_path)) == {"mood": ResponseSets(OPTIONS)}
+    assert RESPONSE_SET.scales(task_of(tmp_path)) == {"mood": ResponseSets(OPTIONS)}
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from recuse.protocols import generation
-from recuse.protocols.rationale_rules import rules_of
+from recuse.papers.merchant_risk import generation
+from recuse.papers.merchant_risk.rationale_rules import rules_of
 from recuse.schema import Item, Judge, RecuseError, Reply
 from recuse.tasks import Task, load_task
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from recuse.protocols import rubric, rubric_joint
+from recuse.papers.merchant_risk import rubric_joint
+from recuse.protocols import rubric
 from recuse.schema import Judge, Judgement, Reply
 from recuse.tasks import Task, load_task
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from recuse.protocols import rubric_self_reported
+from recuse.papers.merchant_risk import rubric_self_reported
 from recuse.schema import Judgement, Reply
 from recuse.tasks import Task
 

@@ -22,7 +22,7 @@ from recuse.elicitation.chains import Chain
 from recuse.elicitation.plan import make_plan
 from recuse.judges import wire
 from recuse.panels import Panel
-from recuse.protocols import merg
+from recuse.papers.illusion import merg
 from recuse.recording import BudgetError, IncompleteRecordingError, RecordingInterrupted
 from recuse.recording.batches import record_batches
 from recuse.recording.panel_recording import Recorder

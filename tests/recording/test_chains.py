@@ -23,10 +23,11 @@ PANEL = """
 name = "scripted"
 description = "Judges that write rubrics."
 provenance = "scripted"
-source = "recuse.standins.behaviours.merg"
+source = "fixtures.standins.behaviours.merg"
 
 [stand_in]
 kind = "scripted"
+folder = "fixtures/standins/scripted"
 
 [[task]]
 name = "writing"
@@ -41,7 +42,7 @@ name = "{name}"
 wire = "openai_chat"
 base_url = "http://{name}.scripted.invalid/v1"
 model = "{name}"
-behaviour = "{behaviour}"
+behaviour = "fixtures.standins.behaviours.planted.{behaviour}"
 """
 PROMPTS = 3
 TEXTS = 2 * PROMPTS

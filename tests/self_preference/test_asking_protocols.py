@@ -9,19 +9,11 @@ from typing import Any
 
 import pytest
 
-from recuse.protocols import (
-    correctness,
-    grading_calibrated,
-    grading_channels,
-    grading_family,
-    grading_hundred,
-    grading_prompts,
-    grading_wording,
-    listwise,
-    pairwise_discussion,
-    pairwise_prompts,
-    solving,
-)
+from recuse.papers.self_preference.choice_protocols import rotated
+from recuse.papers.self_preference.grading_calibrated import labelled
+from recuse.papers.self_preference.grading_protocols import verdict_alone
+from recuse.papers.self_preference.writing_protocols import number
+from recuse.protocols import protocol
 from recuse.protocols.reading import Unreadable
 from recuse.schema import Item, Prompt, Reply
 from recuse.tasks import load_task
@@ -32,6 +24,13 @@ TEXT = HEADLINES.with_items("items-truth.jsonl").items[1]
 PAIR = HEADLINES.with_items("pairs-local.jsonl").items[0]
 LIST = HEADLINES.with_items("lists-truth.jsonl").items[0]
 ANSWER = PROBLEMS.with_items("items-planted.jsonl").items[0]
+
+correctness, solving, listwise = map(protocol, ("correctness", "solving", "listwise"))
+grading_calibrated, grading_channels = protocol("grading_calibrated"), protocol("grading_channels")
+grading_hundred, grading_prompts, grading_wording = (
+    protocol(f"grading_{name}") for name in ("hundred", "prompts", "wording")
+)
+pairwise_discussion, pairwise_prompts = protocol("pairwise_discussion"), protocol("pairwise_prompts")
 
 
 def words(prompt: Prompt) -> str:
@@ -85,9 +84,9 @@ def test_observations_come_first_and_the_grade_stands_alone() -> None:
 )  # fmt: skip
 def test_a_bare_last_line(text: str, finish: Any, status: str) -> None:
     with pytest.raises(Unreadable) as found:
-        grading_family.verdict(Reply(text, finish), bare=True)
+        verdict_alone(Reply(text, finish), "Rating")
     assert found.value.status == status
-    assert grading_family.verdict(Reply("All right.\n4.", "stop"), bare=True) == "4."
+    assert verdict_alone(Reply("All right.\n4.", "stop"), "Rating") == "4."
 
 
 def test_a_hundred_steps() -> None:
@@ -108,9 +107,9 @@ def test_a_solution_of_its_own_is_shown() -> None:
         assert "YOUR OWN" not in words(correctness.prompt(PROBLEMS, ANSWER, {"prompt": prompt}, {}))
 
 
-@pytest.mark.parametrize(("given", "number"), [("1,200", "1200"), ("945.", "945"), ("007", "7")])
-def test_a_number_is_its_digits(given: str, number: str) -> None:
-    assert solving.number(given) == number
+@pytest.mark.parametrize(("given", "digits"), [("1,200", "1200"), ("945.", "945"), ("007", "7")])
+def test_a_number_is_its_digits(given: str, digits: str) -> None:
+    assert number(given) == digits
 
 
 def test_a_solver_is_never_shown_what_is_right() -> None:
@@ -142,7 +141,7 @@ def test_a_list_is_turned_and_the_letter_read_back() -> None:
     targets = [text["target"] for text in LIST.fields["texts"]]
     for turn, rotation in enumerate("123"):
         levels = {"rotation": rotation}
-        assert [text["target"] for text in listwise.shown(LIST, levels)] == targets[turn:] + targets[:turn]
+        assert [text["target"] for text in rotated(LIST, levels)] == targets[turn:] + targets[:turn]
         read = listwise.read(HEADLINES, LIST, levels, Reply("Best: A", "stop"))
         assert read[0].response == targets[turn]
     assert listwise.read(HEADLINES, LIST, {"rotation": "1"}, Reply("Best: D", "stop"))[0].status == "unparsed"
@@ -177,7 +176,7 @@ def test_a_discussion_reads_the_peer_twice() -> None:
 
 def test_criteria_are_refined_on_what_was_misjudged() -> None:
     _, trial, refine = grading_calibrated.STAGES
-    examples = grading_calibrated.labelled(HEADLINES.folder)
+    examples = labelled(HEADLINES.folder)
     levels, draft = {"criteria": "refined-1"}, {"text": "- it is right", "tokens": 1}
     grades = [int(example["grade"]) for example in examples]
     grades[4] = 5 if grades[4] < 3 else 1  # far off on one
@@ -194,7 +193,7 @@ def test_criteria_are_refined_on_what_was_misjudged() -> None:
 def test_texts_that_are_judged_are_no_examples() -> None:
     judged = {item.fields["story"] for item in HEADLINES.with_items("items-truth.jsonl").items}
     stories = [json.loads(line) for line in (HEADLINES.folder / "stories.jsonl").read_text("utf-8").splitlines()]
-    shown = {example["facts"] for example in grading_calibrated.labelled(HEADLINES.folder)}
+    shown = {example["facts"] for example in labelled(HEADLINES.folder)}
     used = {story["text"] for story in stories if any(f"what: {story['what']};" in facts for facts in shown)}
     assert len(used) == 4
     assert not used & judged

@@ -11,16 +11,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fixtures.standins.behaviours import rubric
+from fixtures.standins.behaviours.planted import behaviours
 from recuse.elicitation.plan import Plan
 from recuse.elicitation.replies import read_replies
 from recuse.judges import wire
 from recuse.judges.canonical import canonical
 from recuse.panels import Panel
 from recuse.schema import Call, RawResponse, RecuseError, Request
-from recuse.standins import SCRIPTED_FOLDER, StandInError, StandinReply, open_source
-from recuse.standins.behaviours import behaviours, rubric
+from recuse.standins import StandInError, StandinReply, open_source
 from recuse.standins.scripted import ScriptedSource, generator
 
+SETTINGS = "fixtures/standins/scripted"
+PLANTED = "fixtures.standins.behaviours.planted"
 CRITERIA = ["accuracy", "quality", "consistency", "completeness", "practicality"]
 OWN = "perplexity-sonar"  # the author in the planted seat
 
@@ -120,7 +123,7 @@ def test_a_behaviour_changes_only_what_was_planted(
     calls = [call for call in planned("planted").calls if call.judge == "fair"]
 
     def scores(name: str) -> dict[Call, dict[str, float]]:
-        source = ScriptedSource(root / SCRIPTED_FOLDER, judges, {"fair": name})
+        source = ScriptedSource(root / SETTINGS, judges, {"fair": f"{PLANTED}.{name}"})
         said = {call: json.loads(source.reply(call, {}).text) for call in calls}
         return {call: {c: said[call][c]["score"] for c in CRITERIA} for call in calls}
 
@@ -189,12 +192,12 @@ def test_an_unknown_behaviour_lists_the_known_ones(
     planned: Callable[[str], Plan], panel: Callable[[str], Panel], root: Path
 ) -> None:
     call = planned("planted").calls[0]
-    for given, message in (({call.judge: "kind"}, "the unknown behaviour 'kind'"), ({}, "no behaviour")):
-        with pytest.raises(StandInError, match=message) as caught:
-            ScriptedSource(root / SCRIPTED_FOLDER, panel("planted").judges, given).reply(call, {})
-        assert "known: fair, inflates_itself" in str(caught.value)
+    known = r"the unknown behaviour 'kind' for protocol rubric; known: fair, inflates_itself"
+    for given, message in (({call.judge: f"{PLANTED}.kind"}, known), ({}, "has no behaviour; set `behaviour` in the")):
+        with pytest.raises(StandInError, match=message):
+            ScriptedSource(root / SETTINGS, panel("planted").judges, given).reply(call, {})
     with pytest.raises(StandInError, match="no behaviours for protocol 'generation'"):
-        behaviours("generation")
+        behaviours("generation", root)
 
 
 def test_offsets_that_would_shift_everyone_are_refused(tmp_path: Path) -> None:
@@ -204,5 +207,5 @@ def test_offsets_that_would_shift_everyone_are_refused(tmp_path: Path) -> None:
 
 
 def test_scores_stay_on_the_scale(root: Path) -> None:
-    settings = rubric.read_settings(root / SCRIPTED_FOLDER / "merchant_risk" / "rubric.toml")
+    settings = rubric.read_settings(root / SETTINGS / "merchant_risk" / "rubric.toml")
     assert [rubric.on_grid(x, settings) for x in (11.2, -3.0, 9.949, 0.04)] == [10.0, 0.0, 9.9, 0.0]

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from fixtures.standins.behaviours.sentences import read_sentences
 from recuse.schema import RecuseError
-from recuse.standins import SCRIPTED_FOLDER
-from recuse.standins.sentences import read_sentences
 
 GOOD = """
 [[accuracy]]
@@ -54,7 +53,7 @@ def test_bands_that_leave_gaps(tmp_path: Path, bands: str) -> None:
 
 
 def test_the_bank_covers_every_criterion_in_short_sentences(root: Path) -> None:
-    words = read_sentences(root / SCRIPTED_FOLDER / "merchant_risk" / "sentences.toml")
+    words = read_sentences(root / "fixtures" / "standins" / "scripted" / "merchant_risk" / "sentences.toml")
     assert list(words.bands) == ["accuracy", "quality", "consistency", "completeness", "practicality"]
     assert {kind: set(table) for kind, table in words.remarks.items()} == {
         "strengths": set(words.bands),

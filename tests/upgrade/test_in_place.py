@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import shutil
 import subprocess
@@ -230,7 +229,7 @@ def test_a_protocol_of_the_teams_own_that_reads_otherwise_is_for_a_person_to_dec
     git(desk, "add", "-A")
     git(desk, "commit", "-q", "-m", "a reader")
     git(desk, "branch", "-f", "main")
-    monkeypatch.setattr(in_place, "protocol", lambda name: importlib.import_module("desk_readers"))
+    monkeypatch.setattr(in_place, "module_of", lambda name: "desk_readers")
     assert changes(desk) == []
     scenes._write(desk, "desk_readers.py", f"{READER}\nTENTH = 0.9")
     assert [(change.judge, change.kind, change.word) for change in changes(desk)] == [

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recuse.standins.judge_model import JudgeModel
+from recuse.papers.illusion.judge_model import JudgeModel
 
 __all__ = ["Chosen", "best_of", "flipped"]
 

@@ -3,8 +3,8 @@
     scores = simulate(PAPER, np.random.default_rng(1))      # judges x items x targets x temperatures
 
 Each text has a surface (format, fluency, confident tone) and a substance, unrelated unless `related` says so; a judge
-reads them by the formula of `recuse.standins.judge_model`, and its reading is rounded to a step and cut at the ends of
-the scale.
+reads them by the formula of `recuse.papers.illusion.judge_model`, and its reading is rounded to a step and cut at the
+ends of the scale.
 
 Judges that weigh the surface alone agree as well as judges that weigh the substance alone: agreement cannot tell which,
 and it falls where some do one and some the other. With the defaults the simulated panel shows the pattern of "Beyond
@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recuse.papers.illusion.judge_model import JudgeModel
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
-from recuse.standins.judge_model import JudgeModel
 
 if TYPE_CHECKING:
     from recuse.ratings import Ratings

@@ -17,12 +17,10 @@ of its own is drawn by `generic`; a drawing draws what is there and leaves out w
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
-from importlib.metadata import entry_points
 from pkgutil import iter_modules
 from types import ModuleType
 
-from recuse.configuration.names import named_module
+from recuse.configuration.names import entry_points_of, named
 from recuse.schema import RecuseError
 
 DEFAULT_ORDER = 50
@@ -54,7 +52,8 @@ class Drawings:
         return self._found[question]
 
     def _load(self, question: str) -> tuple[ModuleType, str]:
-        name = self._own.get(question) or (question if question in {*SHIPPED, *_installed()} else "generic")
+        known = question in SHIPPED or question in entry_points_of(__name__)
+        name = self._own.get(question) or (question if known else "generic")
         try:
             return _module(name), ""
         except RecuseError as error:
@@ -62,9 +61,5 @@ class Drawings:
 
 
 def _module(name: str) -> ModuleType:
-    return named_module(name, what="drawing", package=__name__, known=SHIPPED, needs=("draw",))
-
-
-@cache
-def _installed() -> frozenset[str]:
-    return frozenset(point.name for point in entry_points(group=__name__))
+    module: ModuleType = named(name, what="drawing", package=__name__, known=SHIPPED, needs=("draw",))
+    return module

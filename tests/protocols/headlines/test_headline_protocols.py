@@ -9,22 +9,8 @@ from typing import Any
 
 import pytest
 
-from recuse.protocols import (
-    PROTOCOLS,
-    grading,
-    grading_injected,
-    grading_segments,
-    headline_generation,
-    input_filter,
-    output_filter,
-    pairwise,
-    pairwise_evidence,
-    pairwise_injected,
-    pairwise_length,
-    protocol,
-    template,
-    text_perplexity,
-)
+from recuse.configuration.names import entry_points_of
+from recuse.protocols import PROTOCOLS, protocol, template
 from recuse.protocols.stages import stages_of
 from recuse.schema import Item, Judge, Reply
 from recuse.tasks import load_task
@@ -45,6 +31,11 @@ PAIR = Item(
         "words": {"a": 2, "b": 2},
     },
 )
+grading, grading_injected, grading_segments = map(protocol, ("grading", "grading_injected", "grading_segments"))
+pairwise, pairwise_evidence = protocol("pairwise"), protocol("pairwise_evidence")
+pairwise_injected, pairwise_length = protocol("pairwise_injected"), protocol("pairwise_length")
+headline_generation, text_perplexity = protocol("headline_generation"), protocol("text_perplexity")
+input_filter, output_filter = protocol("input_filter"), protocol("output_filter")
 JUDGE = Judge("j", "J", "openai_chat", "http://127.0.0.1:1/v1", "m", author="smollm2-135m")
 
 
@@ -355,7 +346,7 @@ def test_an_output_filter_sees_text_and_answer_and_nothing_else() -> None:
 
 
 def test_every_protocol_has_its_wording_under_the_name_it_gives() -> None:
-    for name in PROTOCOLS:
+    for name in (*PROTOCOLS, *entry_points_of("recuse.protocols")):
         how, folders = protocol(name), TASK.folder.parent
         assert how.REPEATS >= 1
         calls = [f"{template(name)}.{stage.name}" for stage in stages_of(how)] or [template(name)]

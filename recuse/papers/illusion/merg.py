@@ -1,0 +1,232 @@
+"""MERG, metacognitive enhanced rubric generation: say what you know, what misleads you, and what counts; then score.
+
+Four stages ("Beyond the Illusion of Consensus", 2026, section 2.2 and appendix A). The first three are made once per
+prompt and judge, before any text is shown: knowledge activation, metacognitive reflection, and a rubric of exactly
+five dimensions with anchors at 2, 5, 8 and 10 and weights that sum to 1. The fourth scores each text with quoted
+evidence and ends with a check for bias. The factor says where the rubric comes from (table 2):
+
+    checklist    given with the prompt, one call, no stage before: the baseline
+    independent  every judge writes its own, all four stages
+    dimensions   the names of the five dimensions are given, every judge writes their anchors
+    shared       the first judge of the panel writes stages 1 to 3, all score by its rubric
+    universal    one rubric for all prompts, written beforehand (task.toml), scored with evidence
+
+The overall score is the weighted mean of the five (appendix A; the body of the paper says plain mean, which stands
+beside it as "plain_mean"); a checklist has no weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from recuse.papers.illusion.merg_rubric import (
+    DIMENSIONS,
+    Rubric,
+    longest,
+    read_rubric,
+    rubric_schema,
+    specimen_rubric,
+    universal_rubric,
+)
+from recuse.protocols import reading, wording
+from recuse.protocols.stages import Earlier, Stage, Use
+from recuse.ratings.factors import RUBRIC
+from recuse.ratings.scale import Numeric, Scale
+from recuse.schema import Item, Judge, Judgement, Prompt, Reply
+from recuse.tasks import Task
+
+OFFERS = "scores"
+FACTORS: Mapping[str, tuple[str, ...]] = {
+    RUBRIC: ("checklist", "independent", "dimensions", "shared", "universal"),
+}
+REPEATS = 1
+OVERALL, PLAIN_MEAN = "overall", "plain_mean"
+PARTS = tuple(f"dimension_{number}" for number in range(1, DIMENSIONS + 1))
+CRITERIA = (OVERALL, PLAIN_MEAN, *PARTS)
+HABITS = ("length", "format", "familiarity", "anchoring", "halo")
+TEMPERATURE = 0.0
+
+
+def items(task: Task, judge: Judge) -> Sequence[Item]:
+    """All items of the task, whoever judges."""
+    return task.items
+
+
+def headline(task: Task) -> tuple[str, ...]:
+    """The weighted mean; the dimensions and their plain mean stand beside it."""
+    return (OVERALL,)
+
+
+def scales(task: Task) -> dict[str, Scale]:
+    """The whole numbers of the task's scale for each dimension; means fall between them."""
+    return {name: Numeric(*task.scale, 1.0 if name in PARTS else None) for name in CRITERIA}
+
+
+# --------------------------------------------------------------------------- stage 1: what the judge knows
+
+KNOWLEDGE_LISTS = ("standards", "knowledge", "challenges")
+KNOWLEDGE_PHRASES = ("task_type", "excellent", "good", "poor")
+
+
+def knowledge_prompt(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier) -> Prompt:
+    """Stage 1: what the judge knows of this kind of task."""
+    words = wording.messages(task, "merg.knowledge", task=task.data, **item.fields)
+    lists = {name: {"type": "array", "items": phrase(task), "minItems": 2, "maxItems": 2} for name in KNOWLEDGE_LISTS}
+    asked = {"task_type": phrase(task), **lists, **{name: phrase(task) for name in KNOWLEDGE_PHRASES[1:]}}
+    return Prompt(words, TEMPERATURE, max_tokens=500, schema=exactly(asked))
+
+
+def read_knowledge(task: Task, item: Item, factors: Mapping[str, str], reply: Reply, earlier: Earlier) -> Any:
+    """The lists and phrases of stage 1; `Unreadable` where one is lacking."""
+    answer = reading.json_value(reply, dict)
+    for name in KNOWLEDGE_PHRASES:
+        reading.phrase(answer, name)
+    for name in KNOWLEDGE_LISTS:
+        reading.phrases(answer, name, 2)
+    return answer
+
+
+# --------------------------------------------------------------------------- stage 2: what may mislead it
+
+REFLECTIONS = (*HABITS, "blind_spot", "focus")
+
+
+def reflection_prompt(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier) -> Prompt:
+    """Stage 2: how each habit may mislead the judge here, where it is blind, and what it is to look at."""
+    words = wording.messages(task, "merg.reflection", task=task.data, **item.fields, **earlier)
+    return Prompt(words, TEMPERATURE, max_tokens=400, schema=exactly({name: phrase(task) for name in REFLECTIONS}))
+
+
+def read_reflection(task: Task, item: Item, factors: Mapping[str, str], reply: Reply, earlier: Earlier) -> Any:
+    """The phrases of stage 2; `Unreadable` where one is lacking."""
+    answer = reading.json_value(reply, dict)
+    return {name: reading.phrase(answer, name) for name in REFLECTIONS}
+
+
+# --------------------------------------------------------------------------- stage 3: the rubric
+
+
+def fixed_names(task: Task, factors: Mapping[str, str]) -> list[str]:
+    """The names of the five dimensions where they are given, else none."""
+    return list(task.data["rubric"]["names"]) if factors[RUBRIC] == "dimensions" else []
+
+
+def rubric_prompt(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier) -> Prompt:
+    """Stage 3: five dimensions, each with its anchors, and their weights."""
+    names = fixed_names(task, factors)
+    words = wording.messages(task, "merg.rubric", task=task.data, names=names, **item.fields, **earlier)
+    schema, tenths = (rubric_schema(task, named=bool(names), tenths=by_grammar) for by_grammar in (False, True))
+    return Prompt(words, TEMPERATURE, max_tokens=800, schema=schema, grammar_schema=tenths)
+
+
+def rubric_reading(task: Task, item: Item, factors: Mapping[str, str], reply: Reply, earlier: Earlier) -> Rubric:
+    """The rubric of stage 3; `Unreadable` where it is not whole."""
+    return read_rubric(reading.json_value(reply, dict), fixed_names(task, factors))
+
+
+# --------------------------------------------------------------------------- stage 4: the scores
+
+STAGES = (
+    Stage(
+        "knowledge",
+        knowledge_prompt,
+        read_knowledge,
+        specimen=lambda task, item, factors: {
+            **dict.fromkeys(KNOWLEDGE_PHRASES, "x" * longest(task, "phrase")),
+            **dict.fromkeys(KNOWLEDGE_LISTS, ["x" * longest(task, "phrase")] * 2),
+        },
+    ),
+    Stage(
+        "reflection",
+        reflection_prompt,
+        read_reflection,
+        specimen=lambda task, item, factors: dict.fromkeys(REFLECTIONS, "x" * longest(task, "phrase")),
+        uses=lambda factors: [Use("knowledge")],
+    ),
+    Stage(
+        "rubric",
+        rubric_prompt,
+        rubric_reading,
+        specimen=lambda task, item, factors: specimen_rubric(task),
+        per=("item", RUBRIC),
+        uses=lambda factors: [Use("knowledge"), Use("reflection")],
+    ),
+)
+
+
+def uses(factors: Mapping[str, str]) -> Sequence[Use]:
+    """Which earlier replies a judgement is made from, at these factor levels."""
+    source = factors[RUBRIC]
+    if source in ("checklist", "universal"):
+        return []
+    first = source == "shared"
+    under = {RUBRIC: "independent"} if first else {}
+    return [Use("reflection", first_judge=first), Use("rubric", first_judge=first, factors=under)]
+
+
+def prompt(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier) -> Prompt:
+    """Stage 4: the text, with the checklist or with a rubric and what the judge said of its habits (`earlier`). The
+    scores come as a list in the order of the dimensions. `RecuseError` for a task whose [[universal]] is no rubric."""
+    given = {**item.fields, "checklist": item.fields["checklist"] if factors[RUBRIC] == "checklist" else None}
+    rubric = earlier.get("rubric") or universal_rubric(task)
+    words = wording.messages(
+        task, "merg.evaluation", task=task.data, rubric=rubric, reflection=earlier.get("reflection"), **given
+    )
+    score = {"enum": [int(n) for n in range(int(task.scale[0]), int(task.scale[1]) + 1)]}
+    if factors[RUBRIC] == "checklist":
+        asked: dict[str, Any] = {"reason": phrase(task), "scores": five(score)}
+    else:
+        asked = {"evidence": five(phrase(task)), "scores": five(score), "habit": {"enum": [*HABITS, "none"]}}
+    return Prompt(words, TEMPERATURE, max_tokens=400, schema=exactly(asked))
+
+
+def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply, earlier: Earlier) -> list[Judgement]:
+    """Five scores and their two means. A mean needs all five: with one unreadable score there is no mean."""
+    listed = factors[RUBRIC] == "checklist"
+    try:
+        answer = reading.json_value(reply, dict)
+        values = reading.member(answer, "scores", "scores")
+        if not isinstance(values, list) or len(values) != DIMENSIONS:
+            raise reading.Unreadable("unparsed", f"scores is not a list of {DIMENSIONS}")
+        if not listed:
+            reading.phrases(answer, "evidence", DIMENSIONS)
+            if reading.member(answer, "habit", "habit") not in (*HABITS, "none"):
+                raise reading.Unreadable("unparsed", "habit is none of those that were named")
+    except reading.Unreadable as failure:
+        return reading.all_failed(CRITERIA, failure)
+    parts = [reading.score(value, name, task.scale) for value, name in zip(values, PARTS, strict=True)]
+    if bad := next((part for part in parts if part.score is None), None):
+        return [*(Judgement(name, status=bad.status, why=bad.why) for name in (OVERALL, PLAIN_MEAN)), *parts]
+    scores = [part.score for part in parts if part.score is not None]
+    weights = [1 / DIMENSIONS] * DIMENSIONS if listed else (earlier.get("rubric") or universal_rubric(task))["weights"]
+    weighted = sum(weight * score for weight, score in zip(weights, scores, strict=True))
+    return [Judgement(OVERALL, round(weighted, 6)), Judgement(PLAIN_MEAN, round(sum(scores) / DIMENSIONS, 6)), *parts]
+
+
+def quotes(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
+    """What the judge cites for each dimension: response = its words; nothing by the checklist, which asks for none."""
+    try:
+        cited = reading.phrases(reading.json_value(reply, dict), "evidence", DIMENSIONS)
+    except reading.Unreadable:
+        return []
+    return [Judgement(name, response=words) for name, words in zip(PARTS, cited, strict=True)]
+
+
+# --------------------------------------------------------------------------- schemas
+
+
+def phrase(task: Task) -> dict[str, Any]:
+    """A text of the length that the task allows; a server that enforces the schema ends it there."""
+    return {"type": "string", "minLength": 1, "maxLength": longest(task, "phrase")}
+
+
+def five(of: Mapping[str, Any]) -> dict[str, Any]:
+    """JSON schema of a list of as many entries as there are dimensions."""
+    return {"type": "array", "items": of, "minItems": DIMENSIONS, "maxItems": DIMENSIONS}
+
+
+def exactly(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """JSON schema of an object with these members and no others."""
+    return {
+        "type": "object", "properties": dict(properties), "required": list(properties), "additionalProperties": False,
+    }  # fmt: skip

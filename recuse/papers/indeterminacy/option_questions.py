@@ -1,0 +1,153 @@
+"""A choice among options, at temperature 1, asked ten times (Guerdan et al., "Validating LLM-as-a-Judge Systems in the
+Absence of Gold Labels", sec. 2).
+
+forced_choice   The one option that fits best: how often each is chosen is the judge's forced-choice distribution of an
+                item. A reply that is anything else has a status: whether "both" would have meant one or the other is
+                not ours to say.
+response_set    All options that are reasonable, joined by bars in the task's order, "toxic|not toxic": how often each
+                set is chosen is the judge's response-set distribution. An empty set is not admissible.
+
+For any task with one criterion that has options; they are shown in the task's order, each with the `meaning` that the
+task's table [[option]] of the same id gives.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from recuse.protocols import last_line, reading, wording
+from recuse.protocols.stages import Levels
+from recuse.ratings.scale import Nominal, Ordinal, ResponseSets, Scale
+from recuse.schema import Item, Judge, Judgement, Prompt, RecuseError, Reply
+from recuse.tasks import Task
+
+SEPARATORS = (",", "|", "\n")
+
+
+@dataclass(frozen=True, kw_only=True)
+class OptionQuestion:
+    """A protocol that asks for one option, or for a set of them."""
+
+    OFFERS: str
+    WORDING: str
+    several: bool
+    FACTORS: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    REPEATS: int = 10
+    SEEDED: bool = False  # the repeats of an item are draws of the judge's own, and share one request
+
+    def items(self, task: Task, judge: Judge) -> Sequence[Item]:
+        """All items of the task, whoever judges. `RecuseError` where the task has no one criterion with options."""
+        criterion_of(task)
+        return task.items
+
+    def scales(self, task: Task) -> dict[str, Scale]:
+        """Sets over the options of the task's criterion, where sets are asked for."""
+        return {criterion_of(task): ResponseSets(options_of(task))} if self.several else {}
+
+    def prompt(self, task: Task, item: Item, factors: Levels) -> Prompt:
+        """Item and options; the same for every repeat. The template is given the criterion's table, the options with
+        what the task says of each, and the item's fields."""
+        names = options_of(task)
+        by_id = {option["id"]: option for option in task.data.get("option", ())}
+        words = wording.messages(
+            task, self.WORDING, task=task.data, criterion=task.data["criterion"][0],
+            options=[by_id.get(name, {"id": name}) for name in names], **item.fields,
+        )  # fmt: skip
+        one = f"root ::= {' | '.join(map(_quoted, names))}"
+        return Prompt(words, temperature=1.0, max_tokens=40, grammar=grammar_of_sets(names) if self.several else one)
+
+    def read(self, task: Task, item: Item, factors: Levels, reply: Reply) -> list[Judgement]:
+        """One row: the option, or the set as "a|b" in the task's order. Unparsed where several options are named and
+        one is asked for."""
+        criterion, options = criterion_of(task), options_of(task)
+        try:
+            chosen = chosen_options(reply, options)
+        except reading.Unreadable as failure:
+            return reading.all_failed([criterion], failure)
+        if len(chosen) > 1 and not self.several:
+            why = f"names {len(chosen)} options ({', '.join(chosen)}) where one is asked for"
+            return [Judgement(criterion, status="unparsed", why=why)]
+        return [Judgement(criterion, response=ResponseSets(options).written(chosen) if self.several else chosen[0])]
+
+
+FORCED_CHOICE = OptionQuestion(OFFERS="forced_choices", WORDING="forced_choice", several=False)
+RESPONSE_SET = OptionQuestion(OFFERS="response_sets", WORDING="response_set", several=True)
+
+
+def criterion_of(task: Task) -> str:
+    """The one criterion; `RecuseError` where the task has several or it has no options that a reply can name."""
+    if len(task.criteria) != 1:
+        raise RecuseError(
+            f"{task.folder / 'task.toml'}: a choice among options is asked on one criterion, and the task has "
+            f"{', '.join(task.criteria)}; leave one"
+        )
+    scale = task.scales[task.criteria[0]]
+    if not isinstance(scale, Nominal | Ordinal):
+        raise RecuseError(
+            f"{task.folder / 'task.toml'}: criterion {task.criteria[0]} has no options; "
+            'give it options = ["...", "..."]'
+        )
+    if bad := [option for option in scale.options if any(mark in option for mark in SEPARATORS)]:
+        raise RecuseError(
+            f"{task.folder / 'task.toml'}: option {bad[0]!r} holds a comma, a bar or a line end, which stand between "
+            "options"
+        )
+    return task.criteria[0]
+
+
+def options_of(task: Task) -> tuple[str, ...]:
+    """The options of the task's criterion, in their order."""
+    scale = task.scales[criterion_of(task)]
+    assert isinstance(scale, Nominal | Ordinal)
+    return scale.options
+
+
+def chosen_options(reply: Reply, options: Sequence[str]) -> list[str]:
+    """The options that a reply consists of, separated by commas, in the order of `options`. Case, a last full stop and
+    Markdown around them do not matter.
+
+    Raises `Unreadable`: out of scale for a reply that names something else in no more words than all options have
+    ("both", "none", "very toxic"), unparsed for one that names an option twice, says more than options or is cut."""
+    lines = last_line.lines(reading.answered(reply))
+    if not lines:
+        raise reading.Unreadable("unparsed", "the reply is empty")
+    text = " ".join(lines[0].split()).removesuffix(".")
+    if len(lines) > 1:
+        raise reading.Unreadable(
+            "refused" if reading.is_refusal(text) else "unparsed", f"{len(lines)} lines where one is asked for"
+        )
+    known = {name.casefold(): name for name in options}
+    named = [part.strip().casefold() for part in text.split(",")]
+    if strange := [part for part in named if part not in known]:
+        raise _no_option(text, strange[0], options)
+    if reply.finish == "length":
+        raise reading.Unreadable("unparsed", f"the token limit ended the reply at {last_line.short(text)!r}")
+    if len(set(named)) < len(named):
+        twice = next(part for part in named if named.count(part) > 1)
+        raise reading.Unreadable("unparsed", f"{last_line.short(text)!r} names {known[twice]!r} twice")
+    return [name for name in options if name.casefold() in named]
+
+
+def _no_option(text: str, strange: str, options: Sequence[str]) -> reading.Unreadable:
+    if reading.is_refusal(text):
+        return reading.Unreadable("refused", last_line.short(text))
+    brief = len(text.split()) <= len(" ".join(options).split())
+    why = f"{last_line.short(text)!r}: {last_line.short(strange)!r} is none of {', '.join(options)}"
+    return reading.Unreadable("out_of_scale" if brief else "unparsed", why)
+
+
+def grammar_of_sets(options: Sequence[str]) -> str:
+    """Of a reply that names one or more options, each at most once and in the order of `options`: from the k-th on, the
+    k-th and perhaps later ones, or later ones alone."""
+    last = len(options) - 1
+    rules = ["root ::= from0"]
+    for k, option in enumerate(map(_quoted, options)):
+        rules.append(f"from{k} ::= {option}" + (f' (", " from{k + 1})? | from{k + 1}' if k < last else ""))
+    return "\n".join(rules)
+
+
+def _quoted(text: str) -> str:
+    """A literal of a grammar."""
+    return json.dumps(text, ensure_ascii=False)

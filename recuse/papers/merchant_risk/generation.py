@@ -1,0 +1,170 @@
+"""Generation: a model writes its own five-level rationale set and picks three categories per level (merchant-risk
+paper, sec. 2), of the whole table of categories, or of one line of trade at a time where the task lists any
+(`[[segment]]`).
+
+The picks become rows: item = category code, criterion "risk_level", score = the level it was put on. So do the texts:
+criterion "rationale", response = the text, item = its level; and what each keeps to, where the task has rules
+(`recuse.papers.merchant_risk.rationale_rules`): criterion "rule: ...", response "kept" or what breaks it.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from recuse.papers.merchant_risk.rationale_rules import RULES, RationaleRules, rules_of
+from recuse.protocols import reading, wording
+from recuse.ratings.scale import Numeric, Scale
+from recuse.schema import Item, Judge, Judgement, Prompt, RecuseError, Reply
+from recuse.tasks import Task
+
+OFFERS = "picks"
+FACTORS: Mapping[str, tuple[str, ...]] = {}
+REPEATS = 1
+CRITERION, RATIONALE, RULE = "risk_level", "rationale", "rule: "
+PICKS_PER_LEVEL = 3
+THREE = "three codes"
+KEPT = "kept"
+LONGEST = 700
+"""Characters of a rationale that a grammar allows, where the task does not say (`rationale_characters`)."""
+
+
+def items(task: Task, judge: Judge) -> Sequence[Item]:
+    """The whole table of categories as one item, or one item a line of trade, with the judge as the target: it writes
+    its own. `RecuseError` for a table that cannot be read or lacks a category of a line of trade."""
+    author, table = judge.author or judge.name, _categories(task)
+    if "segment" not in task.data:
+        return (Item(task.name, "category-table", author, {"mccs": table}),)
+    return tuple(
+        Item(task.name, segment["id"], author, {"segment": segment, "mccs": _listed(task, segment, table)})
+        for segment in task.data["segment"]
+    )
+
+
+def headline(task: Task) -> tuple[str, ...]:
+    """The risk level of a category; texts and rules stand beside it."""
+    return (CRITERION,)
+
+
+def scales(task: Task) -> dict[str, Scale]:
+    """Of the risk level: the task's levels, from the lowest to the highest."""
+    levels = [float(entry["level"]) for entry in task.data["level"]]
+    return {CRITERION: Numeric(min(levels), max(levels), 1.0, unit="levels")}
+
+
+def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
+    """Table and levels; the reply is a list with one object a level, which servers that enforce a schema by grammar are
+    held to level by level."""
+    words = wording.messages(task, "generation", task=task.data, **item.fields)
+    schema, stepwise = _schema(task, item), _stepwise_schema(task, item)
+    return Prompt(words, temperature=0.7, max_tokens=1400, schema=schema, grammar_schema=stepwise)
+
+
+def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
+    """One row per pick; a level that cannot be read is one failed row, named by its level. Where the task has rules,
+    the rationales follow, each beside a row per rule."""
+    try:
+        answer = reading.json_value(reply, list)
+    except reading.Unreadable as failure:
+        return reading.all_failed([CRITERION], failure)
+    known = {int(row["mcc"]) for row in item.fields["mccs"]}
+    rows: list[Judgement] = []
+    rules, texts = rules_of(task.folder, task.data.get("rules", "rules.toml")), []
+    for level in (int(entry["level"]) for entry in task.data["level"]):
+        name = f"{item.id}-level-{level}" if "segment" in item.fields else f"level-{level}"
+        picks = _level(answer, level, name, known, {row.item for row in rows})
+        rows += picks
+        if rules is not None:
+            texts += _rationale(_entries(answer, level), name, picks, rules)
+    return rows + texts
+
+
+def _entries(answer: list[Any], level: int) -> list[dict[str, Any]]:
+    return [e for e in answer if isinstance(e, dict) and e.get("level") == level and e["level"] is not True]
+
+
+def _level(answer: list[Any], level: int, name: str, known: set[int], taken: set[str | None]) -> list[Judgement]:
+    def failed(why: str) -> list[Judgement]:
+        return [Judgement(CRITERION, status="unparsed", why=f"level {level}: {why}", item=name)]
+
+    entries = _entries(answer, level)
+    if len(entries) != 1:
+        return failed(f"{len(entries)} entries, one is wanted")
+    picks = entries[0].get("mccs")
+    if not isinstance(picks, list) or len(picks) != PICKS_PER_LEVEL or len(set(map(repr, picks))) != len(picks):
+        return failed(f"mccs is not a list of {PICKS_PER_LEVEL} different codes")
+    if strange := [p for p in picks if isinstance(p, bool) or not isinstance(p, int) or p not in known]:
+        return failed(f"{', '.join(map(repr, strange))[:120]} is not a code of the table")
+    if again := [p for p in picks if str(p) in taken]:
+        return failed(f"{again[0]} was already put on another level")
+    return [Judgement(CRITERION, score=float(level), item=str(pick)) for pick in picks]
+
+
+def _rationale(
+    entries: Sequence[Mapping[str, Any]], name: str, picks: Sequence[Judgement], rules: RationaleRules
+) -> list[Judgement]:
+    """The text of one level, and what it keeps to; a level without an entry of its own keeps to nothing."""
+    text = entries[0].get("rationale") if len(entries) == 1 else None
+    if not isinstance(text, str) or not text.strip():
+        return [Judgement(RATIONALE, status="unparsed", why=f"{name}: there is no rationale", item=name)]
+    why = next((pick.why for pick in picks if pick.why), "")
+    breaches = {THREE: why.partition(": ")[2], **rules.breaches(text)}
+    judgements = [Judgement(RULE + rule, response=breaches[rule] or KEPT, item=name) for rule in (THREE, *RULES)]
+    return [Judgement(RATIONALE, response=text.strip(), item=name), *judgements]
+
+
+def _categories(task: Task) -> list[dict[str, Any]]:
+    return _table(task.folder / task.data.get("reference", {}).get("names", "mcc.csv"))
+
+
+@lru_cache
+def _table(path: Path) -> list[dict[str, Any]]:
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            return [{"mcc": int(row["mcc"]), "name": row["name"]} for row in csv.DictReader(file)]
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        raise RecuseError(
+            f"{path}: not a table of categories with the columns mcc and name ({type(error).__name__}: {error})"
+        ) from None
+
+
+def _listed(task: Task, segment: Mapping[str, Any], table: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The categories of one line of trade, as the task lists them."""
+    named = {row["mcc"]: row for row in table}
+    if strange := [code for code in segment["mccs"] if code not in named]:
+        raise RecuseError(
+            f"{task.folder / 'task.toml'}: segment {segment['id']} lists {strange[0]}, which the table of categories "
+            "does not have"
+        )
+    return [named[code] for code in segment["mccs"]]
+
+
+def _schema(task: Task, item: Item) -> dict[str, Any]:
+    levels = [int(entry["level"]) for entry in task.data["level"]]
+    one = _level_schema(task, item, {"type": "integer", "enum": levels})
+    return {"type": "array", "items": one, "minItems": len(levels), "maxItems": len(levels)}
+
+
+def _stepwise_schema(task: Task, item: Item) -> dict[str, Any]:
+    """For servers that enforce a schema by grammar: level by level, so that none is told twice."""
+    levels = [_level_schema(task, item, {"const": int(entry["level"])}) for entry in task.data["level"]]
+    return {"type": "array", "prefixItems": levels, "minItems": len(levels), "maxItems": len(levels)}
+
+
+def _level_schema(task: Task, item: Item, level: dict[str, Any]) -> dict[str, Any]:
+    codes = {"enum": [row["mcc"] for row in item.fields["mccs"]]}
+    shortest, longest = task.data.get("rationale_characters", (0, LONGEST))
+    least = {"minLength": shortest} if shortest else {}
+    return {
+        "type": "object",
+        "properties": {
+            "level": level,
+            "rationale": {"type": "string", **least, "maxLength": longest},
+            "mccs": {"type": "array", "items": codes, "minItems": PICKS_PER_LEVEL, "maxItems": PICKS_PER_LEVEL},
+        },
+        "required": ["level", "rationale", "mccs"],
+        "additionalProperties": False,
+    }

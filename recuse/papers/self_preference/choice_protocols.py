@@ -1,0 +1,190 @@
+"""Questions of the thesis that are answered by a choice ("Investigating Bias in LLM Self-Evaluation").
+
+input_filter            Does this text try to steer whoever grades it? Asked before anyone grades it (sec. 2.3.1).
+output_filter           Did this text steer the judge that gave this answer? (sec. 2.3.1). Items have the `answer` that
+                        the text got; `of` names the graded item, `grade` its score, `attack` whether it was attacked.
+self_recognition        Did you write this? Of texts of every author, without the item they were written for
+                        (sec. 2.4; Panickssery, Bowman and Feng 2024, arXiv:2404.13076).
+self_recognition_pairs  Which of these two did you write? In both orders, on the pairs of `pairwise`, so that pairs
+                        without a text of the judge's own are a yardstick.
+pairwise_evidence       Evidence for and against each text before the choice, in both orders, three times at temperature
+                        1, for whoever averages the verdicts (P. Wang et al. 2023, arXiv:2305.17926).
+pairwise_prompts        Pairs in several ways over the same words: with the sentence that order, names and length must
+                        not matter ("plain"), without it ("uninstructed"), and asked for the worse text; the response
+                        is the place of the better text in all of them (sec. 2.1.1, 2.2.1 and 5.1).
+listwise                Which of three or more texts for one item is best, in three rotations (sec. 1.2.2, note 3).
+                        Items have `story` and `texts`, each with its `target`, and perhaps `best`, the right target.
+pairwise_discussion     A judge says what it thinks of two texts, reads what a peer thinks, answers the peer, reads the
+                        peer's answer, and only then chooses (sec. 2.4.1; PRD: Li, Patel and Du 2024,
+                        arXiv:2307.02762). The peer is the next judge of the panel. The choice of the first review is
+                        a row "first_choice".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from recuse.protocols.facts import facts
+from recuse.protocols.last_line import Choice, places, spent, yes_or_no
+from recuse.protocols.pairwise import CRITERION, ORDERS, PAIRWISE, names, pair_shown, place_of_name
+from recuse.protocols.stages import Earlier, Levels, Stage, Use
+from recuse.ratings.scale import Nominal, Scale
+from recuse.schema import Item, Judgement, Prompt, Reply
+from recuse.tasks import Task
+
+# --------------------------------------------------------------------------- yes or no
+
+
+def _only(*fields: str) -> Any:
+    """These fields of an item, and nothing else of it."""
+    return lambda task, item, levels, earlier: {name: item.fields[name] for name in fields}
+
+
+def answered_facts(task: Task, item: Item) -> dict[str, Any]:
+    """The text, whose answer it was shown with, and what that was (`gave`); `cluster` is what the text belongs to."""
+    fields = item.fields
+    return {"cluster": fields.get("story", item.id), **facts(task, item), "gave": fields.get("grade")}
+
+
+INPUT_FILTER = yes_or_no("steers", OFFERS="text_filter", WORDING="input_filter", shown=_only("text"))
+OUTPUT_FILTER = yes_or_no(
+    "steered", OFFERS="reply_filter", WORDING="output_filter", shown=_only("text", "answer"), facts=answered_facts
+)
+SELF_RECOGNITION = yes_or_no("mine", OFFERS="recognitions", WORDING="self_recognition")
+
+# --------------------------------------------------------------------------- pairs
+
+LONGEST_EVIDENCE = 160  # characters per text that the grammar allows
+OTHER = {"first": "second", "second": "first", "tie": "tie"}
+
+
+def _evidence(levels: Levels) -> str:
+    return "".join(f'"Text {name}: " [^\\n]{{10,{LONGEST_EVIDENCE}}} "\\n" ' for name in names(levels))
+
+
+@dataclass(frozen=True, kw_only=True)
+class BetterOrWorse(Choice):
+    """The better text of a pair, or the worse one where `prompt` is "worse"."""
+
+    def label_of(self, levels: Levels) -> str:
+        """ "Winner", or "Worse" where the worse text is asked for."""
+        return "Worse" if levels["prompt"] == "worse" else self.label
+
+    def judgement(self, task: Task, item: Item, levels: Levels, given: str) -> Judgement:
+        """The place of the better text."""
+        row = super().judgement(task, item, levels, given)
+        return replace(row, response=OTHER[str(row.response)]) if levels["prompt"] == "worse" else row
+
+
+SELF_RECOGNITION_PAIRS = replace(
+    PAIRWISE, OFFERS="recognition_choices", WORDING="self_recognition_pairs", FACTORS=ORDERS, criterion="mine",
+    label="Mine", responses=places("first", "second"), max_tokens=200,
+    verdicts=lambda task, item, levels: dict(zip(names(levels), ("first", "second"), strict=True)),
+)  # fmt: skip
+EVIDENCE = replace(
+    PAIRWISE, OFFERS="choices_after_evidence", WORDING="pairwise_evidence", FACTORS=ORDERS, REPEATS=3, lead=_evidence,
+    temperature=1.0, max_tokens=400,
+)  # fmt: skip
+PROMPTS = BetterOrWorse(
+    OFFERS="prompted_choices", WORDING="pairwise_prompts", label="Winner", criterion=CRITERION, tokens="of the call",
+    FACTORS={"prompt": ("plain", "uninstructed", "worse"), **ORDERS}, verdicts=place_of_name, shown=pair_shown,
+    responses=PAIRWISE.responses, facts=PAIRWISE.facts,
+)  # fmt: skip
+
+# --------------------------------------------------------------------------- lists
+
+LETTERS = "ABCDEFGH"
+
+
+def rotated(item: Item, levels: Levels) -> list[Mapping[str, str]]:
+    """The texts in the order of this rotation."""
+    texts = list(item.fields["texts"])
+    start = (int(levels["rotation"]) - 1) % len(texts)
+    return texts[start:] + texts[:start]
+
+
+def _list_shown(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Mapping[str, Any]:
+    texts = rotated(item, levels)
+    return {"story": item.fields["story"], "texts": texts, "letters": LETTERS[: len(texts)]}
+
+
+def list_facts(task: Task, item: Item) -> dict[str, Any]:
+    """Which target is known to be best (`true_best`), if any, and how many texts the list has."""
+    known = {"true_best": item.fields["best"]} if "best" in item.fields else {}
+    return {"cluster": item.id, "length": len(item.fields["texts"]), **known}
+
+
+LISTWISE = Choice(
+    OFFERS="list_choices", WORDING="listwise", label="Best", criterion="best", tokens="of the call",
+    FACTORS={"rotation": ("1", "2", "3")}, shown=_list_shown, facts=list_facts,
+    verdicts=lambda task, item, levels: dict(zip(LETTERS, (t["target"] for t in rotated(item, levels)), strict=False)),
+    responses=lambda task: Nominal(tuple(task.targets)),
+)  # fmt: skip
+
+# --------------------------------------------------------------------------- discussions
+
+FIRST = "first_choice"
+LONGEST_REVIEW = 120  # characters that the grammar allows
+
+
+def _discussed(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Mapping[str, Any]:
+    """The pair, the judge's own review, and the last that its peer wrote."""
+    peer = earlier.get("peer answer") or earlier.get("peer review")
+    return {
+        **pair_shown(task, item, levels, earlier), "own": earlier.get("review", {}).get("text"),
+        "peer": peer["text"] if peer else None, "last": "peer answer" in earlier,
+    }  # fmt: skip
+
+
+def _turn(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Prompt:
+    # The line of reasons has a name of its own, so that no model writes a second choice there.
+    review = f'"Review: " [^\\n]{{10,{LONGEST_REVIEW}}} "\\n" '
+    turn = replace(DISCUSSION, WORDING=_TURNS["peer review" in earlier], lead=lambda levels: review)
+    return turn.prompt(task, item, levels, earlier)
+
+
+_TURNS = {False: "pairwise_discussion.review", True: "pairwise_discussion.answer"}
+
+
+def _turn_read(task: Task, item: Item, levels: Levels, reply: Reply, earlier: Earlier) -> Any:
+    chosen = DISCUSSION.judgement(task, item, levels, DISCUSSION.given(reply, levels))
+    return {"text": reply.text.strip(), "place": chosen.response, "tokens": spent(reply)}
+
+
+def _specimen(task: Task, item: Item, levels: Levels) -> Any:
+    return {"text": "x" * (LONGEST_REVIEW + 20), "place": "tie", "tokens": 0}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Discussion(Choice):
+    """A choice after an exchange of reviews, beside the one before it."""
+
+    def scales(self, task: Task) -> dict[str, Scale]:
+        """The places for both choices, and the tokens of the exchange."""
+        return {CRITERION: self.responses(task), FIRST: self.responses(task), **super().scales(task)}
+
+    def read(
+        self, task: Task, item: Item, factors: Levels, reply: Reply, earlier: Earlier | None = None
+    ) -> list[Judgement]:
+        """The choice with the tokens of the review, of the peer's answer and of this call; and the first choice."""
+        assert earlier is not None  # a protocol with stages is always told what they were read as
+        first = Judgement(FIRST, response=earlier["review"]["place"])
+        return [*super().read(task, item, factors, reply, earlier), first]
+
+
+def _both_reviews(levels: Levels) -> list[Use]:
+    return [Use("review"), Use("review", next_judge=True)]
+
+
+_PER = ("item", "target", "order")
+DISCUSSION = Discussion(
+    OFFERS="choices_after_discussion", WORDING="pairwise_discussion", label="Winner", criterion=CRITERION,
+    FACTORS=ORDERS, tokens="of the chain", verdicts=place_of_name, responses=PAIRWISE.responses, shown=_discussed,
+    facts=PAIRWISE.facts, uses=lambda levels: [Use("review"), Use("answer", next_judge=True)],
+    STAGES=(
+        Stage("review", _turn, _turn_read, _specimen, _PER),
+        Stage("answer", _turn, _turn_read, _specimen, _PER, _both_reviews),
+    ),
+)  # fmt: skip

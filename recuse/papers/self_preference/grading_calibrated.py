@@ -1,0 +1,143 @@
+"""AutoCalibrate: the judge infers criteria from labelled examples (draft), grades those examples by them (trial), is
+shown where it was furthest off and amends them (refine); texts are then graded by the given criteria, by every draft
+and by every refined one (Liu et al. 2023, arXiv:2309.13308; thesis "Investigating Bias in LLM Self-Evaluation", sec.
+1.2.3). Which criteria are kept is for the measure to say, on texts other than those it is told by.
+
+The labelled examples stand in `labelled.jsonl` of the task folder: the task's text fields, `facts` (what the text
+should say) and `grade`. Items say in `fold` whether they may choose the criteria ("calibration") or test them
+("held_out").
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from recuse.papers.self_preference.grading_protocols import FAMILY, question
+from recuse.protocols import reading, wording
+from recuse.protocols.grading import Grading, grades
+from recuse.protocols.last_line import spent
+from recuse.protocols.stages import Earlier, Levels, Stage, Use
+from recuse.schema import Item, Message, Prompt, RecuseError, Reply
+from recuse.tasks import Task
+
+CRITERIA = 3  # how many a draft has
+LONGEST = 80  # characters of each that the grammar allows
+SHOWN = 4  # labelled examples that a draft is made from
+FURTHEST = 2  # misjudged examples that a refinement is shown
+LINES = " ".join([f'"- " [^\\n]{{8,{LONGEST}}} "\\n"'] * CRITERIA)
+PER = ("criteria",)
+
+
+@lru_cache
+def labelled(folder: Path) -> tuple[Mapping[str, Any], ...]:
+    """The labelled examples of a task."""
+    path = folder / "labelled.jsonl"
+    try:
+        rows = tuple(json.loads(line) for line in path.read_text("utf-8").split("\n") if line.strip())
+        return tuple({**row, "grade": int(row["grade"])} for row in rows)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise RecuseError(
+            f"{path}: not a list of labelled examples, one JSON object with grade, facts and the text a line "
+            f"({type(error).__name__}: {error})"
+        ) from None
+
+
+def _words(task: Task, stage: str, **shown: Any) -> tuple[Message, ...]:
+    return wording.messages(task, f"{FAMILY}.{stage}", task=task.data, **shown)
+
+
+def _drafting(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Prompt:
+    every, number = labelled(task.folder), int(levels["criteria"].rpartition("-")[2])
+    start = SHOWN * (number - 1)
+    shown = [every[(start + k) % len(every)] for k in range(min(SHOWN, len(every)))]
+    words = _words(task, "draft", examples=shown, count=CRITERIA)
+    return Prompt(words, temperature=0.0, max_tokens=160, grammar=f"root ::= {LINES}")
+
+
+def _criteria(task: Task, item: Item, levels: Levels, reply: Reply, earlier: Earlier) -> Any:
+    lines = [line.strip() for line in reading.answered(reply).splitlines() if line.strip().startswith("-")]
+    if len(lines) < 1:
+        raise reading.Unreadable("unparsed", 'no line "- criterion" in the reply')
+    return {"text": "\n".join(lines[:CRITERIA]), "tokens": spent(reply)}
+
+
+def _trying(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Prompt:
+    every = labelled(task.folder)
+    choices = " | ".join(f'"{grade}"' for grade in grades(task))
+    lines = ' "\\n" '.join(f'"{k}: " ({choices})' for k in range(1, len(every) + 1))
+    words = _words(task, "trial", examples=every, criteria=earlier["draft"]["text"])
+    return Prompt(words, temperature=0.0, max_tokens=16 * len(every), grammar=f"root ::= {lines}")
+
+
+def _tried(task: Task, item: Item, levels: Levels, reply: Reply, earlier: Earlier) -> Any:
+    every = labelled(task.folder)
+    given = dict(re.findall(r"(?m)^\s*(\d+)\s*:\s*(\d+)\s*$", reading.answered(reply)))
+    grades = [int(given.get(str(k), -1)) for k in range(1, len(every) + 1)]
+    low, high = task.scale
+    if not all(low <= grade <= high for grade in grades):
+        raise reading.Unreadable("unparsed", f"not a grade for each of {len(every)} examples")
+    return {"grades": grades, "tokens": spent(reply)}
+
+
+def _refining(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Prompt:
+    every, grades = labelled(task.folder), earlier["trial"]["grades"]
+    by_error = sorted(range(len(every)), key=lambda k: (-abs(grades[k] - every[k]["grade"]), k))
+    shown = [{**every[k], "given": grades[k]} for k in by_error[:FURTHEST]]
+    words = _words(task, "refine", examples=shown, criteria=earlier["draft"]["text"], count=CRITERIA)
+    return Prompt(words, temperature=0.0, max_tokens=160, grammar=f"root ::= {LINES}")
+
+
+def _draft_of(levels: Levels) -> dict[str, str]:
+    return {"criteria": f"draft-{levels['criteria'].rpartition('-')[2]}"}
+
+
+STAGES = (
+    Stage(
+        "draft",
+        _drafting,
+        _criteria,
+        specimen=lambda task, item, levels: {"text": "x" * (CRITERIA * (LONGEST + 3)), "tokens": 0},
+        per=PER,
+    ),
+    Stage(
+        "trial",
+        _trying,
+        _tried,
+        specimen=lambda task, item, levels: {"grades": [0] * len(labelled(task.folder)), "tokens": 0},
+        per=PER,
+        uses=lambda levels: [Use("draft", factors=_draft_of(levels))],
+    ),
+    Stage(
+        "refine",
+        _refining,
+        _criteria,
+        specimen=lambda task, item, levels: {"text": "x" * (CRITERIA * (LONGEST + 3)), "tokens": 0},
+        per=PER,
+        uses=lambda levels: [
+            Use("draft", factors=_draft_of(levels)), Use("trial", factors=_draft_of(levels))
+        ],
+    ),
+)  # fmt: skip
+
+
+_OWN = {"given": [], "draft": [Use("draft")], "refined": [Use("refine")]}
+
+
+def _by_own_criteria(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Mapping[str, Any]:
+    """The text with the given criteria, or with those that the judge drafted or refined (the one entry of
+    `earlier`)."""
+    own = next(iter(earlier.values()), {"text": ""})["text"]
+    return {**question(task, item, levels, {}), "criteria": own}
+
+
+# What drafting cost is no part of a grade's tokens: it is paid once for all texts.
+CALIBRATED = Grading(
+    OFFERS="calibrated_scores", WORDING=FAMILY, shown=_by_own_criteria, tokens="of the call", STAGES=STAGES,
+    FACTORS={"criteria": ("given", "draft-1", "draft-2", "refined-1", "refined-2")},
+    uses=lambda levels: _OWN[levels["criteria"].partition("-")[0]],
+)  # fmt: skip

@@ -1,0 +1,246 @@
+"""Grading a text, and holding an answer for right, in ways of asking that differ by one thing each (thesis
+"Investigating Bias in LLM Self-Evaluation", sec. 1.2, 2.3, 2.4, 3.2 and appendix A).
+
+grading_wording    The words (quality and accuracy, or badness and inaccuracy) crossed with the direction of the scale:
+                   the thesis's positive framing is quality ascending, its negative framing badness reversed (sec. 3.2).
+grading_prompts    Plainly, with observations first, with graded examples, with a reference text, with guidelines, and
+                   after a text of one's own (sec. 1.2.1, 2.4.1). For the reference, items have `reference_headline` and
+                   `reference_lead`; `true_overall` is the grade that a text deserves, where known.
+grading_hundred    From 0 to 100 without a legend (sec. 1.2.2).
+grading_segments   Headline and lead one by one, each without the other; whoever wants the text's grade averages
+                   (sec. 1.2.2; GEMBA: Kocmi and Federmann 2023, arXiv:2302.14520).
+grading_channels   The text inside the instructions, or as JSON in a message of its own, so that nothing in it can end
+                   the quotation (sec. 2.3.1, footnote 5). An attacked item names its clean twin in `clean`.
+correctness        Is this answer right? As `grading_prompts`; items have `problem`, `answer`, `solution` and `working`
+                   (what is right) and `true_right` (1 or 0).
+
+A task provides the words once, `prompts/grading_family.*.j2` for most: `question` says what they are given. Except for
+grading_segments no protocol here asks for log-probabilities, and except for grading_wording all are on the ascending
+scale.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from recuse.papers.self_preference import writing_protocols as writing
+from recuse.protocols import last_line, reading, wording
+from recuse.protocols.facts import facts
+from recuse.protocols.grading import DIRECTION, GRADING, Grading
+from recuse.protocols.last_line import LastLine, item_fields, spent
+from recuse.protocols.stages import Earlier, Levels, Stage, Use
+from recuse.ratings.scale import Numeric, Scale
+from recuse.schema import Item, Judgement, Message, Prompt, Reply
+from recuse.tasks import Task
+
+OBSERVED = "observations"
+LONGEST = 160  # characters of observations that the grammar allows
+FAMILY = "grading_family"
+
+
+def question(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Mapping[str, Any]:
+    """The words of the family at their plainest, which factor levels change: `prompt`, `wording` ("quality" or
+    "badness"), `framing` ("positive": the highest number is best), `top` (the highest number), `criteria` (the judge's
+    own, where it has drafted some) and `solution` (its own text, where it wrote one first)."""
+    own, top = earlier.get("solution", {}).get("text"), task.data.get("scale", {}).get("maximum")
+    return {
+        "prompt": "plain", "wording": "quality", "framing": "positive", "top": top, "criteria": "", "solution": own,
+        **item.fields, **levels,
+    }  # fmt: skip
+
+
+WORDED = Grading(
+    OFFERS="worded_scores", WORDING=FAMILY, shown=question, FACTOR_NAMES=DIRECTION,
+    FACTORS={"wording": ("quality", "badness"), "framing": ("positive", "negative")},
+)  # fmt: skip
+
+
+def _segment(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Mapping[str, Any]:
+    return {"story": item.fields["story"], "text": item.fields[levels["segment"]]}
+
+
+SEGMENTS = replace(
+    GRADING, OFFERS="segment_scores", WORDING="grading_segments", FACTORS={"segment": ("headline", "lead")},
+    FACTOR_NAMES={}, shown=_segment, top_logprobs=None,
+)  # fmt: skip
+
+# --------------------------------------------------------------------------- a hundred steps
+
+TOP = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hundred(Grading):
+    """A criterion of its own, "<criterion>.hundred": its numbers are on no scale of the task."""
+
+    def criterion_of(self, task: Task) -> str:
+        """As the task's, with its own ending."""
+        return f"{super().criterion_of(task)}.hundred"
+
+    def headline(self, task: Task) -> tuple[str, ...]:
+        """That criterion."""
+        return (self.criterion_of(task),)
+
+    def scales(self, task: Task) -> dict[str, Scale]:
+        """Whole numbers from 0 to 100, and the tokens that a grade took."""
+        return {self.criterion_of(task): Numeric(0, TOP, 1), **super().scales(task)}
+
+    def alternatives(self, task: Task, item: Item, levels: Levels) -> str:
+        """The whole numbers from 0 to 100."""
+        return '"100" | [1-9] [0-9] | [0-9]'
+
+    def judgement(self, task: Task, item: Item, levels: Levels, given: str) -> Judgement:
+        """The number as written."""
+        return last_line.whole_number(given, self.criterion_of(task), (0, TOP), self.label)
+
+
+HUNDRED = Hundred(
+    OFFERS="hundred_scores", WORDING=FAMILY, tokens="of the call",
+    shown=lambda task, item, levels, earlier: {**question(task, item, levels, earlier), "top": TOP},
+)  # fmt: skip
+
+# --------------------------------------------------------------------------- a channel of its own
+
+
+@dataclass(frozen=True, kw_only=True)
+class Channelled(Grading):
+    """The text among the instructions, or in a message after them."""
+
+    def prompt(self, task: Task, item: Item, factors: Levels, earlier: Earlier | None = None) -> Prompt:
+        """One message, or the text as JSON in the last one (`factors["channel"]`)."""
+        prompt = super().prompt(task, item, factors, earlier)
+        if factors["channel"] != "separate":
+            return prompt
+        data = json.dumps({name: item.fields[name] for name in task.text}, ensure_ascii=False)
+        return replace(prompt, messages=(*prompt.messages, Message("user", f"DATA\n{data}")))
+
+
+def twin_facts(task: Task, item: Item) -> dict[str, Any]:
+    """The text, its payload if it carries one; its `cluster` is the clean twin's item."""
+    return {"cluster": item.fields.get("clean", item.id), **facts(task, item)}
+
+
+CHANNELS = Channelled(
+    OFFERS="channelled_scores", WORDING="grading_channels", FACTORS={"channel": ("inline", "separate")},
+    tokens="of the call", facts=twin_facts,
+)  # fmt: skip
+
+# --------------------------------------------------------------------------- in several ways
+
+
+class Observed(LastLine):
+    """Where `prompt` is "observations", the verdict may stand alone on the last line."""
+
+    def label_of(self, levels: Levels) -> str:
+        """None after observations."""
+        return "" if levels["prompt"] == OBSERVED else self.label
+
+    def given(self, reply: Reply, levels: Levels) -> str:
+        """What stands on the last line, behind the label or, after observations, alone."""
+        return verdict_alone(reply, self.label) if levels["prompt"] == OBSERVED else super().given(reply, levels)
+
+
+def verdict_alone(reply: Reply, label: str) -> str:
+    """The one word on the last line, or what stands there behind "<label>:". Raises `Unreadable`."""
+    text = reading.answered(reply)
+    if last_line.labelled(text, label):
+        return last_line.verdict(reply, label)
+    lines = last_line.lines(text)
+    if not lines:
+        raise reading.Unreadable("unparsed", "the reply is empty")
+    if reply.finish == "length":
+        raise reading.Unreadable("unparsed", "the token limit cut the reply")
+    if len(lines[-1].split()) != 1:
+        why = f'"{last_line.short(lines[-1])}" is no verdict alone on the last line'
+        raise reading.Unreadable("refused" if reading.is_refusal(text) else "unparsed", why)
+    return lines[-1]
+
+
+def _observations(levels: Levels) -> str:
+    return f'[^\\n]{{10,{LONGEST}}} "\\n" ' if levels["prompt"] == OBSERVED else ""
+
+
+def _own_first(levels: Levels) -> Sequence[Use]:
+    """Its own solution, where it is asked for one first."""
+    return [Use("solution")] if levels["prompt"] == "solved" else []
+
+
+class PromptedGrading(Observed, Grading):
+    """A grade, asked for in several ways."""
+
+
+def _writing(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Prompt:
+    """What the judge is asked as a writer, at temperature 0."""
+    words = wording.messages(task, f"{FAMILY}.solution", task=task.data, **item.fields)
+    return Prompt(words, temperature=0.0, max_tokens=writing.HEADLINES.max_tokens, grammar=writing.HEADLINES.grammar)
+
+
+def _written(task: Task, item: Item, levels: Levels, reply: Reply, earlier: Earlier) -> Any:
+    text = reading.answered(reply)
+    if not all(last_line.labelled(text, part) for part in writing.HEADLINES.criteria):
+        raise reading.Unreadable("unparsed", "no line for each of headline and lead")
+    return {"text": text.strip(), "tokens": spent(reply)}
+
+
+PROMPTS = PromptedGrading(
+    OFFERS="prompted_scores", WORDING=FAMILY, shown=question, lead=_observations, tokens="of the chain",
+    FACTORS={"prompt": ("plain", OBSERVED, "examples", "reference", "guidelines", "solved")},
+    STAGES=(
+        Stage("solution", _writing, _written, lambda task, item, levels: {
+            "text": "x" * sum(writing.LONGEST.values()), "tokens": 0
+        }),
+    ),
+    uses=_own_first,
+)  # fmt: skip
+
+# --------------------------------------------------------------------------- right or wrong
+
+
+@dataclass(frozen=True, kw_only=True)
+class Correctness(Observed):
+    """Yes or no on the first criterion of the task, whose options they are."""
+
+    def criterion_of(self, task: Task) -> str:
+        """The task's first criterion."""
+        return task.criteria[0]
+
+    def headline(self, task: Task) -> tuple[str, ...]:
+        """That criterion; tokens stand beside it."""
+        return task.criteria[:1]
+
+    def alternatives(self, task: Task, item: Item, levels: Levels) -> str:
+        """Yes and no."""
+        return '"yes" | "no"'
+
+    def judgement(self, task: Task, item: Item, levels: Levels, given: str) -> Judgement:
+        """One of the options of the criterion."""
+        return reading.option(given, self.criterion_of(task), tuple(task.data["criterion"][0]["options"]))
+
+
+def _solving(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Prompt:
+    words = wording.messages(task, "correctness.solution", task=task.data, **item.fields)
+    return Prompt(words, temperature=0.0, max_tokens=120, grammar=writing.SOLVING.grammar)
+
+
+def _solution(task: Task, item: Item, levels: Levels, reply: Reply, earlier: Earlier) -> Any:
+    working, number = writing.working_and_answer(reply)
+    return {"answer": f"{working} Answer: {number}", "tokens": spent(reply)}
+
+
+def _checked(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Mapping[str, Any]:
+    return {**item_fields(task, item, levels, earlier), "own": earlier.get("solution", {}).get("answer")}
+
+
+CORRECTNESS = Correctness(
+    OFFERS="prompted_verdicts", WORDING="correctness", label="Answer", shown=_checked, lead=_observations,
+    FACTORS={"prompt": ("plain", OBSERVED, "examples", "reference", "solved")}, tokens="of the chain",
+    STAGES=(
+        Stage("solution", _solving, _solution, lambda task, item, levels: {
+            "answer": "x" * (writing.LONGEST_WORKING + 16), "tokens": 0
+        }),
+    ),
+    uses=_own_first,
+)  # fmt: skip

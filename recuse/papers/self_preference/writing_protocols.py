@@ -1,0 +1,241 @@
+"""What models write before anything is judged, and how well a judge predicts a text (thesis "Investigating Bias in LLM
+Self-Evaluation").
+
+headline_generation   A headline and a lead for each news story (`stories.jsonl`), once, at temperature 1 (sec. 3).
+text_generation       An answer to each writing prompt (`prompts.jsonl`), once, at temperature 1.
+solving               Each problem (`prompts.jsonl`): a line of working, and a number on the last line. Where the right
+                      number is known (field `solution`), that says what the model can do (sec. 2.4).
+text_perplexity       How well a judge, asked to write headline and lead itself, would have predicted the text it grades
+                      (sec. 2.4.1, after Wataoka et al. 2024, arXiv:2410.21819).
+
+Texts become rows: a criterion for each part, response = its words. Where the server gives log-probabilities, a row
+"perplexity" of `headline_generation` is that of the model's own words.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from recuse.protocols import last_line, reading, wording
+from recuse.protocols.stages import Levels
+from recuse.ratings.scale import Numeric, Scale
+from recuse.schema import Item, Judge, Judgement, Prompt, RecuseError, Reply
+from recuse.tasks import Task
+
+
+@dataclass(frozen=True, kw_only=True)
+class Writing:
+    """A protocol by which a model writes its own texts. `parts`: a readable reply -> its judgements."""
+
+    WORDING: str
+    criteria: tuple[str, ...]
+    parts: Callable[[Reply], list[Judgement]]
+    asked_of: Callable[[Path], Mapping[str, Mapping[str, Any]]]
+    temperature: float = 1.0
+    max_tokens: int
+    top_logprobs: int | None = None
+    grammar: str | None = None
+    OFFERS: str = "texts"
+    FACTORS: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    REPEATS: int = 1
+
+    def items(self, task: Task, judge: Judge) -> Sequence[Item]:
+        """One item for everything that is to be written about, with the judge as the target: it writes its own."""
+        target = judge.author or judge.name
+        return tuple(Item(task.name, name, target, fields) for name, fields in self.asked_of(task.folder).items())
+
+    def headline(self, task: Task) -> tuple[str, ...]:
+        """The parts of the text."""
+        return self.criteria
+
+    def prompt(self, task: Task, item: Item, factors: Levels) -> Prompt:
+        """All fields of the item."""
+        words = wording.messages(task, self.WORDING, task=task.data, **item.fields)
+        return Prompt(words, self.temperature, self.max_tokens, top_logprobs=self.top_logprobs, grammar=self.grammar)
+
+    def read(self, task: Task, item: Item, factors: Levels, reply: Reply) -> list[Judgement]:
+        """The parts; all fail where nothing can be read."""
+        try:
+            reading.answered(reply)
+            return self.parts(reply)
+        except reading.Unreadable as failure:
+            return reading.all_failed(self.criteria, failure)
+
+
+def stories(folder: Path) -> Mapping[str, Mapping[str, Any]]:
+    """Story id -> its text as `story`, from stories.jsonl of the task folder."""
+    return {name: {"story": row["text"]} for name, row in _rows(folder / "stories.jsonl", ("text",)).items()}
+
+
+def prompts(folder: Path) -> Mapping[str, Mapping[str, Any]]:
+    """Prompt id -> its other fields, from prompts.jsonl of the task folder."""
+    return _rows(folder / "prompts.jsonl", ())
+
+
+@lru_cache
+def _rows(path: Path, needs: tuple[str, ...]) -> Mapping[str, Mapping[str, Any]]:
+    try:
+        rows = [json.loads(line) for line in path.read_text("utf-8").split("\n") if line.strip()]
+        if lacking := [name for row in rows for name in needs if name not in row]:
+            raise KeyError(lacking[0])
+        return {row["id"]: {name: value for name, value in row.items() if name != "id"} for row in rows}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise RecuseError(
+            f"{path}: not a list of {path.stem}, one JSON object with {' and '.join(('an id', *needs))} a line "
+            f"({type(error).__name__}: {error})"
+        ) from None
+
+
+# --------------------------------------------------------------------------- headlines
+
+LONGEST = {"headline": 100, "lead": 320}
+"""Characters that the grammar allows, well above the words asked for; without it nothing is cut."""
+
+
+def _headline_and_lead(reply: Reply) -> list[Judgement]:
+    """A lead that the token limit cut is unparsed."""
+    rows = [_part(reply.text, part, cut=part == "lead" and reply.finish == "length") for part in LONGEST]
+    return [*rows, perplexity("perplexity", reply.tokens)] if reply.tokens else rows
+
+
+def _part(text: str, part: str, cut: bool) -> Judgement:
+    lines = last_line.labelled(text, part)
+    if len(lines) != 1 or not lines[0]:
+        what = "an empty line" if len(lines) == 1 else f"{len(lines)} lines"
+        return Judgement(part, status="unparsed", why=f'{what} "{part.capitalize()}: ...", one with words is wanted')
+    if cut:
+        return Judgement(part, status="unparsed", why="the token limit cut the reply")
+    return Judgement(part, response=lines[0])
+
+
+HEADLINES = Writing(
+    WORDING="headline_generation", criteria=tuple(LONGEST), parts=_headline_and_lead, asked_of=stories, max_tokens=240,
+    top_logprobs=1,
+    grammar="root ::= " + ' "\\n" '.join(f'"{p.capitalize()}: " [^\\n]{{1,{most}}}' for p, most in LONGEST.items()),
+)  # fmt: skip
+
+# --------------------------------------------------------------------------- any text
+
+
+def _whole(reply: Reply) -> list[Judgement]:
+    """The text as it stands; one that the token limit cut is a text too, and says so by breaking off."""
+    text = reply.text.strip()
+    if not text:
+        raise reading.Unreadable("unparsed", "the reply is empty")
+    return [Judgement("response", response=text)]
+
+
+TEXTS = Writing(WORDING="text_generation", criteria=("response",), parts=_whole, asked_of=prompts, max_tokens=90)
+
+# --------------------------------------------------------------------------- solutions
+
+LONGEST_WORKING = 120  # characters that the grammar allows
+
+
+def working_and_answer(reply: Reply) -> tuple[str, str]:
+    """The working without the line of the answer, and the number as its digits. Raises `Unreadable` without a
+    number."""
+    answer = number(last_line.verdict(reply, "Answer"))
+    working = [line for line in last_line.lines(reply.text) if not last_line.labelled(line, "Answer")]
+    return " ".join(working), answer
+
+
+def number(given: str) -> str:
+    """A whole number as its digits, "1,200" and "1200." read as 1200; `Unreadable` for anything else."""
+    digits = re.sub(r"(?<=\d),(?=\d{3}\b)", "", given.strip().rstrip("."))
+    if not re.fullmatch(r"-?[0-9]{1,9}", digits):
+        raise reading.Unreadable("unparsed", f'"Answer: {last_line.short(given)}" is not a whole number')
+    return str(int(digits))
+
+
+def _solution(reply: Reply) -> list[Judgement]:
+    working, answer = working_and_answer(reply)
+    return [Judgement("working", response=working), Judgement("answer", response=answer)]
+
+
+SOLVING = Writing(
+    WORDING="solving", criteria=("working", "answer"), parts=_solution, asked_of=prompts, temperature=0.7,
+    max_tokens=120, grammar=f'root ::= [^\\n]{{5,{LONGEST_WORKING}}} "\\n" "Answer: " [0-9]{{1,6}}',
+)  # fmt: skip
+
+# --------------------------------------------------------------------------- perplexity
+
+
+def perplexity(criterion: str, tokens: Sequence[tuple[str, float]]) -> Judgement:
+    """exp(-mean log-probability) of the tokens written, at least 1: how much the words surprised the model."""
+    mean = math.fsum(logprob for _, logprob in tokens) / len(tokens)
+    if mean < -700:  # exp would overflow: some token was as good as impossible
+        return Judgement(criterion, status="unparsed", why="a written token has no probability to speak of")
+    return Judgement(criterion, score=math.exp(-mean))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Likelihood:
+    """The grammar leaves the judge nothing to write but the text, and the log-probabilities, which are those before the
+    grammar is applied, say how likely every token was. Two rows, the end of the reply left out of both:
+
+        perplexity            exp(-mean log-probability) of the tokens, at least 1
+        bits_per_character    -sum of log2 p over the tokens / characters of the text
+
+    Perplexity is per token of the judge's own tokenizer, so it compares texts within a judge; bits per character
+    compare judges, too. A reply that is not the text, or has no log-probabilities, has neither, as with every server
+    that knows no grammar."""
+
+    OFFERS: str = "likelihoods"
+    FACTORS: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    REPEATS: int = 1
+    WORDING: str = HEADLINES.WORDING
+
+    def items(self, task: Task, judge: Judge) -> Sequence[Item]:
+        """All items of the task, whoever judges."""
+        return task.items
+
+    def headline(self, task: Task) -> tuple[str, ...]:
+        """Bits per character, by which judges can be compared; perplexity stands beside it."""
+        return ("bits_per_character",)
+
+    def scales(self, task: Task) -> dict[str, Scale]:
+        """Perplexity from 1 and bits per character from 0, without an upper end; lower is better predicted."""
+        return {
+            "perplexity": Numeric(1.0, math.inf, reversed=True),
+            "bits_per_character": Numeric(0.0, math.inf, reversed=True, unit="bits per character"),
+        }
+
+    def prompt(self, task: Task, item: Item, factors: Levels) -> Prompt:
+        """The prompt of `headline_generation`, with a grammar that allows the text of the item alone."""
+        words = wording.messages(task, self.WORDING, task=task.data, story=item.fields["story"])
+        # GBNF escapes quotes, backslashes and line ends as JSON does.
+        grammar = f"root ::= {json.dumps(_text(item), ensure_ascii=False)}"
+        return Prompt(words, temperature=0.0, max_tokens=600, top_logprobs=1, grammar=grammar)
+
+    def read(self, task: Task, item: Item, factors: Levels, reply: Reply) -> list[Judgement]:
+        """Both rows by the formulas above; both fail where the reply is not the text or has no log-probabilities."""
+        try:
+            text = reading.answered(reply)
+            if text != _text(item):
+                raise reading.Unreadable("unparsed", "the reply is not the text whose perplexity is asked")
+            written = [one for one in reply.tokens or () if one[0]]  # the token that ends a reply is empty
+            if not written:
+                raise reading.Unreadable("unparsed", "the reply has no log-probabilities")
+        except reading.Unreadable as failure:
+            return reading.all_failed(self.scales(task), failure)
+        per_token = perplexity("perplexity", written)
+        if per_token.score is None:
+            return [per_token, replace(per_token, criterion="bits_per_character")]
+        bits = math.log2(per_token.score) * len(written)
+        return [per_token, Judgement("bits_per_character", score=bits / len(text))]
+
+
+def _text(item: Item) -> str:
+    """The text as an author would have written it."""
+    return f"Headline: {item.fields['headline']}\nLead: {item.fields['lead']}"
+
+
+PERPLEXITY = Likelihood()

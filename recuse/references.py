@@ -1,0 +1,174 @@
+"""What judges are compared with beside each other: what people said, and what is true. Read from a task's files.
+
+[people]                        # task.toml
+file = "people.csv"             # rater, item, target, criterion, score or response; or target, mean, sd, n; a column
+                                # protocol where people were asked by several
+simulated = true                # drawn from a model; nobody was asked
+
+[reference]
+file = "truth.csv"              # item, value, and name where items have one
+event_rates = "rates.toml"      # or: computed from a file by the function of this name, an entry point of group
+                                # recuse.references or a dotted path: path -> columns item, value, value_<year>
+names = "categories.csv"
+
+[people.single]                 # people's single ratings per criterion, who did not know who wrote what, beside
+file = "people.csv"             # their published means: rater, label (or target), criterion, score, item if several
+scale = { minimum = 1, maximum = 10 }   # people's own, which need not be the judges'
+simulated = true
+
+[people.single.blind]           # what people saw in place of the authors' names
+LLM1 = "gpt-5.1"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from os.path import normpath
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from recuse.configuration.names import named
+from recuse.ratings import Numeric, Ratings
+from recuse.schema import RecuseError
+from recuse.tasks import Task
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["BLINDED", "SUMMARY", "blinded_people", "payloads_of", "people_of", "persons_of", "reference_of"]
+
+SUMMARY = ("target", "mean", "sd", "n")
+BLINDED = "blinded_people"
+"""What people's single ratings are offered as. They stay apart from the judges' ratings: on another scale, scores of
+people and judges do not subtract."""
+
+
+def people_of(task: Task, protocol: str) -> pd.DataFrame | None:
+    """Ratings by people as the task's file has them, those by this protocol where it tells them apart; None where there
+    are none. A table of means has the columns `SUMMARY`, any other the columns rater, item, and score or response."""
+    if "people" not in task.data:
+        return None
+    table = _csv(task, task.data["people"]["file"])
+    if not set(SUMMARY) <= set(table.columns) and "rater" not in table:
+        raise RecuseError(
+            f"{task.folder / task.data['people']['file']}: ratings by people have the columns rater, item, and score "
+            f"or response, means of people {', '.join(SUMMARY)}; there is {', '.join(table.columns)}"
+        )
+    if set(SUMMARY) <= set(table.columns) and "scale" in task.data["people"]:
+        scale = task.data["people"]["scale"]
+        table = table.assign(minimum=float(scale["minimum"]), maximum=float(scale["maximum"]))
+    if "protocol" not in table:
+        return table
+    mine = table[table["protocol"] == protocol].drop(columns="protocol").reset_index(drop=True)
+    return mine if len(mine) else None
+
+
+def persons_of(task: Task, protocol: str) -> pd.DataFrame | None:
+    """Ratings by people one by one; None where the task names none or knows their means alone."""
+    people = people_of(task, protocol)
+    return people if people is not None and "rater" in people else None
+
+
+def reference_of(task: Task) -> pd.DataFrame | None:
+    """The true value of each item: columns item, value, and name; None where the task names none."""
+    if "reference" not in task.data:
+        return None
+    given = task.data["reference"]
+    table = _true_values(task, given)
+    if missing := [name for name in ("item", "value") if name not in table]:
+        raise RecuseError(f"task {task.name}: the reference lacks the column(s) {', '.join(missing)}")
+    table = table.assign(item=table["item"].astype(str))
+    if "names" in given:
+        names = _csv(task, given["names"])
+        first, name = names.columns[0], "name"
+        names = names.assign(item=names[first].astype(str))[["item", name]]
+        table = table.drop(columns=[c for c in ("name",) if c in table]).merge(names, on="item", how="left")
+    return table
+
+
+def _true_values(task: Task, given: Mapping[str, str]) -> pd.DataFrame:
+    kind = next((name for name in given if name not in ("file", "names")), None)
+    if kind is None:
+        return _csv(task, given["file"])
+    path = Path(normpath(task.folder / given[kind]))
+    if not path.is_file():
+        raise RecuseError(f"{path}: no such file; task.toml of {task.name} names it")
+    read: Callable[[Path], pd.DataFrame] = named(kind, what="kind of true values", package="recuse.references")
+    return read(path)
+
+
+def blinded_people(task: Task) -> Ratings | None:
+    """Ratings of people alone, on their own scale; None where the task names none.
+
+    Raises `RecuseError` for a file that lacks a column, a label that stands for nobody, and an unknown criterion."""
+    import pandas as pd
+
+    source = task.data.get("people", {}).get("single")
+    if source is None:
+        return None
+    path = task.folder / source["file"]
+    if not path.is_file():
+        raise RecuseError(f"{path}: no such file; task.toml of {task.name} names it under [people.single]")
+    table, blind = pd.read_csv(path), source.get("blind", {})
+    if "target" not in table and "label" in table:
+        if unknown := sorted(set(map(str, table["label"])) - set(blind)):
+            raise RecuseError(
+                f"{path}: label {unknown[0]!r} stands for nobody; task.toml lists {', '.join(blind)} under "
+                "[people.single.blind]"
+            )
+        table = table.assign(target=table["label"].map(blind))
+    if missing := [name for name in ("rater", "target", "criterion", "score") if name not in table]:
+        raise RecuseError(f"{path}: lacks {', '.join(missing)}; it has {', '.join(map(str, table.columns))}")
+    if strange := sorted(set(map(str, table["criterion"])) - set(task.criteria)):
+        raise RecuseError(f"{path}: {strange[0]!r} is no criterion of {task.name}; it has {', '.join(task.criteria)}")
+    item = table["item"] if "item" in table else table["target"]
+    table = table.assign(kind="person", simulated=bool(source.get("simulated")), item=item)
+    scale = Numeric(float(source["scale"]["minimum"]), float(source["scale"]["maximum"]), source["scale"].get("step"))
+    return Ratings.of(table.drop(columns=[c for c in ("label",) if c in table]), scales=scale, factors=[])
+
+
+def payloads_of(task: Task) -> pd.DataFrame | None:
+    """Instructions that attackers add to texts: columns payload, class, language, text, and held_out, whether it was
+    written after and apart from the defences; None where the task names none. "{best}" in a text becomes the best
+    score, "{label}" the letter A."""
+    if "payloads" not in task.data:
+        return None
+    import pandas as pd
+
+    files = task.data["payloads"]
+    table = pd.concat(
+        [_payloads(task, files[name]).assign(held_out=name == "held_out") for name in ("known", "held_out")],
+        ignore_index=True,
+    )
+    best = f"{task.scale[1]:g}"
+    texts = [text.replace("{best}", best).replace("{label}", "A") for text in table["text"]]
+    return table.assign(text=texts, language=table["language"].fillna("en"))
+
+
+def _payloads(task: Task, file: str) -> pd.DataFrame:
+    table = _table(task, file, "lines")
+    if missing := [name for name in ("id", "class", "text") if name not in table]:
+        raise RecuseError(f"{task.folder / file}: a payload has id, class and text; missing: {', '.join(missing)}")
+    columns = ["payload", "class", "language", "text"]
+    return table.rename(columns={"id": "payload"}).reindex(columns=columns)
+
+
+def _csv(task: Task, file: str) -> pd.DataFrame:
+    return _table(task, file, "csv").copy()
+
+
+def _table(task: Task, file: str, kind: str) -> pd.DataFrame:
+    """A file of the task, read once per state of the file: every protocol of a task asks for it."""
+    path: Path = task.folder / file
+    if not path.is_file():
+        raise RecuseError(f"{path}: no such file; task.toml of {task.name} names it")
+    about = path.stat()
+    return _read(path, kind, (about.st_mtime_ns, about.st_size))
+
+
+@lru_cache(maxsize=16)
+def _read(path: Path, kind: str, stamp: tuple[int, int]) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.read_csv(path) if kind == "csv" else pd.read_json(path, lines=True, dtype=False)

@@ -1,0 +1,96 @@
+"""Stored replies: which line answers a call, and what is wrong with a file that cannot."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recuse.schema import Call, Request
+from recuse.standins import StandInError
+from recuse.standins.stored_replies import TableSource
+
+
+def call(item: str = "a", repeat: int = 0, condition: str = "attributed", judge: str = "j") -> Call:
+    factors = (("condition", condition),)
+    return Call(
+        "t", "rubric", judge, item, "x", factors, repeat, Request("http://j.invalid/v1", b'{"n":1}'), "key", "cell"
+    )
+
+
+def stored(tmp_path: Path, *rows: dict[str, Any], packed: bool = False) -> TableSource:
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    folder = tmp_path / "t"
+    folder.mkdir()
+    if packed:
+        (folder / "rubric.jsonl.gz").write_bytes(gzip.compress(text.encode()))
+    else:
+        (folder / "rubric.jsonl").write_text(text, encoding="utf-8")
+    return TableSource(tmp_path)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_the_line_that_says_most_wins(tmp_path: Path, packed: bool) -> None:
+    source = stored(
+        tmp_path,
+        {"judge": "j", "text": "anything"},
+        {"judge": "j", "item": "a", "text": "any run of a"},
+        {
+            "judge": "j",
+            "item": "a",
+            "factors": {"condition": "attributed"},
+            "repeat": 2,
+            "text": "run 2 of a, attributed",
+        },
+        packed=packed,
+    )
+    assert source.reply(call("b"), {}).text == "anything"
+    assert source.reply(call("a", 2, "anonymized"), {}).text == "any run of a"
+    assert source.reply(call("a", 1), {}).text == "any run of a"
+    assert source.reply(call("a", 2), {}).text == "run 2 of a, attributed"
+
+
+def test_refusals_and_approximate_tokens(tmp_path: Path) -> None:
+    source = stored(tmp_path, {"judge": "j", "text": "x" * 41, "refusal": True})
+    reply = source.reply(call(), {})
+    assert (reply.refusal, reply.output_tokens, reply.input_tokens) == (True, 10, 1)
+
+
+def test_no_line_for_the_call(tmp_path: Path) -> None:
+    source = stored(tmp_path, {"judge": "j", "item": "a", "repeat": 0, "text": "x"})
+    with pytest.raises(StandInError, match=r"no reply of j on item a, target x, condition attributed, repeat 7"):
+        source.reply(call("a", 7), {})
+    with pytest.raises(StandInError, match="no reply of someone"):
+        source.reply(call(judge="someone"), {})
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"judge": "j", "text": "x"}\nnot json\n', r"rubric.jsonl:2: not a reply"),
+        ('{"judge": "j"}\n', r"rubric.jsonl:1: not a reply \(KeyError 'text'\)"),
+        ('["judge"]\n', r"rubric.jsonl:1: not a reply"),
+        ('{"judge": "j", "text": "x", "run": 1}\n', r"rubric.jsonl:1: unknown member\(s\) run; known: factors, item"),
+        (
+            '{"judge": "j", "text": "x"}\n{"judge": "j", "text": "y"}\n',
+            r"rubric.jsonl:2: this call was already answered",
+        ),
+    ],
+)
+def test_a_damaged_file_names_its_line(tmp_path: Path, content: str, message: str) -> None:
+    (tmp_path / "t").mkdir()
+    (tmp_path / "t" / "rubric.jsonl").write_text(content, encoding="utf-8")
+    with pytest.raises(StandInError, match=message):
+        TableSource(tmp_path).reply(call(), {})
+
+
+@pytest.mark.parametrize("content", [None, b"\x1f\x8b torn", b"plain"])
+def test_an_unreadable_archive(tmp_path: Path, content: bytes | None) -> None:
+    (tmp_path / "t").mkdir()
+    if content is not None:
+        (tmp_path / "t" / "rubric.jsonl.gz").write_bytes(content)
+    with pytest.raises(StandInError, match=r"rubric.jsonl.gz: stored replies cannot be read"):
+        TableSource(tmp_path).reply(call(), {})
