@@ -9,8 +9,8 @@ A team names its own by dotted path ("our_judges.one_word"), or gives it a short
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from types import ModuleType
@@ -18,7 +18,7 @@ from typing import Any
 
 from recuse.schema import RecuseError
 
-__all__ = ["checked_distinct", "checked_name", "named_module", "named_object"]
+__all__ = ["checked_distinct", "checked_name", "installed", "named_module", "named_object"]
 
 NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?")
 _RESERVED = {"con", "prn", "aux", "nul", *(f"com{i}" for i in range(1, 10)), *(f"lpt{i}" for i in range(1, 10))}
@@ -76,11 +76,17 @@ def named_object(name: str, *, what: str, package: str, known: Sequence[str] = (
     return getattr(module, attribute)
 
 
+@cache
+def installed(group: str) -> Mapping[str, str]:
+    """Name -> dotted path of every entry point of a group; read once per process, for metadata are files."""
+    return {point.name: point.value for point in entry_points(group=group)}
+
+
 def _dotted(name: str, what: str, package: str, known: Sequence[str]) -> str:
     if "." in name.strip("."):
         return name
-    for point in entry_points(group=package, name=name):
-        return point.value
+    if name in installed(package):
+        return installed(package)[name]
     raise RecuseError(
         f"unknown {what} {name!r}; known: {', '.join(known) or 'none'}. A {what} of your own is named by its dotted "
         f"path, our_judges.{name.strip('.') or 'name'}, or by an entry point of group {package}"

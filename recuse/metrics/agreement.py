@@ -54,8 +54,8 @@ def percent_agreement(ratings: Ratings) -> Estimates:
     """Share of texts to which the judge gives a person's answer, by judge and factor level: mean_u sum_k a_uk b_uk, a
     and b the shares of option k among the judge's answers and among people's. Undefined for numbers.
 
-    >>> from recuse.metrics.agreement_example import said
-    >>> percent_agreement(said(judge="ppff", ann="ppfp")).of(judge="judge").value
+    >>> from recuse.metrics.agreement_example import rated
+    >>> percent_agreement(rated(judge="ppff", ann="ppfp")).of(judge="judge").value
     0.75
     """
 
@@ -86,8 +86,8 @@ def cohen_kappa(ratings: Ratings, weights: Weights = "plain") -> Estimates:
     linear and quadratic are for options in order. Detail: base rate, labels per option, the constant predictor, whose
     kappa is 0. Undefined where both always give one and the same answer, and for numbers (see `concordance`).
 
-    >>> from recuse.metrics.agreement_example import said
-    >>> cohen_kappa(said(judge="ppff", ann="ppfp")).of(judge="judge").value
+    >>> from recuse.metrics.agreement_example import rated
+    >>> cohen_kappa(rated(judge="ppff", ann="ppfp")).of(judge="judge").value
     0.5
     """
     return _chance_corrected(ratings, "cohen_kappa", two.cohen, weights)
@@ -102,8 +102,8 @@ def scott_pi(ratings: Ratings, weights: Weights = "plain") -> Estimates:
     """Scott's pi of one answer of the judge and one of a person, by judge and factor level; Fleiss' kappa of the two.
     Undefined as Cohen's kappa.
 
-    >>> from recuse.metrics.agreement_example import said
-    >>> round(scott_pi(said(judge="ppff", ann="ppfp")).of(judge="judge").value, 4)
+    >>> from recuse.metrics.agreement_example import rated
+    >>> round(scott_pi(rated(judge="ppff", ann="ppfp")).of(judge="judge").value, 4)
     0.4667
     """
     return _chance_corrected(ratings, "scott_pi", two.scott, weights)
@@ -117,8 +117,8 @@ def scott_pi(ratings: Ratings, weights: Weights = "plain") -> Estimates:
 def gwet_ac(ratings: Ratings, weights: Weights = "plain") -> Estimates:
     """Gwet's AC1 (with weights: AC2) of one answer of the judge and one of a person, by judge and factor level.
 
-    >>> from recuse.metrics.agreement_example import said
-    >>> round(gwet_ac(said(judge="ppff", ann="ppfp")).of(judge="judge").value, 4)
+    >>> from recuse.metrics.agreement_example import rated
+    >>> round(gwet_ac(rated(judge="ppff", ann="ppfp")).of(judge="judge").value, 4)
     0.5294
     """
     return _chance_corrected(ratings, "gwet_ac", two.gwet, weights)
@@ -134,8 +134,8 @@ def krippendorff_alpha(ratings: Ratings, level: Level | None = None) -> Estimate
     nominal for options, ordinal for options in order, interval for numbers, unless `level` says otherwise.
     Undefined where all these answers are equal.
 
-    >>> from recuse.metrics.agreement_example import said
-    >>> round(krippendorff_alpha(said(judge="1245", ann="1355")).of(judge="judge").value, 4)
+    >>> from recuse.metrics.agreement_example import rated
+    >>> round(krippendorff_alpha(rated(judge="1245", ann="1355")).of(judge="judge").value, 4)
     0.9186
     """
 
@@ -171,8 +171,8 @@ def gain_over_constant(ratings: Ratings) -> Estimates:
     was asked about and did not answer counts as a constant answer: it gains nothing. Undefined where no two people
     rated one text, and where people all say the same.
 
-    >>> from recuse.metrics.agreement_example import said
-    >>> gain = gain_over_constant(said(judge="ppff", ann="ppfp", bea="pfff")).of(judge="judge")
+    >>> from recuse.metrics.agreement_example import rated
+    >>> gain = gain_over_constant(rated(judge="ppff", ann="ppfp", bea="pfff")).of(judge="judge")
     >>> gain.value, gain.detail["judge_gain"], gain.detail["people_gain"]
     (0.5, 0.5, 0.0)
     """

@@ -46,8 +46,8 @@ def concordance(ratings: Ratings) -> Estimates:
     """Lin's concordance of one answer of the judge and one of a person, by judge and factor level:
     2 cov / (var + var + (difference of means)^2), which is Cohen's kappa with quadratic weights.
 
-    >>> from recuse.metrics.agreement_example import said
-    >>> round(concordance(said(judge="1245", ann="1355")).of(judge="judge").value, 4)
+    >>> from recuse.metrics.agreement_example import rated
+    >>> round(concordance(rated(judge="1245", ann="1355")).of(judge="judge").value, 4)
     0.9091
     """
 
@@ -68,8 +68,8 @@ def pearson(ratings: Ratings) -> Estimates:
     """Pearson's r of the judge's mean and people's mean over texts, by judge and factor level. Undefined where either
     gives every text the same.
 
-    >>> from recuse.metrics.agreement_example import said
-    >>> round(pearson(said(judge="124", ann="123")).of(judge="judge").value, 3)
+    >>> from recuse.metrics.agreement_example import rated
+    >>> round(pearson(rated(judge="124", ann="123")).of(judge="judge").value, 3)
     0.982
     """
     return _of_means(ratings, "pearson", of_raters.pearson)
@@ -82,8 +82,8 @@ def pearson(ratings: Ratings) -> Estimates:
 def spearman(ratings: Ratings) -> Estimates:
     """Spearman's rho of the judge's mean and people's mean over texts, by judge and factor level.
 
-    >>> from recuse.metrics.agreement_example import said
-    >>> spearman(said(judge="124", ann="123")).of(judge="judge").value
+    >>> from recuse.metrics.agreement_example import rated
+    >>> spearman(rated(judge="124", ann="123")).of(judge="judge").value
     1.0
     """
     return _of_means(ratings, "spearman", of_raters.spearman_rho)
@@ -96,8 +96,8 @@ def spearman(ratings: Ratings) -> Estimates:
 def kendall(ratings: Ratings) -> Estimates:
     """Kendall's tau-b of the judge's mean and people's mean over texts, by judge and factor level.
 
-    >>> from recuse.metrics.agreement_example import said
-    >>> round(kendall(said(judge="1224", ann="1234")).of(judge="judge").value, 4)
+    >>> from recuse.metrics.agreement_example import rated
+    >>> round(kendall(rated(judge="1224", ann="1234")).of(judge="judge").value, 4)
     0.9129
     """
     return _of_means(ratings, "kendall", of_raters.kendall_tau)
@@ -110,8 +110,8 @@ def kendall(ratings: Ratings) -> Estimates:
 def mean_error(ratings: Ratings) -> Estimates:
     """Mean over texts of the judge's mean less people's mean, by judge and factor level, in the scale's unit.
 
-    >>> from recuse.metrics.agreement_example import said
-    >>> mean_error(said(judge="1245", ann="1234", bea="1234")).of(judge="judge").value
+    >>> from recuse.metrics.agreement_example import rated
+    >>> mean_error(rated(judge="1245", ann="1234", bea="1234")).of(judge="judge").value
     0.5
     """
     return _of_means(ratings, "mean_error", of_raters.mean_error, scaled=True)
@@ -125,8 +125,8 @@ def absolute_error(ratings: Ratings) -> Estimates:
     """Mean over texts of |judge's mean - people's mean|, by judge and factor level; detail `constant`: people's median
     and its absolute error.
 
-    >>> from recuse.metrics.agreement_example import said
-    >>> absolute_error(said(judge="1245", ann="2234")).of(judge="judge").value
+    >>> from recuse.metrics.agreement_example import rated
+    >>> absolute_error(rated(judge="1245", ann="2234")).of(judge="judge").value
     0.75
     """
     return _of_means(ratings, "absolute_error", of_raters.mean_absolute_error, scaled=True)
@@ -142,8 +142,8 @@ def icc_with_people(ratings: Ratings, form: IccForm = "ICC(2,1)") -> Estimates:
     Forms as in Shrout and Fleiss (1979). The F interval takes texts as independent and scores as normal; where texts
     come in clusters, the jackknife over clusters takes its place. Detail `forms`: all six.
 
-    >>> from recuse.metrics.agreement_example import said
-    >>> round(icc_with_people(said(judge="1245", ann="1355")).of(judge="judge").value, 4)
+    >>> from recuse.metrics.agreement_example import rated
+    >>> round(icc_with_people(rated(judge="1245", ann="1355")).of(judge="judge").value, 4)
     0.9302
     """
 

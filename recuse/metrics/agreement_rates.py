@@ -31,8 +31,8 @@ def true_positive_rate(ratings: Ratings) -> Estimates:
     """P(judge says the better option | a person does), by judge and factor level; Clopper-Pearson. Undefined where
     people pass nothing. A judge that always passes has 1.
 
-    >>> from recuse.metrics.agreement_example import said
-    >>> true_positive_rate(said(judge="pfpf", ann="ppff")).of(judge="judge").value
+    >>> from recuse.metrics.agreement_example import rated
+    >>> true_positive_rate(rated(judge="pfpf", ann="ppff")).of(judge="judge").value
     0.5
     """
     return _rate(ratings, "true_positive_rate", "true positive rate")
@@ -46,8 +46,8 @@ def true_positive_rate(ratings: Ratings) -> Estimates:
 def true_negative_rate(ratings: Ratings) -> Estimates:
     """P(judge says the worse option | a person does), by judge and factor level. A judge that always passes has 0.
 
-    >>> from recuse.metrics.agreement_example import said
-    >>> true_negative_rate(said(judge="pppp", ann="ppff")).of(judge="judge").value
+    >>> from recuse.metrics.agreement_example import rated
+    >>> true_negative_rate(rated(judge="pppp", ann="ppff")).of(judge="judge").value
     0.0
     """
     return _rate(ratings, "true_negative_rate", "true negative rate")
@@ -60,8 +60,8 @@ def true_negative_rate(ratings: Ratings) -> Estimates:
 def precision(ratings: Ratings) -> Estimates:
     """P(a person says the better option | the judge does), by judge and factor level.
 
-    >>> from recuse.metrics.agreement_example import said
-    >>> precision(said(judge="pppp", ann="ppff")).of(judge="judge").value
+    >>> from recuse.metrics.agreement_example import rated
+    >>> precision(rated(judge="pppp", ann="ppff")).of(judge="judge").value
     0.5
     """
     return _rate(ratings, "precision", "precision")
@@ -74,8 +74,8 @@ def precision(ratings: Ratings) -> Estimates:
 def f1(ratings: Ratings) -> Estimates:
     """2 TP / (2 TP + FP + FN) with the better option as positive, by judge and factor level.
 
-    >>> from recuse.metrics.agreement_example import said
-    >>> round(f1(said(judge="pppp", ann="ppff")).of(judge="judge").value, 4)
+    >>> from recuse.metrics.agreement_example import rated
+    >>> round(f1(rated(judge="pppp", ann="ppff")).of(judge="judge").value, 4)
     0.6667
     """
     return _rate(ratings, "f1", "F1")
@@ -89,8 +89,8 @@ def confusion(ratings: Ratings) -> Estimates:
     """Detail `values` (judge's option in rows, people's in columns): number of texts, shared out where several people
     rated one. The value is the percent agreement, without an interval of its own.
 
-    >>> from recuse.metrics.agreement_example import said
-    >>> confusion(said(judge="pppf", ann="ppff")).of(judge="judge").detail["values"]
+    >>> from recuse.metrics.agreement_example import rated
+    >>> confusion(rated(judge="pppf", ann="ppff")).of(judge="judge").detail["values"]
     [[1.0, 0.0], [1.0, 2.0]]
     """
 

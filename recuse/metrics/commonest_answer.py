@@ -25,8 +25,8 @@ def commonest_answer(ratings: Ratings) -> Estimates:
     about; of repeats each counts. Detail: `answer`, that answer in words, and `n`. Without an interval: it describes
     the answers there are. Undefined for a judge without two answers.
 
-    >>> from recuse.metrics.agreement_example import said
-    >>> commonest_answer(said(judge="pppf", ann="ppff")).of(judge="judge").value
+    >>> from recuse.metrics.agreement_example import rated
+    >>> commonest_answer(rated(judge="pppf", ann="ppff")).of(judge="judge").value
     0.75
     """
     return by_judge(ratings, _commonest)

@@ -39,8 +39,8 @@ def sensitivity(ratings: Ratings, positive: str = "", threshold: float | None = 
     below a limit passes at most as often as the level says at any size (Clopper and Pearson 1934, Biometrika 26,
     404-413); over clusters at the effective sample size. Undefined where the reference has no positive text.
 
-    >>> from recuse.metrics.agreement_example import said
-    >>> found = sensitivity(said(judge="ffpp-p", ann="fffppp"), positive="fail").of(judge="judge")
+    >>> from recuse.metrics.agreement_example import rated
+    >>> found = sensitivity(rated(judge="ffpp-p", ann="fffppp"), positive="fail").of(judge="judge")
     >>> round(found.value, 4), found.detail["positive"]
     (0.6667, 'fail')
     """
@@ -56,8 +56,8 @@ def sensitivity(ratings: Ratings, positive: str = "", threshold: float | None = 
 def specificity(ratings: Ratings, positive: str = "", threshold: float | None = None) -> Estimates:
     """P(judge negative | reference negative), by judge and factor level; everything else as for `sensitivity`.
 
-    >>> from recuse.metrics.agreement_example import said
-    >>> round(specificity(said(judge="ffpp-p", ann="fffppp"), positive="fail").of(judge="judge").value, 4)
+    >>> from recuse.metrics.agreement_example import rated
+    >>> round(specificity(rated(judge="ffpp-p", ann="fffppp"), positive="fail").of(judge="judge").value, 4)
     0.6667
     """
     return _by_judge("specificity", ratings, 0.0, positive, threshold)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from recuse.metrics.estimates import estimated, number, undefined
-from recuse.metrics.losses import beside
+from recuse.metrics.losses import add_losses
 from recuse.metrics.measure import measure
 from recuse.ratings import Ratings
 from recuse.ratings.answers import COMPARED
@@ -32,8 +32,8 @@ def share_bias(ratings: Ratings, positive: str = "", threshold: float | None = N
     pairs, within -1 and 1 (`bounded_mean`): a judge that never differs from people has 0 with an interval. Texts that
     the judge left without an answer do not count and stand under `losses`. Undefined without a common text.
 
-    >>> from recuse.metrics.agreement_example import said
-    >>> share_bias(said(judge="ffff", ann="fppp", bea="ffpp"), positive="fail").of(judge="judge").value
+    >>> from recuse.metrics.agreement_example import rated
+    >>> share_bias(rated(judge="ffff", ann="fppp", bea="ffpp"), positive="fail").of(judge="judge").value
     0.625
     """
     estimates = {
@@ -70,4 +70,4 @@ def _bias(decided: BinaryDecisions, judge: int) -> Estimate:
     # An unanswered text could have been called either way: at worst 1 - p, or -p.
     unseen = decided.expected[wanted & ~used]
     ends = (-float(unseen.mean()), 1 - float(unseen.mean())) if len(unseen) else (-1.0, 1.0)
-    return beside(estimate, sides, ends)
+    return add_losses(estimate, sides, ends)

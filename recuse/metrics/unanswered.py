@@ -33,8 +33,8 @@ def unanswered(ratings: Ratings) -> Estimates:
     with interval and p-value, so that a judge which passes over the hard ones is told from one that loses some at
     random; None where no two people rated such texts. Undefined where people rated none of what the judge was asked.
 
-    >>> from recuse.metrics.agreement_example import said
-    >>> unanswered(said(judge="p-pf", ann="ppff")).of(judge="judge").value
+    >>> from recuse.metrics.agreement_example import rated
+    >>> unanswered(rated(judge="p-pf", ann="ppff")).of(judge="judge").value
     0.25
     """
     return by_judge(ratings, _unanswered)

@@ -42,7 +42,7 @@ def _turn(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier) 
     return Prompt(_words(name, task, item, factors, earlier), temperature=0.0, max_tokens=200, grammar=grammar)
 
 
-def _said(task: Task, item: Item, factors: Mapping[str, str], reply: Reply, earlier: Earlier) -> Any:
+def _spoken(task: Task, item: Item, factors: Mapping[str, str], reply: Reply, earlier: Earlier) -> Any:
     place = pairwise.chosen_place(reply, pairwise.LABEL, factors)
     return {"text": reading.answered(reply).strip(), "place": place, "tokens": grading_family.spent(reply)}
 
@@ -52,9 +52,10 @@ def _specimen(task: Task, item: Item, factors: Mapping[str, str]) -> Any:
 
 
 STAGES = (
-    Stage("review", _turn, _said, _specimen, per=PER),
+    Stage("review", _turn, _spoken, _specimen, per=PER),
     Stage(
-        "answer", _turn, _said, _specimen, per=PER, uses=lambda factors: [Use("review"), Use("review", next_judge=True)]
+        "answer", _turn, _spoken, _specimen, per=PER,
+        uses=lambda factors: [Use("review"), Use("review", next_judge=True)],
     ),
 )
 

@@ -23,7 +23,7 @@ def contradiction(before: Ratings, after: Ratings, common: Collection[tuple[str,
     topic, the text, the right answer) differs for most of the `common` ones, (item, target); "" where nothing does."""
     import pandas as pd
 
-    old, new = _told(before), _told(after)
+    old, new = _known_texts(before), _known_texts(after)
     if old is None or new is None:
         return ""
     wanted = pd.MultiIndex.from_tuples(sorted(common), names=["item", "target"])
@@ -38,7 +38,7 @@ def contradiction(before: Ratings, after: Ratings, common: Collection[tuple[str,
     return ""
 
 
-def _told(ratings: Ratings) -> pd.DataFrame | None:
+def _known_texts(ratings: Ratings) -> pd.DataFrame | None:
     texts = ratings.texts
     if texts is None or "target" not in texts:
         return None

@@ -102,8 +102,8 @@ def worst_of_slices(
 
 
 def _slices(pair: Pair) -> Slices:
-    def found() -> Slices:
+    def compute() -> Slices:
         return slices_of(pair.answers)[0]
 
     part = pair.answers.part
-    return found() if part is None else part.remember(("slices of an upgrade",), found)
+    return compute() if part is None else part.remember(("slices of an upgrade",), compute)

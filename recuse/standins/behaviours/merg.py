@@ -98,16 +98,16 @@ def _answer(facts: Facts, judge: JudgeModel, dimensions: int = DIMENSIONS) -> st
     call, source = facts.call, dict(facts.call.factors).get(SOURCE, "")
     if call.stage == "knowledge":
         lists = {name: [f"{name} of {call.item}", "more"] for name in KNOWLEDGE_LISTS}
-        return _said({**dict.fromkeys(KNOWLEDGE_PHRASES, "a phrase"), **lists})
+        return _as_json({**dict.fromkeys(KNOWLEDGE_PHRASES, "a phrase"), **lists})
     if call.stage == "reflection":
-        return _said(dict.fromkeys(REFLECTIONS, "take care"))
+        return _as_json(dict.fromkeys(REFLECTIONS, "take care"))
     if call.stage == "rubric":
         named = [{"name": f"{call.judge} {n}", "anchors": ["seen"] * ANCHORS} for n in range(dimensions)]
-        return _said({"dimensions": named, "weights": [1 / DIMENSIONS] * DIMENSIONS})
+        return _as_json({"dimensions": named, "weights": [1 / DIMENSIONS] * DIMENSIONS})
     scores = _scores(facts, judge)
     if source == "checklist":
-        return _said({"reason": "as it looks", "scores": scores})
-    return _said({"evidence": ["a word"] * DIMENSIONS, "scores": scores, "habit": HABITS[0]})
+        return _as_json({"reason": "as it looks", "scores": scores})
+    return _as_json({"evidence": ["a word"] * DIMENSIONS, "scores": scores, "habit": HABITS[0]})
 
 
 def _scores(facts: Facts, judge: JudgeModel) -> list[int]:
@@ -127,5 +127,5 @@ def _drawn(*names: str) -> float:
     return float(np.random.default_rng(int.from_bytes(seed)).normal())
 
 
-def _said(value: Any) -> str:
+def _as_json(value: Any) -> str:
     return json.dumps(value)
