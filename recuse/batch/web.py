@@ -97,10 +97,10 @@ class Web:
                 with attempt:
                     response = self._http.request(method, url, headers=headers, **content)
                     if response.status_code in retried:
-                        raise _Passing(self._said(method, url, response))
+                        raise _Passing(self._answer_text(method, url, response))
                     if not response.is_success:
                         unsure = lasting and response.status_code >= 500
-                        raise BatchError(self._said(method, url, response), unsure)
+                        raise BatchError(self._answer_text(method, url, response), unsure)
                     return response
         except _Passing as error:
             raise BatchError(str(error)) from None
@@ -123,7 +123,7 @@ class Web:
             raise BatchError(f"{place}: the answer is no JSON object", unsure=True)
         return value
 
-    def _said(self, method: str, url: str, response: httpx2.Response) -> str:
+    def _answer_text(self, method: str, url: str, response: httpx2.Response) -> str:
         said = words(response.content, self._secrets)
         return f"{self._place(method, url)}: HTTP {response.status_code}{f': “{said}”' if said else ''}"
 

@@ -8,19 +8,12 @@ from math import ceil
 from recuse.check.file_answers import FileAnswers
 from recuse.gates.causes import rounded
 from recuse.ratings.factors import level_words
-from recuse.schema.details import (
-    ConstantDetail,
-    CorrectedDetail,
-    DelegableDetail,
-    SliceDetail,
-    WinningDetail,
-    detail_as,
-)
-from recuse.schema.results import EstimateRow
+from recuse.schema.details import PeopleDetail, SliceDetail, detail_as
+from recuse.schema.number_text import fixed, more, value_text, with_interval
+from recuse.schema.verdict_rows import EstimateRow
 from recuse.security.sanitize import shortened
 
-__all__ = ["AGREEMENT", "SHOWN_JUDGES", "agreement", "cell", "interval", "labels_more", "metrics", "more", "number",
-           "of_criterion", "signed"]  # fmt: skip
+__all__ = ["AGREEMENT", "SHOWN_JUDGES", "agreement", "labels_more", "metrics", "of_criterion"]
 
 AGREEMENT = "agreement_with_people"
 SHOWN_JUDGES = 6
@@ -43,13 +36,13 @@ def agreement(answers: FileAnswers) -> Iterator[str]:
     for metric in chosen:
         found = [answers.measured(metric, judge) for judge in judges]
         if any(estimate and estimate["value"] is not None for estimate in found):
-            cells = (cell(estimate) + _slice(estimate) for estimate in found)
-            yield f"  {answers.title(metric)[:44]:<46}" + "".join(f"{text:<26}" for text in cells)
+            cells = (with_interval(e, minus="-") + _slice(e) if e else "" for e in found)
+            yield f"  {answers.title(metric)[:44]:<46}" + "".join(f"{text:<24}  " for text in cells)
     for judge in judges:
         agreement = answers.measured("percent_agreement", judge)
-        constant = detail_as(ConstantDetail, agreement["detail"]).get("constant") if agreement else None
+        constant = detail_as(PeopleDetail, agreement["detail"]).get("constant") if agreement else None
         if constant and constant.get("agrees") is not None and answers.panel.read.kind == "scores":
-            yield f'  always "{constant["answer"]}" would agree with people {constant["agrees"]:.2f} of the time'
+            yield f'  always "{constant["answer"]}" would agree with people {fixed(constant["agrees"])} of the time'
             break
     for judge in judges:
         yield from (f"  {judge}: {sentence}" for sentence in _in_sentences(answers, judge))
@@ -59,22 +52,22 @@ def _in_sentences(answers: FileAnswers, judge: str) -> Iterator[str]:
     """Whom it may stand in for, what people would say of all texts, and what needs no person."""
     winning = answers.measured("winning_rate", judge)
     if winning and winning["value"] is not None:
-        people = detail_as(WinningDetail, winning["detail"])["people"]
+        people = detail_as(PeopleDetail, winning["detail"])["people"]
         won = [entry["person"] for entry in people if entry["won"]]
         named = f" ({', '.join(won[:6])}{more(tuple(won), 6)})" if won else ""
         yield f"it may stand in for {len(won)} of {len(people)} people{named}, by the alternative annotator test"
     corrected = answers.measured("prediction_powered_mean", judge)
-    alone = detail_as(CorrectedDetail, corrected["detail"]).get("judge_alone") if corrected else None
+    alone = detail_as(PeopleDetail, corrected["detail"]).get("judge_alone") if corrected else None
     if corrected and corrected["value"] is not None and alone is not None:
         yield (
-            f"its own mean is {number(alone)}; people would give all texts "
-            f"{number(corrected['value'])} ({interval(corrected)})"
+            f"its own mean is {fixed(alone, minus='-')}; people would give all texts "
+            f"{with_interval(corrected, minus='-')}"
         )
     delegable = answers.measured("delegable_share", judge)
     if delegable and delegable["value"] is not None:
-        bound = detail_as(DelegableDetail, delegable["detail"])["bound"]
-        share = f"{delegable['value']:.0%} of the texts need no person" if delegable["value"] else delegable["note"]
-        yield f"on its own, at {bound:.0%} errors: {share}"
+        bound = detail_as(PeopleDetail, delegable["detail"])["bound"]
+        share = f"{value_text(delegable)} of the texts need no person" if delegable["value"] else delegable["note"]
+        yield f"on its own, at {fixed(100 * (bound or 0), 0)} % errors: {share}"
 
 
 def _slice(estimate: EstimateRow | None) -> str:
@@ -99,7 +92,7 @@ def labels_more(each: Sequence[FileAnswers]) -> Iterator[str]:
 def _needed(answers: FileAnswers, judge: str) -> Iterator[str]:
     parts: list[tuple[str, int, int | None]] = []
     if (corrected := answers.measured("prediction_powered_mean", judge)) and corrected["value"] is not None:
-        labels = detail_as(CorrectedDetail, corrected["detail"])
+        labels = detail_as(PeopleDetail, corrected["detail"])
         parts.append(("mean as people would rate", labels["labels"], labels["labels_needed"]))
     for coefficient in filter(None, (answers.measured(metric, judge) for metric in BEYOND_CHANCE)):
         low, high = coefficient["low"], coefficient["high"]
@@ -134,34 +127,3 @@ def of_criterion(answers: FileAnswers) -> str:
 
 def _at(answers: FileAnswers) -> str:
     return "".join(f", {level_words(name, level)}" for name, level in answers.at.items())
-
-
-def cell(estimate: EstimateRow | None) -> str:
-    """Value with its interval; "" where nothing was estimated."""
-    if estimate is None:
-        return ""
-    if estimate["value"] is None:
-        return "undefined"
-    between = interval(estimate)
-    return number(estimate["value"]) + (f" ({between})" if between else "")
-
-
-def interval(estimate: EstimateRow) -> str:
-    """ "0.12 to 0.34", "" where it has none."""
-    low, high = estimate["low"], estimate["high"]
-    return "" if low is None or high is None else f"{number(low)} to {number(high)}"
-
-
-def number(value: float | None) -> str:
-    """With two places, and no minus before a nought."""
-    return "undefined" if value is None else f"{value + 0.0:.2f}".replace("-0.00", "0.00")
-
-
-def signed(value: float) -> str:
-    """With two places and its sign."""
-    return f"{value:+.2f}"
-
-
-def more(names: tuple[str, ...], shown: int) -> str:
-    """What follows a list that shows the first names only."""
-    return f" and {len(names) - shown} more" if len(names) > shown else ""

@@ -21,6 +21,7 @@ from recuse.readers.file_panel import FilePanel, load_versions
 from recuse.readers.mapping import saved_path
 from recuse.run.show import write_results
 from recuse.schema import RecuseError
+from recuse.schema.vocabulary import UNDECIDED
 from recuse.suite.question_runner import Question, read_evals
 from recuse.suite.shipped import shipped_evals
 
@@ -39,7 +40,7 @@ def check(
     if is_review(file):
         print("\n".join(review.sentence() for review in read_review(file)))
         print("Cases chosen for their disagreement say who errs, not how often: they clear nobody.")
-        return EXIT["undecided"]
+        return EXIT[UNDECIDED]
     panel = load_versions(files, raters=raters, reader=reader, **given)
     if not panel.judges:
         people = ", ".join(panel.ratings.persons) or "none"
@@ -75,7 +76,7 @@ def _chances(
 ) -> dict[str, float]:
     """How often one more person would be cleared, where `everything` is wanted or a judge is undecided, and so few
     texts are there that they may be why; {} where nobody knows."""
-    undecided = any(one.stated and one.word == "undecided" for one in answers.decision.judges)
+    undecided = any(one.stated and one.word == UNDECIDED for one in answers.decision.judges)
     few = panel.ratings.table["item"].nunique() <= MOST_DRAWN
     return chance_of_clearance(panel, gates, questions) if (undecided or everything) and few else {}
 

@@ -10,24 +10,20 @@ from recuse.check.agreement_text import (
     AGREEMENT,
     SHOWN_JUDGES,
     agreement,
-    cell,
-    interval,
     labels_more,
     metrics,
-    more,
-    number,
     of_criterion,
-    signed,
 )
 from recuse.check.file_answers import FileAnswers
 from recuse.check.underspecified import PassRateRange
-from recuse.gates.explanation import percent
 from recuse.gates.limits import Limit
 from recuse.ratings.factors import level_words
 from recuse.ratings.needs import NOT_OF_A_FILE, unlock_by_column
 from recuse.readers.columns import like_ratings
-from recuse.schema.details import CeilingDetail, detail_as
-from recuse.schema.results import VerdictRow
+from recuse.schema.details import PeopleDetail, detail_as
+from recuse.schema.number_text import fixed, more, percent, with_interval
+from recuse.schema.verdict_rows import VerdictRow
+from recuse.schema.vocabulary import CLEARED, NOT_CLEARED, NOT_MEASURED, PASS, UNDECIDED, printed
 from recuse.security.sanitize import shortened, visible
 
 if TYPE_CHECKING:
@@ -73,12 +69,12 @@ def _deciding(answers: FileAnswers) -> Iterator[str]:
     for judge in answers.panel.judges:
         mine = [v for v in answers.results["verdicts"] if v["subject"].get("judge") == judge and not v["allowed"]]
         mine = [v for v in mine if v["gate"] in uses.get(judge, ())]
-        shown = sorted(mine, key=lambda v: (v["outcome"] == "pass", v["gate"] not in FIRST, v["gate"]))[:3]
+        shown = sorted(mine, key=lambda v: (v["outcome"] == PASS, v["gate"] not in FIRST, v["gate"]))[:3]
         for verdict in shown:
             limit = Limit.of(verdict["limit"]).of_unit(verdict["estimate"]["unit"])
             yield (
-                f"  {verdict['outcome']:<9} {judge}: {verdict['label'] or verdict['gate']} {_shown(verdict, limit)}, "
-                f"limit {limit}"
+                f"  {printed(verdict['outcome']):<9} {judge}: {verdict['label'] or verdict['gate']} "
+                f"{_shown(verdict, limit)}, limit {limit}"
             )
 
 
@@ -94,7 +90,7 @@ def _shown(verdict: VerdictRow, limit: Limit) -> str:
     if estimate["low"] is None or estimate["high"] is None:
         return limit.show(estimate["value"])
     level = "" if abs(estimate["level"] - 0.95) < 1e-9 else f", {percent(estimate['level'])} interval"
-    return f"{limit.show(estimate['value'])} ({limit.show(estimate['low'])} to {limit.show(estimate['high'])}{level})"
+    return f"{limit.show(estimate['value'])} ({limit.show_interval(estimate['low'], estimate['high'])}{level})"
 
 
 def _read_briefly(answers: FileAnswers, file: str) -> Iterator[str]:
@@ -144,7 +140,7 @@ def _decided(answers: FileAnswers) -> Iterator[str]:
     judges = answers.decision.judges
     if not judges:
         yield answers.decision.lines[1]
-    for word in ("not cleared", "undecided", "cleared"):
+    for word in (NOT_CLEARED, UNDECIDED, CLEARED):
         for one in judges:
             if one.stated and one.word == word:
                 yield one.sentence
@@ -153,8 +149,8 @@ def _decided(answers: FileAnswers) -> Iterator[str]:
     further = [one for one in judges if not one.stated]
     for use in dict.fromkeys(one.use for one in further):
         words = [
-            f"{word}: {', '.join(those)}"
-            for word in ("cleared", "undecided", "not cleared")
+            f"{printed(word)}: {', '.join(those)}"
+            for word in (CLEARED, UNDECIDED, NOT_CLEARED)
             if (those := [one.judge for one in further if (one.use, one.word) == (use, word)])
         ]
         yield f"  to {use}: {'; '.join(words)}"
@@ -165,13 +161,14 @@ def _why(answers: FileAnswers) -> Iterator[str]:
     for judge in answers.panel.judges[:SHOWN_JUDGES]:
         ceiling = answers.measured("human_ceiling", judge)
         if ceiling and ceiling["value"] is not None:
-            detail, lost = detail_as(CeilingDetail, ceiling["detail"]), ceiling["n_excluded"]
+            detail, lost = detail_as(PeopleDetail, ceiling["detail"]), ceiling["n_excluded"]
             margin = detail.get("margin")
             yield (
                 f"  {judge}{of_criterion(answers)}: agreement beyond chance with people "
-                f"{number(detail.get('judge_human'))}, among people {number(detail.get('human_human'))}; difference "
-                f"{signed(ceiling['value'])} ({interval(ceiling)})"
-                + (f", margin -{margin:.2f}" if margin is not None else "")
+                f"{fixed(detail.get('judge_human'), minus='-')}, among people "
+                f"{fixed(detail.get('human_human'), minus='-')}; difference "
+                f"{with_interval(ceiling, signed=True, minus='-')}"
+                + (f", margin -{fixed(margin)}" if margin is not None else "")
                 + (f"; guesses stand for answers that are not there: {lost:,}" if lost else "")
             )
 
@@ -267,7 +264,7 @@ def _others(answers: FileAnswers) -> Iterator[str]:
     for verdict in rows:
         where, title = _where(verdict["subject"]), answers.title(verdict["estimate"]["metric"])
         yield (
-            f"  {verdict['outcome']:<13}{where:<24} {title}: {cell(verdict['estimate'])}"
+            f"  {printed(verdict['outcome']):<13}{where:<24} {title}: {with_interval(verdict['estimate'], minus='-')}"
             f", limit {verdict['rule']['limit_text']}"
         )
     decided = {v["estimate"]["metric"] for v in rows}
@@ -275,7 +272,7 @@ def _others(answers: FileAnswers) -> Iterator[str]:
         if metric not in decided:
             yield from _measured(answers, metric)
     for row in answers.results["unmeasured"]:
-        yield f"  {'not measured':<13}{row['test'].rpartition('::')[2].removeprefix('test_'):<24} {row['why']}"
+        yield f"  {printed(NOT_MEASURED):<13}{row['test'].rpartition('::')[2].removeprefix('test_'):<24} {row['why']}"
 
 
 def _measured(answers: FileAnswers, metric: str) -> Iterator[str]:
@@ -288,7 +285,8 @@ def _measured(answers: FileAnswers, metric: str) -> Iterator[str]:
         and "judge" in record["subject"]
     ]  # fmt: skip
     for record in records[:SHOWN_ROWS]:
-        yield f"  {'measured':<13}{_where(record['subject']):<24} {title}: {cell(record['estimate'])}"
+        shown = with_interval(record["estimate"], minus="-")
+        yield f"  {'measured':<13}{_where(record['subject']):<24} {title}: {shown}"
     if len(records) > SHOWN_ROWS:
         yield f"  {'':<13}and {len(records) - SHOWN_ROWS} more of {title}; --json writes all"
 

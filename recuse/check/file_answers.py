@@ -12,7 +12,8 @@ from recuse.gates.uses import uses_for
 from recuse.ratings.factors import VERSION
 from recuse.readers.file_panel import FilePanel
 from recuse.run.run import Run
-from recuse.schema.results import EstimateRow, Results, VerdictRow
+from recuse.schema.results import Results
+from recuse.schema.verdict_rows import EstimateRow, VerdictRow
 from recuse.suite import Selection
 from recuse.suite.question_runner import Question, ask, read_evals
 

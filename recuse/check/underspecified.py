@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.ratings.scale import Nominal, Ordinal
+from recuse.schema.number_text import fixed
 from recuse.schema.results import PassRateRow
 
 if TYPE_CHECKING:
@@ -59,8 +60,8 @@ class PassRateRange:
         return (
             f"{who} on {self.disputed} of {self.texts} texts, and an answer is {self.other} or {self.option}, never "
             f"both. If up to {10 * self.beta:.0f} in 10 of those who gave one had found the other reasonable too, the "
-            f"share of texts that are {self.option} would lie between {self.low:.2f} and {self.high:.2f}, not at "
-            f"{self.rate:.2f}"
+            f"share of texts that are {self.option} would lie between {fixed(self.low)} and {fixed(self.high)}, not at "
+            f"{fixed(self.rate)}"
         )
 
 

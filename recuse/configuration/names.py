@@ -85,8 +85,9 @@ def _imported(name: str, what: str) -> Any:
         return import_module(name)
     except (ImportError, ValueError, TypeError) as error:
         place, _, attribute = name.rpartition(".")
-        if getattr(error, "name", None) == name and hasattr(sys.modules.get(place), attribute):
-            return getattr(sys.modules[place], attribute)
-        raise RecuseError(
-            f"{what} {name!r} cannot be imported: {error}. Is its folder on pytest's pythonpath?"
-        ) from error
+        why: object = error
+        if getattr(error, "name", None) == name and place in sys.modules:
+            if hasattr(sys.modules[place], attribute):
+                return getattr(sys.modules[place], attribute)
+            why = f"{place} has no {attribute!r}"
+        raise RecuseError(f"{what} {name!r} cannot be imported: {why}. Is its folder on pytest's pythonpath?") from error

@@ -36,7 +36,7 @@ def headers(panel: Panel, plan: Plan, calls: Sequence[Call] | None = None) -> di
             "factors": dict(call.factors),
             "source": panel.source,
             "fingerprint": {
-                **_asked(plan.panel_judges.get(call.judge) or plan.judges[call.judge], call),
+                **_asked_how(plan.panel_judges.get(call.judge) or plan.judges[call.judge], call),
                 "prompt": prompt,
                 "rubric": rubric,
                 "scale": scale_words(plan.task),
@@ -91,7 +91,7 @@ def scale_words(task: Task) -> str:
     )
 
 
-def _asked(judge: Judge, call: Call) -> dict[str, Any]:
+def _asked_how(judge: Judge, call: Call) -> dict[str, Any]:
     body = json.loads(call.request.body)
     tables = ("generationConfig", "inferenceConfig", "options")
     nested: dict[str, Any] = next((body[name] for name in tables if name in body), {})

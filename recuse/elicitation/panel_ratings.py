@@ -43,7 +43,7 @@ def panel_ratings(
         factors=factors,
         authors=authors,
         headline=headline,
-        parts=_told(how, "parts", task, ()),
+        parts=_of_protocol(how, "parts", task, ()),
         texts=texts_of(plan),
         clusters=task.clusters,
         people=summary,
@@ -57,15 +57,15 @@ def panel_ratings(
 
 def scales_of(how: ElicitationProtocol, task: Task) -> dict[str, Scale]:
     """Criterion -> its scale: the task's, unless the protocol has another one for it."""
-    return {**task.scales, **_told(how, "scales", task, {})}
+    return {**task.scales, **_of_protocol(how, "scales", task, {})}
 
 
 def headline_of(how: ElicitationProtocol, task: Task) -> tuple[str, ...]:
     """The criteria that stand for the judgement as a whole."""
-    return tuple(_told(how, "headline", task, task.criteria))
+    return tuple(_of_protocol(how, "headline", task, task.criteria))
 
 
-def _told(how: ElicitationProtocol, what: str, task: Task, usual: Any) -> Any:
+def _of_protocol(how: ElicitationProtocol, what: str, task: Task, usual: Any) -> Any:
     """What a protocol says of the task, where it says anything."""
     return getattr(how, what)(task) if hasattr(how, what) else usual
 

@@ -267,7 +267,7 @@ class Excerpts:
                 "panel": self._plan.panel, "task": call.task, "protocol": call.protocol, "judge": call.judge,
                 "target": call.target, "factors": self._named(call), "repeat": call.repeat, "reply": reply_id(call),
                 "status": bad.status if bad else "ok", "why": bad.why if bad else "",
-                "text": reply.text[:LONGEST_TEXT], "prompt": _asked(call),
+                "text": reply.text[:LONGEST_TEXT], "prompt": _prompt_text(call),
             }
         )  # fmt: skip
 
@@ -281,7 +281,7 @@ class Excerpts:
         return self._rows
 
 
-def _asked(call: Call) -> str:
+def _prompt_text(call: Call) -> str:
     """What the judge was asked, its beginning and its end where it is long: the rubric stands first, the text last."""
     text = "\n\n".join(message.content for message in call.prompt.messages) if call.prompt else ""
     if len(text) <= LONGEST_PROMPT:

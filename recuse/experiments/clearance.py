@@ -19,7 +19,7 @@ from recuse.gates import Gates
 from recuse.readers.file_panel import FilePanel
 from recuse.suite.question_runner import Question, read_evals
 
-__all__ = ["Case", "Simulated", "Source", "Word", "asked", "error_of", "share_cleared", "uses_in"]
+__all__ = ["Case", "Simulated", "Source", "Word", "error_of", "share_cleared", "uses_in", "words_for"]
 
 CHUNK = 10
 JUDGES = ("judge", "one more person")
@@ -65,7 +65,7 @@ class Word:
     gates: tuple[str, ...]
 
 
-def asked(cases: Sequence[Case], folder: Path, *, seed: int, processes: int, today: date) -> list[list[Word]]:
+def words_for(cases: Sequence[Case], folder: Path, *, seed: int, processes: int, today: date) -> list[list[Word]]:
     """The words of each case; a seed for every file, so that they do not depend on the number of processes."""
     jobs = [
         (case, folder, today, seed, start, min(start + CHUNK, case.runs), number)

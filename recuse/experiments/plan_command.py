@@ -13,7 +13,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from recuse.experiments.clearance import Case, Simulated, Source, asked, error_of, share_cleared, uses_in
+from recuse.experiments.clearance import Case, Simulated, Source, error_of, share_cleared, uses_in, words_for
 from recuse.experiments.pilot import TOGETHER, Pilot
 from recuse.experiments.simulated_files import Setting
 from recuse.experiments.validate_command import evals_folder
@@ -40,7 +40,7 @@ def run_plan(
     needed: dict[str, int | None] = {}
     for judge in JUDGES:
         cases = [Case(files, n, judge, _files(files, runs)) for n in sizes]
-        drawn = asked(cases, folder, seed=seed, processes=processes, today=date.today())
+        drawn = words_for(cases, folder, seed=seed, processes=processes, today=date.today())
         print(f"\n{judge + ' is cleared (%)':<40}texts{''.join(f'{n:>7,}' for n in sizes)}   texts for 80 %")
         for use in uses_in(drawn[-1]):
             shares = [share_cleared(words, use) or 0.0 for words in drawn]
@@ -73,7 +73,7 @@ def planned_size(
     for attempt in range(TRIES):
         texts = _rounded(size * 1.1**attempt)
         case = Case(files, texts, judge, _files(files, 2 * runs))
-        [words] = asked([case], folder, seed=seed + 1, processes=processes, today=date.today())
+        [words] = words_for([case], folder, seed=seed + 1, processes=processes, today=date.today())
         if (share_cleared(words, use) or 0.0) >= ENOUGH:
             return texts
     return None

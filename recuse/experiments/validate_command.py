@@ -10,7 +10,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from recuse.experiments.clearance import Case, Simulated, Word, asked, error_of, share_cleared, uses_in
+from recuse.experiments.clearance import Case, Simulated, Word, error_of, share_cleared, uses_in, words_for
 from recuse.experiments.simulated_files import FAULTS, PERSON_LIKE, Setting
 from recuse.schema import RecuseError
 
@@ -45,7 +45,7 @@ def run_validate(
              for name, (setting, _) in GOOD.items() for judge in PERSON_LIKE for n in sizes}  # fmt: skip
     cases |= {("", fault.name, n): Case(Simulated(fault.setting), n, fault.name, runs)
               for fault in FAULTS for n in sizes}  # fmt: skip
-    words = dict(zip(cases, asked(list(cases.values()), evals_folder(evals), seed=seed, processes=processes,
+    words = dict(zip(cases, words_for(list(cases.values()), evals_folder(evals), seed=seed, processes=processes,
                                   today=today or date.today()), strict=True))  # fmt: skip
     record = {"runs": runs, "seed": seed, "good": list(_good(words, sizes)), "faults": list(_faults(words, sizes))}
     print("\n".join(_table(record, sizes)))

@@ -38,8 +38,8 @@ from recuse.gates.limit_changes import limit_changes
 from recuse.gates.limits import Limit
 from recuse.gates.untested_changes import (
     Tested,
+    as_kept,
     changed_sources,
-    figure,
     joined_levels,
     moved,
     removed,
@@ -47,7 +47,7 @@ from recuse.gates.untested_changes import (
     value_of,
     without_levels,
 )
-from recuse.schema.results import (
+from recuse.schema.baseline_rows import (
     Baseline,
     BaselineEntry,
     BriefRow,
@@ -55,9 +55,10 @@ from recuse.schema.results import (
     EntryRow,
     Figures,
     NamedRow,
-    Results,
     SourceRow,
 )
+from recuse.schema.number_text import figure
+from recuse.schema.results import Results
 from recuse.statistics.distributions import Student, welch_satterthwaite
 from recuse.statistics.multiplicity import decision_levels
 from recuse.statistics.paired import Paired
@@ -145,12 +146,12 @@ def smallest_named(
     for _, now, (change, _) in tested:
         far, enough = special.stdtrit(change.df, [1 - SHARES["verdict"] / len(tested) / 2, 0.8])
         by_gate.setdefault(now["what"], []).append(float(far + enough) * change.se)
-    return {gate: figure(median(sizes)) for gate, sizes in sorted(by_gate.items())}
+    return {gate: as_kept(median(sizes)) for gate, sizes in sorted(by_gate.items())}
 
 
 def objections(comparison: Comparison) -> list[str]:
     """A sentence for everything that `--baseline` fails the run for."""
-    changed = [f"{_name(row)}: {_told(row)}, {row['beyond']}" for row in comparison["named"] if row["beyond"]]
+    changed = [f"{_name(row)}: {_moved_by(row)}, {row['beyond']}" for row in comparison["named"] if row["beyond"]]
     lost = [
         f"{_name(v)}: {v['outcome']} in the baseline, not decided any more"
         for v in comparison["vanished"]
@@ -181,8 +182,8 @@ def _named(tested: list[Tested], gates: Gates, alpha: float) -> list[NamedRow]:
         low, high = distribution.interval(level)
         rows.append({
             **row_of(now),
-            "before": value_of(was), "after": value_of(now), "change": figure(distribution.value),
-            "low": figure(low), "high": figure(high), "level": level, "test": test,
+            "before": value_of(was), "after": value_of(now), "change": as_kept(distribution.value),
+            "low": as_kept(low), "high": as_kept(high), "level": level, "test": test,
             "beyond": _beyond(was, now, distribution.value, gates),
         })  # fmt: skip
     return rows
@@ -270,11 +271,11 @@ def _brief(entry: BaselineEntry) -> BriefRow:
     return {**row_of(entry), "outcome": entry.get("outcome"), "value": entry["figures"].get("value")}
 
 
-def _told(row: NamedRow) -> str:
-    """ "+0.48 [+0.31, +0.65]: 0.12 -> 0.6"."""
+def _moved_by(row: NamedRow) -> str:
+    """ "+0.48 (+0.31 to +0.65) since the baseline, 0.12 -> 0.6"."""
     return (
-        f"{row['change']:+.3g} [{row['low']:+.3g}, {row['high']:+.3g}] since the baseline, "
-        f"{row['before']:.4g} -> {row['after']:.4g}"
+        f"{figure(row['change'], signed=True)} ({figure(row['low'], signed=True)} to "
+        f"{figure(row['high'], signed=True)}) since the baseline, {figure(row['before'])} -> {figure(row['after'])}"
     )
 
 
@@ -291,7 +292,7 @@ def _summary(comparison: Comparison, compared: int, complete: bool) -> str:
         parts.append(f"{len(limits) - 2} more limits changed")
     if named:
         most = max(named, key=lambda row: abs(row["change"]) / (row["high"] - row["low"]))
-        parts.append(f"{_count(len(named), 'change')} beyond chance, the clearest in {_name(most)}: {_told(most)}")
+        parts.append(f"{_count(len(named), 'change')} beyond chance, the clearest in {_name(most)}: {_moved_by(most)}")
     within = [row for row in comparison["outcomes"] if not row["named"]]
     if within:
         parts.append(f"{_count(len(within), 'outcome')} changed with estimates that did not, beyond chance")

@@ -24,18 +24,10 @@ from typing import Any, Literal, cast
 from recuse.gates.gate_set import Gates
 from recuse.gates.limit_changes import stated
 from recuse.schema import RecuseError
+from recuse.schema.baseline_rows import Baseline, BaselineEntry, Because, EntryRow, Examined, Figures
 from recuse.schema.details import MatrixDetail, SliceDetail, TheseTextsDetail, detail_as
-from recuse.schema.results import (
-    Baseline,
-    BaselineEntry,
-    Because,
-    EntryRow,
-    Examined,
-    Figures,
-    MeasurementRow,
-    Results,
-    VerdictRow,
-)
+from recuse.schema.results import Results
+from recuse.schema.verdict_rows import MeasurementRow, VerdictRow
 
 __all__ = ["SCHEMA", "UPDATE", "BaselineError", "identity", "load", "reduce", "write"]
 

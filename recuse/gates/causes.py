@@ -14,6 +14,8 @@ from math import floor, log10
 
 from recuse.gates.records import Figure, VerdictRecord
 from recuse.schema.details import MatrixDetail, Slice, SliceDetail, detail_as
+from recuse.schema.number_text import brief, fixed
+from recuse.schema.vocabulary import NOT_MEASURED, UNDECIDED
 
 __all__ = ["EXPLAINING", "Clause", "causes_of_doubt", "causes_of_failure", "rounded", "unfinished_cause"]
 
@@ -53,7 +55,7 @@ def causes_of_failure(
     for verdict in [*failed, *([] if unrelated else explaining)]:
         explained = _levels(verdict.figure.subject) in unrelated
         if not (explained and verdict.gate in AGREEMENT):
-            sign = verdict.outcome == "undecided" and verdict.gate in FAVOURS  # after whatever surely fails
+            sign = verdict.outcome == UNDECIDED and verdict.gate in FAVOURS  # after whatever surely fails
             rank, excess = (7, math.inf) if sign else (_rank(verdict, explained), -verdict.excess)
             clauses.append((rank, excess, _there(verdict, _does(verdict))))
     if not unrelated and any(v.gate in AGREEMENT for v in failed):
@@ -65,7 +67,7 @@ def _repair(failed: Sequence[VerdictRecord], unrelated: bool) -> str:
     """What would mend the judge, where the cause says: an offset alone is taken out by moving thresholds."""
     shift = next((v.figure for v in failed if v.gate == "human_offset"), None)
     if shift is not None and not unrelated and {v.gate for v in failed} <= {"human_offset", "human_ceiling"}:
-        by = f"{shift.value:+.2g}"
+        by = brief(shift.value, signed=True)
         return f"move every threshold on its scores by {by}, or take {by} out of them, and check again"
     if any(v.gate in UNANSWERED for v in failed):
         return "read the replies that could not be used, and mend the prompt or the reader"
@@ -102,7 +104,7 @@ def causes_of_doubt(
         clauses.append("nobody's ratings and no true answers to compare it with")
         step = step or "add ratings by a person of the same texts (recuse check: --people A,B)"
     for verdict in apart:
-        clauses.append(_where(verdict.figure) + _apart(verdict))
+        clauses.append(_where(verdict.figure) + _differs_from_peers(verdict))
         step = step or "add ratings by a person: nobody says which judge is right"
     if not clauses:
         clauses, step = ["no gate was asked of it"], "ask one: assert gate(name, estimates) in evals/"
@@ -143,7 +145,7 @@ Levels = frozenset[tuple[str, str]]
 
 def _is_effect(verdict: VerdictRecord) -> bool:
     """Whether it may be why a judge agrees less: a fault, or a favour or a slice whose interval excludes 0."""
-    sure = verdict.outcome == "undecided" and (verdict.figure.low > 0 or verdict.figure.high < 0)
+    sure = verdict.outcome == UNDECIDED and (verdict.figure.low > 0 or verdict.figure.high < 0)
     return verdict.gate in EFFECTS and (verdict.outcome == "fail" or sure)
 
 
@@ -220,7 +222,7 @@ def _does(verdict: VerdictRecord) -> str:
     """What a judge does whose value lies on this side of the limit, with the value."""
     f, shown = verdict.figure, verdict.limit.of_unit(verdict.figure.unit)
     if verdict.gate == "human_offset":
-        return f"it scores {abs(f.value):.2g} {'above' if f.value > 0 else 'below'} your people"
+        return f"it scores {brief(abs(f.value))} {'above' if f.value > 0 else 'below'} your people"
     if verdict.gate == "human_ceiling":
         return "it agrees with your people less than they agree with each other"
     if slice_ := detail_as(SliceDetail, f.detail).get("slice"):
@@ -238,13 +240,14 @@ def _of_slice(verdict: VerdictRecord, at: Slice) -> str:
     where = f"{'system' if at['column'] == 'target' else at['column']} {at['level']}"
     value = verdict.figure.value
     if verdict.gate == "slice_favour":
-        return f"it {'favours' if value > 0 else 'marks down'} {where} against your people ({value:+.0%} of the scale)"
-    return f"on {where} it agrees with your people less than elsewhere ({value:+.2f})"
+        share = f"{fixed(100 * value, 0, signed=True, minus='-')} % of the scale"
+        return f"it {'favours' if value > 0 else 'marks down'} {where} against your people ({share})"
+    return f"on {where} it agrees with your people less than elsewhere ({fixed(value, signed=True, minus='-')})"
 
 
 def _open(verdict: VerdictRecord) -> str:
     what = verdict.label
-    if verdict.outcome == "not measured" or math.isnan(verdict.figure.value):
+    if verdict.outcome == NOT_MEASURED or math.isnan(verdict.figure.value):
         return f"{what} could not be measured ({verdict.figure.note or 'no reason given'})"
     if math.isnan(verdict.figure.low):
         return f"{what} has no interval, so nobody knows how sure it is"
@@ -252,7 +255,7 @@ def _open(verdict: VerdictRecord) -> str:
     return Clause(f"{what} lies too close to its limit to tell{more}", f"{what} lies too close to its limit to tell")
 
 
-def _apart(verdict: VerdictRecord) -> str:
+def _differs_from_peers(verdict: VerdictRecord) -> str:
     shown = verdict.limit.of_unit(verdict.figure.unit)
     return f"it differs from the other judges by {shown.show(verdict.figure.value)}, and nobody says who is right"
 

@@ -11,7 +11,9 @@ from typing import Literal
 
 from recuse.gates.enumeration import counted, listed
 from recuse.gates.records import Change
-from recuse.schema.results import Comparison, EndRow, InPlaceRow, LimitChangeRow, Results, UpgradeVerdictRow
+from recuse.schema.baseline_rows import Comparison, LimitChangeRow
+from recuse.schema.results import EndRow, InPlaceRow, Results, UpgradeVerdictRow
+from recuse.schema.vocabulary import NOT_MEASURED, UNDECIDED, printed
 
 __all__ = ["changes_of"]
 
@@ -35,14 +37,14 @@ def _upgrade(upgrade: UpgradeVerdictRow) -> Change:
     what = f"{old} -> {new}"
     if outcome == "fail":
         return Change("upgrade", what, "do not merge", f"{new} {upgrade['clause']}", _instead(upgrade))
-    if outcome == "not measured":
+    if outcome == NOT_MEASURED:
         return Change("upgrade", what, "do not merge", f"{new} cannot be compared with {old}", f"keep {old}", 1)
     if upgrade["verdict"] == "different":
         cause = f"{new} decides differently from {old}: it {upgrade['clause']}, and nobody knows who is right"
         return Change("upgrade", what, "decide", cause, _instead(upgrade), 1)
-    if outcome == "undecided":
+    if outcome == UNDECIDED:
         more = f"collect about {upgrade['more']} {upgrade['units']} more" if upgrade["more"] else ""
-        return Change("upgrade", what, "decide", f"whether {new} may replace {old} is undecided", more, 1)
+        return Change("upgrade", what, "decide", f"whether {new} may replace {old} is {printed(UNDECIDED)}", more, 1)
     why = "it agrees with people better" if upgrade["verdict"] == "better" else "no difference larger than you allow"
     return Change("upgrade", what, "merge", f"{new} may replace {old}: {why}", f"remove {old} and write a new baseline")
 

@@ -39,13 +39,13 @@ from recuse.gates.enumeration import counted, listed
 from recuse.gates.records import Asked, Change, Evidence, Figure, PanelPlan, Plan, VerdictRecord
 from recuse.gates.uses import EVERY_GATE
 from recuse.schema.results import DecisionRow, JudgeDecisionRow
+from recuse.schema.vocabulary import CLEARED, NOT_CLEARED, UNDECIDED, JudgeWord, printed
 
 __all__ = ["EXIT", "Decision", "JudgeDecision", "decide"]
 
-JudgeWord = Literal["cleared", "not cleared", "undecided"]
 ChangeWord = Literal["merge", "do not merge", "decide", "no decision"]
-WORST_FIRST: tuple[JudgeWord, ...] = ("not cleared", "undecided", "cleared")
-EXIT: Mapping[JudgeWord, int] = {"cleared": 0, "not cleared": 1, "undecided": 2}
+WORST_FIRST: tuple[JudgeWord, ...] = (NOT_CLEARED, UNDECIDED, CLEARED)
+EXIT: Mapping[JudgeWord, int] = {CLEARED: 0, NOT_CLEARED: 1, UNDECIDED: 2}
 """Exit codes of `recuse check`, by the worst word on a judge for the use it was checked for."""
 MOST_CAUSES = 3
 MEND_PEOPLE = "mend or leave out the ratings that this names, and check again"
@@ -74,9 +74,8 @@ class JudgeDecision:
     @property
     def sentence(self) -> str:
         """ "gemini is not cleared to grade: it scores 0.83 above your people."."""
-        verb = {"cleared": "is cleared", "not cleared": "is not cleared", "undecided": "is undecided"}[self.word]
         use = "" if self.use == EVERY_GATE else f" to {self.use}" if self.use in VERBS else f" for {self.use}"
-        return f"{self.judge} {verb}{use}: {self.cause}."
+        return f"{self.judge} is {printed(self.word)}{use}: {self.cause}."
 
     def record(self) -> JudgeDecisionRow:
         """As builtins, for results.json."""
@@ -105,7 +104,7 @@ class Decision:
     def exit_code(self) -> int:
         """Of `recuse check`: by the worst word on a judge for the use it was checked for; 2 where nobody was judged."""
         words = {one.word for one in self.judges if one.stated}
-        return EXIT[next((word for word in WORST_FIRST if word in words), "undecided")]
+        return EXIT[next((word for word in WORST_FIRST if word in words), UNDECIDED)]
 
     @property
     def lines(self) -> tuple[str, str]:
@@ -196,17 +195,17 @@ def _judge(
         return JudgeDecision(
             panel.name, judge, use, word, "; ".join(dict.fromkeys(causes)), names, step, stated,
             brief=getattr(causes[0], "brief", causes[0]),
-            accepted=bool(behind) and not more and word != "cleared" and all(v.green or v.expired for v in behind),
+            accepted=bool(behind) and not more and word != CLEARED and all(v.green or v.expired for v in behind),
             expired=any(v.expired for v in behind),
             excess=max((v.excess for v in behind), default=0.0),
         )  # fmt: skip
 
     part = "" if plan.whole else plan.part or "only part of the questions was asked"
     if failed and panel.people_faults and all(v.gate in AGAINST_PEOPLE for v in failed):
-        return concluded("undecided", panel.people_faults[:MOST_CAUSES], failed, "people", step=MEND_PEOPLE)
+        return concluded(UNDECIDED, panel.people_faults[:MOST_CAUSES], failed, "people", step=MEND_PEOPLE)
     if failed:
         causes, step = causes_of_failure(failed, every, figures)
-        one = concluded("not cleared", causes[:MOST_CAUSES], failed, step=step)
+        one = concluded(NOT_CLEARED, causes[:MOST_CAUSES], failed, step=step)
         open_, apart = ([v for v in those if not (v.green or v.expired)] for those in (open_, apart))
         if part or not one.accepted or not (missing or open_ or apart):
             return one
@@ -224,8 +223,8 @@ def _judge(
         more = (*missing, *(["people"] if lacking else []), *(["part"] if part else []))
         if panel.people_faults and any(v.gate in AGAINST_PEOPLE for v in open_):
             causes, step = [*panel.people_faults, *causes], MEND_PEOPLE
-        return concluded("undecided", causes[:MOST_CAUSES], [*open_, *apart], *more, step=step)
-    return concluded("cleared", [_as_good(verdicts)], verdicts)
+        return concluded(UNDECIDED, causes[:MOST_CAUSES], [*open_, *apart], *more, step=step)
+    return concluded(CLEARED, [_as_good(verdicts)], verdicts)
 
 
 def _is_missing(asked: Asked, judge: str, by_place: Mapping[Place, Sequence[VerdictRecord]]) -> bool:
@@ -262,7 +261,7 @@ def _words(
 ) -> Iterator[tuple[ChangeWord, str, str]]:
     """The word with its cause and the next step; the first counts."""
     plan = evidence.plan
-    refused = [one for one in judges if one.stated and one.word == "not cleared" and not one.accepted]
+    refused = [one for one in judges if one.stated and one.word == NOT_CLEARED and not one.accepted]
     for change in changes:
         if change.word == "do not merge":
             yield "do not merge", change.cause, change.next
@@ -293,8 +292,8 @@ def _words(
 
 def _doubtful(judges: Sequence[JudgeDecision]) -> list[JudgeDecision]:
     """Those that are open for their use, also beside a failure that is accepted."""
-    open_ = [one for one in judges if one.stated and (one.doubt or (one.word == "undecided" and not one.accepted))]
-    return [replace(one, word="undecided", brief=one.doubt or one.brief) for one in open_]
+    open_ = [one for one in judges if one.stated and (one.doubt or (one.word == UNDECIDED and not one.accepted))]
+    return [replace(one, word=UNDECIDED, brief=one.doubt or one.brief) for one in open_]
 
 
 def _furthest(verdict: VerdictRecord) -> tuple[float, str, str]:
@@ -332,15 +331,15 @@ def _who_is_cleared(judges: Sequence[JudgeDecision]) -> str:
     parts: list[tuple[int, str]] = []
     for use in dict.fromkeys(one.use for one in judges if one.stated):
         mine = [one for one in judges if one.stated and one.use == use]
-        cleared = [one.judge for one in mine if one.word == "cleared"]
+        cleared = [one.judge for one in mine if one.word == CLEARED]
         what = "" if use == EVERY_GATE else f" to {use}" if use in VERBS else f" for {use}"
-        line = f"{len(cleared)} of {len(mine)} cleared{what}"
+        line = f"{len(cleared)} of {len(mine)} {printed(CLEARED)}{what}"
         line += f" ({listed(cleared, 4)})" if cleared else ""
-        for word in ("not cleared", "undecided"):
+        for word in (NOT_CLEARED, UNDECIDED):
             if those := [one for one in mine if one.word == word]:
                 until_now = ", acceptance expired" if any(one.expired for one in those) else ", accepted"
                 why = until_now if all(one.accepted for one in those) else f": {_briefly(_worst(those))}"
-                line += f"; {len(those)} {word}{why}"
+                line += f"; {len(those)} {printed(word)}{why}"
         parts.append((-len(cleared), line))
     lines = [line for _, line in sorted(parts, key=lambda part: part[0])]
     return ". ".join(lines) or "none is used for anything: studies are measured, and nobody is cleared or refused"

@@ -17,7 +17,8 @@ import math
 from collections.abc import Iterable
 from statistics import median
 
-from recuse.schema.results import ErrorRates, FamilyRow, JudgeErrors, PowerRow, SmallestFault, VerdictRow
+from recuse.schema.results import ErrorRates, JudgeErrors, SmallestFault
+from recuse.schema.verdict_rows import FamilyRow, PowerRow, VerdictRow
 
 __all__ = ["error_rates"]
 

@@ -10,8 +10,10 @@ from recuse.gates.families import AppliedLimit, Decided
 from recuse.gates.gate_tables import Gate
 from recuse.gates.limits import Limit, has_interval
 from recuse.schema import Estimate, RecuseError, Remedy, Rule, Verdict
+from recuse.schema.number_text import percent
+from recuse.schema.vocabulary import printed
 
-__all__ = ["Verdicts", "count_of", "explain", "percent", "rule_of", "subject_text"]
+__all__ = ["Verdicts", "count_of", "explain", "rule_of", "subject_text"]
 
 
 WIDTH = 110
@@ -35,7 +37,7 @@ def explain(verdict: Verdict) -> str:
         ("next", _next(verdict.remedy)),
     ]
     allowed = " (allowed)" if verdict.allowed else ""
-    head = f"{verdict.gate}: {verdict.outcome.upper()}{allowed} for {subject_text(verdict.subject)}"
+    head = f"{verdict.gate}: {printed(verdict.outcome).upper()}{allowed} for {subject_text(verdict.subject)}"
     return "\n".join([_plain(head), *(_row(name, text) for name, text in rows if text)])
 
 
@@ -56,23 +58,14 @@ def count_of(estimate: Estimate) -> int:
     return estimate.n_clusters if estimate.over == "clusters" and estimate.n_clusters is not None else estimate.n
 
 
-def percent(share: float) -> str:
-    """ "95 %", "99.97 %", "0.13 %": two decimals, and more where it takes them to differ from 0 or 100 %."""
-    for decimals in range(2, 12):
-        text = f"{100 * share:.{decimals}f}"
-        if float(text) not in (0.0, 100.0) or share in (0.0, 1.0):
-            break
-    return (text.rstrip("0").rstrip(".") if "." in text else text) + " %"
-
-
 def _measured(estimate: Estimate, limit: Limit) -> str:
     if not estimate.defined:
         return f"undefined, over {_over(estimate)}"
     unit = f" {estimate.unit}" if estimate.unit and not limit.percent else ""
     if not has_interval(estimate):
         return f"{limit.show(estimate.value)}{unit}, no interval, over {_over(estimate)}"
-    interval = f"[{limit.show(estimate.low)}, {limit.show(estimate.high)}]"
-    return f"{limit.show(estimate.value)} {interval}{unit} ({percent(estimate.level)} interval), over {_over(estimate)}"
+    inside = f"{percent(estimate.level)} interval {limit.show_interval(estimate.low, estimate.high)}"
+    return f"{limit.show(estimate.value)}{unit} ({inside}), over {_over(estimate)}"
 
 
 def _over(estimate: Estimate) -> str:

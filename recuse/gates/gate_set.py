@@ -27,7 +27,9 @@ from recuse.schema import (
     Remedy,
     Verdict,
 )
-from recuse.schema.results import EndRow, VerdictRow
+from recuse.schema.results import EndRow
+from recuse.schema.verdict_rows import VerdictRow
+from recuse.schema.vocabulary import UNDECIDED
 
 __all__ = ["Gates"]
 
@@ -279,7 +281,7 @@ class Gates(Mapping[str, Gate]):
             reason=applied.reason,
             remedy=remedy,
             accepted_fault=acceptance,
-            allowed=(allowed and outcome == "undecided") or not asserted,
+            allowed=(allowed and outcome == UNDECIDED) or not asserted,
             formerly=formerly,
             power=None
             if decided.family is None

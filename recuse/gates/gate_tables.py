@@ -10,6 +10,7 @@ from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from recuse.configuration.toml_files import Table
 from recuse.gates.limits import LIMIT_KINDS, Limit
+from recuse.schema.vocabulary import NOT_MEASURED, Acceptable
 
 __all__ = ["STANDARD", "Accept", "AcceptedFault", "Gate", "LimitElsewhere", "LimitTable", "RunTable"]
 
@@ -181,7 +182,7 @@ class Gate(LimitTable):
 class Accept(LimitTable):
     """What an accepted fault puts up with: a wider limit, outcomes, or, with both, these outcomes within that limit."""
 
-    outcome: tuple[Literal["fail", "undecided", "not measured"], ...] = Field(
+    outcome: tuple[Acceptable, ...] = Field(
         (), description='a list of "fail", "undecided" and "not measured", e.g. outcome = ["undecided"]'
     )
 
@@ -190,7 +191,7 @@ class Accept(LimitTable):
         if len(self.limits) > 1 or not (self.limits or self.outcome):
             has = " and ".join(self.limits) or "nothing"
             raise ValueError(f"needs one limit of the gate's kind, outcome, or both; it has {has}")
-        if self.limits and "not measured" in self.outcome:
+        if self.limits and NOT_MEASURED in self.outcome:
             raise ValueError('what is "not measured" has no value that could lie within a limit; drop one of the two')
         return self
 

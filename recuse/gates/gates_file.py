@@ -8,6 +8,7 @@ from pathlib import Path
 from recuse.configuration.toml_files import ConfigurationError, TomlFile, did_you_mean
 from recuse.gates.gate_tables import STANDARD, AcceptedFault, Gate, RunTable
 from recuse.gates.uses import UseTable
+from recuse.schema.vocabulary import UNDECIDED
 
 __all__ = ["read"]
 
@@ -89,7 +90,7 @@ def _misfits(accepted_fault: AcceptedFault, gate: Gate) -> Iterable[str]:
         yield f"the gate {name} has {kind}, so the accepted fault takes a wider {kind}; it has {limit.kind}"
     elif limit is not None and not any(one.of_range or limit.reaches_beyond(one.bound) for one in stated):
         yield f"{limit} does not reach beyond the gate's own limit, {gate.bound}, so it accepts nothing: delete it"
-    if "undecided" in accepted_fault.accept.outcome and gate.decide == "point":
+    if UNDECIDED in accepted_fault.accept.outcome and gate.decide == "point":
         yield (
             f'the gate {name} decides on the value alone and is never undecided; accept "fail", "not measured" or '
             "a limit"

@@ -16,16 +16,9 @@ from recuse.gates.gate_set import Gates
 from recuse.gates.gate_tables import AcceptedFault, Gate, RunTable
 from recuse.gates.limits import Limit
 from recuse.gates.uses import UseTable
-from recuse.schema.results import (
-    AcceptedRow,
-    Baseline,
-    LimitChangeRow,
-    StatedAcceptance,
-    StatedGate,
-    StatedGates,
-    VerdictRow,
-    WhereLimit,
-)
+from recuse.schema.baseline_rows import Baseline, LimitChangeRow, StatedAcceptance, StatedGate, StatedGates, WhereLimit
+from recuse.schema.verdict_rows import AcceptedRow, VerdictRow
+from recuse.schema.vocabulary import printed
 
 __all__ = ["as_stated", "limit_changes", "stated", "with_former"]
 
@@ -39,10 +32,10 @@ UNTOLD = "as when the baseline was written"
 def stated(gates: Gates) -> StatedGates:
     """What a gates file decides with, as builtins: {"run", "uses", "gates": {name: ...}, "accepted": [...]}."""
     return {
-        "run": _told(gates.run),
-        "uses": {name: _told(use) for name, use in gates.uses.items()},
-        "gates": {name: cast("StatedGate", _told(gate)) for name, gate in gates.gates.items()},
-        "accepted": sorted((cast("StatedAcceptance", _told(one)) for one in gates.accepted_faults), key=_described),
+        "run": _stated(gates.run),
+        "uses": {name: _stated(use) for name, use in gates.uses.items()},
+        "gates": {name: cast("StatedGate", _stated(gate)) for name, gate in gates.gates.items()},
+        "accepted": sorted((cast("StatedAcceptance", _stated(one)) for one in gates.accepted_faults), key=_described),
     }
 
 
@@ -206,21 +199,21 @@ def _shown(row: LimitChangeRow) -> str:
     return str(row["before"]) if row["change"] == "removed" else f"{row['before']} -> {row['after']}"
 
 
-VERBS = {"fail": "fails", "pass": "passes", "undecided": "is undecided", "not measured": "is not measured",
-         "accepted": "needs an accepted fault"}  # fmt: skip
+VERBS = {"fail": "fails", "pass": "passes", "accepted": "needs an accepted fault"}
 
 
 def _consequence(outcome: str, row: LimitChangeRow) -> str:
     who = [o["subject"].get("judge", "the panel") for o in row["otherwise"] if o["outcome"] == outcome]
     names = list(dict.fromkeys(who))
     shown = names if len(names) <= 4 else [*names[:3], f"{len(names) - 3} more"]
-    return f"{', '.join(shown)} {VERBS[outcome]}" if len(names) == 1 else f"{', '.join(shown)}: {outcome}"
+    verb = VERBS.get(outcome) or f"is {printed(outcome)}"
+    return f"{', '.join(shown)} {verb}" if len(names) == 1 else f"{', '.join(shown)}: {printed(outcome)}"
 
 
 # --------------------------------------------------------------------------- as builtins
 
 
-def _told(table: Gate | AcceptedFault | RunTable | UseTable) -> dict[str, Any]:
+def _stated(table: Gate | AcceptedFault | RunTable | UseTable) -> dict[str, Any]:
     kept: dict[str, Any] = table.model_dump(mode="json", exclude_defaults=True)
     stated = {key: value for key, value in kept.items() if key not in WORDS}
     if "on" in stated:

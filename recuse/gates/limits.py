@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, cast
 
 from recuse.schema import Estimate, Outcome, RecuseError
+from recuse.schema.number_text import figure
+from recuse.schema.vocabulary import NOT_MEASURED, UNDECIDED
 
 __all__ = [
     "LIMIT_KINDS",
@@ -16,7 +18,6 @@ __all__ = [
     "Limit",
     "LimitKind",
     "decide",
-    "figure",
     "has_interval",
     "sure_at",
     "with_losses",
@@ -100,7 +101,11 @@ class Limit:
 
     def show(self, value: float) -> str:
         """The value with three digits, or with as many more as it takes to see on which side of the bounds it lies."""
-        return self._told(value, signed=self.signed, apart_from=(self.low, self.high))
+        return self._written(value, signed=self.signed, apart_from=(self.low, self.high))
+
+    def show_interval(self, low: float, high: float) -> str:
+        """ "0.52 to 0.90", its ends as `show` shows them."""
+        return f"{self.show(low)} to {self.show(high)}"
 
     def distance(self, value: float, bound: float) -> str:
         """How far the two are apart as they are shown, so that the three figures of a sentence agree."""
@@ -108,36 +113,11 @@ class Limit:
         amount = figure(float(f"{abs(value - bound):.12g}"))
         return f"{amount} %" if self.percent else amount
 
-    def _told(self, value: float, *, signed: bool = False, apart_from: tuple[float, ...]) -> str:
+    def _written(self, value: float, *, signed: bool = False, apart_from: tuple[float, ...]) -> str:
         if not self.percent or math.isnan(value):
             return figure(value, signed=signed, apart_from=apart_from)
         hundred = tuple(float(f"{100 * bound:.12g}") for bound in apart_from)
         return f"{figure(float(f'{100 * value:.12g}'), signed=signed, apart_from=hundred)} %"
-
-
-DUST = 1e-9
-"""A value nearer to a bound than this is shown as the bound: 1.05e-40 % is nobody's finding."""
-
-
-def figure(value: float, *, signed: bool = False, apart_from: tuple[float, ...] = ()) -> str:
-    """The number for people: three significant digits, no more than three decimals, and more of both where rounding
-    would carry it onto or across one of `apart_from` that is farther off than floating point's own errors.
-
-    >>> figure(0.03938), figure(1.05e-40), figure(-0.5004, apart_from=(-0.5,))
-    ('0.039', '0', '-0.5004')
-    """
-    if math.isnan(value):
-        return "undefined"
-    value = float(value) + 0.0  # no "-0"
-    bounds = [b for b in apart_from if math.isfinite(b) and abs(value - b) > DUST]
-    whole = len(str(int(abs(value)))) if math.isfinite(value) else 1
-    text = ""
-    for digits in range(max(3, whole), 18):
-        rounded = round(value, digits) + 0.0 if math.isfinite(value) else value
-        text = f"{rounded:{'+' if signed else ''}.{digits}g}"
-        if all((float(text) > b) == (value > b) and (float(text) < b) == (value < b) for b in bounds):
-            break
-    return text
 
 
 # --------------------------------------------------------------------------- what is wrong with how a gate was used
@@ -162,7 +142,7 @@ class Decision:
     @property
     def straddles(self) -> bool:
         """Undecided with an interval that reaches across a bound: not for lack of one, nor for lost answers."""
-        return self.outcome == "undecided" and not self.lost and sure_at(self.estimate, self.level)
+        return self.outcome == UNDECIDED and not self.lost and sure_at(self.estimate, self.level)
 
     @property
     def level_shown(self) -> float:
@@ -188,7 +168,7 @@ def decide(
     shown = _at(estimate, level)
     outcome = _outcome(limit, shown, level, by)
     lost = outcome == "pass" and not limit.encloses(*with_losses(shown, by))
-    return Decision("undecided" if lost else outcome, shown, level, lost)
+    return Decision(UNDECIDED if lost else outcome, shown, level, lost)
 
 
 def with_losses(estimate: Estimate, by: Literal["interval", "point"] = "interval") -> tuple[float, float]:
@@ -217,14 +197,14 @@ def has_interval(estimate: Estimate) -> bool:
 
 def _outcome(limit: Limit, estimate: Estimate, level: float, by: str) -> Outcome:
     if not estimate.defined:
-        return "not measured"
+        return NOT_MEASURED
     if by == "point":
         return "pass" if limit.holds(estimate.value) else "fail"
     if not sure_at(estimate, level):
-        return "undecided"
+        return UNDECIDED
     if limit.encloses(estimate.low, estimate.high):
         return "pass"
-    return "fail" if limit.excludes(estimate.low, estimate.high) else "undecided"
+    return "fail" if limit.excludes(estimate.low, estimate.high) else UNDECIDED
 
 
 def _at(estimate: Estimate, level: float) -> Estimate:

@@ -11,7 +11,9 @@ from typing import Literal
 from recuse.gates.limits import Limit
 from recuse.gates.uses import EVERY_GATE, UseTable
 from recuse.schema import Outcome
-from recuse.schema.results import Comparison, EstimateRow, MeasureRow, Results, VerdictRow
+from recuse.schema.baseline_rows import Comparison
+from recuse.schema.results import MeasureRow, Results
+from recuse.schema.verdict_rows import EstimateRow, VerdictRow
 
 __all__ = ["Asked", "Change", "Evidence", "Figure", "PanelPlan", "Plan", "VerdictRecord", "decoded"]
 

@@ -9,12 +9,14 @@ from dataclasses import replace
 from datetime import date
 
 from recuse.gates import remedies
-from recuse.gates.explanation import count_of, percent
+from recuse.gates.explanation import count_of
 from recuse.gates.families import AppliedLimit, Decided, lost_answers
 from recuse.gates.gate_tables import AcceptedFault, Gate
 from recuse.gates.limits import Decision, GatesError, Limit, has_interval, sure_at
 from recuse.gates.verdict_power import ENOUGH, factor_to_decide
 from recuse.schema import Acceptance, AcceptanceState, Estimate, Outcome, Remedy, RemedyKind
+from recuse.schema.number_text import percent
+from recuse.schema.vocabulary import NOT_MEASURED, UNDECIDED, printed
 
 __all__ = [
     "accepted", "beyond_accepted_fault", "expired_accepted_fault", "expired_allowance", "next_step",
@@ -41,22 +43,22 @@ def next_step(name: str, decided: Decided, file: str) -> Remedy | None:
             paste=_snippet(name, subject, _accepting(limit, estimate)),
             file=file,
         )
-    if decision.outcome == "undecided":
+    if decision.outcome == UNDECIDED:
         bound = f"{_accepting(limit, estimate)}, " if decision.straddles else ""
         return replace(
             _undecided(decided),
             advice=f"If it cannot be settled, accept it knowingly and for a time in {file}.",
-            paste=_snippet(name, subject, f'{bound}outcome = ["undecided"]'),
+            paste=_snippet(name, subject, f'{bound}outcome = ["{UNDECIDED}"]'),
             file=file,
         )
-    if decision.outcome == "not measured":
+    if decision.outcome == NOT_MEASURED:
         return Remedy(
-            kind="not measured",
+            kind=NOT_MEASURED,
             finding=f"Could not be measured: {_why(estimate)}.",
             advice="What cannot be measured does not pass. Look at the replies that were left out, or record what is "
             f"missing: {RECORD_AGAIN}. If it can never be measured here, accept that knowingly and for a time in "
             f"{file}.",
-            paste=_snippet(name, subject, 'outcome = ["not measured"]'),
+            paste=_snippet(name, subject, f'outcome = ["{NOT_MEASURED}"]'),
             file=file,
         )
     return None
@@ -112,8 +114,8 @@ def _straddling(decided: Decided) -> Doubt:
     limit, estimate = decided.member.applied.limit, decided.decision.estimate
     bound = limit.nearest(estimate.value)
     across = [limit.show(b) for b in (limit.low, limit.high) if estimate.low < b < estimate.high] or [limit.show(bound)]
-    interval = f"[{limit.show(estimate.low)}, {limit.show(estimate.high)}]"
-    straddles = f"The interval {interval} reaches across {' and '.join(across)}."
+    inside = limit.show_interval(estimate.low, estimate.high)
+    straddles = f"The interval {inside} reaches across {' and '.join(across)}."
     factor = factor_to_decide(limit, estimate, decided.pass_level, decided.fail_level)
     n, units = count_of(estimate), estimate.units
     if factor is None:
@@ -192,9 +194,9 @@ def beyond_accepted_fault(accepted_fault: AcceptedFault, decided: Decided, file:
     if decision.outcome == "fail":
         known = _how_far(limit, estimate)
         known_finding = known.finding.removesuffix(".")
-    elif decision.outcome == "undecided":
+    elif decision.outcome == UNDECIDED:
         known = _undecided(decided)
-        known_finding = f"this is undecided at {limit.show(estimate.value)}"
+        known_finding = f"this is {printed(UNDECIDED)} at {limit.show(estimate.value)}"
     else:
         known_finding = f"this could not be measured ({_why(estimate)})"
     finding = (

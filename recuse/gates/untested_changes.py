@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from recuse.schema.factors import FACTORS
-from recuse.schema.results import BaselineEntry, EntryRow, Examined, Figures, MovedRow, SourceRow
+from recuse.schema.baseline_rows import BaselineEntry, EntryRow, Examined, Figures, MovedRow, SourceRow
+from recuse.schema.factor_names import FACTORS
 from recuse.statistics.distributions import Student, welch_satterthwaite
 
-__all__ = ["changed_sources", "figure", "joined_levels", "moved", "removed", "row_of", "value_of", "without_levels"]
+__all__ = ["as_kept", "changed_sources", "joined_levels", "moved", "removed", "row_of", "value_of", "without_levels"]
 
 
 EXACT = ("n", "n_clusters", "n_excluded")
@@ -57,7 +57,7 @@ def _same(a: object, b: object) -> bool:
 
 def _delta(before: object, after: object) -> float | None:
     numbers = [x for x in (before, after) if isinstance(x, int | float) and not isinstance(x, bool)]
-    return figure(numbers[1] - numbers[0]) if len(numbers) == 2 else None
+    return as_kept(numbers[1] - numbers[0]) if len(numbers) == 2 else None
 
 
 def removed(before: Examined, after: Examined) -> list[str]:
@@ -106,7 +106,7 @@ def value_of(entry: BaselineEntry) -> float:
     return value
 
 
-def figure(value: float) -> float:
+def as_kept(value: float) -> float:
     """With ten digits, as results.json writes numbers."""
     return float(f"{value:.10g}")
 

@@ -33,8 +33,9 @@ from recuse.gates.explanation import Verdicts
 from recuse.gates.gate_set import Gates
 from recuse.gates.limits import Limit, has_interval
 from recuse.schema import Estimates, Outcome, Verdict
-from recuse.schema.deferred import Deferred, Deferring
-from recuse.schema.verdicts import AGAINST_INCUMBENT
+from recuse.schema.plain_values import Deferred, Deferring
+from recuse.schema.verdict_types import AGAINST_INCUMBENT
+from recuse.schema.vocabulary import NOT_MEASURED, UNDECIDED, printed
 from recuse.statistics.multiplicity import holm
 
 __all__ = [
@@ -49,7 +50,7 @@ __all__ = [
 Word = Literal["better", "equivalent", "worse", "different", "undecided", "not comparable"]
 TOGETHER = "upgrade"
 EXIT: Mapping[Word, int] = {
-    "better": 0, "equivalent": 0, "worse": 1, "different": 2, "undecided": 2, "not comparable": 3,
+    "better": 0, "equivalent": 0, "worse": 1, "different": 2, UNDECIDED: 2, "not comparable": 3,
 }  # fmt: skip
 AGREEMENT = "upgrade_agreement"
 SUPERIOR = {
@@ -105,8 +106,8 @@ class UpgradeVerdict(Deferring):
     def outcome(self) -> Outcome:
         """As of a gate: what the verdict means for the run."""
         words: Mapping[Word, Outcome] = {
-            "better": "pass", "equivalent": "pass", "worse": "fail", "different": "undecided",
-            "undecided": "undecided", "not comparable": "not measured",
+            "better": "pass", "equivalent": "pass", "worse": "fail", "different": UNDECIDED,
+            UNDECIDED: UNDECIDED, "not comparable": NOT_MEASURED,
         }  # fmt: skip
         return words[self.word]
 
@@ -161,7 +162,7 @@ def decide_upgrade(
     if opened and not (won and won[0].gate == AGREEMENT and all(map(_spoken_for, opened))):
         return _undecided(verdict)
     if not len(rows):
-        return replace(verdict, word="undecided", sentence=f"Whether {names[1]} may replace {names[0]} cannot be told: "
+        return replace(verdict, word=UNDECIDED, sentence=f"Whether {names[1]} may replace {names[0]} cannot be told: "
                        "nothing could be measured.")  # fmt: skip
     if won:
         sentence = f"{names[1]} may replace {names[0]}: it {SUPERIOR[won[0].gate]}, and nothing is worse."
@@ -183,9 +184,9 @@ def without_answers(verdict: UpgradeVerdict, missing: int) -> UpgradeVerdict:
         return verdict
     old, new = verdict.incumbent, verdict.candidate
     more = missing if verdict.outcome == "pass" else verdict.more and max(verdict.more, missing)
-    sentence = f"Whether {new} may replace {old} is undecided: {missing} texts have no answer of {new}."
+    sentence = f"Whether {new} may replace {old} is {printed(UNDECIDED)}: {missing} texts have no answer of {new}."
     rows = Verdicts(verdict.rows, sentence)
-    return replace(verdict, word="undecided", sentence=sentence, rows=rows, more=more, missing=missing)
+    return replace(verdict, word=UNDECIDED, sentence=sentence, rows=rows, more=more, missing=missing)
 
 
 def _worse(verdict: UpgradeVerdict, rows: Verdicts, phrase: Callable[[Verdict], str]) -> UpgradeVerdict:
@@ -205,7 +206,7 @@ def _different(verdict: UpgradeVerdict, rows: Verdicts, phrase: Callable[[Verdic
 def _undecided(verdict: UpgradeVerdict) -> UpgradeVerdict:
     told = cache(partial(_told_of_undecided, verdict))
     return replace(
-        verdict, word="undecided", sentence=lambda: told().conclusion, rows=told, more=lambda: _more(_opened(told()))
+        verdict, word=UNDECIDED, sentence=lambda: told().conclusion, rows=told, more=lambda: _more(_opened(told()))
     )
 
 
@@ -213,7 +214,7 @@ def _told_of_undecided(verdict: UpgradeVerdict) -> Verdicts:
     """The rows, what is open in front and of that what takes the most first, with the sentence as their conclusion."""
     old, new = verdict.incumbent, verdict.candidate
     opened = sorted(_opened(verdict.rows), key=_needed, reverse=True)
-    sentence = f"Whether {new} may replace {old} is undecided: {_open(opened[0], old, _more(opened))}."
+    sentence = f"Whether {new} may replace {old} is {printed(UNDECIDED)}: {_open(opened[0], old, _more(opened))}."
     return Verdicts(_ordered(verdict.rows, opened), sentence)
 
 
@@ -231,7 +232,7 @@ def _open(row: Verdict, incumbent: str, more: int | None) -> str:
     """Why a row is undecided, and what would decide it."""
     what, units, estimate = _title(row), row.estimate.units, row.estimate
     close = f"{what} lies too close to what you allow to tell"
-    if _says(row) == "not measured":
+    if _says(row) == NOT_MEASURED:
         return f"{what} could not be measured"
     if estimate.detail.get("asked_once") and estimate.value <= Limit.of(row.limit).high:
         return f"{close}; more {units}, or {incumbent} asked again, would decide"
@@ -254,7 +255,7 @@ def _superior(rows: Verdicts) -> list[Verdict]:
 def _spoken_for(row: Verdict) -> bool:
     """Whether a better agreement with people speaks for a row that is undecided."""
     value = row.estimate.value
-    return row.gate in PARTS_OF_AGREEMENT and _says(row) == "undecided" and Limit.of(row.limit).holds(value)
+    return row.gate in PARTS_OF_AGREEMENT and _says(row) == UNDECIDED and Limit.of(row.limit).holds(value)
 
 
 def _says(row: Verdict) -> Outcome:

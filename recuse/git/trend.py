@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from recuse.schema import RecuseError
+from recuse.schema.number_text import figure
 from recuse.security.sanitize import safe_cell, visible
 
 __all__ = ["Point", "add_trend", "history", "line_of"]
@@ -113,7 +114,7 @@ def _trend(arguments: argparse.Namespace) -> int:
 def _row(subject: str, cells: Sequence[tuple[float | None, str] | None]) -> str:
     values = [one[0] if one else None for one in cells]
     known = [v for v in values if v is not None]
-    ends = f"{known[0]:.4g} -> {known[-1]:.4g}" if known else "undefined"
+    ends = f"{figure(known[0])} -> {figure(known[-1])}" if known else "undefined"
     outcomes = list(dict.fromkeys(one[1] for one in cells if one and one[1]))
     said = f" ({', then '.join(outcomes)})" if outcomes else ""
     return f"  {line_of(values)}  {ends}  {visible(subject)}{said}"

@@ -59,7 +59,7 @@ def tally(answers: Answers, judge: int) -> dict[str, Any]:
     requested = answers.requested[judge] & (answers.raters > 0)
     return {
         "people": int(np.isfinite(answers.rated).any(axis=(1, 2)).sum()),
-        "asked": int(requested.sum()),
+        "requested": int(requested.sum()),
         "unanswered": int((requested & ~both_rated(answers, judge)).sum()),
     }
 

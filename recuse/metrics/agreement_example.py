@@ -6,13 +6,13 @@ from dataclasses import replace
 
 from recuse.ratings import Numeric, Ordinal, Ratings, ResponseSets
 
-__all__ = ["accepted", "said"]
+__all__ = ["accepted", "rated"]
 
 
-def said(**answers: str) -> Ratings:
+def rated(**answers: str) -> Ratings:
     """Ratings by `judge` and by people of any name: p is pass, f is fail, a digit is a score from 0 to 9, - is nothing.
 
-    >>> said(judge="pf-", ann="pff").people is None
+    >>> rated(judge="pf-", ann="pff").people is None
     True
     """
     import pandas as pd
@@ -30,12 +30,12 @@ def said(**answers: str) -> Ratings:
 
 
 def accepted(**answers: str) -> Ratings:
-    """Choices with response sets beside them: p and f as in `said`, b accepts both and chose pass.
+    """Choices with response sets beside them: p and f as in `rated`, b accepts both and chose pass.
 
     >>> accepted(judge="pb", ann="fb").beside("response_sets").table["response"].tolist()
     ['pass', 'fail|pass', 'fail', 'fail|pass']
     """
-    chosen = said(**{who: text.replace("b", "p") for who, text in answers.items()})
+    chosen = rated(**{who: text.replace("b", "p") for who, text in answers.items()})
     words = {"p": "pass", "f": "fail", "b": "fail|pass"}
     named = [words[letter] for text in answers.values() for letter in text]
     sets = Ratings.of(chosen.table.assign(response=named), scales=ResponseSets(("fail", "pass")))

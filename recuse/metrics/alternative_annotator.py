@@ -51,8 +51,9 @@ def advantage_over_person(answers: Answers, expert: str | None = None) -> Iterat
     The test of the paper rejects "the judge is worse by epsilon" where the one-sided p-value against -epsilon is small.
     Undefined below 30 texts that the person, another one and the judge have in common.
 
-    >>> from recuse.metrics.agreement_example import said
-    >>> advantage_over_person(said(judge="pf" * 20, ann="pf" * 20, bea="pf" * 20)).of(judge="judge", person="ann").value
+    >>> from recuse.metrics.agreement_example import rated
+    >>> three = rated(judge="pf" * 20, ann="pf" * 20, bea="pf" * 20)
+    >>> advantage_over_person(three).of(judge="judge", person="ann").value
     0.0
     """
     for j, judge in enumerate(answers.judges):
@@ -79,8 +80,8 @@ def winning_rate(
     opposite ("advantage_j >= -epsilon" is rejected) is shown, each at a false discovery rate of 1 - level. Undefined
     where no person has 30 texts in common with another one. Raises `RecuseError` for an epsilon outside [0, 1).
 
-    >>> from recuse.metrics.agreement_example import said
-    >>> winning_rate(said(judge="pf" * 20, ann="pf" * 20, bea="pf" * 20)).of(judge="judge").value
+    >>> from recuse.metrics.agreement_example import rated
+    >>> winning_rate(rated(judge="pf" * 20, ann="pf" * 20, bea="pf" * 20)).of(judge="judge").value
     1.0
     """
     if not 0 <= epsilon < 1:

@@ -93,12 +93,12 @@ def step_of(scale: Scale) -> float:
 def _outcomes(ratings: Ratings) -> pd.DataFrame:
     import pandas as pd
 
-    known, compare = _told(ratings), _choices if between_two(ratings) else _scores
+    known, compare = _attacked_texts(ratings), _choices if between_two(ratings) else _scores
     outcomes = [compare(part, twin, known).assign(**levels) for levels, part, twin in twins(ratings)]
     return pd.concat(outcomes, ignore_index=True)[["judge", *levels_of(ratings), *COLUMNS]]
 
 
-def _told(ratings: Ratings) -> pd.DataFrame:
+def _attacked_texts(ratings: Ratings) -> pd.DataFrame:
     """What `texts` tells of the attacked texts, with what is usual filled in."""
     texts = ratings.texts
     if texts is None or not {"clean", "cluster"} & set(texts.columns):

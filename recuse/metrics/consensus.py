@@ -164,7 +164,7 @@ def _estimate(
         distribution = difference_of_means(bias, own, others, cells.clusters, step=cells.step)
         if others is not None and len(np.unique(cells.clusters[own])) == 1:
             distribution, about["method"] = own_against_others(bias[own], bias[others], step=cells.step), PREDICTION
-            detail |= _beside(judge, each, own, others, pooled)
+            detail |= _spreads(judge, each, own, others, pooled)
         if cells.fixed:
             beside, about["note"] = these_texts(over_repeats(cells, judge, own, others))
             detail |= beside
@@ -202,7 +202,7 @@ def _about(cells: Cells, metric: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _beside(judge: int, each: Floats, own: Mask, others: Mask, pooled: tuple[float, float]) -> dict[str, Any]:
+def _spreads(judge: int, each: Floats, own: Mask, others: Mask, pooled: tuple[float, float]) -> dict[str, Any]:
     """Beside the comparison of a single text: the spread, and the interval with the spread of all judges."""
     bias = each[judge]
     root = math.sqrt(1 / own.sum() + 1 / others.sum())

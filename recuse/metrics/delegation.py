@@ -48,10 +48,10 @@ def delegable_share(
     Detail: `groups`, `by` (what confidence is), and where nothing is safe `labels_needed` for the first group at the
     error rate seen, None where that is itself above the bound. Undefined without labelled texts.
 
-    >>> from recuse.metrics.agreement_example import said
-    >>> delegable_share(said(judge="pf" * 50, ann="pf" * 50)).of(judge="judge").value
+    >>> from recuse.metrics.agreement_example import rated
+    >>> delegable_share(rated(judge="pf" * 50, ann="pf" * 50)).of(judge="judge").value
     1.0
-    >>> delegable_share(said(judge="pf" * 20, ann="pf" * 20)).of(judge="judge").note
+    >>> delegable_share(rated(judge="pf" * 20, ann="pf" * 20)).of(judge="judge").note
     'nothing yet: the first group needs 59 labels, there are 40'
     """
     if not 0 < bound < 1:
@@ -111,7 +111,7 @@ def _delegable(
     needed = None
     if not safe:
         needed = labels_for_bound(float(groups[0]["errors"] or 0.0) if groups else 0.0, bound, level)
-    note = "" if safe else _told(groups, needed, len(labelled), bound)
+    note = "" if safe else _why_nothing(groups, needed, len(labelled), bound)
     return Estimate(
         metric="delegable_share", value=safe, note=note,
         clusters=answers.clusters_called if answers.over == "clusters" else "",
@@ -119,7 +119,7 @@ def _delegable(
     )  # fmt: skip
 
 
-def _told(groups: list[dict[str, Any]], needed: int | None, labels: int, bound: float) -> str:
+def _why_nothing(groups: list[dict[str, Any]], needed: int | None, labels: int, bound: float) -> str:
     if not groups or needed is not None:
         return (
             f"nothing yet: the first group needs {needed} labels, there are {groups[0]['labels'] if groups else labels}"

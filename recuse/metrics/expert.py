@@ -16,7 +16,7 @@ import numpy as np
 
 from recuse.metrics.agreement_estimates import JACKKNIFE, describe_people, too_few
 from recuse.metrics.estimates import estimated, number, undefined
-from recuse.metrics.losses import beside
+from recuse.metrics.losses import add_losses
 from recuse.metrics.measure import measure, per_judge
 from recuse.ratings import Ratings
 from recuse.ratings.answers import COMPARED, Answers, answers_of
@@ -47,8 +47,8 @@ def sensitivity(ratings: Ratings, positive: str = "", threshold: float | None = 
     below a limit passes at most as often as the level says at any size (Clopper and Pearson 1934, Biometrika 26,
     404-413); over clusters at the effective sample size. Undefined where the reference has no positive text.
 
-    >>> from recuse.metrics.agreement_example import said
-    >>> found = sensitivity(said(judge="ffpp-p", ann="fffppp"), positive="fail").of(judge="judge")
+    >>> from recuse.metrics.agreement_example import rated
+    >>> found = sensitivity(rated(judge="ffpp-p", ann="fffppp"), positive="fail").of(judge="judge")
     >>> round(found.value, 4), found.detail["positive"]
     (0.6667, 'fail')
     """
@@ -64,8 +64,8 @@ def sensitivity(ratings: Ratings, positive: str = "", threshold: float | None = 
 def specificity(ratings: Ratings, positive: str = "", threshold: float | None = None) -> Estimates:
     """P(judge negative | reference negative), by judge and factor level; everything else as for `sensitivity`.
 
-    >>> from recuse.metrics.agreement_example import said
-    >>> round(specificity(said(judge="ffpp-p", ann="fffppp"), positive="fail").of(judge="judge").value, 4)
+    >>> from recuse.metrics.agreement_example import rated
+    >>> round(specificity(rated(judge="ffpp-p", ann="fffppp"), positive="fail").of(judge="judge").value, 4)
     0.6667
     """
     return _by_judge("specificity", ratings, 0.0, positive, threshold)
@@ -117,8 +117,8 @@ def share_bias(ratings: Ratings, positive: str = "", threshold: float | None = N
     pairs, within -1 and 1 (`bounded_mean`): a judge that never differs from people has 0 with an interval. Texts that
     the judge left without an answer do not count and stand under `losses`. Undefined without a common text.
 
-    >>> from recuse.metrics.agreement_example import said
-    >>> share_bias(said(judge="ffff", ann="fppp", bea="ffpp"), positive="fail").of(judge="judge").value
+    >>> from recuse.metrics.agreement_example import rated
+    >>> share_bias(rated(judge="ffff", ann="fppp", bea="ffpp"), positive="fail").of(judge="judge").value
     0.625
     """
     estimates = {
@@ -155,7 +155,7 @@ def _bias(decided: BinaryDecisions, judge: int) -> Estimate:
     # An unanswered text could have been called either way: at worst 1 - p, or -p.
     unseen = decided.expected[wanted & ~used]
     ends = (-float(unseen.mean()), 1 - float(unseen.mean())) if len(unseen) else (-1.0, 1.0)
-    return beside(estimate, sides, ends)
+    return add_losses(estimate, sides, ends)
 
 
 @measure(

@@ -73,8 +73,8 @@ def human_ceiling(answers: Answers, judge: int, margin: float = MARGIN) -> Estim
     Undefined where no two people rated one text, or fewer than 20, where the judge never answered, and where people or
     judge always say the same.
 
-    >>> from recuse.metrics.agreement_example import said
-    >>> estimates = human_ceiling(said(judge="ppff" * 20, ann="ppff" * 20, bea="pppf" * 20)).of(judge="judge")
+    >>> from recuse.metrics.agreement_example import rated
+    >>> estimates = human_ceiling(rated(judge="ppff" * 20, ann="ppff" * 20, bea="pppf" * 20)).of(judge="judge")
     >>> estimates.detail["judge_human"], estimates.detail["human_human"], estimates.low > -0.1
     (0.75, 0.466666666667, True)
     """

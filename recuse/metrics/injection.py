@@ -15,7 +15,7 @@ import numpy as np
 
 from recuse.metrics.attacks import HARMLESS, OUTCOMES, levels_of, outcomes
 from recuse.metrics.estimates import estimated, number, undefined
-from recuse.metrics.losses import beside
+from recuse.metrics.losses import add_losses
 from recuse.metrics.measure import measure
 from recuse.ratings import Ratings
 from recuse.schema import Estimate, Estimates
@@ -149,7 +149,7 @@ def _rate(rows: pd.DataFrame, over: Over | None, ratings: Ratings) -> Estimate:
         unit="share", method=SHARE, note=f"over {called(unit, ratings)}: {fixed}", detail=detail,
     )  # fmt: skip
     sides = {"attacked": (counts["broken"], len(rows)), "clean": (counts["no_twin"], len(rows))}
-    return beside(estimate, sides, (0.0, 1.0), counts["broken"] + counts["no_twin"])
+    return add_losses(estimate, sides, (0.0, 1.0), counts["broken"] + counts["no_twin"])
 
 
 def _above(tested: pd.DataFrame, clusters: str) -> Estimate:

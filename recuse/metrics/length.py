@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
-from recuse.metrics.losses import beside
+from recuse.metrics.losses import add_losses
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.metrics.pairs_by_judge import Pairs, pairs_by_judge
 from recuse.ratings import RatingArray, Ratings, mean_of
@@ -79,7 +79,7 @@ def _padding(mine: Pairs, longer: Mapping[str, bool], over: dict[str, Any]) -> E
         n_clusters=len(np.unique(kept.group)), n_excluded=lost, unit="share", span=1.0, method=BOUNDED, detail=detail,
         **over,
     )  # fmt: skip
-    return beside(estimate, mine.lost_by_order(), (-0.5, 0.5))
+    return add_losses(estimate, mine.lost_by_order(), (-0.5, 0.5))
 
 
 def _longer(part: Ratings) -> dict[str, bool]:

@@ -28,7 +28,7 @@ from recuse.ratings import Cells, mean_of
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats, Mask
 
-__all__ = ["MARGIN", "beside", "losses", "losses_of_judge", "peers_view", "share_difference"]
+__all__ = ["MARGIN", "add_losses", "losses", "losses_of_judge", "peers_view", "share_difference"]
 
 Side = tuple[int, int]
 
@@ -97,7 +97,7 @@ def _mean(values: Floats) -> float:
     return float(values.mean()) if len(values) else math.nan
 
 
-def beside(
+def add_losses(
     estimate: Estimate, sides: Mapping[str, Side], ends: tuple[float, float], lost: int | None = None
 ) -> Estimate:
     """The estimate, a mean of n observations between `ends`, with the detail of its losses: `lost` observations more

@@ -30,8 +30,8 @@ def people_alpha(answers: Answers, level: Level | None = None) -> Iterator[Named
 
     Undefined with one person, and where all ratings are equal.
 
-    >>> from recuse.metrics.agreement_example import said
-    >>> round(people_alpha(said(judge="pppp", ann="ppff", bea="ppfp")).of(rater="people").value, 4)
+    >>> from recuse.metrics.agreement_example import rated
+    >>> round(people_alpha(rated(judge="pppp", ann="ppff", bea="ppfp")).of(rater="people").value, 4)
     0.5333
     """
     yield "people", _alpha(answers, level)

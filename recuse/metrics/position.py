@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
-from recuse.metrics.losses import beside
+from recuse.metrics.losses import add_losses
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.metrics.pairs_by_judge import Pairs, pairs_by_judge, quads_by_judge
 from recuse.ratings import Ratings
@@ -231,7 +231,7 @@ def _by_judge(
                 else undefined(metric, NO_PAIR, n_excluded=lost, method=method, **over)
             )
             estimates[(judge, *names)] = (
-                estimate if drawn else beside(estimate, mine.lost_by_order(), ENDS[metric], lost)
+                estimate if drawn else add_losses(estimate, mine.lost_by_order(), ENDS[metric], lost)
             )
     return Estimates(("judge", *ratings.within(*PAIRED)), estimates)
 

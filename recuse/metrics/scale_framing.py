@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
-from recuse.metrics.losses import beside
+from recuse.metrics.losses import add_losses
 from recuse.metrics.measure import measure
 from recuse.metrics.paired import MARGIN, paired_change
 from recuse.ratings import Numeric, RatingArray, Ratings
@@ -177,7 +177,7 @@ def _shift(twice: _Twice) -> Estimate:
         "framing_shift", distribution.value, distribution, n=int(usable.sum()), n_clusters=len(np.unique(clusters)),
         detail={ASCENDING: _mean(twice.ascending[usable]), REVERSED: _mean(twice.turned[usable])}, **about,
     )  # fmt: skip
-    return beside(estimate, twice.lost, (-scale.span, scale.span), sum(lost for lost, _ in twice.lost.values()))
+    return add_losses(estimate, twice.lost, (-scale.span, scale.span), sum(lost for lost, _ in twice.lost.values()))
 
 
 def _step(twice: _Twice) -> float:
@@ -216,7 +216,7 @@ def _insensitivity(twice: _Twice) -> Estimate:
         name, float(index.mean()), bounded_mean(index, clusters, (-1.0, 1.0)), n=len(index),
         n_clusters=len(np.unique(clusters)), detail=detail, **about,
     )  # fmt: skip
-    return beside(estimate, twice.lost, (-1.0, 1.0), sum(lost for lost, _ in twice.lost.values()))
+    return add_losses(estimate, twice.lost, (-1.0, 1.0), sum(lost for lost, _ in twice.lost.values()))
 
 
 def _counts(x: Floats, y: Floats, informative: NDArray[np.bool_], ends: float) -> dict[str, Any]:

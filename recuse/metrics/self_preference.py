@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 
 from recuse.metrics.estimates import number
-from recuse.metrics.losses import beside
+from recuse.metrics.losses import add_losses
 from recuse.metrics.measure import measure
 from recuse.metrics.own_text import contrast, missing_text, own_place, self_received_given, why_not_comparable
 from recuse.metrics.paired import MARGIN, bounded_test, paired_estimate, paired_test
@@ -135,7 +135,7 @@ def controlled(ratings: Ratings, margin: float = MARGIN) -> Estimates:
     adjusted = holm(np.array([one.test.p for _, one in estimates.values()], dtype=float))
     family = int(np.isfinite(adjusted).sum())
     return Estimates(("judge", *ratings.within()), {
-        subject: beside(paired_estimate(
+        subject: add_losses(paired_estimate(
             "self_preference_controlled", one.test, part, excluded=one.excluded, why=one.why, detail={
                 **one.test.detail(margin * part.scale.span), "leniency": one.leniency, "p_holm": significant(p),
                 "family": family,

@@ -67,8 +67,8 @@ def worst_slice(answers: Answers, judge: int, columns: tuple[str, ...] | None = 
 
     Raises `RecuseError` for a column that the texts do not have.
 
-    >>> from recuse.metrics.agreement_example import said
-    >>> worst_slice(said(judge="pf" * 50, ann="pf" * 50)).of(judge="judge").note
+    >>> from recuse.metrics.agreement_example import rated
+    >>> worst_slice(rated(judge="pf" * 50, ann="pf" * 50)).of(judge="judge").note
     'undefined: the texts have no column to slice by, such as system, topic or language'
     """
     return _of_one("worst_slice", answers, _agreement(answers, judge), *_slices(answers, columns))
@@ -89,8 +89,8 @@ def slice_favour(answers: Answers, judge: int, columns: tuple[str, ...] | None =
     Slices, correction and detail as for `worst_slice`. A judge that is generous to everyone has 0: what counts is that
     one system, topic or language gains on the others. Undefined where answers have no order or nothing can be sliced.
 
-    >>> from recuse.metrics.agreement_example import said
-    >>> slice_favour(said(judge="pf" * 50, ann="pf" * 50)).of(judge="judge").note
+    >>> from recuse.metrics.agreement_example import rated
+    >>> slice_favour(rated(judge="pf" * 50, ann="pf" * 50)).of(judge="judge").note
     'undefined: the texts have no column to slice by, such as system, topic or language'
     """
     if nothing := needs_numbers("slice_favour", answers, FAVOUR):

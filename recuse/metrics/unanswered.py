@@ -32,8 +32,8 @@ def unanswered(answers: Answers, judge: int) -> Estimate:
     with interval and p-value, so that a judge which passes over the hard ones is told from one that loses some at
     random; None where no two people rated such texts. Undefined where people rated none of what the judge was asked.
 
-    >>> from recuse.metrics.agreement_example import said
-    >>> unanswered(said(judge="p-pf", ann="ppff")).of(judge="judge").value
+    >>> from recuse.metrics.agreement_example import rated
+    >>> unanswered(rated(judge="p-pf", ann="ppff")).of(judge="judge").value
     0.25
     """
     requested = answers.requested[judge] & (answers.raters > 0)

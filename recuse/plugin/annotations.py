@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from recuse.schema.vocabulary import ACCEPTED, FAIL, NOT_MEASURED, PASS, UNDECIDED
+
 __all__ = ["annotation_lines"]
 
 MOST = 10
@@ -23,7 +25,7 @@ def annotation_lines(results: Mapping[str, Any], gates: Path, workspace: Path) -
     run red."""
     by_gate: dict[str, list[Mapping[str, Any]]] = {}
     for verdict in results.get("verdicts") or ():
-        if verdict["outcome"] not in ("pass", "accepted") and not verdict["allowed"]:
+        if verdict["outcome"] not in (PASS, ACCEPTED) and not verdict["allowed"]:
             by_gate.setdefault(str(verdict["gate"]), []).append(verdict)
     text = gates.read_text(encoding="utf-8") if gates.is_file() else ""
     path, folder = gates.resolve(), workspace.resolve()
@@ -57,7 +59,7 @@ def _decision(decision: Mapping[str, Any]) -> list[str]:
 
 def _title(red: Sequence[Mapping[str, Any]]) -> str:
     """ "own work: fail"."""
-    worst = next(o for o in ("fail", "not measured", "undecided") if any(v["outcome"] == o for v in red))
+    worst = next(o for o in (FAIL, NOT_MEASURED, UNDECIDED) if any(v["outcome"] == o for v in red))
     return f"{red[0].get('label') or red[0]['gate']}: {worst}"
 
 

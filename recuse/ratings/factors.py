@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from recuse.schema import RecuseError
-from recuse.schema.factors import (
+from recuse.schema.factor_names import (
     CHANNEL,
     DIRECTION,
     LABELS,

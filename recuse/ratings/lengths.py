@@ -22,7 +22,7 @@ def doublings_of_texts(ratings: Ratings, array: RatingArray) -> Floats:
     """log2 of the words of each text, shape (items, targets); NaN where unknown."""
     import pandas as pd
 
-    texts = _told(ratings, "item", "target", "words").drop_duplicates(["item", "target"])
+    texts = _text_columns(ratings, "item", "target", "words").drop_duplicates(["item", "target"])
     if (bad := texts[~(texts["words"] > 0) & texts["words"].notna()]).size:
         item, target, words = bad.iloc[0]
         raise RatingsError(f"a text has one word or more; {item} by {target or 'nobody'} has {words:g}")
@@ -57,7 +57,7 @@ def doublings_of_pairs(ratings: Ratings, met: PairArray) -> Floats:
 
 def sizes_of_pairs(ratings: Ratings) -> pd.DataFrame:
     """item, words_a and words_b, one row per item."""
-    sizes = _told(ratings, "item", "words_a", "words_b").drop_duplicates("item")
+    sizes = _text_columns(ratings, "item", "words_a", "words_b").drop_duplicates("item")
     for side in ("a", "b"):
         if (bad := sizes[~(sizes[f"words_{side}"] > 0) & sizes[f"words_{side}"].notna()]).size:
             item, words = bad["item"].iloc[0], bad[f"words_{side}"].iloc[0]
@@ -65,7 +65,7 @@ def sizes_of_pairs(ratings: Ratings) -> pd.DataFrame:
     return sizes
 
 
-def _told(ratings: Ratings, *columns: str) -> pd.DataFrame:
+def _text_columns(ratings: Ratings, *columns: str) -> pd.DataFrame:
     texts = ratings.texts
     has = [] if texts is None else list(map(str, texts.columns))
     if texts is None or (missing := [name for name in columns if name not in has]):

@@ -97,7 +97,7 @@ def rated_options(part: Ratings, ratings: Ratings | None = None) -> RatedOptions
 
 def _rated(part: Ratings, ratings: Ratings) -> RatedOptions:
     choices = None if isinstance(part.scale, ResponseSets) else option_counts(part)
-    sets = option_counts(part) if choices is None else _beside(part, ratings)
+    sets = option_counts(part) if choices is None else _response_sets(part, ratings)
     either = choices or sets
     assert either is not None
     if not either.people.any():
@@ -129,7 +129,7 @@ class _Placed:
     lost: NDArray[np.int64]
 
 
-def _beside(part: Ratings, ratings: Ratings) -> OptionCounts | None:
+def _response_sets(part: Ratings, ratings: Ratings) -> OptionCounts | None:
     sets = ratings.beside("response_sets")
     if sets is None:
         return None

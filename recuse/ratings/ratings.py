@@ -191,12 +191,12 @@ class Ratings:
         if not set(judges) & set(self.judges):
             return self
 
-        def beside(kind: str) -> Ratings | None:
+        def without_judges(kind: str) -> Ratings | None:
             beside_rows = self.beside(kind)
             return None if beside_rows is None else beside_rows.without(*judges)
 
         kept = self.table[~(self.table["rater"].isin(judges) & self.table["kind"].eq(JUDGE))]
-        return self.remember(("without", *judges), lambda: replace(self, table=kept, beside=beside, _memory={}))
+        return self.remember(("without", *judges), lambda: replace(self, table=kept, beside=without_judges, _memory={}))
 
     def joined_by(self, other: Ratings) -> Ratings:
         """The same ratings with the judges of `other`, who were asked the same, among the raters; `beside` is

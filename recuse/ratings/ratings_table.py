@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from recuse.schema import STATUSES, RatingsError
-from recuse.schema.notebook import table
+from recuse.schema.notebook_tables import table
 
 if TYPE_CHECKING:
         import pandas as pd

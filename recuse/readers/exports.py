@@ -191,7 +191,7 @@ def label_studio_records(value: Any, path: Path) -> tuple[list[dict[str, Any]], 
     rows: list[dict[str, Any]] = []
     other: list[str] = []
     for task in value:
-        base = {"item": str(task.get("id")), **_told(task.get("data"))}
+        base = {"item": str(task.get("id")), **_data_columns(task.get("data"))}
         for who, kind, results in _answered(task):
             for result in results:
                 criterion = str(result.get("from_name") or "rating")
@@ -222,7 +222,7 @@ def _answer(value: Any) -> str | None:
     return None if given is None else str(given)
 
 
-def _told(data: Any) -> dict[str, str]:
+def _data_columns(data: Any) -> dict[str, str]:
     """What the task's data say in one word or text, under names that no record has."""
     taken = {"item", "rater", "kind", "criterion", "value"}
     told = data.items() if isinstance(data, Mapping) else ()

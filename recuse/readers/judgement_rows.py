@@ -154,9 +154,9 @@ def with_kinds(long: pd.DataFrame, mapping: ColumnMapping) -> tuple[pd.DataFrame
     are there, what is one word of letters is somebody's name.
     `RecuseError` for a name that is said and not there."""
     raters = [str(name) for name in long["rater"].drop_duplicates()]
-    said = {_found(name, raters, "judge"): "judge" for name in mapping.judges}
-    said |= {_found(name, raters, "person"): "person" for name in mapping.people}
-    own_kinds = _told(long) if mapping.kind else {}
+    said = {_rater_named(name, raters, "judge"): "judge" for name in mapping.judges}
+    said |= {_rater_named(name, raters, "person"): "person" for name in mapping.people}
+    own_kinds = _kind_by_rater(long) if mapping.kind else {}
     kinds, notes = _guessed(raters, {**own_kinds, **said})
     derived = [r for r in raters if is_derived(r) and kinds[r] == "person" and r not in said]
     if derived and sum(kind == "person" for kind in kinds.values()) - len(derived) > 1:
@@ -193,13 +193,13 @@ def _guessed(raters: list[str], known: dict[str, str]) -> tuple[dict[str, str], 
     return {**kinds, **known}, notes
 
 
-def _told(long: pd.DataFrame) -> dict[str, str]:
+def _kind_by_rater(long: pd.DataFrame) -> dict[str, str]:
     first = long[["rater", "kind"]].drop_duplicates("rater")
     words = first["kind"].map(lambda word: "person" if is_person(word) else "judge" if word else "")
     return {str(r): k for r, k in zip(first["rater"], np.asarray(words), strict=True) if k}
 
 
-def _found(name: str, raters: list[str], what: str) -> Any:
+def _rater_named(name: str, raters: list[str], what: str) -> Any:
     last = [rater for rater in raters if name and rater.rsplit(".", 1)[-1] == name.rsplit(".", 1)[-1]]
     for candidate in (name, rater_name(name), *(last if len(last) == 1 else ())):
         if candidate in raters:

@@ -96,7 +96,7 @@ def delimited(opened: Opened) -> RawTable:
             skip_blank_lines=True, on_bad_lines="error",
         )  # fmt: skip
     except pd.errors.ParserError as error:
-        raise RecuseError(f"{opened.path}: {_told(str(error))}") from error
+        raise RecuseError(f"{opened.path}: {_fault_text(str(error))}") from error
     if not isinstance(frame.index, pd.RangeIndex):
         raise RecuseError(f"{opened.path}: its rows have more cells than the header line has names ({len(header)})")
     frame.columns = pd.Index(header)
@@ -244,7 +244,7 @@ def _names(cells: Sequence[str], path: Path) -> list[str]:
     return names
 
 
-def _told(message: str) -> str:
+def _fault_text(message: str) -> str:
     match = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", message)
     if match:
         return f"line {match[2]} has {match[3]} cells and the header {match[1]}; quote cells that hold a separator"

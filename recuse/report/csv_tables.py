@@ -11,8 +11,10 @@ import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
-from recuse.report.numbers import is_number
-from recuse.schema.results import EntryRow, ExcerptRow, MeasurementRow, Results, VerdictRow
+from recuse.schema.baseline_rows import EntryRow
+from recuse.schema.number_text import is_number
+from recuse.schema.results import ExcerptRow, Results
+from recuse.schema.verdict_rows import MeasurementRow, VerdictRow
 from recuse.security.sanitize import safe_cell
 
 __all__ = ["csv_tables"]
@@ -24,9 +26,7 @@ ESTIMATE = ("value", "low", "high", "level", "unit", "n", "over", "clusters", "n
 
 def csv_tables(results: Results) -> dict[str, str]:
     """File name -> text, of normalised `results`. A table without rows is its head alone."""
-    return {
-        f"{name}.csv": _text(head, rows) for name, head, rows in _tables(results)
-    }
+    return {f"{name}.csv": _text(head, rows) for name, head, rows in _tables(results)}
 
 
 def _tables(results: Results) -> Iterable[tuple[str, Sequence[str], Iterable[Row]]]:

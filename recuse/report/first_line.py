@@ -8,24 +8,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from recuse.report import numbers
 from recuse.report.results_model import JudgeWord, ResultsModel
 from recuse.report.upgrade_table import UpgradeTable, upgrade_tables
-from recuse.report.vocabulary import WORD_MEANINGS
+from recuse.schema import number_text as numbers
 from recuse.schema.results import Results
+from recuse.schema.vocabulary import CLEARED, FAIL, NOT_CLEARED, PASS, UNDECIDED, WORD_MEANINGS, printed
 
 __all__ = ["Line", "Standing", "decision_lines", "expiring", "headline", "next_step", "opening", "upgrade_lines"]
 
 MOST_NAMES = 7
-OUTCOMES = {"cleared": "pass", "not cleared": "fail", "undecided": "undecided"}
-UNDECIDED = "Nothing was decided: these results carry no decision."
+OUTCOMES = {CLEARED: PASS, NOT_CLEARED: FAIL, UNDECIDED: UNDECIDED}
+NO_DECISION = "Nothing was decided: these results carry no decision."
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
     """Those of a panel with the same word for a use, and the cause of one of them: the `first` that nobody accepted."""
 
-    state: str  # cleared, not cleared or undecided
+    state: str  # an identifier of `recuse.schema.vocabulary`
     names: list[str]
     first: str
     cause: str
@@ -33,6 +33,7 @@ class Standing:
 
     @property
     def who(self) -> str:
+        """The names, the first few of many."""
         return numbers.listed(self.names, most=MOST_NAMES)
 
     @property
@@ -43,7 +44,7 @@ class Standing:
     @property
     def reason(self) -> str:
         """ "; grok: it scores 0.7 above your people (accepted)"."""
-        if self.state == "cleared":
+        if self.state == CLEARED:
             return ""
         first = f"{self.first}: " if self.names[1:] else ""
         return f": {first}{self.cause}{' (accepted)' if self.accepted else ''}"
@@ -51,7 +52,7 @@ class Standing:
     @property
     def text(self) -> str:
         """ "not cleared: grok-4: it scores 0.7 above your people"."""
-        return f"{self.state}: {self.who}{self.reason}"
+        return f"{printed(self.state)}: {self.who}{self.reason}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ def opening(results: Results) -> list[str]:
 
 def headline(results: Results) -> str:
     """The same in one line."""
-    return str(results.get("headline") or UNDECIDED)
+    return str(results.get("headline") or NO_DECISION)
 
 
 def next_step(results: Results) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from recuse.report.gated_number import Number
-from recuse.report.numbers import count, is_number
 from recuse.report.results_model import Group
+from recuse.schema.number_text import count, is_number
 
 
 def footnotes(group: Group, above: Collection[str] = ()) -> list[str]:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from recuse.report.lexicon import Lexicon, Measure, plain_name
-from recuse.report.numbers import is_number
 from recuse.schema.details import Kind, detail_as
-from recuse.schema.results import AcceptanceRow, EstimateRow, LimitRow, RemedyRow, VerdictRow
+from recuse.schema.number_text import is_number
+from recuse.schema.verdict_rows import AcceptanceRow, EstimateRow, LimitRow, RemedyRow, VerdictRow
+from recuse.schema.vocabulary import ACCEPTED, ACCEPTED_DOUBT, ACCEPTED_FAULT, NOT_MEASURED, UNDECIDED
 
 _PLAIN = Lexicon()
 _PLACE = ("task", "panel", "protocol")
@@ -28,6 +29,7 @@ class Number:
 
     @property
     def metric(self) -> str:
+        """The measure's identifier."""
         return str(self.estimate.get("metric", ""))
 
     @property
@@ -37,18 +39,22 @@ class Number:
 
     @property
     def value(self) -> float | None:
+        """Its value; None where it is undefined."""
         return self.estimate.get("value")
 
     @property
     def low(self) -> float | None:
+        """The lower end of its interval; None where there is none."""
         return self.estimate.get("low")
 
     @property
     def high(self) -> float | None:
+        """The upper end of its interval; None where there is none."""
         return self.estimate.get("high")
 
     @property
     def detail(self) -> Mapping[str, object]:
+        """What its measure says besides the number."""
         return self.estimate.get("detail") or {}
 
     def detail_as(self, kind: type[Kind]) -> Kind:
@@ -69,6 +75,7 @@ class Number:
 
     @property
     def gate(self) -> str:
+        """The gate that judged it; "" where none did."""
         return str(self.verdict["gate"]) if self.verdict else ""
 
     @property
@@ -78,16 +85,17 @@ class Number:
 
     @property
     def outcome(self) -> str:
+        """The identifier of its outcome; "" without a gate."""
         return str(self.verdict["outcome"]) if self.verdict else ""
 
     @property
     def state(self) -> str:
         """The outcome as the report shows it: an accepted one is a fault outside its limit, or a doubt."""
-        if self.outcome != "accepted":
+        if self.outcome != ACCEPTED:
             return self.outcome
         known = self.accepted_fault
-        doubt = known is not None and known["otherwise"] in ("undecided", "not measured")
-        return "accepted doubt" if doubt else "accepted fault"
+        doubt = known is not None and known["otherwise"] in (UNDECIDED, NOT_MEASURED)
+        return ACCEPTED_DOUBT if doubt else ACCEPTED_FAULT
 
     @property
     def remedy(self) -> RemedyRow | None:
@@ -101,6 +109,7 @@ class Number:
 
     @property
     def limit(self) -> LimitRow:
+        """The limit that its gate applied; empty without a gate."""
         return (self.verdict.get("limit") if self.verdict else None) or {}
 
     @property

@@ -42,6 +42,7 @@ class Lexicon:
         """Tasks whose people come out of a model."""
 
     def measure(self, name: str) -> Measure:
+        """How a measure is spoken of; by its name where it is not described."""
         return self._measures.get(name) or Measure(name, plain_name(name))
 
     def points(self, task: str) -> float | None:

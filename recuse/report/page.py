@@ -5,8 +5,9 @@ Local templates (reports/templates/) are looked up first, so a team can change a
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,31 +17,24 @@ from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, S
 from markupsafe import Markup
 
 from recuse.report import estimate_format
-from recuse.report.anchors import fault_anchor, group_anchor, question_anchor, verdict_anchor
+from recuse.report.addresses import ReplyPlaces, fault_anchor, group_anchor, question_anchor, verdict_anchor
 from recuse.report.first_line import decision_lines, expiring, next_step, opening, upgrade_lines
 from recuse.report.footnotes import footnotes
 from recuse.report.lexicon import plain_name
-from recuse.report.numbers import count
-from recuse.report.palette import ON_SHADE, PALETTE, shades
-from recuse.report.prose import prose
-from recuse.report.questions import Drawings, generic
-from recuse.report.reply_places import ReplyPlaces
+from recuse.report.questions import Drawings
+from recuse.report.questions.generic import plain
 from recuse.report.results_model import Group, Question, ResultsModel
-from recuse.report.sections.attention import needs_attention, run_faults, tolerated
-from recuse.report.sections.baseline import movement
-from recuse.report.sections.changed import TITLE, changed
-from recuse.report.sections.costs import costs
-from recuse.report.sections.error_rates import error_rates
-from recuse.report.sections.excerpts import excerpts
-from recuse.report.sections.gates import gate_rows
-from recuse.report.sections.identity import identity
-from recuse.report.sections.not_asked import in_one_line, not_asked
-from recuse.report.style import STYLE, STYLE_HASH, with_style
-from recuse.report.tables import verdict_tables
+from recuse.report.sections.about_the_run import costs, error_rates, identity, in_one_line, not_asked
+from recuse.report.sections.against_baseline import TITLE, changed, movement
+from recuse.report.sections.attention import excerpts, needs_attention, run_faults, tolerated
+from recuse.report.sections.gate_rows import gate_rows
+from recuse.report.style import ON_SHADE, PALETTE, STYLE, STYLE_HASH, prose, shades, with_style
 from recuse.report.upgrade_table import upgrade_tables
-from recuse.report.vocabulary import OUTCOME_NAMES, PROVENANCE_MEANINGS, WORD_MEANINGS, tally, worst
+from recuse.report.verdict_tables import verdict_tables
 from recuse.schema import RecuseError
+from recuse.schema.number_text import count
 from recuse.schema.results import Known, Results
+from recuse.schema.vocabulary import PROVENANCE_MEANINGS, SHOWN, WORD_MEANINGS, printed, tally, worst
 from recuse.security.sanitize import visible
 
 
@@ -55,14 +49,14 @@ class StripGate:
 
 @dataclass(frozen=True, slots=True)
 class DrawnGroup:
-    """What a question found for one panel and task, with the template that draws it."""
+    """What a question found for one panel and task, drawn."""
 
     group: Group
     reading: str
     strip: list[StripGate]
     anchor: str
-    template: str
-    context: Mapping[str, object]
+    template: str  # a team's own of the question's name; "" for the figures in their order
+    figures: list[object]
     footnotes: list[str]
     fault: str
 
@@ -164,21 +158,21 @@ def _environment(folders: tuple[str, ...]) -> Environment:
         undefined=StrictUndefined,
         finalize=_safe_text,
     )
-    env.filters["prose"] = prose
+    env.filters |= {"prose": prose, "printed": printed}
     env.filters |= {"plain": plain_name, "number": count, "pc": _percent, "slug": lambda name: name.replace(" ", "-")}
     env.filters |= {"anchor": lambda n: verdict_anchor(n.gate, n.subject), "fault_anchor": fault_anchor}
 
     def draw(figure: Any) -> Markup:
-        """The figure by the template of its module's name: figures/heat_map.py, figures/heat_map.html.j2."""
+        """The figure by the template of its name: `HeatMaps`, figures/heat_maps.html.j2."""
         if not figure:
             return Markup()
-        name = type(figure).__module__.rpartition(".")[2]
+        name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(figure).__name__).lower()
         return Markup(env.get_template(f"figures/{name}.html.j2").render(it=figure))
 
     env.globals |= {
         "draw": draw,
         "word_meanings": WORD_MEANINGS,
-        "outcome_names": OUTCOME_NAMES,
+        "outcome_names": SHOWN,
         "provenance_meanings": PROVENANCE_MEANINGS,
         "palette": PALETTE,
         "on_shade": ON_SHADE,
@@ -222,35 +216,30 @@ def _all_drawn(env: Environment, groups: list[Group], drawings: Drawings) -> lis
 
 def _drawn(env: Environment, group: Group, drawings: Drawings, above: Collection[str]) -> DrawnGroup:
     """The group as its drawing shows it; where that cannot, plainly, with the fault told on the page."""
-    module, fault = drawings.of(group.question.id), drawings.fault(group.question.id)
+    drawing, fault = drawings.of(group.question.id), drawings.fault(group.question.id)
     try:
-        context = module.draw(group)
+        reading, figures = drawing.reading(group), drawing.draw(group)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         fault = f"{type(error).__name__}: {error}"
-        context = generic.draw_plainly(group)
+        reading, figures = "", plain.draw(group)
+    template = f"questions/{group.question.id}.html.j2"
     return DrawnGroup(
         group=group,
-        reading=str(context.get("reading", "")),
+        reading=reading,
         strip=_strip(group),
         anchor=group_anchor(group.question.id, group.panel.name, group.task, group.protocol),
-        template="questions/generic.html.j2" if fault else _template(env, group.question.id, module.__name__),
-        context=context,
+        template=template if not fault and template in env.list_templates() else "",
+        figures=figures,
         footnotes=footnotes(group, above),
         fault=fault,
     )
-
-
-def _template(env: Environment, question: str, module: str) -> str:
-    """A template named after the question, shipped or local; else that of the module that drew it."""
-    name = f"questions/{question}.html.j2"
-    return name if name in env.list_templates() else f"questions/{module.rpartition('.')[2]}.html.j2"
 
 
 def _strip(group: Group) -> list[StripGate]:
     strip = []
     for mine in group.gates.values():
         counts = Counter(n.state for n in mine)
-        shown = [(outcome, counts[outcome]) for outcome in reversed(OUTCOME_NAMES) if counts[outcome]]
+        shown = [(outcome, counts[outcome]) for outcome in reversed(SHOWN) if counts[outcome]]
         strip.append(StripGate(mine[0].gate_title, estimate_format.limits(mine), shown))
     return strip
 
@@ -260,7 +249,7 @@ def _strip(group: Group) -> list[StripGate]:
 
 def _tally(view: ResultsModel) -> list[tuple[str, int]]:
     counts = Counter(n.state for n in view.numbers if n.verdict)
-    return [(outcome, counts[outcome]) for outcome in reversed(OUTCOME_NAMES)]
+    return [(outcome, counts[outcome]) for outcome in reversed(SHOWN)]
 
 
 # --------------------------------------------------------------------------- style

@@ -9,6 +9,7 @@ from functools import cached_property
 from recuse.report.gated_number import Number
 from recuse.report.lexicon import Lexicon, plain_name
 from recuse.schema.results import JudgeRow, Results
+from recuse.schema.vocabulary import printed
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,7 @@ class Panel:
 
     @property
     def judge_names(self) -> list[str]:
+        """Identifiers of its judges, in the order of the panel file."""
         return [judge["name"] for judge in self.judges]
 
 
@@ -41,7 +43,7 @@ class JudgeWord:
     panel: str
     judge: str
     use: str
-    word: str  # "cleared", "undecided" or "not cleared"
+    word: str  # an identifier of `recuse.schema.vocabulary`
     cause: str
     next: str
     stated: bool
@@ -84,10 +86,12 @@ class Group:
         return sorted(kept, key=lambda n: (metrics.index(n.metric), self.view.rank(n)))
 
     def place(self, name: str) -> tuple[int, str]:
+        """Where a judge stands in its panel, for sorting; others behind, by name."""
         names = self.panel.judge_names
         return (names.index(name) if name in names else len(names), name)
 
     def label(self, name: str) -> str:
+        """What a judge is called, in this panel first."""
         return self.view.label(name, self.panel)
 
     @cached_property
@@ -124,6 +128,7 @@ class ResultsModel:
 
     @cached_property
     def panels(self) -> list[Panel]:
+        """The panels in the order of the run, and those that only a number names."""
         listed = [
             Panel(p["name"], p.get("provenance", ""), p.get("description") or "", tuple(p.get("judges") or ()))
             for p in self.results.get("panels") or ()
@@ -144,10 +149,12 @@ class ResultsModel:
 
     @cached_property
     def lexicon(self) -> Lexicon:
+        """The words that these results hold."""
         return Lexicon(self.results)
 
     @cached_property
     def numbers(self) -> list[Number]:
+        """Every estimate, those with a verdict first."""
         verdicts, measured = self.results.get("verdicts") or (), self.results.get("measurements") or ()
         return [
             *(Number(v["question"], v["subject"], v["estimate"], v, self.lexicon) for v in verdicts),
@@ -168,7 +175,9 @@ class ResultsModel:
 
     def words_on(self, panel: str, judge: str) -> str:
         """ "cleared to rank; not cleared to grade": for every use, that of the panel first."""
-        return "; ".join(f"{one.word}, {one.use}" for one in self.judges if (one.panel, one.judge) == (panel, judge))
+        return "; ".join(
+            f"{printed(one.word)}, {one.use}" for one in self.judges if (one.panel, one.judge) == (panel, judge)
+        )
 
     def place(self, number: Number) -> str:
         """ "published, merchant_risk"; with the protocol where only that tells some of the question's numbers apart."""
@@ -210,6 +219,7 @@ class ResultsModel:
         return {p.name: (i, {name: j for j, name in enumerate(p.judge_names)}) for i, p in enumerate(self.panels)}
 
     def panel(self, name: str) -> Panel:
+        """The panel of a name."""
         return next(p for p in self.panels if p.name == name)
 
     def label(self, name: str, panel: Panel | None = None) -> str:

@@ -13,6 +13,7 @@ from recuse.report.page import environment
 from recuse.report.results_model import ResultsModel
 from recuse.report.style import STYLE, STYLE_HASH, with_style
 from recuse.schema.results import Results
+from recuse.schema.vocabulary import printed
 
 __all__ = ["Row", "page", "side_by_side", "text"]
 
@@ -81,19 +82,19 @@ def _row(before: Number | None, after: Number | None) -> Row:
         one.gate_title,
         one.who or "the panel",
         ", ".join(part for part in (*where, one.circumstances) if part),
-        _told(before),
+        _verdict_text(before),
         before.state if before else "",
-        _told(after),
+        _verdict_text(after),
         after.state if after else "",
         _changed(before, after),
     )
 
 
-def _told(n: Number | None) -> str:
+def _verdict_text(n: Number | None) -> str:
     if n is None:
         return NONE
     limit = estimate_format.limit(n)
-    return f"{estimate_format.value(n)} {n.state}{f' (limit {limit})' if limit else ''}"
+    return f"{estimate_format.value(n)} {printed(n.state)}{f' (limit {limit})' if limit else ''}"
 
 
 def _changed(before: Number | None, after: Number | None) -> str:

@@ -5,21 +5,30 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from recuse.report import estimate_format, numbers
+from recuse.report import estimate_format
 from recuse.report.first_line import decision_lines, expiring, next_step, opening, upgrade_lines
 from recuse.report.gated_number import Number
 from recuse.report.markdown import code_span, escaped, escaped_html, fenced, folded, table_head, table_row
 from recuse.report.questions import Drawings
 from recuse.report.results_model import Group, Question, ResultsModel
+from recuse.report.sections.about_the_run import Identity, identity, in_one_line, not_asked
+from recuse.report.sections.against_baseline import TITLE, changed, movement
 from recuse.report.sections.attention import Case, Matter, Way, needs_attention, run_faults
-from recuse.report.sections.baseline import movement
-from recuse.report.sections.changed import TITLE, changed
-from recuse.report.sections.identity import Identity, identity
-from recuse.report.sections.not_asked import in_one_line, not_asked
-from recuse.report.tables import Cell, VerdictTable, verdict_table
 from recuse.report.upgrade_table import UpgradeTable, upgrade_tables
-from recuse.report.vocabulary import OUTCOME_NAMES, PROVENANCE_MEANINGS, counted, tally, worst
+from recuse.report.verdict_tables import Cell, VerdictTable, verdict_table
+from recuse.schema import number_text as numbers
 from recuse.schema.results import Known, Results
+from recuse.schema.vocabulary import (
+    FAIL,
+    NOT_MEASURED,
+    PASS,
+    PROVENANCE_MEANINGS,
+    SHOWN,
+    counted,
+    printed,
+    tally,
+    worst,
+)
 
 SIZE_LIMIT = 60_000
 """Characters; GitHub refuses comments beyond 65,536."""
@@ -69,10 +78,12 @@ def _limited(sections: list[str], size_limit: int) -> str:
 def _head(view: ResultsModel) -> str:
     panels = [f"{code_span(p.name)} {p.provenance or 'provenance unknown'}" for p in view.panels]
     counts = Counter(n.state for n in view.numbers if n.verdict)
-    tallied = " · ".join(f"{_sign(o)} {counted(o, counts[o])}" for o in reversed(OUTCOME_NAMES) if counts[o])
+    tallied = " · ".join(f"{_sign(o)} {counted(o, counts[o])}" for o in reversed(SHOWN) if counts[o])
     lines = [f"- {escaped(upgrade_line)}" for upgrade_line in upgrade_lines(view)]
     for line in decision_lines(view):
-        states = "; ".join(f"**{s.state}**{escaped(s.text.removeprefix(s.state))}" for s in line.standings)
+        states = "; ".join(
+            f"**{printed(s.state)}**{escaped(s.text.removeprefix(printed(s.state)))}" for s in line.standings
+        )
         lines.append(f"- {code_span(line.panel)} {escaped(line.use)}: {states}")
     first, *rest = opening(view.results)
     step = next_step(view.results)
@@ -103,7 +114,7 @@ def _changed(view: ResultsModel) -> str:
 
 def _attention(view: ResultsModel) -> str:
     matters = needs_attention(view)
-    faults = [f"- {_sign('not measured')} {escaped(fault)}" for fault in run_faults(view)]
+    faults = [f"- {_sign(NOT_MEASURED)} {escaped(fault)}" for fault in run_faults(view)]
     if not matters and not faults:
         return ""
     shown = faults[:MOST_FAULTS]
@@ -144,7 +155,7 @@ def _question(view: ResultsModel, question: Question) -> str:
         return "\n\n".join(_upgrade(table) for table in upgrade_tables(view))
     outcomes = [n.state for group in groups for mine in group.gates.values() for n in mine]
     body = "\n\n".join(_table(group, verdict_table([group])) for group in groups)
-    unfolded = " open" if worst(outcomes) in ("fail", "not measured") else ""
+    unfolded = " open" if worst(outcomes) in (FAIL, NOT_MEASURED) else ""
     return folded(f"{_sign(worst(outcomes))} {escaped_html(question.title)} {tally(outcomes)}", body, unfolded)
 
 
@@ -153,7 +164,7 @@ def _upgrade(table: UpgradeTable) -> str:
     rows = [table_row(map(escaped, row.cells)) for row in table.rows]
     body = "\n".join([*table_head([escaped(cell) or "what" for cell in table.head]), *rows])
     foot = "\n\n".join(map(escaped, table.foot))
-    unfolded = " open" if table.outcome in ("fail", "not measured") else ""
+    unfolded = " open" if table.outcome in (FAIL, NOT_MEASURED) else ""
     head = f"{_sign(table.outcome)} {escaped_html(table.sentence)} ({escaped_html(table.where)})"
     return folded(head, "\n\n".join(part for part in (body, foot) if part), unfolded)
 
@@ -161,7 +172,7 @@ def _upgrade(table: UpgradeTable) -> str:
 def _table(group: Group, table: VerdictTable) -> str:
     """Judges by gates; the failing judges first."""
     ordered = table.worst_first()
-    shown = ordered if len(ordered) <= MOST_ROWS else [row for row in ordered if row.outcome != "pass"][:MOST_ROWS]
+    shown = ordered if len(ordered) <= MOST_ROWS else [row for row in ordered if row.outcome != PASS][:MOST_ROWS]
     series = table.series if len(table.series) == 2 else []
     lines = [
         f"**{escaped(group.panel.name)}**, {escaped(group.about)} ({group.provenance})",
@@ -259,4 +270,4 @@ def _identity(of: Identity) -> str:
 
 
 def _sign(outcome: str) -> str:
-    return OUTCOME_NAMES[outcome].sign
+    return SHOWN[outcome].sign

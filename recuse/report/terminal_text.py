@@ -10,24 +10,24 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from recuse.report import estimate_format, numbers
+from recuse.report import estimate_format
 from recuse.report.canonical_form import normalised
 from recuse.report.first_line import decision_lines, expiring, next_step, opening, upgrade_lines
 from recuse.report.questions import Drawings
 from recuse.report.results_model import Group, ResultsModel
+from recuse.report.sections.about_the_run import error_rates, in_one_line
+from recuse.report.sections.against_baseline import TITLE, changed
 from recuse.report.sections.attention import Case, Matter, needs_attention, run_faults
-from recuse.report.sections.changed import TITLE, changed
-from recuse.report.sections.error_rates import error_rates
-from recuse.report.sections.not_asked import in_one_line
-from recuse.report.tables import Cell, VerdictTable, verdict_table
 from recuse.report.upgrade_table import UpgradeTable, upgrade_tables
-from recuse.report.vocabulary import OUTCOME_NAMES
+from recuse.report.verdict_tables import Cell, VerdictTable, verdict_table
+from recuse.schema import number_text as numbers
 from recuse.schema.results import Results
+from recuse.schema.vocabulary import FAIL, NOT_MEASURED, PASS, SHOWN, printed
 from recuse.security.sanitize import visible
 
 NARROWEST = 40
 MOST_CASES = 12
-_LOUD = ("fail", "not measured")
+_LOUD = (FAIL, NOT_MEASURED)
 
 
 def terminal(
@@ -129,12 +129,12 @@ def _upgrades(view: ResultsModel, width: int, color: bool) -> list[str]:
 
 def _upgrade(table: UpgradeTable, width: int, color: bool) -> list[str]:
     lines = _folded(f"{table.where}: {table.sentence}", width, "", "  ")
-    shown = [row for row in table.rows if row.outcome not in ("pass", "")]
+    shown = [row for row in table.rows if row.outcome not in (PASS, "")]
     for row in shown:
         phrase = f"{row.verdict}: {row.title}, {row.change}, {row.allowed}"
         folded = _folded(phrase, width, "  ", "    ")
         lines += [folded[0].replace(row.verdict, _paint(row.verdict, row.outcome), 1), *folded[1:]] if color else folded
-    allowed = sum(row.outcome == "pass" for row in table.rows)
+    allowed = sum(row.outcome == PASS for row in table.rows)
     if not table.rows:
         return lines
     foot = f"allowed: {allowed} of {len(shown) + allowed} comparisons. {' '.join(table.foot)}"
@@ -303,7 +303,7 @@ _COUNTED = ("files", "interactions", "used", "unused")
 
 def _word(outcome: str) -> str:
     """The outcome's word; in capitals where it turns the run red."""
-    return outcome.upper() if outcome in _LOUD else outcome
+    return printed(outcome).upper() if outcome in _LOUD else printed(outcome)
 
 
 def _name(who: str) -> str:
@@ -332,4 +332,4 @@ def _padded(text: str, outcome: str, width: int, color: bool) -> str:
 
 
 def _paint(text: str, outcome: str) -> str:
-    return f"\x1b[{OUTCOME_NAMES[outcome].colour}m{text}\x1b[0m"
+    return f"\x1b[{SHOWN[outcome].colour}m{text}\x1b[0m"

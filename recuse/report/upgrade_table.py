@@ -6,18 +6,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from recuse.report import estimate_format, numbers
-from recuse.report.anchors import verdict_anchor
+from recuse.report import estimate_format
+from recuse.report.addresses import verdict_anchor
 from recuse.report.gated_number import Number
-from recuse.report.numbers import MINUS, is_number
 from recuse.report.results_model import ResultsModel
+from recuse.schema import number_text as numbers
 from recuse.schema.details import UpgradeDetail
+from recuse.schema.number_text import MINUS, is_number
 from recuse.schema.results import UpgradeVerdictRow
-from recuse.schema.verdicts import AGAINST_INCUMBENT
+from recuse.schema.verdict_types import AGAINST_INCUMBENT
+from recuse.schema.vocabulary import FAIL, NOT_MEASURED, PASS, UNDECIDED, printed
 
 __all__ = ["UpgradeRow", "UpgradeTable", "deciding_numbers", "is_of_upgrade", "upgrade_tables"]
 
-WORDS = {"pass": "allowed", "fail": "worse"}
+WORDS = {PASS: "allowed", FAIL: "worse"}
 PLACE = ("panel", "task", "protocol")
 MOST_POWERS = 4
 
@@ -38,6 +40,7 @@ class UpgradeRow:
 
     @property
     def cells(self) -> tuple[str, ...]:
+        """Its texts, column by column."""
         return (self.title, self.incumbent, self.candidate, self.change, self.allowed, self.verdict)
 
 
@@ -59,7 +62,7 @@ class UpgradeTable:
 
 def upgrade_tables(view: ResultsModel, *, minus: str = MINUS) -> list[UpgradeTable]:
     """One per upgrade of the results: those that are refused first, then what is undecided."""
-    badness = ("fail", "not measured", "undecided", "pass")
+    badness = (FAIL, NOT_MEASURED, UNDECIDED, PASS)
     upgrades = sorted(view.results.get("upgrades") or (), key=lambda u: badness.index(u["outcome"]))
     by_key = _by_key(view)
     titles = {name: view.lexicon.measure(name).title for upgrade in upgrades for name in upgrade["not_measured"]}
@@ -92,7 +95,7 @@ def _table(
     mine = [n for row in upgrade["rows"] if (n := by_key.get(_key(row["gate"], row["subject"]))) is not None]
     rows = [_row(n, minus) for n in mine]
     unmeasured = (titles[name] for name in upgrade["not_measured"])
-    rows += [UpgradeRow(title, "", "", "", "", "not measured", "") for title in unmeasured]
+    rows += [UpgradeRow(title, "", "", "", "", printed(NOT_MEASURED), "") for title in unmeasured]
     head = ("", upgrade["incumbent"], upgrade["candidate"], "change", "allowed", "verdict")
     panel, task, protocol = (str(upgrade.get(name)) for name in PLACE)
     return UpgradeTable(
@@ -108,8 +111,7 @@ def _row(n: Number, minus: str) -> UpgradeRow:
     for k, who in enumerate(("incumbent", "candidate")):
         if is_number(value := n.detail.get(who)):
             values[k] = f"{value:.3g}" if cost else estimate_format.in_unit(value, unit, 2, minus=minus)
-    spread = estimate_format.spread(n, minus)
-    change = estimate_format.value(n, minus=minus) + (f" ({spread})" if spread else "")
+    change = estimate_format.with_interval(n, minus)
     if not is_number(n.value):
         change = estimate_format.why_undefined(n).removeprefix("undefined: ")
     return UpgradeRow(
@@ -138,16 +140,18 @@ def _title(n: Number) -> str:
 
 
 def _word(n: Number) -> str:
-    if n.state == "fail" and n.gate in AGAINST_INCUMBENT:
+    if n.state == FAIL and n.gate in AGAINST_INCUMBENT:
         return "differs"
-    if n.state != "undecided":
-        return WORDS.get(n.state, n.state)
+    if n.state != UNDECIDED:
+        return WORDS.get(n.state) or printed(n.state)
     remedy = n.remedy
     if n.detail.get("asked_once"):
-        return "undecided, the judge in use was asked once"
+        return f"{printed(UNDECIDED)}, the judge in use was asked once"
     if not remedy or not (needed := remedy.get("needed")) or not (observed := remedy.get("observed")):
-        return "undecided"
-    return f"undecided, about {numbers.count(max(needed - observed, 1))} {remedy.get('units') or 'items'} more"
+        return printed(UNDECIDED)
+    return (
+        f"{printed(UNDECIDED)}, about {numbers.count(max(needed - observed, 1))} {remedy.get('units') or 'items'} more"
+    )
 
 
 def _foot(upgrade: UpgradeVerdictRow, mine: list[Number], minus: str) -> Iterator[str]:

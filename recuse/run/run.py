@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, cast
 
 from recuse.git.commits import identity_of
 from recuse.schema import RecuseError
+from recuse.schema.vocabulary import ACCEPTED, FAIL, NOT_MEASURED, PASS, UNDECIDED
 from recuse.suite.question_runner import Records
 
 if TYPE_CHECKING:
     from recuse.gates import Decision, Gates
     from recuse.gates.uses import Uses
+    from recuse.schema.baseline_rows import Comparison
     from recuse.schema.results import (
         CassetteCounts,
         CassetteRows,
-        Comparison,
         InPlaceRow,
         Known,
         NotAskedRow,
@@ -117,7 +118,7 @@ class Run(Records):
         """What turns the run red by itself."""
         from recuse.gates.explanation import subject_text
 
-        red = [v for v in self.verdicts if v["outcome"] not in ("pass", "accepted") and not v["allowed"]]
+        red = [v for v in self.verdicts if v["outcome"] not in (PASS, ACCEPTED) and not v["allowed"]]
         return [f"{v['gate']}: {v['outcome']} for {subject_text(v['subject'])}" for v in red]
 
     def conclude(self, selection: Selection, gates: Gates) -> Results:
@@ -207,7 +208,7 @@ class Run(Records):
         # in an order of their own, each once, whatever the order of the tests
         asked = {(a["panel"], a["task"], a["protocol"], a["gate"], a["test"], str(a["judges"])): a for a in self.asked}
         outcomes = [record["outcome"] for record in self.verdicts]
-        counts = {name: outcomes.count(name) for name in ("pass", "fail", "undecided", "not measured", "accepted")}
+        counts = {name: outcomes.count(name) for name in (PASS, FAIL, UNDECIDED, NOT_MEASURED, ACCEPTED)}
         return {
             "schema": 1,
             "outcome": self._outcome(),
@@ -252,10 +253,10 @@ class Run(Records):
         return {**panel, "uses": list(uses.stated), "further_uses": list(uses.further)}
 
     def _outcome(self) -> str:
-        objecting = {r["outcome"] for r in self.verdicts if not (r["outcome"] in ("pass", "accepted") or r["allowed"])}
+        objecting = {r["outcome"] for r in self.verdicts if not (r["outcome"] in (PASS, ACCEPTED) or r["allowed"])}
         if self.unmeasured or self.objections:
-            objecting.add("not measured")
-        return next((name for name in ("not measured", "fail", "undecided") if name in objecting), "pass")
+            objecting.add(NOT_MEASURED)
+        return next((name for name in (NOT_MEASURED, FAIL, UNDECIDED) if name in objecting), PASS)
 
     def _questions(self) -> list[QuestionRow]:
         questions: dict[tuple[str, str], QuestionRow] = {}

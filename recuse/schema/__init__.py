@@ -5,7 +5,6 @@ This package imports no other part of Recuse. Data flows one way through these t
     Item -> Prompt -> Reply -> ratings table -> Estimate -> Verdict
 """
 
-from recuse.schema.builtin_values import builtins, number
 from recuse.schema.calls import (
     PROVENANCES,
     STATUSES,
@@ -22,23 +21,25 @@ from recuse.schema.calls import (
     Request,
     SourceFixes,
     Status,
+    Transcript,
     Usage,
+    prompt_id,
+    reply_id,
 )
-from recuse.schema.errors import JudgeClosedError, JudgeUnreachableError, RatingsError, RecuseError
-from recuse.schema.estimates import NORMAL, Distribution, Estimate, Estimates, members
-from recuse.schema.transcripts import Transcript, prompt_id, reply_id
-from recuse.schema.verdicts import (
-    OUTCOMES,
+from recuse.schema.estimate_types import NORMAL, Distribution, Estimate, Estimates, members
+from recuse.schema.exceptions import JudgeClosedError, JudgeUnreachableError, RatingsError, RecuseError
+from recuse.schema.plain_values import builtins, number
+from recuse.schema.verdict_types import (
     Acceptance,
     AcceptanceState,
     Family,
-    Outcome,
     Power,
     Remedy,
     RemedyKind,
     Rule,
     Verdict,
 )
+from recuse.schema.vocabulary import OUTCOMES, Outcome
 
 __all__ = [
     "NORMAL",

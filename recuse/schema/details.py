@@ -108,13 +108,6 @@ class TheseTextsDetail(TypedDict, total=False):
     these_texts_df: float | None
 
 
-class BeforeAfterDetail(TypedDict, total=False):
-    """The same number before and after something was done."""
-
-    before: Span | None
-    after: Span | None
-
-
 class UpgradeDetail(SliceDetail, total=False):
     """A component of an upgrade: both judges' own values, and the smallest change that it could find."""
 
@@ -158,53 +151,11 @@ class SliceRow(Slice):
     n: int
 
 
-class CeilingDetail(TypedDict, total=False):
-    """A judge's agreement with people beside that of people with one another."""
-
-    judge_human: float | None
-    human_human: float | None
-    margin: float | None
-    power: float | None
-
-
-class WinningDetail(TypedDict, total=False):
-    """Person by person."""
-
-    people: list[PersonReplaced]
-
-
-class DelegableDetail(TypedDict, total=False):
-    """What may be left to a judge at `bound` errors."""
-
-    groups: list[SurestTexts]
-    bound: float | None
-
-
 class Constant(TypedDict, total=False):
     """The commonest answer, and how often it would agree with people."""
 
     answer: str
     agrees: float | None
-
-
-class ConstantDetail(TypedDict, total=False):
-    """Agreement beside that of always giving the commonest answer."""
-
-    constant: Constant | None
-
-
-class CorrectedDetail(TypedDict, total=False):
-    """A mean as people would rate: the judge's own, the labels there are, and those that the wanted interval takes."""
-
-    judge_alone: float | None
-    labels: int
-    labels_needed: int | None
-
-
-class SlicesDetail(TypedDict, total=False):
-    """Every slice that was looked at, the likeliest fault first."""
-
-    slices: list[SliceRow]
 
 
 class Distance(TypedDict, total=False):
@@ -215,9 +166,23 @@ class Distance(TypedDict, total=False):
     first: float | None
 
 
-class ClosestDetail(TypedDict, total=False):
-    """Who is closest to people."""
+class PeopleDetail(TypedDict, total=False):
+    """Agreement with people: a judge's own, and that of people with one another; person by person; what may be left to
+    it at `bound` errors; the commonest answer; a mean as people would rate, with the labels there are and those that
+    the wanted interval takes; every slice, the likeliest fault first; who is closest."""
 
+    judge_human: float | None
+    human_human: float | None
+    margin: float | None
+    power: float | None
+    people: list[PersonReplaced]
+    groups: list[SurestTexts]
+    bound: float | None
+    constant: Constant | None
+    judge_alone: float | None
+    labels: int
+    labels_needed: int | None
+    slices: list[SliceRow]
     judge: str
     ranking: list[Distance]
 
@@ -246,24 +211,14 @@ class Pick(TypedDict, total=False):
     value: float | None
 
 
-class StepsDetail(TypedDict, total=False):
-    """The ladder of levels."""
+class LevelsDetail(TypedDict, total=False):
+    """The ladder of levels, picks by how far they are off, whether an order follows the data."""
 
     levels: list[Step]
     falls: list[Fall] | None
-
-
-class PicksDetail(TypedDict, total=False):
-    """Picks by how far they are off."""
-
     nonadjacent: list[Pick]
     adjacent: list[Pick]
     in_place: list[Pick]
-
-
-class TrueOrderDetail(TypedDict, total=False):
-    """Whether an order follows the data."""
-
     unknown: list[object]
     beyond_chance: bool | None
 
@@ -275,7 +230,7 @@ class SourcesDetail(Matrix, total=False):
     figures: dict[str, dict[str, float | None]]
 
 
-# --------------------------------------------------------------------------- attacks, rules, statements
+# --------------------------------------------------------------------------- replies, attacks, comparisons
 
 
 class Language(TypedDict):
@@ -286,138 +241,19 @@ class Language(TypedDict):
     share: float
 
 
-class AttackDetail(TypedDict, total=False):
-    """What became of attacks, by outcome."""
-
-    outcomes: dict[str, int]
-    lift: float | None
-
-
-class DetectionDetail(TypedDict, total=False):
-    """What a filter finds, language by language."""
-
-    by_language: list[Language]
-
-
-class RulesDetail(TypedDict, total=False):
-    """`breaches`: (what, how often); `texts`: (item, words, what they break)."""
-
-    breaches: list[tuple[str, int]]
-    texts: list[tuple[str, str, list[str]]]
-
-
-class Offender(TypedDict, total=False):
-    """A reported number that does not follow."""
-
-    target: str
-    final: float | None
-    mean_of_criteria: float | None
-    difference: float | None
-    mean_difference: float | None
-    wrong: int
-    replies: int
-
-
-class OffendersDetail(TypedDict, total=False):
-    """Reported numbers that do not follow, of `checked`."""
-
-    offenders: list[Offender]
-    wrong: int
-    checked: int
-
-
-# --------------------------------------------------------------------------- pairs, thresholds, replies
-
-
-class PairChange(TypedDict):
-    """What another rubric changes for a pair of judges."""
-
-    pair: str
-    delta: float | None
-
-
-class GroundedDetail(TypedDict, total=False):
-    """Pair by pair."""
-
-    cells: list[PairChange]
-
-
-class PairAgreement(TypedDict):
-    """r of a pair of judges."""
-
-    pair: str
-    r: float | None
-
-
-class PairsDetail(TypedDict, total=False):
-    """Pair by pair."""
-
-    pairs: list[PairAgreement]
-
-
-class Chosen(TypedDict):
-    """The judge that a measure chooses at a beta, and the best one."""
-
-    beta: float
-    chosen: str
-    best: str
-    consistency: float | None
-    regret: float | None
-
-
-class OverBetaDetail(TypedDict, total=False):
-    """The choice, beta by beta."""
-
-    over_beta: list[Chosen]
-
-
-class GridDetail(TypedDict, total=False):
-    """A value per threshold and beta."""
-
-    taus: list[float]
-    betas: list[float]
-    value: list[list[float | None]]
-
-
-class RatingsNeededDetail(TypedDict):
-    """Ratings that there are per text, and the share of texts that these and one and enough decide."""
-
-    have: int
-    tau: float
-    now: float
-    wanted: float
-
-
-class PrevalenceDetail(TypedDict, total=False):
-    """People's share at the least and the greatest beta, and between."""
-
-    prevalence: Sequence[float | None]
-
-
-class RepliesDetail(TypedDict, total=False):
-    """How many replies were read in which way."""
-
-    by_status: dict[str, int]
-
-
-class PowerDetail(TypedDict, total=False):
-    """What could have been found with 80 % chance, in SDs and in points."""
-
-    smallest_effect: float
-    smallest_difference: float | None
-
-
-class ExcludedDetail(TypedDict, total=False):
-    """What texts that were left out lack."""
-
-    excluded: dict[str, int]
-
-
 Gap = tuple[float | None, float | None, float | None, float | None]
 """Two texts as far apart as low to high: how many pairs, and the share that the order turns."""
 
 
-class GapsDetail(TypedDict, total=False):
-    """By how far apart two texts are."""
+class JudgingDetail(TypedDict, total=False):
+    """How many replies or attacks ended in which way; what texts that were left out lack; what could have been found
+    with 80 % chance, in SDs and in points; by how far apart two texts are; what a filter finds."""
 
+    by_status: dict[str, int]
+    excluded: dict[str, int]
+    smallest_effect: float
+    smallest_difference: float | None
     bins: list[Gap]
+    outcomes: dict[str, int]
+    lift: float | None
+    by_language: list[Language]

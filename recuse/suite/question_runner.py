@@ -23,15 +23,8 @@ from recuse.gates.uses import Uses
 from recuse.ratings.needs import NEEDS, check_needs, kind_of, missing
 from recuse.readers.file_panel import FILE, FilePanel
 from recuse.schema import Estimate, Estimates, RecuseError, members
-from recuse.schema.results import (
-    AskedRow,
-    MeasurementRow,
-    MeasureRow,
-    NotAskedRow,
-    QuestionWords,
-    UpgradeVerdictRow,
-    VerdictRow,
-)
+from recuse.schema.results import AskedRow, MeasureRow, NotAskedRow, UpgradeVerdictRow
+from recuse.schema.verdict_rows import MeasurementRow, QuestionWords, VerdictRow
 from recuse.suite.panel_selection import NotAsked
 
 if TYPE_CHECKING:

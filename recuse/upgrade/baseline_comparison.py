@@ -19,7 +19,10 @@ from recuse.gates.baseline_changes import beyond_chance
 from recuse.gates.limits import Limit
 from recuse.gates.upgrade_verdict import EXIT, Word
 from recuse.schema import RecuseError
-from recuse.schema.results import Baseline, BaselineEntry, EntryRow, NamedRow, Results
+from recuse.schema.baseline_rows import Baseline, BaselineEntry, EntryRow, NamedRow
+from recuse.schema.number_text import figure
+from recuse.schema.results import Results
+from recuse.schema.vocabulary import UNDECIDED
 
 __all__ = ["BaselineVerdict", "compare_baselines", "read_estimates"]
 
@@ -61,8 +64,9 @@ class BaselineVerdict:
         for row in self.changes[:ROWS]:
             about = ", ".join(f"{k} {v}" for k, v in sorted(row["subject"].items()) if k not in ("judge", "panel"))
             yield (
-                f"  {row['what']:<24} {row['before']:.4g} -> {row['after']:.4g}   {row['change']:+.3g} "
-                f"({row['low']:+.3g} to {row['high']:+.3g}), {row['test']}   {about}"
+                f"  {row['what']:<24} {figure(row['before'])} -> {figure(row['after'])}   "
+                f"{figure(row['change'], signed=True)} ({figure(row['low'], signed=True)} to "
+                f"{figure(row['high'], signed=True)}), {row['test']}   {about}"
                 + (f"   {row['beyond']}" if row["beyond"] else "")
             )
         if len(self.changes) > ROWS:
@@ -108,15 +112,15 @@ def compare_baselines(
     named = [*worse, *(row for row in named if row not in worse)]
     if worse:
         sentence = (
-            f"Do not replace {called[0]} by {called[1]}: {worse[0]['what']} goes from {worse[0]['before']:.3g} to "
-            f"{worse[0]['after']:.3g}, {worse[0]['beyond']}."
+            f"Do not replace {called[0]} by {called[1]}: {worse[0]['what']} goes from "
+            f"{figure(worse[0]['before'])} to {figure(worse[0]['after'])}, {worse[0]['beyond']}."
         )
         return BaselineVerdict("worse", sentence, tuple(named), len(pairs), tested, tuple(reasons))
     sentence = (
         f"Whether {called[1]} may replace {called[0]} cannot be told from baselines: nothing that they hold speaks "
         "against it, but they hold no ratings text by text; compare the panels or files that they were made from."
     )
-    return BaselineVerdict("undecided", sentence, tuple(named), len(pairs), tested, tuple(reasons))
+    return BaselineVerdict(UNDECIDED, sentence, tuple(named), len(pairs), tested, tuple(reasons))
 
 
 def _not_comparable(called: tuple[str, str], reasons: Sequence[str]) -> BaselineVerdict:

@@ -17,7 +17,9 @@ from recuse.report.upgrade_table import UpgradeTable, upgrade_tables
 from recuse.run.run import Run
 from recuse.run.show import write_results
 from recuse.schema import RecuseError
-from recuse.schema.results import Baseline, QuestionWords, Results
+from recuse.schema.baseline_rows import Baseline
+from recuse.schema.results import Results
+from recuse.schema.verdict_rows import QuestionWords
 from recuse.security.sanitize import shortened, visible
 from recuse.suite.question_runner import Asking, Respondents
 from recuse.suite.shipped import shipped_evals

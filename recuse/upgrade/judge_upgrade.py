@@ -15,6 +15,8 @@ from recuse.metrics.upgrade.common_texts import Overlap, missing_as_unanswered, 
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Numeric
 from recuse.schema import Verdict
+from recuse.schema.number_text import brief, fixed
+from recuse.schema.vocabulary import UNDECIDED
 
 __all__ = ["judge_upgrade", "worst_of"]
 
@@ -75,8 +77,8 @@ def _level(verdict: UpgradeVerdict) -> Iterator[str]:
         before, after = row.estimate.detail["incumbent"], row.estimate.detail["candidate"]
         where = "towards" if abs(after) < abs(before) else "away from"
         yield (
-            f"{verdict.candidate} scores {abs(moved):.2g} {'higher' if moved > 0 else 'lower'} than "
-            f"{verdict.incumbent}, {where} your people; move thresholds by {moved:+.2g}"
+            f"{verdict.candidate} scores {brief(abs(moved))} {'higher' if moved > 0 else 'lower'} than "
+            f"{verdict.incumbent}, {where} your people; move thresholds by {brief(moved, signed=True)}"
         )
 
 
@@ -91,8 +93,8 @@ def _below_people(upgrade: Upgrade) -> Iterator[str]:
     if below:
         where, worst = min(below, key=lambda one: one[1].value)
         today = dict(measured.items()).get((old, *where))
-        also = f", {old} by {-today.value:.2f}" if today is not None and today.value < 0 else ""
-        yield f"{new} agrees with your people by {-worst.value:.2f} less than they agree with each other{also}"
+        also = f", {old} by {fixed(-today.value)}" if today is not None and today.value < 0 else ""
+        yield f"{new} agrees with your people by {fixed(-worst.value)} less than they agree with each other{also}"
 
 
 # --------------------------------------------------------------------------- what to do
@@ -110,7 +112,7 @@ def _steps(verdict: UpgradeVerdict, repaired: str) -> Iterator[str]:
     elif verdict.more:
         yield f"collect about {verdict.more} {verdict.units} more"
     first = verdict.rows[0].gate if len(verdict.rows) else ""
-    if first and verdict.word != "undecided":
+    if first and verdict.word != UNDECIDED:
         yield f"or accept it, with a reason and a date: [[accepted]] of {first} in the gates file"
 
 
@@ -159,7 +161,7 @@ def worst_of(verdicts: Iterable[UpgradeVerdict]) -> UpgradeVerdict:
     return max(verdicts, key=lambda verdict: SEVERITY.index(verdict.word))
 
 
-SEVERITY = ("equivalent", "better", "undecided", "different", "not comparable", "worse")
+SEVERITY = ("equivalent", "better", UNDECIDED, "different", "not comparable", "worse")
 """Of several verdicts the last of these counts: better at one place and equivalent at another is better."""
 
 

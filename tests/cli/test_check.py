@@ -259,7 +259,7 @@ def test_it_says_how_many_labels_more_and_what_it_could_have_shown(recuse, ticke
 def test_whom_it_may_stand_in_for_and_what_needs_no_person_are_sentences(checked):
     out, _, _ = checked
     assert "it may stand in for 2 of 2 people (anna, ben), by the alternative annotator test" in out
-    assert re.search(r"on its own, at 5% errors: .*", out)
+    assert re.search(r"on its own, at 5 % errors: .*", out)
 
 
 def test_the_gates_of_agreement_are_decided(checked):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from recuse.experiments import plan_command
-from recuse.experiments.clearance import Case, Simulated, Word, asked, error_of, share_cleared
+from recuse.experiments.clearance import Case, Simulated, Word, error_of, share_cleared, words_for
 from recuse.experiments.plan_command import planned_size
 from recuse.experiments.simulated_files import Setting
 
@@ -32,7 +32,7 @@ def rising(cases, folder, *, seed=1, **_):
 @pytest.fixture
 def planned(recuse, monkeypatch):
     """`planned(*arguments)`: what `recuse plan` prints where clearance rises as `rising` says."""
-    monkeypatch.setattr(plan_command, "asked", rising)
+    monkeypatch.setattr(plan_command, "words_for", rising)
 
     def run(*arguments):
         outcome = recuse("plan", *arguments, "--evals", EVALS, "--processes", 1)
@@ -139,7 +139,7 @@ def searched(monkeypatch, chance, sizes=(50, 100, 200, 400)):
         words = rng.random(cases[0].runs) < chance(cases[0].texts)
         return [[Word("grade", "cleared" if one else "undecided", "", ()) for one in words]]
 
-    monkeypatch.setattr(plan_command, "asked", ask)
+    monkeypatch.setattr(plan_command, "words_for", ask)
     shares = [chance(n) for n in sizes]
     return planned_size(Simulated(Setting()), "one more person", "grade", EVALS, sizes, shares, seed=1, processes=1,
                         runs=400)  # fmt: skip
@@ -169,9 +169,9 @@ def test_at_the_size_that_is_printed_a_fair_judge_is_cleared(setting, use):
     """Files drawn with another seed, at that size: 80 % less three Monte-Carlo errors."""
     files, sizes, runs = Simulated(setting), (100, 250, 600), 24
     known = {"seed": 1, "processes": 1}
-    drawn = asked([Case(files, n, "one more person", runs) for n in sizes], EVALS, today=date.today(), **known)
+    drawn = words_for([Case(files, n, "one more person", runs) for n in sizes], EVALS, today=date.today(), **known)
     shares = [share_cleared(words, use) for words in drawn]
     size = planned_size(files, "one more person", use, EVALS, sizes, shares, runs=runs, **known)
     assert size is not None
-    [words] = asked([Case(files, size, "one more person", 60)], EVALS, seed=77, processes=1, today=date.today())
+    [words] = words_for([Case(files, size, "one more person", 60)], EVALS, seed=77, processes=1, today=date.today())
     assert share_cleared(words, use) >= 0.8 - 3 * error_of(0.8, 60)

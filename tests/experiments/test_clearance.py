@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from recuse.experiments import validate_command
-from recuse.experiments.clearance import Case, Simulated, Word, asked, error_of, share_cleared, uses_in
+from recuse.experiments.clearance import Case, Simulated, Word, error_of, share_cleared, uses_in, words_for
 from recuse.experiments.simulated_files import FAULTS, PERSON_LIKE, Setting
 from recuse.experiments.validate_command import GOOD, run_validate, too_often
 
@@ -20,7 +20,8 @@ SHIPPED, TODAY = Path(__file__).parents[2] / "evals", date(2026, 3, 1)
 
 
 def words_of(setting, texts, judge, runs, processes=1):
-    return asked([Case(Simulated(setting), texts, judge, runs)], SHIPPED, seed=1, processes=processes, today=TODAY)[0]
+    case = Case(Simulated(setting), texts, judge, runs)
+    return words_for([case], SHIPPED, seed=1, processes=processes, today=TODAY)[0]
 
 
 def test_words_do_not_depend_on_the_number_of_processes():
@@ -32,7 +33,7 @@ def test_words_do_not_depend_on_the_number_of_processes():
 def test_cases_keep_their_order_and_a_peer_is_not_counted():
     fault = next(fault for fault in FAULTS if fault.name == "longer")
     cases = [Case(Simulated(fault.setting), 40, judge, 2) for judge in ("longer", "half a person's error")]
-    first, second = asked(cases, SHIPPED, seed=1, processes=1, today=TODAY)
+    first, second = words_for(cases, SHIPPED, seed=1, processes=1, today=TODAY)
     assert [len([one for one in words if one.use == "grade"]) for words in (first, second)] == [2, 2]
     assert first != second
 
@@ -55,11 +56,11 @@ def test_a_fault_that_is_cleared_too_often_is_named_and_the_command_says_1(monke
 
         return ask
 
-    monkeypatch.setattr(validate_command, "asked", everybody("cleared"))
+    monkeypatch.setattr(validate_command, "words_for", everybody("cleared"))
     assert run_validate(evals=SHIPPED, runs=5, today=TODAY) == 1
     last = capsys.readouterr().out.splitlines()[-1]
     assert last == f"Cleared in more than 5 % beyond the error: {', '.join(fault.name for fault in FAULTS)}."
-    monkeypatch.setattr(validate_command, "asked", everybody("not cleared"))
+    monkeypatch.setattr(validate_command, "words_for", everybody("not cleared"))
     assert run_validate(evals=SHIPPED, runs=5, today=TODAY) == 0
     out = capsys.readouterr().out
     assert re.search(r"constant +to decide +0 +0 +0 +0 +5 of 5 refused$", out, re.MULTILINE)
@@ -84,7 +85,7 @@ def test_the_table_and_the_json_hold_the_same(tmp_path, capsys, monkeypatch):
                  for _ in range(case.runs) for use in ("grade", "rank", "estimate", "decide", "choose")]
                 for case in cases]  # fmt: skip
 
-    monkeypatch.setattr(validate_command, "asked", by_lot)
+    monkeypatch.setattr(validate_command, "words_for", by_lot)
     path = tmp_path / "shares.json"
     code = run_validate(evals=SHIPPED, runs=4, processes=1, to_json=path, sizes=(200,), today=TODAY)
     record = json.loads(path.read_text("utf-8"))

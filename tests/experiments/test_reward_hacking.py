@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from recuse.papers.illusion.judge_model import JudgeModel
-from recuse.papers.illusion.reward_hacking import best_of, flipped, told
+from recuse.papers.illusion.reward_hacking import best_of, findings, flipped
 
 TEXTS = 1.45
 POLISH = JudgeModel(name="polish")
@@ -53,7 +53,7 @@ def test_a_small_bias_turns_pairs_round(bias: float) -> None:
 
 def test_the_page_tells_what_the_command_prints() -> None:
     page = (Path(__file__).resolve().parents[2] / "docs" / "illusion.md").read_text("utf-8")
-    of_16, turned = told().splitlines()[1], told().splitlines()[-1]
+    of_16, turned = findings().splitlines()[1], findings().splitlines()[-1]
     score, substance = re.findall(r"(?:score|substance) ([+-][0-9.]+)", of_16)
     assert f"{float(score)} points" in page.replace("\n", " ")
     assert float(substance) == 0

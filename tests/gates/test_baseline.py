@@ -114,7 +114,7 @@ def test_a_shift_beyond_chance_is_named_with_its_interval(changed):
     half = 2.2137 * 0.05 * math.sqrt(2)
     assert (row["low"], row["high"]) == pytest.approx((0.5 - half, 0.5 + half), abs=1e-4)
     assert (
-        "1 change beyond chance, the clearest in self_bias (judge = grok-4, panel = published): +0.5 [+0.343, +0.657]"
+        "1 change beyond chance, the clearest in self_bias (judge = grok-4, panel = published): +0.5 (+0.343 to +0.657)"
         in (comparison["summary"])
     )
 
@@ -128,7 +128,7 @@ def test_a_named_change_is_red_only_across_the_limit_or_beyond_the_tolerance(cha
     across = changed(lambda now: now["verdicts"][1].update(estimate=estimate(0.6), outcome="fail"))
     assert across["named"][0]["beyond"] == "across the limit, within [-0.5, +0.5]"
     (sentence,) = objections(across)
-    assert sentence.startswith("self_bias (judge = gpt-5.1, panel = published): +0.935 [")
+    assert sentence.startswith("self_bias (judge = gpt-5.1, panel = published): +0.935 (")
     tolerated = changed(lambda now: now["verdicts"][0].update(estimate=estimate(0.19, se=0.01)), with_leniency(0.0))
     assert (len(tolerated["named"]), objections(tolerated)) == (1, [])
     beyond = changed(lambda now: now["verdicts"][0].update(estimate=estimate(0.41)), with_leniency(0.0))

@@ -61,7 +61,7 @@ PLANTED = {
     "one slice": (
         (SLICE, CEILING), [coefficient(0.5)], "on language Thai it agrees with your people less than elsewhere (-0.90)",
     ),
-    "own system": ((FAVOUR, CEILING), [coefficient(0.5)], "it favours system gpt against your people (+300% of the"),
+    "own system": ((FAVOUR, CEILING), [coefficient(0.5)], "it favours system gpt against your people (+300 % of the"),
     "offset": ((OFFSET, CEILING), [coefficient(0.5)], "it scores 2.5 above your people"),
     "severe": ((verdict("human_offset", -2.5, WITHIN), CEILING), [], "it scores 2.5 below your people"),
     "disagrees": ((CEILING,), [coefficient(0.5)], "it agrees with your people less than they agree with each other"),

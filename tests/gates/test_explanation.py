@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recuse.gates import Accept, Gate, explain
-from recuse.gates.explanation import percent
 from recuse.gates.families import decide_together, members_of
 from recuse.gates.limits import Limit
 from recuse.gates.remedies import next_step
 from recuse.schema import Estimates, Family, Remedy, Verdict
+from recuse.schema.number_text import percent
 
 GATE = '[bias]\nwithin = [-0.5, 0.5]\nreason = "half a point, paper sec. 4.3"\n'
 SUBJECT = {"judge": "grok-4", "names": "shown", "panel": "published", "task": "merchant_risk"}
@@ -23,7 +23,7 @@ SUBJECT = {"judge": "grok-4", "names": "shown", "panel": "published", "task": "m
 
 IN_FULL = """\
 bias: FAIL for judge = grok-4, names = shown, panel = published, task = merchant_risk
-  measured  self_bias = +0.77 [+0.657, +0.883] points (95 % interval), over 10 repeats (these texts only)
+  measured  self_bias = +0.77 points (95 % interval +0.657 to +0.883), over 10 repeats (these texts only)
   method    Student's t
   left out  3 judgements without a usable score; nothing was put in their place
   rule      within [-0.5, +0.5]; passes if the 95 % interval lies inside, fails if the 95 % interval lies
@@ -52,7 +52,7 @@ def test_an_undecided_gate_says_how_many_more(load, estimate):
     remedy = load(GATE).decide("bias", estimate(0.4, 0.08), SUBJECT)[0].remedy.finding
     # n = 53 if .08 were known: .1 / (.08 sqrt(10 / 53)) = 2.88 standard errors, and t(.975, 52) + .85 = 2.86 give 80 %
     assert remedy.startswith(
-        "The interval [+0.219, +0.581] reaches across +0.5. About 63 repeats instead of 10 would decide "
+        "The interval +0.219 to +0.581 reaches across +0.5. About 63 repeats instead of 10 would decide "
         "with 80 % chance, if the true value lies 0.1 from +0.5, as measured."
     )
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recuse.gates.limits import Limit, figure
+from recuse.gates.limits import Limit
+from recuse.schema.number_text import figure
 
 WITHIN = Limit.of({"within": [-0.5, 0.5]})
 AT_LEAST = Limit.of({"at_least": 0.95})

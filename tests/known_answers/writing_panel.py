@@ -21,8 +21,8 @@ from recuse.papers.illusion.planted_flaws import flaw_penalty
 from recuse.papers.illusion.rubric_commensurability import agreement_by_rubric, structural_share
 from recuse.ratings import Ratings
 from recuse.ratings.factors import LEVELS, RUBRIC, level_words
-from recuse.report.numbers import fixed
 from recuse.schema import Estimate, Estimates
+from recuse.schema.number_text import fixed
 from recuse.suite import Elicitation, Suite
 
 ROOT = Path(__file__).parents[2]

@@ -10,7 +10,7 @@ import pytest
 
 from recuse.gates.limits import Limit, decide, with_losses
 from recuse.metrics import consensus, position
-from recuse.metrics.losses import beside, losses, share_difference
+from recuse.metrics.losses import add_losses, losses, share_difference
 from recuse.ratings import Numeric, Ratings
 from recuse.schema import Estimate
 
@@ -81,7 +81,7 @@ def test_a_scale_without_ends_bounds_nothing():
 def test_bounds_of_a_mean_by_hand():
     """Eight pairs of mean 0 and two lost, each between -1/2 and 1/2: between -0.1 and 0.1."""
     estimate = Estimate(metric="m", value=0.0, low=-0.02, high=0.02, n=8, n_excluded=2, method="mean")
-    found = beside(estimate, {"order ab": (2, 10), "order ba": (0, 10)}, (-0.5, 0.5))
+    found = add_losses(estimate, {"order ab": (2, 10), "order ba": (0, 10)}, (-0.5, 0.5))
     assert found.detail["losses"]["bounds"] == [-0.1, 0.1]
     assert decide(Limit.of({"within": [-0.1, 0.1]}), found).outcome == "undecided"
     assert decide(Limit.of({"within": [-0.2, 0.2]}), found).outcome == "pass"

@@ -81,7 +81,6 @@ def test_every_recipe_has_its_files():
         "fixtures/panels",
         "fixtures/standins/strangers/merchant_risk",
         "recuse/report/questions",
-        "recuse/report/templates/questions",
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from recuse.report.canonical_form import normalised
-from recuse.report.cell_tables import cell_tables
+from recuse.report.questions.repeats import cell_tables
 from recuse.report.results_model import ResultsModel
 
 JUDGES = ["a", "b", "c", "d", "e"]

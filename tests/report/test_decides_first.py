@@ -107,7 +107,7 @@ def test_a_known_fault_and_too_little_data_have_marks_of_their_own() -> None:
 
 
 def _is_of(element: Element, verdict: samples.Results) -> bool:
-    from recuse.report.anchors import verdict_anchor
+    from recuse.report.addresses import verdict_anchor
 
     return element.attributes["id"] == verdict_anchor(verdict["gate"], verdict["subject"])
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from sample_parts import FACTORS, MEASURES
 
-from recuse.report.figures import bars, deviation_maps, forest_plot, ladders, magnitude_maps, ranking_maps, slopes
+from recuse.report.figures import Forest, bars, deviation_maps, ladders, magnitude_maps, ranking_maps, slopes
+from recuse.report.figures.pictures import scale_over
 from recuse.report.gated_number import Number
 from recuse.report.lexicon import Lexicon
-from recuse.report.scale import scale_over
 
 LEXICON = Lexicon({"factors": FACTORS, "measures": MEASURES})
 
@@ -95,7 +95,7 @@ def test_forest_plot_places() -> None:
         number("a", 0.2, names="hidden", limit=limit),
         number("b", None, limit=limit),
     ]
-    plot = forest_plot(numbers, str, caption="", value_name="", signed=True)
+    plot = Forest("", "", "", signed=True).plot(numbers, str)
     assert plot is not None
     assert plot.series == ["names shown", "names hidden"]
     assert plot.band == (0.0, 100.0)
@@ -106,14 +106,14 @@ def test_forest_plot_places() -> None:
 
 def test_forest_plot_with_limits_of_their_own_and_one_sided() -> None:
     numbers = [number("a", 0.0, limit={"at_most": 0.5}), number("b", 1.0, limit={"at_least": 0.5})]
-    plot = forest_plot(numbers, str, caption="", value_name="", minimum=0, maximum=1, signed=True)
+    plot = Forest("", "", "", signed=True, includes=(0, 1)).plot(numbers, str)
     assert plot is not None
     assert plot.band is None
     (start_a, width_a), (start_b, width_b) = (row.band or (0, 0) for row in plot.rows)
     assert start_a == 0
     assert start_a + width_a == start_b
     assert start_b + width_b == 100
-    assert forest_plot([], str, caption="", value_name="") is None
+    assert Forest("", "", "").plot([], str) is None
 
 
 def test_slopes_need_both_ends() -> None:
@@ -152,7 +152,7 @@ def test_bars_fill_by_the_largest_or_by_what_is_full() -> None:
 
 
 def ticks_of(numbers: list[Number]) -> list[str]:
-    drawn = forest_plot(numbers, str, caption="", value_name="", signed=True)
+    drawn = Forest("", "", "", signed=True).plot(numbers, str)
     assert drawn
     return [text for _, text in drawn.ticks]
 
@@ -174,14 +174,7 @@ def test_an_axis_ends_where_the_measure_ends() -> None:
 
     def drawn(metric: str, value: float, half: float) -> list[str]:
         estimate = {"metric": metric, "value": value, "low": value - half, "high": value + half, "level": 0.95}
-        plot = forest_plot(
-            [Number("q", {"judge": "a"}, estimate, None, lexicon)],
-            str,
-            caption="",
-            value_name="",
-            minimum=-1,
-            maximum=1,
-        )
+        plot = Forest("", "", "", includes=(-1, 1)).plot([Number("q", {"judge": "a"}, estimate, None, lexicon)], str)
         assert plot
         return [text for _, text in plot.ticks]
 

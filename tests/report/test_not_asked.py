@@ -11,7 +11,7 @@ from recuse import report
 from recuse.report.canonical_form import normalised
 from recuse.report.page import page
 from recuse.report.results_model import ResultsModel
-from recuse.report.sections.not_asked import Wanting, in_one_line, not_asked
+from recuse.report.sections.about_the_run import Wanting, in_one_line, not_asked
 from recuse.report.summary import summary
 
 PEOPLE = "add ratings by people (task.toml, [people])"

@@ -1,4 +1,4 @@
-"""A team draws its questions from its own repository: a module by its dotted name, a template in reports/templates/."""
+"""A team draws its questions from its own repository: a drawing by its dotted name, a template where it wants one."""
 
 from __future__ import annotations
 
@@ -10,13 +10,18 @@ import samples
 
 from recuse.report.canonical_form import normalised
 from recuse.report.page import environment, page
-from recuse.report.questions import Drawings, generic
+from recuse.report.questions import Drawings
+from recuse.report.questions.generic import generic
+from recuse.report.questions.true_order import ground_truth
 
 DRAWING = """
-ORDER = 1
+from recuse.report.drawing import Drawing, words
 
-def draw(group):
-    return {"reading": "Drawn at home.", "who": [n.who for n in group.numbers]}
+ground_truth = Drawing(
+    order=1,
+    reading=lambda group: "Drawn at home.",
+    figures=(words(lambda group: f"{len(group.numbers)} of our own"),),
+)
 """
 
 
@@ -35,25 +40,36 @@ def write(tmp_path: Path, house: str, module: str, text: str) -> str:
     return f"{house}.{module}"
 
 
-def test_a_named_module_draws_the_question_of_its_name(tmp_path: Path, house: str) -> None:
-    name = write(tmp_path, house, "ground_truth", DRAWING)
-    templates = tmp_path / "templates" / "questions"
-    templates.mkdir(parents=True)
-    (templates / "ground_truth.html.j2").write_text("<p>{{ it.who | length }} of our own</p>")
-    html = page(normalised(samples.published()), "h", [tmp_path / "templates"], [name])
+def test_a_named_drawing_draws_the_question_of_its_name(tmp_path: Path, house: str) -> None:
+    name = write(tmp_path, house, "drawings", DRAWING) + ".ground_truth"
+    html = page(normalised(samples.published()), "h", drawings=[name])
     assert "Drawn at home." in html
     assert " of our own</p>" in html
-    assert html.index("Drawn at home.") < html.index("id=q-consensus_deviation"), "its ORDER comes first"
+    assert html.index("Drawn at home.") < html.index("id=q-consensus_deviation"), "its order comes first"
+
+
+def test_a_template_of_the_questions_name_places_its_figures(tmp_path: Path) -> None:
+    (tmp_path / "questions").mkdir()
+    template = "<p>{{ it.figures | length }} figures about {{ group.panel.name }}</p>{{ draw(it.figures[0]) }}"
+    (tmp_path / "questions" / "ground_truth.html.j2").write_text(template)
+    html = page(normalised(samples.published()), "h", [tmp_path])
+    assert "figures about published</p>" in html
+    assert "Rank correlation of assigned level" in html
+    assert "Mean true value of each level" not in html
 
 
 @pytest.mark.parametrize(
     ("text", "told"),
-    [("import no_such_module_here", "cannot be imported"), ("", "lacks draw"), (None, "cannot be imported")],
-)
-def test_a_module_that_cannot_be_used_is_told_and_the_numbers_are_shown(
+    [
+        ("import no_such_module_here", "cannot be imported"), ("", "has no"), (None, "cannot be imported"),
+        ("ground_truth = print", "is no recuse.report.drawing.Drawing"),
+    ],
+)  # fmt: skip
+def test_a_drawing_that_cannot_be_used_is_told_and_the_numbers_are_shown(
     tmp_path: Path, house: str, text: str | None, told: str
 ) -> None:
-    name = f"{house}.ground_truth" if text is None else write(tmp_path, house, "ground_truth", text)
+    name = f"{house}.drawings" if text is None else write(tmp_path, house, "drawings", text)
+    name += ".ground_truth"
     drawings = Drawings([name])
     assert drawings.of("ground_truth") is generic
     assert told in drawings.fault("ground_truth")
@@ -63,24 +79,27 @@ def test_a_module_that_cannot_be_used_is_told_and_the_numbers_are_shown(
 
 
 def test_others_are_drawn_as_shipped() -> None:
-    assert Drawings(["house.another"]).of("ground_truth").__name__ == "recuse.report.questions.ground_truth"
+    assert Drawings(["house.another"]).of("ground_truth") is ground_truth
     assert Drawings(["house.another"]).fault("ground_truth") == ""
 
 
-@pytest.mark.parametrize("kind", ["questions", "figures", "parts"])
-def test_a_local_template_replaces_any_part_of_the_page(tmp_path: Path, kind: str) -> None:
-    """Every question, figure and part: its own words appear wherever the shipped ones did."""
-    names = [name for name in environment().list_templates() if name.startswith(f"{kind}/")]
-    assert len(names) > 5
+@pytest.mark.parametrize(
+    ("kind", "holds_others"),
+    [("figures", False), ("figures", True), ("parts", False)],
+    ids=["figures", "block", "parts"],
+)
+def test_a_local_template_replaces_any_part_of_the_page(tmp_path: Path, kind: str, holds_others: bool) -> None:
+    """Every figure and part: its own words appear wherever the shipped ones did."""
+    every = [name for name in environment().list_templates() if name.startswith(f"{kind}/")]
+    assert len(every) > 5
+    names = [name for name in every if (name == "figures/block.html.j2") == holds_others]
     (tmp_path / kind).mkdir()
     for name in names:
         (tmp_path / name).write_text(f"<p>{name} at home</p>")
     html = page(everything(), "h", [tmp_path])
     local = environment([tmp_path])
     assert [name for name in names if local.get_template(name).render() != f"<p>{name} at home</p>"] == []
-    unseen = {name.partition("/")[2].removesuffix(".html.j2") for name in names if f"<p>{name} at home</p>" not in html}
-    asked = {question["id"] for question in everything()["questions"]} | {"generic"}
-    assert not unseen & asked if kind == "questions" else not unseen
+    assert [name for name in names if f"<p>{name} at home</p>" not in html] == []
 
 
 def everything() -> dict[str, Any]:

@@ -299,7 +299,9 @@ def test_a_local_template_replaces_the_shipped_one(tmp_path: Path) -> None:
 
 def test_a_local_template_for_a_question_without_drawing(tmp_path: Path) -> None:
     (tmp_path / "questions").mkdir()
-    (tmp_path / "questions" / "scale_direction.html.j2").write_text("<p>{{ it.forests | length }} forest</p>")
+    (tmp_path / "questions" / "scale_direction.html.j2").write_text(
+        "<p>{{ it.figures | selectattr('series', 'defined') | list | length }} forest</p>"
+    )
     assert "<p>1 forest</p>" in page(normalised(samples.several_tasks()), "headline", [tmp_path])
 
 

@@ -6,7 +6,7 @@ import colorsys
 
 import pytest
 
-from recuse.report.palette import ON_SHADE, PALETTE, STEPS, Mode, linear_rgb, mix, shades
+from recuse.report.style import ON_SHADE, PALETTE, STEPS, Mode, linear_rgb, mix, shades
 
 TEXTS = (
     "ink",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.report.prose import prose
+from recuse.report.style import prose
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import samples
 
 from recuse.report.canonical_form import normalised
 from recuse.report.results_model import Group, ResultsModel
-from recuse.report.tables import verdict_table, verdict_tables
+from recuse.report.verdict_tables import verdict_table, verdict_tables
 
 
 def groups(results: samples.Results, question: str = "consensus_deviation") -> list[Group]:

@@ -70,7 +70,7 @@ def flipped(
     return float(np.mean((ahead > 0) != (ahead + bias > 0)))
 
 
-def told(seed: int = 1) -> str:
+def findings(seed: int = 1) -> str:
     """What a judge of surface alone does to the texts that it chooses, as lines of text."""
     judge, rng = JudgeModel(name="polish"), np.random.default_rng(seed)
     lines = [
@@ -81,4 +81,4 @@ def told(seed: int = 1) -> str:
 
 
 if __name__ == "__main__":
-    print(told())
+    print(findings())

@@ -52,8 +52,8 @@ def performance(ratings: Ratings, tau: float = 0.5, beta: float = 0.0) -> Estima
     texts or clusters. Detail: `title`, `higher` (whether more is better), `tau`, `beta`. Undefined where either side
     has no valid answer, and where a coefficient is 0 / 0.
 
-    >>> from recuse.metrics.agreement_example import said
-    >>> performance(said(judge="ppff", ann="pppf")).of(judge="judge", definition="hit_rate(h/h)").value
+    >>> from recuse.metrics.agreement_example import rated
+    >>> performance(rated(judge="ppff", ann="pppf")).of(judge="judge", definition="hit_rate(h/h)").value
     0.75
     """
     estimates = {}

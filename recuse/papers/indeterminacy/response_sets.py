@@ -66,8 +66,8 @@ def ratings_needed(ratings: Ratings, taus: Sequence[float] = TAUS, wanted: float
     median of ratings per text; `now`, what these are expected to reach; `one`, what one rating does. No interval.
     Undefined where no text has two ratings, and where 1000 ratings do not do.
 
-    >>> from recuse.metrics.agreement_example import said
-    >>> ratings_needed(said(judge="ppff", ann="pppf", bob="ppff")).of(threshold="0.5").detail["have"]
+    >>> from recuse.metrics.agreement_example import rated
+    >>> ratings_needed(rated(judge="ppff", ann="pppf", bob="ppff")).of(threshold="0.5").detail["have"]
     2
     """
     estimates = {}

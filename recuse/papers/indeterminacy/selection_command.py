@@ -17,7 +17,7 @@ def selection(*, trials: int, seed: int, workers: int | None, html: Path | None)
 
     if trials < 1:
         raise RecuseError(f"--trials is 1 or more; got {trials}")
-    experiment = run(trials, seed=seed, workers=workers or min(2, os.cpu_count() or 1), progress=_told)
+    experiment = run(trials, seed=seed, workers=workers or min(2, os.cpu_count() or 1), progress=_print_progress)
     print(file=sys.stderr)
     print(text(experiment))
     if html is not None:
@@ -26,5 +26,5 @@ def selection(*, trials: int, seed: int, workers: int | None, html: Path | None)
     return 0
 
 
-def _told(setting: str, done: int, trials: int) -> None:
+def _print_progress(setting: str, done: int, trials: int) -> None:
     print(f"\r{setting}: {done} of {trials} trials {'':<20}", end="", file=sys.stderr, flush=True)

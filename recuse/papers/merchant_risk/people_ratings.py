@@ -56,19 +56,19 @@ def people_reliability(ratings: Ratings) -> Estimates:
     estimates: dict[tuple[str, ...], Estimate] = {(name,): _reliability(values) for name, values in each.items()}
     if len(each) > 1:
         estimates[("mean",)] = _reliability(np.mean(list(each.values()), axis=0))
-    return _told(people, Estimates(("criterion",), estimates))
+    return _noting_simulation(people, Estimates(("criterion",), estimates))
 
 
 def blinded_pairs(ratings: Ratings) -> Estimates:
     """`people_order.people_pairs` of the people who stand beside; empty without."""
     people = ratings.beside(BESIDE)
-    return Estimates(("pair",), {}) if people is None else _told(people, people_pairs(people))
+    return Estimates(("pair",), {}) if people is None else _noting_simulation(people, people_pairs(people))
 
 
 def blinded_groups(ratings: Ratings) -> Estimates:
     """`people_order.people_groups` of the people who stand beside; empty without."""
     people = ratings.beside(BESIDE)
-    return Estimates((), {}) if people is None else _told(people, people_groups(people))
+    return Estimates((), {}) if people is None else _noting_simulation(people, people_groups(people))
 
 
 @measure(
@@ -119,7 +119,7 @@ def _nothing_to_match(part: Ratings, why: str) -> Estimate:
     return undefined("scale_matched_offset", why, method="people's scale stretched to the judges'", over="items")
 
 
-def _told(people: Ratings, estimates: Estimates) -> Estimates:
+def _noting_simulation(people: Ratings, estimates: Estimates) -> Estimates:
     """The same, saying so where nobody was asked."""
     if "simulated" not in people.table or not people.table["simulated"].any():
         return estimates

@@ -92,7 +92,7 @@ def calibration_helps(ratings: Ratings) -> Estimates:
             continue
         helped = [key for key, value in tried.items() if value < 0]
         detail = {
-            "helped": len(helped), "asked": len(tried),
+            "helped": len(helped), "tried": len(tried),
             "not_helped": [[key[0], *key[2:]] for key in tried if key not in helped],
         }  # fmt: skip
         value = len(helped) / len(tried)

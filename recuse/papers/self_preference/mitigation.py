@@ -148,7 +148,7 @@ def _segmented(part: Ratings, array: RatingArray, levels: Mapping[str, str]) -> 
     segments = part.beside("segment_scores")
     if segments is None or SEGMENT not in segments.factors or part.criterion not in segments.criteria:
         return _Remedy(why="the parts of the texts were not scored one by one")
-    other = [name for name, level in levels.items() if level not in _asked(segments, name)]
+    other = [name for name, level in levels.items() if level not in _levels_of_parts(segments, name)]
     if other:
         words = part.words(other, [levels[name] for name in other])
         return _Remedy(why=f"the parts of the texts were not scored one by one with {words}")
@@ -159,7 +159,7 @@ def _segmented(part: Ratings, array: RatingArray, levels: Mapping[str, str]) -> 
     return _Remedy(changed=mean, detail={"segments": parts})
 
 
-def _asked(segments: Ratings, factor: str) -> tuple[str, ...]:
+def _levels_of_parts(segments: Ratings, factor: str) -> tuple[str, ...]:
     """The levels of a factor that the parts were asked under; the ordinary one where it was not varied."""
     return segments.levels(factor) or LEVELS.get(factor, ())[:1]
 

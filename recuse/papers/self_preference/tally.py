@@ -26,7 +26,7 @@ def tally(ratings: Ratings, alpha: float = ALPHA) -> Estimate:
     >>> import pandas as pd
     >>> rows = [(j, t, f"i{k}", 3.0 + (j == t) + k % 2 * (t == "a") / 9) for j in "ab" for t in "abc" for k in range(9)]
     >>> frame = pd.DataFrame(rows, columns=["judge", "target", "item", "score"])
-    >>> tally(Ratings.of(frame, authors={"a": "a", "b": "b"})).detail["told"]
+    >>> tally(Ratings.of(frame, authors={"a": "a", "b": "b"})).detail["summary"]
     '2 of 2 significant, all 2 survive Holm, 2 could not be made'
     """
     families = against_received(ratings), against_given(ratings)
@@ -40,7 +40,7 @@ def tally(ratings: Ratings, alpha: float = ALPHA) -> Estimate:
     return Estimate(
         metric="significant_tests", value=float(counts["significant"]), unit="tests", n=len(made),
         n_excluded=len(every) - len(made), method=METHOD, note="a count, no interval",
-        detail={**counts, "alpha": alpha, "told": summary(*families, alpha=alpha)},
+        detail={**counts, "alpha": alpha, "summary": summary(*families, alpha=alpha)},
     )  # fmt: skip
 
 

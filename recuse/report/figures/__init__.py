@@ -1,30 +1,53 @@
 """What a drawing is made of. A figure is a frozen dataclass in a file here, and a template of the same name in
-templates/figures/ that shows it as `it`: question templates say `{{ draw(it.<key>) }}` and the two find each other.
+templates/figures/ that shows it as `it`: `ForestPlot` finds forest_plot.html.j2.
 """
 
-from recuse.report.figures.bars import Bars, bars
-from recuse.report.figures.forest_plot import ForestPlot, forest_plot
-from recuse.report.figures.heat_map import HeatMap, HeatMaps, deviation_maps, magnitude_maps, ranking_maps
-from recuse.report.figures.ladder import Ladder, Rung, ladders
-from recuse.report.figures.slopes import Slope, slopes
-from recuse.report.figures.table import Cell, Table, number_cell
+from recuse.report.figures.forest_plot import Forest, ForestPlot
+from recuse.report.figures.heat_map import (
+    HeatMap,
+    HeatMaps,
+    cell_matrix,
+    deviation_maps,
+    is_matrix,
+    magnitude_maps,
+    main_and_rest,
+    matrices,
+    ranking_maps,
+)
+from recuse.report.figures.pictures import Bars, Ladders, Slopes, bars, ladders, slopes
+from recuse.report.figures.plain_table import (
+    Cell,
+    DetailTable,
+    Table,
+    cross_table,
+    detail_cell,
+    number_cell,
+    signed_cell,
+)
 
 __all__ = [
     "Bars",
     "Cell",
+    "DetailTable",
+    "Forest",
     "ForestPlot",
     "HeatMap",
     "HeatMaps",
-    "Ladder",
-    "Rung",
-    "Slope",
+    "Ladders",
+    "Slopes",
     "Table",
     "bars",
+    "cell_matrix",
+    "cross_table",
+    "detail_cell",
     "deviation_maps",
-    "forest_plot",
+    "is_matrix",
     "ladders",
     "magnitude_maps",
+    "main_and_rest",
+    "matrices",
     "number_cell",
     "ranking_maps",
+    "signed_cell",
     "slopes",
 ]

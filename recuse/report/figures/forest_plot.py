@@ -12,15 +12,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from recuse.report.estimate_format import in_unit, spread, why_undefined
+from recuse.report.figures.pictures import Scale, scale_over
 from recuse.report.footnotes import levels as interval_levels
 from recuse.report.gated_number import Number, varied
-from recuse.report.numbers import MISSING, decimals_for, is_number
-from recuse.report.scale import Scale, scale_over
-from recuse.schema.results import LimitRow
+from recuse.report.results_model import Group
+from recuse.schema.number_text import MISSING, decimals_for, is_number
+from recuse.schema.verdict_rows import LimitRow
 
 
 @dataclass(frozen=True, slots=True)
 class ForestMark:
+    """One number of a row: places in percent, and its texts."""
+
     series: int
     x: float | None
     low: float | None
@@ -33,6 +36,8 @@ class ForestMark:
 
 @dataclass(frozen=True, slots=True)
 class ForestRow:
+    """Whom the marks are about."""
+
     label: str
     marks: list[ForestMark]
     band: tuple[float, float] | None  # its own limits, where they are not the plot's
@@ -40,6 +45,8 @@ class ForestRow:
 
 @dataclass(frozen=True, slots=True)
 class ForestPlot:
+    """A forest plot as its template draws it."""
+
     caption: str
     head: str
     value_name: str
@@ -58,52 +65,61 @@ class ForestPlot:
         return min(4, max(1, len(self.series)))
 
 
-def forest_plot(
-    numbers: Sequence[Number],
-    label: Callable[[str], str],
-    *,
-    caption: str,
-    value_name: str,
-    by: str | None = None,
-    head: str = "judge",
-    signed: bool = False,
-    minimum: Any = None,
-    maximum: Any = None,
-    aside: Callable[[Number], str] = lambda number: "",
-    panel: str = "whole panel",
-) -> ForestPlot | None:
-    """Rows by whom the numbers are about, one mark per level of the factor `by` (the first that tells numbers about
-    the same judge apart, unless given). None without numbers.
+@dataclass(frozen=True, slots=True)
+class Forest:
+    """A forest plot of all that was found by `metrics` (separated by blanks), or by those of the numbers that `only`
+    takes.
 
-    `minimum` and `maximum` are places the scale must include; `aside` says a few words more beside an interval;
-    `panel` is what a number about no single judge is called, "" where its factor levels tell enough.
+    Rows by whom the numbers are about, one mark per level of the factor `by` (the first that tells numbers about the
+    same judge apart, unless given). `includes` are places that the scale must hold; `aside` says a few words more
+    beside an interval; `panel` is what a number about no single judge is called, "" where its factor levels tell
+    enough.
     """
-    if not numbers:
-        return None
-    lexicon, by = numbers[0].lexicon, varied(numbers) if by is None else by
-    levels = sorted({n.subject[by] for n in numbers if by in n.subject}, key=lambda v: lexicon.level_order(by, v))
-    common = _common(numbers)
-    scale = _scale(numbers, signed, minimum, maximum)
-    decimals = decimals_for(n.value for n in numbers)
-    rows: dict[str, list[Number]] = {}
-    for n in numbers:
-        rows.setdefault(_row_name(n, {by, *common}, label, panel), []).append(n)
-    drawn = [_row(name, mine, levels, by, scale, decimals, signed, aside) for name, mine in rows.items()]
-    bands = {row.band for row in drawn}
-    band = bands.pop() if len(bands) == 1 else None
-    return ForestPlot(
-        caption=caption,
-        head=head,
-        value_name=value_name,
-        series=[lexicon.level(by, level) for level in levels],
-        rows=[replace(row, band=None) for row in drawn] if band else drawn,
-        band=band,
-        ticks=scale.labels(signed=signed),
-        zero=scale.at(0.0) if scale.low < 0 < scale.high else None,
-        level=interval_levels(numbers),
-        id=_id(numbers),
-        has_band=any(n.limit for n in numbers),
-    )
+
+    metrics: str
+    caption: str
+    unit: str
+    signed: bool = False
+    includes: tuple[float, ...] = ()
+    by: str | None = None
+    head: str = "judge"
+    panel: str = "whole panel"
+    aside: Callable[[Number], str] = lambda number: ""
+    only: Callable[[Number], bool] = lambda number: True
+
+    def __call__(self, group: Group) -> ForestPlot | None:
+        return self.plot([n for n in group.of(*self.metrics.split()) if self.only(n)], group.label)
+
+    def plot(self, numbers: Sequence[Number], label: Callable[[str], str]) -> ForestPlot | None:
+        """The plot of these numbers; None without any."""
+        if not numbers:
+            return None
+        lexicon, by = numbers[0].lexicon, varied(numbers) if self.by is None else self.by
+        levels = sorted({n.subject[by] for n in numbers if by in n.subject}, key=lambda v: lexicon.level_order(by, v))
+        common, scale = _common(numbers), _scale(numbers, self)
+        decimals = decimals_for(n.value for n in numbers)
+        rows: dict[str, list[Number]] = {}
+        for n in numbers:
+            rows.setdefault(_row_name(n, {by, *common}, label, self.panel), []).append(n)
+        drawn = [
+            _row(name, of, [_mark(n, levels, by, scale, decimals, self) for n in of], scale)
+            for name, of in rows.items()
+        ]
+        bands = {row.band for row in drawn}
+        band = bands.pop() if len(bands) == 1 else None
+        return ForestPlot(
+            caption=self.caption,
+            head=self.head,
+            value_name=self.unit,
+            series=[lexicon.level(by, level) for level in levels],
+            rows=[replace(row, band=None) for row in drawn] if band else drawn,
+            band=band,
+            ticks=scale.labels(signed=self.signed),
+            zero=scale.at(0.0) if scale.low < 0 < scale.high else None,
+            level=interval_levels(numbers),
+            id=_id(numbers),
+            has_band=any(n.limit for n in numbers),
+        )
 
 
 def _common(numbers: Sequence[Number]) -> set[str]:
@@ -116,19 +132,19 @@ def _common(numbers: Sequence[Number]) -> set[str]:
 
 
 def _row_name(number: Number, shown: set[str], label: Callable[[str], str], panel: str) -> str:
-    """Whom it is about, and the factor levels that are not `told` otherwise."""
+    """Whom it is about, and the factor levels that are not `shown` otherwise."""
     others = [number.lexicon.level(k, v) for k, v in number.factors.items() if k not in shown]
     whom = label(number.who) if number.who else panel
     return ", ".join([whom, *others] if whom else others)
 
 
-def _scale(numbers: Sequence[Number], signed: bool, minimum: Any, maximum: Any) -> Scale:
-    ends: list[Any] = [minimum, maximum]
+def _scale(numbers: Sequence[Number], spec: Forest) -> Scale:
+    ends: list[Any] = [*spec.includes]
     for n in numbers:
         limit = n.limit
         ends += [n.value, n.low, n.high, *(limit.get("within") or ()), limit.get("at_least"), limit.get("at_most")]
     # two plots may share a row: more ticks would run together
-    return scale_over(ends, zero=signed, ticks=4, ends=_ends(numbers))
+    return scale_over(ends, zero=spec.signed, ticks=4, ends=_ends(numbers))
 
 
 def _ends(numbers: Sequence[Number]) -> tuple[float, float] | None:
@@ -140,29 +156,21 @@ def _ends(numbers: Sequence[Number]) -> tuple[float, float] | None:
     return known
 
 
-def _row(
-    name: str,
-    numbers: list[Number],
-    levels: list[str],
-    by: str,
-    scale: Scale,
-    decimals: int,
-    signed: bool,
-    aside: Callable[[Number], str],
-) -> ForestRow:
-    marks = [
-        ForestMark(
-            series=levels.index(n.subject[by]) if by in n.subject else 0,
-            x=scale.at(n.value),
-            low=scale.at(n.low),
-            high=scale.at(n.high),
-            value=_written(n, decimals, signed),
-            interval=spread(n, signed=signed),
-            outcome=n.state,
-            aside=aside(n) or why_undefined(n),
-        )
-        for n in numbers
-    ]
+def _mark(n: Number, levels: list[str], by: str, scale: Scale, decimals: int, spec: Forest) -> ForestMark:
+    unit = str(n.estimate.get("unit") or "")
+    return ForestMark(
+        series=levels.index(n.subject[by]) if by in n.subject else 0,
+        x=scale.at(n.value),
+        low=scale.at(n.low),
+        high=scale.at(n.high),
+        value=in_unit(n.value, unit, decimals, signed=spec.signed) if is_number(n.value) else MISSING,
+        interval=spread(n, signed=spec.signed),
+        outcome=n.state,
+        aside=spec.aside(n) or why_undefined(n),
+    )
+
+
+def _row(name: str, numbers: list[Number], marks: list[ForestMark], scale: Scale) -> ForestRow:
     limit = next((n.limit for n in numbers if n.limit), None)
     return ForestRow(name, marks, None if limit is None else _band(limit, scale))
 
@@ -171,11 +179,6 @@ def _id(numbers: Sequence[Number]) -> str:
     """Short and the same every time: two plots never show the same numbers."""
     about = repr([(n.question, n.metric, n.gate, sorted(n.subject.items())) for n in numbers])
     return f"g{zlib.crc32(about.encode()):x}"
-
-
-def _written(n: Number, decimals: int, signed: bool) -> str:
-    unit = str(n.estimate.get("unit") or "")
-    return in_unit(n.value, unit, decimals, signed=signed) if is_number(n.value) else MISSING
 
 
 def _band(limit: LimitRow, scale: Scale) -> tuple[float, float]:

@@ -5,23 +5,34 @@ Maps drawn together (names shown, names hidden) share one scale of shades, so a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from recuse.report.numbers import MISSING, decimals_for, fixed, is_number
-from recuse.report.palette import STEPS
-from recuse.schema.details import Matrix, Values
+from recuse.report.gated_number import Number
+from recuse.report.lexicon import plain_name
+from recuse.report.results_model import Group
+from recuse.report.style import STEPS
+from recuse.schema.details import Matrix, MatrixDetail, Values
+from recuse.schema.number_text import MISSING, decimals_for, fixed, is_number
 
 Label = Callable[[str], str]
+Captioned = tuple[str, MatrixDetail]
 Key = tuple[str, str, str]  # what the faint end means, the shades in order, what the strong end means
 
 MANY_COLUMNS = 9
 """From here on columns are narrow and their names stand upright."""
 
+MOST_CELLS = 400
+"""Matrices beyond this size are drawn once; their variants stay in results.json."""
+
+CORNER = "judge ↓ target →"
+
 
 @dataclass(frozen=True, slots=True)
 class HeatCell:
+    """A cell as its template draws it."""
+
     text: str
     shade: str = ""  # a class of the palette, "" for none
     small: str = ""
@@ -32,35 +43,43 @@ class HeatCell:
 
 @dataclass(frozen=True, slots=True)
 class HeatMap:
+    """One matrix as its template draws it."""
+
     caption: str
     columns: list[str]
     rows: list[tuple[str, list[HeatCell]]]
     key: Key
     dense: bool
-    corner: str = "judge ↓ target →"
+    corner: str = CORNER
 
     @property
     def low(self) -> str:
+        """What the faint end of the shades means."""
         return self.key[0]
 
     @property
     def shades(self) -> list[str]:
+        """Classes of the palette, from low to high."""
         return self.key[1].split(",")
 
     @property
     def high(self) -> str:
+        """What the strong end means."""
         return self.key[2]
 
     @property
     def has_own(self) -> bool:
+        """Whether any cell is one's own."""
         return any(cell.own for _, cells in self.rows for cell in cells)
 
     @property
     def has_missing(self) -> bool:
+        """Whether any cell has no number."""
         return any(cell.missing for _, cells in self.rows for cell in cells)
 
     @property
     def has_sure(self) -> bool:
+        """Whether any cell's interval excludes zero."""
         return any(cell.sure for _, cells in self.rows for cell in cells)
 
 
@@ -74,7 +93,9 @@ class HeatMaps:
         return bool(self.maps)
 
 
-def deviation_maps(matrices: Sequence[tuple[str, Matrix]], label: Label, *, about: str = "consensus") -> HeatMaps:
+def deviation_maps(
+    matrices: Sequence[tuple[str, Matrix]], label: Label, *, about: str = "consensus", corner: str = CORNER
+) -> HeatMaps:
     """Signed matrices: red above zero, blue below, the stronger the farther. `matrices`: (caption, matrix)."""
     values = [v for _, m in matrices for v in _values(m)]
     extent, decimals = max((abs(v) for v in values), default=1.0) or 1.0, _decimals(matrices)
@@ -87,7 +108,7 @@ def deviation_maps(matrices: Sequence[tuple[str, Matrix]], label: Label, *, abou
     def write(value: Any) -> str:
         return fixed(value, decimals, signed=True)
 
-    return HeatMaps([_heat_map(c, m, label, shade, key, write) for c, m in matrices])
+    return HeatMaps([_heat_map(c, m, label, shade, key, write, corner) for c, m in matrices])
 
 
 def ranking_maps(matrices: Sequence[tuple[str, Matrix]], label: Label) -> HeatMaps:
@@ -104,7 +125,12 @@ def ranking_maps(matrices: Sequence[tuple[str, Matrix]], label: Label) -> HeatMa
 
 
 def magnitude_maps(
-    matrices: Sequence[tuple[str, Matrix]], label: Label, *, least: str = "0", most: str = "largest"
+    matrices: Sequence[tuple[str, Matrix]],
+    label: Label,
+    *,
+    least: str = "0",
+    most: str = "largest",
+    corner: str = CORNER,
 ) -> HeatMaps:
     """Matrices of sizes (SDs, counts, shares), shaded from zero to the largest."""
     values = [v for _, m in matrices for v in _values(m)]
@@ -114,8 +140,57 @@ def magnitude_maps(
     def shade(value: float, _row: Sequence[float | None]) -> str:
         return _step("m", abs(value) / extent)
 
+    def write(value: Any) -> str:
+        return fixed(value, 0 if whole else 2)
+
     key = (least, ",m2,m4,m6,m9", most)
-    return HeatMaps([_heat_map(c, m, label, shade, key, lambda v: fixed(v, 0 if whole else 2)) for c, m in matrices])
+    return HeatMaps([_heat_map(c, m, label, shade, key, write, corner) for c, m in matrices])
+
+
+# --------------------------------------------------------------------------- the matrices of a question
+
+
+def is_matrix(number: Number) -> bool:
+    """Whether a number carries a judge x target matrix."""
+    return number.detail.get("kind") == "matrix" and bool(number.detail.get("values"))
+
+
+def matrices(group: Group, metric: str, suffix: str = "") -> dict[str, list[Captioned]]:
+    """Criterion -> its matrices by factor levels; the criterion that stands for the judgement as a whole first."""
+    matrices_of: dict[str, list[Captioned]] = {}
+    for n in filter(is_matrix, group.of(metric)):  # levels in order
+        levels = n.circumstances_but("criterion") or "all repeats"
+        criterion = str(n.subject.get("criterion") or n.detail.get("criterion") or "")
+        captioned = (levels[:1].upper() + levels[1:] + suffix, n.detail_as(MatrixDetail))
+        matrices_of.setdefault(criterion, []).append(captioned)
+    lexicon = group.view.lexicon
+    return {
+        name: matrices_of[name]
+        for name in sorted(matrices_of, key=lambda name: lexicon.criterion_order(group.task, name))
+    }
+
+
+def main_and_rest(matrices: dict[str, list[Captioned]]) -> tuple[list[Captioned], dict[str, list[Captioned]]]:
+    """The matrices to show, and those to fold away under their variant's name (none where they are very large)."""
+    if not matrices:
+        return [], {}
+    first, *others = matrices
+    large = any(len(m["rows"]) * len(m["columns"]) > MOST_CELLS for _, m in matrices[first])
+    return matrices[first], {} if large else {plain_name(name): matrices[name] for name in others}
+
+
+def cell_matrix(
+    cells: Mapping[tuple[str, str], float | None],
+    rows: Iterable[str] | None = None,
+    columns: Iterable[str] | None = None,
+) -> Matrix:
+    """A matrix of (row, column) -> value; rows and columns in this order, else as they occur."""
+    across = list(dict.fromkeys(c for _, c in cells) if columns is None else columns)
+    down = list(dict.fromkeys(r for r, _ in cells) if rows is None else rows)
+    return {"rows": down, "columns": across, "values": [[cells.get((r, c)) for c in across] for r in down]}
+
+
+# --------------------------------------------------------------------------- drawing them
 
 
 def _heat_map(
@@ -125,6 +200,7 @@ def _heat_map(
     shade: Callable[[float, Sequence[float | None]], str],
     key: Key,
     write: Callable[[Any], str],
+    corner: str = CORNER,
 ) -> HeatMap:
     own = {(str(r), str(c)) for r, c in matrix.get("own") or ()}
     dense = len(matrix["columns"]) >= MANY_COLUMNS
@@ -135,7 +211,7 @@ def _heat_map(
             for j, (column, value) in enumerate(zip(matrix["columns"], row, strict=True))
         ]
         rows.append((label(name), cells))
-    return HeatMap(caption, [label(c) for c in matrix["columns"]], rows, key, dense)
+    return HeatMap(caption, [label(c) for c in matrix["columns"]], rows, key, dense, corner)
 
 
 def _cell(

@@ -1,65 +1,64 @@
-"""How each question is drawn.
+"""How each question is drawn: a `recuse.report.drawing.Drawing` that bears the question's id as its name.
 
-To draw one of your own, write <question id>.py with a pure function
-
-    def draw(group: Group) -> dict[str, object]
-
-that turns what the question found about one panel of judges into figures, and questions/<question id>.html.j2 that
-places them (they are `it.<key>` there, `{{ draw(it.<key>) }}` shows one). In the engine the two stand here and in
-templates/questions/; in a team's repository the module is named in pytest's settings by its dotted name
-(`recuse_drawings = ["our_judges.fit_for_client"]`, the last part is the question) and the template stands in
-reports/templates/questions/; an installed package names it by an entry point of group "recuse.report.questions" whose
-name is the question. Nothing else knows about it. The key `reading` holds the one or two sentences above the
-pictures. `ORDER` (optional, a number, 50 if absent) is the question's place on the page. A question without a drawing
-of its own is drawn by `generic`; a drawing draws what is there and leaves out what is not.
+Ours stand in the modules beside this one. A paper's, or an installed package's, is named by an entry point of group
+"recuse.report.questions": `fit_for_client = "our_judges.drawings:fit_for_client"`. A team names its own in pytest's
+settings: `recuse_drawings = ["our_judges.drawings.fit_for_client"]`; these come first. A question without a drawing is
+drawn by `generic`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib import import_module
 from pkgutil import iter_modules
-from types import ModuleType
 
 from recuse.configuration.names import entry_points_of, named
+from recuse.report.drawing import Drawing
 from recuse.schema import RecuseError
 
-DEFAULT_ORDER = 50
-SHIPPED = tuple(sorted(module.name for module in iter_modules(__path__)))
+__all__ = ["Drawings"]
 
 
 class Drawings:
-    """Which module draws which question. `named`: dotted names of a team's own modules, which come before ours."""
+    """Which drawing a question has. `named`: dotted names of a team's own."""
 
     def __init__(self, named: Iterable[str] = ()) -> None:
         self._own = {name.rpartition(".")[2]: name for name in named}
-        self._found: dict[str, tuple[ModuleType, str]] = {}
+        self._loaded: dict[str, tuple[Drawing, str]] = {}
 
-    def of(self, question: str) -> ModuleType:
-        """The module that draws `question`; `generic` where there is none, or it cannot be used (see `fault`)."""
-        return self._find(question)[0]
+    def of(self, question: str) -> Drawing:
+        """The drawing of `question`; `generic` where there is none, or it cannot be used (see `fault`)."""
+        return self._load(question)[0]
 
     def fault(self, question: str) -> str:
-        """What is wrong with the team's module for `question`; "" in general."""
-        return self._find(question)[1]
+        """What is wrong with the drawing named for `question`; "" in general."""
+        return self._load(question)[1]
 
     def order(self, question: str) -> tuple[float, str]:
         """Its place on the page, for sorting."""
-        return (getattr(self.of(question), "ORDER", DEFAULT_ORDER), question)
+        return (self.of(question).order, question)
 
-    def _find(self, question: str) -> tuple[ModuleType, str]:
-        if question not in self._found:
-            self._found[question] = self._load(question)
-        return self._found[question]
+    def _load(self, question: str) -> tuple[Drawing, str]:
+        if question not in self._loaded:
+            try:
+                self._loaded[question] = (self._drawing(question), "")
+            except RecuseError as error:
+                self._loaded[question] = (_shipped()["generic"], str(error))
+        return self._loaded[question]
 
-    def _load(self, question: str) -> tuple[ModuleType, str]:
-        known = question in SHIPPED or question in entry_points_of(__name__)
-        name = self._own.get(question) or (question if known else "generic")
-        try:
-            return _module(name), ""
-        except RecuseError as error:
-            return _module("generic"), str(error)
+    def _drawing(self, question: str) -> Drawing:
+        shipped = _shipped()
+        name = self._own.get(question) or question
+        if name in shipped or name not in {*self._own.values(), *entry_points_of(__name__)}:
+            return shipped.get(name, shipped["generic"])
+        drawing = named(name, what="drawing", package=__name__, known=(), needs=())
+        if not isinstance(drawing, Drawing):
+            raise RecuseError(f"drawing {name!r} is no recuse.report.drawing.Drawing but a {type(drawing).__name__}")
+        return drawing
 
 
-def _module(name: str) -> ModuleType:
-    module: ModuleType = named(name, what="drawing", package=__name__, known=SHIPPED, needs=("draw",))
-    return module
+@cache
+def _shipped() -> Mapping[str, Drawing]:
+    modules = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
+    return {name: of for module in modules for name, of in vars(module).items() if isinstance(of, Drawing)}

@@ -1,51 +1,25 @@
 """Any question without a drawing of its own: families of estimates as forest plots, matrices as heat maps, the rest as
-a table."""
+a table; and the table behind each upgrade."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from recuse.report import estimate_format
-from recuse.report.figures import Cell, ForestPlot, Table, deviation_maps, forest_plot, magnitude_maps, number_cell
-from recuse.report.figures.heat_map import HeatMaps
+from recuse.report.drawing import Drawing, Words
+from recuse.report.figures import Cell, Forest, HeatMaps, Table, deviation_maps, magnitude_maps, number_cell
+from recuse.report.figures.heat_map import is_matrix
 from recuse.report.gated_number import Number
-from recuse.report.matrices import is_matrix
-from recuse.report.numbers import is_number
 from recuse.report.results_model import Group
+from recuse.report.upgrade_table import upgrade_tables
 from recuse.schema.details import Matrix
+from recuse.schema.number_text import is_number
 
 MOST_ROWS = 60
 
 
-def draw(group: Group) -> dict[str, object]:
-    by_metric: dict[str, list[Number]] = {}
-    for metric in dict.fromkeys(n.metric for n in group.numbers):
-        by_metric[metric] = group.of(metric)
-    matrices = {m: kept for m, ns in by_metric.items() if (kept := [n for n in ns if is_matrix(n)])}
-    families = {m: ns for m, ns in by_metric.items() if m not in matrices and sum(n.who != "" for n in ns) > 1}
-    rest = [n for m, ns in by_metric.items() if m not in matrices and m not in families for n in ns]
-    return {
-        "reading": "",
-        "forests": [_forest(group, numbers) for numbers in families.values()],
-        "matrices": [heat_maps(group, numbers) for numbers in matrices.values()],
-        "rest": plain_table(group, rest),
-    }
-
-
-def draw_plainly(group: Group) -> dict[str, object]:
-    """A table of the numbers and nothing else: for what a drawing could not show. Looks at no detail."""
-    return {"reading": "", "forests": [], "matrices": [], "rest": plain_table(group, list(group.numbers))}
-
-
-def heat_maps(group: Group, numbers: list[Number]) -> HeatMaps:
-    """Signed matrices as deviations, others by size; those of one metric share their shades."""
-    captioned = [(_caption(n), n.detail_as(Matrix)) for n in numbers]
-    signed = any(is_number(v) and v < 0 for _, m in captioned for row in m["values"] for v in row)
-    return deviation_maps(captioned, group.label, about="zero") if signed else magnitude_maps(captioned, group.label)
-
-
 def plain_table(group: Group, numbers: list[Number], caption: str = "Single numbers") -> Table:
-    """One row per estimate: what, about whom, its value, interval and n."""
+    """One row per estimate: what, about whom, its value, interval and n. Looks at no detail."""
     rows = [
         [
             Cell(n.measure.title, n.circumstances, n.state),
@@ -60,13 +34,54 @@ def plain_table(group: Group, numbers: list[Number], caption: str = "Single numb
     return Table(caption, columns, rows, frozenset({4}), max(0, len(numbers) - MOST_ROWS))
 
 
-def _forest(group: Group, numbers: list[Number]) -> ForestPlot | None:
+def all_but(group: Group, *metrics: str) -> Table:
+    """The plain table of what a drawing shows nowhere else."""
+    return plain_table(group, [n for n in group.numbers if n.metric not in metrics], "Beside it")
+
+
+def _by_kind(group: Group) -> list[object]:
+    by_metric = {metric: group.of(metric) for metric in dict.fromkeys(n.metric for n in group.numbers)}
+    matrices = {m: kept for m, ns in by_metric.items() if (kept := [n for n in ns if is_matrix(n)])}
+    families = {m: ns for m, ns in by_metric.items() if m not in matrices and sum(n.who != "" for n in ns) > 1}
+    rest = [n for m, ns in by_metric.items() if m not in matrices and m not in families for n in ns]
+    plots = [_forest(numbers).plot(numbers, group.label) for numbers in families.values()]
+    return [*plots, *(_maps(group, numbers) for numbers in matrices.values()), plain_table(group, rest)]
+
+
+def _maps(group: Group, numbers: list[Number]) -> HeatMaps:
+    """Signed matrices as deviations, others by size; those of one metric share their shades."""
+    captioned = [(_caption(n), n.detail_as(Matrix)) for n in numbers]
+    signed = any(is_number(v) and v < 0 for _, m in captioned for row in m["values"] for v in row)
+    return deviation_maps(captioned, group.label, about="zero") if signed else magnitude_maps(captioned, group.label)
+
+
+def _forest(numbers: list[Number]) -> Forest:
     name = numbers[0].measure.title
     signed = any(estimate_format.is_signed(n) for n in numbers)
-    return forest_plot(numbers, group.label, caption=name[:1].upper() + name[1:], value_name=name, signed=signed)
+    return Forest(numbers[0].metric, name[:1].upper() + name[1:], name, signed=signed)
 
 
 def _caption(number: Number) -> str:
     title = number.measure.title
     phrases = [title[:1].upper() + title[1:], number.who, number.circumstances]
     return ", ".join(part for part in phrases if part)
+
+
+generic = Drawing(figures=(_by_kind,))
+plain = Drawing(figures=(lambda group: plain_table(group, list(group.numbers)),))
+"""The numbers and nothing else: for what a drawing could not show."""
+
+
+def _upgrades(group: Group) -> list[object]:
+    """One verdict per candidate: its sentence, the row that decided it first, and how sure all of it is."""
+    figures: list[object] = []
+    for of in upgrade_tables(group.view):
+        if (of.panel, of.task) == (group.panel.name, group.task) and group.protocol in ("", of.protocol):
+            rows = [[Cell(row.title, "", row.outcome), *(Cell(text) for text in row.cells[1:])] for row in of.rows]
+            table = Table(of.where, ["what", *of.head[1:]], rows, frozenset({1, 2}))
+            foot = [Words("read", [" ".join(of.foot)])] if of.foot else []
+            figures += [Words("strong", [of.sentence]), table, *foot]
+    return figures
+
+
+upgrade = Drawing(order=1, figures=(_upgrades,))

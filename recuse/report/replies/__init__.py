@@ -10,8 +10,8 @@ Who reads the cassettes writes the replies, be it a worker of pytest-xdist, sinc
 reports writes the rest and deletes what no cassette stands behind any more. Nothing here enters results.json.
 """
 
+from recuse.report.addresses import FOLDER, ReplyPlaces
 from recuse.report.replies.numbers_of_judges import write_overview
 from recuse.report.replies.transcript_pages import write_transcript
-from recuse.report.reply_places import FOLDER, ReplyPlaces
 
 __all__ = ["FOLDER", "ReplyPlaces", "write_overview", "write_transcript"]

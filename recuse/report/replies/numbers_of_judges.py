@@ -1,27 +1,40 @@
-"""Every number about one judge on a page of its own, the worst first; and the index of all that lies beside the report.
-
-A page per judge is the report sorted and filtered, without a script: its verdicts, then what was measured and not
-gated, each with the way to its question on the report and to the replies it was made from.
-"""
+"""The pages beside the report: the shell they share (no script, nothing fetched), a page per judge with every number
+about it, and the list of all replies."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
 
 from recuse.report import estimate_format
-from recuse.report.anchors import question_anchor, verdict_anchor
+from recuse.report.addresses import FOLDER, ReplyPlaces, judge_page, place_anchor, question_anchor, verdict_anchor
 from recuse.report.files import write_files
 from recuse.report.gated_number import Number
 from recuse.report.lexicon import plain_name
-from recuse.report.replies.small_page import small_page
-from recuse.report.reply_places import FOLDER, ReplyPlaces, judge_page, place_anchor
+from recuse.report.page import environment
 from recuse.report.results_model import Panel, ResultsModel
-from recuse.report.vocabulary import OUTCOME_NAMES
+from recuse.report.style import style_hash
 from recuse.schema.results import RepliesRow
+from recuse.schema.vocabulary import SHOWN
 
-__all__ = ["write_overview"]
+__all__ = ["small_page", "write_overview"]
+
+
+def small_page(template: str, *, depth: int, **shown: Any) -> str:
+    """The page; `depth`: folders between it and the report, whose address `up` is."""
+    style = _style()
+    about = {**shown, "up": "../" * depth, "style": Markup(style), "style_hash": style_hash(style)}
+    return environment().get_template(template).render(about).strip() + "\n"
+
+
+@cache
+def _style() -> str:
+    return environment().get_template("replies/style.css.j2").render().strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +74,7 @@ def _texts(view: ResultsModel, places: ReplyPlaces, written: Mapping[str, Replie
 
 def _judge_page(view: ResultsModel, places: ReplyPlaces, panel: Panel, judge: str) -> str:
     mine = [n for n in view.numbers if n.who == judge and n.subject.get("panel") == panel.name]
-    badness = list(OUTCOME_NAMES)
+    badness = list(SHOWN)
     gated = sorted((n for n in mine if n.verdict), key=lambda n: (badness.index(n.state), *view.rank(n)))
     seen = {(n.metric, *sorted(n.subject.items())) for n in gated}
     others = [n for n in mine if not n.verdict and (n.metric, *sorted(n.subject.items())) not in seen]
@@ -101,7 +114,7 @@ def _index(
             rows.setdefault(panel, []).append(
                 {
                     "anchor": place_anchor(place),
-                    "told": ", ".join(map(plain_name, (task, protocol, *candidate))),
+                    "words": ", ".join(map(plain_name, (task, protocol, *candidate))),
                     "judges": list(account["pages"].items()),
                     "prompts": account["prompts"],
                     "replies": account["replies"],

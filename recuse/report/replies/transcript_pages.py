@@ -15,12 +15,12 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from recuse.report.addresses import PROMPTS, page_name, place_anchor
 from recuse.report.files import write_files
 from recuse.report.lexicon import plain_name
-from recuse.report.numbers import count
-from recuse.report.replies.small_page import small_page
-from recuse.report.reply_places import PROMPTS, page_name, place_anchor
+from recuse.report.replies.numbers_of_judges import small_page
 from recuse.schema import Call, Exchange, Prompt, Transcript, prompt_id, reply_id
+from recuse.schema.number_text import count
 from recuse.schema.results import RepliesRow
 from recuse.security.key_shapes import without_keys
 from recuse.security.sanitize import shortened, visible
@@ -61,6 +61,7 @@ class About:
 
     @property
     def drawn(self) -> Markup:
+        """Every asking about the text."""
         return Markup("\n".join(asking.drawn for asking in self.askings.values()))
 
 
@@ -241,7 +242,7 @@ def _shown_prompt(transcript: Transcript, name: str, prompt: Prompt, call: Call)
     target = transcript.labels.get(call.target, call.target)
     places = [_clean(call.item, LONGEST_NAME)[0], target, call.stage, transcript.levels[call.factors]]
     messages = [(message.role, *_clean(message.content, LONGEST_PROMPT)) for message in prompt.messages]
-    return {"id": name, "told": ", ".join(word for word in places if word), "messages": messages}
+    return {"id": name, "words": ", ".join(word for word in places if word), "messages": messages}
 
 
 def _place_words(transcript: Transcript) -> str:

@@ -10,18 +10,18 @@ import pytest
 
 from recuse.metrics import people_agreement, unanswered
 from recuse.metrics.agreement import COEFFICIENTS, coefficient, every_coefficient
-from recuse.metrics.agreement_example import said
+from recuse.metrics.agreement_example import rated
 from recuse.metrics.constant_answers import gain_over_constant
 from recuse.ratings import Nominal, Numeric, Ordinal, Ratings
 from recuse.schema import RecuseError
 from recuse.statistics import agreement as ag
 
 
-def frame(column: str = "response", **said: list) -> pd.DataFrame:
+def frame(column: str = "response", **rated: list) -> pd.DataFrame:
     """One row per rater and item; judges' names begin with j."""
     rows = [
         {"rater": who, "kind": "judge" if who.startswith("j") else "person", "item": f"i{k:03}", column: value}
-        for who, values in said.items()
+        for who, values in rated.items()
         for k, value in enumerate(values)
     ]
     return pd.DataFrame(rows)
@@ -43,13 +43,13 @@ SMALL = {
 @pytest.mark.parametrize("name", COEFFICIENTS)
 def test_every_coefficient_of_a_few_texts(name):
     (judge, *people), value = SMALL[name]
-    ratings = said(judge=judge, **dict(zip(("ann", "bea"), people, strict=False)))
+    ratings = rated(judge=judge, **dict(zip(("ann", "bea"), people, strict=False)))
     assert coefficient(ratings, name).of(judge="judge").value == pytest.approx(value, abs=5e-5)
 
 
 def test_a_name_that_is_no_coefficient_lists_those_there_are():
     with pytest.raises(RecuseError, match="no coefficient 'kapa'; there are krippendorff_alpha, "):
-        coefficient(said(judge="pf", ann="pf"), "kapa")
+        coefficient(rated(judge="pf", ann="pf"), "kapa")
 
 
 def of(family, judge: str = "j"):
@@ -100,15 +100,15 @@ def test_grades_in_order_and_options_without():
     rng = np.random.default_rng(0)
     a, b = rng.integers(3, size=(2, 50))
     b = np.where(rng.random(50) < 0.5, a, b)
-    said = frame(j=[grades[k] for k in a], ann=[grades[k] for k in b])
-    ordered = Ratings.of(said, scales=Ordinal(tuple(grades)))
+    rated = frame(j=[grades[k] for k in a], ann=[grades[k] for k in b])
+    ordered = Ratings.of(rated, scales=Ordinal(tuple(grades)))
     assert of(coefficient(ordered, "cohen_kappa")).value == pytest.approx(
         ag.cohen_kappa(np.eye(3)[a][:, :, None] * np.eye(3)[b][:, None], "quadratic").value, abs=1e-12
     )
     assert of(coefficient(ordered, "krippendorff_alpha")).value == pytest.approx(
         ag.krippendorff_alpha([a, b], "ordinal").value, abs=1e-12
     )
-    plain = Ratings.of(said, scales=Nominal(tuple(grades)))
+    plain = Ratings.of(rated, scales=Nominal(tuple(grades)))
     assert of(coefficient(plain, "krippendorff_alpha")).value == pytest.approx(
         ag.krippendorff_alpha([a, b]).value, abs=1e-12
     )
@@ -233,9 +233,9 @@ def test_repeats_of_the_judge_share_its_weight():
 
 def test_choices_are_read_as_texts():
     """The judge prefers a whoever stands first; Ann, asked once with b first, says "second": a too."""
-    said = [("j", "judge", item, *seen) for item in "xy" for seen in (("ab", "first"), ("ba", "second"))]
-    said += [("ann", "person", item, "ba", "second") for item in "xy"]
-    rows = pd.DataFrame(said, columns=["rater", "kind", "item", "order", "response"])
+    rated = [("j", "judge", item, *seen) for item in "xy" for seen in (("ab", "first"), ("ba", "second"))]
+    rated += [("ann", "person", item, "ba", "second") for item in "xy"]
+    rows = pd.DataFrame(rated, columns=["rater", "kind", "item", "order", "response"])
     ratings = Ratings.of(rows, scales=Nominal(("first", "second", "tie")))
     found = of(coefficient(ratings, "percent_agreement"))
     assert found.value == 1.0
@@ -243,8 +243,8 @@ def test_choices_are_read_as_texts():
 
 
 def test_holes_cost_the_judge_they_belong_to():
-    said = frame(j1=["pass", None, "pass", "fail"], j2=["pass"] * 4, ann=["pass", "fail", "pass", None])
-    ratings = Ratings.of(said, scales=Ordinal(("fail", "pass")))
+    rated = frame(j1=["pass", None, "pass", "fail"], j2=["pass"] * 4, ann=["pass", "fail", "pass", None])
+    ratings = Ratings.of(rated, scales=Ordinal(("fail", "pass")))
     found = coefficient(ratings, "percent_agreement")
     assert (found.of(judge="j1").n, found.of(judge="j1").n_excluded) == (2, 1)
     assert (found.of(judge="j2").n, found.of(judge="j2").value) == (3, pytest.approx(2 / 3))
@@ -261,9 +261,9 @@ def test_people_who_answered_under_another_level_count():
 
 
 def test_clusters_make_the_unit():
-    said = frame(j=["pass", "fail"] * 10, ann=["pass", "pass"] * 10)
+    rated = frame(j=["pass", "fail"] * 10, ann=["pass", "pass"] * 10)
     texts = pd.DataFrame({"item": [f"i{k:03}" for k in range(20)], "cluster": [f"c{k // 4}" for k in range(20)]})
-    ratings = Ratings.of(said, scales=Ordinal(("fail", "pass")), texts=texts, clusters="topics")
+    ratings = Ratings.of(rated, scales=Ordinal(("fail", "pass")), texts=texts, clusters="topics")
     found = of(coefficient(ratings, "percent_agreement"))
     assert (found.over, found.clusters) == ("clusters", "topics")
 

@@ -50,7 +50,7 @@ def test_every_printed_figure_of_the_thesis(thesis_ratings, thesis_table):
 def test_the_family_of_the_thesis(thesis_ratings):
     received, given = sp.against_received(thesis_ratings), sp.against_given(thesis_ratings)
     tally = tallies.tally(thesis_ratings)
-    assert tally.detail["told"] == "12 of 20 significant, all 12 survive Holm"
+    assert tally.detail["summary"] == "12 of 20 significant, all 12 survive Holm"
     assert (tally.value, tally.n, tally.n_excluded) == (12, 20, 0)
     details = [e.detail for e in (*received.values(), *given.values())]
     assert {d["family"] for d in details} == {20}
@@ -256,9 +256,9 @@ def test_two_by_two(received, given, told):
 
 
 def test_tally_counts(frame, rate):
-    assert tallies.tally(rate(frame, authors=OWN)).detail["told"] == "1 of 6 significant, 0 survive Holm"
+    assert tallies.tally(rate(frame, authors=OWN)).detail["summary"] == "1 of 6 significant, 0 survive Holm"
     alone = tallies.tally(rate(frame[frame["judge"] == "x"], authors={"x": "a"}))
-    assert alone.detail["told"] == "0 of 0 significant, 2 could not be made"
+    assert alone.detail["summary"] == "0 of 0 significant, 2 could not be made"
     assert (alone.value, alone.n, alone.n_excluded) == (0, 0, 2)
 
 

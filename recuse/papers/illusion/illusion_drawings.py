@@ -1,0 +1,397 @@
+"""Drawings of the studies on agreement: do judges agree on single texts, does agreement survive their having to say
+what they know, and how much of it is the rubric that they share?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypedDict
+
+from recuse.report import estimate_format
+from recuse.report.drawing import Block, Drawing
+from recuse.report.figures import (
+    Bars,
+    Cell,
+    DetailTable,
+    Forest,
+    ForestPlot,
+    HeatMaps,
+    Table,
+    bars,
+    cell_matrix,
+    cross_table,
+    detail_cell,
+    deviation_maps,
+    number_cell,
+)
+from recuse.report.gated_number import Number
+from recuse.report.questions.generic import all_but
+from recuse.report.results_model import Group
+from recuse.schema.details import Matrix
+from recuse.schema.number_text import MISSING, fixed, in_words, is_number
+
+# --------------------------------------------------------------------------- what its measures say besides a number
+
+
+class PairChange(TypedDict):
+    """What another rubric changes for a pair of judges."""
+
+    pair: str
+    delta: float | None
+
+
+class GroundedDetail(TypedDict, total=False):
+    """Pair by pair."""
+
+    cells: list[PairChange]
+
+
+class PairAgreement(TypedDict):
+    """r of a pair of judges."""
+
+    pair: str
+    r: float | None
+
+
+class PairsDetail(TypedDict, total=False):
+    """Pair by pair."""
+
+    pairs: list[PairAgreement]
+
+
+# --------------------------------------------------------------------------- the drawings
+
+
+# --------------------------------------------------------------------------- agreement at three resolutions
+
+RUNGS = (
+    ("model", "which target is better", "Spearman's rho over targets"),
+    ("sample", "which text is better", "Pearson's r over the texts of a target"),
+    ("absolute", "the same score for a text", "ICC(2,1) over the texts of a target"),
+)
+
+
+def _at_three_resolutions(group: Group) -> str:
+    gaps = [n for n in group.of("resolution_gap") if is_number(n.value)]
+    if gaps:
+        widest = max(gaps, key=lambda n: n.amount)
+        model, sample, absolute = (widest.detail.get(name) for name, *_ in RUNGS)
+        where = f", {widest.circumstances}" if widest.circumstances else ""
+        return (
+            f"The judges agree to {fixed(model)} on which target is better, to {fixed(sample)} on which text is "
+            f"better, and to {fixed(absolute)} on the score itself{where}."
+        )
+    known = [n for n in group.of("panel_agreement") if is_number(n.value)]
+    if not known:
+        return "No two judges scored enough texts in common."
+    lowest = min(known, key=lambda n: n.amount)
+    return f"On single texts the judges agree to {fixed(lowest.value)} (ICC)."
+
+
+def _ladders(group: Group) -> Block | None:
+    figures: list[object] = [_ladder(n) for n in group.of("resolution_gap") if is_number(n.value)]
+    return Block("pair", figures) if figures else None
+
+
+def _ladder(number: Number) -> Bars | None:
+    """Model, sample and absolute agreement, one bar each: what is left on the way to a single text's score."""
+    values = {name: number.detail.get(name) for name, *_ in RUNGS}
+    rows = [(title, _length(values[name]), fixed(values[name]), what, "") for name, title, what in RUNGS]
+    phrase = f", {number.circumstances}" if number.circumstances else ""
+    caption = f"Agreement at three resolutions{phrase}"
+    return bars(rows, caption=caption, value_name="agreement", full=1.0, head="agreement on")
+
+
+def _length(value: object) -> float | None:
+    """Disagreement has no bar, its number says it."""
+    return max(0.0, value) if is_number(value) else None
+
+
+def _who_with_whom(group: Group) -> HeatMaps | None:
+    """One matrix per circumstances, since all judges of a panel carry the same one."""
+    seen: dict[str, Number] = {}
+    for n in group.of("sample_agreement"):
+        if n.detail.get("values") and len(n.detail_as(Matrix).get("rows") or ()) > 2:
+            seen.setdefault(n.circumstances, n)
+    captioned = [
+        (f"Pearson's r on single texts{f', {levels}' if levels else ''}", n.detail_as(Matrix))
+        for levels, n in seen.items()
+    ]
+    return deviation_maps(captioned, group.label, about="zero") if captioned else None
+
+
+def _judges(group: Group) -> Table:
+    same, ranks = (
+        {(n.who, n.circumstances): n for n in group.of(metric)} for metric in ("absolute_agreement", "model_agreement")
+    )
+    columns: dict[str, Callable[[Number], Cell]] = {
+        "which target": lambda n: number_cell(ranks.get((n.who, n.circumstances))),
+        "which text": number_cell,
+        "the same score": lambda n: number_cell(same.get((n.who, n.circumstances))),
+    }
+    caption = "Each judge's agreement with the others"
+    return DetailTable("sample_agreement", caption, _judge_and_levels, "judge", columns, frozenset({1, 2, 3}))(group)
+
+
+def _judge_and_levels(group: Group, n: Number) -> Cell:
+    return Cell(group.label(n.who), n.circumstances)
+
+
+def _scale(group: Group) -> Table:
+    judges = {n.who for n in group.of("scale_use") if is_number(n.value)}
+    columns: dict[str, Callable[[Number], Cell]] = {"SD beside the others'": number_cell}
+    columns |= {name: detail_cell(name.lower()) for name in ("mean", "SD", "lowest", "highest", "skewness")}
+    return DetailTable(
+        "scale_use",
+        f"How {in_words(len(judges))} judges use the scale",
+        lambda group, n: Cell(group.label(n.who), ", ".join(part for part in (n.circumstances, _slip(n)) if part)),
+        "judge",
+        columns,
+        frozenset(range(1, 7)),
+        only=lambda n: is_number(n.value),
+    )(group)
+
+
+def _slip(n: Number) -> str:
+    return "never leaves the lower half of the scale: does it use another one?" if n.detail.get("slip") else ""
+
+
+agreement_resolution = Drawing(
+    order=45,
+    reading=_at_three_resolutions,
+    figures=(
+        _ladders,
+        Forest("panel_agreement", "Agreement of the panel on single texts", "ICC(2,1)", head="panel",
+               includes=(-1, 1)),
+        _judges,
+        _who_with_whom,
+        _scale,
+        lambda group: all_but(group, "panel_agreement", "resolution_gap", "sample_agreement", "absolute_agreement",
+                              "model_agreement", "scale_use"),
+    ),
+)  # fmt: skip
+
+
+# --------------------------------------------------------------------------- with what the judges know
+
+RUBRIC = "rubric_source"
+FACING = "Agreement is no evidence of being right, and a loss of it none of being wrong."
+
+
+def _grounded(group: Group) -> str:
+    changes = group.of("delta_k")
+    return " ".join(text for text in (_change_in_words(changes), _flaws(group.of("flaw_penalty"))) if text)
+
+
+def _change_in_words(changes: Sequence[Number]) -> str:
+    if not changes:
+        return ""
+    known = [n for n in changes if is_number(n.value)]
+    if not known:
+        return "Not measured: by no two rubrics do the same two judges tell the same texts apart."
+    most = max(known, key=lambda n: abs(n.amount))
+    what = "more" if most.amount > 0 else "less"
+    inside = f" (interval {estimate_format.spread(most)})" if is_number(most.low) else ", without an interval"
+    pairs = most.detail.get("pairs", 0)
+    texts = f"{most.detail.get('texts', 0)} texts by {pairs} {'pair' if pairs == 1 else 'pairs'} of judges"
+    return (
+        f"By rubrics from knowledge ({_rubric(most)}) the judges agree by {fixed(abs(most.amount))} {what} than by the "
+        f"given checklist{inside}, on {texts}. {FACING}"
+    )
+
+
+def _flaws(flaws: Sequence[Number]) -> str:
+    known = [n for n in flaws if is_number(n.value)]
+    if not known:
+        return ""
+    judges = list(dict.fromkeys(n.who for n in known))
+    finders = [who for who in judges if all(n.side_of_zero == "above" for n in known if n.who == who)]
+    return (
+        f"{in_words(len(finders), capital=True) if finders else 'None'} of {in_words(len(judges))} judges scored "
+        "sound texts above their polished, flawed twins by every rubric, beyond chance."
+    )
+
+
+def _rubric(number: Number) -> str:
+    """Where the rubric came from, in words."""
+    level = number.subject.get(RUBRIC, "")
+    return number.lexicon.level(RUBRIC, level) if level else ""
+
+
+def _signed(n: Number | None) -> Cell:
+    """A number with its interval, or that it has none."""
+    return number_cell(n, fixed(n.value, signed=True), small=_uncertainty(n), outcome=n.state) if n else Cell(MISSING)
+
+
+def _uncertainty(n: Number) -> str:
+    """Its interval, that there is none, or why there is no number."""
+    if not is_number(n.value):
+        return estimate_format.why_undefined(n)
+    return estimate_format.spread(n, signed=True) or "no interval"
+
+
+def _pairs(group: Group) -> HeatMaps | None:
+    """The difference of every pair of judges, by rubric: one loss may stand for three, or hide two gains."""
+    numbers = group.of("delta_k")
+    rows = [(n, row) for n in numbers for row in n.detail_as(GroundedDetail).get("cells") or ()]
+    cells = {(row["pair"], _rubric(n)): row["delta"] for n, row in rows}
+    return _pair_map(group, "Difference in r, pair by pair", cells) if any(map(is_number, cells.values())) else None
+
+
+def _pair_map(group: Group, caption: str, cells: Mapping[tuple[str, str], float | None]) -> HeatMaps | None:
+    """Pairs of judges by rubrics, as deviations from zero; None of a single pair."""
+
+    def label(name: str) -> str:
+        judges = name.split(" / ")
+        return " / ".join(map(group.label, judges)) if len(judges) == 2 else name
+
+    matrix = cell_matrix(cells)
+    if len(matrix["rows"]) < 2:
+        return None
+    return deviation_maps([(caption, matrix)], label, about="zero", corner="judges ↓ rubric →")
+
+
+def _groups(group: Group) -> Table:
+    """Domains and languages that could be measured; how many could not stands in the caption."""
+    numbers = group.of("delta_k_by_group")
+    names = dict.fromkeys(n.subject["group"] for n in numbers)
+    measured = {n.subject["group"] for n in numbers if is_number(n.value)}
+    left = len(names) - len(measured)
+    caption = "The difference by domain and language"
+    return cross_table(
+        caption + (f" (not measured, too few texts: {left} of {len(names)})" if left else ""),
+        "texts",
+        numbers,
+        row=lambda n: n.subject["group"],
+        rows={name: name for name in names if name in measured},
+        column=_rubric,
+        columns=str,
+        cell=_signed,
+    )
+
+
+def _won(n: Number) -> str:
+    wins = [n.detail.get(name) for name in ("sound", "flawed", "neither")]
+    return "{} sound ahead, {} flawed, {} level".format(*wins) if all(is_number(w) for w in wins) else ""
+
+
+knowledge_grounding = Drawing(
+    order=46,
+    reading=_grounded,
+    figures=(
+        DetailTable(
+            "delta_k",
+            "Agreement before and after the judges say what they know",
+            lambda group, n: Cell(_rubric(n)),
+            "rubric",
+            {
+                "r by the checklist": detail_cell("base", signed=True),
+                "r by this rubric": detail_cell("grounded", signed=True),
+                "difference": _signed,
+                "p, corrected": lambda n: Cell(
+                    fixed(n.detail.get("p_bonferroni"), 3) if is_number(n.detail.get("t")) else MISSING
+                ),
+                "pairs of judges": lambda n: Cell(str(n.detail.get("pairs") or 0), f"{n.detail.get('texts', 0)} texts"),
+            },
+        ),
+        _pairs,
+        Forest("flaw_penalty", "Sound text less its polished twin with a deep flaw", "points", by="", signed=True,
+               aside=_won),
+        DetailTable(
+            "evidence_overlap",
+            "Words that two judges cite in common",
+            lambda group, n: Cell(_rubric(n)),
+            "rubric",
+            {
+                "one text": detail_cell("same"),
+                "two texts": detail_cell("other"),
+                "shared evidence": _signed,
+                "rho with the difference of scores": lambda n: Cell(
+                    fixed(n.detail.get("with_difference"), signed=True), f"{n.detail.get('pairs', 0)} citations"
+                ),
+            },
+            only=lambda n: is_number(n.value),
+        ),
+        _groups,
+        lambda group: all_but(group, "delta_k", "delta_k_by_group", "flaw_penalty", "evidence_overlap"),
+    ),
+)  # fmt: skip
+
+
+# --------------------------------------------------------------------------- by where the rubric came from
+
+
+def _by_rubric(group: Group) -> list[Number]:
+    """From the given checklist over each judge's own rubric to one for all."""
+    return _in_order(group.of("agreement_by_rubric"))
+
+
+def _in_order(numbers: Sequence[Number]) -> list[Number]:
+    return sorted(numbers, key=lambda n: n.lexicon.level_order(RUBRIC, n.subject.get(RUBRIC, "")))
+
+
+def _most_by(group: Group) -> str:
+    shares = group.of("structural_share")
+    known = [n for n in _by_rubric(group) if is_number(n.value)]
+    if not known:
+        return "Not measured: by no rubric do two judges tell the same texts apart."
+    best = max(known, key=lambda n: n.amount)
+    most = f"Judges agree most by the rubric \u201c{_rubric(best)}\u201d, r = {fixed(best.value)}."
+    share = next((n for n in shares if n.subject.get("of") == "dimensions"), None)
+    if share and is_number(share.value):
+        return (
+            f"{most} Of the agreement with given names, {100 * share.value:.0f} % is gone when judges name the "
+            "dimensions themselves: it came with the structure."
+        )
+    if best.amount <= 0:
+        return f"{most} The judges hardly agree at all, so no share of agreement can be ascribed to the rubric."
+    return most
+
+
+def _levels(group: Group) -> ForestPlot | None:
+    spec = Forest("agreement_by_rubric", "Agreement on texts, by where the rubric came from", "mean r over pairs",
+                  by="", head="rubric", signed=True, panel="")  # fmt: skip
+    return spec.plot(_by_rubric(group), group.label)
+
+
+def _rubric_pairs(group: Group) -> HeatMaps | None:
+    """r of every pair of judges by every rubric: what is compared is the same pair."""
+    numbers = _by_rubric(group)
+    rows = [(n, row) for n in numbers for row in n.detail_as(PairsDetail).get("pairs") or ()]
+    cells = {(row["pair"], _rubric(n)): row["r"] for n, row in rows}
+    return _pair_map(group, "r of every pair of judges", cells)
+
+
+def _steps(group: Group) -> Table:
+    rows = [
+        [
+            Cell(_rubric(n), f"after: {n.lexicon.level(RUBRIC, str(n.detail.get('before', '')))}"),
+            number_cell(n, fixed(n.value, signed=True), small=_uncertainty(n)),
+            Cell(str(n.detail.get("pairs", "")), f"{n.detail.get('texts', 0)} texts"),
+        ]
+        for n in _in_order(group.of("rubric_step"))
+    ]
+    caption = "What each step towards one rubric adds, on the same pairs and texts"
+    return Table(caption, ["rubric", "change of r", "pairs of judges"], rows)
+
+
+rubric_commensurability = Drawing(
+    order=47,
+    reading=_most_by,
+    figures=(
+        _levels,
+        _rubric_pairs,
+        _steps,
+        DetailTable(
+            "structural_share",
+            "How much of it is gone when judges name the dimensions themselves",
+            lambda group, n: Cell(f"of the agreement by {n.lexicon.level(RUBRIC, n.subject.get('of', ''))}"),
+            "structural share",
+            {
+                "share": lambda n: number_cell(n, small=_uncertainty(n)),
+                "r, own rubrics": detail_cell("independent", signed=True),
+                "r, given names": detail_cell("dimensions", signed=True),
+            },
+        ),
+        lambda group: all_but(group, "agreement_by_rubric", "rubric_step", "structural_share"),
+    ),
+)

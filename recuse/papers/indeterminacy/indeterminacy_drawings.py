@@ -1,0 +1,259 @@
+"""Drawings of the indeterminacy study: is one answer always right, and does the judge decide as people do where it is
+not; which judge would each measure choose, and what does that cost?"""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+from recuse.report.drawing import Drawing
+from recuse.report.figures import Bars, Cell, Forest, Table, bars, cross_table, number_cell
+from recuse.report.gated_number import Number
+from recuse.report.results_model import Group
+from recuse.schema.number_text import MISSING, fixed, in_words, is_number
+
+# --------------------------------------------------------------------------- what its measures say besides a number
+
+
+class Chosen(TypedDict):
+    """The judge that a measure chooses at a beta, and the best one."""
+
+    beta: float
+    chosen: str
+    best: str
+    consistency: float | None
+    regret: float | None
+
+
+class OverBetaDetail(TypedDict, total=False):
+    """The choice, beta by beta."""
+
+    over_beta: list[Chosen]
+
+
+class GridDetail(TypedDict, total=False):
+    """A value per threshold and beta."""
+
+    taus: list[float]
+    betas: list[float]
+    value: list[list[float | None]]
+
+
+class RatingsNeededDetail(TypedDict):
+    """Ratings that there are per text, and the share of texts that these and one and enough decide."""
+
+    have: int
+    tau: float
+    now: float
+    wanted: float
+
+
+class PrevalenceDetail(TypedDict, total=False):
+    """People's share at the least and the greatest beta, and between."""
+
+    prevalence: list[float | None]
+
+
+# --------------------------------------------------------------------------- the drawings
+
+
+def _advice(group: Group) -> str:
+    """What to do, decided by what was measured."""
+    advice = []
+    several = next((n for n in group.of("indeterminate_share") if n.subject.get("rater") == "people"), None)
+    if several is not None and is_number(several.value):
+        advice.append(f"People named more than one option in {fixed(100 * several.value, 0)} % of their answers.")
+        if several.value > 0:
+            advice.append("Specify the task fully: add an option for what may be either, with a rule when to use it.")
+    else:
+        advice.append("Whether people would have accepted another option too was not asked; ask for all that apply.")
+    numbers = [n for n in group.of("ratings_needed") if is_number(n.detail.get("have"))]
+    needed = [(n, n.detail_as(RatingsNeededDetail)) for n in numbers]
+    if any(there["have"] < 3 for _, there in needed):
+        advice.append("Ask three people per text, not one: that helps more than another measure would.")
+    short = [(n, there) for n, there in needed if is_number(n.value) and n.value > there["have"]]
+    if short:
+        most, there = max(short, key=lambda one: one[0].amount)
+        advice.append(
+            f"{there['have']} ratings per text decide {fixed(100 * there['now'], 0)} % of the texts as "
+            f"everybody would at a threshold of {there['tau']:g}; {most.value:.0f} would decide "
+            f"{fixed(100 * there['wanted'], 0)} %."
+        )
+    advice.append("Choose judges by shares (Jensen-Shannon) or response sets, not by the commonest answer alone.")
+    return " ".join(advice)
+
+
+def _grids(group: Group) -> Table:
+    """Consistency by threshold and beta, a row per judge and threshold."""
+    numbers = [(n, n.detail_as(GridDetail)) for n in group.of("consistency_over_beta") if n.detail.get("value")]
+    rows = [
+        [
+            Cell(group.label(n.who), ", ".join(filter(None, (f"tau {tau:g}", n.circumstances)))),
+            *(Cell(fixed(value)) for value in values),
+        ]
+        for n, grid in numbers
+        for tau, values in zip(grid["taus"], grid["value"], strict=True)
+    ]
+    columns = ["judge", *(f"beta {beta:g}" for beta in numbers[0][1]["betas"])] if numbers else []
+    return Table("Texts decided alike, by threshold and beta", columns, rows)
+
+
+def _definitions(group: Group) -> Table:
+    numbers = group.of("performance")
+    judges = list(dict.fromkeys(n.who for n in numbers))
+    rows = []
+    for name in dict.fromkeys(n.subject.get("definition", "") for n in numbers):
+        of = [n for n in numbers if n.subject.get("definition") == name]
+        by_judge = {n.who: n for n in reversed(of)}
+        title = next((str(n.detail["title"]) for n in of if "title" in n.detail), name)
+        better = "more is better" if any(n.detail.get("higher") for n in of) else "less is better"
+        aggregation = name[name.find("(") :]
+        rows.append([Cell(f"{title} {aggregation}", better), *(number_cell(by_judge.get(judge)) for judge in judges)])
+    caption = "Agreement by definition: in brackets what is kept of the judge's and of people's answers"
+    return Table(caption, ["definition", *map(group.label, judges)], rows)
+
+
+def _people(group: Group) -> Table:
+    """By threshold: how many ratings settle it, and how far people's share could move."""
+    needed = {n.subject.get("threshold", ""): n for n in group.of("ratings_needed")}
+    moved = {n.subject.get("threshold", ""): n for n in group.of("prevalence_shift")}
+    rows = [
+        [
+            Cell(f"tau {tau}"),
+            number_cell(needed.get(tau)),
+            *(Cell(_percent(n.detail.get(key) if (n := needed.get(tau)) else None)) for key in ("now", "one")),
+            *_prevalence(moved.get(tau)),
+        ]
+        for tau in dict.fromkeys([*needed, *moved])
+    ]
+    columns = [
+        "threshold",
+        "ratings per text for 9 in 10",
+        "alike now",
+        "alike by one rating",
+        "people's share",
+        "beta .4",
+    ]
+    return Table("What would settle it", columns, rows)
+
+
+def _prevalence(number: Number | None) -> list[Cell]:
+    shares = number.detail_as(PrevalenceDetail).get("prevalence", ()) if number is not None else ()
+    ends = (shares[0], shares[-1]) if shares else (None, None)
+    return [Cell(_percent(value)) for value in ends]
+
+
+def _percent(value: object) -> str:
+    return f"{fixed(100 * value, 0)} %" if is_number(value) else MISSING
+
+
+def _sets(group: Group) -> Table:
+    columns = {
+        "indeterminate_share": "named several options",
+        "accepted_both": "chose otherwise, would have accepted it (beta)",
+    }
+    return cross_table(
+        "Response sets beside choices",
+        "rater",
+        group.of(*columns),
+        row=lambda n: n.subject.get("rater", ""),
+        rows=lambda rater: rater if rater == "people" else group.label(rater),
+        column=lambda n: n.metric,
+        columns=columns,
+    )
+
+
+indeterminate_ratings = Drawing(
+    order=31,
+    reading=_advice,
+    figures=(
+        Forest("decision_consistency consistency_over_beta", "Texts decided as people decide", "share",
+               includes=(0, 1)),
+        Forest("prevalence_bias bias_over_beta", "Share of positive texts, judge less people", "share", signed=True),
+        _grids,
+        _sets,
+        _people,
+        _definitions,
+    ),
+)  # fmt: skip
+
+
+# --------------------------------------------------------------------------- which judge each measure chooses
+
+
+def _chosen(group: Group) -> str:
+    numbers = [n for n in group.of("regret_over_beta") if "survives" in n.detail]
+    if not numbers:
+        return "No judge could be chosen from these ratings."
+    judges = list(dict.fromkeys(str(row["chosen"]) for n in numbers for row in _rows(n)))
+    phrases = (
+        f"Every measure chooses {group.label(judges[0])}."
+        if len(judges) == 1
+        else f"Which judge is chosen depends on the measure: {', '.join(map(group.label, judges))}."
+    )
+    kept = sum(bool(n.detail["survives"]) for n in numbers)
+    some = f"{in_words(kept, capital=True)} of" if kept else "None of"
+    return f"{phrases} {some} the {len(numbers)} measures always chooses the best one, whatever people's choices hide."
+
+
+def _best(group: Group) -> Bars | None:
+    return bars(
+        [(group.label(n.who), n.value, _percent(n.value), n.circumstances, "") for n in group.of("best_judge")],
+        caption="Chance to be the judge that decides most often as people do",
+        value_name="share of resamples",
+        full=1.0,
+    )
+
+
+def _choices(group: Group) -> Table:
+    rows = []
+    for n in group.of("selection_regret"):
+        detail = n.detail
+        chosen, best = (group.label(str(detail[key])) if key in detail else MISSING for key in ("chosen", "best"))
+        name = f"{detail.get('title', '')} {_sides(n)}".strip() or n.subject.get("definition", "")
+        right, added = _percent(detail.get("right")), fixed(detail.get("regret_bias"))
+        rows.append([Cell(name), Cell(chosen), Cell(best), number_cell(n, outcome=n.state), Cell(right), Cell(added)])
+    columns = ["measure", "chooses", "best", "consistency lost", "chance that it is right", "bias added"]
+    return Table("The judge each measure chooses", columns, rows)
+
+
+def _over_beta(group: Group) -> Table | None:
+    numbers = [n for n in group.of("regret_over_beta") if _rows(n)]
+    if not numbers:
+        return None
+    betas = [row["beta"] for row in _rows(numbers[0])]
+    rows = [
+        [
+            Cell(f"{n.detail.get('title', '')} {_sides(n)}", "survives" if n.detail.get("survives") else "", n.state),
+            *(
+                Cell(group.label(str(row["chosen"])), f"{fixed(row['consistency'])} (−{fixed(row['regret'])})")
+                for row in _rows(n)
+            ),
+        ]
+        for n in numbers
+    ]
+    best = [Cell(group.label(str(row["best"]))) for row in _rows(numbers[0])]
+    columns = ["measure", *(f"beta {beta:g}" for beta in betas)]
+    caption = "The same by beta: judge chosen, its consistency, and what is lost against the best one"
+    return Table(caption, columns, [*rows, [Cell("the best judge"), *best]])
+
+
+def _rows(n: Number) -> list[Chosen]:
+    return n.detail_as(OverBetaDetail).get("over_beta") or []
+
+
+def _sides(n: Number) -> str:
+    name = n.subject.get("definition", "")
+    return name[name.find("(") :] if "(" in name else ""
+
+
+judge_selection = Drawing(
+    order=32,
+    reading=_chosen,
+    figures=(
+        _best,
+        _choices,
+        _over_beta,
+        Forest("common_class_recall", "Without labels: finds the classes that judges have in common. Not accuracy",
+               "share", includes=(0, 1)),
+    ),
+)  # fmt: skip

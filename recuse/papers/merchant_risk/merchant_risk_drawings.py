@@ -1,0 +1,214 @@
+"""Drawings of the merchant-risk study: do the totals, means and SDs a judge reports follow from its own scores, and do
+models keep the rules of the task when they write?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypedDict
+
+from recuse.report import estimate_format
+from recuse.report.drawing import Drawing, folded
+from recuse.report.figures import Cell, HeatMaps, Table, cell_matrix, cross_table, magnitude_maps
+from recuse.report.gated_number import Number
+from recuse.report.results_model import Group
+from recuse.schema.number_text import MISSING, decimals_for, fixed, in_words, is_number
+
+# --------------------------------------------------------------------------- what its measures say besides a number
+
+
+class RulesDetail(TypedDict, total=False):
+    """`breaches`: (what, how often); `texts`: (item, words, what they break)."""
+
+    breaches: list[tuple[str, int]]
+    texts: list[tuple[str, str, list[str]]]
+
+
+class Offender(TypedDict, total=False):
+    """A reported number that does not follow."""
+
+    target: str
+    final: float | None
+    mean_of_criteria: float | None
+    difference: float | None
+    mean_difference: float | None
+    wrong: int
+    replies: int
+
+
+class OffendersDetail(TypedDict, total=False):
+    """Reported numbers that do not follow, of `checked`."""
+
+    offenders: list[Offender]
+    wrong: int
+    checked: int
+
+
+# --------------------------------------------------------------------------- the drawings
+
+
+KINDS = {
+    "reported_total": "totals",
+    "self_reported_final": "claimed final scores",
+    "self_reported_mean": "claimed means",
+    "self_reported_sd": "claimed standard deviations",
+}
+MOST_SLIPS = 12
+"""Slips are listed one by one up to here; beyond, they are counted per cell."""
+
+_NAMES = {"self_reported_mean": "Claimed means", "self_reported_sd": "Claimed standard deviations"}
+
+
+def _offenders(number: Number) -> list[Offender]:
+    """The entries of a detail whose reported number does not follow."""
+    return [entry for entry in number.detail_as(OffendersDetail).get("offenders") or () if isinstance(entry, Mapping)]
+
+
+def _what_does_not_follow(group: Group) -> str:
+    parts = []
+    for metric, name in KINDS.items():
+        numbers = [n for n in group.of(metric) if is_number(n.value)]
+        wrong = {n.who for n in numbers if _offenders(n)}
+        if numbers and wrong:
+            judges = len({n.who for n in numbers})
+            parts.append(f"{in_words(len(wrong))} of {in_words(judges)} judges report {name} that do not follow")
+    if not parts:
+        return "Every figure that was checked follows from the scores beside it."
+    text = "; ".join(parts)
+    return f"{text[:1].upper()}{text[1:]}. They are counted and shown, never corrected."
+
+
+def _overview(group: Group) -> Table:
+    """Judges by what they report: how much of it does not follow."""
+    numbers = group.of(*KINDS)
+    kinds = [(metric, levels) for metric in KINDS for levels in group.circumstances(group.of(metric))]
+    return cross_table(
+        "Share that does not follow",
+        "judge",
+        numbers,
+        rows={who: group.label(who) for who in sorted({n.who for n in numbers}, key=group.place)},
+        column=lambda n: (n.metric, n.circumstances),
+        columns={kind: ", ".join(part for part in (KINDS[kind[0]], kind[1]) if part) for kind in kinds},
+        cell=_share,
+        numeric=True,
+    )
+
+
+def _share(n: Number | None) -> Cell:
+    if n is None:
+        return Cell(MISSING)
+    if not is_number(n.value):
+        return Cell(estimate_format.value(n), estimate_format.why_undefined(n), n.state)
+    wrong, total = n.detail.get("wrong"), n.detail.get("checked", n.estimate.get("n"))
+    small = f"{wrong} of {total}" if is_number(wrong) and is_number(total) else estimate_format.spread(n)
+    return Cell(estimate_format.value(n), small, n.state)
+
+
+def _slips(group: Group) -> Table | list[HeatMaps]:
+    """One by one where they are few, else counted per cell."""
+    slips = [
+        _slip(group, n, entry) for n in group.of("reported_total", "self_reported_final") for entry in _offenders(n)
+    ]
+    if 0 < len(slips) <= MOST_SLIPS:
+        columns = ["judge", "text", "figure", "reported", "computed", "difference", "replies"]
+        return Table("Figures that do not follow", columns, slips, frozenset({3, 4, 5}))
+    return [_counts(group, "reported_total", "Totals that do not follow", "replies wrong", by_reply=True)]
+
+
+def _slip(group: Group, n: Number, entry: Offender) -> list[Cell]:
+    reported, computed = entry.get("final"), entry.get("mean_of_criteria")
+    difference = entry.get("difference", entry.get("mean_difference"))
+    decimals = decimals_for([reported, computed, difference])
+    replies = f"{entry['wrong']} of {entry['replies']}" if "wrong" in entry and "replies" in entry else "1 of 1"
+    return [
+        Cell(group.label(n.who), n.circumstances),
+        Cell(group.label(str(entry.get("target", "")))),
+        Cell("total" if n.metric == "reported_total" else "final"),
+        Cell(fixed(reported, decimals) if is_number(reported) else ""),
+        Cell(fixed(computed, decimals) if is_number(computed) else ""),
+        Cell(fixed(difference, decimals, signed=True)),
+        Cell(replies),
+    ]
+
+
+def _counts(group: Group, metric: str, caption: str, unit: str, *, by_reply: bool) -> HeatMaps:
+    """How often each judge went wrong on each target, as the gate counts it; one map per condition.
+
+    `by_reply`: an offender counts once for each reply that is wrong.
+    """
+    known = [n for n in group.of(metric) if is_number(n.value)]
+    numbers = [n for n in known if n.verdict] or known
+    targets = sorted({str(e["target"]) for n in numbers for e in _offenders(n) if "target" in e}, key=group.place)
+    maps = []
+    for levels in group.circumstances(numbers) if targets else ():
+        cells = {(n.who, t): _wrong(n, t, by_reply) for n in numbers if n.circumstances == levels for t in targets}
+        maps.append((f"{caption}{f', {levels}' if levels else ''}", cell_matrix(cells)))
+    return magnitude_maps(maps, group.label, least="none", most=f"most {unit}")
+
+
+def _wrong(number: Number, target: str, by_reply: bool) -> float:
+    mine = [entry for entry in _offenders(number) if entry.get("target") == target]
+    return float(sum(entry.get("wrong", 1) if by_reply else 1 for entry in mine))
+
+
+def _impossible(group: Group) -> list[HeatMaps]:
+    return [
+        _counts(group, metric, f"{name} that no such scores can have", "impossible", by_reply=False)
+        for metric, name in _NAMES.items()
+    ]
+
+
+reported_statistics = Drawing(reading=_what_does_not_follow, figures=(_overview, _slips, _impossible))
+
+
+# --------------------------------------------------------------------------- the rules of the task
+
+ALL = "all"
+
+
+def _whole(group: Group) -> list[Number]:
+    return [n for n in group.of("rules_kept") if n.subject.get("rule") == ALL and is_number(n.value)]
+
+
+def _sound(group: Group) -> str:
+    whole = _whole(group)
+    sound = sum(n.value == 1 for n in whole)
+    return f"{in_words(sound, capital=True)} of {in_words(len(whole))} models keep every rule in every text."
+
+
+def _kept(group: Group) -> Table:
+    return cross_table(
+        "Share of texts that keep a rule",
+        "rule",
+        group.of("rules_kept"),
+        row=lambda n: n.subject.get("rule", ""),
+        rows=str,
+        column=lambda n: n.who,
+        columns=group.label,
+    )
+
+
+def _broken(group: Group) -> Table:
+    rows = [
+        [Cell(group.label(n.who)), Cell(n.subject["rule"]), Cell(str(what)), Cell(str(times))]
+        for n in group.of("rules_kept")
+        for what, times in n.detail_as(RulesDetail).get("breaches") or ()
+    ]
+    return Table("The commonest breaches", ["model", "rule", "what", "times"], rows, frozenset({3}))
+
+
+def _cards(group: Group) -> list[Table]:
+    """The first texts of each model, and what they break."""
+    return [
+        Table(
+            f"{group.label(n.who)} wrote",
+            ["text", "words, and what they break"],
+            [[Cell(item), Cell(words, "; ".join(why))] for item, words, why in texts],
+        )
+        for n in _whole(group)
+        if (texts := n.detail_as(RulesDetail).get("texts"))
+    ]
+
+
+rules_kept = Drawing(
+    reading=_sound, figures=(_kept, _broken, folded("What they wrote", ", the first texts of each", _cards))
+)

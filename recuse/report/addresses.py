@@ -1,0 +1,150 @@
+"""Where each thing stands, permanent and short: places on the page that a link may lead to, and files and anchors of
+replies."""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+from urllib.parse import quote
+
+from recuse.report.gated_number import Number
+from recuse.report.lexicon import plain_name
+from recuse.schema.results import ExcerptRow, RepliesRow
+
+__all__ = [
+    "FOLDER",
+    "PROMPTS",
+    "ReplyPlaces",
+    "fault_anchor",
+    "group_anchor",
+    "judge_page",
+    "matter_anchor",
+    "page_name",
+    "place_anchor",
+    "question_anchor",
+    "verdict_anchor",
+]
+
+
+def question_anchor(question: str) -> str:
+    """The section of one question."""
+    return "q-" + _safe(question)
+
+
+def group_anchor(question: str, panel: str, task: str, protocol: str = "") -> str:
+    """What one question found about one panel and task."""
+    return f"g-{_digest([question, panel, task, protocol])}"
+
+
+def verdict_anchor(gate: str, subject: Mapping[str, str]) -> str:
+    """A verdict's cell in the matrix."""
+    return f"v-{_digest([gate, *sorted(subject.items())])}"
+
+
+def matter_anchor(question: str, gate: str) -> str:
+    """A gate's entry in what turns the run red."""
+    return f"red-{_safe(question)}-{_safe(gate)}"
+
+
+def fault_anchor(n: Number) -> str:
+    """The accepted fault that covers a verdict, in the list of gates; "" without one."""
+    fault = n.accepted_fault
+    if not fault:
+        return ""
+    return f"k-{_digest([n.question, n.gate, fault['accept'], fault['until'], fault['reason']])}"
+
+
+def _safe(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_-]", "-", text)
+
+
+def _digest(value: Any) -> str:
+    return f"{zlib.crc32(json.dumps(value, sort_keys=True, ensure_ascii=True).encode()):08x}"
+
+
+FOLDER = "replies"
+JUDGES, PROMPTS = "~judges", "~prompts"
+
+
+def page_name(name: str, part: int = 0) -> str:
+    """ "gpt.html"; "gpt~2.html" for what the first page could not hold."""
+    return f"{name}~{part + 1}.html" if part else f"{name}.html"
+
+
+class ReplyPlaces:
+    """Addresses from a page whose way to the folder of replies is `base`. `written`: "panel/task/protocol[/candidate]"
+    -> what `write_transcript` gave; where nothing was written, there is no address."""
+
+    def __init__(self, written: Mapping[str, RepliesRow], base: str = f"{FOLDER}/") -> None:
+        self._base = base
+        self._written = {place: account for place, account in written.items() if account}
+
+    def __bool__(self) -> bool:
+        return bool(self._written)
+
+    @property
+    def index(self) -> str:
+        """The page that lists all replies."""
+        return f"{self._base}index.html"
+
+    def of(self, number: Number) -> str:
+        """The page behind a number: its judge's replies; where it is about all judges, the list of theirs."""
+        place = _place(number)
+        for account in self._accounts(place):
+            if pages := account["pages"].get(number.who):
+                return f"{self._base}{quote(pages[0])}"
+        return f"{self.index}#{place_anchor(place)}" if place in self._written else ""
+
+    def of_judges(self, numbers: Iterable[Number]) -> list[tuple[str, list[tuple[str, str]]]]:
+        """Per protocol (judge, address) of everybody whose replies lie behind these numbers."""
+        places: dict[str, dict[str, str]] = {}
+        for place in dict.fromkeys(_place(number) for number in numbers):
+            for account in self._accounts(place):
+                for judge, pages in account["pages"].items():
+                    judges = places.setdefault(place.rpartition("/")[2], {})
+                    judges.setdefault(judge, f"{self._base}{quote(pages[0])}")
+        return [(protocol, list(judges.items())) for protocol, judges in places.items()]
+
+    def said_by(self, panel: str, judge: str) -> list[tuple[str, str]]:
+        """("task, protocol", address) of everything a judge said."""
+        places: dict[str, str] = {}
+        for place, account in self._written.items():
+            of, *where = place.split("/")
+            if of == panel and (pages := account["pages"].get(judge)):
+                places.setdefault(", ".join(map(plain_name, where[:2])), f"{self._base}{quote(pages[0])}")
+        return list(places.items())
+
+    def judge(self, panel: str, judge: str) -> str:
+        """The page with every number about a judge."""
+        known = any(key.split("/")[0] == panel for key in self._written)
+        return f"{self._base}{quote(judge_page(panel, judge))}" if known else ""
+
+    def reply(self, row: ExcerptRow) -> str:
+        """The address of one reply that results.json quotes."""
+        place = "/".join(str(row.get(part)) for part in ("panel", "task", "protocol"))
+        for account in self._accounts(place):
+            if pages := account["pages"].get(row.get("judge")):
+                further = account["further"].get(row.get("judge"), {}).get(row.get("reply"), 0)
+                return f"{self._base}{quote(pages[further])}#{row.get('reply') or ''}".rstrip("#")
+        return ""
+
+    def _accounts(self, place: str) -> Iterator[RepliesRow]:
+        """What was written of a place: of the judges in use, and of every candidate."""
+        return (account for key, account in self._written.items() if key == place or key.startswith(f"{place}/"))
+
+
+def _place(number: Number) -> str:
+    return "/".join(number.subject.get(part, "") for part in ("panel", "task", "protocol"))
+
+
+def judge_page(panel: str, judge: str) -> str:
+    """Path, from reports/replies/, of the page with every number about a judge."""
+    return f"{panel}/{JUDGES}/{page_name(judge)}"
+
+
+def place_anchor(place: str) -> str:
+    """Anchor of a place, "panel/task/protocol", on the page that lists them."""
+    return place.replace("/", "--")

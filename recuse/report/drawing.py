@@ -1,0 +1,91 @@
+"""How a question is drawn, as data: a sentence to read first, and figures in their order.
+
+    own_share = Drawing(
+        reading=lambda group: "Share of the texts that a judge would hand on.",
+        figures=(Forest("yes_rate", "Handed on", "share", includes=(0, 1)), under("And in detail", _table)),
+    )
+
+A part is anything that makes a figure of a `Group`: a specification (`Forest`, `DetailTable`, `Heat`), or a function.
+It gives None, or a list without members, where there is nothing to draw: a drawing draws what is there and leaves out
+what is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from recuse.report.results_model import Group
+
+__all__ = ["Block", "Drawing", "Part", "Words", "folded", "pair", "under", "words"]
+
+Part = Callable[[Group], object]
+"""Makes a figure of what was found, or a list of figures; None where there is none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawing:
+    """How one question is drawn: `reading` is the one or two sentences above the figures, `order` the question's place
+    on the page."""
+
+    figures: Sequence[Part]
+    reading: Callable[[Group], str] = lambda group: ""
+    order: float = 50
+
+    def draw(self, group: Group) -> list[object]:
+        """The figures of what was found about one panel and task."""
+        return _drawn(self.figures, group)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Figures under a heading ("under"), side by side ("pair"), or folded away behind `title` and `more` ("folded")."""
+
+    kind: str
+    figures: list[object]
+    title: str = ""
+    more: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Sentences between figures: to "read", a "note", "strong", or a "list"."""
+
+    kind: str
+    lines: list[str]
+
+
+def under(title: str, *parts: Part) -> Part:
+    """Parts under a heading; no heading without a figure."""
+    return lambda group: _block("under", group, parts, title)
+
+
+def pair(*parts: Part) -> Part:
+    """Parts side by side where the page is wide enough."""
+    return lambda group: _block("pair", group, parts)
+
+
+def folded(title: str, more: str, *parts: Part) -> Part:
+    """Parts behind a line to click on: `title` in bold, then `more`."""
+    return lambda group: _block("folded", group, parts, title, more)
+
+
+def words(text_of: Callable[[Group], str | list[str]], kind: str = "note") -> Part:
+    """A sentence, or a list of them; none where it is empty."""
+
+    def part(group: Group) -> Words | None:
+        text = text_of(group)
+        return Words(kind, [text] if isinstance(text, str) else text) if text else None
+
+    return part
+
+
+def _block(kind: str, group: Group, parts: Sequence[Part], title: str = "", more: str = "") -> Block | None:
+    figures = _drawn(parts, group)
+    return Block(kind, figures, title, more) if figures else None
+
+
+def _drawn(parts: Sequence[Part], group: Group) -> list[object]:
+    made = [part(group) for part in parts]
+    figures = [one for figure in made for one in (figure if isinstance(figure, list) else [figure])]
+    return [figure for figure in figures if figure]

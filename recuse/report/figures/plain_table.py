@@ -1,0 +1,100 @@
+"""Plain tables: a row per number with its details, or rows by columns with a number in each cell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from recuse.report import estimate_format
+from recuse.report.gated_number import Number
+from recuse.report.results_model import Group
+from recuse.schema.number_text import MISSING, fixed, is_number
+
+Named = Callable[[Any], str] | Mapping[Any, str]
+"""What rows or columns are called: those that occur, by a function; or exactly these, by their names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A text with a smaller one below it; `outcome` draws its mark before the text."""
+
+    text: str
+    small: str = ""
+    outcome: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The first cell of a row is its heading; `numeric` columns are set flush right. False without rows."""
+
+    caption: str
+    columns: list[str]
+    rows: list[list[Cell]]
+    numeric: frozenset[int] = field(default_factory=frozenset)
+    left_out: int = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.rows)
+
+
+def number_cell(n: Number | None, text: str = "", *, small: str = "", outcome: str = "") -> Cell:
+    """A number (`text`, or its value in its unit) with its interval or `small` below it; a dash with the reason where
+    there is none."""
+    if n is None or not is_number(n.value):
+        return Cell(MISSING, estimate_format.why_undefined(n) if n else "", outcome)
+    return Cell(text or estimate_format.value(n), small or estimate_format.spread(n), outcome)
+
+
+def signed_cell(n: Number | None) -> Cell:
+    """The same with a sign on value and interval, whatever the measure."""
+    if n is None:
+        return Cell(MISSING)
+    return number_cell(n, fixed(n.value, signed=True), small=estimate_format.spread(n, signed=True))
+
+
+def detail_cell(name: str, decimals: int = 2, *, signed: bool = False) -> Callable[[Number], Cell]:
+    """A column of a detail's numbers."""
+    return lambda n: Cell(fixed(n.detail.get(name), decimals, signed=signed))
+
+
+@dataclass(frozen=True, slots=True)
+class DetailTable:
+    """A row per number of these metrics (separated by blanks), a column per way to say something of it."""
+
+    metrics: str
+    caption: str
+    heading: Callable[[Group, Number], Cell]
+    head: str
+    columns: Mapping[str, Callable[[Number], Cell]]
+    numeric: frozenset[int] = field(default_factory=frozenset)
+    only: Callable[[Number], bool] = lambda number: True
+
+    def __call__(self, group: Group) -> Table:
+        numbers = [n for n in group.of(*self.metrics.split()) if self.only(n)]
+        rows = [[self.heading(group, n), *(cell(n) for cell in self.columns.values())] for n in numbers]
+        return Table(self.caption, [self.head, *self.columns], rows, self.numeric)
+
+
+def cross_table(
+    caption: str,
+    head: str,
+    numbers: Iterable[Number],
+    *,
+    row: Callable[[Number], Any] = lambda number: number.who,
+    rows: Named,
+    column: Callable[[Number], Any] = lambda number: number.circumstances,
+    columns: Named = lambda level: level or "all repeats",
+    cell: Callable[[Number | None], Cell] = number_cell,
+    numeric: bool = False,
+) -> Table:
+    """Rows by columns, each number at its place; empty where there are no numbers or no columns."""
+    by_place = {(row(n), column(n)): n for n in numbers}
+    row_names, column_names = (_names(named, [key[k] for key in by_place]) for k, named in enumerate((rows, columns)))
+    body = [[Cell(name), *(cell(by_place.get((r, c))) for c in column_names)] for r, name in row_names.items()]
+    flush = frozenset(range(1, len(column_names) + 1)) if numeric else frozenset()
+    return Table(caption, [head, *column_names.values()], body if column_names and by_place else [], flush)
+
+
+def _names(named: Named, keys: list[Any]) -> dict[Any, str]:
+    return dict(named) if isinstance(named, Mapping) else {key: named(key) for key in dict.fromkeys(keys)}

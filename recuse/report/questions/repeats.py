@@ -1,0 +1,137 @@
+"""Does a judge answer in a form that can be used, and does it say the same thing twice? Usable replies, spread per
+judge and per cell, reliability, repeats needed, and mean and SD of every criterion, folded away."""
+
+from __future__ import annotations
+
+from recuse.report import estimate_format
+from recuse.report.drawing import Drawing, folded
+from recuse.report.figures import Bars, Cell, Forest, HeatMaps, Table, bars, cross_table, magnitude_maps
+from recuse.report.figures.heat_map import main_and_rest, matrices
+from recuse.report.gated_number import Number
+from recuse.report.lexicon import plain_name
+from recuse.report.results_model import Group
+from recuse.schema.details import JudgingDetail, Matrix
+from recuse.schema.number_text import MISSING, count, fixed, in_words, is_number, short
+
+FEWEST_CRITERIA = 2
+"""From so many on a table of criteria says more than the heat map of the one score."""
+MOST_NUMBERS = 4000
+"""That a page carries: more are for results.json and the tables in reports/tables/."""
+
+
+def usable_replies(group: Group) -> Bars | None:
+    """Bars of the shares of replies by status, one per judge; None where nothing was counted."""
+    rows = [
+        (
+            group.label(n.who),
+            n.value,
+            estimate_format.value(n),
+            "; ".join(p for p in (estimate_format.spread(n), _lost(n)) if p),
+            n.state,
+        )
+        for n in group.of("parse_rate")
+    ]
+    return bars(rows, caption="Replies that could be used as they stand", value_name="usable replies", full=1.0)
+
+
+def _lost(number: Number) -> str:
+    """ "81 unparsed, 4 refused"; nothing is imputed for them."""
+    by_status = number.detail_as(JudgingDetail).get("by_status") or {}
+    return ", ".join(f"{count(n)} {plain_name(status)}" for status, n in by_status.items() if status != "ok" and n)
+
+
+def _all_usable(group: Group) -> str:
+    rates = [n for n in group.of("parse_rate") if is_number(n.value)]
+    full = sum(n.value == 1 for n in rates)
+    whole = f"{in_words(full, capital=True)} of {in_words(len(rates))} gave a usable answer every time."
+    return whole if rates else ""
+
+
+coverage = Drawing(order=60, reading=_all_usable, figures=(usable_replies,))
+
+
+# --------------------------------------------------------------------------- the same answer twice
+
+
+def _how_far(group: Group) -> str:
+    known = [n for n in group.of("repeat_difference") if is_number(n.value)]
+    if not known:
+        return "How far a judge's answers to one text lie apart could be measured of no judge."
+    least, most = (choose(known, key=lambda n: n.amount) for choose in (min, max))
+    if least.who == most.who:
+        return f"Two answers of {group.label(most.who)} to one text lie {fixed(most.value)} points apart at most."
+    still = len({n.who for n in known if n.value == 0})
+    moved = f" {in_words(still, capital=True)} never moved at all." if still else ""
+    return (
+        f"Two answers of one judge to one text lie {fixed(least.value)} points ({group.label(least.who)}) to "
+        f"{fixed(most.value)} ({group.label(most.who)}) apart on average.{moved}"
+    )
+
+
+def _spread_of_cells(group: Group) -> HeatMaps:
+    main, _ = main_and_rest(matrices(group, "score_matrix"))
+    spreads = [
+        (f"{caption}, SD of each cell", Matrix(rows=m["rows"], columns=m["columns"], own=m.get("own") or (), values=sd))
+        for caption, m in main
+        if (sd := m.get("sd"))
+    ]
+    return magnitude_maps(spreads, group.label, least="never moved", most="moves most")
+
+
+def _needed(group: Group) -> Table:
+    """How many repeats would give a cell's mean to the wanted precision."""
+    numbers = group.of("runs_needed")
+    wanted = short(next((n.detail["half_width"] for n in numbers if "half_width" in n.detail), None))
+    columns = {level: level or "all repeats" for level in group.circumstances(numbers)}
+    caption = f"Repeats per text that would give its mean to ±{wanted} points"
+    return cross_table(caption, "judge", numbers, rows=group.label, columns=columns)
+
+
+def cell_tables(group: Group) -> list[Table]:
+    """What every judge gave every target on every criterion, mean ± SD, as studies print it in an appendix: judges in
+    panel order, each under every combination of the factors; none where there is a single criterion, or more than
+    `MOST_NUMBERS` in all."""
+    numbers = [n for n in group.of("score_matrix") if "criterion" in n.subject and n.detail.get("rows")]
+    held = [n.detail_as(Matrix) for n in numbers]
+    by_way: dict[str, list[Number]] = {}
+    for number in numbers:
+        by_way.setdefault(number.circumstances_but("criterion"), []).append(number)
+    if sum(len(of["rows"]) * len(of["columns"]) for of in held) > MOST_NUMBERS:
+        return []
+    judges = list(dict.fromkeys(judge for of in held for judge in of["rows"]))
+    ways = {way: of for way, of in by_way.items() if len(of) >= FEWEST_CRITERIA}
+    return [_cell_table(group, judge, way, of) for judge in judges for way, of in ways.items()]
+
+
+def _cell_table(group: Group, judge: str, way: str, numbers: list[Number]) -> Table:
+    targets = list(dict.fromkeys(target for n in numbers for target in n.detail_as(Matrix)["columns"]))
+    rows = [[Cell(group.label(target)), *(_mean_and_sd(n, judge, target) for n in numbers)] for target in targets]
+    caption = f"{group.label(judge)}{', ' + way if way else ''}: mean ± SD over repeats"
+    columns = ["target", *(plain_name(n.subject["criterion"]) for n in numbers)]
+    return Table(caption, columns, rows, frozenset(range(1, len(columns))))
+
+
+def _mean_and_sd(number: Number, judge: str, target: str) -> Cell:
+    detail = number.detail_as(Matrix)
+    if judge not in detail["rows"] or target not in detail["columns"]:
+        return Cell(MISSING)
+    i, j = list(detail["rows"]).index(judge), list(detail["columns"]).index(target)
+    mean, sds = detail["values"][i][j], detail.get("sd")
+    sd = sds[i][j] if sds and is_number(mean) else None
+    return Cell(fixed(mean) + (f" ± {fixed(sd)}" if is_number(sd) else ""))
+
+
+score_stability = Drawing(
+    order=20,
+    reading=_how_far,
+    figures=(
+        usable_replies,
+        Forest("repeat_difference", "How far two answers to one text lie apart, on average", "difference",
+               includes=(0,)),
+        _spread_of_cells,
+        Forest("repeat_reliability", "Reliability: how well its mean scores tell the texts apart", "ICC",
+               includes=(0, 1)),
+        _needed,
+        folded("Mean and SD of every criterion", ", judge by judge", cell_tables),
+    ),
+)  # fmt: skip

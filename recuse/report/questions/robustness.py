@@ -1,0 +1,296 @@
+"""What should not move a judge, and may: the order of two texts, their length, the direction of the scale."""
+
+from __future__ import annotations
+
+from recuse.report import estimate_format
+from recuse.report.drawing import Drawing, pair, under, words
+from recuse.report.figures import (
+    Cell,
+    Forest,
+    HeatMaps,
+    Table,
+    cell_matrix,
+    cross_table,
+    deviation_maps,
+    number_cell,
+    signed_cell,
+)
+from recuse.report.gated_number import Number
+from recuse.report.lexicon import plain_name
+from recuse.report.questions.repeats import usable_replies
+from recuse.report.results_model import Group
+from recuse.schema.details import Gap, JudgingDetail
+from recuse.schema.number_text import MISSING, count, fixed, in_words, is_number
+
+# --------------------------------------------------------------------------- the order of two texts
+
+KINDS = {
+    "same_winner": "same winner both times",
+    "both_ties": "a tie both times",
+    "one_tie": "a tie once",
+    "first_twice": "the first both times",
+    "second_twice": "the second both times",
+}
+SCORINGS = {
+    "single": "one order",
+    "balanced": "both orders",
+    "evidence": "evidence first",
+    "evidence_balanced": "evidence first, both orders",
+}
+
+
+def _kept(group: Group) -> str:
+    known = [n for n in group.of("order_consistency") if is_number(n.value)]
+    if not known:
+        return "No judge chose a winner in both orders of any pair."
+    least, most = (fixed(100 * choose(n.amount for n in known), 0) for choose in (min, max))
+    phrase = f"{least} %" if least == most else f"{least} to {most} %"
+    half = sum(n.amount < 0.5 for n in known)
+    text = f"With the two texts swapped, {phrase} of the pairs keep their verdict."
+    few = f" {in_words(half, capital=True)} of {in_words(len(known))} judges keep fewer than half."
+    return text + few if half else text
+
+
+def _pairs(group: Group) -> Table:
+    """What became of every pair, and the first picks and ties behind it."""
+    first, ties = ({n.who: n for n in group.of(metric)} for metric in ("first_pick_share", "tie_share"))
+    rows = [
+        [
+            Cell(group.label(n.who)),
+            *(Cell(count(n.detail.get(kind, 0)) if n.detail else MISSING) for kind in KINDS),
+            number_cell(first.get(n.who)),
+            number_cell(ties.get(n.who)),
+        ]
+        for n in group.of("order_consistency")
+    ]
+    columns = ["judge", *KINDS.values(), "first picks among winners", "ties"]
+    return Table("What became of the pairs", columns, rows, frozenset(range(1, len(KINDS) + 1)))
+
+
+def _gaps(group: Group) -> Table | None:
+    """Share of pairs that the order turns, by how far apart the texts are in the eyes of the other judges."""
+    numbers = group.of("gap_effect")
+    steps = next((bins for n in numbers if (bins := n.detail_as(JudgingDetail).get("bins"))), None)
+    if not steps:
+        return None
+    rows = [
+        [Cell(group.label(n.who)), *map(_turned, n.detail_as(JudgingDetail).get("bins") or [(None,) * 4] * len(steps)),
+         signed_cell(n)]
+        for n in numbers
+    ]  # fmt: skip
+    columns = ["turned by the order", *(f"gap {fixed(low)} to {fixed(high)}" for low, high, *_ in steps), "slope"]
+    return Table("Is it close calls that the order decides?", columns, rows)
+
+
+def _turned(step: Gap) -> Cell:
+    _, _, pairs, turned = step
+    return Cell(f"{fixed(100 * turned, 0)} %", f"of {pairs}") if is_number(turned) else Cell(MISSING)
+
+
+def _ways_of_asking(group: Group) -> Table:
+    """Agreement with people or peers under each way of asking, and the gain over one order."""
+    gains = {(n.who, n.subject.get("scoring")): n for n in group.of("calibration_gain")}
+
+    def agreed(n: Number | None) -> Cell:
+        gain = gains.get((n.who, n.subject.get("scoring"))) if n else None
+        if gain is None or not is_number(gain.value):
+            return number_cell(n)
+        more = estimate_format.in_unit(gain.value, "share", signed=True)
+        return number_cell(n, small=f"{more} ({estimate_format.spread(gain, signed=True)})")
+
+    return cross_table(
+        "Does another way of asking help? Same pairs; below: the gain over one order",
+        "agreement with the others' verdict",
+        group.of("verdict_agreement"),
+        rows=group.label,
+        column=lambda n: n.subject.get("scoring"),
+        columns=SCORINGS,
+        cell=agreed,
+    )
+
+
+position_bias = Drawing(
+    order=14,
+    reading=_kept,
+    figures=(
+        Forest("order_consistency", "Pairs with the same verdict in both orders", "consistent", includes=(0, 1)),
+        under(
+            "Is it the place or the letter?",
+            pair(
+                Forest("slot_preference", "Wins of the first text, whatever it is and is called", "beyond one half",
+                       signed=True, includes=(-0.5, 0.5)),
+                Forest("letter_preference", "Wins of the text called A, wherever it stands", "beyond one half",
+                       signed=True, includes=(-0.5, 0.5)),
+            ),
+        ),
+        _pairs,
+        _gaps,
+        _ways_of_asking,
+        usable_replies,
+    ),
+)  # fmt: skip
+
+
+# --------------------------------------------------------------------------- their length
+
+_COEFFICIENTS = {
+    "length_coefficient": "In scores: points per doubling of the length, beyond the peers",
+    "choice_length_coefficient": "In choices: win share per doubling of the length, beyond the peers",
+}
+_LIKE_LENGTH = "Longer texts' wins among texts of like length"
+_REFERENCES = {"any": "against any text", "same_length": "against the nearest in length", "change": "change"}
+
+
+def _padded(group: Group) -> str:
+    known = [n for n in group.of("padding_preference") if is_number(n.value)]
+    if not known:
+        return "No judge gave a usable verdict on a text and its padded twin in both orders."
+    sides = (("above", "for"), ("below", "against"))
+    counts = [(sum(n.side_of_zero == side for n in known), verb) for side, verb in sides]
+    phrases = [f"{in_words(k)} {verb}" for k, verb in counts if k]
+    if not phrases:
+        return "No judge prefers padding, or avoids it, beyond chance."
+    return f"Of {in_words(len(known))} judges, {' and '.join(phrases)} the text with the padding."
+
+
+def _unknown(group: Group) -> list[str]:
+    """What no judge has, each with the reason."""
+    captions = {**_COEFFICIENTS, "same_length_reference": _LIKE_LENGTH}
+    return [
+        f"{caption}: {estimate_format.why_undefined(numbers[0])}."
+        for metric, caption in captions.items()
+        if (numbers := group.of(metric)) and not any(is_number(n.value) for n in numbers)
+    ]
+
+
+def _counts(n: Number) -> str:
+    parts = [n.detail.get(name) for name in ("longer_wins", "shorter_wins", "neither")]
+    return "longer {}, shorter {}, neither {}".format(*map(count, parts)) if all(map(is_number, parts)) else ""
+
+
+def _raw(n: Number) -> str:
+    raw = n.detail.get("raw")
+    return f"{fixed(raw, signed=True)} before the peers are taken off" if is_number(raw) else ""
+
+
+def _coefficients(group: Group) -> list[object]:
+    measured = {m: c for m, c in _COEFFICIENTS.items() if any(is_number(n.value) for n in group.of(m))}
+    return [Forest(m, caption, "per doubling", signed=True, aside=_raw)(group) for m, caption in measured.items()]
+
+
+def _like_length(group: Group) -> list[Table]:
+    """What the longer text gains, whatever it meets and when it meets its like; one table per protocol and level."""
+    parts: dict[str, list[Number]] = {}
+    for n in group.of("same_length_reference"):
+        levels = (plain_name(n.subject.get("protocol", "")), n.circumstances_but("reference"))
+        parts.setdefault(", ".join(part for part in levels if part), []).append(n)
+    return [
+        cross_table(
+            f"{_LIKE_LENGTH}, {levels}" if levels else _LIKE_LENGTH,
+            "longer text's wins beyond the peers",
+            numbers,
+            rows=group.label,
+            column=lambda n: n.subject.get("reference"),
+            columns=_REFERENCES,
+            cell=_gain,
+        )
+        for levels, numbers in parts.items()
+        if any(is_number(n.value) for n in numbers)
+    ]
+
+
+def _gain(n: Number | None) -> Cell:
+    if n is None or not is_number(n.value):
+        return number_cell(n)
+    text = estimate_format.in_unit(n.value, "share", signed=True)
+    return number_cell(n, text, small=estimate_format.spread(n, signed=True))
+
+
+length_bias = Drawing(
+    order=15,
+    reading=_padded,
+    figures=(
+        Forest("padding_preference", "Wins of the padded twin, which says no more", "beyond one half", signed=True,
+               includes=(-0.5, 0.5), aside=_counts),
+        under("And in ordinary texts, where length goes with content?", _coefficients),
+        words(_unknown),
+        _like_length,
+    ),
+)  # fmt: skip
+
+
+# --------------------------------------------------------------------------- the direction of the scale
+
+_AGAINST = {"received": "S − R", "given": "S − G", "controlled": "leniency and quality taken out"}
+
+
+def _of_all(n: Number) -> bool:
+    return "target" not in n.subject
+
+
+def _direction(group: Group) -> str:
+    known = [n for n in group.of("direction_insensitivity") if is_number(n.value)]
+    if not known:
+        return "No judge graded the same texts in both directions of the scale."
+    blind = sum(n.amount > 0 for n in known)
+    moved = [n for n in group.of("framing_shift") if _of_all(n) and is_number(n.value)]
+    text = (
+        f"{in_words(blind, capital=True)} of {in_words(len(known))} judges more often keep the digit than mirror it "
+        "when the scale is turned round: they write a number, not a grade."
+        if blind
+        else f"All {in_words(len(known))} judges follow the direction of the scale."
+    )
+    if not moved or blind == len(known):
+        return text
+    most = max(moved, key=lambda n: abs(n.amount))
+    return f"{text} The level moves by up to {fixed(abs(most.amount))} points."
+
+
+def _digits(n: Number) -> str:
+    counts = [n.detail.get(name) for name in ("same", "mirrored", "neither")]
+    return "{} same, {} mirrored, {} neither".format(*counts) if all(is_number(c) for c in counts) else ""
+
+
+def _means(n: Number) -> str:
+    up, down = n.detail.get("positive"), n.detail.get("negative")
+    return f"{fixed(up)} where high is best, {fixed(down)} where low is" if is_number(up) and is_number(down) else ""
+
+
+def _by_author(group: Group) -> HeatMaps | None:
+    numbers = [n for n in group.of("framing_shift") if not _of_all(n)]
+    if not any(is_number(n.value) for n in numbers):
+        return None
+    targets = sorted({n.subject["target"] for n in numbers}, key=group.place)
+    matrix = cell_matrix({(n.who, n.subject["target"]): n.value for n in numbers}, columns=targets)
+    return deviation_maps([("Milder where low is best, author by author", matrix)], group.label, about="no change")
+
+
+def _change(group: Group) -> Table:
+    """Self-preference where low is best minus that where high is best."""
+
+    def against(n: Number) -> object:
+        return n.subject.get("against") or n.detail.get("against")
+
+    numbers = group.of("framing_change")
+    return cross_table(
+        "Does its preference for its own text change with the direction?",
+        "change of self-preference",
+        numbers,
+        rows=group.label,
+        column=against,
+        columns={name: title for name, title in _AGAINST.items() if name in map(against, numbers)},
+        cell=signed_cell,
+    )
+
+
+scale_framing = Drawing(
+    order=13,
+    reading=_direction,
+    figures=(
+        Forest("direction_insensitivity", "Same digit (right) or mirrored digit (left) when the scale is turned round",
+               "index", signed=True, includes=(-1, 1), aside=_digits),
+        Forest("framing_shift", "How much milder where low is best", "points", signed=True, aside=_means, only=_of_all),
+        _by_author,
+        _change,
+    ),
+)  # fmt: skip

@@ -1,0 +1,179 @@
+"""Do the levels a model assigns agree with the data? Rank correlation with limits, one ladder per model, the
+items it misplaces by name, and whether peers, people and data agree about the models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from recuse.report.drawing import Drawing, Words, folded, pair, words
+from recuse.report.figures import Cell, Forest, Ladders, Table, ladders
+from recuse.report.gated_number import Number
+from recuse.report.results_model import Group
+from recuse.schema.details import LevelsDetail, Pick, SourcesDetail
+from recuse.schema.number_text import fixed, in_words, is_number, short
+
+MOST_MISPLACED = 60
+NEAR, FAR = "adjacent", "non-adjacent"
+
+
+def _follow_the_data(group: Group) -> str:
+    known = [n for n in group.of("rank_correlation") if is_number(n.value)]
+    if not known:
+        return "No model's levels could be compared with the data."
+    best = max(known, key=lambda n: n.amount)
+    beyond_chance = (n.detail_as(LevelsDetail).get("beyond_chance") for n in known)
+    tested = [beyond for beyond in beyond_chance if beyond is not None]
+    beyond = sum(tested)
+    many = f"{in_words(beyond, capital=True)} of {in_words(len(tested))} models follow the data beyond chance"
+    lead = f"{many}, each taken by itself. " if tested else ""
+    return f"{lead}{group.label(best.who)} follows them best (ρ = {fixed(best.value)})."
+
+
+def chance(number: Number) -> str:
+    """ "p = 0.058": how often an unrelated order would agree as well, where the metric tells."""
+    p = number.detail.get("p_permutation")
+    return f"p {p_value(p, equals='= ')}" if is_number(p) and is_number(number.value) else ""
+
+
+def p_value(p: float, equals: str = "") -> str:
+    """A p-value to three decimals, "< 0.001" below that; `equals` stands before a number."""
+    return "< 0.001" if p < 0.001 else f"{equals}{fixed(p, 3)}"
+
+
+def _unknown(group: Group) -> str:
+    phrases = [
+        f"{group.label(n.who)}: {', '.join(map(str, unknown))}"
+        for n in group.of("rank_correlation")
+        if (unknown := n.detail_as(LevelsDetail).get("unknown"))
+    ]
+    return f"Picks that the data do not cover: {'; '.join(phrases)}." if phrases else ""
+
+
+def _ladders(group: Group) -> Ladders | None:
+    steps, misplaced = group.of("progression"), group.of("misassignments")
+    return ladders(
+        {n.who: means for n in steps if (means := _means(n))},
+        group.label,
+        caption="Mean true value of each level, model by model",
+        unit="value",
+        items={n.who: _items(n) for n in misplaced},
+        notes={n.who: _falls(n) for n in steps},
+        falls={n.who: [short(fall["to"]) for fall in n.detail_as(LevelsDetail).get("falls") or ()] for n in steps},
+    )
+
+
+def _means(number: Number) -> list[tuple[str, float | None]]:
+    return [
+        (short(step["level"]), step.get("mean_value"))
+        for step in number.detail_as(LevelsDetail).get("levels") or ()
+        if isinstance(step, Mapping)
+    ]
+
+
+def _falls(number: Number) -> str:
+    falls = number.detail_as(LevelsDetail).get("falls")
+    if falls is None:
+        return ""
+    return (
+        "rises at every step"
+        if not falls
+        else f"falls at {in_words(len(falls))} {'step' if len(falls) == 1 else 'steps'}"
+    )
+
+
+def _items(number: Number) -> dict[str, list[tuple[float | None, str, str]]]:
+    """Level -> (true value, how far off, what it is) of each pick, those in place too where listed."""
+    placed: dict[str, list[tuple[float | None, str, str]]] = {}
+    for pick, how in _picks(number):
+        what = " ".join(str(pick[key]) for key in ("item", "name") if pick.get(key))
+        placed.setdefault(short(pick.get("assigned")), []).append((pick.get("value"), how, what))
+    return placed
+
+
+def _picks(number: Number) -> list[tuple[Pick, str]]:
+    picks = number.detail_as(LevelsDetail)
+    listed = [(pick, FAR) for pick in picks.get("nonadjacent") or ()]
+    listed += [(pick, NEAR) for pick in picks.get("adjacent") or ()]
+    return listed + [(pick, "") for pick in picks.get("in_place") or ()]
+
+
+def _far(group: Group) -> Table:
+    rows = [
+        [
+            Cell(group.label(n.who)),
+            Cell(str(pick.get("item", "")), str(pick.get("name") or "")),
+            Cell(short(pick.get("assigned"))),
+            Cell(short(pick.get("empirical"))),
+            Cell(fixed(pick.get("value"), 4)),
+        ]
+        for n in group.of("misassignments")
+        for pick, how in _picks(n)
+        if how == FAR
+    ]
+    caption = "Items two or more levels away from where the data put them"
+    columns = ["model", "item", "its level", "level by the data", "true value"]
+    shown = rows[:MOST_MISPLACED]
+    return Table(caption, columns, shown, frozenset({2, 3, 4}), len(rows) - len(shown))
+
+
+def _near(group: Group) -> Words | None:
+    """ "gpt: 5651 (2, by the data 3), ..." for the picks one level off."""
+    by_model = {
+        group.label(n.who): ", ".join(
+            f"{pick.get('item', '')} ({short(pick.get('assigned'))}, by the data {short(pick.get('empirical'))})"
+            for pick, how in _picks(n)
+            if how == NEAR
+        )
+        for n in group.of("misassignments")
+    }
+    lines = [f"{model}: {listed}" for model, listed in by_model.items() if listed]
+    return Words("list", lines) if lines else None
+
+
+def _sources(group: Group) -> Table | None:
+    """The three pairwise correlations; from a matrix of sources."""
+    number = next((n for n in group.of("three_sources") if n.detail.get("values")), None)
+    if number is None:
+        return None
+    sources = number.detail_as(SourcesDetail)
+    names, rho, p = sources["rows"], sources["values"], sources.get("p")
+    rows = [
+        [
+            Cell(f"{names[i]} and {names[j]}"),
+            Cell(fixed(rho[i][j])),
+            Cell(p_value(accident) if p and is_number(accident := p[i][j]) else ""),
+        ]
+        for i in range(len(names))
+        for j in range(i + 1, len(names))
+    ]
+    return Table(
+        "Do peers, people and data rank the models alike?",
+        ["sources", "ρ", "p, by permutation"],
+        rows,
+        frozenset({1, 2}),
+    )
+
+
+def _figures(group: Group) -> Table | None:
+    figures = next((f for n in group.of("three_sources") if (f := n.detail_as(SourcesDetail).get("figures"))), None)
+    if not figures:
+        return None
+    sources = list(next(iter(figures.values())))
+    ordered = sorted(figures, key=group.place)
+    rows = [[Cell(group.label(model)), *(Cell(fixed(figures[model].get(s))) for s in sources)] for model in ordered]
+    return Table("The figures behind it", ["model", *sources], rows, frozenset(range(1, len(sources) + 1)))
+
+
+ground_truth = Drawing(
+    order=40,
+    reading=_follow_the_data,
+    figures=(
+        Forest("rank_correlation", "Rank correlation of assigned level and true value", "ρ", head="model",
+               includes=(0, 1), aside=chance),
+        words(_unknown),
+        _ladders,
+        _far,
+        folded("Items one level off", " the boundaries are fuzzy", _near),
+        pair(_sources, _figures),
+    ),
+)  # fmt: skip

@@ -1,0 +1,270 @@
+"""Does a judge agree with people, item by item, and score as they do? The judge and people among themselves, the
+ceiling with its margin, whom of them it may stand in for; offsets, who is closest, whether the order is people's."""
+
+from __future__ import annotations
+
+from recuse.report import estimate_format
+from recuse.report.drawing import Drawing, Part, pair, under
+from recuse.report.figures import (
+    Bars,
+    Cell,
+    DetailTable,
+    Forest,
+    HeatMaps,
+    Table,
+    bars,
+    cross_table,
+    detail_cell,
+    deviation_maps,
+    main_and_rest,
+    matrices,
+)
+from recuse.report.gated_number import Number
+from recuse.report.questions.true_order import chance
+from recuse.report.results_model import Group
+from recuse.schema.details import Distance, PeopleDetail
+from recuse.schema.number_text import MISSING, fixed, is_number
+from recuse.schema.vocabulary import FAIL, PASS, UNDECIDED
+
+# --------------------------------------------------------------------------- item by item
+
+COEFFICIENTS = (
+    "percent_agreement cohen_kappa scott_pi gwet_ac krippendorff_alpha concordance icc_with_people pearson spearman "
+    "kendall mean_error absolute_error true_positive_rate true_negative_rate precision f1"
+)
+MOST_GROUPS, MOST_SLICES = 10, 8
+
+
+def _beyond_chance_in_words(group: Group) -> str:
+    ceiling = next((n for n in group.of("human_ceiling") if is_number(n.value)), None)
+    if ceiling is None:
+        return ""
+    judge, people = (fixed(ceiling.detail.get(name)) for name in ("judge_human", "human_human"))
+    power = ceiling.detail.get("power")
+    promised = (
+        f" With these texts, a judge that is one more person would be cleared {round(100 * power)} times in 100."
+        if is_number(power)
+        else ""
+    )
+    return (
+        f"Beyond chance, {group.label(ceiling.who)} agrees with people by {judge}, and people with each other by "
+        f"{people}.{promised}"
+    )
+
+
+def _beyond_chance(group: Group) -> Bars | None:
+    """The judges' agreement with people, and people's own on the same texts as the bar to reach."""
+    rows = []
+    for n in group.of("human_ceiling"):
+        judge, people = n.detail.get("judge_human"), n.detail.get("human_human")
+        if is_number(judge) and is_number(people):
+            name = _named(group, n)
+            rows += [
+                (f"{name} with people", max(judge, 0.0), fixed(judge), "", n.state),
+                (f"people among themselves, same {n.estimate.get('n')} texts", max(people, 0.0), fixed(people), "", ""),
+            ]
+    return bars(rows, caption="Agreement beyond chance", value_name="1 is full agreement", full=1.0)
+
+
+def _winning(group: Group) -> Table:
+    """Whom of the people the judge may stand in for, person by person."""
+    rows = [
+        [
+            Cell(f"{_named(group, n)}, in place of {entry['person']}", outcome=PASS if entry["won"] else UNDECIDED),
+            Cell("yes" if entry["won"] else "not shown"),
+            Cell(fixed(entry["advantage"], signed=True)),
+            Cell(fixed(entry["p"], 3)),
+            Cell(str(entry["n"])),
+        ]
+        for n in group.of("winning_rate")
+        for entry in n.detail_as(PeopleDetail).get("people") or ()
+    ]
+    columns = ["whom it may stand in for", "as well as that person", "advantage", "p", "texts"]
+    return Table("Alternative annotator test, corrected over people", columns, rows, frozenset({2, 3, 4}))
+
+
+def _delegation(group: Group) -> list[Bars]:
+    """Per judge its groups of texts, surest first: the most errors that labels leave possible, against the bound."""
+    drawn = []
+    for n in group.of("delegable_share"):
+        delegable = n.detail_as(PeopleDetail)
+        groups, bound = (delegable.get("groups") or [])[:MOST_GROUPS], delegable.get("bound")
+        rows = [
+            (
+                f"the surest {100 * g['share']:.0f} %" if g["share"] < 1 else "all texts", g["at_most"],
+                f"at most {100 * g['at_most']:.1f} % errors", f"{100 * g['errors']:.1f} % of {g['labels']} labels",
+                PASS if g["at_most"] <= bound else FAIL,
+            )
+            for g in groups
+            if is_number(bound) and is_number(g["at_most"])
+        ]  # fmt: skip
+        caption = f"What may be left to {_named(group, n)} at {100 * (bound or 0):.0f} % errors"
+        if figure := bars(rows, caption=caption, value_name="bound on errors", head="texts"):
+            drawn.append(figure)
+    return drawn
+
+
+def _coefficients(group: Group) -> Table:
+    """A row per coefficient that some judge has, a column per judge."""
+    numbers = group.of(*COEFFICIENTS.split())
+    measured = {n.metric for n in numbers if is_number(n.value)}
+    return cross_table(
+        "Every coefficient that fits the scale",
+        "",
+        numbers,
+        row=lambda n: n.metric,
+        rows={n.metric: n.measure.title for n in numbers if n.metric in measured},
+        column=lambda n: _named(group, n),
+        columns=str,
+    )
+
+
+def _slices(metric: str, caption: str, value: str, *, signed: bool = False) -> Part:
+    """What was found slice by slice; the likeliest fault first."""
+
+    def part(group: Group) -> Table:
+        rows = [
+            [Cell(f"{_named(group, n)}, {entry['column'].replace('target', 'system')} {entry['level']}"),
+             Cell(fixed(entry["mean"], signed=signed)), Cell(fixed(entry["difference"], signed=True)),
+             Cell(fixed(entry["p"], 3)), Cell(str(entry["n"]))]
+            for n in group.of(metric)
+            for entry in (n.detail_as(PeopleDetail).get("slices") or [])[:MOST_SLICES]
+        ]  # fmt: skip
+        columns = ["slice", value, "less elsewhere", "p, for all looks", "texts"]
+        return Table(caption, columns, rows, frozenset({1, 2, 3, 4}))
+
+    return part
+
+
+def _named(group: Group, n: Number) -> str:
+    return ", ".join(part for part in (group.label(n.who), n.circumstances) if part)
+
+
+agreement_with_people = Drawing(
+    order=5,
+    reading=_beyond_chance_in_words,
+    figures=(
+        _beyond_chance,
+        Forest("human_ceiling", "Agreement with people less people's own, on the same texts",
+               "agreement with people less people's own", signed=True),
+        Forest("advantage_over_person", "Alternative annotator test: the judge against each person",
+               "alternative annotator test: the judge against each person", signed=True),
+        _winning,
+        _delegation,
+        Forest("gain_over_constant", "Gain over always giving the commonest answer",
+               "gain over always giving the commonest answer", signed=True),
+        Forest("unanswered", "Texts that people rated and the judge did not",
+               "texts that people rated and the judge did not"),
+        _coefficients,
+        Forest("prediction_powered_mean", "Mean as people would rate, over all texts", "mean as people would rate"),
+        pair(
+            _slices("worst_slice", "Agreement with people, slice by slice", "agreement"),
+            _slices("slice_favour", "The judge less people, slice by slice", "judge less people, of the scale",
+                    signed=True),
+        ),
+    ),
+)  # fmt: skip
+
+
+# --------------------------------------------------------------------------- the same scores
+
+MOST_RANKED = 12
+
+
+def _offset_in_words(group: Group) -> str:
+    panel = next((n for n in group.of("human_panel_offset") if is_number(n.value)), None)
+    if panel is None:
+        return ""
+    share = panel.detail.get("share_positive")
+    shown = panel.circumstances or "overall"
+    level = "lenient" if panel.amount > 0 else "strict"
+    offset = f"{shown[:1].upper()}{shown[1:]}, the panel is {fixed(abs(panel.amount))} points more {level} than people"
+    text = f"{offset}; {share} scores lie above theirs." if share else f"{offset}."
+    closest = next((n.detail_as(PeopleDetail).get("judge") for n in group.of("closest_judge")), None)
+    return f"{text} Closest to people is {group.label(closest)}." if closest else text
+
+
+def _offsets(group: Group) -> HeatMaps:
+    offsets, _ = main_and_rest(matrices(group, "human_offset_matrix"))
+    return deviation_maps(offsets, group.label, about="people")
+
+
+def _own(group: Group) -> Table:
+    """The outlined cells with their intervals: is a self-critical judge harsh, or right?"""
+    numbers = group.of("human_self_offset")
+    columns = {level: level or "all repeats" for level in group.circumstances(numbers)}
+    caption = "Its own work: is a self-critical judge harsh, or right?"
+    return cross_table(caption, "its own work, minus people", numbers, rows=group.label, columns=columns)
+
+
+def _calibrated(group: Group) -> Table:
+    """Distance from people before, and after each calibration on texts that it was not fitted on."""
+    calibrated: dict[tuple[str, str], dict[str, Number]] = {}
+    for n in group.of("calibration_change"):
+        if is_number(n.value):
+            calibrated.setdefault((n.who, n.circumstances_but("calibration")), {})[n.subject.get("calibration", "")] = n
+    names = list(dict.fromkeys(name for by_name in calibrated.values() for name in by_name))
+    rows = [
+        [
+            Cell(f"{group.label(who)}, {where}" if where else group.label(who)),
+            Cell(fixed(next(iter(by_name.values())).detail.get("before"))),
+            *(_after(by_name.get(name)) for name in names),
+        ]
+        for (who, where), by_name in calibrated.items()
+    ]
+    caption = "Mean distance from people, and after calibration on the other texts (below: the change)"
+    return Table(caption, ["judge", "as scored", *names], rows)
+
+
+def _after(n: Number | None) -> Cell:
+    if n is None:
+        return Cell(MISSING)
+    change = f"{fixed(n.value, signed=True)} ({estimate_format.spread(n, signed=True)})"
+    return Cell(fixed(n.detail.get("after")), change)
+
+
+def _closest(group: Group) -> Table | None:
+    """Distance from people, closest first, with how often each judge is closest when the repeats are redrawn."""
+    numbers = [n for n in group.of("closest_judge") if n.detail.get("ranking")]
+    if not numbers:
+        return None
+    places = [{entry["judge"]: entry for entry in n.detail_as(PeopleDetail)["ranking"]} for n in numbers]
+    rows = [[Cell(group.label(judge)), *(_distance(place.get(judge)) for place in places)] for judge in places[0]]
+    columns = ["mean distance from people", *(n.circumstances or "all repeats" for n in numbers)]
+    shown = rows[:MOST_RANKED]
+    return Table("Who is closest to people?", columns, shown, left_out=len(rows) - len(shown))
+
+
+def _distance(entry: Distance | None) -> Cell:
+    if not entry:
+        return Cell(MISSING)
+    first = entry.get("first")
+    often = f"closest in {fixed(100 * first, 0)} % of bootstrap samples" if is_number(first) else ""
+    return Cell(fixed(entry.get("distance")), often)
+
+
+human_alignment = Drawing(
+    order=30,
+    reading=_offset_in_words,
+    figures=(
+        Forest("human_offset", "Judge minus people, averaged over the texts", "offset", signed=True),
+        under("Judge minus people, text by text", _offsets),
+        DetailTable(
+            "human_panel_offset",
+            "All judges together",
+            lambda group, n: Cell(n.circumstances or "all repeats", outcome=n.state),
+            "the panel as a whole",
+            {
+                "judge minus people": lambda n: Cell(fixed(n.value, signed=True)),
+                "interval": lambda n: Cell(estimate_format.spread(n, signed=True)),
+                "pairs above people": lambda n: Cell(str(n.detail.get("share_positive", ""))),
+                "people's own SE": detail_cell("people_se"),
+            },
+            frozenset({1, 4}),
+        ),
+        pair(_closest, _own),
+        Forest("human_order", "Rank correlation with people's order of the texts", "ρ", signed=True, includes=(-1, 1),
+               aside=chance),
+        _calibrated,
+    ),
+)  # fmt: skip

@@ -1,0 +1,274 @@
+"""Against the committed baseline: what is another thing in this pull request, one row each, and every difference in
+full."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from recuse.report import estimate_format
+from recuse.report.gated_number import Number
+from recuse.report.lexicon import Lexicon, plain_name
+from recuse.report.results_model import ResultsModel
+from recuse.schema import number_text as numbers
+from recuse.schema.baseline_rows import Comparison, EntryRow, MovedRow, NamedRow, OutcomeRow
+from recuse.schema.number_text import MISSING, fixed, is_number
+from recuse.schema.vocabulary import FAIL, NOT_MEASURED, PASS, printed
+
+TITLE = "Changed in this pull request"
+NONE = "–"
+MAY_REPLACE = {
+    PASS: "may replace it", FAIL: "may not replace it", NOT_MEASURED: "not comparable",
+}  # fmt: skip
+NOT_KNOWN = (
+    "Not known: there is no baseline to compare with. Write one on the main branch: pytest evals/ --update-baseline"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """`asks`: whether it asks a person to decide."""
+
+    what: str
+    before: str
+    after: str
+    note: str
+    asks: bool
+
+    @property
+    def text(self) -> str:
+        """ "own work (self_bias) limit widened: within [-0.5, +0.5] -> within [-1, +1]; without that grok-4 fails"."""
+        values = f": {self.before} -> {self.after}" if (self.before, self.after) != (NONE, NONE) else ""
+        return f"{self.what}{values}{f'; {self.note}' if self.note else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What a reviewer sees of a pull request: a row per change, and a sentence on the others."""
+
+    rows: list[Change]
+    rest: str  # what has no row: "2 results moved that cannot be tested, one appeared"
+
+
+def changed(view: ResultsModel) -> Changed | None:
+    """None where nobody was asked to decide, as with a single file that was checked."""
+    if not view.results.get("decision"):
+        return None
+    upgrades = list(_upgrades(view))
+    baseline = view.results.get("baseline")
+    if not baseline:
+        return Changed(upgrades, NOT_KNOWN)
+    rows = [
+        *_limits(view, baseline),
+        *upgrades,
+        *_other_sources(baseline),
+        *_verdicts(view, baseline),
+        *_values(view, baseline),
+    ]
+    return Changed(rows, _rest(baseline, any_rows=bool(rows)))
+
+
+def _limits(view: ResultsModel, baseline: Comparison) -> Iterator[Change]:
+    for row in baseline.get("limits") or ():
+        yield Change(
+            f"{_gate(view, row['gate'])} {row['about']}", _shown(row["before"]), _shown(row["after"]),
+            f"without that {row['consequence']}" if row["consequence"] else "", True,
+        )  # fmt: skip
+
+
+def _upgrades(view: ResultsModel) -> Iterator[Change]:
+    for u in view.results.get("upgrades") or ():
+        what = f"judge ({' and '.join(u['change'])}) of {u['panel']}, {u['task']}, {u['protocol']}"
+        yield Change(
+            what, u["incumbent"], u["candidate"], MAY_REPLACE.get(u["outcome"]) or printed(u["outcome"]), False
+        )
+
+
+def _other_sources(baseline: Comparison) -> Iterator[Change]:
+    for sentence in baseline.get("removed") or ():
+        yield Change(str(sentence), NONE, NONE, "", True)
+    for sentence in baseline.get("sources") or ():
+        yield Change(str(sentence), NONE, NONE, "", False)
+
+
+def _verdicts(view: ResultsModel, baseline: Comparison) -> Iterator[Change]:
+    for row in baseline.get("outcomes") or ():
+        note = "" if row["named"] else "the number itself did not change beyond chance"
+        yield Change(_what(view, row), printed(row["before"]), printed(row["after"]), note, False)
+    for gone in baseline.get("vanished") or ():
+        if gone["kind"] == "verdict":
+            yield Change(_what(view, gone), printed(str(gone["outcome"])), NONE, "not decided any more", True)
+
+
+def _values(view: ResultsModel, baseline: Comparison) -> Iterator[Change]:
+    by_key = {(n.gate or n.metric, *sorted(n.subject.items())): n for n in view.numbers}
+    for row in sorted(baseline.get("named") or (), key=lambda row: not row["beyond"]):
+        n = by_key.get((row["what"], *sorted(row["subject"].items())))
+        before, after = (_in_unit(n, row[side]) for side in ("before", "after"))
+        note = row["beyond"] or "beyond chance, within what the gate tolerates"
+        yield Change(_what(view, row), before, after, note, bool(row["beyond"]))
+
+
+def _rest(baseline: Comparison, *, any_rows: bool) -> str:
+    """ "2 numbers moved that cannot be tested, 1 result appeared"; that nothing changed, where nothing did."""
+    moved = {(row["what"], *sorted(row["subject"].items())) for row in baseline.get("moved") or ()}
+    counts = {
+        "moved and cannot be tested for chance": len(moved),
+        "appeared": len(baseline.get("appeared") or ()),
+        "vanished": sum(row["kind"] != "verdict" for row in baseline.get("vanished") or ()),
+    }
+    phrases = [f"{n} {'result' if n == 1 else 'results'} {words}" for words, n in counts.items() if n]
+    if phrases:
+        return f"{', '.join(phrases)}."
+    return "" if any_rows else str(baseline.get("summary") or "Nothing.")
+
+
+def _what(view: ResultsModel, row: EntryRow) -> str:
+    titles = {n.gate: n.gate_title for n in view.numbers if n.verdict}
+    name = titles.get(row["what"]) or view.lexicon.measure(row["what"]).title
+    return f"{name} of {whom_and_where(row['subject'], view.lexicon)}"
+
+
+def _gate(view: ResultsModel, gate: str) -> str:
+    """ "own work (self_bias)": what it is called, and its name in gates.toml."""
+    title = next((n.gate_title for n in view.numbers if n.gate == gate), "")
+    return f"{title} ({gate})" if title not in ("", plain_name(gate)) else gate or "the run's"
+
+
+def _in_unit(n: Number | None, value: Any) -> str:
+    if n is None or not numbers.is_number(value):
+        return numbers.fixed(value, 3)
+    return estimate_format.in_unit(value, str(n.estimate.get("unit") or ""), signed=estimate_format.is_signed(n))
+
+
+def _shown(value: Any) -> str:
+    return NONE if value is None else str(value)
+
+
+MOST_ROWS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A figure that is not what it was in the baseline, as text."""
+
+    what: str
+    who: str
+    field: str
+    before: str
+    after: str
+    delta: str
+
+
+@dataclass(frozen=True, slots=True)
+class NamedChange:
+    """A change that is named as one, with its test, as text."""
+
+    what: str
+    who: str
+    change: str
+    test: str
+    beyond: str
+
+
+@dataclass(frozen=True, slots=True)
+class Movement:
+    """Everything that differs from the baseline."""
+
+    path: str
+    summary: str
+    because: str
+    limits: list[str]
+    named: list[NamedChange]
+    outcomes: list[str]
+    told: list[str]  # tests and judges that are gone, items, prompts and judges that changed
+    moved: list[Moved]
+    appeared: list[str]
+    vanished: list[str]
+    more_moved: int
+
+
+def movement(view: ResultsModel) -> Movement | None:
+    """None if there was no baseline to compare with."""
+    baseline = view.results.get("baseline")
+    if not baseline:
+        return None
+    because = baseline.get("because")
+    moved = baseline.get("moved") or []
+    return Movement(
+        path=str(baseline.get("path") or ""),
+        summary=str(baseline.get("summary") or ""),
+        because=because["reason"] if because else "",
+        limits=[str(row["sentence"]) for row in baseline.get("limits") or []],
+        named=[_change(row, view.lexicon) for row in baseline.get("named") or []],
+        outcomes=[_outcome(row, view.lexicon) for row in baseline.get("outcomes") or []],
+        told=[*map(str, baseline.get("removed") or []), *map(str, baseline.get("sources") or [])],
+        moved=[_moved(entry, view.lexicon) for entry in moved[:MOST_ROWS]],
+        appeared=[named(entry, view.lexicon) for entry in baseline.get("appeared") or []],
+        vanished=[named(entry, view.lexicon) for entry in baseline.get("vanished") or []],
+        more_moved=max(0, len(moved) - MOST_ROWS),
+    )
+
+
+def _outcome(row: OutcomeRow, lexicon: Lexicon) -> str:
+    phrase = f"{named(row, lexicon)}: {printed(row['before'])}, now {printed(row['after'])}"
+    return phrase if row["named"] else f"{phrase}, within chance"
+
+
+def _change(row: NamedRow, lexicon: Lexicon) -> NamedChange:
+    low, high = (fixed(row[end], 3, signed=True) for end in ("low", "high"))
+    return NamedChange(
+        what=plain_name(str(row["what"])),
+        who=subject_words(row["subject"], lexicon),
+        change=f"{fixed(row['change'], 3, signed=True)} [{low}, {high}], {_number(row['before'])} to "
+        f"{_number(row['after'])}",
+        test=str(row["test"]),
+        beyond=str(row["beyond"]),
+    )
+
+
+def _moved(entry: MovedRow, lexicon: Lexicon) -> Moved:
+    return Moved(
+        what=plain_name(str(entry.get("what") or "")),
+        who=subject_words(entry.get("subject"), lexicon),
+        field=plain_name(str(entry.get("field") or "")),
+        before=_value(entry.get("before")),
+        after=_value(entry.get("after")),
+        delta=_number(entry.get("delta"), signed=True) if is_number(entry.get("delta")) else "",
+    )
+
+
+def named(entry: Any, lexicon: Lexicon) -> str:
+    """An appeared or vanished entry, text or mapping, in words."""
+    if not isinstance(entry, Mapping):
+        return str(entry)
+    what, who = plain_name(str(entry.get("what") or "")), subject_words(entry.get("subject"), lexicon)
+    return f"{what}: {who}" if what and who else what or who or str(dict(entry))
+
+
+def subject_words(subject: Any, lexicon: Lexicon) -> str:
+    """ "published, merchant_risk, grok-4, names shown"."""
+    if isinstance(subject, Mapping):
+        order = ("panel", "task", "protocol", "judge", "target")
+        keys = sorted(subject, key=lambda k: (order.index(k) if k in order else len(order), k))
+        return ", ".join(lexicon.level(k, str(subject[k])) if k not in order else str(subject[k]) for k in keys)
+    return str(subject or "")
+
+
+def whom_and_where(subject: Mapping[str, str], lexicon: Lexicon) -> str:
+    """ "grok-4, names shown (published, merchant_risk, rubric)"."""
+    place = {name: subject[name] for name in ("panel", "task", "protocol") if name in subject}
+    who = subject_words({name: of for name, of in subject.items() if name not in place}, lexicon) or "the panel"
+    return f"{who} ({', '.join(place.values())})" if place else who
+
+
+def _value(value: Any) -> str:
+    if is_number(value):
+        return _number(value)
+    return MISSING if value is None else str(value)
+
+
+def _number(value: Any, *, signed: bool = False) -> str:
+    """Three decimals, none for a count."""
+    return fixed(value, 0 if isinstance(value, int) else 3, signed=signed)

@@ -1,0 +1,168 @@
+"""Judges by gates: the one table that terminal, Markdown and page render, of one question or of a whole task."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from recuse.report import estimate_format
+from recuse.report.addresses import group_anchor
+from recuse.report.gated_number import Number
+from recuse.report.lexicon import plain_name
+from recuse.report.results_model import Group, ResultsModel
+from recuse.schema.number_text import MISSING, decimals_for, is_number
+from recuse.schema.vocabulary import SHOWN, tally, worst
+
+SHOWN_PER_CELL = 2
+"""Verdicts told one by one in a cell; of more, the worst is told and the rest are counted."""
+
+SIGNS = 4
+"""Signs by which levels are told apart without their words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One gate. `levels`: the factor levels that its cells show one by one, in words; none where they are many."""
+
+    question: str
+    gate: str
+    title: str
+    limit: str
+    levels: tuple[str, ...]
+    anchor: str  # where the page draws what was found
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What one gate says of one judge: nothing, a verdict, or one per factor level."""
+
+    numbers: tuple[Number, ...]
+
+    @property
+    def outcome(self) -> str:
+        """The worst in it; "" if nothing was asked."""
+        return worst(n.state for n in self.numbers)
+
+    @property
+    def shown(self) -> tuple[Number, ...]:
+        """The verdicts to show one by one: all of few, else the worst."""
+        if len(self.numbers) <= SHOWN_PER_CELL:
+            return self.numbers
+        return (next(n for n in self.numbers if n.state == self.outcome),)
+
+    @property
+    def hidden(self) -> tuple[Number, ...]:
+        """Those that are not told one by one."""
+        shown = {id(n) for n in self.shown}
+        return tuple(n for n in self.numbers if id(n) not in shown)
+
+    def value(self, n: Number) -> str:
+        """One of its numbers, with as many decimals as the others in it."""
+        if not is_number(n.value):
+            return MISSING
+        return estimate_format.value(n, decimals_for(one.value for one in self.shown))
+
+    @property
+    def rest(self) -> str:
+        """What is not shown: "and 6 more: 5 pass, 1 accepted"."""
+        outcomes = [n.state for n in self.numbers]
+        if len(outcomes) <= SHOWN_PER_CELL:
+            return ""
+        outcomes.remove(self.outcome)
+        return f"and {len(outcomes)} more: {tally(outcomes)}"
+
+    def at(self, level: str) -> Cell:
+        """The part of it at a factor level of its column."""
+        return Cell(tuple(n for n in self.numbers if n.circumstances == level))
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A judge, or the panel as a whole, with its cells."""
+
+    name: str  # "" for the panel as a whole
+    label: str
+    cells: list[Cell]
+
+    @property
+    def outcome(self) -> str:
+        """The worst in it."""
+        return worst(cell.outcome for cell in self.cells if cell.outcome)
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictTable:
+    """Rows in panel order, the panel as a whole last; columns in the order of the questions and their gates.
+
+    `series`: the levels that all cells of two verdicts alternate between (names shown and hidden), as long as there are
+    signs for them; else each verdict says its own.
+    """
+
+    group: Group  # the first of those it tells of: their panel and task
+    columns: list[Column]
+    rows: list[Row]
+    series: list[str]
+
+    def worst_first(self) -> list[Row]:
+        """Its rows, the worst judge first."""
+        return sorted(self.rows, key=lambda row: list(SHOWN).index(row.outcome))  # stable: else panel order
+
+
+def verdict_tables(view: ResultsModel, groups: Sequence[Group]) -> list[VerdictTable]:
+    """One table per panel and task that has verdicts, of all `groups` about them."""
+    by_place: dict[tuple[int, str], list[Group]] = {}
+    names = [p.name for p in view.panels]
+    for group in groups:
+        if group.gates:
+            by_place.setdefault((names.index(group.panel.name), group.task), []).append(group)
+    return [verdict_table(by_place[place]) for place in sorted(by_place)]
+
+
+def verdict_table(groups: Sequence[Group]) -> VerdictTable:
+    """The table of these groups, which are about one panel and task."""
+    gated = [(group, gate, mine) for group in groups for gate, mine in group.gates.items()]
+    first = groups[0]
+    table: list[dict[str, list[Number]]] = []
+    for _, _, mine in gated:
+        about: dict[str, list[Number]] = {}
+        for n in mine:
+            about.setdefault(n.who, []).append(n)
+        table.append(about)
+    who = sorted({w for about in table for w in about}, key=lambda w: (w == "", first.place(w)))
+    rows = [
+        Row(w, first.label(w) if w else "the panel as a whole", [Cell(tuple(about.get(w, ()))) for about in table])
+        for w in who
+    ]
+    titles = Counter(_title(group, mine) for group, _, mine in gated)
+    columns = [_column(group, gate, mine, twice=titles[_title(group, mine)] > 1) for group, gate, mine in gated]
+    return VerdictTable(first, columns, rows, _series(rows))
+
+
+def _title(group: Group, mine: Sequence[Number]) -> str:
+    return ", ".join(part for part in (mine[0].gate_title, plain_name(group.protocol)) if part)
+
+
+def _column(group: Group, gate: str, mine: Sequence[Number], *, twice: bool) -> Column:
+    """`twice`: another column has this title, a gate asked of another protocol; then the protocol is told too."""
+    levels = tuple(group.circumstances(mine))
+    protocol = plain_name(mine[0].subject.get("protocol", "")) if twice and not group.protocol else ""
+    return Column(
+        question=group.question.id,
+        gate=gate,
+        title=", ".join(part for part in (_title(group, mine), protocol) if part),
+        limit=estimate_format.limits(mine),
+        levels=levels if len(levels) <= SHOWN_PER_CELL else (),
+        anchor=group_anchor(group.question.id, group.panel.name, group.task, group.protocol),
+    )
+
+
+def _series(rows: Sequence[Row]) -> list[str]:
+    pairs = {
+        tuple(n.circumstances for n in cell.numbers): None
+        for row in rows
+        for cell in row.cells
+        if 1 < len(cell.numbers) <= SHOWN_PER_CELL
+    }
+    levels = list(dict.fromkeys(level for pair in pairs for level in pair))
+    return levels if len(levels) <= SIGNS else []

@@ -1,0 +1,202 @@
+"""How numbers, intervals and limits are written for people: the one place that every output takes them from.
+
+    value_text(row, minus="-")       # "-0.19", "93 %", "3": in the unit of an estimate
+    with_interval(row)               # "−0.19 (−0.27 to −0.11)"
+    figure(-0.5004, apart_from=(-0.5,))      # as many digits as it takes to see on which side of a limit it lies
+
+Fixed decimals round half away from zero on the printed digits, so a tie at ten significant digits (-0.335) is written
+the same on every machine; nothing is computed here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any, TypeGuard
+
+from recuse.schema.verdict_rows import EstimateRow, LimitRow
+
+MISSING = "–"
+MINUS = "−"
+MOST_LISTED = 3
+"""Names listed one by one in a sentence."""
+DUST = 1e-9
+"""A value nearer to a bound than this is shown as the bound: 1.05e-40 % is nobody's finding."""
+_SHARES = {"share", "fraction", "proportion", "rate"}
+_PERCENT = {"percent", "%", "pct"}
+_COUNTS = {"cells", "repeats", "items", "pairs", "categories", "calls", "count", "judges", "replies"}
+_SMALL = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Whether the value is a finite number; True and False are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def fixed(value: Any, decimals: int = 2, *, signed: bool = False, minus: str = MINUS) -> str:
+    """`value` with so many decimals; a dash if it is not a number; never "-0.00"."""
+    if not is_number(value):
+        return MISSING
+    exact = Decimal(f"{value:.10g}").quantize(Decimal(1).scaleb(-decimals), rounding=ROUND_HALF_UP)
+    if exact == 0:
+        return f"{abs(exact):f}"
+    sign = minus if exact < 0 else "+" if signed else ""
+    return f"{sign}{abs(exact):f}"
+
+
+def decimals_for(values: Iterable[Any], most: int = 3) -> int:
+    """2, or 3 where two decimals would have to break a tie (-0.335): a figure shows ties instead of rounding them."""
+    ties = (Decimal(f"{v:.10g}") * 1000 for v in values if is_number(v))
+    return most if any(t == t.to_integral_value() and t % 10 in (5, -5) for t in ties) else 2
+
+
+def interval(low: Any, high: Any, decimals: int = 2, *, signed: bool = False, minus: str = MINUS) -> str:
+    """ "0.64 to 0.90"; empty if neither end is known, "below"/"above" if only one is."""
+    if not is_number(low) and not is_number(high):
+        return ""
+    if not is_number(low):
+        return f"below {fixed(high, decimals, signed=signed, minus=minus)}"
+    if not is_number(high):
+        return f"above {fixed(low, decimals, signed=signed, minus=minus)}"
+    ends = (fixed(end, decimals, signed=signed, minus=minus) for end in (low, high))
+    return " to ".join(ends)
+
+
+def limit(limit: LimitRow, *, minus: str = MINUS) -> str:
+    """A gate's limit in a few characters: "±0.50", "−0.50 to +0.90", "≥ 0.50", "≤ 0.65"."""
+    parts = []
+    if bounds := limit.get("within"):
+        low, high = bounds
+        parts.append(f"±{short(high)}" if low == -high else f"{short(low, minus)} to {short(high, minus)}")
+    if "at_least" in limit:
+        parts.append(f"≥ {short(limit['at_least'], minus)}")
+    if "at_most" in limit:
+        parts.append(f"≤ {short(limit['at_most'], minus)}")
+    return ", ".join(parts)
+
+
+def short(value: Any, minus: str = MINUS) -> str:
+    """A limit as written in the gate file: as few digits as it has."""
+    return f"{value:.10g}".replace("-", minus) if is_number(value) else MISSING
+
+
+def count(value: Any) -> str:
+    """A count with thousands separated: "105,600"."""
+    return f"{value:,}" if is_number(value) else MISSING
+
+
+def in_words(n: int, *, capital: bool = False) -> str:
+    """Small counts as words, "three"; larger ones as digits, "17"."""
+    word = _SMALL[n] if 0 <= n < len(_SMALL) else f"{n:,}"
+    return word[:1].upper() + word[1:] if capital else word
+
+
+def listed(names: list[str], most: int = MOST_LISTED) -> str:
+    """ "a", "a and b", "a, b and c", "a, b, c and 4 more"."""
+    shown = names if len(names) <= most + 1 else [*names[:most], f"{len(names) - most} more"]
+    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+
+
+def more(names: Sequence[str], shown: int) -> str:
+    """What follows a list that shows the first names only."""
+    return f" and {len(names) - shown} more" if len(names) > shown else ""
+
+
+# --------------------------------------------------------------------------- in the unit of an estimate
+
+
+def in_unit(amount: Any, unit: str, decimals: int | None = None, *, signed: bool = False, minus: str = MINUS) -> str:
+    """A number with its unit: "26.5 %", "+0.77"."""
+    if unit in _SHARES:
+        return f"{fixed(100 * amount, 0 if _whole(100 * amount) else 1, signed=signed, minus=minus)} %"
+    if unit in _PERCENT:
+        return f"{fixed(amount, 1, signed=signed, minus=minus)} %"
+    if unit in _COUNTS and _whole(amount):
+        return fixed(amount, 0, signed=signed, minus=minus)
+    places = decimals_for([amount]) if decimals is None else decimals
+    return fixed(amount, places, signed=signed, minus=minus)
+
+
+def value_text(estimate: EstimateRow, decimals: int | None = None, *, signed: bool = False, minus: str = MINUS) -> str:
+    """ "+0.77", "93 %", "3"; "undefined" where there is no number."""
+    value = estimate.get("value")
+    unit = str(estimate.get("unit") or "")
+    return in_unit(value, unit, decimals, signed=signed, minus=minus) if is_number(value) else "undefined"
+
+
+def interval_text(estimate: EstimateRow, *, signed: bool = False, minus: str = MINUS) -> str:
+    """ "+0.64 to +0.90"; "" where none is known."""
+    low, high, unit = estimate.get("low"), estimate.get("high"), str(estimate.get("unit") or "")
+    if unit in _COUNTS:
+        return interval(low, high, 0, signed=signed, minus=minus)
+    if unit in _SHARES and is_number(low) and is_number(high):
+        return " to ".join(in_unit(end, unit, signed=signed, minus=minus) for end in (low, high))
+    return interval(low, high, 1 if unit in _PERCENT else 2, signed=signed, minus=minus)
+
+
+def with_interval(estimate: EstimateRow, *, signed: bool = False, minus: str = MINUS) -> str:
+    """ "+0.77 (+0.64 to +0.90)"; the value alone where it has no interval."""
+    value, inside = (text(estimate, signed=signed, minus=minus) for text in (value_text, interval_text))
+    return f"{value} ({inside})" if inside else value
+
+
+def limit_in_unit(bounds: LimitRow, unit: str) -> str:
+    """A limit in a few characters, in the unit of its estimate: "±0.5", "≥ 95 %"; "" without bounds."""
+    if unit not in _SHARES:
+        return limit(bounds)
+    shares: LimitRow = {}
+    if (within := bounds.get("within")) is not None:
+        shares["within"] = [_percent(end) for end in within]
+    if (least := bounds.get("at_least")) is not None:
+        shares["at_least"] = _percent(least)
+    if (most := bounds.get("at_most")) is not None:
+        shares["at_most"] = _percent(most)
+    text = limit(shares)
+    return f"{text} %" if text else ""
+
+
+def _percent(bound: float) -> float:
+    return float(f"{100 * bound:.10g}")
+
+
+def _whole(amount: Any) -> bool:
+    return bool(is_number(amount) and abs(amount - round(amount)) < 1e-9)
+
+
+# --------------------------------------------------------------------------- with as many digits as tell something
+
+
+def percent(share: float) -> str:
+    """ "95 %", "99.97 %", "0.13 %": two decimals, and more where it takes them to differ from 0 or 100 %."""
+    for decimals in range(2, 12):
+        text = f"{100 * share:.{decimals}f}"
+        if float(text) not in (0.0, 100.0) or share in (0.0, 1.0):
+            break
+    return (text.rstrip("0").rstrip(".") if "." in text else text) + " %"
+
+
+def brief(value: float, *, signed: bool = False) -> str:
+    """Two significant digits, as a sentence wants them: "0.83", "-1.5"."""
+    return f"{value:{'+' if signed else ''}.2g}"
+
+
+def figure(value: float, *, signed: bool = False, apart_from: tuple[float, ...] = ()) -> str:
+    """The number for people: three significant digits, no more than three decimals, and more of both where rounding
+    would carry it onto or across one of `apart_from` that is farther off than floating point's own errors.
+
+    >>> figure(0.03938), figure(1.05e-40), figure(-0.5004, apart_from=(-0.5,))
+    ('0.039', '0', '-0.5004')
+    """
+    if math.isnan(value):
+        return "undefined"
+    value = float(value) + 0.0  # no "-0"
+    bounds = [b for b in apart_from if math.isfinite(b) and abs(value - b) > DUST]
+    whole = len(str(int(abs(value)))) if math.isfinite(value) else 1
+    text = ""
+    for digits in range(max(3, whole), 18):
+        rounded = round(value, digits) + 0.0 if math.isfinite(value) else value
+        text = f"{rounded:{'+' if signed else ''}.{digits}g}"
+        if all((float(text) > b) == (value > b) and (float(text) < b) == (value < b) for b in bounds):
+            break
+    return text

@@ -1,0 +1,105 @@
+"""The words for outcomes, judges and provenances: of each its identifier, which stands in code, TOML and JSON, and the
+word that people read, which stands here alone.
+
+    if verdict.outcome == UNDECIDED: ...           # the identifier: never another one
+    f"{name} is {printed(UNDECIDED)}"              # the word: whatever `PRINTED` says
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, Literal
+
+PASS: Final = "pass"
+FAIL: Final = "fail"
+UNDECIDED: Final = "undecided"
+NOT_MEASURED: Final = "not measured"
+ACCEPTED: Final = "accepted"
+ACCEPTED_FAULT: Final = "accepted fault"
+ACCEPTED_DOUBT: Final = "accepted doubt"
+CLEARED: Final = "cleared"
+NOT_CLEARED: Final = "not cleared"
+
+Outcome = Literal["pass", "fail", "undecided", "not measured", "accepted"]
+OUTCOMES: tuple[Outcome, ...] = (PASS, FAIL, UNDECIDED, NOT_MEASURED, ACCEPTED)
+GREEN = (PASS, ACCEPTED)
+"""Outcomes that leave a run green by themselves."""
+
+Acceptable = Literal["fail", "undecided", "not measured"]
+"""Outcomes that an accepted fault may name."""
+
+JudgeWord = Literal["cleared", "not cleared", "undecided"]
+"""Of a judge, for a use."""
+
+PRINTED: dict[str, str] = {
+    PASS: "pass",
+    FAIL: "fail",
+    UNDECIDED: "undecided",
+    NOT_MEASURED: "not measured",
+    ACCEPTED: "accepted",
+    ACCEPTED_FAULT: "accepted fault",
+    ACCEPTED_DOUBT: "accepted doubt",
+    CLEARED: "cleared",
+    NOT_CLEARED: "not cleared",
+}
+"""Identifier -> what people read, everywhere."""
+
+
+def printed(identifier: str) -> str:
+    """The word that people read; an identifier that is no outcome stays as it is."""
+    return PRINTED.get(identifier, identifier)
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeSigns:
+    """How an outcome is shown beside its word."""
+
+    mark: str  # one character of the page, told from others by shape, not by colour
+    sign: str  # in Markdown
+    colour: str  # on a terminal: the parameters of its colour sequence
+    meaning: str
+
+
+SHOWN = {
+    FAIL: OutcomeSigns("✕", "❌", "31;1", "outside the limit"),
+    NOT_MEASURED: OutcomeSigns("!", "❗", "35;1", "there is no number to decide on"),
+    UNDECIDED: OutcomeSigns("?", "❔", "36", "too little data: the interval reaches across the limit"),
+    ACCEPTED_FAULT: OutcomeSigns("◇", "🔶", "33", "outside the limit, known and accepted until a date"),
+    ACCEPTED_DOUBT: OutcomeSigns("◌", "⚪", "33", "too little data or no number, accepted until a date"),
+    PASS: OutcomeSigns("✓", "✅", "32", "inside the limit"),
+}
+"""Outcomes of a verdict as the report shows them, the worst first: an accepted one is a known fault, or too little
+data."""
+
+WORD_MEANINGS = {
+    NOT_CLEARED: "a gate that decides about this use fails",
+    UNDECIDED: "none fails, and one could not decide or was not asked",
+    CLEARED: "every gate that decides about this use passes",
+}
+"""The words on a judge for a use, the worst first (`decision` in results.json)."""
+
+PROVENANCE_MEANINGS = {
+    "recorded": "A real model answered every call over HTTP; the replies are its own words.",
+    "reconstructed": "No model was asked: replies were drawn so that they carry published statistics. "
+    "They test the arithmetic, and say nothing new about the model whose name they bear.",
+    "scripted": "No model was asked: a script with a planted behaviour answered, to show that the gates notice it.",
+    "imported": "The ratings were read from a file; how they came about is not known here.",
+}
+
+
+def worst(outcomes: Iterable[str]) -> str:
+    """The worst of them; "" of none."""
+    return min(outcomes, key=list(SHOWN).index, default="")
+
+
+def tally(outcomes: Iterable[str]) -> str:
+    """ "5 pass, 1 accepted fault", best first."""
+    counts = Counter(outcomes)
+    return ", ".join(counted(o, counts[o]) for o in reversed(SHOWN) if counts[o])
+
+
+def counted(outcome: str, n: int) -> str:
+    """ "3 pass", "1 accepted fault", "2 accepted faults"."""
+    return f"{n} {printed(outcome)}{'s' if n != 1 and outcome in (ACCEPTED_FAULT, ACCEPTED_DOUBT) else ''}"
