@@ -90,4 +90,5 @@ def _imported(name: str, what: str) -> Any:
             if hasattr(sys.modules[place], attribute):
                 return getattr(sys.modules[place], attribute)
             why = f"{place} has no {attribute!r}"
-        raise RecuseError(f"{what} {name!r} cannot be imported: {why}. Is its folder on pytest's pythonpath?") from error
+        where = "Is its folder on pytest's pythonpath?"
+        raise RecuseError(f"{what} {name!r} cannot be imported: {why}. {where}") from error

@@ -130,7 +130,7 @@ def test_its_wording_has_the_modules_name(ours: Path) -> None:
             "one_word",
             r"unknown protocol 'one_word'; known: .*own is named by its dotted path, our_judges\.one_word",
         ),
-        ("our_judges.two_words", r"protocol 'our_judges\.two_words' cannot be imported: No module named"),
+        ("our_judges.two_words", r"protocol 'our_judges\.two_words' cannot be imported: our_judges has no 'two_words'"),
         ("our_judges.half_done", r"protocol 'our_judges\.half_done' lacks REPEATS, items, prompt, read"),
     ],
 )
