@@ -169,14 +169,14 @@ def _add_compare(commands: Any) -> None:
 
 def _compare(arguments: argparse.Namespace) -> int:
     from recuse.schema import RecuseError
-    from recuse.upgrade.compare_command import compare
+    from recuse.upgrade.compare_command import run_compare
 
     given = {name: getattr(arguments, name) for name, _, _ in OVERRIDES}
     try:
         thresholds = [float(text) for text in _listed(arguments.threshold)]
     except ValueError:
         raise RecuseError(f"--threshold takes numbers, as 7 or 5,7.5; got {arguments.threshold!r}") from None
-    return compare(
+    return run_compare(
         arguments.what, given, gates=arguments.gates, change=_listed(arguments.change), thresholds=thresholds,
         reader=arguments.reader, html=arguments.html, json=arguments.json,
     )  # fmt: skip
@@ -210,11 +210,11 @@ def _selection(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from recuse.check.check_command import check
+    from recuse.check.check_command import run_check
 
     names = ("use", "threshold", *(name for name, _, _ in OVERRIDES))
     given = {name: getattr(arguments, name) for name in names}
-    return check(
+    return run_check(
         arguments.files, given, reader=arguments.reader, html=arguments.html, json=arguments.json,
         disagreements=arguments.disagreements, save=arguments.save, everything=arguments.all, raters=arguments.raters,
     )  # fmt: skip

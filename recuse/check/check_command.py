@@ -1,4 +1,5 @@
-"""`recuse check` from arguments to exit code: reads, asks, prints, and writes what was asked for."""
+"""`recuse check` from arguments to exit code: reads, asks, prints, and writes what was asked for. The same decision
+in Python: `check`."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from shlex import quote
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from recuse.check.check_text import full_text, short_text
 from recuse.check.disagreements import disagreements as find_disagreements
@@ -15,9 +16,10 @@ from recuse.check.disagreements import is_review, read_review, write_disagreemen
 from recuse.check.drawn_judges import chance_of_clearance
 from recuse.check.file_answers import FileAnswers, file_answers
 from recuse.check.underspecified import pass_rate_ranges
-from recuse.gates import Gates
+from recuse.gates import Decision, Gates
 from recuse.gates.decision import EXIT
-from recuse.readers.file_panel import FilePanel, load_versions
+from recuse.ratings import Ratings
+from recuse.readers.file_panel import FilePanel, ReadOptions, load_versions, panel_of, read
 from recuse.readers.mapping import saved_path
 from recuse.run.show import write_results
 from recuse.schema import RecuseError
@@ -25,10 +27,27 @@ from recuse.schema.vocabulary import UNDECIDED
 from recuse.suite.question_runner import Question, read_evals
 from recuse.suite.shipped import shipped_evals
 
-__all__ = ["check"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["check", "run_check"]
 
 
 def check(
+    ratings: Ratings | Path | str | pd.DataFrame, *, gates: Path | str | None = None, **options: Unpack[ReadOptions]
+) -> Decision:
+    """Whether the judges of these ratings may be used, and for what: what `recuse check` decides of the same file.
+
+    `gates`: a file of limits, the shipped one unless given. `options` as of `recuse.read`; of ratings that were read
+    already, only `use`. Raises `RecuseError` for what cannot be read, and where there is no judge."""
+    use = options.pop("use", ())
+    if isinstance(ratings, Ratings) and options:
+        raise RecuseError(f"{', '.join(options)}: give it to recuse.read, which made these ratings")
+    ratings = ratings if isinstance(ratings, Ratings) else read(ratings, **options)
+    return _decide(panel_of(ratings, use), gates)[0].decision
+
+
+def run_check(
     files: Sequence[Path], given: Mapping[str, Any], *, reader: str = "", html: Path | None = None,
     json: Path | None = None, disagreements: Path | None = None, save: bool = False, everything: bool = False,
     raters: bool = False,
@@ -42,14 +61,8 @@ def check(
         print("Cases chosen for their disagreement say who errs, not how often: they clear nobody.")
         return EXIT[UNDECIDED]
     panel = load_versions(files, raters=raters, reader=reader, **given)
-    if not panel.judges:
-        people = ", ".join(panel.ratings.persons) or "none"
-        raise RecuseError(f"{file}: no judge was found in it, only people ({people}); say who is one: --judge A,B")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # a degenerate table is told in words, not by numpy
-        gates, questions = read_evals(shipped_evals(), date.today())
-        answers = file_answers(panel, gates, questions)
-        chances = _chances(panel, answers, gates, questions, everything=everything)
+    answers, gates, questions = _decide(panel)
+    chances = _chances(panel, answers, gates, questions, everything=everything)
     ranges = pass_rate_ranges(panel.ratings) if panel.read.kind == "scores" else []
     count = len(find_disagreements(panel.read)) if panel.read.ratings.persons and panel.read.kind == "scores" else None
     typed = " ".join(quote(str(one)) for one in files)
@@ -71,14 +84,30 @@ def check(
     return answers.decision.exit_code
 
 
+def _decide(panel: FilePanel, limits: Path | str | None = None) -> tuple[FileAnswers, Gates, tuple[Question, ...]]:
+    """The shipped questions, asked of the panel and held against the limits of a gates file."""
+    if not panel.judges:
+        people = f"only people ({', '.join(panel.ratings.persons) or 'none'})"
+        raise RecuseError(f"{panel.path}: no judge was found in it, {people}; say who is one: --judge A,B")
+    gates, questions = read_evals(shipped_evals(), date.today())
+    if limits is not None:
+        gates = Gates.load(Path(limits), today=date.today())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # a degenerate table is told in words, not by numpy
+        return file_answers(panel, gates, questions), gates, questions
+
+
 def _chances(
     panel: FilePanel, answers: FileAnswers, gates: Gates, questions: Sequence[Question], *, everything: bool
 ) -> dict[str, float]:
     """How often one more person would be cleared, where `everything` is wanted or a judge is undecided, and so few
     texts are there that they may be why; {} where nobody knows."""
     undecided = any(one.stated and one.word == UNDECIDED for one in answers.decision.judges)
-    few = panel.ratings.table["item"].nunique() <= MOST_DRAWN
-    return chance_of_clearance(panel, gates, questions) if (undecided or everything) and few else {}
+    if not (undecided or everything) or panel.ratings.table["item"].nunique() > MOST_DRAWN:
+        return {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        return chance_of_clearance(panel, gates, questions)
 
 
 MOST_DRAWN = 2_000

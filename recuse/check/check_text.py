@@ -23,7 +23,7 @@ from recuse.readers.columns import like_ratings
 from recuse.schema.details import PeopleDetail, detail_as
 from recuse.schema.number_text import fixed, more, percent, with_interval
 from recuse.schema.verdict_rows import VerdictRow
-from recuse.schema.vocabulary import CLEARED, NOT_CLEARED, NOT_MEASURED, PASS, UNDECIDED, printed
+from recuse.schema.vocabulary import NOT_MEASURED, PASS, printed
 from recuse.security.sanitize import shortened, visible
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ PLAIN = frozenset(["judge", "target", "person", "peer", "criterion", "pair", "by
 def short_text(answers: FileAnswers, chances: Mapping[str, float], *, file: str, disagreements: int | None) -> str:
     """At most 25 lines: the word on each judge with its cause and the next step, the numbers that decide, what was
     read, and where the rest is. `file` as it was typed, quoted, so that hints can be pasted."""
-    decided = _fitting(list(_decided(answers)), 9, "more words; --all prints them")
+    decided = _fitting(answers.decision.sentences, 9, "more words; --all prints them")
     decided += _chances(answers, chances)
     numbers = _fitting(list(_deciding(answers)), 7, "more numbers that decide; --all prints them")
     rest = [f"Every number: recuse check {file} --all     as a page: --html report.html"]
@@ -122,7 +122,7 @@ def full_text(
     """The whole text; lines are not wrapped. `file` as it was typed, quoted, so that hints can be pasted."""
     each = answers.parts()
     parts = [
-        [*_decided(answers), *_chances(answers, chances)],
+        [*answers.decision.sentences, *_chances(answers, chances)],
         [line for part in each for line in _why(part)],
         ["", *_read(answers, file)],
         [line for part in each for line in agreement(part)],
@@ -133,27 +133,6 @@ def full_text(
         list(_worth_reading(disagreements, file)),
     ]
     return "\n".join(visible(line) for part in parts for line in part)
-
-
-def _decided(answers: FileAnswers) -> Iterator[str]:
-    """A sentence per judge for the use it was checked for, the worst first, with the next step; then the other uses."""
-    judges = answers.decision.judges
-    if not judges:
-        yield answers.decision.lines[1]
-    for word in (NOT_CLEARED, UNDECIDED, CLEARED):
-        for one in judges:
-            if one.stated and one.word == word:
-                yield one.sentence
-                if one.next:
-                    yield f"  next: {one.next}"
-    further = [one for one in judges if not one.stated]
-    for use in dict.fromkeys(one.use for one in further):
-        words = [
-            f"{printed(word)}: {', '.join(those)}"
-            for word in (CLEARED, UNDECIDED, NOT_CLEARED)
-            if (those := [one.judge for one in further if (one.use, one.word) == (use, word)])
-        ]
-        yield f"  to {use}: {'; '.join(words)}"
 
 
 def _why(answers: FileAnswers) -> Iterator[str]:

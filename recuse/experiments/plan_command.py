@@ -8,18 +8,26 @@ Where four of five are cleared is searched for, and the size printed is one at w
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recuse.experiments.clearance import Case, Simulated, Source, error_of, share_cleared, uses_in, words_for
 from recuse.experiments.pilot import TOGETHER, Pilot
 from recuse.experiments.simulated_files import Setting
 from recuse.experiments.validate_command import evals_folder
+from recuse.ratings import Ratings
+from recuse.readers.file_panel import load_file_panel, panel_of
 from recuse.schema import RecuseError
+from recuse.schema.notebook_tables import table
+from recuse.security.sanitize import visible
 
-__all__ = ["ENOUGH", "planned_size", "run_plan"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["ENOUGH", "Plan", "plan", "planned_size", "run_plan"]
 
 SIZES = (30, 60, 100, 200, 400, 800, 1600)
 JUDGES = ("one more person", "half a person's error")
@@ -27,31 +35,79 @@ ENOUGH = 0.8
 TRIES = 8
 
 
+@dataclass(frozen=True, repr=False)
+class Plan:
+    """`sizes`: the numbers of texts that were tried; `rows`: per kind of judge and use, the share cleared at each of
+    them, and the number of texts at which four of five are, None where that is beyond the largest; `lines`: what the
+    command prints."""
+
+    sizes: tuple[int, ...]
+    rows: tuple[tuple[str, str, tuple[float, ...], int | None], ...]
+    lines: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return visible("\n".join(self.lines))
+
+    def _repr_html_(self) -> str:
+        head = ("judge", "use", *(f"{n} texts" for n in self.sizes), f"texts for {ENOUGH:.0%}")
+        rows = [(judge, use, *shares, "beyond" if n is None else n) for judge, use, shares, n in self.rows]
+        return table(self.lines[0], head, rows)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per kind of judge and use: judge, use, the share cleared at each size, needed."""
+        import pandas as pd
+
+        rows = [(judge, use, *shares, needed) for judge, use, shares, needed in self.rows]
+        return pd.DataFrame(rows, columns=["judge", "use", *self.sizes, "needed"])
+
+
 def run_plan(
     source: Path | None, given: Mapping[str, Any], *, evals: Path | None = None, runs: int = 60, seed: int = 1,
-    processes: int = 2, sizes: Sequence[int] = SIZES,
+    processes: int = 2,
 ) -> int:  # fmt: skip
     """The command; always exit code 0: a plan is no verdict. `given`: options of `Setting` that were typed."""
+    plan(source, evals=evals, runs=runs, seed=seed, processes=processes, show=print, **given)
+    return 0
+
+
+def plan(
+    source: Ratings | Path | str | None = None, *, scale: str | None = None, agreement: float | None = None,
+    people: int | None = None, positive: float | None = None, systems: int | None = None, repeats: int | None = None,
+    losses: float | None = None, evals: Path | str | None = None, runs: int = 60, seed: int = 1, processes: int = 1,
+    sizes: Sequence[int] = SIZES, show: Callable[[str], None] = lambda line: None,
+) -> Plan:  # fmt: skip
+    """How many texts until a judge as good as people is cleared: what `recuse plan` finds, by its options.
+
+    `source`: ratings or the file of a first try, or a panel (.toml); none where only options are known. `processes`
+    beyond 1 need a script that can be imported (`if __name__ == "__main__"`). `show` gets each line when it is known:
+    this takes minutes. The same seed gives the same plan. Raises `RecuseError` for options that do not fit."""
     if runs < 2 or processes < 1:
         raise RecuseError(f"--runs is a whole number from 2 and --processes one from 1; got {runs} and {processes}")
-    folder = evals_folder(evals)
-    files, lines = _source(source, {name: value for name, value in given.items() if value is not None})
-    print("\n".join(lines))
-    needed: dict[str, int | None] = {}
+    folder = evals_folder(Path(evals) if evals is not None else None)
+    stated = zip(NAMES, (scale, agreement, people, positive, systems, repeats, losses), strict=True)
+    source = Path(source) if isinstance(source, str) else source
+    files, lines = _source(source, {name: value for name, value in stated if value is not None})
+    rows: list[tuple[str, str, tuple[float, ...], int | None]] = []
+
+    def add(line: str) -> None:
+        lines.append(line)
+        show(line)
+
+    show("\n".join(lines))
     for judge in JUDGES:
         cases = [Case(files, n, judge, _files(files, runs)) for n in sizes]
         drawn = words_for(cases, folder, seed=seed, processes=processes, today=date.today())
-        print(f"\n{judge + ' is cleared (%)':<40}texts{''.join(f'{n:>7,}' for n in sizes)}   texts for 80 %")
+        add(f"\n{judge + ' is cleared (%)':<40}texts{''.join(f'{n:>7,}' for n in sizes)}   texts for 80 %")
         for use in uses_in(drawn[-1]):
             shares = [share_cleared(words, use) or 0.0 for words in drawn]
             size = planned_size(files, judge, use, folder, sizes, shares, seed=seed, processes=processes, runs=runs)
-            needed.setdefault(use, size)
+            rows.append((judge, use, tuple(shares), size))
             shown = f"not up to {sizes[-1]:,}" if size is None else f"{size:,}"
-            print(f"  to {use:<40}{''.join(f'{100 * share:>7.0f}' for share in shares)}   {shown}")
-    print(f"\nMonte-Carlo error of a share: at most {100 * error_of(0.5, runs):.0f} points.")
-    if source is not None and source.suffix == ".toml":
-        print("\n".join(["", *_cost_lines(source, next(iter(needed.values()), None))]))
-    return 0
+            add(f"  to {use:<40}{''.join(f'{100 * share:>7.0f}' for share in shares)}   {shown}")
+    add(f"\nMonte-Carlo error of a share: at most {100 * error_of(0.5, runs):.0f} points.")
+    if isinstance(source, Path) and source.suffix == ".toml":
+        add("\n".join(["", *_cost_lines(source, rows[0][3] if rows else None)]))
+    return Plan(tuple(sizes), tuple(rows), tuple(lines))
 
 
 def planned_size(
@@ -92,22 +148,23 @@ def _files(files: Source, judges: int) -> int:
 # --------------------------------------------------------------------------- what is planned
 
 
-def _source(source: Path | None, given: Mapping[str, Any]) -> tuple[Source, list[str]]:
+def _source(source: Ratings | Path | None, given: Mapping[str, Any]) -> tuple[Source, list[str]]:
     """Where files are drawn from, and what is known and what is assumed of them."""
     if source is None:
         return _stated(Setting(), given, {})
-    if not source.is_file():
+    if isinstance(source, Path) and not source.is_file():
         raise RecuseError(f"{source}: no such file; give a panel (.toml), a file of ratings, or only sizes as options")
-    if source.suffix == ".toml":
+    if isinstance(source, Path) and source.suffix == ".toml":
         measured = _of_panel(source)
         return _stated(Setting(**measured), given, measured)
-    from recuse.readers.file_panel import load_file_panel
-
-    if needless := sorted(set(given) - {"agreement", "scale"}):
-        raise RecuseError(f"--{needless[0]} is measured from {source}; leave it out, or plan without a file")
-    scale = {"scale": given["scale"]} if "scale" in given else {}
-    pilot = Pilot(load_file_panel(source, **scale), given.get("agreement", Setting().agreement))
-    return pilot, list(_of_pilot(pilot, source))
+    rest = {name: value for name, value in given.items() if name != "agreement"}
+    scale = {"scale": rest.pop("scale")} if isinstance(source, Path) and "scale" in rest else {}
+    if needless := sorted(rest):
+        place = source if isinstance(source, Path) else "these ratings"
+        raise RecuseError(f"--{needless[0]} is measured from {place}; leave it out, or plan without a file")
+    panel = panel_of(source) if isinstance(source, Ratings) else load_file_panel(source, **scale)
+    pilot = Pilot(panel, given.get("agreement", Setting().agreement))
+    return pilot, list(_of_pilot(pilot, panel.path))
 
 
 def _stated(setting: Setting, given: Mapping[str, Any], measured: Mapping[str, Any]) -> tuple[Source, list[str]]:

@@ -32,19 +32,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from recuse.gates.causes import AGAINST_PEOPLE, causes_of_doubt, causes_of_failure, unfinished_cause
 from recuse.gates.enumeration import counted, listed
 from recuse.gates.records import Asked, Change, Evidence, Figure, PanelPlan, Plan, VerdictRecord
 from recuse.gates.uses import EVERY_GATE
+from recuse.schema.notebook_tables import table
 from recuse.schema.results import DecisionRow, JudgeDecisionRow
 from recuse.schema.vocabulary import CLEARED, NOT_CLEARED, UNDECIDED, JudgeWord, printed
+from recuse.security.sanitize import visible
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["EXIT", "Decision", "JudgeDecision", "decide"]
 
 ChangeWord = Literal["merge", "do not merge", "decide", "no decision"]
 WORST_FIRST: tuple[JudgeWord, ...] = (NOT_CLEARED, UNDECIDED, CLEARED)
+BEST_FIRST = WORST_FIRST[::-1]
 EXIT: Mapping[JudgeWord, int] = {CLEARED: 0, NOT_CLEARED: 1, UNDECIDED: 2}
 """Exit codes of `recuse check`, by the worst word on a judge for the use it was checked for."""
 MOST_CAUSES = 3
@@ -89,7 +95,7 @@ VERBS = frozenset(["grade", "decide", "choose", "rank", "estimate"])
 """Uses whose name is a verb: a judge is cleared to grade, and for anything else."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Decision:
     """The word on the change with its cause and the next step, and a word per judge and use."""
 
@@ -110,6 +116,35 @@ class Decision:
     def lines(self) -> tuple[str, str]:
         """The two lines that every output begins with: this change, and these judges."""
         return f"This change: {self.word}: {self.cause}.", f"These judges: {_who_is_cleared(self.judges)}."
+
+    @property
+    def sentences(self) -> list[str]:
+        """What `recuse check` prints first: a sentence per judge for the use it was checked for, the worst first, with
+        the next step; then a line for each other use."""
+        if not self.judges:
+            return [self.lines[1]]
+        worst_first = sorted((j for j in self.judges if j.stated), key=lambda j: WORST_FIRST.index(j.word))
+        lines = [line for j in worst_first for line in (j.sentence, f"  next: {j.next}" if j.next else "") if line]
+        further = [j for j in self.judges if not j.stated]
+        for use in dict.fromkeys(j.use for j in further):
+            names = {w: [j.judge for j in further if (j.use, j.word) == (use, w)] for w in BEST_FIRST}
+            lines.append(f"  to {use}: " + "; ".join(f"{w}: {', '.join(those)}" for w, those in names.items() if those))
+        return lines
+
+    def __repr__(self) -> str:
+        return visible("\n".join(self.sentences))
+
+    def _repr_html_(self) -> str:
+        head = ("judge", "use", "word", "cause", "next")
+        rows = [(j.judge, j.use, j.word, j.cause, j.next) for j in self.judges]
+        return table(self.lines[1], head, rows)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per judge and use: judge, use, word, cause."""
+        import pandas as pd
+
+        rows = [(j.judge, j.use, j.word, j.cause) for j in self.judges]
+        return pd.DataFrame(rows, columns=["judge", "use", "word", "cause"])
 
     def record(self) -> DecisionRow:
         """As builtins, for results.json."""

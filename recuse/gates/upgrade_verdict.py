@@ -27,16 +27,21 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from recuse.gates.explanation import Verdicts
 from recuse.gates.gate_set import Gates
 from recuse.gates.limits import Limit, has_interval
 from recuse.schema import Estimates, Outcome, Verdict
+from recuse.schema.notebook_tables import span, table
 from recuse.schema.plain_values import Deferred, Deferring
 from recuse.schema.verdict_types import AGAINST_INCUMBENT
 from recuse.schema.vocabulary import NOT_MEASURED, UNDECIDED, printed
+from recuse.security.sanitize import visible
 from recuse.statistics.multiplicity import holm
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "EXIT",
@@ -72,7 +77,7 @@ NOT_NEEDED = ("upgrade_cost", "upgrade_latency")
 """Components that are shown as not measured where nothing was recorded, and then decide nothing."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class UpgradeVerdict(Deferring):
     """`rows`: one verdict per component, level and criterion, the deciding one first; `unmeasured`: components without
     data that decide nothing. `clause`: what the candidate does more than is allowed, "gives lower scores". `more`: how
@@ -110,6 +115,33 @@ class UpgradeVerdict(Deferring):
             UNDECIDED: UNDECIDED, "not comparable": NOT_MEASURED,
         }  # fmt: skip
         return words[self.word]
+
+    @property
+    def sentences(self) -> list[str]:
+        """What `recuse compare` prints first: the verdict, what else is good to know, the next steps."""
+        known = 0 if len(self.rows) else 1  # of what cannot be compared the sentence gives the first reason
+        also = [f"  also: {reason}" for reason in self.reasons[known:]]
+        return [self.sentence, *also, *(f"  next: {step}" for step in self.steps)]
+
+    def __repr__(self) -> str:
+        return visible("\n".join(self.sentences))
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (_title(v), v.outcome, v.estimate.value, span(v.estimate.low, v.estimate.high), v.rule.limit_text)
+            for v in self.rows
+        ]
+        return table(self.sentence, ("component", "outcome", "value", "interval", "limit"), rows)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per component, the deciding one first: gate, about, outcome, value, low, high, limit."""
+        import pandas as pd
+
+        rows = [
+            (v.gate, _title(v), v.outcome, v.estimate.value, v.estimate.low, v.estimate.high, v.rule.limit_text)
+            for v in self.rows
+        ]
+        return pd.DataFrame(rows, columns=["gate", "about", "outcome", "value", "low", "high", "limit"])
 
     def record(self) -> dict[str, Any]:
         """As builtins, for results.json; `rows` name its verdicts, the deciding one first."""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from recuse.ratings import Ratings
 from recuse.ratings.factors import VERSION
@@ -19,9 +19,12 @@ from recuse.readers.file_ratings import FileRatings, read_file
 from recuse.schema import Provenance, RecuseError
 from recuse.schema.results import PanelRow
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 __all__ = [
-    "FILE", "FilePanel", "are_versions", "as_versions", "is_ratings_file", "load_file_panel", "load_file_panels",
-    "load_versions",
+    "FILE", "FilePanel", "ReadOptions", "are_versions", "as_versions", "is_ratings_file", "load_file_panel",
+    "load_file_panels", "load_versions", "panel_of", "read",
 ]  # fmt: skip
 
 ENDINGS = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".eval", ".gz", ".bz2", ".xz", ".zip")
@@ -95,18 +98,94 @@ class FilePanel:
         }
 
 
+class ReadOptions(TypedDict, total=False):
+    """What `recuse check` takes as options, by the same names; several columns or raters as a list or with commas."""
+
+    raters: bool
+    reader: str
+    item: str | Sequence[str]
+    target: str
+    rater: str
+    value: str | Sequence[str]
+    people: str | Sequence[str]
+    judges: str | Sequence[str]
+    criterion: str
+    cluster: str
+    text: str
+    repeat: str
+    gold: str
+    author: str
+    reason: str
+    first: str
+    second: str
+    factors: str | Sequence[str]
+    ignore: str | Sequence[str]
+    same: str
+    positive: str
+    threshold: str | float
+    scale: str
+    sampled: bool
+    use: str | Sequence[str]
+
+
+def read(
+    *sources: Path | str | pd.DataFrame | Sequence[Path | str | pd.DataFrame], **options: Unpack[ReadOptions]
+) -> Ratings:
+    """The ratings of a file (CSV, TSV, JSON lines, JSON, Parquet, the log of another tool; packed or not), of several
+    files as `recuse check` takes them (versions of the judges, or with `raters=True` one file per rater), or of a
+    pandas data frame. `options` say what was not recognised.
+
+    Raises `RecuseError` with place and remedy for what cannot be read."""
+    several: list[Any] = [one for given in sources for one in (given if isinstance(given, list | tuple) else [given])]
+    if not several:
+        raise RecuseError("recuse.read needs a file, several files or a data frame")
+    panel = load_versions([Path(one) if isinstance(one, str) else one for one in several], **options)
+    return panel.ratings.remember(PANEL, lambda: panel).ratings
+
+
+def panel_of(ratings: Ratings, use: str | Sequence[str] = ()) -> FilePanel:
+    """The panel that `read` made of a file, or one around ratings that were made in Python; with `use`, where given."""
+    from recuse.readers.mapping import given_mapping
+
+    panel = ratings.remember(PANEL, lambda: _around(ratings))
+    if not use:
+        return panel
+    mapping = replace(panel.read.mapping, **given_mapping({"use": use}, (), str(panel.path)))
+    return replace(panel, read=replace(panel.read, mapping=mapping))
+
+
+PANEL = "file panel"
+"""Under which `Ratings.remember` holds where ratings come from."""
+
+
+def _around(ratings: Ratings) -> FilePanel:
+    from recuse.ratings import ResponseSets
+    from recuse.ratings.people_faults import people_faults
+    from recuse.readers import ColumnMapping, FileRatings
+    from recuse.readers.raw_table import RawTable
+
+    sets = all(isinstance(ratings.scales[name], ResponseSets) for name in ratings.headline)
+    pairs = ratings.texts is not None and {"a", "b"} <= set(ratings.texts)
+    kind = "response_sets" if sets else "choices" if pairs else "scores"
+    path, raw = Path("ratings"), RawTable(Path("ratings"), ratings.table)
+    faults = people_faults(ratings)
+    notes = tuple(fault.sentence() for fault in faults)
+    read = FileRatings(path, "", ratings, kind, ColumnMapping(), raw, ratings.table, (), notes, faults)
+    return FilePanel(path.name, path, read)
+
+
 def is_ratings_file(given: str) -> bool:
     """Whether what stands in `recuse_panels` names a file of ratings, not a panel file or a panel's short name."""
     return given.lower().endswith(ENDINGS)
 
 
-def load_file_panel(path: Path, **given: Any) -> FilePanel:
-    """Read one file of ratings as a panel. `RecuseError` for what cannot be read."""
+def load_file_panel(path: Path | pd.DataFrame, **given: Any) -> FilePanel:
+    """Read one file of ratings, or data frame, as a panel. `RecuseError` for what cannot be read."""
     read = read_file(path, **given)
-    return FilePanel(_safe(read.name), path, read)
+    return FilePanel(_safe(read.name), read.path, read)
 
 
-def load_versions(paths: Sequence[Path], *, raters: bool = False, **given: Any) -> FilePanel:
+def load_versions(paths: Sequence[Path | pd.DataFrame], *, raters: bool = False, **given: Any) -> FilePanel:
     """Files with versions of the same judges, the oldest first, as one panel, which bears the last file's name; or
     each with the answers of one of the `raters`, as a panel that bears the first file's name.
     `RecuseError` for what cannot be read, and for files that are no versions of the same judges."""
@@ -116,7 +195,7 @@ def load_versions(paths: Sequence[Path], *, raters: bool = False, **given: Any) 
     if len(paths) == 1:
         return load_file_panel(paths[0], **given)
     read = as_versions([read_file(path, **given) for path in paths])
-    return FilePanel(_safe(read.name), paths[-1], read)
+    return FilePanel(_safe(read.name), read.path, read)
 
 
 def load_file_panels(paths: Sequence[Path]) -> list[FilePanel]:

@@ -15,13 +15,13 @@ from recuse.readers.absent_rows import with_absent_rows
 from recuse.readers.column_names import NAMES, TALKS, plain, rater_name
 from recuse.readers.counts import without_counts
 from recuse.readers.exports import as_exported
-from recuse.readers.formats import read_raw
+from recuse.readers.formats import FRAME, read_source
 from recuse.readers.item_columns import FEWEST_CLUSTERS
 from recuse.readers.json_cells import with_fields_of_json
 from recuse.readers.judgement_rows import lengthened, named, with_kinds
 from recuse.readers.judgements import Judgements, read_cells, read_winners
 from recuse.readers.mapping import ColumnMapping, given_mapping, saved_mapping, saved_path
-from recuse.readers.opening import Fault, open_file, stem_of
+from recuse.readers.opening import Fault, stem_of
 from recuse.readers.raw_table import RawTable
 from recuse.readers.recognise import recognise
 from recuse.readers.repeated_rows import with_copies_in_clusters, without_copies, without_duplicates
@@ -64,19 +64,21 @@ class FileRatings:
         return stem_of(self.path)
 
 
-def read_file(path: Path | str, *further: Path | str, reader: str = "", **given: Any) -> FileRatings:
-    """The ratings of one file; of several, each holds the ratings of somebody else, who is called as the file is.
-    `given` says of columns what they are (see `ColumnMapping`) and comes before what `FILE.recuse.toml` beside it says,
-    which comes before what is recognised. `reader`: the name of a reader, or the dotted name of your own
+def read_file(
+    source: Path | str | pd.DataFrame, *further: Path | str | pd.DataFrame, reader: str = "", **given: Any
+) -> FileRatings:
+    """The ratings of one file or data frame; of several, each holds the ratings of somebody else, who is called as the
+    file is. `given` says of columns what they are (see `ColumnMapping`) and comes before what `FILE.recuse.toml` beside
+    it says, which comes before what is recognised. `reader`: the name of a reader, or the dotted name of your own
     (`recuse.readers.formats`).
 
     Raises `RecuseError` with place and remedy for a file that cannot be read."""
-    path = Path(path)
-    opened = open_file(path)
-    raw = read_raw(opened, reader)
+    opened, raw = read_source(source, reader)
+    path = opened.path
     if further:
-        raw = below_one_another([raw, *(read_raw(open_file(Path(other)), reader) for other in further)])
-    kept, given = saved_mapping(path), {k: v for k, v in given.items() if v}
+        raw = below_one_another([raw, *(read_source(other, reader)[1] for other in further)])
+    kept = saved_mapping(path) if path is not FRAME else {}
+    given = {k: v for k, v in given.items() if v}
     raw = in_the_same_words(raw, str(given.get("same") or kept.get("same", "")))
     everybody_named = all(given.get(kind) or kept.get(kind) for kind in ("people", "judges"))
     raw, known, shaped = _in_shape(raw, named=everybody_named)

@@ -5,21 +5,26 @@ A reader is a function from an `Opened` file to a `RawTable`. One of your own is
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from recuse.readers.evaluation_logs import ALPACA_EVAL, DEEPEVAL, PROMPTFOO
 from recuse.readers.exports import LABEL_STUDIO
 from recuse.readers.inspect_log import ENDING, INSPECT, unpacked_log
 from recuse.readers.openai_logs import BATCH, CHAT_LOG
-from recuse.readers.opening import Opened
-from recuse.readers.raw_table import RawTable, delimited, from_records, parquet, parse_json
+from recuse.readers.opening import Opened, open_file
+from recuse.readers.raw_table import RawTable, delimited, from_frame, from_records, parquet, parse_json
 from recuse.readers.xlsx import is_xlsx, sheet_as_text
 from recuse.schema import RecuseError
 
-__all__ = ["READERS", "no_table", "read_raw"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["FRAME", "READERS", "no_table", "read_raw", "read_source"]
 
 LOGS = {
     "openai_batch": BATCH, "openai_log": CHAT_LOG, "inspect": INSPECT, "promptfoo": PROMPTFOO,
@@ -28,6 +33,21 @@ LOGS = {
 """Logs of other tools, by the name of their reader."""
 
 READERS = ("csv", "json", "parquet", *LOGS)
+
+
+FRAME = Path("DataFrame")
+"""What a data frame is called where a file has its name."""
+
+
+def read_source(source: Path | str | pd.DataFrame, reader: str = "") -> tuple[Opened, RawTable]:
+    """A file or a data frame as a table of strings. An index that has a name is a column."""
+    if isinstance(source, Path | str):
+        opened = open_file(Path(source))
+        return opened, read_raw(opened, reader)
+    named = any(name is not None for name in source.index.names)
+    raw = from_frame(FRAME, source.reset_index() if named else source, "a data frame")
+    content = raw.frame.to_csv(index=False).encode("utf-8", "surrogatepass")
+    return Opened(FRAME, str(FRAME), content, hashlib.sha256(content).hexdigest(), ()), raw
 
 
 def read_raw(opened: Opened, reader: str = "") -> RawTable:

@@ -20,7 +20,7 @@ from recuse.security.sanitize import visible
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["RawTable", "ToolLog", "cell_text", "delimited", "from_records", "parquet", "parse_json"]
+__all__ = ["RawTable", "ToolLog", "cell_text", "delimited", "from_frame", "from_records", "parquet", "parse_json"]
 
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 DEPTH = 3
@@ -174,10 +174,22 @@ def parquet(opened: Opened) -> RawTable:
         ) from error
     except Exception as error:  # pyarrow's own errors have no common base that could be named without it
         raise RecuseError(f"{opened.path} is no Parquet file that can be read: {error}") from error
-    frame = frame.reset_index(drop=True)
+    return from_frame(opened.path, frame, "Parquet")
+
+
+def from_frame(path: Path, frame: pd.DataFrame, note: str) -> RawTable:
+    """A table that holds values of any type. `RecuseError` for one without rows or with two columns of one name."""
+    import pandas as pd
+
+    names = [visible(str(name)).strip() for name in frame.columns]
+    if twice := [name for k, name in enumerate(names) if name in names[:k]]:
+        raise RecuseError(f"{path}: two columns are called {shown(twice[0])}; give each a name of its own")
+    if frame.empty:
+        raise RecuseError(f"{path} holds no row")
+    frame = frame.reset_index(drop=True).astype(object)
     text = frame.apply(lambda column: column.map(cell_text).where(column.notna(), "")).astype(object)
-    text.columns = pd.Index([visible(str(name)).strip() for name in frame.columns])
-    return RawTable(opened.path, text, ("Parquet",), "row")
+    text.columns = pd.Index(names)
+    return RawTable(path, text, (note,), "row")
 
 
 def _unlisted(record: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from recuse.schema.exceptions import RecuseError
 from recuse.schema.notebook_tables import span, table
 from recuse.schema.plain_values import builtins
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Distribution(Protocol):
@@ -78,6 +81,10 @@ class Estimate:
         kept = {f.name: builtins(getattr(self, f.name)) for f in fields(self) if f.name != "distribution"}
         return kept | dict(zip(("se", "df"), self._sampling(), strict=True))
 
+    def to_frame(self) -> pd.DataFrame:
+        """One row: metric, value, low, high, level, unit, over, n, n_clusters, n_excluded, method, note."""
+        return Estimates((), {(): self}).to_frame()
+
     def _repr_html_(self) -> str:
         return table(self.metric, _HEAD, [_row(self)])
 
@@ -94,6 +101,9 @@ NORMAL = 1.959963984540054
 """Half the width of a normal distribution's 95 % interval, in standard errors."""
 
 
+_COLUMNS = (
+    "metric", "value", "low", "high", "level", "unit", "over", "n", "n_clusters", "n_excluded", "method", "note",
+)  # fmt: skip
 _HEAD = ("value", "interval", "level", "unit", "n", "over", "method", "note")
 
 
@@ -136,6 +146,13 @@ class Estimates(Mapping[tuple[str, ...], Estimate]):
                 f"no estimate for {asked}; measured by ({', '.join(self.by)}): "
                 + "; ".join(", ".join(key) for key in self._estimates)
             ) from None
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per subject: its names, then as `Estimate.to_frame`."""
+        import pandas as pd
+
+        rows = [(*key, *(getattr(one, name) for name in _COLUMNS)) for key, one in self.items()]
+        return pd.DataFrame(rows, columns=[*self.by, *_COLUMNS])
 
     def _repr_html_(self) -> str:
         """One row per subject."""

@@ -1,4 +1,5 @@
-"""`recuse compare` from arguments to exit code: reads, compares, prints, and writes what was asked for."""
+"""`recuse compare` from arguments to exit code: reads, compares, prints, and writes what was asked for. The same
+verdict in Python: `compare`."""
 
 from __future__ import annotations
 
@@ -6,11 +7,13 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from recuse.gates import Gates
 from recuse.gates.upgrade_verdict import UpgradeVerdict
 from recuse.gates.uses import Uses
+from recuse.ratings import Ratings
+from recuse.readers.file_panel import ReadOptions, read
 from recuse.report.canonical_form import normalised
 from recuse.report.results_model import ResultsModel
 from recuse.report.upgrade_table import UpgradeTable, upgrade_tables
@@ -27,7 +30,10 @@ from recuse.upgrade.baseline_comparison import compare_baselines, read_estimates
 from recuse.upgrade.judge_upgrade import judge_upgrade, worst_of
 from recuse.upgrade.sources import Part, Source, open_sources, pair_up, split_arguments
 
-__all__ = ["compare"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["compare", "run_compare"]
 
 OWN_GATES = Path("evals") / "gates.toml"
 WORDS: QuestionWords = {"question": "upgrade", "title": "May a judge be replaced by its candidate?", "note": ""}
@@ -35,6 +41,32 @@ NAME = 22
 
 
 def compare(
+    before: Ratings | Path | str | pd.DataFrame, after: Ratings | Path | str | pd.DataFrame | None = None, *,
+    incumbent: str = "", candidate: str = "", gates: Path | str | None = None, change: Sequence[str] = (),
+    thresholds: Sequence[float] = (), **options: Unpack[ReadOptions],
+) -> UpgradeVerdict:  # fmt: skip
+    """Whether a candidate may replace the judge in use: what `recuse compare` decides of the same files or panels.
+
+    `after` is left out where `before` holds both judges. `incumbent`, the judge in use, and `candidate` are named where
+    they are not clear. `options` as of `recuse.read`, for what was not read yet. Of judges that were asked at several
+    places, the worst verdict. Raises `RecuseError` for what cannot be read or compared."""
+    if bool(incumbent) != bool(candidate):
+        raise RecuseError(f"name two judges, the one in use and its candidate, or none; got {incumbent or candidate}")
+    if options and isinstance(before, Ratings) and (after is None or isinstance(after, Ratings)):
+        raise RecuseError(f"{', '.join(options)}: give it to recuse.read, which made these ratings")
+    limits = Gates.load(_gates(Path(gates) if gates is not None else None), today=date.today())
+    given = [
+        Path(one) if isinstance(one, str) else one if isinstance(one, Path | Ratings) else read(one, **options)
+        for one in (before, after)
+        if one is not None
+    ]
+    mapping = {name: value for name, value in options.items() if name != "reader"}
+    sources = open_sources(given, limits, mapping, options.get("reader", ""))
+    names = (incumbent, candidate) if candidate else ()
+    return worst_of(verdict for _, verdict in _decide(sources, names, limits, change, thresholds))
+
+
+def run_compare(
     given: Sequence[str], mapping: Mapping[str, Any], *, gates: Path | None = None, change: Sequence[str] = (),
     thresholds: Sequence[float] = (), reader: str = "", html: Path | None = None, json: Path | None = None,
 ) -> int:  # fmt: skip
@@ -46,6 +78,19 @@ def compare(
     if any(one is not None for one in held):
         return _by_baselines(paths, held, names, limits, change, html, json)
     sources = open_sources(paths, limits, mapping, reader)
+    verdicts = _decide(sources, names, limits, change, thresholds)
+    worst = worst_of(verdict for _, verdict in verdicts)
+    results = _results(sources[-1], limits, verdicts) | {"headline": worst.sentence}
+    remarks = [visible(remark) for source in dict.fromkeys(sources) for remark in source.remarks]
+    print("\n".join([verdict_text(results, worst), *remarks]))
+    write_results(results, json, html)
+    return worst.exit_code
+
+
+def _decide(
+    sources: Sequence[Source], names: Sequence[str], limits: Gates, change: Sequence[str], thresholds: Sequence[float]
+) -> list[tuple[Part, UpgradeVerdict]]:
+    """The verdict at every place where both judges were asked."""
     pairs = list(pair_up(sources, names, change))
     if not pairs:
         raise RecuseError("the two judges were never asked the same: no task and protocol has both")
@@ -55,12 +100,7 @@ def compare(
             warnings.simplefilter("ignore", RuntimeWarning)  # a degenerate table is told in words, not by numpy
             wanted = upgrade.with_thresholds(thresholds) if thresholds else upgrade
             verdicts.append((part, judge_upgrade(limits, wanted, part.place, share=1 / len(pairs))))
-    worst = worst_of(verdict for _, verdict in verdicts)
-    results = _results(sources[-1], limits, verdicts) | {"headline": worst.sentence}
-    remarks = [visible(remark) for source in dict.fromkeys(sources) for remark in source.remarks]
-    print("\n".join([verdict_text(results, worst), *remarks]))
-    write_results(results, json, html)
-    return worst.exit_code
+    return verdicts
 
 
 def _by_baselines(
@@ -111,10 +151,7 @@ def _results(source: Source, gates: Gates, verdicts: Sequence[tuple[Part, Upgrad
 def verdict_text(results: Results, worst: UpgradeVerdict) -> str:
     """The whole text; lines are not wrapped. A table per task and protocol, each under its own sentence."""
     tables = upgrade_tables(ResultsModel(normalised(results)), minus="-")
-    first = 0 if len(worst.rows) else 1  # of what cannot be compared the sentence has the first reason
-    lines = [worst.sentence, *(f"  also: {reason}" for reason in worst.reasons[first:])]
-    if worst.steps:
-        lines += [f"  next: {step}" for step in worst.steps]
+    lines = worst.sentences
     for table in tables:
         if len(tables) > 1:
             lines += ["", f"{table.task}, {table.protocol}: {table.sentence}"]

@@ -11,7 +11,7 @@ from recuse.metrics.upgrade import Upgrade
 from recuse.panels.source_fixes import UNLOCK, unfixed
 from recuse.protocols import protocol as known_protocol
 from recuse.ratings import Ratings
-from recuse.readers.file_panel import FILE, FilePanel, load_file_panel
+from recuse.readers.file_panel import FILE, FilePanel, load_file_panel, panel_of
 from recuse.schema import RecuseError
 from recuse.suite import Elicitation, Selection, Suite
 
@@ -68,9 +68,11 @@ def split_arguments(given: Sequence[str]) -> tuple[list[Path], list[str]]:
     return paths, names
 
 
-def open_sources(paths: Sequence[Path], gates: Gates, given: Mapping[str, Any], reader: str = "") -> list[Source]:
-    """Each of the paths opened. Where one file needs more columns than the other to name its items, both are named by
-    these: a part of a file may look as if fewer would do."""
+def open_sources(
+    paths: Sequence[Path | Ratings], gates: Gates, given: Mapping[str, Any], reader: str = ""
+) -> list[Source]:
+    """Each of the paths opened, beside ratings that were read already. Where one file needs more columns than the other
+    to name its items, both are named by these: a part of a file may look as if fewer would do."""
     sources = [open_source(path, gates, given, reader) for path in paths]
     panels = [panel for source in sources for panel in source.selection.files.values()]
     names = max((panel.read.mapping.item for panel in panels), key=len, default=())
@@ -80,14 +82,16 @@ def open_sources(paths: Sequence[Path], gates: Gates, given: Mapping[str, Any], 
         return sources
     return [
         source
-        if panel.read.mapping.item == names
-        else open_source(source.path, gates, {**given, "item": names}, reader)
-        for source, panel in zip(sources, panels, strict=True)
+        if panel.read.mapping.item == names or isinstance(path, Ratings)
+        else open_source(path, gates, {**given, "item": names}, reader)
+        for path, source, panel in zip(paths, sources, panels, strict=True)
     ]
 
 
-def open_source(path: Path, gates: Gates, given: Mapping[str, Any], reader: str = "") -> Source:
-    """A panel file (.toml) or a file of ratings. `RecuseError` for what cannot be read."""
+def open_source(path: Path | Ratings, gates: Gates, given: Mapping[str, Any], reader: str = "") -> Source:
+    """A panel file (.toml), a file of ratings, or ratings. `RecuseError` for what cannot be read."""
+    if isinstance(path, Ratings):
+        return _file(panel_of(path))
     if path.suffix == ".toml":
         return _panel(path, gates)
     if not path.exists():

@@ -13,6 +13,8 @@ from recuse.experiments import plan_command
 from recuse.experiments.clearance import Case, Simulated, Word, error_of, share_cleared, words_for
 from recuse.experiments.plan_command import planned_size
 from recuse.experiments.simulated_files import Setting
+from recuse.readers.file_panel import read
+from recuse.schema import RecuseError
 
 ROOT = Path(__file__).resolve().parents[2]
 EVALS = ROOT / "evals"
@@ -94,6 +96,18 @@ def test_one_person_agrees_as_assumed(planned, tmp_path):
     assert "are assumed to agree by 0.55 (--agreement), for no text was rated by two" in out
 
 
+def test_the_plan_is_the_same_in_python(planned, tmp_path):
+    out, ratings, lines = planned(table(tmp_path)), read(tmp_path / "first-try.csv"), []
+    plan = plan_command.plan(ratings, evals=EVALS, show=lines.append)
+    assert (repr(plan), "\n".join(lines)) == (out.strip("\n"), out.strip("\n"))
+    frame = plan.to_frame()
+    assert list(frame.columns) == ["judge", "use", *plan.sizes, "needed"]
+    assert frame["needed"][0] == size_in(out)
+    assert "<td>one more person</td><td>grade</td>" in plan._repr_html_()
+    with pytest.raises(RecuseError, match="--people is measured from these ratings"):
+        plan_command.plan(ratings, people=3)
+
+
 def test_what_a_file_tells_is_not_given_as_well(recuse, tmp_path):
     outcome = recuse("plan", table(tmp_path), "--people", 3)
     assert outcome.code == 3
@@ -120,7 +134,7 @@ def test_a_panel_has_its_scale_its_systems_and_its_costs(planned):
 @pytest.mark.slow
 def test_drawn_files_are_asked(recuse, tmp_path, monkeypatch):
     """The whole way once, of a first try by its own people."""
-    monkeypatch.setitem(plan_command.run_plan.__kwdefaults__, "sizes", (30, 300))
+    monkeypatch.setitem(plan_command.plan.__kwdefaults__, "sizes", (30, 300))
     outcome = recuse("plan", table(tmp_path), "--evals", EVALS, "--processes", 1, "--runs", 5)
     assert (outcome.err, outcome.code) == ("", 0)
     few, many = re.search(r"^  to grade +(\d+) +(\d+) ", outcome.out, re.MULTILINE).groups()

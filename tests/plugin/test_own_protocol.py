@@ -11,8 +11,7 @@ pytest_plugins = ["pytester"]
 ONE_WORD = '''
     """One question, one word."""
 
-    from recuse.protocols import reading, wording
-    from recuse.schema import Judgement, Prompt
+    from recuse.ext import Judgement, Prompt, reading, wording
 
     OFFERS = "one_word_answers"
     FACTORS = {}
@@ -42,13 +41,13 @@ EVAL = '''
 
     import pytest
 
-    from recuse.metrics import coverage
+    from recuse.measures import parse_rate
 
     pytestmark = pytest.mark.asks("one_word_answers")
 
 
     def test_one_word(ratings, gate):
-        assert gate("parse_rate", coverage.parse_rate(ratings), asked="one word")
+        assert gate("parse_rate", parse_rate(ratings), asked="one word")
     '''
 SAID = {"ann": "yes", "bob": "no", "eve": "well..."}
 

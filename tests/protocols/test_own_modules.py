@@ -17,8 +17,7 @@ from recuse.schema import RawResponse, RecuseError
 from recuse.tasks import load_task
 
 ONE_WORD = """
-from recuse.protocols import reading, wording
-from recuse.schema import Judgement, Prompt
+from recuse.ext import Judgement, Prompt, reading, wording
 
 OFFERS = "fitness"
 FACTORS = {}
@@ -40,8 +39,7 @@ def read(task, item, factors, reply):
 """
 
 HOUSE_CHAT = """
-from recuse.judges.canonical import canonical
-from recuse.schema import Reply, Request
+from recuse.ext import Reply, Request, canonical
 
 
 def request(judge, prompt, seed):

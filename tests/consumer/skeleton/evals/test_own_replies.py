@@ -7,23 +7,22 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import consensus, coverage
-from recuse.metrics.measure import measure
-from recuse.ratings import Ratings
-from recuse.schema import Estimate, Estimates
+from recuse import Estimate, Ratings
+from recuse.ext import Estimates, measure
+from recuse.measures import parse_rate, self_bias
 
 pytestmark = pytest.mark.asks("scores")
 
 
 def test_parse_rate(ratings, gate):
     """Share of replies that can be used as they stand."""
-    assert gate("parse_rate", coverage.parse_rate(ratings))
+    assert gate("parse_rate", parse_rate(ratings))
 
 
 @pytest.mark.asks("peers", "authors")
 def test_self_bias(ratings, gate):
     """Own work against the other judges' view of it."""
-    assert gate("self_bias", consensus.self_bias(ratings))
+    assert gate("self_bias", self_bias(ratings))
 
 
 @pytest.mark.asks("people")

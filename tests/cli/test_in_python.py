@@ -1,0 +1,202 @@
+"""What the commands decide, decided from Python: the same words, causes and gates; what a judge wrote stays text."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import recuse as face
+from recuse.cli import OVERRIDES
+from recuse.readers.file_panel import ReadOptions
+from recuse.suite.shipped import shipped_evals
+
+ROOT = Path(__file__).parents[2]
+TWO_BY_TWO = ROOT / "tests" / "cli" / "two_judges_two_people.csv"
+PAIRS = ROOT / "fixtures" / "ratings" / "vicuna80_pairs.csv.gz"
+
+
+def long_table(folder: Path) -> Path:
+    """Scores of three systems by two judges and three people, one row per rating; one judge is lenient."""
+    rng = np.random.default_rng(4)
+    rows = ["item,system,rater,kind,score"]
+    for k in range(90):
+        quality = rng.normal(5 + k % 3)
+        for who in ("good", "lenient", "anna", "ben", "cora"):
+            given = round(float(np.clip(quality + 0.7 * rng.normal() + 2 * (who == "lenient"), 0, 10)))
+            rows.append(f"t{k // 3},s{k % 3},{who},{'judge' if who in ('good', 'lenient') else 'person'},{given}")
+    path = folder / "scores.csv"
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+def hostile_table(folder: Path) -> Path:
+    """A judge whose name is markup and moves the cursor."""
+    rng = np.random.default_rng(5)
+    word = {True: "pass", False: "fail"}
+    rows = ['item,judge <script>alert(1)</script>\x1b[2J,anna,ben']
+    rows += [f"t{k},{word[rng.random() < 0.5]},{word[k % 2 == 0]},{word[k % 2 == 0]}" for k in range(60)]
+    path = folder / "hostile.csv"
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+# --------------------------------------------------------------------------- check
+
+
+@pytest.mark.parametrize(
+    ("given", "options"),
+    [(TWO_BY_TWO, {}), (PAIRS, {}), (long_table, {}), (long_table, {"use": "rank"}),
+     (long_table, {"judges": "lenient,good", "people": ["anna", "ben"]})],
+    ids=["pass or fail", "pairs", "scores", "use", "raters"],
+)  # fmt: skip
+def test_one_file_has_one_decision_by_the_command_and_in_python(recuse, tmp_path, given, options):
+    path = given(tmp_path) if callable(given) else given
+    typed = {name: value if isinstance(value, str) else ",".join(value) for name, value in options.items()}
+    printed = recuse("check", path, "--json", tmp_path / "r.json", *(f"--{k}={v}" for k, v in typed.items()))
+    by_command = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["decision"]
+    decision = face.check(face.read(path, **options))
+    assert json.loads(json.dumps(decision.record())) == by_command
+    assert decision.exit_code == printed.code
+    assert all(line in printed.out.splitlines() for line in repr(decision).splitlines()[:8])
+    rows = decision.to_frame()
+    assert list(rows.columns) == ["judge", "use", "word", "cause"]
+    assert rows["cause"].tolist() == [judge["cause"] for judge in by_command["judges"]]
+
+
+def test_the_use_is_stated_while_reading_or_while_checking(tmp_path):
+    path = long_table(tmp_path)
+    read, asked = face.check(face.read(path, use="rank")), face.check(face.read(path), use=["rank"])
+    assert repr(read) == repr(asked)
+    assert {judge.use for judge in read.judges if judge.stated} == {"rank"}
+    ratings = face.read(path)
+    before = repr(face.check(ratings))
+    face.check(ratings, use="rank")
+    assert repr(face.check(ratings)) == before, "asking for one use leaves the ratings as they were"
+
+
+def test_a_data_frame_is_read_as_the_file_that_it_came_from(tmp_path):
+    path = long_table(tmp_path)
+    frame = pd.read_csv(path)
+    expected = [(j.word, j.cause) for j in face.check(path).judges]
+    for given in (frame, frame.set_index("item"), frame.astype({"score": float, "rater": "category"})):
+        assert [(j.word, j.cause) for j in face.check(given).judges] == expected
+    assert face.read(frame, value="score").table["score"].tolist() == face.read(path).table["score"].tolist()
+
+
+def test_ratings_made_in_python_are_decided_as_the_same_rows_of_a_file(tmp_path):
+    path = long_table(tmp_path)
+    read = face.read(path)
+    made = face.Ratings.of(read.table, scales=read.scales)
+    assert [(j.judge, j.use, j.word, j.cause) for j in face.check(made).judges] == [
+        (j.judge, j.use, j.word, j.cause) for j in face.check(read).judges
+    ]
+
+
+def test_several_files_are_read_as_the_command_reads_them(recuse, tickets, tmp_path):
+    old = tickets(lambda truth, rng: truth, name="march.csv")
+    new = tickets(lambda truth, rng: np.where(rng.random(len(truth)) < 0.6, truth, ~truth), name="april.csv")
+    printed = recuse("check", old, new)
+    for ratings in (face.read(old, new), face.read([str(old), new])):
+        assert repr(face.check(ratings)).splitlines()[0] == printed.first
+
+
+def test_files_of_one_rater_each_are_one_table(recuse, tmp_path):
+    frame = pd.read_csv(long_table(tmp_path))
+    paths = []
+    for rater, rows in frame.groupby("rater", sort=False):
+        paths.append(tmp_path / f"{rater}.csv")
+        rows[["item", "system", "score"]].to_csv(paths[-1], index=False)
+    printed = recuse("check", "--raters", "--people=anna,ben,cora", *paths)
+    ratings = face.read(paths, raters=True, people=["anna", "ben", "cora"])
+    assert (ratings.judges, ratings.persons) == (("good", "lenient"), ("anna", "ben", "cora"))
+    assert printed.out.startswith(repr(face.check(ratings)).splitlines()[0])
+
+
+def test_limits_of_ones_own_decide(tmp_path):
+    limits = (shipped_evals() / "gates.toml").read_text(encoding="utf-8")
+    before, _, after = limits.partition("[share_bias]")
+    own = tmp_path / "gates.toml"
+    own.write_text(f"{before}[share_bias]{after.replace('within = [-0.1, 0.1]', 'within = [-0.01, 0.01]', 1)}")
+    assert own.read_text(encoding="utf-8") != limits
+    shipped, strict = face.check(TWO_BY_TWO), face.check(TWO_BY_TWO, gates=own)
+    assert (shipped.judges[0].word, strict.judges[0].word) == ("cleared", "undecided")
+    with pytest.raises(face.RecuseError, match=r"none\.toml"):
+        face.check(TWO_BY_TWO, gates=tmp_path / "none.toml")
+
+
+# --------------------------------------------------------------------------- compare
+
+
+def test_one_pair_of_judges_has_one_verdict_by_the_command_and_in_python(recuse, tmp_path):
+    path = long_table(tmp_path)
+    printed = recuse("compare", path, "good", "lenient", "--json", tmp_path / "r.json")
+    [row] = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["upgrades"]
+    ratings = face.read(path)
+    for verdict in (
+        face.compare(ratings, incumbent="good", candidate="lenient"),
+        face.compare(str(path), path, incumbent="good", candidate="lenient"),
+        face.compare(ratings, pd.read_csv(path), incumbent="good", candidate="lenient"),
+    ):
+        assert printed.out.startswith(repr(verdict))
+        assert (verdict.exit_code, verdict.word) == (printed.code, row["verdict"])
+        assert verdict.to_frame()["gate"].tolist() == [one["gate"] for one in row["rows"]]
+    with pytest.raises(face.RecuseError, match="name two judges"):
+        face.compare(ratings, incumbent="good")
+    with pytest.raises(face.RecuseError, match=r"scale: give it to recuse\.read"):
+        face.compare(ratings, incumbent="good", candidate="lenient", scale="0-10")
+
+
+# --------------------------------------------------------------------------- what is wrong, and what is hostile
+
+
+@pytest.mark.parametrize(
+    ("options", "typed"),
+    [({"item": "nowhere"}, ["--item", "nowhere"]), ({"threshold": "high"}, ["--threshold", "high"]),
+     ({"use": "decoration"}, ["--use", "decoration"]), ({"reader": "nobody"}, ["--reader", "nobody"])],
+    ids=["item", "threshold", "use", "reader"],
+)  # fmt: skip
+def test_what_is_wrong_is_said_in_the_words_of_the_command(recuse, tmp_path, options, typed):
+    path = long_table(tmp_path)
+    printed = recuse("check", path, *typed)
+    with pytest.raises(face.RecuseError) as error:
+        face.check(path, **options)
+    assert printed.err == f"recuse: {error.value}\n"
+
+
+def test_what_is_no_table_of_ratings_is_said():
+    with pytest.raises(face.RecuseError, match=r"^nowhere\.csv is not there$"):
+        face.read("nowhere.csv")
+    with pytest.raises(face.RecuseError, match="needs a file"):
+        face.read()
+    frame = pd.DataFrame([[1, 2, 3]], columns=["item", "judge", "judge"])
+    with pytest.raises(face.RecuseError, match="DataFrame: two columns are called 'judge'"):
+        face.read(frame)
+    with pytest.raises(face.RecuseError, match="DataFrame holds no row"):
+        face.read(pd.DataFrame(columns=["item", "judge"]))
+    with pytest.raises(face.RecuseError, match=r"people: give it to recuse\.read"):
+        face.check(face.read(TWO_BY_TWO), people="anna")
+
+
+def test_the_options_of_the_command_are_the_arguments():
+    further = {"use", "threshold", "reader", "raters"}
+    assert set(ReadOptions.__annotations__) == {name for name, _, _ in OVERRIDES} | further
+
+
+def test_what_a_judge_is_called_is_text(tmp_path):
+    ratings = face.read(hostile_table(tmp_path))
+    [judge] = ratings.judges
+    assert "<script>" in judge
+    twice = pd.concat([ratings.table, ratings.table[ratings.table["rater"] == judge].assign(rater="<b>next</b>")])
+    both = face.Ratings.of(twice, scales=ratings.scales)
+    verdict = face.compare(both, incumbent=judge, candidate="<b>next</b>")
+    decision, estimates = face.check(both), face.measures.human_ceiling(both)
+    for one in (decision, verdict, estimates, both):
+        page = one._repr_html_()
+        assert "<script" not in page
+        assert "<b>" not in page
+        assert "\x1b" not in page + (repr(one) if one in (decision, verdict) else "")
+    assert "&lt;script&gt;" in decision._repr_html_()

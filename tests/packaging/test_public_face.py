@@ -1,0 +1,124 @@
+"""`import recuse` is light and shows what is public; the pages say the same, and their examples run."""
+
+from __future__ import annotations
+
+import ast
+import pkgutil
+import re
+import shutil
+import subprocess
+import sys
+from importlib import import_module
+from inspect import isfunction
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from imports import ENGINE, ROOT
+
+import recuse
+from recuse import ext, measures
+
+HEAVY = ("numpy", "pandas", "scipy", "pytest", "pydantic", "jinja2", "typing")
+FACES = {"recuse": recuse, "recuse.ext": ext}
+
+
+# --------------------------------------------------------------------------- light
+
+
+@pytest.mark.parametrize(
+    ("code", "allowed"),
+    [
+        ("import recuse; dir(recuse)", set()),
+        ("import recuse; assert len(dir(recuse.measures)) > 100; dir(recuse.ext)", {"typing"}),
+        ("import recuse; recuse.Estimate", {"typing"}),
+        ("import recuse; recuse.ext.measure", {"typing", "numpy", "pandas", "scipy"}),
+    ],
+)
+def test_nothing_heavy_is_imported_before_it_is_used(code, allowed):
+    show = f"{code}; import sys; print(*(m for m in {HEAVY!r} if m in sys.modules))"
+    done = subprocess.run([sys.executable, "-S", "-c", show], capture_output=True, text=True, check=False,
+                          env={"PYTHONPATH": ":".join([str(ROOT), *sys.path])})  # fmt: skip
+    assert set(done.stdout.split()) <= allowed, done.stderr
+    assert done.returncode == 0, done.stderr
+
+
+# --------------------------------------------------------------------------- one list of names
+
+
+def typed(module: ModuleType) -> dict[str, str]:
+    """Name -> module, as the imports say that type checkers read."""
+    tree = ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))
+    [block] = [node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    lines = [line for line in block.body if isinstance(line, ast.ImportFrom)]
+    return {alias.name: str(line.module) for line in lines for alias in line.names}
+
+
+@pytest.mark.parametrize("name", FACES)
+def test_every_public_name_is_there_and_is_what_a_type_checker_sees(name):
+    module = FACES[name]
+    homes = typed(module)
+    assert sorted(homes) == sorted(module.__all__)
+    assert set(module.__all__) <= set(dir(module))
+    for public, home in homes.items():
+        there = getattr(import_module(home), public)
+        got = getattr(module, public)
+        assert got is there or got.__call__ is there, f"{name}.{public}"
+
+
+@pytest.mark.parametrize("module", [recuse, ext, measures])
+def test_a_name_that_is_not_there_is_an_attribute_error(module):
+    with pytest.raises(AttributeError, match="nonsense"):
+        _ = module.nonsense
+
+
+# --------------------------------------------------------------------------- measures
+
+
+def measures_of(package: str) -> list[str]:
+    """Functions below `@measure`, by what is in memory once everything is imported."""
+    folder = import_module(package)
+    modules = [import_module(info.name) for info in pkgutil.walk_packages(folder.__path__, f"{package}.")]
+    functions = [(module, value) for module in modules for value in vars(module).values() if isfunction(value)]
+    wrapped = [(module, value) for module, value in functions if value.__code__.co_name == "computed"]
+    return [value.__name__ for module, value in wrapped if value.__module__ == module.__name__]
+
+
+def test_the_list_of_measures_is_what_there_is():
+    packages = [name for name in ("metrics", "papers") if (ENGINE / name).is_dir()]
+    reality = sorted(name for package in packages for name in measures_of(f"recuse.{package}"))
+    assert len(reality) > 100
+    assert dir(measures) == reality, "each by a name of its own"
+    for name in reality:
+        assert getattr(measures, name).__name__ == name
+    beside = [path for path in ENGINE.rglob("*.py") if "\n@measure(" in path.read_text(encoding="utf-8")]
+    assert {path.relative_to(ENGINE).parts[0] for path in beside} <= {"metrics", "papers", "measures.py"}
+
+
+# --------------------------------------------------------------------------- the pages
+
+
+def test_the_page_names_what_is_public_and_nothing_else():
+    text = (ROOT / "docs" / "public.md").read_text(encoding="utf-8")
+    sections = dict(re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL))
+    for name, module in FACES.items():
+        cells = re.findall(r"^\| (`.*?) \|", sections[name], re.MULTILINE)
+        named = [public for cell in cells for public in re.findall(r"`(\w+)`", cell)]
+        assert sorted(named) == sorted(module.__all__)
+
+
+def test_the_blocks_of_the_notebook_page_run_and_show_what_they_give(tmp_path, monkeypatch, capsys):
+    shutil.copy(ROOT / "tests" / "cli" / "two_judges_two_people.csv", tmp_path / "ratings.csv")
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs" / "notebook.md").read_text(encoding="utf-8")
+    names: dict[str, object] = {}
+    shown = ""
+    for language, block in re.findall(r"^```(\w+)\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        if language == "text":
+            assert shown == block
+        else:
+            capsys.readouterr()
+            for line in ast.parse(block).body:  # "single" prints what an expression gives, as a notebook does
+                exec(compile(ast.Interactive([line]), "docs/notebook.md", "single"), names)
+            shown = capsys.readouterr().out
+    assert "Anne" in str(names["message"])
