@@ -128,7 +128,8 @@ class Decision:
         further = [j for j in self.judges if not j.stated]
         for use in dict.fromkeys(j.use for j in further):
             names = {w: [j.judge for j in further if (j.use, j.word) == (use, w)] for w in BEST_FIRST}
-            lines.append(f"  to {use}: " + "; ".join(f"{w}: {', '.join(those)}" for w, those in names.items() if those))
+            words = [f"{printed(word)}: {', '.join(those)}" for word, those in names.items() if those]
+            lines.append(f"  to {use}: {'; '.join(words)}")
         return lines
 
     def __repr__(self) -> str:
@@ -136,7 +137,7 @@ class Decision:
 
     def _repr_html_(self) -> str:
         head = ("judge", "use", "word", "cause", "next")
-        rows = [(j.judge, j.use, j.word, j.cause, j.next) for j in self.judges]
+        rows = [(j.judge, j.use, printed(j.word), j.cause, j.next) for j in self.judges]
         return table(self.lines[1], head, rows)
 
     def to_frame(self) -> pd.DataFrame:

@@ -128,7 +128,7 @@ class UpgradeVerdict(Deferring):
 
     def _repr_html_(self) -> str:
         rows = [
-            (_title(v), v.outcome, v.estimate.value, span(v.estimate.low, v.estimate.high), v.rule.limit_text)
+            (_title(v), printed(v.outcome), v.estimate.value, span(v.estimate.low, v.estimate.high), v.rule.limit_text)
             for v in self.rows
         ]
         return table(self.sentence, ("component", "outcome", "value", "interval", "limit"), rows)
