@@ -72,7 +72,7 @@ def test_all_ten_rows_are_there_and_nothing_else(results: Mapping[str, Any]) -> 
 
 def test_twelve_of_twenty_significant_and_all_twelve_survive_holm(results: Mapping[str, Any]) -> None:
     (tally,) = (e["estimate"] for e in results["measurements"] if e["estimate"]["metric"] == "significant_tests")
-    assert tally["detail"]["told"] == "12 of 20 significant, all 12 survive Holm"
+    assert tally["detail"]["summary"] == "12 of 20 significant, all 12 survive Holm"
     assert (tally["value"], tally["n"], tally["n_excluded"]) == (12, 20, 0)
     assert sum(int(row["sig_r"]) + int(row["sig_g"]) for row in ROWS) == 12
 

@@ -50,7 +50,7 @@ def test_who_is_best_is_learnt_on_other_texts():
 
 def test_offset_calibration_helps_nine_of_ten_of_the_paper_s_judges(published):
     found = calibration_helps(published).of(calibration="offset")
-    assert (found.detail["helped"], found.detail["asked"]) == (9, 10)
+    assert (found.detail["helped"], found.detail["tried"]) == (9, 10)
 
 
 def test_the_paper_s_judges_together_after_calibration(published):
