@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.losses import add_losses
 from recuse.metrics.measure import measure
-from recuse.metrics.paired import MARGIN, paired_change
+from recuse.metrics.paired_items import MARGIN, paired_change
 from recuse.ratings import Numeric, RatingArray, Ratings
 from recuse.ratings.array import arrays_by_level, judges_array
 from recuse.ratings.factors import DIRECTION, LEVELS

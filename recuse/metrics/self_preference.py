@@ -37,7 +37,7 @@ from recuse.metrics.estimates import number
 from recuse.metrics.losses import add_losses
 from recuse.metrics.measure import measure
 from recuse.metrics.own_text import contrast, missing_text, own_place, self_received_given, why_not_comparable
-from recuse.metrics.paired import MARGIN, bounded_test, paired_estimate, paired_test
+from recuse.metrics.paired_items import MARGIN, bounded_test, paired_estimate, paired_test
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import judges_array
 from recuse.schema import Estimate, Estimates

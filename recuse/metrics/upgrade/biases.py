@@ -16,7 +16,7 @@ from recuse.metrics import consensus, length, position, self_preference
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.injection import success_rate
 from recuse.metrics.measure import describe
-from recuse.metrics.upgrade.distributions import Folded
+from recuse.metrics.upgrade.change_distributions import Folded
 from recuse.metrics.upgrade.pairing import Upgrade
 from recuse.ratings import Ratings
 from recuse.ratings.pair_array import CHOICES

@@ -13,7 +13,7 @@ from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import describe
 from recuse.metrics.right_choices import right_first, right_responses
 from recuse.metrics.upgrade.change import METHOD, agreement_of_two, change, codes, no_change, repeats, smallest
-from recuse.metrics.upgrade.distributions import Hidden, mean_change
+from recuse.metrics.upgrade.change_distributions import Hidden, mean_change
 from recuse.metrics.upgrade.pairing import Pair, Upgrade
 from recuse.schema import Estimate
 

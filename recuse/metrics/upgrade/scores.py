@@ -20,7 +20,7 @@ from recuse.metrics.upgrade.change import (
     span_of,
     with_a_swap,
 )
-from recuse.metrics.upgrade.distributions import Hidden, Largest, Within, mean_change
+from recuse.metrics.upgrade.change_distributions import Hidden, Largest, Within, mean_change
 from recuse.metrics.upgrade.pairing import Pair
 from recuse.ratings.answers import WON, Answers
 from recuse.ratings.array import mean_of

@@ -16,7 +16,7 @@ import numpy as np
 from recuse.metrics.estimates import undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.metrics.own_text import missing_text, own_place, self_received_given
-from recuse.metrics.paired import paired_estimate, paired_test
+from recuse.metrics.paired_items import paired_estimate, paired_test
 from recuse.ratings import RatingArray, Ratings, mean_of
 from recuse.ratings.array import judges_array
 from recuse.schema import Estimate, Estimates

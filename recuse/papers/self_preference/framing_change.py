@@ -10,7 +10,7 @@ import numpy as np
 from recuse.metrics.estimates import number
 from recuse.metrics.measure import measure
 from recuse.metrics.own_text import contrast, missing_text, own_place, self_received_given, why_not_comparable
-from recuse.metrics.paired import MARGIN, paired_change, paired_estimate
+from recuse.metrics.paired_items import MARGIN, paired_change, paired_estimate
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import arrays_by_level
 from recuse.ratings.factors import DIRECTION, LEVELS

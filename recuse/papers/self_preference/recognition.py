@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
 from recuse.metrics.own_text import contrast, missing_text, own_place
-from recuse.metrics.paired import bounded_test, paired_estimate
+from recuse.metrics.paired_items import bounded_test, paired_estimate
 from recuse.papers.self_preference.overconfidence import rank_correlation
 from recuse.ratings import Ratings, mean_of
 from recuse.ratings.array import judges_array
