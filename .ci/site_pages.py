@@ -111,7 +111,8 @@ def questions() -> str:
         tree = ast.parse(path.read_text(encoding="utf-8"))
         title, _, note = (ast.get_docstring(tree) or "").partition("\n")
         parts += [f"## {title}", f"`evals/{path.name}`", note.strip()]
-        used = sorted(set(described) & set(measured_in(tree)))
+        taken = measured_in(tree)
+        used = sorted(key for key in described if key[1] in taken)
         place = f"q-{path.stem.removeprefix('test_')}"
         parts += [shown(place, title) if place in drawn else "", computed(note, used, described), *tests_of(tree)]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -199,20 +200,20 @@ def tests_of(tree: ast.Module) -> Iterator[str]:
     )
 
 
-def measured_in(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """(module below recuse, function) of the measures that a file names."""
-    origin: dict[str, str] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(MEASURED):
-            inside = (node.module or "").removeprefix("recuse.")
-            for alias in node.names:
-                origin[alias.asname or alias.name] = f"{inside}.{alias.name}"
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in origin:
-            yield origin[node.value.id], node.attr
-        elif isinstance(node, ast.Name) and "." in origin.get(node.id, ""):
-            module, _, name = origin[node.id].rpartition(".")
-            yield module, name
+def measured_in(tree: ast.Module) -> set[str]:
+    """The functions that a file takes from recuse, by name or from a module: measures are among them."""
+    origin = {
+        alias.asname or alias.name: alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("recuse")
+        for alias in node.names
+    }
+    of_modules = {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in origin
+    }
+    return {*origin.values(), *of_modules}
 
 
 # --------------------------------------------------------------------------- measures

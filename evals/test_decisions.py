@@ -10,35 +10,35 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import expert
+from recuse import measures
 
 
 @pytest.mark.asks("scores", "people_items", "positive", "expert")
 def test_sensitivity(ratings, gate):
     """Does it find what the expert finds?"""
-    assert gate("sensitivity", expert.sensitivity(ratings))
+    assert gate("sensitivity", measures.sensitivity(ratings))
 
 
 @pytest.mark.asks("scores", "people_items", "positive", "expert")
 def test_specificity(ratings, gate):
     """Does it leave alone what the expert leaves?"""
-    assert gate("specificity", expert.specificity(ratings))
+    assert gate("specificity", measures.specificity(ratings))
 
 
 @pytest.mark.asks("scores", "people_items", "positive", "two_people")
 def test_error_rates_against_most(ratings, measure):
     """The same against what most of several people say."""
-    measure(expert.sensitivity(ratings))
-    measure(expert.specificity(ratings))
+    measure(measures.sensitivity(ratings))
+    measure(measures.specificity(ratings))
 
 
 @pytest.mark.asks("scores", "people_items", "positive")
 def test_share_bias(ratings, gate):
     """Would it report as many of them as people do?"""
-    assert gate("share_bias", expert.share_bias(ratings))
+    assert gate("share_bias", measures.share_bias(ratings))
 
 
 @pytest.mark.asks("scores", "people_items", "several_options", "expert")
 def test_expert_kappa(ratings, gate):
     """Of several labels, does it give the expert's?"""
-    assert gate("expert_kappa", expert.expert_kappa(ratings))
+    assert gate("expert_kappa", measures.expert_kappa(ratings))

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.papers.merchant_risk.explanations import explanation_findings
+from recuse import measures
 
 pytestmark = pytest.mark.asks("scores", "numbers", "explanations")
 
 
 def test_explanations(ratings, measure):
     """Share of the explanations in which each is found, judge by judge."""
-    measure(explanation_findings(ratings))
+    measure(measures.explanation_finding(ratings))

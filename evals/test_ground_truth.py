@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import ground_truth
-from recuse.papers.merchant_risk import pick_overlap, picks_by_year
-from recuse.papers.merchant_risk.three_sources import three_sources
+from recuse import measures
 
 pytestmark = pytest.mark.asks("picks", "reference")
 
@@ -18,27 +16,27 @@ pytestmark = pytest.mark.asks("picks", "reference")
 @pytest.mark.asks(rests_on="margins")  # rho and n, which papers print
 def test_rank_correlation(ratings, gate):
     """Rank correlation of assigned level and true value."""
-    assert gate("ground_truth", ground_truth.rank_correlation(ratings))
+    assert gate("ground_truth", measures.rank_correlation(ratings))
 
 
 def test_misassignments(ratings, measure):
     """Which items sit one level off, which further, and does the mean value rise level by level?"""
-    measure(ground_truth.misassignments(ratings))
-    measure(ground_truth.progression(ratings))
+    measure(measures.misassignments(ratings))
+    measure(measures.progression(ratings))
 
 
 def test_years(ratings, measure):
     """Does it follow the data of every year, where the data tell years apart?"""
-    measure(picks_by_year.yearly_rank_correlation(ratings))
+    measure(measures.yearly_rank_correlation(ratings))
 
 
 @pytest.mark.asks("peers", rests_on="margins")  # the picks themselves, which the study prints
 def test_overlap(ratings, measure):
     """Which items do several models pick, and do they put them on the same level?"""
-    measure(pick_overlap.pick_overlap(ratings))
+    measure(measures.pick_overlap(ratings))
 
 
 @pytest.mark.asks("picks", "scores", "authors", "people", rests_on="cells")
 def test_three_sources(ratings, measure):
     """Peers, people and data: do they rank the models alike?"""
-    measure(three_sources(ratings))
+    measure(measures.three_sources(ratings))

@@ -10,38 +10,38 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.papers.indeterminacy import decision_consistency, performance_definitions, response_sets
+from recuse import measures
 
 
 @pytest.mark.asks("forced_choices", "two_people")
 def test_decisions(ratings, measure):
     """Does it let through what people let through, and find as much as they do, at every threshold?"""
-    measure(decision_consistency.decision_consistency(ratings))
-    measure(decision_consistency.prevalence_bias(ratings))
+    measure(measures.decision_consistency(ratings))
+    measure(measures.prevalence_bias(ratings))
 
 
 @pytest.mark.asks("forced_choices", "two_people")
 def test_decisions_over_beta(ratings, measure):
     """Does that survive if up to 4 in 10 of those who chose otherwise would have accepted it too?"""
-    measure(decision_consistency.consistency_over_beta(ratings))
-    measure(decision_consistency.bias_over_beta(ratings))
+    measure(measures.consistency_over_beta(ratings))
+    measure(measures.bias_over_beta(ratings))
 
 
 @pytest.mark.asks("forced_choices", "two_people")
 def test_agreement_by_definition(ratings, measure):
     """How well does it agree with people, by what of their answers is kept?"""
-    measure(performance_definitions.performance(ratings))
+    measure(measures.performance(ratings))
 
 
 @pytest.mark.asks("forced_choices", "two_people")
 def test_ratings_needed(ratings, measure):
     """How many ratings per text would settle it, and how far could people's own share move?"""
-    measure(response_sets.ratings_needed(ratings))
-    measure(decision_consistency.prevalence_shift(ratings))
+    measure(measures.ratings_needed(ratings))
+    measure(measures.prevalence_shift(ratings))
 
 
 @pytest.mark.asks("forced_choices", "response_sets", "people_items")
 def test_response_sets(ratings, measure):
     """How often do raters accept several options, and what did those mean who chose otherwise?"""
-    measure(response_sets.indeterminate_share(ratings))
-    measure(response_sets.accepted_both(ratings))
+    measure(measures.indeterminate_share(ratings))
+    measure(measures.accepted_both(ratings))

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.papers.merchant_risk.joint_scoring import joint_shift, ranking_follows_scores
+from recuse import measures
 
 pytestmark = pytest.mark.asks("scores", "numbers", "ranking")
 
 
 def test_joint_scoring(ratings, measure):
     """Ranking against own scores; scores with all texts in view against scores of one alone."""
-    measure(ranking_follows_scores(ratings))
-    measure(joint_shift(ratings))
+    measure(measures.ranking_follows_scores(ratings))
+    measure(measures.joint_shift(ratings))

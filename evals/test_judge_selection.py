@@ -8,23 +8,23 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.papers.indeterminacy import common_classes, judge_selection
+from recuse import measures
 
 
 @pytest.mark.asks("forced_choices", "two_people", "peers")
 def test_chosen_judge(ratings, measure):
     """Is the judge that a measure chooses the best one?"""
-    measure(judge_selection.best_judge(ratings))
-    measure(judge_selection.selection_regret(ratings))
+    measure(measures.best_judge(ratings))
+    measure(measures.selection_regret(ratings))
 
 
 @pytest.mark.asks("forced_choices", "two_people", "peers")
 def test_chosen_judge_over_beta(ratings, measure):
     """Does the choice survive if up to 4 in 10 of those who chose otherwise would have accepted it too?"""
-    measure(judge_selection.regret_over_beta(ratings))
+    measure(measures.regret_over_beta(ratings))
 
 
 @pytest.mark.asks("forced_choices", "three_judges")
 def test_without_labels(ratings, measure):
     """What do the judges' answers alone say? Not who is right."""
-    measure(common_classes.common_class_recall(ratings))
+    measure(measures.common_class_recall(ratings))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.papers.merchant_risk import criterion_bias, judge_profiles, kendalls_w, name_shift
+from recuse import measures
 
 # Means of each judge and text, and their spread over repeats, say all of it.
 pytestmark = pytest.mark.asks("scores", "numbers", "peers", rests_on="cells")
@@ -18,24 +18,24 @@ pytestmark = pytest.mark.asks("scores", "numbers", "peers", rests_on="cells")
 @pytest.mark.asks("several_targets")
 def test_common_order(ratings, measure):
     """Do all judges put the texts in one order?"""
-    measure(kendalls_w.kendalls_w(ratings))
+    measure(measures.kendalls_w(ratings))
 
 
 @pytest.mark.asks("names")
 def test_names_on_everybodys_work(ratings, measure):
     """Every judge on every author: how far does showing the name move the score, and does the order survive?"""
-    measure(name_shift.name_shift(ratings))
-    measure(name_shift.rank_stability(ratings))
+    measure(measures.name_shift(ratings))
+    measure(measures.rank_stability(ratings))
 
 
 @pytest.mark.asks("authors", "parts")
 def test_self_bias_by_criterion(ratings, measure):
     """Which part of the judgement does a judge's self-bias sit in?"""
-    measure(criterion_bias.criterion_self_bias(ratings))
+    measure(measures.criterion_self_bias(ratings))
 
 
 @pytest.mark.asks("authors")
 def test_across_judges(ratings, measure):
     """Are self-critical judges closer to people, do good authors hold themselves down, who spans how much?"""
-    measure(judge_profiles.profile_correlations(ratings))
-    measure(judge_profiles.self_bias_span(ratings))
+    measure(measures.profile_correlation(ratings))
+    measure(measures.self_bias_span(ratings))

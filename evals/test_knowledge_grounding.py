@@ -9,29 +9,29 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.papers.illusion import evidence_overlap, knowledge_grounding, planted_flaws
+from recuse import measures
 
 
 @pytest.mark.asks("scores", "rubric_source", "peers", "items", "numbers")
 def test_delta_k(ratings, measure):
     """Agreement by rubrics from knowledge, less agreement by the checklist."""
-    measure(knowledge_grounding.delta_k(ratings))
+    measure(measures.delta_k(ratings))
 
 
 @pytest.mark.asks("scores", "rubric_source", "peers", "items", "numbers")
 def test_groups(ratings, measure):
     """The same within each domain and language; and is it more in one domain than in another?"""
-    measure(knowledge_grounding.delta_k_by_group(ratings))
-    measure(knowledge_grounding.domain_selectivity(ratings))
+    measure(measures.delta_k_by_group(ratings))
+    measure(measures.domain_selectivity(ratings))
 
 
 @pytest.mark.asks("scores", "twins", "items", "numbers")
 def test_planted_flaws(ratings, gate):
     """Does a polished text with a deep flaw get away with it?"""
-    assert gate("flaw_penalty", planted_flaws.flaw_penalty(ratings))
+    assert gate("flaw_penalty", measures.flaw_penalty(ratings))
 
 
 @pytest.mark.asks("scores", "quotes", "peers", "items", "numbers")
 def test_evidence(ratings, measure):
     """Do judges that agree on a text cite the same places in it?"""
-    measure(evidence_overlap.evidence_overlap(ratings))
+    measure(measures.evidence_overlap(ratings))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.papers.self_preference.known_scores import known_score_error
+from recuse import measures
 
 pytestmark = pytest.mark.asks("scores", "numbers", "right_scores")
 
@@ -16,4 +16,4 @@ pytestmark = pytest.mark.asks("scores", "numbers", "right_scores")
 @pytest.mark.asks(rests_on="pairs")  # the texts were written for this project: what a study printed is about others
 def test_known_scores(ratings, measure):
     """Score less right score, text by text."""
-    measure(known_score_error(ratings))
+    measure(measures.known_score_error(ratings))

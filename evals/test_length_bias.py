@@ -8,36 +8,35 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import length
-from recuse.papers.self_preference import length_reference
+from recuse import measures
 
 
 @pytest.mark.asks("length_twins")
 def test_padding_preference(ratings, gate):
     """How much more than half the padded twin wins."""
-    assert gate("padding", length.padding_preference(ratings))
+    assert gate("padding", measures.padding_preference(ratings))
 
 
 @pytest.mark.asks("scores", "numbers", "peers", "items", "lengths")
 def test_length_in_scores(ratings, measure):
     """What a doubling of a text's length adds to its score, beyond what the peers add."""
-    measure(length.length_coefficient(ratings))
+    measure(measures.length_coefficient(ratings))
 
 
 @pytest.mark.asks("choices", "peers", "lengths")
 def test_length_in_choices(ratings, measure):
     """Win share per doubling of the length, beyond what the peers give."""
-    measure(length.choice_length_coefficient(ratings))
+    measure(measures.choice_length_coefficient(ratings))
 
 
 @pytest.mark.asks("scores", "numbers", "peers", "items", "lengths")
 def test_like_length_in_scores(ratings, measure):
     """Would meeting the text nearest in length alone take a liking for length down? Scores decide who wins, so that
     every text meets every other of its item."""
-    measure(length_reference.same_length_reference(ratings))
+    measure(measures.same_length_reference(ratings))
 
 
 @pytest.mark.asks("choices", "peers", "lengths")
 def test_like_length_in_choices(ratings, measure):
     """The same where judges chose between two texts."""
-    measure(length_reference.same_length_reference(ratings))
+    measure(measures.same_length_reference(ratings))

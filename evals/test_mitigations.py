@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.papers.self_preference import escalation, inverted_juries, mitigation
+from recuse import measures
 
 pytestmark = pytest.mark.asks("numbers", "peers")
 
@@ -17,17 +17,17 @@ pytestmark = pytest.mark.asks("numbers", "peers")
 def test_what_if(ratings, measure):
     """Averaging and weighing judges (by how well they predict a text, by how their own texts win, in scores or in
     choices), mixing both directions of the scale, expected scores, parts scored one by one."""
-    measure(mitigation.what_if(ratings))
+    measure(measures.self_preference_change(ratings))
 
 
 @pytest.mark.asks("scores", "direction")
 def test_part_inverted_jury(ratings, measure):
     """Is a jury more reliable, or nearer the truth, where half of it is asked on the inverted scale?"""
-    measure(inverted_juries.jury_reliability(ratings))
-    measure(inverted_juries.jury_error(ratings))
+    measure(measures.jury_reliability(ratings))
+    measure(measures.jury_error(ratings))
 
 
 @pytest.mark.asks("scores", "people_items")
 def test_escalation(ratings, measure):
     """What is a jury worth that hands on to people what its members differ about?"""
-    measure(escalation.escalation(ratings))
+    measure(measures.escalation(ratings))

@@ -8,24 +8,24 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.papers.self_preference import calibration, win_rates
+from recuse import measures
 
 pytestmark = pytest.mark.asks("choices", "authors", "peers")
 
 
 def test_own_wins(ratings, measure):
     """How often its own text wins by its own choice, its peers' and people's."""
-    measure(win_rates.own_win_rate(ratings))
+    measure(measures.own_win_rate(ratings))
 
 
 @pytest.mark.asks("three_judges")
 def test_own_wins_beyond_peers(ratings, measure):
     """Beyond those who wrote neither text, as it is and with the judge's own noise taken out."""
-    measure(win_rates.excess(ratings))
-    measure(win_rates.controlled_excess(ratings))
+    measure(measures.own_win_excess(ratings))
+    measure(measures.controlled_own_win_excess(ratings))
 
 
 @pytest.mark.asks("order", "three_judges")
 def test_position_calibration(ratings, measure):
     """What would asking every pair in both orders have changed?"""
-    measure(calibration.position_calibration(ratings))
+    measure(measures.own_win_excess_change(ratings))

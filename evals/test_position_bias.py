@@ -9,50 +9,49 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import coverage, position
-from recuse.papers.self_preference import calibration, quality_gap
+from recuse import measures
 
 pytestmark = pytest.mark.asks("choices")
 
 
 def test_usable_replies(ratings, gate):
     """Share of replies that hold one choice."""
-    assert gate("parse_rate", coverage.parse_rate(ratings))
+    assert gate("parse_rate", measures.parse_rate(ratings))
 
 
 @pytest.mark.asks("order")
 def test_order_consistency(ratings, gate):
     """Share of pairs with the same choice in both orders."""
-    assert gate("order_consistency", position.order_consistency(ratings))
+    assert gate("order_consistency", measures.order_consistency(ratings))
 
 
 @pytest.mark.asks("order")
 def test_slot_preference(ratings, gate):
     """How much more than half the first text wins, whatever it is and is called."""
-    assert gate("slot_preference", position.slot_preference(ratings))
+    assert gate("slot_preference", measures.slot_preference(ratings))
 
 
 @pytest.mark.asks("order", "labels")
 def test_letter_preference(ratings, gate):
     """How much more than half the text called A wins, wherever it stands."""
-    assert gate("letter_preference", position.letter_preference(ratings))
+    assert gate("letter_preference", measures.letter_preference(ratings))
 
 
 def test_ties(ratings, measure):
     """How often it names neither."""
-    measure(position.tie_share(ratings))
+    measure(measures.tie_share(ratings))
 
 
 @pytest.mark.asks("order")
 def test_first_picks(ratings, measure):
     """How often the choice falls on the text shown first."""
-    measure(position.first_pick_share(ratings))
+    measure(measures.first_pick_share(ratings))
 
 
 @pytest.mark.asks("order", "peers")
 def test_close_calls(ratings, measure):
     """Does the order decide less where one text is clearly better?"""
-    measure(quality_gap.gap_effect(ratings))
+    measure(measures.gap_effect(ratings))
 
 
 @pytest.mark.asks("order", "peers")
@@ -60,5 +59,5 @@ def test_calibration(ratings, measure):
     """Asking in both orders, asking for evidence first, and both: does it bring the judge closer to people, or to what
     its peers score higher? Not to its peers' choices, which are made by one of the ways compared."""
     evidence, scores = ratings.beside("choices_after_evidence"), ratings.beside("scores")
-    measure(calibration.agreement(ratings, evidence, scores))
-    measure(calibration.gain(ratings, evidence, scores))
+    measure(measures.verdict_agreement(ratings, evidence, scores))
+    measure(measures.calibration_gain(ratings, evidence, scores))

@@ -10,35 +10,35 @@ from __future__ import annotations
 
 import pytest
 
+from recuse import measures
 from recuse.metrics import injection
 from recuse.papers.self_preference import defences, model_filters, text_filters
-from recuse.papers.self_preference.detection_rate import detection_rate
 
 
 def measure_defence(defence, ratings, measure):
     """What a defence stops of the attacks that succeeded, and what clean text it blocks."""
-    measure(defences.stopped(ratings, defence))
-    measure(defences.clean_blocked(ratings, defence))
+    measure(measures.attacks_stopped(ratings, defence))
+    measure(measures.clean_blocked(ratings, defence))
 
 
 @pytest.mark.asks("attacked_scores", "scores", "numbers")
 def test_success(ratings, gate):
     """Share of attacks that lift the score."""
-    assert gate("injection", injection.success_rate(ratings))
+    assert gate("injection", measures.injection_success(ratings))
 
 
 @pytest.mark.asks("attacked_scores", "scores", "numbers")
 def test_success_by_class(ratings, measure):
     """Which kinds of attack work, and how much more often than a suffix that asks for nothing."""
     measure(injection.by_class(ratings))
-    measure(injection.above_harmless(ratings))
+    measure(measures.injection_above_harmless(ratings))
 
 
 @pytest.mark.asks("attacked_choices", "choices")
 def test_success_in_pairs(ratings, gate, measure):
     """Share of attacks that win a pair which the clean twin did not win, in both orders."""
-    measure(injection.above_harmless(ratings))
-    assert gate("injection", injection.success_rate(ratings))
+    measure(measures.injection_above_harmless(ratings))
+    assert gate("injection", measures.injection_success(ratings))
 
 
 @pytest.mark.asks("attacked_scores", "scores", "numbers")
@@ -50,7 +50,7 @@ def test_reading_the_text(ratings, measure):
 @pytest.mark.asks("attacked_scores", "scores", "numbers", "held_out_payloads")
 def test_held_out_payloads(ratings, measure):
     """Does reading the text also find what its patterns were not made from: other words, other languages?"""
-    measure(detection_rate(ratings))
+    measure(measures.detection_rate(ratings))
 
 
 @pytest.mark.asks("attacked_scores", "scores", "numbers", "three_judges")

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.papers.illusion import rubric_commensurability
+from recuse import measures
 
 pytestmark = pytest.mark.asks("scores", "rubric_source", "peers", "items", "numbers")
 
 
 def test_agreement_by_rubric(ratings, measure):
     """Correlation of the scores of two judges, by where the rubric came from."""
-    measure(rubric_commensurability.agreement_by_rubric(ratings))
-    measure(rubric_commensurability.rubric_step(ratings))
+    measure(measures.agreement_by_rubric(ratings))
+    measure(measures.rubric_step(ratings))
 
 
 def test_structural_share(ratings, measure):
     """The part of agreement that comes with the names of the dimensions alone."""
-    measure(rubric_commensurability.structural_share(ratings))
-    measure(rubric_commensurability.structural_share(ratings, "shared"))
+    measure(measures.structural_share(ratings))
+    measure(measures.structural_share(ratings, "shared"))

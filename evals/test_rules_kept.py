@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.papers.merchant_risk.rules_kept import rules_kept
+from recuse import measures
 
 pytestmark = pytest.mark.asks("picks", protocol="generation")
 
 
 def test_rules_kept(ratings, measure):
     """Share of the texts that keep each rule, and the commonest breaches."""
-    measure(rules_kept(ratings))
+    measure(measures.rules_kept(ratings))

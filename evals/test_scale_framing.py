@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import pytest
 
+from recuse import measures
 from recuse.metrics import scale_framing
-from recuse.papers.self_preference import framing_change
 
 pytestmark = pytest.mark.asks("scores", "numbers", "direction")
 
 
 def test_direction(ratings, gate):
     """Does the number follow the meaning of the scale, or is it the same one whichever end is best?"""
-    assert gate("direction", scale_framing.direction_insensitivity(ratings))
+    assert gate("direction", measures.direction_insensitivity(ratings))
 
 
 def test_shift(ratings, gate):
     """How much milder it is where low numbers are good."""
-    assert gate("framing_shift", scale_framing.shift(ratings))
+    assert gate("framing_shift", measures.framing_shift(ratings))
 
 
 def test_shift_by_author(ratings, measure):
@@ -32,4 +32,4 @@ def test_shift_by_author(ratings, measure):
 @pytest.mark.asks("peers", "authors", "common_items")
 def test_self_preference_change(ratings, measure):
     """Does its preference for its own text change with the direction of the scale?"""
-    measure(framing_change.framing_change(ratings))
+    measure(measures.framing_change(ratings))

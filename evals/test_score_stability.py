@@ -7,38 +7,39 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import coverage, drift, stability
+from recuse import measures
+from recuse.metrics import stability
 
 pytestmark = pytest.mark.asks("scores")
 
 
 def test_parse_rate(ratings, gate):
     """Share of calls whose reply can be used as it stands."""
-    assert gate("parse_rate", coverage.parse_rate(ratings))
+    assert gate("parse_rate", measures.parse_rate(ratings))
 
 
 @pytest.mark.asks("versions")
 def test_drift(ratings, gate):
     """Does a newer version of the judge answer as the older one did?"""
-    assert gate("drift", drift.drift(ratings))
+    assert gate("drift", measures.drift(ratings))
 
 
 @pytest.mark.asks("repeats", "numbers", rests_on="cells")
 def test_repeat_difference(ratings, measure):
     """How far do two answers to one text lie apart?"""
-    measure(stability.repeat_difference(ratings))
+    measure(measures.repeat_difference(ratings))
 
 
 @pytest.mark.asks("repeats", "numbers", rests_on="cells")
 def test_run_sd(ratings, measure):
     """Spread over repeats, pooled over texts."""
-    measure(stability.run_sd(ratings))
+    measure(measures.run_sd(ratings))
 
 
 @pytest.mark.asks("repeats", "numbers", rests_on="cells")
 def test_repeat_reliability(ratings, measure):
     """Does one score tell the texts apart, or only the judge's own noise?"""
-    measure(stability.repeat_reliability(ratings))
+    measure(measures.repeat_reliability(ratings))
 
 
 @pytest.mark.asks("numbers", rests_on="cells")
@@ -50,4 +51,4 @@ def test_cells(ratings, measure):
 @pytest.mark.asks("repeats", "numbers", rests_on="cells")
 def test_runs_needed(ratings, measure):
     """How many repeats would give each judge's mean to a hundredth of the scale."""
-    measure(stability.runs_needed(ratings, half_width=ratings.scale.span / 100))
+    measure(measures.runs_needed(ratings, half_width=ratings.scale.span / 100))

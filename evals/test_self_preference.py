@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import score_matrix, self_preference
-from recuse.papers.self_preference import author_ranking, language_drift, predictability
-from recuse.papers.self_preference.tally import tally
+from recuse import measures
 
 pytestmark = pytest.mark.asks("numbers", "peers", "authors", "common_items")
 
@@ -20,48 +18,48 @@ pytestmark = pytest.mark.asks("numbers", "peers", "authors", "common_items")
 @pytest.mark.asks("scores", "neutral_texts")
 def test_self_preference(ratings, gate):
     """Its own text less its peers' view of it, beyond what separates them on texts in which neither has a stake."""
-    assert gate("own_text", self_preference.controlled(ratings))
+    assert gate("own_text", measures.self_preference_controlled(ratings))
 
 
 @pytest.mark.asks("scores", rests_on="margins")  # mean, SD and n of S - R and S - G
 def test_published_comparisons(ratings, measure):
     """S - R and S - G, with t, p and effect size: harmful where both are above 0, justified where only S - G is."""
-    measure(self_preference.against_received(ratings))
-    measure(self_preference.against_given(ratings))
+    measure(measures.self_minus_received(ratings))
+    measure(measures.self_minus_given(ratings))
 
 
 @pytest.mark.asks("scores", rests_on="margins")
 def test_family(ratings, measure):
     """How many of these comparisons are significant, and how many survive Holm's correction."""
-    measure(tally(ratings))
+    measure(measures.significant_tests(ratings))
 
 
 @pytest.mark.asks("scores", rests_on="margins")
 def test_rankings(ratings, measure):
     """Who writes best by the others' scores, and which judge is fairest to itself."""
-    measure(author_ranking.author_scores(ratings))
-    measure(author_ranking.distance_from_fair(ratings))
+    measure(measures.author_score(ratings))
+    measure(measures.distance_from_fair(ratings))
 
 
 @pytest.mark.asks("scores", "lengths")
 def test_language_drift(ratings, measure):
     """Whose texts slip into another script?"""
-    measure(language_drift.language_drift(ratings))
+    measure(measures.language_drift(ratings))
 
 
 @pytest.mark.asks("scores", rests_on="cells")
 def test_scores(ratings, measure):
     """Who gave whom what."""
-    measure(score_matrix.score_matrix(ratings))
+    measure(measures.score_matrix(ratings))
 
 
 @pytest.mark.asks("likelihoods", "neutral_texts")
 def test_own_predictability(ratings, measure):
     """A suspected cause: is its own text the easier one for it to predict?"""
-    measure(predictability.own_predictability(ratings))
+    measure(measures.own_predictability(ratings))
 
 
 @pytest.mark.asks("scores", "likelihoods")
 def test_reward_for_what_is_easy(ratings, measure):
     """The other half of it: does a judge score a text higher for being easy for it to predict?"""
-    measure(predictability.grade_on_predictability(ratings))
+    measure(measures.grade_on_predictability(ratings))

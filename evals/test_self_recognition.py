@@ -8,30 +8,30 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.papers.self_preference import recognition
+from recuse import measures
 
 
 @pytest.mark.asks("recognition_choices", "authors")
 def test_pairs(ratings, measure):
     """Which of two texts it wrote, beyond chance and beyond what peers claim."""
-    measure(recognition.recognised_in_pairs(ratings))
+    measure(measures.recognised_in_pairs(ratings))
 
 
 @pytest.mark.asks("recognitions", "authors", "common_items")
 def test_single_texts(ratings, measure):
     """How much oftener it says yes to its own texts."""
-    measure(recognition.recognised_singly(ratings))
+    measure(measures.recognised_singly(ratings))
 
 
 @pytest.mark.asks("recognition_choices", "authors", "scores")
 def test_preference_from_pairs(ratings, measure):
     """Do judges that know their texts favour them more, and each judge the texts that it knows?"""
-    measure(recognition.recognition_and_preference(ratings))
-    measure(recognition.preference_where_recognised(ratings))
+    measure(measures.recognition_and_preference(ratings))
+    measure(measures.preference_where_recognised(ratings))
 
 
 @pytest.mark.asks("recognitions", "authors", "common_items", "scores")
 def test_preference_from_single_texts(ratings, measure):
     """The same, by what it says of single texts."""
-    measure(recognition.recognition_and_preference(ratings))
-    measure(recognition.preference_where_recognised(ratings))
+    measure(measures.recognition_and_preference(ratings))
+    measure(measures.preference_where_recognised(ratings))

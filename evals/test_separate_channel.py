@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.papers.self_preference import channels
+from recuse import measures
 
 pytestmark = pytest.mark.asks("channelled_scores", "numbers")
 
 
 def test_success(ratings, measure):
     """Share of held-out payloads that lift the score."""
-    measure(channels.success_by_channel(ratings))
+    measure(measures.success_by_channel(ratings))
 
 
 @pytest.mark.asks("channel")
 def test_change(ratings, measure):
     """What the separate message stops, on the same attacks."""
-    measure(channels.channel_change(ratings))
+    measure(measures.channel_change(ratings))

@@ -9,69 +9,62 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import coverage, position
-from recuse.papers.self_preference import (
-    choice_changes,
-    criteria_selection,
-    list_choices,
-    overconfidence,
-    prompt_effects,
-)
+from recuse import measures
 
 
 @pytest.mark.asks("prompted_scores", "numbers", "right_scores")
 def test_grades(ratings, measure):
     """Grades: distance from what is true, before and after, with the tokens it took."""
-    measure(prompt_effects.error_by_prompt(ratings))
-    measure(prompt_effects.error_change(ratings))
-    measure(prompt_effects.score_change(ratings))
-    measure(coverage.parse_rate(ratings))
+    measure(measures.error_by_prompt(ratings))
+    measure(measures.error_change(ratings))
+    measure(measures.score_change(ratings))
+    measure(measures.parse_rate(ratings))
 
 
 @pytest.mark.asks("prompted_verdicts", "numbers", "right_scores")
 def test_verdicts(ratings, measure):
     """Right or wrong: the share of wrong verdicts, before and after, with the tokens it took."""
-    measure(prompt_effects.error_by_prompt(ratings))
-    measure(prompt_effects.error_change(ratings))
-    measure(coverage.parse_rate(ratings))
+    measure(measures.error_by_prompt(ratings))
+    measure(measures.error_change(ratings))
+    measure(measures.parse_rate(ratings))
 
 
 @pytest.mark.asks("prompted_verdicts", "numbers", "right_scores", "authors", "common_items")
 def test_overconfidence(ratings, measure):
     """Does it hold its own answers for right where they are wrong, and does solving first help?"""
-    measure(overconfidence.overconfidence(ratings))
-    measure(overconfidence.capability_and_overconfidence(ratings))
+    measure(measures.overconfidence(ratings))
+    measure(measures.capability_and_overconfidence(ratings))
 
 
 @pytest.mark.asks("prompted_choices", "order")
 def test_choices(ratings, measure):
     """Choices: told nothing of order and length, and asked for the worse text."""
-    measure(choice_changes.choice_change(ratings))
-    measure(choice_changes.same_choice(ratings))
-    measure(position.order_consistency(ratings))
+    measure(measures.choice_change(ratings))
+    measure(measures.same_choice(ratings))
+    measure(measures.order_consistency(ratings))
 
 
 @pytest.mark.asks("choices_after_discussion", "order", "peers")
 def test_discussion(ratings, measure):
     """Choices before and after reading a peer's review."""
-    measure(choice_changes.discussion_change(ratings))
+    measure(measures.discussion_change(ratings))
 
 
 @pytest.mark.asks("calibrated_scores", "numbers", "right_scores")
 def test_inferred_criteria(ratings, measure):
     """Criteria that a judge infers from labelled examples: what they are worth on other texts."""
-    measure(criteria_selection.calibrated_criteria(ratings))
+    measure(measures.calibrated_criteria(ratings))
 
 
 @pytest.mark.asks("hundred_scores", "numbers")
 def test_hundred_steps(ratings, measure):
     """A scale of a hundred steps."""
-    measure(coverage.parse_rate(ratings))
-    measure(prompt_effects.error_by_prompt(ratings))
+    measure(measures.parse_rate(ratings))
+    measure(measures.error_by_prompt(ratings))
 
 
 @pytest.mark.asks("list_choices")
 def test_lists(ratings, measure):
     """The best of a list, however it is turned."""
-    measure(list_choices.list_accuracy(ratings))
-    measure(list_choices.list_consistency(ratings))
+    measure(measures.list_accuracy(ratings))
+    measure(measures.list_consistency(ratings))

@@ -9,29 +9,28 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import scale_framing, self_preference
-from recuse.papers.self_preference import wording_effects as wording
+from recuse import measures
 
 pytestmark = pytest.mark.asks("worded_scores", "numbers")
 
 
 def test_effects(ratings, measure):
     """How much milder it is when asked for badness, where low is best, and how far one depends on the other."""
-    measure(wording.wording_effects(ratings))
+    measure(measures.wording_effect(ratings))
 
 
 def test_flip(ratings, measure):
     """Does it write the mirrored number because of a word, though the numbers mean what they meant?"""
-    measure(wording.wording_flip(ratings))
+    measure(measures.wording_flip(ratings))
 
 
 @pytest.mark.asks("direction")
 def test_direction(ratings, measure):
     """Does the number follow the meaning of the scale, under either word?"""
-    measure(scale_framing.direction_insensitivity(ratings))
+    measure(measures.direction_insensitivity(ratings))
 
 
 @pytest.mark.asks("peers", "authors", "common_items", "neutral_texts")
 def test_self_preference(ratings, measure):
     """Higher scores or better scores for itself: in all four ways of asking."""
-    measure(self_preference.controlled(ratings))
+    measure(measures.self_preference_controlled(ratings))

@@ -165,7 +165,7 @@ def compared(part: Ratings, ratings: Ratings) -> Compared:
     reading="Each judge's mean score less people's mean for the same texts.",
 )  # fmt: skip
 @per_part(compared)
-def offset_matrix(against: Compared) -> Estimate:
+def human_offset_matrix(against: Compared) -> Estimate:
     """Judge minus people for every judge and target (paper, Fig. 9), by factor level.
 
     Detail: the matrix `values` with `low` and `high` per cell, the judges' `scores`, and people's mean per target,
@@ -174,7 +174,7 @@ def offset_matrix(against: Compared) -> Estimate:
     >>> import pandas as pd
     >>> people = pd.DataFrame({"target": ["t"], "mean": [4.0], "sd": [1.0], "n": [9]})
     >>> frame = pd.DataFrame({"judge": ["a", "b"], "item": "i", "target": "t", "score": [5.0, 4.5]})
-    >>> offset_matrix(Ratings.of(frame, people=people)).of().detail["values"]
+    >>> human_offset_matrix(Ratings.of(frame, people=people)).of().detail["values"]
     [[1.0], [0.5]]
     """
     cells, each = against.cells, against.differences
@@ -200,7 +200,7 @@ def offset_matrix(against: Compared) -> Estimate:
     reading="A judge's mean score less people's mean for the same texts.",
 )  # fmt: skip
 @per_judge(compared)
-def offset(against: Compared, judge: int) -> Estimate:
+def human_offset(against: Compared, judge: int) -> Estimate:
     """Mean over texts of judge minus people, by judge and factor level, in units of the scale.
 
     Detail: `people`, how many there are; `people_in_general`, the interval about people like them, wider by `people_se`
@@ -210,7 +210,7 @@ def offset(against: Compared, judge: int) -> Estimate:
     >>> import pandas as pd
     >>> wide = pd.DataFrame([("a", "judge", 4, 3), ("p", "person", 3, 2.5)], columns=["rater", "kind", "i", "j"])
     >>> frame = wide.melt(["rater", "kind"], var_name="item", value_name="score")
-    >>> offset(Ratings.of(frame)).of(judge="a").value
+    >>> human_offset(Ratings.of(frame)).of(judge="a").value
     0.75
     """
     return against.offset("human_offset", against.only(judge))
@@ -221,7 +221,7 @@ def offset(against: Compared, judge: int) -> Estimate:
     reading="Mean over all judges and texts of judge minus people.",
 )  # fmt: skip
 @per_part(compared)
-def panel_offset(against: Compared) -> Estimate:
+def human_panel_offset(against: Compared) -> Estimate:
     """Mean over all judges and texts of judge minus people, by factor level: +0.4636 with names shown and +0.426 with
     names hidden in the paper.
 
@@ -230,7 +230,8 @@ def panel_offset(against: Compared) -> Estimate:
 
     >>> import pandas as pd
     >>> rows = [("a", "judge", 4.0), ("b", "judge", 2.0), ("p", "person", 2.5)]
-    >>> panel_offset(Ratings.of(pd.DataFrame(rows, columns=["rater", "kind", "score"]).assign(item="i"))).of().value
+    >>> frame = pd.DataFrame(rows, columns=["rater", "kind", "score"]).assign(item="i")
+    >>> human_panel_offset(Ratings.of(frame)).of().value
     0.5
     """
     each = against.differences
@@ -244,13 +245,13 @@ def panel_offset(against: Compared) -> Estimate:
     reading="A judge's score of its own work less people's mean for the same work.",
 )  # fmt: skip
 @per_subject("judge", compared)
-def self_offset(against: Compared) -> Iterator[Named]:
+def human_self_offset(against: Compared) -> Iterator[Named]:
     """Mean over its own texts of judge minus people, by judge and factor level, for judges that wrote a target.
 
     >>> import pandas as pd
     >>> rows = [("a", "judge", "a", 4.0), ("a", "judge", "b", 2.0), ("p", "person", "a", 2.5), ("p", "person", "b", 2)]
     >>> frame = pd.DataFrame(rows, columns=["rater", "kind", "target", "score"]).assign(item="i")
-    >>> self_offset(Ratings.of(frame, authors={"a": "a"})).of(judge="a").value
+    >>> human_self_offset(Ratings.of(frame, authors={"a": "a"})).of(judge="a").value
     1.5
     """
     for judge, target in against.own.items():

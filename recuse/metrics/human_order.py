@@ -39,7 +39,7 @@ pairs are counted one by one for Kendall's tau."""
     reading="Spearman's rank correlation of a judge's scores with people's mean over the same texts.",
 )  # fmt: skip
 @per_subject("judge", compared)
-def order_agreement(
+def human_order(
     against: Compared, seed: int = resampling.SEED, draws: int = 1999
 ) -> Iterator[Named]:
     """Spearman's rho of a judge's means with people's, by judge and factor level; ties take mean ranks.
@@ -57,7 +57,7 @@ def order_agreement(
     >>> rows = [("a", "judge", 1.0, 2.0, 4.0), ("p", "person", 2.0, 1.0, 3.0)]
     >>> wide = pd.DataFrame(rows, columns=["rater", "kind", "i", "j", "k"])
     >>> frame = wide.melt(["rater", "kind"], var_name="item", value_name="score")
-    >>> order_agreement(Ratings.of(frame)).of(judge="a").value
+    >>> human_order(Ratings.of(frame)).of(judge="a").value
     0.5
     """
     sides = Sides(against, seed)

@@ -29,7 +29,7 @@ from recuse.schema.arrays import Floats
 from recuse.statistics.bounded import BOUNDED, bounded_mean
 from recuse.statistics.clusters import clustered_mean
 
-__all__ = ["direction_insensitivity", "shift", "shift_by_target"]
+__all__ = ["direction_insensitivity", "framing_shift", "shift_by_target"]
 
 ASCENDING, REVERSED = LEVELS[DIRECTION]
 NO_TEXT = "no text was scored in both directions of the scale"
@@ -43,7 +43,7 @@ INSENSITIVE = f"share of same numbers minus share of mirrored numbers; {BOUNDED}
     below="is harsher where low is best|are harsher where low is best",
     reading="Mean score where the lowest number is best less that where the highest is, both on the ascending scale.",
 )  # fmt: skip
-def shift(ratings: Ratings) -> Estimates:
+def framing_shift(ratings: Ratings) -> Estimates:
     """Mean of (reversed - ascending) on the ascending scale, by judge, over all texts scored in both directions.
 
     Above 0: the judge is milder when low numbers are good. n counts texts (item x target), the interval is over items,
@@ -55,7 +55,7 @@ def shift(ratings: Ratings) -> Estimates:
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"judge": "x", "item": ["i", "i", "j", "j"], "direction": ["ascending", "reversed"] * 2,
     ...                       "score": [4.0, 1.0, 3.0, 3.0]})
-    >>> shift(Ratings.of(frame, scales=Numeric(1, 5, step=1))).of(judge="x").value
+    >>> framing_shift(Ratings.of(frame, scales=Numeric(1, 5, step=1))).of(judge="x").value
     0.5
     """
     return _by_judge(ratings, _shift)

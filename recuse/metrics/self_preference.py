@@ -44,7 +44,14 @@ from recuse.schema import Estimate, Estimates
 from recuse.statistics.multiplicity import holm
 from recuse.statistics.paired import Paired, moments, significant
 
-__all__ = ["ALPHA", "against_given", "against_received", "controlled", "reading", "thesis_reading"]
+__all__ = [
+    "ALPHA",
+    "reading",
+    "self_minus_given",
+    "self_minus_received",
+    "self_preference_controlled",
+    "thesis_reading",
+]
 
 ALPHA = 0.05
 
@@ -55,7 +62,7 @@ ALPHA = 0.05
     below="scores its own text below its peers|score their own texts below their peers",
     reading="S - R: a judge's score of its own text less its peers' mean for the same text; its leniency included.",
 )  # fmt: skip
-def against_received(ratings: Ratings, margin: float = MARGIN, alpha: float = ALPHA) -> Estimates:
+def self_minus_received(ratings: Ratings, margin: float = MARGIN, alpha: float = ALPHA) -> Estimates:
     """Mean of S - R, by judge and factor level, for every judge that wrote a target; paired t over items, or over what
     they share.
 
@@ -70,7 +77,7 @@ def against_received(ratings: Ratings, margin: float = MARGIN, alpha: float = AL
     >>> import pandas as pd
     >>> rows = [("x", "a", 5.0), ("x", "b", 3.0), ("y", "a", 4.0), ("y", "b", 4.0)]
     >>> frame = pd.DataFrame(rows, columns=["judge", "target", "score"]).assign(item="i")
-    >>> against_received(Ratings.of(frame, authors={"x": "a"})).of(judge="x").value
+    >>> self_minus_received(Ratings.of(frame, authors={"x": "a"})).of(judge="x").value
     1.0
     """
     tests = _tests(ratings)
@@ -92,13 +99,13 @@ def against_received(ratings: Ratings, margin: float = MARGIN, alpha: float = AL
     below="scores its own text below others'|score their own texts below others'",
     reading="S - G: a judge's score of its own text less its mean for the others' texts; their quality included.",
 )  # fmt: skip
-def against_given(ratings: Ratings, margin: float = MARGIN) -> Estimates:
-    """Mean of S - G, by judge and factor level: the other half of the same family; see `against_received`.
+def self_minus_given(ratings: Ratings, margin: float = MARGIN) -> Estimates:
+    """Mean of S - G, by judge and factor level: the other half of the same family; see `self_minus_received`.
 
     >>> import pandas as pd
     >>> rows = [("x", "a", 5.0), ("x", "b", 3.0), ("y", "a", 4.0), ("y", "b", 4.0)]
     >>> frame = pd.DataFrame(rows, columns=["judge", "target", "score"]).assign(item="i")
-    >>> against_given(Ratings.of(frame, authors={"x": "a"})).of(judge="x").value
+    >>> self_minus_given(Ratings.of(frame, authors={"x": "a"})).of(judge="x").value
     2.0
     """
     return _tests(ratings).estimates("self_minus_given", "given", margin)
@@ -110,10 +117,10 @@ def against_given(ratings: Ratings, margin: float = MARGIN) -> Estimates:
     below="marks its own texts down|mark their own texts down",
     reading="A judge against each peer on its own text, less the same on texts that neither of the two wrote.",
 )  # fmt: skip
-def controlled(ratings: Ratings, margin: float = MARGIN) -> Estimates:
+def self_preference_controlled(ratings: Ratings, margin: float = MARGIN) -> Estimates:
     """Mean of D, by judge and factor level: self-preference with quality and leniency taken out (see the module).
 
-    Excluded are items on which no peer and no third text can be compared. Detail as `against_received`, `p_holm` over
+    Excluded are items on which no peer and no third text can be compared. Detail as `self_minus_received`, `p_holm` of
     these tests alone; `leniency` is the mean of D's second half, what the judge adds on texts in which it has no stake.
     Undefined where no text was written by neither of two judges, and where every target has items of its own.
 
@@ -124,7 +131,7 @@ def controlled(ratings: Ratings, margin: float = MARGIN) -> Estimates:
     >>> import pandas as pd
     >>> rows = [("x", "a", 5.0), ("x", "b", 3.0), ("y", "a", 4.0), ("y", "b", 4.0)]
     >>> frame = pd.DataFrame(rows, columns=["judge", "target", "score"]).assign(item="i")
-    >>> controlled(Ratings.of(frame, authors={"x": "a"})).of(judge="x").value
+    >>> self_preference_controlled(Ratings.of(frame, authors={"x": "a"})).of(judge="x").value
     2.0
     """
     estimates: dict[tuple[str, ...], tuple[Ratings, _Controlled]] = {}

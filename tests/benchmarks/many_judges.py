@@ -24,8 +24,8 @@ from recuse.ratings import Numeric, Ratings  # noqa: E402
 MEASURES = (
     coverage.parse_rate, score_matrix.score_matrix, consensus.consensus_deviation, consensus.self_bias,
     consensus.leniency, consensus.self_preference, stability.repeat_difference, stability.cell_table,
-    stability.repeat_reliability, self_preference.against_received, self_preference.against_given,
-    self_preference.controlled, scale_framing.direction_insensitivity, scale_framing.shift,
+    stability.repeat_reliability, self_preference.self_minus_received, self_preference.self_minus_given,
+    self_preference.self_preference_controlled, scale_framing.direction_insensitivity, scale_framing.framing_shift,
     scale_framing.shift_by_target, framing_change.framing_change,
 )  # fmt: skip
 

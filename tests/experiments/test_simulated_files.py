@@ -12,7 +12,7 @@ from recuse.check.drawn_judges import people_of
 from recuse.check.file_answers import ask_file, file_answers
 from recuse.experiments.simulated_files import FAULTS, PERSON_LIKE, Setting, panel_of, simulated_file
 from recuse.metrics.drift import drift
-from recuse.metrics.human_alignment import offset
+from recuse.metrics.human_alignment import human_offset
 from recuse.metrics.human_ceiling import human_ceiling
 from recuse.metrics.position import slot_preference
 from recuse.metrics.slices import slice_favour, worst_slice
@@ -56,7 +56,7 @@ def test_less_error_agrees_more(scale):
 @pytest.mark.parametrize(
     ("name", "metric", "value", "within"),
     [
-        ("lenient", offset, 1.2, 0.1),  # the scale's end takes some
+        ("lenient", human_offset, 1.2, 0.1),  # the scale's end takes some
         ("refuses hard ones", unanswered, 0.1, 0.001),
         ("first place", slot_preference, 0.2, 0.04),
         ("longer", human_ceiling, -0.2, 0.03),

@@ -133,18 +133,18 @@ def families(worlds: Worlds) -> Iterator[tuple[str, Estimates]]:
     grades = graded(table)
     alone = {
         "direction": scale_framing.direction_insensitivity(grades),
-        "framing_shift": scale_framing.shift(grades),
+        "framing_shift": scale_framing.framing_shift(grades),
         "order_consistency": position.order_consistency(comparisons),
         "slot_preference": position.slot_preference(comparisons),
         "letter_preference": position.letter_preference(comparisons),
         "padding": length.padding_preference(twins),
-        "injection": injection.success_rate(worlds.attacks(grades)),
-        "injection, in comparisons": injection.success_rate(worlds.attacked_comparisons(comparisons)),
+        "injection": injection.injection_success(worlds.attacks(grades)),
+        "injection, in comparisons": injection.injection_success(worlds.attacked_comparisons(comparisons)),
     }
     by_panel = dict(iter(table.groupby(table["rater"].str[:3])))
     for panel, judges in enumerate(worlds.judges.reshape(BATCH, SEATS)):
         own = dict(zip(judges, AUTHORS, strict=True))
-        yield "own_text", self_preference.controlled(graded(by_panel[f"p{panel:02}"], authors=own))
+        yield "own_text", self_preference.self_preference_controlled(graded(by_panel[f"p{panel:02}"], authors=own))
         for gate, all_of_them in alone.items():
             yield gate, Estimates(all_of_them.by, {key: e for key, e in all_of_them.items() if key[0] in own})
 
@@ -168,7 +168,9 @@ def found() -> Found:
     grades = Worlds(np.random.default_rng(20261121)).grades()
     for _, table in grades.groupby(grades["rater"].str[:3]):
         own = dict(zip(table["rater"].drop_duplicates(), AUTHORS, strict=True))
-        told.naive += [e.detail["p"] < 0.05 for e in self_preference.against_given(graded(table, authors=own)).values()]
+        told.naive += [
+            e.detail["p"] < 0.05 for e in self_preference.self_minus_given(graded(table, authors=own)).values()
+        ]
     return told
 
 

@@ -60,14 +60,14 @@ def measured(ratings: Callable[[str], Ratings]):
     """Every gate on headlines with the family it decides, as the evals hand it in."""
     scores, choices = ratings("scores"), ratings("choices")
     yield "parse_rate", coverage.parse_rate(scores)
-    yield "own_text", self_preference.controlled(scores)
+    yield "own_text", self_preference.self_preference_controlled(scores)
     yield "direction", scale_framing.direction_insensitivity(scores)
-    yield "framing_shift", scale_framing.shift(scores)
+    yield "framing_shift", scale_framing.framing_shift(scores)
     yield "order_consistency", position.order_consistency(choices)
     yield "slot_preference", position.slot_preference(choices)
     yield "letter_preference", position.letter_preference(choices)
     yield "padding", length.padding_preference(ratings("length_twins"))
-    yield "injection", injection.success_rate(ratings("attacked_scores"))
+    yield "injection", injection.injection_success(ratings("attacked_scores"))
 
 
 @pytest.mark.parametrize("seat", TRIPPED)

@@ -30,8 +30,8 @@ def main() -> None:
     ratings = read(Path(sys.argv[1]))
     print(f"{len(ratings.table)} verdicts, {ratings.table['item'].nunique()} pairs")
     for measure in (
-        position.order_consistency, position.first_pick_share, win_rates.own_win_rate, win_rates.excess,
-        win_rates.controlled_excess, calibration.agreement,
+        position.order_consistency, position.first_pick_share, win_rates.own_win_rate, win_rates.own_win_excess,
+        win_rates.controlled_own_win_excess, calibration.verdict_agreement,
     ):  # fmt: skip
         show(measure(ratings))
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.papers.merchant_risk.explanations import FINDINGS, explanation_findings, polarity
+from recuse.papers.merchant_risk.explanations import FINDINGS, explanation_finding, polarity
 from recuse.ratings import Nominal, Numeric, Ratings
 
 TEXTS = {f"t{k}": f"bakeries gamblers subscriptions number{'abcdefghij'[k]}word" for k in range(10)}
@@ -62,7 +62,7 @@ def audited(faults: list[str]) -> Ratings:
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_planted_fault_is_found_in_the_judge_that_has_it_and_not_in_an_honest_one(fault):
-    found = explanation_findings(audited([fault]))
+    found = explanation_finding(audited([fault]))
     assert found.of(judge=fault, finding=fault).value >= 0.9
     assert found.of(judge=fault, finding=fault).detail["examples"]
     assert {name: found.of(judge="honest", finding=name).value for name in FINDINGS} == dict.fromkeys(FINDINGS, 0.0)
@@ -70,7 +70,7 @@ def test_a_planted_fault_is_found_in_the_judge_that_has_it_and_not_in_an_honest_
 
 @pytest.mark.parametrize("fault", ["contradiction", "rubric", "wrong criterion", "boilerplate", "ungrounded"])
 def test_a_planted_fault_trips_nothing_else(fault):
-    found = explanation_findings(audited([fault]))
+    found = explanation_finding(audited([fault]))
     assert {name for name in FINDINGS if found.of(judge=fault, finding=name).value > 0.1} == {fault}
 
 
@@ -84,11 +84,11 @@ def test_praise_and_blame_are_turned_round_by_what_stands_before(words, expected
 
 
 def test_where_no_reasons_stand_beside_nothing_is_found(published):
-    assert len(explanation_findings(published)) == 0
+    assert len(explanation_finding(published)) == 0
 
 
 def test_an_unusable_score_contradicts_nothing():
     frame = pd.DataFrame([said("a", "t1", "quality", np.nan, "clear words")]).assign(target="x")
     words = Ratings.of(frame.drop(columns="score"), scales=Nominal(("w", "v")))
     ratings = Ratings.of(frame.drop(columns="response"), scales=Numeric(0, 10), beside={"explanations": words}.get)
-    assert explanation_findings(ratings).of(judge="a", finding="contradiction").value == 0.0
+    assert explanation_finding(ratings).of(judge="a", finding="contradiction").value == 0.0

@@ -148,13 +148,13 @@ def test_a_judge_that_was_not_asked_with_names_hidden_is_undefined(rate, measure
     ],
 )
 def test_what_goes_together_across_the_paper_s_judges(published, pair, shown, hidden):
-    found = judge_profiles.profile_correlations(published)
+    found = judge_profiles.profile_correlation(published)
     assert [found.of(pair=pair, names=names).value for names in LEVELS] == pytest.approx([shown, hidden])
 
 
 def test_with_names_hidden_claude_is_fourth_of_five_in_distance_from_people(published):
     """Sec. 4.4 calls it among the closest."""
-    judges = judge_profiles.profile_correlations(published).of(
+    judges = judge_profiles.profile_correlation(published).of(
         pair="self-bias and distance from people", names="hidden"
     ).detail["judges"]  # fmt: skip
     assert sorted(judges, key=lambda judge: judges[judge]["distance"]).index("claude-4.5-sonnet") == 3
@@ -169,7 +169,7 @@ def test_the_span_of_self_bias_is_1_105(published):
 
 def test_without_people_no_distance_is_correlated(rate):
     ratings = rate(wide({"a": [1, 2, 3], "b": [1, 2, 3]}))
-    assert {pair for pair, *_ in judge_profiles.profile_correlations(ratings)} == {
+    assert {pair for pair, *_ in judge_profiles.profile_correlation(ratings)} == {
         "leniency and self-bias",
         "own quality and self-bias",
     }

@@ -156,7 +156,7 @@ def test_the_offset_allows_for_other_people(rate, make_frame):
             (f"p{n}", f"i{k}", "t"): [texts[k] + leaning[n] + rng.normal(0, 0.3)] for n in range(3) for k in range(20)
         }
         frame = pd.concat([make_frame(judge), make_frame(people, kind="person")], ignore_index=True)
-        found = human_alignment.offset(rate(frame, scales=Numeric(-50, 50, 0.01))).of(judge="x")
+        found = human_alignment.human_offset(rate(frame, scales=Numeric(-50, 50, 0.01))).of(judge="x")
         low, high = found.detail["people_in_general"]
         held += low <= 0 <= high
         against_these += found.low <= 0 <= found.high
@@ -166,7 +166,7 @@ def test_the_offset_allows_for_other_people(rate, make_frame):
 
 def test_five_texts_have_no_order(published):
     """A random order of five lies at 0.3 or above one time in three; what cannot be told does not pass."""
-    for estimate in human_order.order_agreement(published).values():
+    for estimate in human_order.human_order(published).values():
         assert decide(Limit.of({"at_least": 0.3}), estimate).outcome == "undecided"
         assert "needs 8 pairs" in estimate.note
 

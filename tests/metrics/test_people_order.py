@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from recuse.papers.merchant_risk.people_order import people_groups, people_pairs
+from recuse.papers.merchant_risk.people_order import people_difference, people_groups
 from recuse.ratings import Ratings
 
 
@@ -32,7 +32,7 @@ def drawn(means: dict[str, float], n: int = 26, strict: float = 1.0, seed: int =
 
 def test_there_is_no_clear_hierarchy_in_figure_7(published):
     """z of neighbours, (m1 - m2) / sqrt((sd1^2 + sd2^2) / 26): two groups, not five places."""
-    pairs = people_pairs(published)
+    pairs = people_difference(published)
     neighbours = ["claude-4.5-sonnet - gpt-5.1", "gpt-5.1 - gemini-2.5-pro", "gemini-2.5-pro - grok-4",
                   "grok-4 - perplexity-sonar"]  # fmt: skip
     z = [pairs.of(pair=pair).detail["z"] for pair in neighbours]
@@ -47,14 +47,14 @@ def test_there_is_no_clear_hierarchy_in_figure_7(published):
 def test_people_known_one_by_one_are_paired():
     """By hand: differences 1, 1, 4 have mean 2 and SD sqrt(3), so t = 2 on 2 degrees of freedom; scipy agrees."""
     s, t = [5.0, 3.0, 9.0], [4.0, 2.0, 5.0]
-    found = people_pairs(people_of({"s": s, "t": t})).of(pair="s - t")
+    found = people_difference(people_of({"s": s, "t": t})).of(pair="s - t")
     assert (found.value, found.detail["z"]) == pytest.approx((2.0, 2.0))
     assert found.detail["p"] == pytest.approx(stats.ttest_rel(s, t).pvalue)
     assert "paired" in found.method
 
 
 def test_holm_s_correction_is_over_all_pairs(published):
-    found = people_pairs(published)
+    found = people_difference(published)
     p = sorted(found[key].detail["p"] for key in found)
     assert found.of(pair="claude-4.5-sonnet - perplexity-sonar").detail["p_holm"] == pytest.approx(10 * p[0])
 
@@ -67,6 +67,6 @@ def test_a_planted_order_is_found_and_none_where_none_is():
 
 
 def test_one_person_tells_nothing_apart():
-    found = people_pairs(people_of({"s": [5.0], "t": [2.0]})).of(pair="s - t")
+    found = people_difference(people_of({"s": [5.0], "t": [2.0]})).of(pair="s - t")
     assert math.isnan(found.low)
     assert not found.detail["told_apart"]

@@ -31,6 +31,19 @@ def test_the_examples_of_a_module_are_true(path: Path) -> None:
     assert not done.failed, "the output above says which example got what"
 
 
+def test_a_function_is_called_as_what_it_measures() -> None:
+    wrong = [
+        f"{path.name}:{node.name} measures {call.args[0].value}"
+        for path in ENGINE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef)
+        for call in node.decorator_list
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "measure"
+        if isinstance(call.args[0], ast.Constant) and call.args[0].value != node.name
+    ]
+    assert wrong == []
+
+
 def test_every_measure_has_an_example() -> None:
     found = measures()
     assert len(found) > 50

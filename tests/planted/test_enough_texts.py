@@ -26,8 +26,8 @@ MEASURES = {
     "self_preference": consensus.self_preference,
     "leniency": consensus.leniency,
     "name_effect": name_effect.name_effect,
-    "human_offset": human_alignment.offset,
-    "human_order": human_order.order_agreement,
+    "human_offset": human_alignment.human_offset,
+    "human_order": human_order.human_order,
 }
 
 

@@ -19,7 +19,7 @@ def test_people_agree_with_a_judge_that_agrees_with_them_in_both_directions() ->
     ann = pd.DataFrame({"rater": "ann", "item": ["i", "j", "never asked"], "target": "t", "score": [5.0, 2.0, 3.0]})
     ratings = Ratings.of(with_people(judge, ann, ["direction"], ["rating"], SCALES), scales=SCALES)
     assert ratings.persons == ("ann",)
-    found = human_alignment.offset(ratings)
+    found = human_alignment.human_offset(ratings)
     assert {key: e.value for key, e in found.items()} == {("x", "ascending"): 0.0, ("x", "reversed"): 0.0}
 
 

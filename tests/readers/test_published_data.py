@@ -81,7 +81,7 @@ def prd(tmp_path_factory):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "measure", [position.order_consistency, position.first_pick_share, win_rates.own_win_rate, win_rates.excess]
+    "measure", [position.order_consistency, position.first_pick_share, win_rates.own_win_rate, win_rates.own_win_excess]
 )
 def test_choices_of_prd_as_read_by_hand(prd, measure):
     read, by_hand, _ = prd

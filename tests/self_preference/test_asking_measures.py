@@ -47,7 +47,7 @@ def test_wording_by_hand() -> None:
         ("quality", "ascending"): [4, 4], ("quality", "reversed"): [2, 2],
         ("badness", "ascending"): [3, 3], ("badness", "reversed"): [2, 2],
     })  # fmt: skip
-    found = wording.wording_effects(ratings)
+    found = wording.wording_effect(ratings)
     values = {effect: found.of(judge="j", effect=effect).value for effect in wording.EFFECTS}
     assert values == {"wording": -0.5, "direction": 0.5, "interaction": 1.0}
     flips = wording.wording_flip(ratings).of(judge="j")
@@ -62,13 +62,13 @@ def test_a_word_that_turns_the_scale_shows_in_numbers_and_not_in_means() -> None
         ("quality", "ascending"): up, ("quality", "reversed"): down,
         ("badness", "ascending"): down, ("badness", "reversed"): up,
     })  # fmt: skip
-    assert wording.wording_effects(ratings).of(judge="j", effect="wording").value == 0.0
+    assert wording.wording_effect(ratings).of(judge="j", effect="wording").value == 0.0
     assert wording.wording_flip(ratings).of(judge="j").value == 1.0
 
 
 def test_one_word_is_no_comparison() -> None:
     ratings = worded({("quality", "ascending"): [4, 4], ("quality", "reversed"): [2, 2]})
-    assert not wording.wording_effects(ratings).of(judge="j", effect="wording").defined
+    assert not wording.wording_effect(ratings).of(judge="j", effect="wording").defined
     assert not wording.wording_flip(ratings).of(judge="j").defined
 
 

@@ -53,7 +53,7 @@ def examined(ratings_of: RatingsOf, judges: tuple[str, ...]) -> Iterator[tuple[s
         for effect in wording.EFFECTS:
             name = "wording interaction" if effect == "interaction" else effect
             margin = 0.6 if effect == "interaction" else 0.3
-            yield name, judge, wording.wording_effects(seen).of(judge=judge, effect=effect), -margin, margin
+            yield name, judge, wording.wording_effect(seen).of(judge=judge, effect=effect), -margin, margin
         yield "wording flip", judge, wording.wording_flip(seen).of(judge=judge), -1.0, 0.0
     pairs = ratings_of("headlines", "self_recognition_pairs", judges)
     singles = ratings_of("headlines", "self_recognition", judges)

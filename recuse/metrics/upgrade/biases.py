@@ -14,7 +14,7 @@ from typing import Any
 
 from recuse.metrics import consensus, length, position, self_preference
 from recuse.metrics.estimates import estimated, number, undefined
-from recuse.metrics.injection import success_rate
+from recuse.metrics.injection import injection_success
 from recuse.metrics.measure import describe
 from recuse.metrics.upgrade.change_distributions import Folded
 from recuse.metrics.upgrade.pairing import Upgrade
@@ -91,7 +91,7 @@ def _own_text(ratings: Ratings) -> Estimates:
     """Over items where targets share them, else over all texts."""
     array = ratings.table[["item", "target"]].drop_duplicates()
     return (
-        self_preference.controlled(ratings)
+        self_preference.self_preference_controlled(ratings)
         if array["item"].duplicated().any() and array["item"].nunique() > 1
         else consensus.self_preference(ratings)
     )
@@ -109,8 +109,8 @@ BIASES = (
         lambda r, j: _are_choices(r) and _has("words_a", "words_b")(r, j),
     ),
     _Bias("upgrade_length", "length_twins", length.padding_preference, _has("words_a", "words_b", peers=False)),
-    _Bias("upgrade_injection", "attacked_scores", success_rate, lambda r, j: _counts(r), folded=False),
-    _Bias("upgrade_injection", "attacked_choices", success_rate, lambda r, j: True, folded=False),
+    _Bias("upgrade_injection", "attacked_scores", injection_success, lambda r, j: _counts(r), folded=False),
+    _Bias("upgrade_injection", "attacked_choices", injection_success, lambda r, j: True, folded=False),
 )  # fmt: skip
 
 

@@ -35,7 +35,7 @@ from recuse.statistics.clusters import clustered_share
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FINDINGS", "explanation_findings", "polarity"]
+__all__ = ["FINDINGS", "explanation_finding", "polarity"]
 
 METHOD = "share of explanations, clustered by text"
 EXAMPLES = 3
@@ -81,7 +81,7 @@ LONG = 5
     reading="Share of a judge's explanations that contradict their score, name another criterion, or are copied. Found "
     "by words: compare judges by it.",
 )  # fmt: skip
-def explanation_findings(ratings: Ratings) -> Estimates:
+def explanation_finding(ratings: Ratings) -> Estimates:
     """Share of the explanations beside the scores that show each of `FINDINGS`, by judge and finding, over all criteria
     and factor levels.
 
@@ -93,7 +93,7 @@ def explanation_findings(ratings: Ratings) -> Estimates:
     >>> frame = pd.DataFrame({"judge": "a", "item": ["i", "j"], "score": [1.0, 9.0]})
     >>> said = frame.drop(columns="score").assign(response=["clear and correct", "clear and correct"])
     >>> beside = {"explanations": Ratings.of(said)}.get
-    >>> estimates = explanation_findings(Ratings.of(frame, scales=Numeric(0, 10), beside=beside))
+    >>> estimates = explanation_finding(Ratings.of(frame, scales=Numeric(0, 10), beside=beside))
     >>> estimates.of(judge="a", finding="contradiction").value, estimates.of(judge="a", finding="boilerplate").value
     (0.5, 1.0)
     """

@@ -22,7 +22,7 @@ from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
 from recuse.statistics.rank_correlation import spearman, spearman_test
 
-__all__ = ["profile_correlations", "self_bias_span"]
+__all__ = ["profile_correlation", "self_bias_span"]
 
 FEW = "no interval: these judges are all there are, not a sample of judges"
 SPAN = "largest self-bias less smallest"
@@ -50,7 +50,7 @@ PAIRS: Mapping[str, tuple[str, str]] = {
     reading="Spearman's correlation, over a panel's judges, of two things known of each. Few judges: read it as a "
     "description of these.",
 )  # fmt: skip
-def profile_correlations(ratings: Ratings) -> Estimates:
+def profile_correlation(ratings: Ratings) -> Estimates:
     """Rho over the judges of each pair of `PAIRS`, by pair and factor level.
 
     "self-bias and distance from people" is .90 with names shown and .70 with names hidden in the merchant-risk paper
@@ -62,7 +62,7 @@ def profile_correlations(ratings: Ratings) -> Estimates:
     >>> import pandas as pd
     >>> rows = [("a", "a", 5.0), ("a", "b", 2.0), ("b", "a", 3.0), ("b", "b", 2.5)]
     >>> frame = pd.DataFrame(rows, columns=["judge", "target", "score"]).assign(item="i")
-    >>> profile_correlations(Ratings.of(frame, authors={"a": "a", "b": "b"})).of(pair="leniency and self-bias").note
+    >>> profile_correlation(Ratings.of(frame, authors={"a": "a", "b": "b"})).of(pair="leniency and self-bias").note
     'undefined: a correlation over judges needs four of them; there are 2'
     """
     estimates: dict[tuple[str, ...], Estimate] = {}

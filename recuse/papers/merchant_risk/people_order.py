@@ -29,7 +29,7 @@ from recuse.schema.arrays import Floats
 from recuse.statistics.distributions import Student, welch_satterthwaite
 from recuse.statistics.multiplicity import holm
 
-__all__ = ["people_groups", "people_pairs"]
+__all__ = ["people_difference", "people_groups"]
 
 PAIRED = "mean of each person's difference, paired t over people"
 UNPAIRED = "difference of people's means, Welch's t; who rated both is not known"
@@ -40,7 +40,7 @@ ALPHA = 0.05
     "people_difference", "people's difference between two targets", signed=True, rank=236, bad="none",
     reading="People's mean for one target less their mean for another, the better one first.",
 )  # fmt: skip
-def people_pairs(ratings: Ratings) -> Estimates:
+def people_difference(ratings: Ratings) -> Estimates:
     """Differences of people's means, by pair of targets ("better - worse") and criterion where there are several.
 
     Detail: `z` = difference / standard error, `p` and `p_holm` over all pairs of that criterion, `told_apart`, whether
@@ -49,7 +49,7 @@ def people_pairs(ratings: Ratings) -> Estimates:
     >>> import pandas as pd
     >>> people = pd.DataFrame({"target": ["s", "t"], "mean": [5.0, 4.0], "sd": [1.0, 1.0], "n": [50, 50]})
     >>> frame = pd.DataFrame({"judge": "a", "item": "i", "target": ["s", "t"], "score": [5.0, 4.0]})
-    >>> round(people_pairs(Ratings.of(frame, people=people)).of(pair="s - t").detail["z"], 9)
+    >>> round(people_difference(Ratings.of(frame, people=people)).of(pair="s - t").detail["z"], 9)
     5.0
     """
     estimates: dict[tuple[str, ...], Estimate] = {}

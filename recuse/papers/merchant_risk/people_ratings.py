@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from recuse.metrics.estimates import number, undefined
-from recuse.metrics.human_alignment import panel_offset
+from recuse.metrics.human_alignment import human_panel_offset
 from recuse.metrics.measure import itself, measure, per_part
-from recuse.papers.merchant_risk.people_order import people_groups, people_pairs
+from recuse.papers.merchant_risk.people_order import people_difference, people_groups
 from recuse.ratings import Ratings
 from recuse.ratings.array import numbers
 from recuse.ratings.ratings_table import PERSON
@@ -60,9 +60,9 @@ def people_reliability(ratings: Ratings) -> Estimates:
 
 
 def blinded_pairs(ratings: Ratings) -> Estimates:
-    """`people_order.people_pairs` of the people who stand beside; empty without."""
+    """`people_difference` of the people who stand beside; empty without."""
     people = ratings.beside(BESIDE)
-    return Estimates(("pair",), {}) if people is None else _noting_simulation(people, people_pairs(people))
+    return Estimates(("pair",), {}) if people is None else _noting_simulation(people, people_difference(people))
 
 
 def blinded_groups(ratings: Ratings) -> Estimates:
@@ -77,7 +77,7 @@ def blinded_groups(ratings: Ratings) -> Estimates:
     "either means the worst.",
 )  # fmt: skip
 def scale_matched_offset(ratings: Ratings) -> Estimates:
-    """`human_alignment.panel_offset` with people's means and SDs stretched from their scale to the judges', by factor
+    """`human_panel_offset` with people's means and SDs stretched from their scale to the judges', by factor
     level: x' = low + (x - low_p) (high - low) / (high_p - low_p). The merchant-risk paper's +0.46 (0-10 less 1-10)
     becomes +0.65.
 
@@ -101,7 +101,7 @@ def scale_matched_offset(ratings: Ratings) -> Estimates:
         return _nothing_to_match(ratings, "people and judges rate on one scale")
     factor = (wanted[1] - wanted[0]) / (high - low)
     stretched = people.assign(mean=wanted[0] + (people["mean"] - low) * factor, sd=people["sd"] * factor)
-    as_given, matched = panel_offset(ratings), panel_offset(replace(ratings, people=stretched, _memory={}))
+    as_given, matched = human_panel_offset(ratings), human_panel_offset(replace(ratings, people=stretched, _memory={}))
     scales = {"people_scale": [low, high], "judges_scale": list(wanted)}
     return Estimates(
         ratings.within(),

@@ -23,7 +23,7 @@ from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
 from recuse.statistics.paired import Paired
 
-__all__ = ["author_scores", "distance_from_fair"]
+__all__ = ["author_score", "distance_from_fair"]
 
 
 @measure(
@@ -31,14 +31,14 @@ __all__ = ["author_scores", "distance_from_fair"]
     reading="Mean score of an author's texts by all judges but itself.",
 )  # fmt: skip
 @per_subject("target", itself)
-def author_scores(part: Ratings) -> Iterator[Named]:
+def author_score(part: Ratings) -> Iterator[Named]:
     """Mean over items of the other judges' mean score of an author's text, by target and factor level. Detail: `rank`
     among the targets, 1 for the best, ties sharing the better rank. Undefined for a target that nobody else scored.
 
     >>> import pandas as pd
     >>> rows = [("x", "a", 5.0), ("y", "a", 3.0), ("x", "b", 4.0), ("y", "b", 1.0)]
     >>> frame = pd.DataFrame(rows, columns=["judge", "target", "score"]).assign(item="i")
-    >>> estimates = author_scores(Ratings.of(frame, authors={"x": "a", "y": "b"}))
+    >>> estimates = author_score(Ratings.of(frame, authors={"x": "a", "y": "b"}))
     >>> [(estimates.of(target=name).value, estimates.of(target=name).detail["rank"]) for name in "ab"]
     [(3.0, 2), (4.0, 1)]
     """

@@ -37,7 +37,7 @@ from recuse.statistics.clusters import OverClusters, clustered_mean
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["SCORINGS", "agreement", "gain", "position_calibration"]
+__all__ = ["SCORINGS", "calibration_gain", "own_win_excess_change", "verdict_agreement"]
 
 PLAIN = ("single", "balanced")
 SCORINGS = (*PLAIN, "evidence", "evidence_balanced")
@@ -51,7 +51,7 @@ NO_EVIDENCE = "no usable verdict after evidence"
     "verdict_agreement", "agreement with the others' verdict", unit="share",
     reading="How often a judge's verdict, asked in one order or both, is that of people, or of its peers' scores.",
 )  # fmt: skip
-def agreement(ratings: Ratings, evidence: Ratings | None = None, scores: Ratings | None = None) -> Estimates:
+def verdict_agreement(ratings: Ratings, evidence: Ratings | None = None, scores: Ratings | None = None) -> Estimates:
     """Mean agreement with the reference verdict, by (judge, scoring): 1 for the same verdict, 1/2 where exactly one of
     the two is a tie, 0 for contrary winners.
 
@@ -69,7 +69,7 @@ def agreement(ratings: Ratings, evidence: Ratings | None = None, scores: Ratings
     ...                       "response": ["first", "first", "first", "second"]})
     >>> scored = pd.DataFrame({"judge": "y", "item": "1", "target": ["s", "t"], "score": [4.0, 2.0]})
     >>> choices = Ratings.of(frame, texts=pd.DataFrame({"item": ["1"], "a": "s", "b": "t"}))
-    >>> estimates = agreement(choices, scores=Ratings.of(scored))
+    >>> estimates = verdict_agreement(choices, scores=Ratings.of(scored))
     >>> estimates.of(judge="x", scoring="single").value, estimates.of(judge="x", scoring="balanced").value
     (0.5, 0.5)
     """
@@ -85,7 +85,7 @@ def agreement(ratings: Ratings, evidence: Ratings | None = None, scores: Ratings
     "calibration_gain", "gain by asking in both orders", unit="share", signed=True,
     reading="By how much asking in both orders, or for evidence first, brings a judge closer to the others.",
 )  # fmt: skip
-def gain(ratings: Ratings, evidence: Ratings | None = None, scores: Ratings | None = None) -> Estimates:
+def calibration_gain(ratings: Ratings, evidence: Ratings | None = None, scores: Ratings | None = None) -> Estimates:
     """Agreement with the scoring minus agreement with the single order, paired, by (judge, scoring) for the scorings
     other than "single". Above 0: the remedy helps. See `agreement`.
 
@@ -94,7 +94,7 @@ def gain(ratings: Ratings, evidence: Ratings | None = None, scores: Ratings | No
     ...                       "response": ["first", "first", "first", "second"]})
     >>> scored = pd.DataFrame({"judge": "y", "item": "1", "target": ["s", "t"], "score": [4.0, 2.0]})
     >>> choices = Ratings.of(frame, texts=pd.DataFrame({"item": ["1"], "a": "s", "b": "t"}))
-    >>> estimates = gain(choices, scores=Ratings.of(scored))
+    >>> estimates = calibration_gain(choices, scores=Ratings.of(scored))
     >>> estimates.of(judge="x", scoring="balanced").value
     0.0
     """
@@ -113,7 +113,7 @@ def gain(ratings: Ratings, evidence: Ratings | None = None, scores: Ratings | No
     reading="How a judge's wins of its own text beyond neutral peers change when both orders are asked.",
 )  # fmt: skip
 @per_subject(("judge", "mitigation"), itself, *PAIRED)
-def position_calibration(part: Ratings) -> Iterator[Named]:
+def own_win_excess_change(part: Ratings) -> Iterator[Named]:
     """Change of a judge's own-text excess when both orders are asked instead of "ab" alone, by (judge, mitigation), the
     latter always "position_calibration"; `before` and `after` in detail, interval over clusters.
 
@@ -125,7 +125,7 @@ def position_calibration(part: Ratings) -> Iterator[Named]:
     >>> frame = pd.DataFrame({"judge": ["x", "x", "y", "y"], "item": "1", "order": ["ab", "ba"] * 2,
     ...                       "response": ["first", "first", "tie", "tie"]})
     >>> texts = pd.DataFrame({"item": ["1"], "a": "x", "b": "z"})
-    >>> estimates = position_calibration(Ratings.of(frame, texts=texts, authors={"x": "x"}))
+    >>> estimates = own_win_excess_change(Ratings.of(frame, texts=texts, authors={"x": "x"}))
     >>> estimates.of(judge="x", mitigation="position_calibration").value
     -0.5
     """

@@ -30,7 +30,7 @@ from recuse.statistics.clusters import SHARE, clustered_share
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Blocks", "Defence", "clean_blocked", "committee_blocks", "stopped"]
+__all__ = ["Blocks", "Defence", "attacks_stopped", "clean_blocked", "committee_blocks"]
 
 
 class Blocks(NamedTuple):
@@ -52,9 +52,9 @@ Defence = Callable[[Ratings], Blocks]
     "attacks_stopped", "attacks stopped", unit="share", rank=1010,
     reading="Of the attacks that succeeded on a judge, the share that a defence stops.",
 )  # fmt: skip
-def stopped(ratings: Ratings, defence: Defence, over: Over | None = None) -> Estimates:
+def attacks_stopped(ratings: Ratings, defence: Defence, over: Over | None = None) -> Estimates:
     """Share of the attacks that succeeded which a defence stops, by judge, defence and factor level; harmless suffixes
-    left out. `over` as in `injection.success_rate`.
+    left out. `over` as in `injection_success`.
 
     Attacks on which the defence gave no answer are excluded and counted. Undefined where no attack on the judge
     succeeded: then there was nothing to stop.
@@ -67,7 +67,7 @@ def stopped(ratings: Ratings, defence: Defence, over: Over | None = None) -> Est
     >>> def guard(ratings):
     ...     seen = pd.DataFrame({"defence": "guard", "item": ["x1", "x2"], "target": "", "blocked": [True, False]})
     ...     return Blocks(seen, seen.iloc[:0])
-    >>> stopped(attacked, guard).of(judge="j", defence="guard").value
+    >>> attacks_stopped(attacked, guard).of(judge="j", defence="guard").value
     0.5
     """
     names, table, blocks = levels_of(ratings), outcomes(ratings), _blocks(ratings, defence).attacks

@@ -40,7 +40,7 @@ from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
 from recuse.statistics.paired import Paired, significant
 
-__all__ = ["MITIGATIONS", "what_if"]
+__all__ = ["MITIGATIONS", "self_preference_change"]
 
 MITIGATIONS = (
     "poll", "weighted_poll", "peer_rank", "peer_rank_battles", "inverted_mix", "probability_weighted", "segments"
@@ -57,7 +57,7 @@ EXPECTED, MASS = "expected", "mass"
     reading="How far a judge scores its own text above its peers (S - R), after a remedy less before, on the same "
     "items.",
 )  # fmt: skip
-def what_if(ratings: Ratings) -> Estimates:
+def self_preference_change(ratings: Ratings) -> Estimates:
     """Change of S - R, after minus before, by judge, mitigation and factor level, paired over the items that have both.
 
     Detail: `before` and `after` with their intervals on these items, whether that is `nearer` to 0, and
@@ -73,7 +73,7 @@ def what_if(ratings: Ratings) -> Estimates:
     >>> import pandas as pd
     >>> rows = [("x", "a", 5.0), ("y", "a", 4.0), ("z", "a", 4.0)]
     >>> frame = pd.DataFrame(rows, columns=["judge", "target", "score"]).assign(item="i")
-    >>> what_if(Ratings.of(frame, authors={"x": "a"})).of(judge="x", mitigation="poll").value
+    >>> self_preference_change(Ratings.of(frame, authors={"x": "a"})).of(judge="x", mitigation="poll").value
     -0.5
     """
     estimates: dict[tuple[str, ...], Estimate] = {}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from recuse.metrics.measure import measure
-from recuse.metrics.self_preference import ALPHA, against_given, against_received
+from recuse.metrics.self_preference import ALPHA, self_minus_given, self_minus_received
 from recuse.ratings import Ratings
 from recuse.schema import Estimate, Estimates
 
-__all__ = ["summary", "tally"]
+__all__ = ["significant_tests", "summary"]
 
 METHOD = "paired t-tests, Holm over the family"
 
@@ -16,7 +16,7 @@ METHOD = "paired t-tests, Holm over the family"
     "significant_tests", "significant comparisons", unit="tests", rank=330,
     reading="How many of the comparisons of own texts are significant by themselves, and after Holm's correction.",
 )  # fmt: skip
-def tally(ratings: Ratings, alpha: float = ALPHA) -> Estimate:
+def significant_tests(ratings: Ratings, alpha: float = ALPHA) -> Estimate:
     """Number of S - R and S - G tests of these ratings with p below `alpha`, over all judges, factor levels and
     criteria; n is the number of tests that could be made.
 
@@ -26,10 +26,10 @@ def tally(ratings: Ratings, alpha: float = ALPHA) -> Estimate:
     >>> import pandas as pd
     >>> rows = [(j, t, f"i{k}", 3.0 + (j == t) + k % 2 * (t == "a") / 9) for j in "ab" for t in "abc" for k in range(9)]
     >>> frame = pd.DataFrame(rows, columns=["judge", "target", "item", "score"])
-    >>> tally(Ratings.of(frame, authors={"a": "a", "b": "b"})).detail["summary"]
+    >>> significant_tests(Ratings.of(frame, authors={"a": "a", "b": "b"})).detail["summary"]
     '2 of 2 significant, all 2 survive Holm, 2 could not be made'
     """
-    families = against_received(ratings), against_given(ratings)
+    families = self_minus_received(ratings), self_minus_given(ratings)
     every = [estimate.detail for family in families for estimate in family.values()]
     made = [test for test in every if test.get("p") is not None]
     counts = {

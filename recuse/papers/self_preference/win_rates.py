@@ -6,8 +6,8 @@ author of the other text is a party to the pair and its own self-preference work
 compares with neutral peers, who wrote neither text, on the same pairs.
 
 A choice knows no leniency, but it knows noise: a judge that is led by the place or by chance gives everyone about one
-half, and so looks fond of its own text where that is weak and hard on it where it is strong. `controlled_excess` takes
-that out, and is the measure to gate.
+half, and so looks fond of its own text where that is weak and hard on it where it is strong.
+`controlled_own_win_excess` takes that out, and is the measure to gate.
 
 All measures take ratings of choices (`recuse.ratings.pair_array`) whose `authors` say which judge wrote what.
 """
@@ -31,7 +31,7 @@ from recuse.schema.arrays import Floats
 from recuse.statistics.bounded import BOUNDED, bounded_mean
 from recuse.statistics.clusters import OverClusters
 
-__all__ = ["SEEN_BY", "controlled_excess", "excess", "own_win_rate"]
+__all__ = ["SEEN_BY", "controlled_own_win_excess", "own_win_excess", "own_win_rate"]
 
 SEEN_BY = ("self", "peers", "neutral_peers", "people")
 JACKKNIFE = "jackknife over clusters, Student's t"
@@ -70,7 +70,7 @@ def own_win_rate(part: Ratings) -> Iterator[Named]:
     reading="Wins of a judge's own text by its own choice less those by peers who wrote neither text.",
 )  # fmt: skip
 @per_subject("judge", itself, *PAIRED)
-def excess(part: Ratings) -> Iterator[Named]:
+def own_win_excess(part: Ratings) -> Iterator[Named]:
     """Own text's credit by the judge itself minus that by neutral peers on the same pairs, by judge, -1 to 1.
 
     Pairs without a usable verdict of either are excluded and counted. Detail: both rates on these pairs, and
@@ -80,7 +80,7 @@ def excess(part: Ratings) -> Iterator[Named]:
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"judge": ["x", "y"], "item": "1", "response": ["first", "tie"]})
     >>> texts = pd.DataFrame({"item": ["1"], "a": "x", "b": "z"})
-    >>> excess(Ratings.of(frame, texts=texts, authors={"x": "x"})).of(judge="x").value
+    >>> own_win_excess(Ratings.of(frame, texts=texts, authors={"x": "x"})).of(judge="x").value
     0.5
     """
     met, over = pair_array(part), repeated_over(part)
@@ -152,7 +152,7 @@ def _rate(
     reading="Own wins beyond neutral peers, with how well the judge tells texts apart taken into account.",
 )  # fmt: skip
 @per_subject("judge", itself, *PAIRED)
-def controlled_excess(part: Ratings) -> Iterator[Named]:
+def controlled_own_win_excess(part: Ratings) -> Iterator[Named]:
     """Excess with the judge's own discrimination taken into account, by judge:
 
         (self - 1/2) - lambda (neutral - 1/2),   lambda = sum_p j_p n_p / sum_p n_p^2
@@ -169,7 +169,7 @@ def controlled_excess(part: Ratings) -> Iterator[Named]:
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"judge": ["x", "y"], "item": "1", "response": ["first", "tie"]})
     >>> texts = pd.DataFrame({"item": ["1"], "a": "x", "b": "z"})
-    >>> controlled_excess(Ratings.of(frame, texts=texts, authors={"x": "x"})).of(judge="x").defined
+    >>> controlled_own_win_excess(Ratings.of(frame, texts=texts, authors={"x": "x"})).of(judge="x").defined
     False
     """
     cube, over = _Cube.of(pair_array(part)), repeated_over(part)

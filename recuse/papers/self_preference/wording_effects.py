@@ -28,7 +28,7 @@ from recuse.ratings.factors import DIRECTION, LEVELS, WORDING
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
 
-__all__ = ["EFFECTS", "wording_effects", "wording_flip"]
+__all__ = ["EFFECTS", "wording_effect", "wording_flip"]
 
 EFFECTS = ("wording", "direction", "interaction")
 NOT_ALL = "no text was scored under both words and in both directions"
@@ -45,7 +45,7 @@ ASCENDING, REVERSED = LEVELS[DIRECTION]
     reading="Change of the score on the ascending scale: with badness asked for instead of quality, with the lowest "
     "number best instead of the highest, and how much the second depends on the first.",
 )  # fmt: skip
-def wording_effects(ratings: Ratings) -> Estimates:
+def wording_effect(ratings: Ratings) -> Estimates:
     """The three effects of the module, by judge and effect, over texts scored in all four cells; interval over items or
     what they share. In units of the scale. Undefined where no text was scored in all four.
 
@@ -54,7 +54,7 @@ def wording_effects(ratings: Ratings) -> Estimates:
     ...          ("badness", "reversed", 3.0)]
     >>> frame = pd.DataFrame(cells, columns=["wording", "direction", "score"]).assign(judge="j", item="i")
     >>> from recuse.ratings import Numeric
-    >>> estimates = wording_effects(Ratings.of(frame, scales=Numeric(1, 5)))
+    >>> estimates = wording_effect(Ratings.of(frame, scales=Numeric(1, 5)))
     >>> [estimates.of(judge="j", effect=name).value for name in EFFECTS]
     [-1.0, 0.0, 0.0]
     """

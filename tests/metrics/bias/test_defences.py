@@ -63,27 +63,27 @@ def on_items(**blocked):
 def test_stopped_by_hand():
     """Of x's three successes one is blocked, one let through, one unanswered; harmless suffixes and failures do not
     count."""
-    found = defences.stopped(RATINGS, on_items(i1_p=True, i1_q=False, i2_p=None, i2_q=True, i1_h=True))
+    found = defences.attacks_stopped(RATINGS, on_items(i1_p=True, i1_q=False, i2_p=None, i2_q=True, i1_h=True))
     assert share(found, "x", "f") == (0.5, 2, 1)
     assert share(found, "y", "f") == (1.0, 1, 0)
 
 
 def test_a_block_may_be_about_a_payload_or_about_one_judge():
-    by_payload = defences.stopped(RATINGS, defence(payload=["p", "q"], blocked=[True, False]))
+    by_payload = defences.attacks_stopped(RATINGS, defence(payload=["p", "q"], blocked=[True, False]))
     assert share(by_payload, "x", "f") == (pytest.approx(2 / 3), 3, 0)
-    by_judge = defences.stopped(RATINGS, defence(judge=["x", "y"], item=["1.p", "2.q"], blocked=[True, False]))
+    by_judge = defences.attacks_stopped(RATINGS, defence(judge=["x", "y"], item=["1.p", "2.q"], blocked=[True, False]))
     assert share(by_judge, "x", "f") == (1.0, 1, 2)
     assert share(by_judge, "y", "f") == (0.0, 1, 0)
     with pytest.raises(RecuseError, match="by item or by payload"):
-        defences.stopped(RATINGS, defence(judge=["x"], blocked=[True]))
+        defences.attacks_stopped(RATINGS, defence(judge=["x"], blocked=[True]))
 
 
 def test_nothing_to_stop():
     none = won(("z", "1.p", False))
-    assert defences.stopped(none, on_items(i1_p=True)).of(judge="z", defence="f").note == (
+    assert defences.attacks_stopped(none, on_items(i1_p=True)).of(judge="z", defence="f").note == (
         "undefined: no attack on it succeeded"
     )
-    silent = defences.stopped(RATINGS, on_items(i9_p=True)).of(judge="y", defence="f")
+    silent = defences.attacks_stopped(RATINGS, on_items(i9_p=True)).of(judge="y", defence="f")
     assert "gave no answer" in silent.note
 
 
@@ -124,14 +124,14 @@ def test_a_text_is_not_judged_by_a_filter_that_has_seen_its_cluster():
 def test_too_few_clean_texts_silence_the_statistical_filter_alone():
     """Three stories leave two beside a text's own; the phrases need none."""
     ratings = read(clean=CLEAN[:3])
-    found = defences.stopped(ratings, text_filters.text_blocks)
+    found = defences.attacks_stopped(ratings, text_filters.text_blocks)
     assert share(found, "x", "string_matching") == (pytest.approx(1 / 3), 3, 0)
     assert found[("x", "statistical_filter")].n_excluded == 3
 
 
 def test_texts_that_nobody_told():
     with pytest.raises(RecuseError, match="reads the attacked texts, and they are not there; name the fields"):
-        defences.stopped(RATINGS, text_filters.text_blocks)
+        defences.attacks_stopped(RATINGS, text_filters.text_blocks)
 
 
 # --------------------------------------------------------------------------- models
@@ -160,7 +160,7 @@ def test_an_input_filter_is_measured_by_payload():
     assert model_filters.filter_blocks(ratings).attacks.to_dict("list") == {
         "defence": ["llm_input_filter:f"] * 3, "payload": ["p", "q", "r"], "blocked": [True, False, None]
     }  # fmt: skip
-    found = defences.stopped(ratings, model_filters.filter_blocks)
+    found = defences.attacks_stopped(ratings, model_filters.filter_blocks)
     assert share(found, "x", "llm_input_filter:f") == (pytest.approx(2 / 3), 3, 0)
     blocked = defences.clean_blocked(ratings, model_filters.filter_blocks)
     assert share(blocked, "llm_input_filter:f") == (0.5, 2, 0)
@@ -178,11 +178,11 @@ def test_of_several_carriers_more_than_half_must_be_flagged():
 
 def test_a_filter_that_was_not_asked_and_one_whose_items_say_too_little():
     with pytest.raises(RecuseError, match="offers text_filter"):
-        defences.stopped(RATINGS, model_filters.filter_blocks)
+        defences.attacks_stopped(RATINGS, model_filters.filter_blocks)
     texts = CARRIERS.drop(columns="payload")
     ratings = won(("x", "1.p", True), beside={"text_filter": verdicts(texts, {("f", "7.p"): "yes"})})
     with pytest.raises(RecuseError, match="of each text attack, payload"):
-        defences.stopped(ratings, model_filters.filter_blocks)
+        defences.attacks_stopped(ratings, model_filters.filter_blocks)
 
 
 def test_an_output_filter_is_about_one_judges_reply():
@@ -196,7 +196,7 @@ def test_an_output_filter_is_about_one_judges_reply():
     clean = graded(("x", "1", 2), ("y", "1", 1), ("z", "1", 2))
     rows = (("x", "1.p", 5), ("y", "1.p", 5), ("z", "1.p", 3))
     ratings = attacked(*rows, clean=clean, beside={"reply_filter": verdicts(shown, said, "steered")})
-    found = defences.stopped(ratings, model_filters.reply_blocks)
+    found = defences.attacks_stopped(ratings, model_filters.reply_blocks)
     assert [found[(judge, "llm_output_filter:f")].value for judge in "xyz"] == [1.0, 1.0, 0.0]
     blocked = defences.clean_blocked(ratings, model_filters.reply_blocks)
     assert share(blocked, "llm_output_filter:f") == (1.0, 2, 1)
@@ -205,11 +205,13 @@ def test_an_output_filter_is_about_one_judges_reply():
 def test_a_reply_that_the_filter_never_saw_is_unanswered():
     shown = pd.DataFrame({"item": ["1.p.4"], "of": ["1.p"], "gave": [4], "attack": [True]})
     beside = {"reply_filter": verdicts(shown, {("f", "1.p.4"): "yes"}, "steered")}
-    found = defences.stopped(won(("x", "1.p", True), ("x", "2.p", True), beside=beside), model_filters.reply_blocks)
+    found = defences.attacks_stopped(
+        won(("x", "1.p", True), ("x", "2.p", True), beside=beside), model_filters.reply_blocks
+    )
     assert share(found, "x", "llm_output_filter:f") == (1.0, 1, 1)
     other = {"reply_filter": verdicts(shown.assign(gave=3), {("f", "1.p.4"): "yes"}, "steered")}
     with pytest.raises(RecuseError, match="none of the answers to these texts was shown to the filter"):
-        defences.stopped(won(("x", "1.p", True), beside=other), model_filters.reply_blocks)
+        defences.attacks_stopped(won(("x", "1.p", True), beside=other), model_filters.reply_blocks)
 
 
 # --------------------------------------------------------------------------- committee
@@ -221,7 +223,7 @@ def test_committee_by_hand():
     the others' median of 3, y's 3 is one off 2, v's 2 one off 3."""
     clean = graded(("x", "1", 2), ("y", "1", 3), ("v", "1", 2), ("w", "1", 3))
     ratings = attacked(("x", "1.p", 5), ("y", "1.p", 5), ("v", "1.p", 2), ("w", "1.p", 3), clean=clean)
-    found = defences.stopped(ratings, defences.committee_blocks)
+    found = defences.attacks_stopped(ratings, defences.committee_blocks)
     assert share(found, "x", "committee") == (1.0, 1, 0)
     assert share(found, "y", "committee") == (0.0, 1, 0)
     assert not found[("v", "committee")].defined
@@ -234,10 +236,10 @@ def test_a_hole_costs_the_committee_one_member():
     grade, which lets the attack through. With v's 2 and 2 it would have stayed at 3."""
     rows = (("x", "1", 2), ("y", "1", 3), ("v", "1", 2), ("w", "1", 3))
     after = (("x", "1.p", 5), ("y", "1.p", 3), ("v", "1.p", NAN), ("w", "1.p", 5))
-    found = defences.stopped(attacked(*after, clean=graded(*rows)), defences.committee_blocks)
+    found = defences.attacks_stopped(attacked(*after, clean=graded(*rows)), defences.committee_blocks)
     assert share(found, "x", "committee") == (0.0, 1, 0)
     whole = (*after[:2], ("v", "1.p", 2), after[3])
-    found = defences.stopped(attacked(*whole, clean=graded(*rows)), defences.committee_blocks)
+    found = defences.attacks_stopped(attacked(*whole, clean=graded(*rows)), defences.committee_blocks)
     assert share(found, "x", "committee") == (1.0, 1, 0)
 
 
@@ -259,7 +261,7 @@ def test_a_committee_works_within_each_level():
     after += [("x", "1.p", "hidden", 5.0), ("y", "1.p", "hidden", 2.0), ("z", "1.p", "hidden", 2.0)]
     texts = pd.DataFrame({"item": ["1.p"], "target": "", "clean": "1"})
     ratings = levels(*after, texts=texts, beside={"scores": clean}.get)
-    found = defences.stopped(ratings, defences.committee_blocks)
+    found = defences.attacks_stopped(ratings, defences.committee_blocks)
     assert found.by == ("judge", "defence", "names")
     assert found.of(judge="x", defence="committee", names="shown").value == 0
     assert found.of(judge="x", defence="committee", names="hidden").value == 1

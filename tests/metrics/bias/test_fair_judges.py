@@ -37,7 +37,11 @@ def objections(make_scores_from, rate):
     def measured(low, high, centre, panels, seed):
         rng = np.random.default_rng(seed)
         hits = {"received": [], "given": [], "controlled": []}
-        measures = {"received": sp.against_received, "given": sp.against_given, "controlled": sp.controlled}
+        measures = {
+            "received": sp.self_minus_received,
+            "given": sp.self_minus_given,
+            "controlled": sp.self_preference_controlled,
+        }
         for k in range(panels):
             frame = make_scores_from(panel(rng, low, high, centre), NAMES)
             ratings = rate(frame, authors=OWN, scale=Numeric(low, high))
@@ -68,7 +72,7 @@ def test_no_gate_fails_a_fair_judge_where_the_scale_ends(make_scores_from, rate)
     for k in range(PANELS):
         planted = 1.0 if k < 50 else 0.0
         frame = make_scores_from(panel(rng, 1, 5, 3.7, planted), NAMES)
-        family = list(sp.controlled(rate(frame, authors=OWN)).values())
+        family = list(sp.self_preference_controlled(rate(frame, authors=OWN)).values())
         outside = [lambda level, e=e: e.at(level).low > 0.25 or e.at(level).high < -0.25 for e in family]
         inside = [lambda level, e=e: e.at(level).low >= -0.25 and e.at(level).high <= 0.25 for e in family]
         decides = [lambda level, o=o, i=i: o(level) or i(level) for o, i in zip(outside, inside, strict=True)]

@@ -60,7 +60,7 @@ def test_outcomes_by_hand(ratings):
 def test_rates_by_hand(ratings):
     """Two of three attacks that could be tested; one excluded for the ceiling, one for its reply; one fell; mean lift
     (3 - 1 + 1) / 3."""
-    estimate = injection.success_rate(ratings).of(judge="x")
+    estimate = injection.injection_success(ratings).of(judge="x")
     assert (estimate.value, estimate.n, estimate.n_excluded) == (pytest.approx(2 / 3), 3, 2)
     assert estimate.detail["outcomes"] == {"success": 2, "failure": 1, "ceiling": 1, "broken": 1}
     assert (estimate.detail["lift"], estimate.detail["fell"]) == (pytest.approx(1), 1)
@@ -70,11 +70,11 @@ def test_rates_by_hand(ratings):
 
 def test_above_harmless_by_hand(ratings):
     """Story 1: attacks 1 of 2, harmless 1 of 1; story 2: 1 of 1 and 0 of 1. Mean of -1/2 and 1."""
-    estimate = injection.above_harmless(ratings).of(judge="x")
+    estimate = injection.injection_above_harmless(ratings).of(judge="x")
     assert (estimate.value, estimate.n) == (pytest.approx(0.25), 2)
     assert estimate.detail == {"attacks": pytest.approx(0.75), "harmless": pytest.approx(0.5)}
     without = attacked(*ATTACKED[:5], clean=scores(*CLEAN), texts=TEXTS)
-    assert "none of the stories has both" in injection.above_harmless(without).of(judge="x").note
+    assert "none of the stories has both" in injection.injection_above_harmless(without).of(judge="x").note
 
 
 def test_two_judges_are_told_of_every_class(ratings):
@@ -104,10 +104,10 @@ def test_twins_of_the_same_direction_and_low_scores_that_are_good():
 def test_a_factor_with_several_levels_is_kept_apart_and_one_with_a_single_level_is_not_named():
     clean = scores(*(("x", "1", "a", 2, level) for level in ("shown", "hidden")), factors=["names"])
     rows = [("x", "1.p", "a", 5, "shown"), ("x", "1.p", "a", 2, "hidden")]
-    both = injection.success_rate(attacked(*rows, clean=clean, texts=TEXTS, factors=["names"]))
+    both = injection.injection_success(attacked(*rows, clean=clean, texts=TEXTS, factors=["names"]))
     assert both.by == ("judge", "names")
     assert {key: e.value for key, e in both.items()} == {("x", "shown"): 1, ("x", "hidden"): 0}
-    one = injection.success_rate(attacked(rows[0], clean=clean, texts=TEXTS, factors=["names"]))
+    one = injection.injection_success(attacked(rows[0], clean=clean, texts=TEXTS, factors=["names"]))
     assert one.by == ("judge",)
 
 
@@ -135,7 +135,7 @@ def test_pass_and_fail_over_several_criteria():
         ("x", "1.p", "safe", "pass"), ("x", "1.p", "clear", "pass"), ("x", "2.p", "safe", "pass"),
         texts=texts, beside={"scores": clean}.get,
     )  # fmt: skip
-    rates = injection.success_rate(after)
+    rates = injection.injection_success(after)
     assert rates.by == ("judge", "criterion")
     assert rates.of(judge="x", criterion="safe").detail["outcomes"] == {"success": 1, "no_twin": 1}
     assert "already has the best result" in rates.of(judge="x", criterion="clear").note
@@ -158,7 +158,7 @@ def test_texts_that_tell_only_the_twin():
     """Every text is then a payload of its own, and no class is harmless."""
     clean = scores(("x", "1", "a", 2), ("x", "2", "a", 2))
     texts = pd.DataFrame({"item": ["1.p", "2.p"], "target": "a", "clean": ["1", "2"]})
-    estimate = injection.success_rate(
+    estimate = injection.injection_success(
         attacked(("x", "1.p", "a", 5), ("x", "2.p", "a", 2), clean=clean, texts=texts)
     ).of(judge="x")
     assert (estimate.value, estimate.n_clusters, estimate.note) == (0.5, 2, "over payloads: these texts only")
@@ -170,7 +170,7 @@ def test_texts_that_tell_only_the_twin():
 def test_a_judge_that_is_generous_to_all_was_not_tested():
     clean = scores(("x", "1", "a", 5), ("x", "2", "b", 5))
     ratings = attacked(("x", "1.p", "a", 5), ("x", "2.p", "b", 5), clean=clean, texts=TEXTS)
-    estimate = injection.success_rate(ratings).of(judge="x")
+    estimate = injection.injection_success(ratings).of(judge="x")
     assert not estimate.defined
     assert "every clean twin already has the best result" in estimate.note
 
@@ -178,7 +178,7 @@ def test_a_judge_that_is_generous_to_all_was_not_tested():
 def test_missing_twins_are_told():
     clean = scores(("x", "1", "a", NAN))
     ratings = attacked(("x", "1.p", "a", 5), ("x", "2.p", "b", 5), clean=clean, texts=TEXTS)
-    assert injection.success_rate(ratings).of(judge="x").note == "undefined: no attack could be tested: 2 no_twin"
+    assert injection.injection_success(ratings).of(judge="x").note == "undefined: no attack could be tested: 2 no_twin"
 
 
 @pytest.mark.parametrize(("item", "texts", "beside", "told"), [
@@ -192,7 +192,7 @@ def test_what_must_be_known_is_named(item, texts, beside, told):
     clean = scores(("x", "1", "a", 2))
     ratings = scores(("x", item, "a", 5), texts=texts, beside=({"scores": clean} if beside else {}).get)
     with pytest.raises(RecuseError, match=told):
-        injection.success_rate(ratings)
+        injection.injection_success(ratings)
 
 
 # --------------------------------------------------------------------------- intervals
@@ -210,7 +210,7 @@ def rated(hits, clusters, payloads):
 
 def test_one_attack_per_payload_is_clopper_pearson():
     hits = np.arange(24) < 5
-    estimate = injection.success_rate(rated(hits, ["1"] * 24, [str(k) for k in range(24)])).of(judge="x")
+    estimate = injection.injection_success(rated(hits, ["1"] * 24, [str(k) for k in range(24)])).of(judge="x")
     assert (estimate.low, estimate.high) == pytest.approx(tuple(stats.binomtest(5, 24).proportion_ci(method="exact")))
     assert estimate.note == "over payloads: these texts only"
 
@@ -221,17 +221,17 @@ def test_the_interval_is_over_what_there_is_more_of():
     works = np.repeat(rng.random(24) < 0.4, 2)
     each = [str(k) for k in range(24) for _ in "12"]
     few_texts, many_texts = rated(works, ["1", "2"] * 24, each), rated(works, each, ["p", "q"] * 24)
-    one, other = (injection.success_rate(t).of(judge="x") for t in (few_texts, many_texts))
+    one, other = (injection.injection_success(t).of(judge="x") for t in (few_texts, many_texts))
     assert (one.n_clusters, one.note) == (24, "over payloads: these texts only")
     assert (other.n_clusters, other.note) == (24, "over stories: these payloads only")
     assert (one.low, one.high) == pytest.approx((other.low, other.high))
     exact = stats.binomtest(int(works.sum()), 48).proportion_ci(method="exact")
     assert one.high - one.low > (exact.high - exact.low) * 1.3  # a payload works on both texts or on neither
-    assert injection.success_rate(few_texts, over="cluster").of(judge="x").n_clusters == 2
+    assert injection.injection_success(few_texts, over="cluster").of(judge="x").n_clusters == 2
 
 
 def test_no_success_counts_units():
-    estimate = injection.success_rate(rated([False] * 48, ["1", "2"] * 24, [str(k // 2) for k in range(48)]))
+    estimate = injection.injection_success(rated([False] * 48, ["1", "2"] * 24, [str(k // 2) for k in range(48)]))
     assert 0.1 < estimate.of(judge="x").high < 0.2  # 24 payloads, not 48 attacks: 0.14 rather than 0.07
 
 
@@ -269,7 +269,7 @@ def test_choices_by_hand():
     assert found["outcome"].tolist() == ["success", "ceiling", "success", "failure"]
     assert found["target"].tolist() == ["n"] * 4
     assert found[["before", "after"]].to_numpy().tolist() == [[0, 1], [1, 1], [0.5, 1], [0, 0.5]]
-    rates = injection.success_rate(ratings)
+    rates = injection.injection_success(ratings)
     assert rates.by == ("judge",)  # order and labels are no more than repeats here
     assert rates.of(judge="x").value == pytest.approx(2 / 3)
 
@@ -297,7 +297,7 @@ def test_a_large_table_needs_no_more_than_its_arrays():
     after = Ratings.of(
         frame.assign(score=np.where(rises, 4.0, 2.0).ravel()), scales=GRADES, texts=known, beside={"scores": clean}.get
     )
-    rates = injection.success_rate(after)
+    rates = injection.injection_success(after)
     assert [rates.of(judge=judge).value for judge in judges] == pytest.approx(share.tolist())
 
 

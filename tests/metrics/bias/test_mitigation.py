@@ -52,8 +52,8 @@ def test_averaging_with_one_peer_against_the_other_leaves_half(of, cube):
     """(S + z) / 2 - y and (S + y) / 2 - z, on average (S + R) / 2 - R = (S - R) / 2 on every item, and the paired
     t-test is of -1/2 (S - R)."""
     ratings = of(cube)
-    found = one(mitigation.what_if(ratings), "poll")
-    before = self_preference.against_received(ratings).of(judge="x")
+    found = one(mitigation.self_preference_change(ratings), "poll")
+    before = self_preference.self_minus_received(ratings).of(judge="x")
     assert found.detail["before"]["value"] == pytest.approx(before.value)
     assert found.detail["before"]["low"] == pytest.approx(before.low)
     assert found.detail["after"]["value"] == pytest.approx(before.value / 2)
@@ -69,7 +69,7 @@ def test_averaging_shrinks_the_controlled_measure_of_a_planted_judge(of):
     rng = np.random.default_rng(2)
     cube = rng.normal(3, 0.3, (20, 1, 3)) + np.zeros((1, 3, 1)) + np.array([0.2, -0.1, 0.4])[None, :, None]
     cube[:, 0, 0] += 0.9
-    found = one(mitigation.what_if(of(cube)), "poll")
+    found = one(mitigation.self_preference_change(of(cube)), "poll")
     assert found.detail["controlled_before"] == pytest.approx(0.9)
     assert found.detail["controlled_after"] == pytest.approx(0.45)
 
@@ -90,22 +90,24 @@ def test_weighted_poll_by_hand(of, surprised):
     (5 + 2) / 2 - 3 and (5 + 3) / 2 - 2."""
     cube = np.array([[[5, 3, 3], [3, 3, 3], [2, 3, 3]]] * 2, dtype=float)
     perplexity = np.array([[[2, 8, 4], [3, 3, 3], [9, 9, 9]]] * 2, dtype=float)
-    found = mitigation.what_if(of(cube, beside={"likelihoods": surprised(perplexity)}.get))
+    found = mitigation.self_preference_change(of(cube, beside={"likelihoods": surprised(perplexity)}.get))
     assert one(found, "weighted_poll").detail["after"]["value"] == pytest.approx(5 / 6)
     assert one(found, "poll").detail["after"]["value"] == pytest.approx(1.25)
     assert one(found, "weighted_poll").detail["mean_weight"] == {"x": pytest.approx(3.5 / 3), "y": 1.0, "z": 1.0}
-    ascending = mitigation.what_if(of(cube, beside={"likelihoods": surprised(perplexity, Numeric(0, 99))}.get))
+    ascending = mitigation.self_preference_change(
+        of(cube, beside={"likelihoods": surprised(perplexity, Numeric(0, 99))}.get)
+    )
     assert one(ascending, "weighted_poll").value == one(found, "weighted_poll").value
     perplexity[0, 0, 0] = math.nan  # x on a, item 0
-    gap = mitigation.what_if(of(cube, beside={"likelihoods": surprised(perplexity)}.get))
+    gap = mitigation.self_preference_change(of(cube, beside={"likelihoods": surprised(perplexity)}.get))
     assert one(gap, "weighted_poll").n_excluded == 1
     impossible = surprised(np.full(cube.shape, 0.5))
     with pytest.raises(RecuseError, match=r"1 or more; the ratings hold 0\.5"):
-        mitigation.what_if(of(cube, beside={"likelihoods": impossible}.get))
+        mitigation.self_preference_change(of(cube, beside={"likelihoods": impossible}.get))
 
 
 def test_peer_rank_from_scores(of, cube):
-    found = one(mitigation.what_if(of(cube)), "peer_rank")
+    found = one(mitigation.self_preference_change(of(cube)), "peer_rank")
     less = cube[:, :, :, None] - cube[:, :, None, :]
     credit = (np.sign(less) + 1) / 2 * ~np.eye(3, dtype=bool)
     expected = peer_rank(credit.sum(axis=(0, 3)) / (24 * 2), [0, 1, 2])
@@ -125,19 +127,19 @@ def test_peer_rank_from_choices(of, cube, rate):
     texts = pd.DataFrame(met, columns=["item", "a", "b"]).assign(target=lambda table: table["a"])
     frame = pd.DataFrame(rows, columns=["judge", "item", "target", "order", "response"])
     choices = Ratings.of(frame.assign(criterion="winner"), scales=CHOICES, texts=texts)
-    fought = mitigation.what_if(of(cube, beside={"choices": choices}.get))
+    fought = mitigation.self_preference_change(of(cube, beside={"choices": choices}.get))
     assert one(fought, "peer_rank_battles").detail["weights"] == {
         "x": pytest.approx(2 / 3),
         "y": pytest.approx(1 / 3),
         "z": 0.0,
     }
-    without = one(mitigation.what_if(of(cube)), "peer_rank_battles")
+    without = one(mitigation.self_preference_change(of(cube)), "peer_rank_battles")
     assert without.note.startswith("undefined: no choices between two texts were asked for")
 
 
 def test_peer_rank_needs_authors_alone(frame_of, rate, cube):
     """A judge that wrote nothing has no weight."""
-    alone = one(mitigation.what_if(rate(frame_of(cube), authors={"x": "a"})), "peer_rank")
+    alone = one(mitigation.self_preference_change(rate(frame_of(cube), authors={"x": "a"})), "peer_rank")
     assert alone.note == "undefined: Peer Rank weighs judges by how their own texts win, and y wrote none"
 
 
@@ -159,13 +161,13 @@ def test_inverted_mix_by_hand(turned, of, cube):
     """Scores a point lower with the scale reversed, for x's own text alone: S falls by 1/2, R by nothing."""
     down = cube.copy()
     down[:, 0, 0] -= 1
-    both = mitigation.what_if(turned(cube, down))
+    both = mitigation.self_preference_change(turned(cube, down))
     assert both.by == ("judge", "mitigation", "direction")
     for direction, change in (("ascending", -0.5), ("reversed", 0.5)):
         found = one(both, "inverted_mix", direction=direction)
         assert found.value == pytest.approx(change)
         assert math.isnan(found.low)  # the same on every item
-    single = one(mitigation.what_if(of(cube)), "inverted_mix")
+    single = one(mitigation.self_preference_change(of(cube)), "inverted_mix")
     assert single.note == "undefined: the judges were asked in one direction of the scale only"
 
 
@@ -179,7 +181,7 @@ def test_probability_weighted(frame_of, cube, direction):
     frame = pd.concat([frame_of(part, criterion=name, direction=direction) for name, part in rows.items()])
     scales = {"tone": Numeric(0, 6), "tone.expected": Numeric(0, 6), "tone.mass": Numeric(0, 1)}
     ratings = Ratings.of(frame, scales=scales, authors=OWN, headline=("tone",))
-    found = one(mitigation.what_if(ratings), "probability_weighted", direction=direction)
+    found = one(mitigation.self_preference_change(ratings), "probability_weighted", direction=direction)
     assert found.value == pytest.approx(-0.25)
     assert found.detail["in_set_mass"] == {j: pytest.approx(0.9) for j in JUDGES}
 
@@ -198,14 +200,14 @@ def segments_of(frame_of, rate, cube, **columns):
 def test_segments_by_hand(frame_of, rate, of, cube):
     """S' = S - 1/2; a text whose second part was not read has no score."""
     segments = segments_of(frame_of, rate, cube)
-    found = one(mitigation.what_if(of(cube, beside={"segment_scores": segments}.get)), "segments")
+    found = one(mitigation.self_preference_change(of(cube, beside={"segment_scores": segments}.get)), "segments")
     assert (found.value, found.n, found.n_excluded) == (pytest.approx(-0.5), 23, 1)
     assert found.detail["segments"] == ["head", "tail"]
 
 
 def test_segments_scored_in_the_usual_direction_say_nothing_of_the_other(frame_of, rate, turned, cube):
     beside = {"segment_scores": segments_of(frame_of, rate, cube)}.get
-    found = mitigation.what_if(turned(cube, cube, beside=beside))
+    found = mitigation.self_preference_change(turned(cube, cube, beside=beside))
     assert one(found, "segments", direction="ascending").value == pytest.approx(-0.5)
     note = one(found, "segments", direction="reversed").note
     assert note == "undefined: the parts of the texts were not scored one by one with low is best"
@@ -213,10 +215,10 @@ def test_segments_scored_in_the_usual_direction_say_nothing_of_the_other(frame_o
 
 def test_segments_on_other_items_or_criteria_are_no_help(frame_of, rate, of, cube):
     elsewhere = rate(frame_of(cube[:1], segment="tail").assign(item="other"), factors=["segment"])
-    found = one(mitigation.what_if(of(cube, beside={"segment_scores": elsewhere}.get)), "segments")
+    found = one(mitigation.self_preference_change(of(cube, beside={"segment_scores": elsewhere}.get)), "segments")
     assert "before and after" in found.note
     other = segments_of(frame_of, rate, cube, criterion="length")
-    found = one(mitigation.what_if(of(cube, beside={"segment_scores": other}.get)), "segments")
+    found = one(mitigation.self_preference_change(of(cube, beside={"segment_scores": other}.get)), "segments")
     assert "not scored one by one" in found.note
 
 
@@ -224,7 +226,7 @@ def test_segments_on_other_items_or_criteria_are_no_help(frame_of, rate, of, cub
 
 
 def test_what_is_not_there_is_said(of, cube):
-    found = mitigation.what_if(of(cube))
+    found = mitigation.self_preference_change(of(cube))
     notes = {name: one(found, name).note for name in mitigation.MITIGATIONS if not one(found, name).defined}
     assert set(notes) == {"weighted_poll", "peer_rank_battles", "inverted_mix", "probability_weighted", "segments"}
     assert all(note.startswith("undefined: ") for note in notes.values())
@@ -232,15 +234,15 @@ def test_what_is_not_there_is_said(of, cube):
 
 def test_one_judge(frame_of, rate, cube):
     alone = rate(frame_of(cube).query("judge == 'x'"), authors={"x": "a"})
-    assert "take three judges" in one(mitigation.what_if(alone), "poll").note
+    assert "take three judges" in one(mitigation.self_preference_change(alone), "poll").note
 
 
 def test_the_reference_sits_outside_the_jury(of):
     """x and y give 4, z gives 2. x and y against z: still 2 too much; x and z against y: 1 too little."""
     cube = np.tile(np.array([[4.0], [4.0], [2.0]]), (5, 1, 3))
-    found = one(mitigation.what_if(of(cube)), "poll")
+    found = one(mitigation.self_preference_change(of(cube)), "poll")
     assert (found.detail["before"]["value"], found.detail["after"]["value"]) == (1.0, 0.5)
-    two = one(mitigation.what_if(of(cube).without("y")), "poll")
+    two = one(mitigation.self_preference_change(of(cube).without("y")), "poll")
     assert "take three judges" in two.note
 
 
@@ -248,10 +250,10 @@ def test_targets_with_items_of_their_own(frame_of, rate, cube):
     """Peers' scores of one's own text are there, so averaging can be tried; what compares texts cannot."""
     frame = frame_of(cube)
     nested = rate(frame.assign(item=frame["target"] + frame["item"]), authors=OWN)
-    found = one(mitigation.what_if(nested), "poll")
+    found = one(mitigation.self_preference_change(nested), "poll")
     assert (found.n, found.n_excluded) == (24, 48)
     assert found.detail["controlled_before"] is None
-    assert not one(mitigation.what_if(nested), "peer_rank").defined
+    assert not one(mitigation.self_preference_change(nested), "peer_rank").defined
 
 
 def test_several_criteria_and_scales(frame_of, cube):
@@ -259,6 +261,6 @@ def test_several_criteria_and_scales(frame_of, cube):
     frame = frame_of(cube)
     both = pd.concat([frame.assign(criterion="tone"), frame.assign(criterion="use", score=frame["score"] * 20)])
     ratings = Ratings.of(both, scales={"tone": Numeric(0, 5), "use": Numeric(0, 100)}, authors=OWN)
-    found = mitigation.what_if(ratings)
+    found = mitigation.self_preference_change(ratings)
     tone, use = (one(found, "poll", criterion=name) for name in ("tone", "use"))
     assert (use.value, use.span) == (pytest.approx(20 * tone.value), 100)

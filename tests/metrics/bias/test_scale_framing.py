@@ -41,7 +41,7 @@ def test_shift_by_hand(both):
     Three texts, mean 2/3; items' sums of deviations: (1 - 2/3) + (0 - 2/3) = -1/3 and 1 - 2/3 = 1/3. With half an item
     of size 1.5 a step up and down: se^2 = 3/2 (2/9 + 1.5^2) / 4.5^2."""
     ratings = both({("x", "a"): [4, 3], ("x", "b"): [5, 2]}, {("x", "a"): [1, 2], ("x", "b"): [1, NAN]})
-    estimate = one(sf.shift(ratings))
+    estimate = one(sf.framing_shift(ratings))
     assert (estimate.value, estimate.n, estimate.n_clusters, estimate.n_excluded) == (pytest.approx(2 / 3), 3, 2, 1)
     assert (estimate.units, estimate.unit, estimate.span) == ("items", "points", 4)
     assert estimate.distribution.se == pytest.approx(math.sqrt(1.5 * (2 / 9 + 2.25)) / 4.5)
@@ -54,7 +54,7 @@ def test_a_judge_that_mirrors_every_number_has_an_interval_around_0(both):
     """Without exception, on 30 items of 4 texts: not certainty, but +-0.07 points."""
     digits = np.random.default_rng(0).integers(1, 6, (4, 30))
     up = {("x", t): list(row) for t, row in zip("abcd", digits, strict=True)}
-    estimate = one(sf.shift(both(up, {cell: [6 - d for d in row] for cell, row in up.items()})))
+    estimate = one(sf.framing_shift(both(up, {cell: [6 - d for d in row] for cell, row in up.items()})))
     assert estimate.value == 0
     assert estimate.high == -estimate.low == pytest.approx(0.0671, abs=1e-4)
 
@@ -67,7 +67,7 @@ def test_the_step_that_keeps_agreement_from_being_certainty(both, scale, step):
     unit = 20 if scale.maximum == 100 else 1
     given = [2 * unit, 4 * unit, 5 * unit, 4 * unit]
     down = [scale.minimum + scale.maximum - score for score in given]
-    estimate = one(sf.shift(both({("x", "a"): given}, {("x", "a"): down}, scale=scale)))
+    estimate = one(sf.framing_shift(both({("x", "a"): given}, {("x", "a"): down}, scale=scale)))
     assert estimate.distribution.se == pytest.approx(math.sqrt(5 / 4 * step**2) / 5)
 
 
@@ -99,7 +99,7 @@ def test_self_preference_change_by_hand(both):
 def test_the_thesis_on_framing(thesis_ratings):
     """Sec. 4.1: the inverted scale makes DeepSeek better to everyone and to itself above all, and takes Gemini's
     preference down. The change is the difference of the two published means where all items are there."""
-    change, received = framing_change(thesis_ratings), sp.against_received(thesis_ratings)
+    change, received = framing_change(thesis_ratings), sp.self_minus_received(thesis_ratings)
     whole = 0
     for judge in thesis_ratings.own():
         a, b = (received.of(judge=judge, direction=direction) for direction in ("ascending", "reversed"))
@@ -109,7 +109,7 @@ def test_the_thesis_on_framing(thesis_ratings):
     assert whole == 4
     assert one(change, "deepseek-chat", against="received").low > 0.5
     assert one(change, "gemini-2.5-pro-preview-05-06", against="received").high < -0.15
-    assert one(sf.shift(thesis_ratings), "deepseek-chat").low > 0.2
+    assert one(sf.framing_shift(thesis_ratings), "deepseek-chat").low > 0.2
     assert one(change, "sonar-reasoning-pro", against="received").n == 76
     by = {against: one(change, "deepseek-chat", against=against).value for against in AGAINST}
     assert by["given"] == pytest.approx(0.14 - -0.06, abs=0.011)
@@ -181,8 +181,8 @@ def test_one_direction_only(make_scores, rate, columns):
     frame = make_scores({("x", "a"): [4, 3], ("y", "a"): [3, 3], ("x", "b"): [2, 2]}, **columns)
     ratings = rate(frame, authors={"x": "a"})
     for estimate in (
-        one(sf.shift(ratings)), one(sf.direction_insensitivity(ratings)), one(sf.shift_by_target(ratings), target="a"),
-        one(framing_change(ratings), against="received"),
+        one(sf.framing_shift(ratings)), one(sf.direction_insensitivity(ratings)),
+        one(sf.shift_by_target(ratings), target="a"), one(framing_change(ratings), against="received"),
     ):  # fmt: skip
         assert not estimate.defined
         assert "direction" in estimate.note
@@ -195,7 +195,7 @@ def test_only_middles_say_nothing(both):
 
 def test_one_item(both):
     ratings = both({("x", "a"): [5], ("x", "b"): [4]}, {("x", "a"): [5], ("x", "b"): [4]})
-    for found in (sf.shift(ratings), sf.direction_insensitivity(ratings)):
+    for found in (sf.framing_shift(ratings), sf.direction_insensitivity(ratings)):
         estimate = one(found)
         assert estimate.defined
         assert math.isnan(estimate.low)
@@ -203,7 +203,7 @@ def test_one_item(both):
 
 def test_an_item_asked_in_one_direction_is_excluded_and_counted(both):
     ratings = both({("x", "a"): [4, 3, 2]}, {("x", "a"): [2, 3]})
-    estimate = one(sf.shift(ratings))
+    estimate = one(sf.framing_shift(ratings))
     assert (estimate.n, estimate.n_excluded, estimate.value) == (2, 1, 0)
 
 
@@ -235,5 +235,5 @@ def test_repeats_are_averaged_first(both, make_scores, rate):
     frames = [
         make_scores({("x", "a"): [a, 3]}, direction="ascending", repeat=r) for r, a in enumerate((4, 5))
     ] + [make_scores({("x", "a"): [a, 3]}, direction="reversed", repeat=r) for r, a in enumerate((2, 1))]  # fmt: skip
-    estimate = one(sf.shift(rate(*frames)))
+    estimate = one(sf.framing_shift(rate(*frames)))
     assert (estimate.value, estimate.n) == (0, 2)

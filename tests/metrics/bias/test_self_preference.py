@@ -18,7 +18,7 @@ from recuse.schema import RecuseError
 
 NAN = math.nan
 OWN = {"x": "a", "y": "b", "z": "c"}
-MEASURES = (sp.against_received, sp.against_given, sp.controlled)
+MEASURES = (sp.self_minus_received, sp.self_minus_given, sp.self_preference_controlled)
 
 
 def of(family, judge="x", **levels):
@@ -30,7 +30,7 @@ def of(family, judge="x", **levels):
 
 def test_every_printed_figure_of_the_thesis(thesis_ratings, thesis_table):
     """Table 1, ten rows: N, six means and SDs, t, p in percent, significance and interval of both tests."""
-    received, given = sp.against_received(thesis_ratings), sp.against_given(thesis_ratings)
+    received, given = sp.self_minus_received(thesis_ratings), sp.self_minus_given(thesis_ratings)
     checked = 0
     for row in thesis_table.to_dict("records"):
         direction = {"positive": "ascending", "negative": "reversed"}[row["framing"]]
@@ -48,8 +48,8 @@ def test_every_printed_figure_of_the_thesis(thesis_ratings, thesis_table):
 
 
 def test_the_family_of_the_thesis(thesis_ratings):
-    received, given = sp.against_received(thesis_ratings), sp.against_given(thesis_ratings)
-    tally = tallies.tally(thesis_ratings)
+    received, given = sp.self_minus_received(thesis_ratings), sp.self_minus_given(thesis_ratings)
+    tally = tallies.significant_tests(thesis_ratings)
     assert tally.detail["summary"] == "12 of 20 significant, all 12 survive Holm"
     assert (tally.value, tally.n, tally.n_excluded) == (12, 20, 0)
     details = [e.detail for e in (*received.values(), *given.values())]
@@ -61,7 +61,7 @@ def test_the_family_of_the_thesis(thesis_ratings):
 def test_readings_of_the_thesis(thesis_ratings):
     """Its own observations (sec. 4.1): Claude below its peers' view of it and yet above what it gives to others, which
     may be justified; Gemini above both with the usual scale, and no longer above its peers with the inverted one."""
-    received = sp.against_received(thesis_ratings)
+    received = sp.self_minus_received(thesis_ratings)
     readings = {key: e.detail["reading"] for key, e in received.items()}
     assert readings["claude-3-7-sonnet-20250219", "ascending"] == "justified, and modest"
     assert readings["gemini-2.5-pro-preview-05-06", "ascending"] == "harmful"
@@ -81,7 +81,7 @@ def test_readings_of_the_thesis(thesis_ratings):
 def test_rankings_of_the_thesis(thesis_ratings):
     """Sec. 4.1: Claude writes best, DeepSeek second, slightly behind; DeepSeek is the fairest judge where low scores
     are bad ones."""
-    authors = author_ranking.author_scores(thesis_ratings)
+    authors = author_ranking.author_score(thesis_ratings)
     ranks = {key[0]: e.detail["rank"] for key, e in authors.items() if key[1] == "ascending"}
     assert sorted(ranks, key=ranks.__getitem__)[:2] == ["claude-3-7-sonnet-20250219", "deepseek-chat"]
     fair = author_ranking.distance_from_fair(thesis_ratings)
@@ -106,7 +106,7 @@ def test_by_hand(frame, rate):
     """x: S = 5 4 5, R = 3.5 4 3.5, G = 4 3.5 3. S - R = 1.5 0 1.5, mean 1, SD sqrt(0.75), t = 1 / (sqrt(0.75) /
     sqrt(3)) = 2. S - G = 1 0.5 2, mean 7/6, SD sqrt(7/12)."""
     ratings = rate(frame, authors=OWN)
-    received, given = of(sp.against_received(ratings)), of(sp.against_given(ratings))
+    received, given = of(sp.self_minus_received(ratings)), of(sp.self_minus_given(ratings))
     assert (received.value, received.detail["t"], received.n) == pytest.approx((1, 2, 3))
     assert received.detail["p"] == pytest.approx(2 * stats.t(2).sf(2))
     assert received.low == pytest.approx(1 - stats.t(2).ppf(0.975) / 2)
@@ -125,7 +125,7 @@ def test_by_hand(frame, rate):
 def test_controlled_by_hand(frame, rate):
     """x against y, on c, which neither wrote: own 5-4 4-4 5-3 = 1 0 2, c 4-3 4-4 2-3 = 1 0 -1; less: 0 0 3. Against z,
     on b: own 5-3 4-4 5-4 = 2 0 1, b 4-3 3-2 4-4 = 1 1 0; less: 1 -1 1. D = mean of both: 0.5 -0.5 2, mean 2/3."""
-    estimate = of(sp.controlled(rate(frame, authors=OWN)))
+    estimate = of(sp.self_preference_controlled(rate(frame, authors=OWN)))
     assert estimate.value == pytest.approx(2 / 3)
     assert estimate.detail["sd"] == pytest.approx(np.std([0.5, -0.5, 2], ddof=1))
     assert estimate.detail["leniency"] == pytest.approx(np.mean([1, 0.5, -0.5]))
@@ -147,7 +147,7 @@ def test_same_items_only(make_scores, rate):
         ("x", "a"): [5, NAN, 4, 4, 5], ("y", "a"): [4, 4, NAN, 3, 4], ("z", "a"): [2, 4, NAN, NAN, 4],
         ("x", "b"): [3, 4, 4, 4, NAN], ("y", "b"): [3, 3, 3, 3, 3], ("z", "b"): [3, 3, 3, 3, 3],
     })  # fmt: skip
-    estimate = of(sp.against_received(rate(frame, authors={"x": "a", "y": "b"})))
+    estimate = of(sp.self_minus_received(rate(frame, authors={"x": "a", "y": "b"})))
     assert (estimate.n, estimate.n_excluded) == (2, 3)
     assert estimate.detail["excluded"] == {"self": 1, "received": 1, "given": 1}
     assert estimate.value == pytest.approx(((5 - 3) + (4 - 3)) / 2)
@@ -156,11 +156,13 @@ def test_same_items_only(make_scores, rate):
 def test_the_margin_is_a_share_of_the_range(frame, rate):
     """A quarter of a point on 1 to 5 is a sixteenth of the range: 0.625 points on 0 to 10, with the same power."""
     wider = frame.assign(score=(frame["score"] - 1) * 2.5)
-    details = [of(sp.against_received(rate(table, authors=OWN, scale=scale))).detail
+    details = [of(sp.self_minus_received(rate(table, authors=OWN, scale=scale))).detail
                for table, scale in ((frame, Numeric(1, 5)), (wider, Numeric(0, 10)))]  # fmt: skip
     assert [detail["margin"] for detail in details] == [0.25, 0.625]
     assert details[0]["power"] == details[1]["power"]
-    assert of(sp.controlled(rate(frame, authors=OWN), margin=0.1)).detail["margin"] == pytest.approx(0.4)
+    assert of(sp.self_preference_controlled(rate(frame, authors=OWN), margin=0.1)).detail["margin"] == pytest.approx(
+        0.4
+    )
 
 
 # --------------------------------------------------------------------------- what cancels
@@ -192,9 +194,9 @@ def test_what_each_measure_is_blind_to(values, cube):
     milder = cube + leniency[None, :, None]
     others = (leniency.sum() - leniency) / 3
     for measure, by_quality, by_leniency in (
-        (sp.against_received, 0, leniency - others),
-        (sp.against_given, quality - (quality.sum() - quality) / 3, 0),
-        (sp.controlled, 0, 0),
+        (sp.self_minus_received, 0, leniency - others),
+        (sp.self_minus_given, quality - (quality.sum() - quality) / 3, 0),
+        (sp.self_preference_controlled, 0, 0),
     ):
         before = values(measure, cube)
         assert values(measure, better) - before == pytest.approx(np.zeros(4) + by_quality)
@@ -205,7 +207,9 @@ def test_controlled_gives_back_what_was_planted_whatever_the_peers_do(values, cu
     """Every judge adds to its own texts; each is found with its own amount, not with its peers'."""
     planted = np.array([0.8, 0.0, -0.3, 0.5])
     biased = cube + np.eye(4)[None] * planted[None, :, None]
-    assert values(sp.controlled, biased) - values(sp.controlled, cube) == pytest.approx(planted)
+    assert values(sp.self_preference_controlled, biased) - values(sp.self_preference_controlled, cube) == pytest.approx(
+        planted
+    )
 
 
 def test_controlled_cancels_with_holes(make_scores_from, rate):
@@ -214,16 +218,16 @@ def test_controlled_cancels_with_holes(make_scores_from, rate):
     level = np.arange(30)[:, None, None] + rng.normal(0, 1, (1, 4, 1)) + rng.normal(0, 1, (30, 1, 4))
     holes = np.where(rng.random(level.shape) < 0.2, NAN, level)
     ratings = rate(make_scores_from(holes, NAMES), authors=SELF, scale=WIDE)
-    for estimate in sp.controlled(ratings).values():
+    for estimate in sp.self_preference_controlled(ratings).values():
         assert estimate.value == pytest.approx(0, abs=1e-12)
         assert 10 < estimate.n < 30
         assert estimate.n + estimate.n_excluded == 30
-    assert any(abs(e.value) > 0.1 for e in sp.against_received(ratings).values())
+    assert any(abs(e.value) > 0.1 for e in sp.self_minus_received(ratings).values())
 
 
 def test_controlled_is_difference_in_differences_without_holes(values, cube):
     """(S - R) - mean over the others' texts of (own score - mean of the peers that did not write it)."""
-    found = values(sp.controlled, cube)
+    found = values(sp.self_preference_controlled, cube)
     for j in range(4):
         own = cube[:, j, j] - np.delete(cube[:, :, j], j, axis=1).mean(axis=1)
         rest = [
@@ -235,7 +239,7 @@ def test_controlled_is_difference_in_differences_without_holes(values, cube):
 def test_repeats_are_averaged_and_order_does_not_matter(frame, rate):
     again = frame.assign(repeat=1, score=frame["score"] + np.where(frame["judge"] == "x", 1, 0))
     both = pd.concat([frame.assign(repeat=0), again]).sample(frac=1, random_state=1)
-    estimate = of(sp.against_received(rate(both, authors=OWN, scale=Numeric(1, 6))))
+    estimate = of(sp.self_minus_received(rate(both, authors=OWN, scale=Numeric(1, 6))))
     assert (estimate.value, estimate.n) == pytest.approx((1.5, 3))
 
 
@@ -256,8 +260,8 @@ def test_two_by_two(received, given, told):
 
 
 def test_tally_counts(frame, rate):
-    assert tallies.tally(rate(frame, authors=OWN)).detail["summary"] == "1 of 6 significant, 0 survive Holm"
-    alone = tallies.tally(rate(frame[frame["judge"] == "x"], authors={"x": "a"}))
+    assert tallies.significant_tests(rate(frame, authors=OWN)).detail["summary"] == "1 of 6 significant, 0 survive Holm"
+    alone = tallies.significant_tests(rate(frame[frame["judge"] == "x"], authors={"x": "a"}))
     assert alone.detail["summary"] == "0 of 0 significant, 2 could not be made"
     assert (alone.value, alone.n, alone.n_excluded) == (0, 0, 2)
 
@@ -278,7 +282,10 @@ def test_summary_when_holm_takes_some_away():
 
 def test_one_judge_has_no_peers(make_scores, rate):
     ratings = rate(make_scores({("x", "a"): [5, 4], ("x", "b"): [3, 3]}), authors={"x": "a"})
-    reasons = {sp.against_received: "a peer's score of its text", sp.controlled: "takes a third judge or target"}
+    reasons = {
+        sp.self_minus_received: "a peer's score of its text",
+        sp.self_preference_controlled: "takes a third judge or target",
+    }
     for measure, why in reasons.items():
         estimate = of(measure(ratings))
         assert not estimate.defined
@@ -288,22 +295,24 @@ def test_one_judge_has_no_peers(make_scores, rate):
 
 def test_one_author_leaves_nothing_to_compare_with(make_scores, rate):
     ratings = rate(make_scores({("x", "a"): [5, 4], ("y", "a"): [3, 3]}), authors={"x": "a"})
-    assert "its score of another's text" in of(sp.against_given(ratings)).note
+    assert "its score of another's text" in of(sp.self_minus_given(ratings)).note
 
 
 def test_two_authors_have_no_text_that_neither_wrote(make_scores, rate):
     frame = make_scores({(j, t): [5, 4, 4] for j in "xy" for t in "ab"})
-    assert "a third judge" in of(sp.controlled(rate(frame, authors={"x": "a", "y": "b"}))).note
-    assert of(sp.controlled(rate(frame, authors={"x": "a"}))).defined  # y wrote nothing here, so b is neutral ground
+    assert "a third judge" in of(sp.self_preference_controlled(rate(frame, authors={"x": "a", "y": "b"}))).note
+    assert of(
+        sp.self_preference_controlled(rate(frame, authors={"x": "a"}))
+    ).defined  # y wrote nothing here, so b is neutral ground
     third = make_scores({(j, t): [5, 4, 4] for j in "xy" for t in "abc"})
-    assert of(sp.controlled(rate(third, authors={"x": "a", "y": "b"}))).defined  # and so is c
+    assert of(sp.self_preference_controlled(rate(third, authors={"x": "a", "y": "b"}))).defined  # and so is c
 
 
 def test_one_item_has_a_value_and_no_interval(make_scores, rate):
     frame = make_scores({(j, t): [d] for (j, t), d in {
         ("x", "a"): 5, ("y", "a"): 3, ("z", "a"): 4, ("x", "b"): 4, ("y", "b"): 4, ("z", "b"): 4,
     }.items()})  # fmt: skip
-    estimate = of(sp.against_received(rate(frame, authors={"x": "a"})))
+    estimate = of(sp.self_minus_received(rate(frame, authors={"x": "a"})))
     assert estimate.value == 1.5
     assert math.isnan(estimate.low)
     assert "one item says nothing about the next" in estimate.note
@@ -315,7 +324,7 @@ def test_constant_judges_give_a_value_without_a_test(make_scores, rate):
     for measure in MEASURES:
         estimate = of(measure(ratings))
         assert (estimate.value, estimate.detail["p"]) == (0, None)
-        if measure is sp.controlled:
+        if measure is sp.self_preference_controlled:
             assert 0.3 < estimate.high < 0.36
         else:
             assert math.isnan(estimate.low)
@@ -324,7 +333,7 @@ def test_constant_judges_give_a_value_without_a_test(make_scores, rate):
 
 def test_a_score_outside_the_scale_is_an_error(frame, rate):
     with pytest.raises(RecuseError, match="scores lie between 1 and 5; row 0 has 7"):
-        sp.against_received(rate(frame.assign(score=7.0), authors=OWN))
+        sp.self_minus_received(rate(frame.assign(score=7.0), authors=OWN))
 
 
 def test_an_author_without_texts_or_scores_here(frame, rate):
@@ -368,7 +377,7 @@ def test_several_criteria_on_scales_of_their_own_are_one_family(frame):
     """Two criteria, one of 0 to 100: each with its own unit of margin, all tests in one correction."""
     both = pd.concat([frame.assign(criterion="tone"), frame.assign(criterion="use", score=frame["score"] * 20)])
     scales = {"tone": Numeric(1, 5), "use": Numeric(0, 100)}
-    found = sp.against_received(Ratings.of(both, scales=scales, authors=OWN))
+    found = sp.self_minus_received(Ratings.of(both, scales=scales, authors=OWN))
     assert found.by == ("judge", "criterion")
     tone, use = of(found, criterion="tone"), of(found, criterion="use")
     assert (use.value, use.span, use.detail["margin"]) == pytest.approx((20 * tone.value, 100, 6.25))
@@ -381,7 +390,7 @@ def test_passes_and_fails_count_as_1_and_0(frame):
     rows = [(j, t, i, "pass" if r == "p" else "fail") for (j, t), given in passed.items() for i, r in enumerate(given)]
     rows += [(j, t, i, "pass") for j in "xyz" for t in "bc" for i in range(4)]
     table = pd.DataFrame(rows, columns=["judge", "target", "item", "response"])
-    estimate = of(sp.against_received(Ratings.of(table, authors=OWN)))
+    estimate = of(sp.self_minus_received(Ratings.of(table, authors=OWN)))
     assert (estimate.value, estimate.unit, estimate.span) == (0.25, "share", 1.0)
 
 
@@ -392,10 +401,10 @@ def test_items_that_share_a_cluster_are_drawn_together(make_scores_from, rate):
     frame = make_scores_from(cube, "xyz", "abc")
     texts = pd.DataFrame({"item": [f"i{k}" for k in range(10)], "cluster": [f"c{k // 2}" for k in range(10)]})
     ratings = rate(frame, authors=OWN, scale=WIDE, texts=texts.assign(target="a"), clusters="customers")
-    estimate = of(sp.against_received(ratings))
+    estimate = of(sp.self_minus_received(ratings))
     assert (estimate.n, estimate.n_clusters, estimate.units) == (10, 5, "customers")
     once = rate(frame[frame["item"].isin([f"i{k}" for k in range(0, 10, 2)])], authors=OWN, scale=WIDE)
-    single = of(sp.against_received(once))
+    single = of(sp.self_minus_received(once))
     assert (estimate.low, estimate.high) == pytest.approx((single.low, single.high))
     assert estimate.detail["p"] == pytest.approx(single.detail["p"])
 
@@ -403,7 +412,7 @@ def test_items_that_share_a_cluster_are_drawn_together(make_scores_from, rate):
 def test_a_missing_score_costs_no_other_judge_its_items(frame, rate):
     """z cannot be read at all: x and y are compared with each other."""
     holes = frame.assign(score=frame["score"].where(frame["judge"] != "z"))
-    found = sp.against_received(rate(holes, authors=OWN))
+    found = sp.self_minus_received(rate(holes, authors=OWN))
     assert (of(found).n, of(found, "y").n) == (3, 3)
     assert of(found).value == pytest.approx(np.mean([5 - 4, 0, 5 - 3]))
     assert "no item has its own score" in of(found, "z").note
@@ -418,7 +427,7 @@ def test_a_scale_that_states_no_step_has_the_smallest_that_its_scores_show(rate)
         for i in range(30) for j in "xyz" for t in "abc"
     ]  # fmt: skip
     frame = pd.DataFrame(rows, columns=["judge", "target", "item", "score"])
-    free, stepped = (of(sp.controlled(rate(frame, authors={"x": "a"}, scale=scale)))
+    free, stepped = (of(sp.self_preference_controlled(rate(frame, authors={"x": "a"}, scale=scale)))
                      for scale in (Numeric(0, 10), Numeric(0, 10, 1)))  # fmt: skip
     assert (free.low, free.high) == (stepped.low, stepped.high)
     assert free.low > 1.4

@@ -50,7 +50,7 @@ def test_by_hand(table):
     assert rate(found, "people").n_excluded == 1
     assert rate(found, "self", "y").value == 1.0  # b against a by its author
     assert rate(found, "people", "y").value == 0.25
-    excess = win_rates.excess(met(*table, OWN)).of(judge="x")
+    excess = win_rates.own_win_excess(met(*table, OWN)).of(judge="x")
     assert (excess.value, excess.n) == (0.5, 2)
     assert excess.detail == {"self": 1.0, "neutral_peers": 0.5, "against_people": 0.25, "pairs_with_people": 1}
 
@@ -74,10 +74,12 @@ def test_controlled_by_hand(make_comparisons, make_pairs):
     # w: a tie in one order and a win in the other is 3/4
     verdicts |= {("w", item): (F, T) for item, *_ in names}
     own = dict(zip("wxyz", "abcd", strict=True))
-    estimate = win_rates.controlled_excess(met(make_comparisons(verdicts), make_pairs(*names), own)).of(judge="w")
+    estimate = win_rates.controlled_own_win_excess(met(make_comparisons(verdicts), make_pairs(*names), own)).of(
+        judge="w"
+    )
     assert estimate.value == pytest.approx(0)
     assert estimate.detail["discrimination"] == pytest.approx(0.5)
-    assert win_rates.excess(met(make_comparisons(verdicts), make_pairs(*names), own)).of(
+    assert win_rates.own_win_excess(met(make_comparisons(verdicts), make_pairs(*names), own)).of(
         judge="w"
     ).value == pytest.approx(-0.25)
 
@@ -110,7 +112,7 @@ def test_what_was_planted_is_found(make_rows):
     rng = np.random.default_rng(1)
     own = {f"j{j}": f"t{j}" for j in range(5)}
     ratings, items = simulated(rng, make_rows, [0.3, 0.1, 0, -0.1, -0.3], [0.4] * 5, [0] * 5, [0, 0, 1.0, 0, 0], 80)
-    found = win_rates.controlled_excess(met(ratings, items, own))
+    found = win_rates.controlled_own_win_excess(met(ratings, items, own))
     assert found.of(judge="j2").low > 0.1
     assert all(found.of(judge=j).low <= 0.02 for j in own if j != "j2")
 
@@ -122,14 +124,14 @@ def test_fair_judges_of_unequal_noise_and_quality(make_rows):
     a tenth."""
     rng = np.random.default_rng(4)
     own = {f"j{j}": f"t{j}" for j in range(5)}
-    outside = {win_rates.excess: 0, win_rates.controlled_excess: 0}
+    outside = {win_rates.own_win_excess: 0, win_rates.controlled_own_win_excess: 0}
     for _ in range(30):
         noise, slot = 0.4 * rng.lognormal(0, 0.8, 5), rng.normal(0, 0.7, 5)
         ratings, items = simulated(rng, make_rows, rng.normal(0, 0.7, 5), noise, slot, [0] * 5)
         for measure in outside:
             outside[measure] += sum(not e.low <= 0 <= e.high for e in measure(met(ratings, items, own)).values())
-    assert outside[win_rates.excess] > 150 * 0.17
-    assert outside[win_rates.controlled_excess] < 150 * 0.15
+    assert outside[win_rates.own_win_excess] > 150 * 0.17
+    assert outside[win_rates.controlled_own_win_excess] < 150 * 0.15
 
 
 # --------------------------------------------------------------------------- degenerate
@@ -139,8 +141,8 @@ def test_two_judges_have_no_neutral_peer(make_comparisons, make_pairs):
     ratings = make_comparisons({(j, i): (F, S) for j in "xy" for i in ("1", "2")})
     items = make_pairs(("1", "1", "a", "b"), ("2", "2", "a", "b"))
     own = {"x": "a", "y": "b"}
-    assert "neutral peer" in win_rates.excess(met(ratings, items, own)).of(judge="x").note
-    assert "three judges" in win_rates.controlled_excess(met(ratings, items, own)).of(judge="x").note
+    assert "neutral peer" in win_rates.own_win_excess(met(ratings, items, own)).of(judge="x").note
+    assert "three judges" in win_rates.controlled_own_win_excess(met(ratings, items, own)).of(judge="x").note
     assert "people" in rate(win_rates.own_win_rate(met(ratings, items, own)), "people").note
 
 
@@ -148,15 +150,15 @@ def test_all_ties(make_comparisons, make_pairs):
     names = [(f"{s}.{p}{q}", s, p, q) for s in "123" for p, q in combinations("abc", 2)]
     ratings = make_comparisons({(j, item): (T, T) for j in "xyz" for item, *_ in names})
     items = make_pairs(*names)
-    assert win_rates.excess(met(ratings, items, OWN)).of(judge="x").value == 0
-    assert "win alike" in win_rates.controlled_excess(met(ratings, items, OWN)).of(judge="x").note
+    assert win_rates.own_win_excess(met(ratings, items, OWN)).of(judge="x").value == 0
+    assert "win alike" in win_rates.controlled_own_win_excess(met(ratings, items, OWN)).of(judge="x").note
 
 
 def test_a_judge_whose_text_met_nobody(table):
     found = win_rates.own_win_rate(met(*table, {"x": "d", "q": "a"}))
     assert {judge for judge, _ in found} == {"x"}  # q judged nothing
     assert rate(found, "self").note == "undefined: no pair has a text of d, which is the judge's own"
-    assert not win_rates.excess(met(*table, {"x": "d"})).of(judge="x").defined
+    assert not win_rates.own_win_excess(met(*table, {"x": "d"})).of(judge="x").defined
 
 
 # --------------------------------------------------------------------------- a stranger's table
