@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.metrics.empirical_risk import RiskWeightsError, risk_score
+from recuse.papers.merchant_risk.empirical_risk import RiskWeightsError, risk_score
 
 WEIGHTS = {
     "fraud": {"any_of": ["is_fraud"], "count": 0.3, "amount": 0.2},

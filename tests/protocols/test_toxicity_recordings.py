@@ -20,9 +20,9 @@ from recuse.elicitation.panel_ratings import panel_ratings
 from recuse.elicitation.plan import make_plan
 from recuse.elicitation.replies import read_replies
 from recuse.panels import load_panel
+from recuse.papers.indeterminacy.rated_options import option_counts, rated_options
 from recuse.papers.indeterminacy.response_sets import indeterminate_share
 from recuse.ratings import Ratings
-from recuse.ratings.rated_options import option_counts, rated_options
 from recuse.tasks import load_task
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from recuse.papers.indeterminacy.rated_options import option_counts
 from recuse.ratings import Nominal, Numeric, Ratings, ResponseSets
-from recuse.ratings.rated_options import option_counts
 from recuse.schema import RecuseError
 
 SETS = ResponseSets(("a", "b", "c"))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+from recuse.papers.indeterminacy.rated_options import option_counts
 from recuse.ratings import Nominal, ResponseSets
-from recuse.ratings.rated_options import option_counts
 from recuse.readers import read_file
 from recuse.schema import RecuseError
 

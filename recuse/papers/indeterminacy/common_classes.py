@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
 from recuse.papers.indeterminacy.dawid_skene import CommonClasses, common_classes
+from recuse.papers.indeterminacy.rated_options import OptionCounts, option_counts
 from recuse.ratings import Ratings
-from recuse.ratings.rated_options import OptionCounts, option_counts
 from recuse.ratings.scale import Numeric, ResponseSets
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.resampling import SEED, generator, percentile

@@ -23,9 +23,9 @@ from recuse.metrics.estimates import estimated, number, table, undefined
 from recuse.metrics.measure import measure
 from recuse.papers.indeterminacy import TAUS, decisions, prevalence
 from recuse.papers.indeterminacy.aggregation import CLOSE
+from recuse.papers.indeterminacy.rated_options import RatedOptions, each_rated
 from recuse.papers.indeterminacy.ratings_needed import item_spread
 from recuse.ratings import Ratings
-from recuse.ratings.rated_options import RatedOptions, each_rated
 from recuse.schema import Distribution, Estimate, Estimates, RecuseError
 from recuse.schema.arrays import Floats
 from recuse.statistics.bounded import bounded_mean

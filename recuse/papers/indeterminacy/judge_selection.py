@@ -17,9 +17,9 @@ from recuse.metrics.measure import measure
 from recuse.papers.indeterminacy import TAUS, decisions, definition
 from recuse.papers.indeterminacy.decision_consistency import BETAS, judge_vectors, people_vectors
 from recuse.papers.indeterminacy.performance_definitions import draws_for, resampled_weights, vectors_of
+from recuse.papers.indeterminacy.rated_options import RatedOptions, each_rated
 from recuse.papers.indeterminacy.selection import best, select
 from recuse.ratings import Ratings
-from recuse.ratings.rated_options import RatedOptions, each_rated
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
 from recuse.statistics.resampling import SEED, percentile

@@ -16,8 +16,8 @@ from recuse.metrics.estimates import estimated, undefined
 from recuse.metrics.measure import measure
 from recuse.papers.indeterminacy import RatingVectors, definition
 from recuse.papers.indeterminacy.decision_consistency import people_vectors
+from recuse.papers.indeterminacy.rated_options import RatedOptions, each_rated
 from recuse.ratings import Ratings
-from recuse.ratings.rated_options import RatedOptions, each_rated
 from recuse.schema import Estimates
 from recuse.schema.arrays import Floats
 from recuse.statistics.resampling import SEED, generator, percentile

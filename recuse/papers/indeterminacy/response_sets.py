@@ -10,9 +10,9 @@ import numpy as np
 from recuse.metrics.estimates import estimated, number, table, undefined
 from recuse.metrics.measure import measure
 from recuse.papers.indeterminacy import TAUS, RatingTask, identifiability, transition_estimate
+from recuse.papers.indeterminacy.rated_options import RatedOptions, each_rated
 from recuse.papers.indeterminacy.ratings_needed import item_spread
 from recuse.ratings import Ratings
-from recuse.ratings.rated_options import RatedOptions, each_rated
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
 from recuse.statistics.distributions import Binomial

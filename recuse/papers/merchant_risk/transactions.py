@@ -1,7 +1,7 @@
 """True risk of merchant categories from a table of card payments, one row per payment.
 
 A file of settings names the table, its column of categories, and the indicators with their weights
-(`recuse.metrics.empirical_risk`); a task names that file: [reference] event_rates = "ground_truth.toml".
+(`recuse.papers.merchant_risk.empirical_risk`); a task names that file: [reference] event_rates = "ground_truth.toml".
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recuse.metrics.empirical_risk import risk_score
+from recuse.papers.merchant_risk.empirical_risk import risk_score
 from recuse.papers.merchant_risk.rate_tables import YEARLY
 from recuse.schema import RecuseError
 

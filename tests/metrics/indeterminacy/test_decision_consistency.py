@@ -18,8 +18,8 @@ from recuse.papers.indeterminacy.decision_consistency import (
     prevalence_bias,
     prevalence_shift,
 )
+from recuse.papers.indeterminacy.rated_options import rated_options
 from recuse.ratings import Nominal, Ordinal, Ratings, ResponseSets
-from recuse.ratings.rated_options import rated_options
 from recuse.schema import RecuseError
 
 

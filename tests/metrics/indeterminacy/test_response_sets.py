@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from recuse.papers.indeterminacy.performance_definitions import SHOWN, performance
+from recuse.papers.indeterminacy.rated_options import each_rated
 from recuse.papers.indeterminacy.response_sets import (
     accepted_both,
     choice_matrices,
     indeterminate_share,
     ratings_needed,
 )
-from recuse.ratings.rated_options import each_rated
 
 
 def test_shares_of_sets_and_beta_come_back(planted):
