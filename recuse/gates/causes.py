@@ -94,6 +94,8 @@ def causes_of_doubt(
         clauses.append(_there(verdict, _open(verdict)))
         if verdict.more and not step:
             step = f"collect about {rounded(verdict.more)} {verdict.units} more"
+        elif verdict.outcome == NOT_MEASURED and verdict.gate in AGAINST_PEOPLE:
+            step = step or "let people rate more of the texts that it rated"
     if missing:
         clauses.append(f"{_listed_gates(missing)} {'was' if len(missing) == 1 else 'were'} not measured in this run")
         step = step or "run again, or record what is missing"
