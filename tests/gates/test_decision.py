@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 from dataclasses import replace
 
@@ -299,6 +300,16 @@ def test_the_first_named_is_whoever_lies_furthest_beyond_its_limit():
     assert decision.cause == "bob scores too high; 2 more judges not cleared"
     assert decision.judges[1].cause == "it scores too high (offset +1.9, limit within [-0.5, +0.5])"
     assert decision.lines[1].startswith("These judges: 0 of 3 cleared to grade; 3 not cleared: bob ")
+
+
+@pytest.mark.parametrize(
+    ("limit", "value", "half", "excess"),
+    [(WITHIN, 0.9, 0.1, 0.8), (WITHIN, 0.25, 0.1, -0.5), (LEAST, -0.3, 0.1, 2.0), (LEAST, -0.3, 0.0, 0.0),
+     (WITHIN, math.nan, 0.1, -math.inf)],
+)  # fmt: skip
+def test_how_far_a_value_lies_outside_is_told_in_half_widths(limit, value, half, excess):
+    """Of the limit, [-0.5, 0.5] here; of the interval where the limit has one side."""
+    assert verdict("offset", value=value, limit=limit, half=half).excess == pytest.approx(excess)
 
 
 def test_a_verdict_about_the_panel_bars_nobody_and_is_told():
