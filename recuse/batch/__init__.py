@@ -7,33 +7,264 @@
 
 Answers are stored in the same cassettes under the same keys as if they had been asked one by one. What is under way
 is in the state file, so another process can take it up: no call is submitted twice while its batch runs.
-One batch interface per file; each is a module with
-
-    MOST_REQUESTS, MOST_BYTES                       what one batch may hold
-    line(number, call) -> bytes                     one request as it stands in the file
-    submit(web, lines, tag) -> str                  the new batch's identifier
-    progress(web, batch) -> Progress                how far it is
-    results(web, progress) -> Iterator[Result]      what came back, in any order
-    cancel(web, batch) -> None                      ask for no further answer of a batch
-    find(web, tag, size, known) -> str | None       a batch whose submission was cut off before its identifier arrived
+One batch interface per file; here is what each must have, and how it reaches its provider.
 """
 
 from __future__ import annotations
 
-from recuse.batch.interface import BATCHES, Lost, Progress, Result, batch_interface
-from recuse.batch.recording import PRICE, AnswerStore, Batches, BatchReport
-from recuse.batch.web import BatchError, Web
+import gzip
+import json
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any, Protocol, cast
+from urllib.parse import urlsplit, urlunsplit
 
-__all__ = [
-    "BATCHES",
-    "PRICE",
-    "AnswerStore",
-    "BatchError",
-    "BatchReport",
-    "Batches",
-    "Lost",
-    "Progress",
-    "Result",
-    "Web",
-    "batch_interface",
-]
+import httpx2
+import stamina
+
+from recuse.configuration.names import named
+from recuse.judges import wire
+from recuse.judges.canonical import canonical
+from recuse.judges.credentials import Credentials
+from recuse.judges.decompression import LARGEST_BODY, decompressed
+from recuse.judges.provider_errors import words
+from recuse.judges.transport import tls
+from recuse.schema import Call, Judge, RawResponse, RecuseError
+
+__all__ = ["BATCHES", "BatchError", "BatchInterface", "Lost", "Progress", "Result", "Web", "batch_interface"]
+
+BATCHES = ("openai", "anthropic", "gemini")
+LARGEST_RESULTS = 2 * 2**30  # bytes of a file of results, decompressed: 100,000 answers have a tenth of that
+PASSING = frozenset({408, 429, 500, 502, 503, 504, 529})
+TIMEOUT_S = 600.0  # a file of 200 MB takes its time
+_IN_MEMORY = 2**24  # bytes of a file of results; what is more lies on disk while it is read
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a batch is: the provider's own description, and why a whole batch came to nothing (`fault`)."""
+
+    done: bool
+    state: str  # the provider's word
+    fault: str = ""
+    payload: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A request of a batch that got no answer. `again`: only time ran out, so it is worth submitting again."""
+
+    why: str
+    again: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What became of one request, known by the number it was submitted under."""
+
+    number: str
+    outcome: RawResponse | Lost
+
+
+class BatchInterface(Protocol):
+    """What the rest needs to know of a provider's batches. A module with these names is one."""
+
+    MOST_REQUESTS: int  # of one batch
+    MOST_BYTES: int  # of the file of one batch
+
+    def line(self, number: str, call: Call) -> bytes:
+        """The request of a call as a line of the file, under its number; line feed included."""
+
+    def submit(self, web: Web, lines: Sequence[bytes], tag: str) -> str:
+        """Hand in a file; the provider's name of the batch. `tag` is what `find` looks for."""
+
+    def progress(self, web: Web, batch: str) -> Progress:
+        """How far the batch is."""
+
+    def results(self, web: Web, progress: Progress) -> list[str]:
+        """The addresses of the files that say what became of the requests, once the batch is done."""
+
+    def result(self, entry: Mapping[str, Any]) -> Result:
+        """What one line of these files says. An entry of another shape may raise anything that a wrong shape raises."""
+
+    def cancel(self, web: Web, batch: str) -> None:
+        """End the batch; what it has answered is still there."""
+
+    def find(self, web: Web, tag: str, size: int, known: frozenset[str]) -> str | None:
+        """A batch that was handed in under `tag` with `size` requests and is not among those `known`: the process died
+        before it could note the name. None where there is none, or the provider cannot tell."""
+
+
+def batch_interface(judge: Judge) -> BatchInterface:
+    """The batch interface of a judge's provider; `RecuseError` where its wire format names none."""
+    name = getattr(wire(judge.wire), "BATCH", None)
+    if name is None:
+        raise RecuseError(
+            f"judge {judge.name}: the wire format {judge.wire} has no batch interface; record this judge with "
+            "--record=missing, and leave it out here with --judges"
+        )
+    needs = ("MOST_REQUESTS", "MOST_BYTES", "line", "submit", "progress", "results", "result", "cancel", "find")
+    return cast(BatchInterface, named(name, what="batch interface", package=__name__, known=BATCHES, needs=needs))
+
+
+class BatchError(RecuseError):
+    """A provider did not take, find or give back a batch. `unsure`: it may have taken it all the same."""
+
+    def __init__(self, message: str, unsure: bool = False) -> None:
+        super().__init__(message)
+        self.unsure = unsure
+
+
+class _Passing(Exception):
+    """An answer that asks to be tried again."""
+
+
+class Web:
+    """A provider as one judge reaches it: its base address and credentials. Use as a context manager. Answers are
+    bounded, in memory too: a compressed one is let go where it grows beyond what any answer has."""
+
+    def __init__(self, judge: Judge, credentials: Credentials, attempts: int = 6) -> None:
+        self.judge = judge
+        self._attempts = attempts
+        self._secrets = [credentials.key or "", *credentials.headers.values()]
+        self._headers = {**wire(judge.wire).headers(credentials.key), **judge.headers, **credentials.headers}
+        self._headers["accept-encoding"] = "identity"
+        self._http = httpx2.Client(verify=tls(), trust_env=False, follow_redirects=False, timeout=TIMEOUT_S)
+
+    def __enter__(self) -> Web:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._http.close()
+
+    def address(self, path: str, *, without: tuple[str, ...] = (), inside: str = "") -> str:
+        """`path` below the judge's `base_url`, which may end in the path of a call (`without`). `inside` is put in
+        front of the path of `base_url`: Google's uploads are at /upload/v1beta/..., not at /v1beta/..."""
+        base = self.judge.base_url.rstrip("/")
+        for ending in without:
+            base = base.removesuffix(ending)
+        parts = urlsplit(base)
+        return urlunsplit((parts.scheme, parts.netloc, f"{inside}{parts.path}{path}", "", ""))
+
+    def said(self, text: str) -> str:
+        """The provider's words as they may be shown, without the judge's secrets."""
+        return words(text.encode("utf-8", "replace"), self._secrets)
+
+    def get(self, url: str, parameters: Mapping[str, str] | None = None) -> Any:
+        """A JSON object, tried again while the trouble may pass."""
+        return self.object_of(self._again("GET", url, params=dict(parameters or {})))
+
+    def lines(self, url: str) -> Iterator[dict[str, Any] | None]:
+        """The objects of a file of JSON lines; None for a line that is none. `BatchError` for a file that is no file of
+        lines at all, or larger than any."""
+        with SpooledTemporaryFile(max_size=_IN_MEMORY) as file:
+            encoding = self._again("GET", url, into=file).headers.get("content-encoding", "identity").lower()
+            file.seek(0)
+            if encoding not in ("identity", "gzip", "x-gzip"):
+                raise BatchError(f"{self._place('GET', url)}: the results are compressed as {encoding!r}")
+            source = file if encoding == "identity" else gzip.GzipFile(fileobj=file, mode="rb")
+            left = LARGEST_RESULTS
+            try:
+                while line := source.readline(LARGEST_BODY + 1):
+                    if (left := left - len(line)) < 0:
+                        raise BatchError(f"{self._place('GET', url)}: more than 2 GB of results")
+                    if line.strip():
+                        value = _json(line)
+                        yield value if isinstance(value, dict) else None
+            except (OSError, EOFError, zlib.error) as error:
+                raise BatchError(f"{self._place('GET', url)}: the results are not valid gzip: {error}") from None
+
+    def upload(self, url: str, **content: Any) -> httpx2.Response:
+        """A POST that may be made twice without harm: an unused file is all that is left of the first."""
+        return self._again("POST", url, **content)
+
+    def create(self, url: str, body: Mapping[str, Any]) -> Any:
+        """A POST that must not be made twice: tried again only where the provider says that it has not taken it."""
+        as_json = {"content-type": "application/json"}
+        made = self._again("POST", url, retried=frozenset({429}), content=canonical(body), headers=as_json)
+        return self.object_of(made)
+
+    def _again(
+        self, method: str, url: str, *, retried: frozenset[int] = PASSING, bare: bool = False,
+        into: IO[bytes] | None = None, **content: Any,
+    ) -> httpx2.Response:  # fmt: skip
+        lasting = retried != PASSING
+        headers = {**({} if bare else self._headers), **content.pop("headers", {})}
+        try:
+            for attempt in stamina.retry_context(
+                on=_Passing if lasting else (_Passing, httpx2.TransportError), attempts=self._attempts, timeout=None
+            ):
+                with attempt:
+                    response = self._exchange(method, url, headers, into, content)
+                    if response.status_code in retried:
+                        raise _Passing(self._answer_text(method, url, response))
+                    if not response.is_success:
+                        unsure = lasting and response.status_code >= 500
+                        raise BatchError(self._answer_text(method, url, response), unsure)
+                    return response
+        except _Passing as error:
+            raise BatchError(str(error)) from None
+        except httpx2.RequestError as error:
+            raise BatchError(
+                f"{self._place(method, url)}: {type(error).__name__}; what was submitted is kept, so run the same "
+                "command again",
+                unsure=True,
+            ) from None
+        raise AssertionError("stamina ends by returning or raising")
+
+    def _exchange(
+        self, method: str, url: str, headers: Mapping[str, str], into: IO[bytes] | None, content: Mapping[str, Any]
+    ) -> httpx2.Response:
+        """One answer, its body decompressed within bounds; a good one goes `into` a file as it comes, where one is
+        given."""
+        with self._http.stream(method, url, headers=headers, **content) as got:
+            filed = into is not None and got.is_success
+            body, left = bytearray(), LARGEST_RESULTS if filed else LARGEST_BODY
+            if into is not None:
+                into.seek(0)
+                into.truncate()
+            for part in got.iter_raw():
+                if (left := left - len(part)) < 0:
+                    raise BatchError(f"{self._place(method, url)}: the answer has no end; nothing of it was kept", True)
+                if filed and into is not None:
+                    into.write(part)
+                else:
+                    body += part
+            kept = {name: value for name, value in got.headers.items() if name in ("content-encoding", UPLOAD_URL)}
+            encoding = "" if filed else kept.pop("content-encoding", "")
+            try:
+                data = decompressed(bytes(body), encoding)
+            except ValueError as error:
+                raise BatchError(f"{self._place(method, url)}: {error}", True) from None
+            if not filed:
+                return httpx2.Response(got.status_code, headers=kept, content=data, request=got.request)
+            return httpx2.Response(got.status_code, headers=kept, request=got.request)
+
+    def object_of(self, response: httpx2.Response) -> dict[str, Any]:
+        """The JSON object that an answer is."""
+        value = _json(response.content)
+        if not isinstance(value, dict):
+            place = self._place(response.request.method, str(response.url))
+            raise BatchError(f"{place}: the answer is no JSON object", unsure=True)
+        return value
+
+    def _answer_text(self, method: str, url: str, response: httpx2.Response) -> str:
+        said = words(response.content, self._secrets)
+        return f"{self._place(method, url)}: HTTP {response.status_code}{f': “{said}”' if said else ''}"
+
+    def _place(self, method: str, url: str) -> str:
+        return f"judge {self.judge.name}: {method} {url.partition('?')[0]}"
+
+
+UPLOAD_URL = "x-goog-upload-url"
+"""The one header of an answer that a batch interface reads."""
+
+
+def _json(body: bytes) -> Any:
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+

@@ -7,11 +7,10 @@ requests that were not reached by then have the result `expired`, and are not bi
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from recuse.batch.interface import Lost, Progress, Result
-from recuse.batch.web import Web
+from recuse.batch import Lost, Progress, Result, Web
 from recuse.schema import Call, RawResponse
 
 MOST_REQUESTS = 100_000
@@ -47,11 +46,23 @@ def progress(web: Web, batch: str) -> Progress:
     return Progress(status["processing_status"] == "ended", status["processing_status"], payload=status)
 
 
-def results(web: Web, progress: Progress) -> Iterator[Result]:
-    """As JSON lines, each in the form of an answer to a single call."""
+def results(web: Web, progress: Progress) -> list[str]:
+    """One file of JSON lines."""
     # Not `results_url`: an address out of an answer could lead the key elsewhere.
-    for entry in web.lines(_at(web, f"/{progress.payload['id']}/results")):
-        yield Result(str(entry.get("custom_id")), _outcome(entry.get("result") or {}))
+    return [_at(web, f"/{progress.payload['id']}/results")]
+
+
+def result(entry: Mapping[str, Any]) -> Result:
+    """An answer in the form of one to a single call; a request that was not reached is asked again."""
+    number, kind, headers = str(entry["custom_id"]), entry["result"]["type"], {"content-type": "application/json"}
+    if kind == "succeeded":
+        message = json.dumps(entry["result"]["message"], ensure_ascii=False).encode()
+        return Result(number, RawResponse(200, headers, message))
+    if kind == "errored":
+        report = entry["result"].get("error") or {}
+        status = _STATUS.get(str((report.get("error") or {}).get("type")), 500)
+        return Result(number, RawResponse(status, headers, json.dumps(report, ensure_ascii=False).encode()))
+    return Result(number, Lost(f"the request is {kind}", again=kind == "expired"))
 
 
 def cancel(web: Web, batch: str) -> None:
@@ -66,17 +77,6 @@ def find(web: Web, tag: str, size: int, known: frozenset[str]) -> str | None:
         if batch["id"] not in known and sum(batch["request_counts"].values()) == size:
             return str(batch["id"])
     return None
-
-
-def _outcome(result: dict[str, Any]) -> RawResponse | Lost:
-    headers = {"content-type": "application/json"}
-    if result.get("type") == "succeeded":
-        return RawResponse(200, headers, json.dumps(result["message"], ensure_ascii=False).encode())
-    if result.get("type") == "errored":
-        report = result.get("error") or {}
-        status = _STATUS.get(str((report.get("error") or {}).get("type")), 500)
-        return RawResponse(status, headers, json.dumps(report, ensure_ascii=False).encode())
-    return Lost(f"the request is {result.get('type')}", again=result.get("type") == "expired")
 
 
 def _at(web: Web, path: str) -> str:

@@ -7,12 +7,11 @@ that has not ended after 48 hours expires without results.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from recuse.batch.interface import Lost, Progress, Result
-from recuse.batch.web import BatchError, Web
+from recuse.batch import BatchError, Lost, Progress, Result, Web
 from recuse.judges.description import segment
 from recuse.schema import Call, RawResponse
 
@@ -46,14 +45,22 @@ def progress(web: Web, batch: str) -> Progress:
     return Progress(state in _DONE, state, fault, status)
 
 
-def results(web: Web, progress: Progress) -> Iterator[Result]:
-    """From the file of answers; none where the batch made no file."""
+def results(web: Web, progress: Progress) -> list[str]:
+    """The file of answers; none where the batch made no file."""
     made = progress.payload.get("response") or (progress.payload.get("metadata") or {}).get("output") or {}
     if not (file := made.get("responsesFile")):
-        return
-    url = web.address(f"/{file}:download", without=(_call(web),), inside="/download")
-    for entry in web.lines(f"{url}?alt=media"):
-        yield Result(str(entry.get("key")), _outcome(entry))
+        return []
+    return [f"{web.address(f'/{file}:download', without=(_call(web),), inside='/download')}?alt=media"]
+
+
+def result(entry: Mapping[str, Any]) -> Result:
+    """An answer in the form of one to a single call."""
+    number = str(entry["key"])
+    if isinstance(answer := entry.get("response"), dict):
+        body = json.dumps(answer, ensure_ascii=False).encode()
+        return Result(number, RawResponse(200, {"content-type": "application/json"}, body))
+    error = entry.get("error") or entry.get("status") or {}
+    return Result(number, Lost(str(error.get("message") or "no answer") if isinstance(error, dict) else str(error)))
 
 
 def cancel(web: Web, batch: str) -> None:
@@ -97,14 +104,6 @@ def _upload(web: Web, content: bytes, tag: str) -> str:
         headers={"x-goog-upload-command": "upload, finalize", "x-goog-upload-offset": "0"},
     )
     return str(web.object_of(sent)["file"]["name"])
-
-
-def _outcome(entry: dict[str, Any]) -> RawResponse | Lost:
-    if isinstance(answer := entry.get("response"), dict):
-        headers = {"content-type": "application/json"}
-        return RawResponse(200, headers, json.dumps(answer, ensure_ascii=False).encode())
-    error = entry.get("error") or entry.get("status") or {}
-    return Lost(str(error.get("message") or "no answer") if isinstance(error, dict) else str(error))
 
 
 def _call(web: Web) -> str:

@@ -7,12 +7,11 @@ what was answered until then is in the output file, the rest in the error file w
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from recuse.batch.interface import Lost, Progress, Result
-from recuse.batch.web import BatchError, Web
+from recuse.batch import BatchError, Lost, Progress, Result, Web
 from recuse.schema import Call, RawResponse
 
 MOST_REQUESTS = 50_000
@@ -47,12 +46,23 @@ def progress(web: Web, batch: str) -> Progress:
     return Progress(status["status"] in _DONE, status["status"], fault, status)
 
 
-def results(web: Web, progress: Progress) -> Iterator[Result]:
-    """Answers from the output file, then what the error file says of the others."""
-    for name in ("output_file_id", "error_file_id"):
-        if file := progress.payload.get(name):
-            for entry in web.lines(_at(web, f"/files/{file}/content")):
-                yield Result(str(entry.get("custom_id")), _outcome(entry))
+def results(web: Web, progress: Progress) -> list[str]:
+    """The output file, then the one that says what became of the others."""
+    files = [progress.payload.get(name) for name in ("output_file_id", "error_file_id")]
+    return [_at(web, f"/files/{file}/content") for file in files if file]
+
+
+def result(entry: Mapping[str, Any]) -> Result:
+    """An answer with its status; a request that was not executed is lost, and asked again where time ran out."""
+    answer, error = entry.get("response"), entry.get("error")
+    if isinstance(answer, dict) and isinstance(answer.get("body"), dict):
+        more = {"x-request-id": str(answer["request_id"])} if answer.get("request_id") else {}
+        body = json.dumps(answer["body"], ensure_ascii=False).encode()
+        headers = {"content-type": "application/json", **more}
+        return Result(str(entry["custom_id"]), RawResponse(int(answer["status_code"]), headers, body))
+    error = error if isinstance(error, dict) else {}
+    why = str(error.get("message") or error.get("code") or "no answer")
+    return Result(str(entry["custom_id"]), Lost(why, error.get("code") == "batch_expired"))
 
 
 def cancel(web: Web, batch: str) -> None:
@@ -71,17 +81,6 @@ def find(web: Web, tag: str, size: int, known: frozenset[str]) -> str | None:
         if not page.get("has_more") or not page["data"]:
             return None
         after = {"after": page["data"][-1]["id"]}
-
-
-def _outcome(entry: dict[str, Any]) -> RawResponse | Lost:
-    answer, error = entry.get("response"), entry.get("error")
-    if isinstance(answer, dict) and isinstance(answer.get("body"), dict):
-        headers = {"content-type": "application/json"} | (
-            {"x-request-id": str(answer["request_id"])} if answer.get("request_id") else {}
-        )
-        return RawResponse(int(answer["status_code"]), headers, json.dumps(answer["body"], ensure_ascii=False).encode())
-    error = error if isinstance(error, dict) else {}
-    return Lost(str(error.get("message") or error.get("code") or "no answer"), error.get("code") == "batch_expired")
 
 
 def _endpoint(call: Call) -> str:

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+import json
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
 from secrets import token_hex
 from typing import Protocol
 
-from recuse.batch.interface import BatchInterface, Lost, Progress, batch_interface
-from recuse.batch.state import Entry, State
-from recuse.batch.web import BatchError, Web
+from recuse.batch import BatchError, BatchInterface, Lost, Progress, Web, batch_interface
 from recuse.judges.credentials import Credentials
-from recuse.judges.provider_errors import words
-from recuse.schema import Call, Judge, RawResponse
+from recuse.schema import Call, Judge, RawResponse, RecuseError
 
 POLL_S = 60.0
 PRICE = 0.5  # of the price of calls one by one, at all three providers
 TRIES = 2  # how often one process submits a call: again only where time ran out
+LOOKS = 5  # in vain for a batch whose submission was cut off: a provider may list it late
+SCHEMA = 1
 
 
 class AnswerStore(Protocol):
@@ -87,6 +88,7 @@ class Batches:
         self._keys, self._attempts = keys, attempts
         self._state, self._must_stop = State(state), must_stop
         self._tried: dict[str, int] = {}
+        self._looks: dict[str, int] = {}  # tag -> how often its batch was looked for in vain
 
     def submit(self, calls: Sequence[Call]) -> int:
         """Submit what is neither stored nor under way; returns how many requests. Every judge is looked at before the
@@ -95,7 +97,6 @@ class Batches:
         for call in calls:
             by_judge.setdefault(call.judge, []).append(call)
         interfaces = {name: batch_interface(self._judges[name]) for name in by_judge}
-        self._settle(by_judge)
         return sum(self._submit(name, interfaces[name], asked) for name, asked in by_judge.items())
 
     def unsubmitted(self, calls: Sequence[Call]) -> list[Call]:
@@ -108,9 +109,8 @@ class Batches:
         known = {number_of(call): call for call in calls}
         report = BatchReport()
         judges = sorted({call.judge for call in calls})
-        self._settle(judges)
         for entry in self._state.of(judges):
-            if known.keys() & set(entry.numbers):
+            if known.keys() & set(entry.numbers) and (entry := self._identified(entry, known, report)).id is not None:
                 self._collect(entry, known, report)
         report.under_way = sum(len(entry.numbers) for entry in self._state.of(judges))
         return report
@@ -162,18 +162,24 @@ class Batches:
                 self._state.remove(entry.tag)  # surely not taken
             raise
 
-    def _settle(self, judges: Iterable[str]) -> None:
-        """Find out what became of submissions that were cut off."""
-        for entry in self._state.of(list(judges)):
-            if entry.id is None:
-                interface = batch_interface(self._judges[entry.judge])
-                with self._web(entry.judge) as web, _expected(entry.judge):
-                    known = frozenset(other.id for other in self._state if other.id is not None)
-                    batch = interface.find(web, entry.tag, len(entry.numbers), known)
-                if batch is None:
-                    self._state.remove(entry.tag)
-                else:
-                    self._state.put(replace(entry, id=batch))
+    def _identified(self, entry: Entry, known: Mapping[str, Call], report: BatchReport) -> Entry:
+        """The entry with its batch's identifier, where its submission was cut off and the provider lists it by now. One
+        that is not listed after some looks was never taken: its requests have run out of time."""
+        if entry.id is not None:
+            return entry
+        interface = batch_interface(self._judges[entry.judge])
+        names = frozenset(one.id for one in self._state if one.id)
+        with self._web(entry.judge) as web, _expected(entry.judge):
+            entry = replace(entry, id=interface.find(web, entry.tag, len(entry.numbers), names))
+        self._looks[entry.tag] = self._looks.get(entry.tag, 0) + 1
+        if entry.id is not None:
+            self._state.put(entry)
+        elif self._looks[entry.tag] >= LOOKS:
+            self._state.remove(entry.tag)
+            report.expired += [known[number] for number in entry.numbers if number in known]
+        else:
+            self._say(f"{entry.judge}: whether a batch was taken is not known yet; its provider does not list it")
+        return entry
 
     def _collect(self, entry: Entry, known: Mapping[str, Call], report: BatchReport) -> None:
         interface = batch_interface(self._judges[entry.judge])
@@ -181,33 +187,46 @@ class Batches:
             progress = interface.progress(web, str(entry.id))
             if not progress.done:
                 return
-            left = set(entry.numbers)
-            for result in interface.results(web, progress):
-                call = known.get(result.number)
-                if result.number in left and call is not None:
-                    left.discard(result.number)
-                    self._take(call, result.outcome, report)
-        silent = sorted(left & known.keys())
-        for number in silent:
-            self._take(known[number], _silence(progress), report)
+            left, bodies, doubled = set(entry.numbers), dict[str, int](), set[str]()
+            unreadable: list[str] = []
+            for address in interface.results(web, progress):
+                for place, line in enumerate(web.lines(address), start=1):
+                    try:
+                        result = interface.result(line or {})
+                    except (KeyError, TypeError, AttributeError, ValueError) as error:
+                        why = "no JSON object" if line is None else f"{type(error).__name__} {error}"
+                        unreadable.append(web.said(f"line {place} of the results is of no known form: {why}"))
+                        continue
+                    outcome, call = result.outcome, known.get(result.number)
+                    seen = hash(outcome.body if isinstance(outcome, RawResponse) else outcome)
+                    if bodies.setdefault(result.number, seen) != seen:
+                        doubled.add(result.number)
+                    if result.number in left and call is not None:
+                        left.discard(result.number)
+                        self._take(call, outcome, report, web)
+            if doubled:
+                self._say(f"{entry.judge}: {len(doubled)} requests have two different answers; the first was kept")
+            silent = sorted(left & known.keys())
+            for number in silent:
+                self._take(known[number], _silence(progress, unreadable), report, web)
         # Requests of another plan: it will collect them itself.
         if others := tuple(number for number in entry.numbers if number in left - set(silent)):
             self._state.put(replace(entry, numbers=others))
         else:
             self._state.remove(entry.tag)
 
-    def _take(self, call: Call, outcome: RawResponse | Lost, report: BatchReport) -> None:
+    def _take(self, call: Call, outcome: RawResponse | Lost, report: BatchReport, web: Web) -> None:
         if isinstance(outcome, Lost):
             if outcome.again:
                 report.expired.append(call)
             else:
-                report.failed.append((call, words(outcome.why.encode())))
+                report.failed.append((call, web.said(outcome.why)))
             return
         self._answers.store(call, outcome)
         if self._answers.has(call):
             report.stored += 1
         else:
-            report.failed.append((call, f"HTTP {outcome.status}: {words(outcome.body)}"))
+            report.failed.append((call, f"HTTP {outcome.status}: {web.said(outcome.body.decode('utf-8', 'replace'))}"))
 
     def _cancel(self, judges: Iterable[str]) -> None:
         for entry in self._state.of(sorted(judges)):
@@ -230,10 +249,12 @@ def number_of(call: Call) -> str:
     return blake2b("\0".join((call.cell, call.key, str(call.repeat))).encode(), digest_size=16).hexdigest()
 
 
-def _silence(progress: Progress) -> Lost:
+def _silence(progress: Progress, unreadable: Sequence[str]) -> Lost:
     """What a request met that the results of its batch do not name."""
     if progress.fault:
         return Lost(progress.fault)
+    if unreadable:
+        return Lost(f"no answer that can be read; {unreadable[0]}. The same command asks it anew")
     return Lost(f"the batch is {progress.state} and has no answer to it", again="expired" in progress.state.lower())
 
 
@@ -263,3 +284,80 @@ def _expected(judge: str) -> Iterator[None]:
         what = f"{type(error).__name__} {error}"
         message = f"judge {judge}: the provider's batch interface answered unexpectedly: {what}"
         raise BatchError(message, unsure=True) from error
+
+
+# --------------------------------------------------------------------------- what is under way
+
+
+def state_of(root: Path, panel: str) -> Path:
+    """The file that says what of a panel is under way, below the folder of cassettes; not committed."""
+    return root / ".batches" / f"{panel}.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One batch. `id` is None from before its submission until its identifier has arrived: should the process die in
+    between, the provider is asked for a batch of this tag before anything is submitted again."""
+
+    tag: str
+    judge: str
+    numbers: tuple[str, ...]  # of the requests in it
+    id: str | None = None
+
+
+class State:
+    """The entries of the file, which is written whole at every change, so that no moment of dying leaves half of it. It
+    is gone when nothing is under way."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._entries = {entry.tag: entry for entry in _read(path)}
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(tuple(self._entries.values()))
+
+    def of(self, judges: Sequence[str]) -> list[Entry]:
+        """Batches of these judges."""
+        return [entry for entry in self if entry.judge in judges]
+
+    def under_way(self) -> set[str]:
+        """Numbers of all requests in some batch."""
+        return {number for entry in self for number in entry.numbers}
+
+    def put(self, entry: Entry) -> None:
+        """Enter a batch, or what is new of it, and write the file."""
+        self._entries[entry.tag] = entry
+        self._write()
+
+    def remove(self, tag: str) -> None:
+        """Take a batch out, whose answers are stored, and write the file."""
+        self._entries.pop(tag, None)
+        self._write()
+
+    def _write(self) -> None:
+        if not self._entries:
+            self._path.unlink(missing_ok=True)
+            return
+        data = {"schema": SCHEMA, "batches": [asdict(entry) for entry in self._entries.values()]}
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        beside = self._path.with_name(self._path.name + ".new")
+        with beside.open("w", encoding="utf-8") as file:
+            json.dump(data, file, indent=1)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, self._path)
+
+
+def _read(path: Path) -> list[Entry]:
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        if data["schema"] != SCHEMA:
+            raise ValueError(f"schema {data['schema']}")
+        return [Entry(b["tag"], b["judge"], tuple(b["numbers"]), b["id"]) for b in data["batches"]]
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise RecuseError(
+            f"{path}: cannot be read ({type(error).__name__}). It says which batches are under way: restore it, or "
+            "delete it once the provider's console shows none"
+        ) from None

@@ -32,10 +32,11 @@ class CellCassette:
     """A cell. `anew` cells are recorded into a side file; all others are read from and appended to their cassette."""
 
     __slots__ = (
-        "_base",
+        "_complete",
         "_side_header",
         "_used",
         "anew",
+        "base",
         "calls",
         "cell",
         "faults",
@@ -48,23 +49,27 @@ class CellCassette:
         "touched",
     )
 
-    def __init__(self, root: Path, cell: str, anew: bool = False) -> None:
+    def __init__(self, root: Path, cell: str, anew: bool = False, complete: bool = False) -> None:
         self.cell = cell
         self.plain = root / f"{cell}{SUFFIX}"
+        self._complete = complete
         self.header: Mapping[str, Any] | None = None
         self.calls: tuple[Call, ...] = ()
         self._used: dict[str, int] = {}  # key -> bit n: repeat n was used. Ten times smaller than pairs
         self.load(anew)
 
     def load(self, anew: bool = False) -> None:
-        """Read the file again: after it was mended or replaced, or to turn to recording anew."""
-        main = read_index(self.plain)
+        """Read the file again: after it was mended or replaced, or to turn to recording anew. Of a cell that is part of
+        a `complete` new recording, the side file counts as long as it has not taken the cassette's place."""
+        main, side = read_index(self.plain), self.plain.with_name(self.plain.name + SIDE)
+        complete = self._complete and side.exists()
+        anew = complete or (anew and not self._complete)
         self.main = main.path
         self.anew, self.touched, self.obsolete_side = anew, False, False
-        self._base: tuple[str, Recorded] | None = None
-        self.recorded_header: Mapping[str, Any] | None = main.header
-        self.index = read_index(self.plain.with_name(self.plain.name + SIDE)) if anew else main
-        self._side_header = self.index.header if anew else None
+        self.base: tuple[str, Recorded] | None = None
+        self.index = read_index(side) if anew else main
+        self.recorded_header: Mapping[str, Any] | None = (self.index if complete else main).header
+        self._side_header = self.index.header if anew and not complete else None
         self.faults = [*self.index.faults, *self._misplaced()]
 
     def refresh(self) -> None:
@@ -173,11 +178,11 @@ class CellCassette:
         """Every request of the file as it was recorded, in its order."""
         return list(self._requests().values())
 
-    def base(self) -> tuple[str, Recorded] | None:
-        """The first request of the file, in relation to which others may be stored."""
-        if self._base is None and self.index.requests:
-            self._base = next(iter(self._requests().items()))
-        return self._base
+    def read_base(self) -> None:
+        """Keep the first request of the file, in relation to which others are stored: read before anything is asked, so
+        that no answer depends on whether one more file can be opened."""
+        if self.base is None and self.index.requests:
+            self.base = next(iter(self._requests().items()))
 
     def _requests(self) -> dict[str, Recorded]:
         return read_requests(self.index, contents(self.index.path)[0]) if self.index.requests else {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
 import warnings
@@ -235,7 +236,14 @@ class LineReader:
         if len(self._open) >= OPEN_FILES:
             os.close(self._open.popitem(last=False)[1])
         try:
-            descriptor, there = cell_file.opened(index.path)
+            try:
+                descriptor, there = cell_file.opened(index.path)
+            except OSError as error:
+                if error.errno not in (errno.EMFILE, errno.ENFILE) or not self._open:
+                    raise
+                while self._open:  # connections hold the others
+                    os.close(self._open.popitem()[1])
+                descriptor, there = cell_file.opened(index.path)
         except FileNotFoundError:
             raise _changed(index) from None
         try:

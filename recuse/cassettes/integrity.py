@@ -3,6 +3,7 @@ right: what can be saved of a damaged file, and the order its lines should have.
 
 from __future__ import annotations
 
+import json
 import os
 import warnings
 from collections import Counter
@@ -20,8 +21,9 @@ from recuse.cassettes.index import CellIndex, Interaction, index_of, read_reques
 from recuse.cassettes.matching import request_key
 from recuse.cassettes.record_format import Recorded, request_line
 from recuse.cassettes.response_filter import reason_to_drop
+from recuse.judges import other_models
 from recuse.schema import PROVENANCES, RecuseError, Request
-from recuse.security.key_shapes import key_shapes_in
+from recuse.security.redaction import key_shapes_in
 from recuse.security.sanitize import visible
 
 DAMAGED = ".damaged"  # beside a cassette: the file as it was before its damaged lines were cut out
@@ -69,7 +71,7 @@ def check_cassettes(root: Path, largest_mb: float = LARGEST_MB) -> Checked:
     if not root.is_dir():
         raise RecuseError(f"{root}: there is no such folder; name the folder that holds the cassettes")
     cells = []
-    for path in sorted(p for p in root.rglob("*") if p.is_file() or p.is_symlink()):
+    for path in sorted(p for p in root.rglob("*") if p.is_symlink() or not p.is_dir()):
         inside = path.relative_to(root)
         if inside.parts[0] == SUPERSEDED or inside.as_posix() == EMPTY_FOLDER:
             continue
@@ -147,10 +149,18 @@ def _content_faults(path: Path, index: CellIndex, data: bytes) -> Iterator[str]:
         host = urlsplit(url).hostname or ""
         if provenance in PROVENANCES and host.endswith(".invalid") == (provenance == "recorded"):
             yield f"{path}: provenance is {provenance}, but the server was {host} (only stand-ins end in .invalid)"
+    models: Counter[str] = Counter()
     for (key, repeat), (at, length) in index.answers.items():
         status, _, body = record_format.read_answer(data, at, length)
         if reason := reason_to_drop(status, body):
             yield f"{path}: request {key}, repeat {repeat} is not an answer: {reason}"
+        elif b'"model' in body:
+            answer = json.loads(body)
+            models[str(answer.get("model") or answer.get("modelVersion") or "")] += 1
+    fingerprint = (index.header or {}).get("fingerprint") or {}
+    wire, asked = str(fingerprint.get("wire")), str(fingerprint.get("model"))
+    for other in other_models(wire, asked, models) if provenance == "recorded" and fingerprint else ():
+        yield f"{path}: {models[other]} answers are by {other}, and the model that was asked is {asked}"
 
 
 def _leftover(path: Path) -> str:

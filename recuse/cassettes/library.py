@@ -26,7 +26,7 @@ from recuse.cassettes.cell_coverage import Coverage, MissingInteractionError, Un
 from recuse.cassettes.index import Interaction, LineReader, read_indexed
 from recuse.cassettes.matching import REPEAT_HEADER, JudgeRequest, RequestMatcher, public_request, public_url
 from recuse.cassettes.response_filter import kept_response
-from recuse.cassettes.storage import Storage
+from recuse.cassettes.storage import Storage, complete_cells
 from recuse.configuration.names import checked_name
 from recuse.schema import Call, RawResponse, RecuseError, Request
 from recuse.schema.cycle_collector import paused_cycle_collector
@@ -65,6 +65,7 @@ class Library:
         self._reader = LineReader()
         self._counting = threading.Lock()
         self._storage: Storage | None = None
+        self._complete = complete_cells(self.root, self.panel)
 
     # ------------------------------------------------------------------ the plan
 
@@ -250,7 +251,8 @@ class Library:
             cell = checked_cell(cell)
             if cell.split("/")[0] != self.panel:
                 raise RecuseError(f"cell {cell} does not belong to panel {self.panel}")
-            cassette = self._cassettes.setdefault(cell, CellCassette(self.root, cell, anew=self.mode == "all"))
+            cassette = CellCassette(self.root, cell, self.mode == "all", cell in self._complete)
+            cassette = self._cassettes.setdefault(cell, cassette)
         return cassette
 
     def _cassette_for(self, wanted: JudgeRequest, request: Request) -> CellCassette:

@@ -13,13 +13,13 @@ from pathlib import Path
 
 from recuse import __version__
 from recuse.cassettes import cell_file, record_format
-from recuse.cassettes.cell_cassette import SERVED, SUPERSEDED, CellCassette
+from recuse.cassettes.cell_cassette import SERVED, SIDE, SUPERSEDED, CellCassette
 from recuse.cassettes.cell_file import contents, is_packed, packed_path, raw_bytes, replace_contents
 from recuse.cassettes.index import Interaction, LineReader
 from recuse.cassettes.integrity import DAMAGED, canonical_bytes, is_in_order, salvaged
 from recuse.cassettes.matching import canonical_body, public_url
 from recuse.cassettes.record_format import request_line
-from recuse.cassettes.writer import Writer, replace_file, sync_all
+from recuse.cassettes.writer import Writer, remove_file, replace_file, sync_all
 from recuse.schema import RawResponse, RecuseError, Request
 from recuse.security.redaction import Secrets
 
@@ -28,7 +28,7 @@ class Storage:
     """Everything a recording writes below `root`/`panel`. Locked against other processes until closed."""
 
     def __init__(self, root: Path, panel: str, secrets: Secrets, reader: LineReader) -> None:
-        self._root, self._secrets, self._reader = root, secrets, reader
+        self._root, self._panel, self._secrets, self._reader = root, panel, secrets, reader
         self._writer = Writer(root / panel)
         self._lock = threading.Lock()
         self._begun: list[CellCassette] = []
@@ -53,6 +53,9 @@ class Storage:
         cassettes = list(cassettes)
         self._mend(cassettes)
         self._begin(cassettes)
+        for cassette in cassettes:
+            if cassette.missing:
+                cassette.read_base()
 
     def _mend(self, cassettes: Iterable[CellCassette]) -> None:
         """Cut damage out of cassettes, keeping the damaged file beside; unpack what is to be recorded into."""
@@ -118,6 +121,10 @@ class Storage:
         if self.full:
             return  # rewriting needs room; the next recording settles
         waiting = together and (more_to_come or any(cassette.anew and cassette.missing for cassette in cassettes))
+        complete = complete_cells(self._root, self._panel)
+        if together and not waiting and (anew := {one.cell for one in cassettes if one.anew and one.index.exists}):
+            complete |= anew  # from here on the new recording counts, even where it is not in its place yet
+            replace_file(_marker(self._root, self._panel), "\n".join(sorted(complete)).encode())
         for cassette in cassettes:
             superseded = cassette.unplanned_keys() if cassette.anew else cassette.superseded()
             restamped = not cassette.missing and bool(cassette.stale())
@@ -126,6 +133,11 @@ class Storage:
             unordered = not cassette.missing and not is_in_order(cassette.index, _order(cassette))
             if cassette.touched or cassette.anew or superseded or restamped or unordered:
                 self._rewrite(cassette, superseded, renew_header=cassette.anew or restamped)
+        left = sorted(cell for cell in complete if (self._root / f"{cell}{cell_file.SUFFIX}{SIDE}").exists())
+        if complete and left:
+            replace_file(_marker(self._root, self._panel), "\n".join(left).encode())
+        elif complete:
+            remove_file(_marker(self._root, self._panel))
 
     def _remove_empty(self) -> None:
         """Files that were begun and got no answer."""
@@ -145,7 +157,8 @@ class Storage:
         if key not in cassette.index.requests:
             body = clean(canonical_body(request.body))
             stored = (request.method, clean_text(public_url(request.url)), body)
-            new.append(request_line(key, stored, cassette.base()))
+            new.append(request_line(key, stored, cassette.base))
+            cassette.base = cassette.base or (key, stored)
         headers = {name: clean_text(value) for name, value in answer.headers.items()}
         real = (cassette.header or {}).get("provenance") == "recorded"  # a stand-in's time is nobody's
         seconds = answer.seconds if real else None
@@ -172,7 +185,7 @@ class Storage:
         self._writer.forget(path)
         header, old = self._header_line(cassette) if renew_header else None, contents(path)[0]
         data = canonical_bytes(cassette.index, old, header, _order(cassette), superseded)
-        if cassette.main.exists() and (cassette.anew or superseded):
+        if cassette.main.exists() and (cassette.anew or superseded) and contents(cassette.main)[0] != data:
             self._set_aside(cassette)
         if cassette.anew or data != old:
             replace_contents(cassette.main, data)
@@ -187,6 +200,19 @@ class Storage:
         aside = self._root / SUPERSEDED / cassette.main.relative_to(self._root)
         aside.parent.mkdir(parents=True, exist_ok=True)
         replace_file(aside, raw_bytes(cassette.main))
+
+
+def _marker(root: Path, panel: str) -> Path:
+    return root / panel / f"complete{SIDE}"
+
+
+def complete_cells(root: Path, panel: str) -> set[str]:
+    """The cells of a new recording that is complete and was being put in the place of the old one when its process
+    ended: their side files count, so that what is replayed is all new, and never a mixture."""
+    try:
+        return set(_marker(root, panel).read_text(encoding="utf-8").splitlines())
+    except FileNotFoundError:
+        return set()
 
 
 def _order(cassette: CellCassette) -> list[Interaction]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -30,7 +31,10 @@ _REMEDIES = (
     ((errno.EACCES, errno.EPERM), "Give yourself permission to write there"),
     (_OUT_OF_FILES, "Raise `ulimit -n`, or lower `concurrency` in the panel file"),
     ((errno.EFBIG,), "Raise `ulimit -f`"),
-    ((errno.ELOOP, errno.ENOTDIR, errno.EISDIR), "Something that is no plain file or folder is in the way: remove it"),
+    (
+        (errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENXIO),
+        "Something that is no plain file or folder is in the way: remove it",
+    ),
 )
 TEMPORARY = ".tmp"
 OPEN_FILES = 64
@@ -211,9 +215,16 @@ def sync_all(descriptors: Iterable[int]) -> None:
 
 
 def _open_for_appending(path: Path) -> int:
-    """Never through a link, which may lead elsewhere."""
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
-    return os.open(path, flags, 0o644)
+    """Never through a link, which may lead elsewhere, nor into a pipe, which blocks."""
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | _CAREFULLY
+    descriptor = os.open(path, flags, 0o644)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.ENXIO, "not a plain file")
+    return descriptor
+
+
+_CAREFULLY = sum(getattr(os, name, 0) for name in ("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK"))
 
 
 def _write_all(descriptor: int, data: bytes) -> None:
@@ -257,7 +268,8 @@ def replace_file(path: Path, data: bytes) -> None:
     """Put `data` in place of the file, whole or not at all, even if the machine dies."""
     temporary = path.with_name(path.name + TEMPORARY)
     try:
-        with open(temporary, "wb") as file:
+        temporary.unlink(missing_ok=True)  # it may be a link that leads elsewhere
+        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _CAREFULLY, 0o666), "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())

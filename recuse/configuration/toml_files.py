@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.fields import FieldInfo
 
 from recuse.schema import RecuseError
-from recuse.security.key_shapes import looks_like_a_key
+from recuse.security.redaction import looks_like_a_key
 
 __all__ = ["ConfigurationError", "Table", "TomlFile", "did_you_mean", "parse", "read_toml"]
 

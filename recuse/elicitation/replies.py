@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from recuse.elicitation.chains import Chain
 from recuse.elicitation.plan import Plan
-from recuse.judges import read_response, wire
+from recuse.judges import other_models, read_response, wire
 from recuse.protocols import ElicitationProtocol, called, protocol
 from recuse.ratings.ratings_table import COLUMNS, JUDGE, check_table
 from recuse.schema import Call, Exchange, Judge, Judgement, RawResponse, Reply, reply_id
@@ -191,6 +191,7 @@ class Usages:
         self._input: dict[str, int | None] = dict.fromkeys(self._judges, 0)
         self._output: dict[str, int | None] = dict.fromkeys(self._judges, 0)
         self._seconds: dict[str, float | None] = dict.fromkeys(self._judges, 0.0)
+        self._models: dict[str, set[str | None]] = {name: set() for name in self._judges}  # as their answers say
         self._reasoning = dict.fromkeys(self._judges, 0)  # among the output tokens, where a provider tells
 
     def count(self, call: Call, reply: Reply, seconds: float | None = None) -> None:
@@ -201,6 +202,7 @@ class Usages:
         self._input[judge] = _plus(self._input[judge], usage.input_tokens)
         self._output[judge] = _plus(self._output[judge], usage.output_tokens)
         self._reasoning[judge] += usage.reasoning_tokens or 0
+        self._models[judge].add(reply.model)
 
     def rows(self) -> list[dict[str, Any]]:
         """One record per judge, as builtins."""
@@ -212,10 +214,15 @@ class Usages:
                 "reasoning_tokens": self._reasoning[name],
                 "seconds": None if self._seconds[name] is None else round(self._seconds[name] or 0.0, 3),
                 "dollars": dollars(judge, self._input[name], self._output[name]),
+                **({"other_models": others} if (others := self._others(judge)) else {}),
             }
             for name, judge in self._judges.items()
             if name in plan.judges or self._calls[name]
         ]  # fmt: skip
+
+
+    def _others(self, judge: Judge) -> list[str]:
+        return other_models(judge.wire, judge.model, self._models[judge.name])
 
 
 def dollars(judge: Judge, input_tokens: int | None, output_tokens: int | None) -> float | None:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Protocol, cast
 
@@ -113,6 +113,34 @@ def _sound(reply: Reply) -> Reply:
 def _is_count(value: object) -> bool:
     return value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 0)
 
+
+def other_models(judge_wire: str, asked: str, named: Iterable[str | None]) -> list[str]:
+    """Which of the models that answers name is not the one that was asked, as far as names say. A name may be longer by
+    a date or a version (`gpt-4o` is answered by `gpt-4o-2024-08-06`), may have a folder before it, or a file's ending,
+    and a local server may leave out the kind of weights; Azure is asked for a deployment, whose name says nothing.
+
+    >>> other_models("openai_chat", "gpt-4o", ["gpt-4o-2024-08-06", "gpt-4o-mini", None])
+    ['gpt-4o-mini']
+    """
+    one = _ALIAS.sub("", _model_name(asked))
+    others = dict.fromkeys(name for name in named if name and judge_wire != "azure_openai")
+    return sorted(name for name in others if not _one_model(one, _model_name(name)))
+
+
+def _model_name(name: str) -> str:
+    return name.lower().rpartition("/")[2].removesuffix(".gguf")
+
+
+def _one_model(asked: str, answered: str) -> bool:
+    if answered.startswith(asked):
+        return _VERSION.fullmatch(answered[len(asked) :]) is not None
+    return asked.startswith(answered) and _WEIGHTS.fullmatch(asked[len(answered) :]) is not None
+
+
+_ALIAS = re.compile(r"-(?:latest|0)$")
+_DATED = r"[-@:](?:preview|exp|latest|v?\d{3,8}|\d{2}|\d{4}-\d\d-\d\d)"
+_VERSION = re.compile(f"(?:{_DATED})*")
+_WEIGHTS = re.compile(rf"(?:{_DATED}|[-.:_](?:instruct|chat|it|i?q\d\w*|(?:b?f|fp|int)(?:4|8|16|32)|awq|gptq))*")
 
 _BLOCK = re.compile(r"\s*<(think|thinking|reasoning)>(.*?)(?:</\1>|\Z)", re.DOTALL)
 

@@ -111,5 +111,5 @@ def _region(judge: Judge, session: Any) -> str:
         return str(region)
     raise RecuseError(
         f"judge {judge.name}: no AWS region is known; use base_url "
-        '"https://bedrock-runtime.REGION.amazonaws.com", or set AWS_REGION'
+        '"https://bedrock-runtime.REGION.amazonaws.com", or set AWS_DEFAULT_REGION'
     )

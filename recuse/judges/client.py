@@ -19,6 +19,7 @@ from recuse.judges.credentials import Credentials
 from recuse.judges.provider_errors import is_bad_key, is_policy_refusal, is_used_up, parsed, words
 from recuse.judges.transport import JudgeTransport
 from recuse.schema import Call, Judge, JudgeClosedError, JudgeUnreachableError, RawResponse
+from recuse.security.redaction import SECRET_NAMES, Secrets
 
 RETRIED = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
 LONGEST_WAIT_S = 120.0
@@ -38,19 +39,20 @@ class Client:
     `keys` are the judges' credentials; a judge without any is asked without. `proxy` is where stand-ins are served:
     requests to hosts that end in `.invalid` go there, all others go out. `identify` gives the headers by which a
     cassette knows the call: repeats of a request keep their answers. With `attempts=1` nothing is retried and nothing
-    sleeps, as replay wants it.
+    sleeps, as replay wants it. `secrets` learns the tokens that requests are signed with, before they go out.
     """
 
     def __init__(
         self,
         judges: Mapping[str, Judge],
-        *,
         keys: Mapping[str, Credentials],
         identify: Callable[[Call], Mapping[str, str]],
+        *,
         attempts: int = 6,
         proxy: str | None = None,
+        secrets: Secrets | None = None,
     ) -> None:
-        self._judges, self._identify = judges, identify
+        self._judges, self._identify, self._secrets = judges, identify, secrets
         self._keys = {name: keys.get(name, Credentials()) for name in judges}
         self._headers = {n: {**wire(j.wire).headers(self._keys[n].key), **j.headers} for n, j in judges.items()}
         self._closed: dict[str, JudgeClosedError] = {}
@@ -105,7 +107,8 @@ class Client:
         if call.judge in self._closed:
             raise self._closed[call.judge]
         secret = await self._secret_headers(call)
-        headers = {"content-type": "application/json", **self._identify(call), **self._headers[call.judge], **secret}
+        own = {"content-type": "application/json", "accept-encoding": "identity", **self._identify(call)}
+        headers = {**own, **self._headers[call.judge], **secret}
         response = await self._exchange(call, headers, self._judges[call.judge].timeout_s)
         payload = parsed(response.content)
         if not response.is_success and not is_policy_refusal(response.status_code, payload):
@@ -131,6 +134,8 @@ class Client:
         if own.sign is None:
             return dict(own.headers)
         signed = await asyncio.to_thread(own.sign, call.request)  # it may read files, or ask for a token
+        if self._secrets is not None:
+            self._secrets.learn(_tokens(signed))
         return {**own.headers, **signed}
 
     def _failure(self, call: Call, response: httpx2.Response, payload: object, said: str) -> Exception:
@@ -165,6 +170,15 @@ def _parts_of(headers: Mapping[str, str]) -> set[str]:
     """Values that must not be shown, whole and in parts ("Bearer ...", the fields of a signature)."""
     values = {value for name, value in headers.items() if name not in ("content-type", "x-amz-date")}
     return values | {part for value in values for part in re.split(r"[\s,=]+", value) if len(part) > 15}
+
+
+def _tokens(signed: Mapping[str, str]) -> list[str]:
+    """What of the headers of a signed request is good for other requests too: a bearer token, a session's token. A
+    signature is that of one request."""
+    named = {name.lower(): value for name, value in signed.items()}
+    bearer = re.fullmatch(r"[Bb]earer +(\S+)", named.pop("authorization", ""))
+    own = [value for name, value in named.items() if name in SECRET_NAMES]
+    return [*own, bearer[1]] if bearer else own
 
 
 def _whether_to_retry(error: Exception) -> bool | float:

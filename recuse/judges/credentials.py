@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 
 from recuse.judges import wire
 from recuse.schema import Judge, RecuseError, Request
-from recuse.security.key_shapes import LONG, too_plain
+from recuse.security.network import is_local
+from recuse.security.redaction import LONG, too_plain
 
 
 class MissingKeyError(RecuseError):
@@ -34,18 +35,26 @@ def variables_of(judge: Judge) -> tuple[str, ...]:
 
 def secret_values(judges: Mapping[str, Judge], environment: Mapping[str, str] = os.environ) -> list[str]:
     """The secrets of these judges that are set; `MissingKeyError` for one that cannot be kept out of recordings."""
-    variables = sorted({variable for judge in judges.values() for variable in variables_of(judge)})
-    values = {variable: environment[variable] for variable in variables if environment.get(variable)}
-    for variable, value in values.items():
-        if why := too_plain(value):
+    return list(_secrets(judges, environment).values())
+
+
+def _secrets(judges: Mapping[str, Judge], environment: Mapping[str, str]) -> dict[str, str]:
+    """Variable -> its secret. A word that servers on this machine or network want for form's sake (`EMPTY`) is none."""
+    users: dict[str, list[Judge]] = {}
+    for judge in judges.values():
+        for variable in variables_of(judge):
+            users.setdefault(variable, []).append(judge)
+    values = {variable: environment[variable] for variable in sorted(users) if environment.get(variable)}
+    plain = {variable: why for variable, value in values.items() if (why := too_plain(value))}
+    for variable, why in plain.items():
+        if not all(is_local(urlsplit(judge.base_url).hostname) for judge in users[variable]):
             raise MissingKeyError(f"the environment variable {variable} cannot hold an API key: {why}")
-    return list(values.values())
+    return {variable: value for variable, value in values.items() if variable not in plain}
 
 
 def short_keys(judges: Mapping[str, Judge], environment: Mapping[str, str] = os.environ) -> str:
     """A warning that names the variables whose keys are so short that a reply may hold them by accident; or ""."""
-    every = sorted({variable for judge in judges.values() for variable in variables_of(judge)})
-    if not (short := [variable for variable in every if 0 < len(environment.get(variable, "")) < LONG]):
+    if not (short := [variable for variable, value in _secrets(judges, environment).items() if len(value) < LONG]):
         return ""
     return (
         f"the key in {', '.join(short)} has fewer than {LONG} characters: wherever a reply holds these characters, "
@@ -71,9 +80,9 @@ def keys_from_environment(
             f"the value of the environment variable(s) {', '.join(broken)} cannot be an API key: it holds a blank, a "
             "line break or a character outside ASCII; set it again without them"
         )
-    secret_values(judges, environment)
+    secrets = _secrets(judges, environment)
     for name, judge in judges.items():
-        _check_not_in_file(judge, {variable: environment[variable] for variable in wanted[name]})
+        _check_not_in_file(judge, {variable: secrets[variable] for variable in wanted[name] if variable in secrets})
     return {name: _credentials(judge, environment) for name, judge in judges.items()}
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from recuse.security.key_shapes import without_keys
+from recuse.security.redaction import without_keys
 from recuse.security.sanitize import visible
 
 LONGEST = 400

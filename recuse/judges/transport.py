@@ -1,7 +1,8 @@
 """What goes out and what comes in, below everything that records or patches HTTP clients.
 
 Recuse tells its cassettes by request headers (`x-recuse-...`) which call a request is; they name judges and targets, so
-they are taken off before a request leaves. A response is cut off when it grows beyond what any judge's reply has.
+they are taken off before a request leaves. A response is cut off when it grows beyond what any judge's reply has, on
+the wire or decompressed: so it is decompressed here, and not by the HTTP client, which knows no bound.
 """
 
 from __future__ import annotations
@@ -13,11 +14,10 @@ from typing import Any
 
 import httpx2
 
+from recuse.judges.decompression import LARGEST_BODY, decompressed
 from recuse.schema import RecuseError
 
 PRIVATE = b"x-recuse-"
-LARGEST_RESPONSE = 16 * 2**20  # bytes on the wire
-
 
 @lru_cache
 def tls() -> ssl.SSLContext:
@@ -33,10 +33,13 @@ class JudgeTransport(httpx2.AsyncHTTPTransport):
     """`private`: keep the headers that start with x-recuse- on this machine. Only stand-ins, served by the recording
     itself, are told which call they answer."""
 
-    def __init__(self, *, private: bool = True, largest: int = LARGEST_RESPONSE, **settings: Any) -> None:
+    def __init__(self, *, private: bool = True, largest: int = LARGEST_BODY, **settings: Any) -> None:
         super().__init__(verify=tls(), trust_env=False, **settings)  # no proxy from the environment may see keys
         # Recording wraps `handle_async_request` of the class above; only below it do these two things hold.
         self._pool = _Pool(self._pool, private, largest)  # type: ignore[assignment]
+
+
+_OF_ENCODED = (b"content-encoding", b"content-length")
 
 
 class _Pool:
@@ -47,7 +50,11 @@ class _Pool:
         if self._private:
             request.headers = [(name, value) for name, value in request.headers if not name.lower().startswith(PRIVATE)]
         response = await self._pool.handle_async_request(request)
-        response.stream = _Bounded(response.stream, self._largest, request.url.host.decode("ascii", "replace"))
+        encoding = ", ".join(v.decode("latin-1") for name, v in response.headers if name.lower() == b"content-encoding")
+        if encoding:
+            response.headers = [(name, v) for name, v in response.headers if name.lower() not in _OF_ENCODED]
+        host = request.url.host.decode("ascii", "replace")
+        response.stream = _Bounded(response.stream, self._largest, host, encoding)
         return response
 
     async def __aenter__(self) -> _Pool:
@@ -62,11 +69,11 @@ class _Pool:
 
 
 class _Bounded:
-    def __init__(self, stream: Any, largest: int, host: str) -> None:
-        self._stream, self._largest, self._host = stream, largest, host
+    def __init__(self, stream: Any, largest: int, host: str, encoding: str) -> None:
+        self._stream, self._largest, self._host, self._encoding = stream, largest, host, encoding
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        left = self._largest
+        left, held = self._largest, bytearray()
         async for part in self._stream:
             left -= len(part)
             if left < 0:
@@ -74,7 +81,15 @@ class _Bounded:
                     f"{self._host} sent more than {self._largest // 2**20} MB in one response; no judge's reply is "
                     "that long. Look at what answers at `base_url`"
                 )
-            yield part
+            if self._encoding:
+                held += part
+            else:
+                yield part
+        if held:
+            try:
+                yield decompressed(bytes(held), self._encoding, self._largest)
+            except ValueError as error:
+                raise httpx2.DecodingError(f"{self._host}: {error}. Look at what answers at `base_url`") from None
 
     async def aclose(self) -> None:
         await self._stream.aclose()

@@ -14,7 +14,7 @@ from recuse.configuration.toml_files import Table
 from recuse.judges import wire
 from recuse.judges.description import check_description, check_headers
 from recuse.schema import Judge, RecuseError, SourceFixes
-from recuse.security.key_shapes import SECRET_NAMES, looks_like_a_key
+from recuse.security.redaction import SECRET_NAMES, looks_like_a_key
 
 EXACT_REQUIREMENT = r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?==[A-Za-z0-9][A-Za-z0-9.+!_-]*$"
 """A requirement that names one version of one package of the index: a folder or an address would be built, and run."""

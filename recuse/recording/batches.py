@@ -6,8 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from recuse.batch import PRICE, Batches, BatchReport
-from recuse.batch.recording import POLL_S
+from recuse.batch.recording import POLL_S, PRICE, Batches, BatchReport, state_of
 from recuse.cassettes import call_headers
 from recuse.cassettes.library import Library
 from recuse.elicitation.plan import Plan
@@ -17,8 +16,6 @@ from recuse.recording.panel_recording import Chains, Recorder, Replies
 from recuse.recording.progress import IncompleteRecordingError, Spending, spent_text
 from recuse.recording.stopping import StopSignals
 from recuse.schema import Call, Judge, RawResponse, RecuseError
-
-FOLDER = ".batches"  # below cassettes/: what is under way, one file per panel; not committed
 
 
 def record_batches(
@@ -49,7 +46,7 @@ def record_batches(
             judges,
             keys_from_environment(judges),
             _LibraryStore(library, spending),
-            state=library.root / FOLDER / f"{panel.name}.json",
+            state=state_of(library.root, panel.name),
             say=lambda line: recorder.say(f"{line}{_spent(spending)}"),
             must_stop=lambda: spending.exceeded,
         )

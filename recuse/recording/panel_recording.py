@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from recuse.batch.recording import State, number_of, state_of
 from recuse.cassettes import call_headers
 from recuse.cassettes.library import Library
 from recuse.configuration.names import named
@@ -58,6 +59,7 @@ class Recorder:
             calls = chains.calls()
             if all(map(self.library.has, calls)):
                 return
+            self._check_batches(calls)
             if kept := self.library.resumed(calls):
                 self.say(
                     f"{self.panel.name}: going on with a recording anew that was interrupted; {kept} of {len(calls)} "
@@ -77,6 +79,18 @@ class Recorder:
         report = recording.outcome()
         self.say(report.text())
         report.check()
+
+    def _check_batches(self, calls: Sequence[Call]) -> None:
+        """`RecuseError` where some of what is missing was handed in as a batch: it would be paid for twice."""
+        path = state_of(self.library.root, self.panel.name)
+        under_way = State(path).under_way()
+        missing = [call for call in calls if not self.library.has(call)]
+        if waiting := sum(number_of(call) in under_way for call in missing) if under_way else 0:
+            raise RecuseError(
+                f"{self.panel.name}: {waiting} of the {len(missing)} answers that are missing are under way in a batch "
+                "and would be paid for twice. Collect them first, with --record=batch; or delete "
+                f"{path}, once the provider's console shows no batch, to ask for all of them now"
+            )
 
     def _recording(self, chains: Chains, readable: Readable | None) -> Recording:
         """What will be asked and what it may cost; `BudgetError` if that is not allowed."""
@@ -143,7 +157,8 @@ class Recorder:
                 with self._stand_ins(chains) as proxy:
 
                     async def ask(calls: Sequence[Call] = calls, proxy: str | None = proxy) -> None:
-                        async with Client(judges, keys=own, identify=call_headers, proxy=proxy) as client:
+                        known = self.library.secrets
+                        async with Client(judges, own, call_headers, proxy=proxy, secrets=known) as client:
                             await recording.ask(calls, client.send, _limits(judges))
 
                     asyncio.run(ask())

@@ -163,6 +163,7 @@ class UsageRow(TypedDict):
     input_tokens: int
     output_tokens: int
     reasoning_tokens: int
+    other_models: NotRequired[list[str]]  # which its answers name instead of the one that was asked
     dollars: float | None
     seconds: float | None
 

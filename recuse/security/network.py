@@ -108,6 +108,14 @@ def is_loopback(host: Any) -> bool:
     return (mapped or address).is_loopback
 
 
+def is_local(host: str | None) -> bool:
+    """Whether a host is this machine, or an address of a private network."""
+    try:
+        return is_loopback(host or "x") or ipaddress.ip_address(host or "x").is_private
+    except ValueError:
+        return False
+
+
 def loopback_addresses(urls: Iterable[str]) -> set[tuple[str, int]]:
     """(host, port) of those addresses that are on this machine, by each name that they can be reached by."""
     parts = [url for url in map(urlsplit, urls) if is_loopback(url.hostname)]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from batch_providers import KEY, BatchProvider
 
-from recuse.batch import Batches
+from recuse.batch.recording import Batches
 from recuse.cassettes import Library, call_headers, request_key
 from recuse.judges import wire
 from recuse.judges.credentials import Credentials

@@ -5,16 +5,24 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import sys
+import tracemalloc
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
-from batch_providers import BatchProvider, Gemini, No, OpenAI
+from batch_providers import KEY, BatchProvider, Gemini, No, OpenAI
 from loopback import Answer
 from setting import Setting
 
 from recuse.batch import BatchError, openai
 from recuse.batch.recording import number_of
 from recuse.schema import RecuseError
+
+sys.path.append(str(Path(__file__).parents[1] / "cassettes"))
+
+from small_plans import gigabyte
 
 SettingOf = Callable[[str], Setting]
 WORDS = ["about 0", "about 0", "about 1", "about 1", "about 2", "about 2"]
@@ -142,6 +150,7 @@ def test_partial_failures_are_told_in_the_providers_words(setting: Setting) -> N
     assert sorted(call.item for call, _ in report.failed) == ["0", "2"]
     assert "this request is bad" in report.text()
     assert "2 x ann: " in report.text()
+    assert KEY not in report.text()
     assert len(setting.provider.orders) == 1, "what was refused is not submitted again by itself"
     with setting.batches() as batches:
         assert batches.wait(setting.calls, sleep=no_sleep).stored == 2
@@ -175,6 +184,71 @@ def test_a_batch_that_fails_as_a_whole_says_why(setting: Setting) -> None:
     assert (len(report.failed), report.stored, len(setting.provider.orders)) == (6, 0, 1)
 
 
+def spoilt(setting: Setting, change: Callable[[list[bytes]], list[bytes]]) -> None:
+    """The files of results have their lines changed on the way."""
+    answer = setting.provider.answer
+
+    def changed(asked: Any, path: str, body: Any) -> Answer:
+        given = answer(asked, path, body)
+        if not isinstance(given.payload, bytes):
+            return given
+        return dataclasses.replace(given, payload=b"\n".join(change(given.payload.strip().split(b"\n"))) + b"\n")
+
+    setting.provider.answer = changed  # type: ignore[method-assign]
+
+
+@pytest.mark.parametrize("line", [b'{"custom_id": "x", "resp', b"[]"])
+def test_a_line_that_cannot_be_read_holds_nothing_back(setting: Setting, line: bytes) -> None:
+    spoilt(setting, lambda lines: [line, *lines[1:]])
+    with setting.batches() as batches:
+        report = batches.wait(setting.calls, sleep=no_sleep)
+    assert (report.stored, len(report.failed), report.under_way) == (5, 1, 0)
+    assert "line 1 of the results is of no known form" in report.text()
+    assert "The same command asks it anew" in report.text()
+    assert not setting.state.exists()
+
+
+def test_a_status_that_is_no_number_holds_nothing_back(setting_of: SettingOf) -> None:
+    setting = setting_of("openai")
+    spoilt(setting, lambda lines: [lines[0].replace(b'"status_code": 200', b'"status_code": "odd"'), *lines[1:]])
+    with setting.batches() as batches:
+        report = batches.wait(setting.calls, sleep=no_sleep)
+    assert (report.stored, len(report.failed), report.under_way) == (5, 1, 0)
+
+
+def test_two_answers_under_one_number_are_told(setting: Setting) -> None:
+    spoilt(setting, lambda lines: [*lines, lines[0].replace(b"about", b"around")])
+    with setting.batches() as batches:
+        assert batches.wait(setting.calls, sleep=no_sleep).stored == 6
+    assert "ann: 1 requests have two different answers; the first was kept" in setting.said
+    assert setting.replayed() == WORDS
+
+
+@pytest.mark.parametrize("path", ["results", "an answer"])
+def test_what_a_provider_compresses_is_bounded_in_memory(setting: Setting, path: str) -> None:
+    """A gigabyte in a megabyte of gzip, although nothing compressed was asked for."""
+    with setting.batches() as batches:
+        batches.submit(setting.calls)
+        answer, bomb = setting.provider.answer, gigabyte(b"0")
+
+        def bombs(asked: Any, path_: str, body: Any) -> Answer:
+            given = answer(asked, path_, body)
+            if path == "results" and not isinstance(given.payload, bytes):
+                return given
+            return Answer(200, bomb, {"content-encoding": "gzip"})
+
+        setting.provider.answer = bombs  # type: ignore[method-assign]
+        tracemalloc.start()
+        if path == "results":
+            assert batches.collect(setting.calls).stored == 0
+        else:
+            with pytest.raises(BatchError, match="more than 16 MB"):
+                batches.collect(setting.calls)
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert most < 120e6
+
+
 # --------------------------------------------------------------------------- the connection does not hold
 
 
@@ -200,6 +274,26 @@ def test_an_order_that_never_arrived_is_made_anew(setting: Setting) -> None:
     with setting.batches() as batches:
         assert batches.wait(setting.calls, sleep=no_sleep).stored == 6
     assert len(setting.provider.orders) == 1
+
+
+def test_an_order_that_is_listed_late_is_not_made_twice(setting: Setting) -> None:
+    with setting.batches() as batches:
+        batches.submit(setting.calls)
+    state = json.loads(setting.state.read_text())
+    state["batches"][0]["id"] = None
+    setting.state.write_text(json.dumps(state))
+    orders, setting.provider.orders = setting.provider.orders, []
+    slept = []
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        if len(slept) == 2:
+            setting.provider.orders += orders
+
+    with setting.batches() as batches:
+        assert batches.wait(setting.calls, sleep=sleep).stored == 6
+    assert len(setting.provider.orders) == 1
+    assert "ann: whether a batch was taken is not known yet; its provider does not list it" in setting.said
 
 
 def test_an_order_that_is_refused_leaves_nothing_behind(setting: Setting) -> None:

@@ -21,9 +21,10 @@ from small_plans import KEY, answer_for, files, gigabyte, headers, opened, plan,
 
 from recuse.cassettes import CassetteError, Library, StorageError, call_headers
 from recuse.cassettes.integrity import check_cassettes
-from recuse.cassettes.response_filter import LARGEST_BODY, decompressed, in_utf_8
+from recuse.cassettes.response_filter import in_utf_8
 from recuse.cassettes.storage import Storage
-from recuse.cassettes.writer import Writer
+from recuse.cassettes.writer import Writer, replace_file
+from recuse.judges.decompression import LARGEST_BODY, decompressed
 from recuse.schema import Call, RawResponse, RecuseError
 from recuse.security.redaction import Secrets, clean_logging
 
@@ -99,7 +100,7 @@ def test_memory_stays_small_whatever_a_body_grows_to(tmp_path: Path) -> None:
     program = """
 import resource, sys
 from pathlib import Path
-from recuse.cassettes.response_filter import decompressed
+from recuse.judges.decompression import decompressed
 body = Path(sys.argv[1]).read_bytes()
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 try:
@@ -315,6 +316,53 @@ def test_no_file_can_be_opened_and_yet_every_answer_is_stored(root: Path, monkey
     assert opened(root, calls).coverage().complete
 
 
+def test_no_cassette_is_opened_for_reading_while_answers_are_on_their_way(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seeds make every repeat a request of its own, stored in relation to the cell's first: known from memory, also
+    where that first one was recorded before."""
+    before = plan(items=("a",), repeats=1, distinct=True)
+    recorded(root, before)
+    calls = plan(items=("a", "b", "c"), repeats=3, distinct=True)
+    library, real = opened(root, calls, mode="missing"), os.open
+
+    def no_reading(path: object, flags: int, *mode: int, **more: object) -> int:
+        if flags & (os.O_WRONLY | os.O_RDWR) == 0:
+            raise OSError(errno.EMFILE, "Too many open files")
+        return real(path, flags, *mode, **more)  # type: ignore[arg-type]
+
+    with library.use():
+        monkeypatch.setattr(os, "open", no_reading)
+        for call in calls[1:]:
+            answer = RawResponse(200, JSON, answer_for(call))
+            library.store(call.request.method, call.request.url, call.request.body, call_headers(call), answer)
+        monkeypatch.undo()
+    assert opened(root, calls).coverage().complete
+    assert b'"like":"' in (root / f"{calls[-1].cell}.jsonl").read_bytes()
+
+
+def test_four_judges_of_64_seeded_calls_under_256_descriptors_lose_no_paid_answer(server: Server, root: Path) -> None:
+    """macOS allows 256. What the server handed over is stored, and nothing of it is asked for again."""
+    pytest.importorskip("resource")
+    server.delay = 0.05
+    script = (
+        "import resource, sys\n"
+        "from pathlib import Path\n"
+        f"sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
+        "from small_plans import opened, plan, recording\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))\n"
+        "root, url = Path(sys.argv[1]), sys.argv[2]\n"
+        "items = [f'i{n}' for n in range(16)]\n"
+        "calls = [c for j in 'abcd' for c in plan(url, judge=f'judge-{j}', items=items, repeats=4, distinct=True)]\n"
+        "report = recording(opened(root, calls, mode='missing'), calls, concurrency=64)\n"
+        "print(report.stored, report.text())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script, str(root), server.url], capture_output=True, text=True)
+    assert done.stderr == ""
+    stored = int(done.stdout.split()[0])
+    assert 0 < stored == server.requests, done.stdout
+
+
 def test_a_real_limit_on_open_files_is_told_with_the_command_that_raises_it(root: Path) -> None:
     """A process of its own under `ulimit -n`: every descriptor is in use before the recording begins."""
     resource = pytest.importorskip("resource")
@@ -465,3 +513,39 @@ def test_a_request_in_no_plan_is_told_without_control_characters(root: Path) -> 
     with pytest.raises(RecuseError) as told:
         library.find("POST", "http://judges.invalid/v1/\x1b[2J", b"{}", {"x-recuse-repeat": "0"})
     assert "\x1b" not in str(told.value)
+
+
+# --------------------------------------------------------------------------- what is no file of its own
+
+
+def test_a_pipe_in_the_place_of_a_cassette_blocks_nothing(root: Path) -> None:
+    calls = plan(items=("a",), repeats=1)
+    path = root / f"{calls[0].cell}.jsonl"
+    path.parent.mkdir(parents=True)
+    os.mkfifo(path)
+    with pytest.raises(RecuseError, match=r"no plain file or folder is in the way: remove it|not a plain file"):
+        recording(opened(root, calls, mode="missing"), calls)
+    assert any("not a plain file" in fault for fault in check_cassettes(root).faults)
+
+
+def test_a_link_in_the_place_of_a_temporary_file_is_not_written_through(root: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "somebody's.txt"
+    elsewhere.write_text("mine")
+    path = root / "a.jsonl"
+    root.mkdir()
+    (root / "a.jsonl.tmp").symlink_to(elsewhere)
+    replace_file(path, b"new")
+    assert (elsewhere.read_text(), path.read_bytes(), path.is_symlink()) == ("mine", b"new", False)
+
+
+# --------------------------------------------------------------------------- who answered
+
+
+@pytest.mark.parametrize(("answered", "faults"), [("m-1-2025-01-01", 0), ("expensive-9", 1)])
+def test_another_model_than_the_one_that_was_asked_is_a_fault(root: Path, answered: str, faults: int) -> None:
+    calls = plan(items=("a",), repeats=2)
+    body = json.dumps({"model": answered, "choices": []}).encode()
+    recorded(root, calls, dict.fromkeys((("a", 0), ("a", 1)), body))
+    found = [fault for fault in check_cassettes(root).faults if "answers are by" in fault]
+    assert len(found) == faults
+    assert all("2 answers are by expensive-9, and the model that was asked is m-1" in fault for fault in found)

@@ -8,12 +8,14 @@ import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from misbehaving import Server
 from small_plans import files, headers, opened, plan, recorded, recording, send_all
 
 from recuse.cassettes import Library, StorageError
+from recuse.cassettes.storage import Storage
 from recuse.cassettes.writer import RecordingLock
 from recuse.recording import (
     IncompleteRecordingError,
@@ -329,6 +331,33 @@ def test_recording_all_keeps_the_old_answers_until_the_new_are_complete(root: Pa
     assert report.complete
     assert server.requests == asked + 1  # what had been answered before the failure was not asked again
     assert not set(contents(root, calls)) & set(old)
+
+
+@pytest.mark.parametrize("moved", [0, 1, 2])
+@pytest.mark.parametrize("then", ["replay", "missing", "all"])
+def test_killed_while_it_is_put_in_place_a_new_recording_is_served_whole(
+    root: Path, server: Server, monkeypatch: pytest.MonkeyPatch, moved: int, then: Any
+) -> None:
+    calls = plan(server.url, items=("a", "b", "c"), repeats=2)
+    recording(opened(root, calls, mode="missing"), calls)
+    old, rewrite, done = contents(root, calls), Storage._rewrite, []
+
+    def killed(self: Storage, *what: Any, **how: Any) -> None:
+        if len(done) == moved:
+            raise KeyboardInterrupt
+        done.append(rewrite(self, *what, **how))
+
+    monkeypatch.setattr(Storage, "_rewrite", killed)
+    with pytest.raises(KeyboardInterrupt):
+        recording(opened(root, calls, mode="all"), calls)
+    monkeypatch.undo()
+    new, asked = contents(root, calls), server.requests
+    assert not set(new) & set(old), "a replay serves the new answers, those that are not in their place as well"
+    if then != "replay":
+        recording(opened(root, calls, mode=then), calls)
+        assert not [name for name in files(root) if name.endswith(".new")]
+    assert contents(root, calls) == new
+    assert server.requests == asked, "nothing is paid for again"
 
 
 def test_what_was_replaced_is_set_aside(root: Path, server: Server) -> None:

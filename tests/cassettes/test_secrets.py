@@ -20,8 +20,7 @@ from recuse.judges.client import Client
 from recuse.judges.credentials import Credentials
 from recuse.recording import Limits, ProgressLine, record
 from recuse.schema import Call, Judge, Message, Prompt, RecuseError, Request
-from recuse.security.key_shapes import key_shapes_in
-from recuse.security.redaction import Secrets
+from recuse.security.redaction import Secrets, key_shapes_in
 
 AZURE = {"api-version": "2024-10-21"}  # the one format that cannot do without takes it, and the others do not mind
 TRICKY = 'canary/+"\\=é 9f2c1d'  # every character that some encoding spells differently
@@ -98,6 +97,36 @@ async def _record(  # type: ignore[no-untyped-def]
             return await record(
                 calls, client.send, library, limits={"judge-a": Limits(1)}, progress=ProgressLine(sys.stderr)
             )
+
+
+@pytest.mark.parametrize(
+    "signed",
+    [
+        {"authorization": "Bearer ya29.canary-token-of-google"},
+        {"authorization": "AWS4-HMAC-SHA256 Signature=0a", "X-Amz-Security-Token": "canary-session-token/of+aws"},
+    ],
+)
+def test_the_token_that_signs_requests_is_a_secret_as_a_key_is(
+    signed: dict[str, str], root: Path, server: Server
+) -> None:
+    token = list(signed.values())[-1].removeprefix("Bearer ")
+    server.echo = token
+    judge = Judge("judge-a", "A", "openai_chat", server.url, "m-1", timeout_s=5)
+    request = wire("openai_chat").request(judge, Prompt(MESSAGES[:1], 0.7, 50), None)
+    (call,) = [dataclasses.replace(c, request=request, key=request_key(request)) for c in plan(items=("a",), repeats=1)]
+    library = opened(root, [call], mode="missing")
+    keys = {"judge-a": Credentials(sign=lambda request: signed)}
+
+    async def ask() -> None:
+        secrets = library.secrets
+        async with Client({"judge-a": judge}, keys, call_headers, attempts=1, secrets=secrets) as client:
+            await client.send(call)
+
+    with library.use():
+        asyncio.run(ask())
+    stored = (root / f"{call.cell}.jsonl").read_bytes()
+    assert b"canary" not in stored
+    assert b"[secret]" in stored
 
 
 @pytest.mark.parametrize("key", [None, "another-key-entirely", KEY])

@@ -7,7 +7,14 @@ from typing import Any
 
 import pytest
 
-from recuse.judges.credentials import Credentials, MissingKeyError, keys_from_environment, short_keys, variables_of
+from recuse.judges.credentials import (
+    Credentials,
+    MissingKeyError,
+    keys_from_environment,
+    secret_values,
+    short_keys,
+    variables_of,
+)
 from recuse.schema import Judge
 
 MakeJudge = Callable[..., Judge]
@@ -54,6 +61,15 @@ def test_a_key_that_is_a_word_or_a_number_is_refused_by_the_name_of_its_variable
     with pytest.raises(MissingKeyError, match=r"variable ANN_KEY cannot hold an API key: .* name none") as caught:
         keys_from_environment({"ann": judge(api_key_env="ANN_KEY")}, {"ANN_KEY": value})
     assert value not in str(caught.value).replace("name none", "")
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:8000/v1", "http://localhost:8000/v1", "http://10.0.0.7:8000/v1"])
+def test_a_server_of_one_s_own_may_want_any_word_which_is_no_secret(judge: MakeJudge, url: str) -> None:
+    judges, environment = {"ann": judge(api_key_env="ANN_KEY", base_url=url)}, {"ANN_KEY": "EMPTY"}
+    assert keys_from_environment(judges, environment)["ann"] == Credentials("EMPTY")
+    assert (secret_values(judges, environment), short_keys(judges, environment)) == ([], "")
+    with pytest.raises(MissingKeyError, match="cannot hold an API key"):  # another judge sends it out
+        keys_from_environment({**judges, "bob": judge(name="bob", api_key_env="ANN_KEY")}, environment)
 
 
 def test_a_short_key_that_is_neither_is_taken_with_a_warning(judge: MakeJudge) -> None:

@@ -26,6 +26,7 @@ from recuse.papers.illusion import merg
 from recuse.recording import BudgetError, IncompleteRecordingError, RecordingInterrupted
 from recuse.recording.batches import record_batches
 from recuse.recording.panel_recording import Recorder
+from recuse.schema import RecuseError
 from recuse.tasks import load_task
 
 MORE = 'api_key_env = "ANN_KEY"\nprice = { input_usd_per_mtok = 1.0, output_usd_per_mtok = 100.0 }'
@@ -101,6 +102,23 @@ def test_a_process_that_is_ended_while_it_waits_loses_nothing(
     record(root, no_money)
     assert len(provider.orders) == 1
     assert opened(root, panel, plans(panel, repeats=1), mode="replay").coverage().complete
+
+
+def test_what_is_under_way_is_not_asked_one_by_one(root: Path, provider: Provider, url: str) -> None:
+    provider.polls_until_done = 10**6
+    panel = load(root.parent, url, settings="budget_usd = 100.0", more=MORE)
+    with pytest.raises(RecordingInterrupted):
+        record(root, panel, sleep=lambda _: os.kill(os.getpid(), signal.SIGINT))
+    asked, planned = len(provider.asked), plans(panel, repeats=1)
+    library = opened(root, panel, planned, secrets=[KEY])
+    recorder = Recorder(panel, library, root.parent, root.parent / "models")
+    with pytest.raises(RecuseError, match=r"answers that are missing are under way in a batch and would be paid for"):
+        recorder.record(planned)
+    assert len(provider.asked) == asked
+    library.close()
+    provider.polls_until_done = 0
+    record(root, panel)
+    assert len(provider.orders) == 1
 
 
 def test_what_failed_is_told_and_asked_anew_by_the_same_command(root: Path, provider: Provider, url: str) -> None:

@@ -14,7 +14,8 @@ from misbehaving import Server
 
 from recuse.cassettes import call_headers
 from recuse.judges.client import Client
-from recuse.judges.transport import LARGEST_RESPONSE, ResponseTooLargeError
+from recuse.judges.decompression import LARGEST_BODY
+from recuse.judges.transport import ResponseTooLargeError
 from recuse.recording import IncompleteRecordingError
 
 
@@ -77,7 +78,7 @@ def test_a_body_without_end_is_cut_off(root: Path, endless: str) -> None:
     with library.use(), pytest.raises(ResponseTooLargeError, match="more than 16 MB in one response"):
         asyncio.run(ask())
     assert not library.has(planned.calls[0])
-    assert _Endless.sent < 3 * LARGEST_RESPONSE  # what the sockets of both sides buffer comes on top
+    assert _Endless.sent < 3 * LARGEST_BODY  # what the sockets of both sides buffer comes on top
 
 
 def test_a_server_that_sends_such_bodies_is_given_up_and_told(root: Path, endless: str) -> None:

@@ -22,7 +22,7 @@ from recuse.report.replies.numbers_of_judges import small_page
 from recuse.schema import Call, Exchange, Prompt, Transcript, prompt_id, reply_id
 from recuse.schema.number_text import count
 from recuse.schema.results import RepliesRow
-from recuse.security.key_shapes import without_keys
+from recuse.security.redaction import without_keys
 from recuse.security.sanitize import shortened, visible
 
 __all__ = ["write_transcript"]

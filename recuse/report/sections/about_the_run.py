@@ -211,7 +211,10 @@ def _judges(view: ResultsModel, sources: Mapping[str, SourceRow]) -> list[Answer
             name = str(judge["name"])
             asked = [of["judges"] for place, of in sources.items() if place.split("/")[0] == panel.name]
             digests = list(dict.fromkeys(str(judges[name]) for judges in asked if name in judges))
-            described.append(Answerer(panel.name, name, str(judge.get("model") or ""), listed(digests)))
+            usage = [row for row in view.results.get("usage") or () if row["panel"] == panel.name]
+            others = sorted({one for row in usage if row["judge"] == name for one in row.get("other_models") or ()})
+            answered = f" was asked, ANOTHER answered: {', '.join(others)}" if others else ""
+            described.append(Answerer(panel.name, name, f"{judge.get('model') or ''}{answered}", listed(digests)))
     return described
 
 
