@@ -148,7 +148,7 @@ class Web:
         parts = urlsplit(base)
         return urlunsplit((parts.scheme, parts.netloc, f"{inside}{parts.path}{path}", "", ""))
 
-    def said(self, text: str) -> str:
+    def shown(self, text: str) -> str:
         """The provider's words as they may be shown, without the judge's secrets."""
         return words(text.encode("utf-8", "replace"), self._secrets)
 

@@ -195,7 +195,7 @@ class Batches:
                         result = interface.result(line or {})
                     except (KeyError, TypeError, AttributeError, ValueError) as error:
                         why = "no JSON object" if line is None else f"{type(error).__name__} {error}"
-                        unreadable.append(web.said(f"line {place} of the results is of no known form: {why}"))
+                        unreadable.append(web.shown(f"line {place} of the results is of no known form: {why}"))
                         continue
                     outcome, call = result.outcome, known.get(result.number)
                     seen = hash(outcome.body if isinstance(outcome, RawResponse) else outcome)
@@ -220,13 +220,13 @@ class Batches:
             if outcome.again:
                 report.expired.append(call)
             else:
-                report.failed.append((call, web.said(outcome.why)))
+                report.failed.append((call, web.shown(outcome.why)))
             return
         self._answers.store(call, outcome)
         if self._answers.has(call):
             report.stored += 1
         else:
-            report.failed.append((call, f"HTTP {outcome.status}: {web.said(outcome.body.decode('utf-8', 'replace'))}"))
+            report.failed.append((call, f"HTTP {outcome.status}: {web.shown(outcome.body.decode('utf-8', 'replace'))}"))
 
     def _cancel(self, judges: Iterable[str]) -> None:
         for entry in self._state.of(sorted(judges)):
