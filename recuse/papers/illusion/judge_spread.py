@@ -60,10 +60,17 @@ def wide_spread(part: Ratings) -> Estimate:
     apart = np.round(np.ptp(means[:, complete], axis=0), 10)
     wide = [apart > np.round(points / 9 * span, 10) for points in POINTS]
     items = np.repeat(np.array(array.clusters), len(array.targets))[complete]
+    texts = np.flatnonzero(complete)
+    first = np.lexsort((texts, -apart))[:MOST_LISTED]
+    widest = []
+    for k in first:
+        item, target = divmod(int(texts[k]), len(array.targets))
+        scores = {judge: number(float(means[j, texts[k]])) for j, judge in enumerate(array.raters)}
+        widest.append({"item": array.items[item], "target": array.targets[target], "scores": scores})
     detail = {
         "above": {f"{points}/9": number(float(hits.mean())) for points, hits in zip(POINTS, wide, strict=True)},
         "mean": number(float(apart.mean())), "median": number(float(np.median(apart))),
-        "pairs": _pairs(array, means[:, complete]), "widest": _widest(array, np.flatnonzero(complete), apart, means),
+        "pairs": _pairs(array, means[:, complete]), "widest": widest,
     }  # fmt: skip
     distribution = clustered_share(wide[0], items)
     return estimated("wide_spread", float(wide[0].mean()), distribution, detail=detail, **facts)
@@ -76,16 +83,6 @@ def _pairs(array: RatingArray, means: Floats) -> list[list[Any]]:
         [array.raters[a], array.raters[b], number(float(d.mean())), number(float(np.abs(d).mean()))]
         for a in range(count) for b in range(a + 1, count) for d in [means[a] - means[b]]
     ]  # fmt: skip
-
-
-def _widest(array: RatingArray, texts: NDArray[np.intp], apart: Floats, means: Floats) -> list[dict[str, Any]]:
-    first = np.lexsort((texts, -apart))[:MOST_LISTED]
-    widest = []
-    for k in first:
-        item, target = divmod(int(texts[k]), len(array.targets))
-        scores = {judge: number(float(means[j, texts[k]])) for j, judge in enumerate(array.raters)}
-        widest.append({"item": array.items[item], "target": array.targets[target], "scores": scores})
-    return widest
 
 
 @measure(
@@ -129,7 +126,19 @@ def _use(array: RatingArray, judge: int, clusters: str) -> Estimate:
     }  # fmt: skip
     if coefficient.undefined:
         return undefined("scale_use", coefficient.undefined, **facts)
-    detail = _shape(means[judge, complete], array) | {"slip": _slips(means[:, complete], judge, array)}
+    scores = means[judge, complete]
+    centred = scores - scores.mean()
+    sd = float(np.sqrt((centred**2).mean()))
+    shape = {
+        "mean": number(float(scores.mean())), "sd": number(sd),
+        "lowest": number(float(scores.min())), "highest": number(float(scores.max())),
+        "skewness": number(float((centred**3).mean() / sd**3)) if sd > 0 else None,
+        "excess_kurtosis": number(float((centred**4).mean() / sd**4 - 3)) if sd > 0 else None,
+    }  # fmt: skip
+    if isinstance(array.scale, Numeric) and np.isfinite(array.scale.span):
+        shape["at_lowest_end"] = number(float((scores <= array.scale.minimum).mean()))
+        shape["at_highest_end"] = number(float((scores >= array.scale.maximum).mean()))
+    detail = shape | {"slip": _slips(means[:, complete], judge, array)}
     groups = np.array(array.clusters)[items]
     return estimated("scale_use", coefficient.value, coefficient.jackknife(groups), detail=detail, **facts)
 
@@ -145,21 +154,6 @@ def _why(sums: Floats, count: int) -> str:
     if count < 2:
         return "no other judge to compare with"
     return "fewer than two texts have a score of every judge" if sums[0] < 2 else ""
-
-
-def _shape(scores: Floats, array: RatingArray) -> dict[str, Any]:
-    centred = scores - scores.mean()
-    sd = float(np.sqrt((centred**2).mean()))
-    shape = {
-        "mean": number(float(scores.mean())), "sd": number(sd),
-        "lowest": number(float(scores.min())), "highest": number(float(scores.max())),
-        "skewness": number(float((centred**3).mean() / sd**3)) if sd > 0 else None,
-        "excess_kurtosis": number(float((centred**4).mean() / sd**4 - 3)) if sd > 0 else None,
-    }  # fmt: skip
-    if isinstance(array.scale, Numeric) and np.isfinite(array.scale.span):
-        shape["at_lowest_end"] = number(float((scores <= array.scale.minimum).mean()))
-        shape["at_highest_end"] = number(float((scores >= array.scale.maximum).mean()))
-    return shape
 
 
 def _slips(means: Floats, judge: int, array: RatingArray) -> bool:

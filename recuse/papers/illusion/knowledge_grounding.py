@@ -153,7 +153,11 @@ def _delta(metric: str, cells: RubricCells, averaging: Averaging, detail: dict[s
 def _cells_detail(cells: RubricCells, looks: int) -> dict[str, Any]:
     """The paired t over cells, as the paper has it."""
     rows: list[dict[str, Any]] = []
-    for target, part in _by_target(cells):
+    # Each target with its own cells, where all have items enough; else all texts together
+    targets = tuple(dict.fromkeys(cells.targets))
+    parts = [(t, cells.only(np.array([name == t for name in cells.targets]))) for t in targets]
+    usable = [np.isfinite(part.scores).all(axis=(0, 1)).sum() for _, part in parts]
+    for target, part in parts if len(parts) > 1 and min(usable) >= CELL_ITEMS else [("", cells)]:
         pairs = part.pairs()
         for name, n, base, grounded in zip(cells.pair_names(), pairs.texts, *pairs.r(), strict=True):
             values = {"base": number(base), "grounded": number(grounded), "delta": number(grounded - base)}
@@ -165,14 +169,6 @@ def _cells_detail(cells: RubricCells, looks: int) -> dict[str, Any]:
         "p_bonferroni": number(min(1.0, looks * test.p)), "looks": looks,
         "dz": number(dz), "dz_low": number(low), "dz_high": number(high),
     }  # fmt: skip
-
-
-def _by_target(cells: RubricCells) -> list[tuple[str, RubricCells]]:
-    """Each target with its own cells, where all have items enough; else all texts together."""
-    targets = tuple(dict.fromkeys(cells.targets))
-    parts = [(t, cells.only(np.array([name == t for name in cells.targets]))) for t in targets]
-    usable = [np.isfinite(part.scores).all(axis=(0, 1)).sum() for _, part in parts]
-    return parts if len(parts) > 1 and min(usable) >= CELL_ITEMS else [("", cells)]
 
 
 # --------------------------------------------------------------------------- domains

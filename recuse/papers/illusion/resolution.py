@@ -188,11 +188,15 @@ def resolution_gap(part: Ratings) -> Estimate:
     if why := model.undefined or sample.undefined:
         return undefined("resolution_gap", why, **facts)
     averages = judge_pairs.agreement_of_averages(shares.sum(axis=0), AVERAGED)
+    offset = Coefficient(sample.shares, lambda sums: sample.of(sums) - absolute.of(sums), lambda sums: "")
+    # ICC(2,1) of all judges over the items that all rated, averaged over targets
+    squares = mean_squares(np.moveaxis(array.means, 0, -1).swapaxes(0, 1))
+    values = np.where(squares.n >= judge_pairs.FEWEST_ITEMS, icc(squares), np.nan)
     detail = {
         "model": number(model.value), "sample": number(sample.value), "absolute": number(absolute.value),
         "ranking_noise": number(model.value - sample.value), "offset": number(sample.value - absolute.value),
-        "offset_interval": _offset_interval(sample, absolute, array),
-        "panel_icc": number(_panel_icc(array)),
+        "offset_interval": [number(end) for end in offset.jackknife(np.array(array.clusters)).interval(0.95)],
+        "panel_icc": number(float(judge_pairs.mean_known(values[None])[0])),
         "averaged": [[m, number(r)] for m, r in zip(AVERAGED, averages, strict=True)],
         "pairs_differ": _pairs_differ(shares), "judges": len(array.raters), "targets": len(array.targets),
     }  # fmt: skip
@@ -272,18 +276,6 @@ def _pairs_differ(shares: Floats) -> dict[str, float | None]:
     return {"f": number(f), "df": df, "df_rest": int(rest), "p": number(float(special.fdtrc(df, rest, f)))}
 
 
-def _offset_interval(sample: Coefficient, absolute: Coefficient, array: RatingArray) -> list[float | None]:
-    offset = Coefficient(sample.shares, lambda sums: sample.of(sums) - absolute.of(sums), lambda sums: "")
-    return [number(end) for end in offset.jackknife(np.array(array.clusters)).interval(0.95)]
-
-
 LEVELS: tuple[Level, Level, Level] = (
     judge_pairs.model_agreement, judge_pairs.sample_agreement, judge_pairs.absolute_agreement,
 )  # fmt: skip
-
-
-def _panel_icc(array: RatingArray) -> float:
-    """ICC(2,1) of all judges over the items that all rated, averaged over targets."""
-    squares = mean_squares(np.moveaxis(array.means, 0, -1).swapaxes(0, 1))
-    values = np.where(squares.n >= judge_pairs.FEWEST_ITEMS, icc(squares), np.nan)
-    return float(judge_pairs.mean_known(values[None])[0])

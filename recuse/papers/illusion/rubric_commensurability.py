@@ -67,7 +67,8 @@ def rubric_step(ratings: Ratings) -> Estimates:
     0.2
     """
     estimates: dict[tuple[str, ...], Estimate] = {}
-    for before, source in _steps(ratings):
+    there = [source for source in LEVELS[RUBRIC][1:] if source in ratings.levels(RUBRIC)]
+    for before, source in list(pairwise(there)):
         for names, cells in rubric_cells(ratings, before, source):
             estimates[source, *names] = jackknifed(
                 "rubric_step",
@@ -120,8 +121,3 @@ def _difference(r: Floats) -> Floats:
     means = mean_correlation(r)
     difference: Floats = means[..., 1] - means[..., 0]
     return difference
-
-
-def _steps(ratings: Ratings) -> list[tuple[str, str]]:
-    there = [source for source in LEVELS[RUBRIC][1:] if source in ratings.levels(RUBRIC)]
-    return list(pairwise(there))

@@ -49,21 +49,6 @@ def transition_estimate(
     a prior that is not above 0, and counts that do not add up to `total` where it is given.
     """
     n, cells = np.asarray(counts, dtype=float), np.asarray(allowed, dtype=bool)
-    _check(n, cells, prior, total)
-    a = np.where(cells, n + prior, 0.0)
-    whole = a.sum(axis=0)
-    rest = whole - a
-    inside = cells & (rest > 0)
-    low, high = (
-        np.where(
-            inside, special.betaincinv(np.where(inside, a, 1.0), np.where(inside, rest, 1.0), q), cells.astype(float)
-        )
-        for q in ((1 - level) / 2, (1 + level) / 2)
-    )
-    return TransitionEstimate(a / whole, low, high, n, prior, level)
-
-
-def _check(n: Floats, cells: NDArray[np.bool_], prior: float, total: float | None) -> None:
     if n.shape != cells.shape or n.ndim != 2:
         raise RecuseError(
             f"counts and the cells that are allowed have one shape, rows x columns; got {n.shape}, {cells.shape}"
@@ -79,3 +64,14 @@ def _check(n: Floats, cells: NDArray[np.bool_], prior: float, total: float | Non
         raise RecuseError(f"a prior is above 0, else cells without a count would be certain; got {prior:g}")
     if total is not None and abs(n.sum() - total) > 1e-9:
         raise RecuseError(f"counts add up to {n.sum():g}, and {total:g} ratings were given: some are missing or twice")
+    a = np.where(cells, n + prior, 0.0)
+    whole = a.sum(axis=0)
+    rest = whole - a
+    inside = cells & (rest > 0)
+    low, high = (
+        np.where(
+            inside, special.betaincinv(np.where(inside, a, 1.0), np.where(inside, rest, 1.0), q), cells.astype(float)
+        )
+        for q in ((1 - level) / 2, (1 + level) / 2)
+    )
+    return TransitionEstimate(a / whole, low, high, n, prior, level)

@@ -111,7 +111,12 @@ def _by_rater(ratings: Ratings, compute: Any) -> Estimates:
 def _indeterminate(rated: RatedOptions, rater: str) -> Estimate:
     joint = rated.joint[rater].sum(axis=1)
     several = np.array([len(members) > 1 for members in rated.sets])
-    detail = {"words": _words(rated, rater), **choice_matrices(rated, rater)}
+    seen = rated.joint[rater].sum(axis=1) > 0
+    singles = {(name,) for name in rated.options}
+    kept = [members for members, there in zip(rated.sets, seen, strict=True) if there or tuple(members) in singles]
+    task = RatingTask.of(rated.options, kept)
+    even = task.membership / task.membership.sum(axis=0)
+    detail = {"words": identifiability(even).words, **choice_matrices(rated, rater)}
     return _share("indeterminate_share", float(joint[several].sum()), float(joint.sum()), rater, detail)
 
 
@@ -129,15 +134,6 @@ def _share(metric: str, hits: float, n: float, rater: str, detail: dict[str, Any
     if n <= 0:
         return undefined(metric, f"{rater} gave no text both a choice and a response set", **facts)
     return estimated(metric, hits / n, Binomial(hits, n), **facts)
-
-
-def _words(rated: RatedOptions, rater: str) -> str:
-    seen = rated.joint[rater].sum(axis=1) > 0
-    singles = {(name,) for name in rated.options}
-    kept = [members for members, there in zip(rated.sets, seen, strict=True) if there or tuple(members) in singles]
-    task = RatingTask.of(rated.options, kept)
-    even = task.membership / task.membership.sum(axis=0)
-    return identifiability(even).words
 
 
 def _needed(positive: Floats, raters: Floats, tau: float, wanted: float) -> Estimate:

@@ -149,19 +149,15 @@ def _trial(design: Design, budgets: tuple[int, ...], rng: np.random.Generator) -
     rows = np.arange(len(TAUS))[:, None, None]
     best = np.array([c.max(axis=1).mean(), b.min(axis=1).mean()])
     average = np.array([c.mean(), b.mean()])
+    # Rank correlation of every definition with C and with -|B| on the population, (D, 2); 0 where one is constant
+    whole = population.people
+    gains = gains_of(population.judges, RatingVectors(whole.choices[None], whole.endorsed[None]))[:, :, 0]
+    rho = np.stack([rank_correlation(gains, wanted[:, None]) for wanted in (c, -b)], axis=-1)
+    correlations: Floats = np.where(np.isnan(rho), 0.0, rho).mean(axis=0)
     return (
         c[rows, chosen].mean(axis=0).T,
         b[rows, chosen].mean(axis=0).T,
         best,
         average,
-        _correlations(population, c, b),
+        correlations,
     )
-
-
-def _correlations(population: Population, c: Floats, b: Floats) -> Floats:
-    """Rank correlation of every definition with C and with -|B| on the population, (D, 2); 0 where one is constant."""
-    whole = population.people
-    gains = gains_of(population.judges, RatingVectors(whole.choices[None], whole.endorsed[None]))[:, :, 0]
-    rho = np.stack([rank_correlation(gains, wanted[:, None]) for wanted in (c, -b)], axis=-1)
-    correlations: Floats = np.where(np.isnan(rho), 0.0, rho).mean(axis=0)
-    return correlations

@@ -85,7 +85,8 @@ def _change(against: Compared, weigh: Weigh, part: Ratings, data: Mapping[str, f
     together = np.empty(len(people))
     for out in folds(len(people)):
         offsets, weights = weigh(scores[:, ~out], people[~out])
-        together[out] = np.clip(_combined(scores[:, out], offsets, weights), *cells.scale.ends)
+        combined: Floats = _shares(weights) @ (scores[:, out] + offsets[:, None])
+        together[out] = np.clip(combined, *cells.scale.ends)
     alone = np.abs(scores - people)
     each = np.abs(together - people) - alone.mean(axis=0)
     distribution = clustered_mean(each, cells.clusters[there])
@@ -97,11 +98,6 @@ def _change(against: Compared, weigh: Weigh, part: Ratings, data: Mapping[str, f
         "weights": dict(zip(cells.judges, map(number, _shares(weigh(scores, people)[1])), strict=True)),
     }  # fmt: skip
     return estimated(metric, distribution.value, distribution, detail=detail, **about)
-
-
-def _combined(scores: Floats, offsets: Floats, weights: Floats) -> Floats:
-    combined: Floats = _shares(weights) @ (scores + offsets[:, None])
-    return combined
 
 
 def _shares(weights: Floats) -> Floats:

@@ -77,7 +77,11 @@ def read_transactions(path: Path, category: str, flags: Sequence[str]) -> pd.Dat
         raise TableError(f"{path}: lacks the column(s) {', '.join(missing)}; it has {', '.join(table.columns)}")
     table[AMOUNT] = pd.to_numeric(table[AMOUNT], errors="coerce")
     for flag in flags:
-        table[flag] = _yes_or_no(table[flag], path)
+        column = table[flag]
+        if not column.isin([0, 1]).all():
+            row = int(np.flatnonzero(~column.isin([0, 1]))[0])
+            raise TableError(f"{path}: flag {column.name} must be 0 or 1, but row {row} has {column.iloc[row]!r}")
+        table[flag] = column.astype(bool)
     bad = np.flatnonzero(~(np.isfinite(table[AMOUNT]) & (table[AMOUNT] >= 0)))
     if bad.size:
         raise TableError(
@@ -121,10 +125,3 @@ def _plain(path: Path) -> pd.DataFrame:
         raise TableError(f"{path}: not a readable CSV file ({error})") from None
     table.attrs["about"] = {}
     return table
-
-
-def _yes_or_no(column: pd.Series[Any], path: Path) -> pd.Series[bool]:
-    if not column.isin([0, 1]).all():
-        row = int(np.flatnonzero(~column.isin([0, 1]))[0])
-        raise TableError(f"{path}: flag {column.name} must be 0 or 1, but row {row} has {column.iloc[row]!r}")
-    return column.astype(bool)

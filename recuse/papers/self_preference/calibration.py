@@ -148,7 +148,12 @@ def _each_judge(
         beside = evidence and evidence.where(**{k: v for k, v in levels.items() if k in evidence.factors})
         table = _compared_pairs(part, beside, scores)
         for judge in part.judges:
-            yield names, judge, _comparable(table[table["rater"] == judge]), repeated_over(part)
+            # Pairs on which every scoring that was asked for is there; the others' count is kept
+            mine = table[table["rater"] == judge]
+            scored = [f"agree_{name}" for name in SCORINGS if mine[f"agree_{name}"].notna().any()]
+            kept = mine[mine[scored].notna().all(axis=1)] if scored else mine.iloc[:0]
+            kept.attrs["lost"] = len(mine) - len(kept)
+            yield names, judge, kept, repeated_over(part)
 
 
 def _compared_pairs(part: Ratings, evidence: Ratings | None, scores: Ratings | None) -> pd.DataFrame:
@@ -196,14 +201,6 @@ def _credits(part: Ratings) -> pd.DataFrame:
     wide = wide.reindex(columns=list(ORDERS)).reset_index()
     wide.columns.name = None
     return wide.assign(group=wide["cluster"].factorize()[0])
-
-
-def _comparable(mine: pd.DataFrame) -> pd.DataFrame:
-    """Pairs on which every scoring that was asked for is there; the others' count is kept."""
-    scored = [f"agree_{name}" for name in SCORINGS if mine[f"agree_{name}"].notna().any()]
-    kept = mine[mine[scored].notna().all(axis=1)] if scored else mine.iloc[:0]
-    kept.attrs["lost"] = len(mine) - len(kept)
-    return kept
 
 
 # --------------------------------------------------------------------------- estimates

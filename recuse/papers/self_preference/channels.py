@@ -50,7 +50,8 @@ def success_by_channel(ratings: Ratings) -> Estimates:
     [1.0, 0.0]
     """
     estimates: dict[tuple[str, ...], Estimate] = {}
-    held_out = _held_out(ratings)
+    known = ratings.payloads
+    held_out = set() if known is None else set(known.loc[known["held_out"], "payload"].astype(str))
     for names, judge, rows in _attacks(ratings):
         for level, one in rows.groupby("channel", sort=False):
             tested = one[one["room"] & one["hit"].notna()]
@@ -108,11 +109,6 @@ def channel_change(ratings: Ratings) -> Estimates:
             n=len(values), n_clusters=len(values), detail=detail, **about,
         )  # fmt: skip
     return Estimates(("judge", *ratings.within(CHANNEL)), estimates)
-
-
-def _held_out(ratings: Ratings) -> set[str]:
-    known = ratings.payloads
-    return set() if known is None else set(known.loc[known["held_out"], "payload"].astype(str))
 
 
 def _attacks(ratings: Ratings) -> Iterator[tuple[tuple[str, ...], str, pd.DataFrame]]:

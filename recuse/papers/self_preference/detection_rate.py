@@ -59,19 +59,11 @@ def detection_rate(ratings: Ratings) -> Estimates:
     """
     if ratings.payloads is None:
         raise RecuseError("there are no payloads to look for; name files of them in task.toml, [payloads]")
-    shares = _shares(ratings.payloads, texts_of(ratings.beside("scores"), "clean"))
-    return Estimates(("defence", "payloads"), {
-        (defence, name): _estimate(ratings.payloads.assign(found=shares[defence]).query("held_out == @kind"))
-        for defence in DEFENCES for kind, name in HELD_OUT.items()
-    })  # fmt: skip
-
-
-def _shares(payloads: pd.DataFrame, clean: pd.DataFrame) -> Mapping[str, NDArray[np.float64]]:
-    """Defence -> share of clean texts in which each payload is found, shape (payloads,); NaN where there is none."""
-    grouped = clean.groupby("cluster", sort=False)["text"]
+    # Defence -> share of clean texts in which each payload is found, shape (payloads,); NaN where there is none
+    grouped = texts_of(ratings.beside("scores"), "clean").groupby("cluster", sort=False)["text"]
     clusters = {str(name): [str(text) for text in texts] for name, texts in grouped}
     taught = CleanTexts.of(clusters)
-    endings = [str(text) for text in payloads["text"]]
+    endings = [str(text) for text in ratings.payloads["text"]]
     known = [has_phrase(f"_ {ending}") for ending in endings]  # wherever it stands
     found: dict[str, list[NDArray[np.bool_]]] = {name: [] for name in DEFENCES}
     for cluster, texts in clusters.items():
@@ -79,7 +71,11 @@ def _shares(payloads: pd.DataFrame, clean: pd.DataFrame) -> Mapping[str, NDArray
         if len(clusters) > 3:
             found["statistical_filter"] += _odd(texts, endings, taught.fit(without=cluster))
     nowhere = np.full(len(endings), np.nan)
-    return {name: np.mean(flags, axis=0) if flags else nowhere for name, flags in found.items()}
+    shares = {name: np.mean(flags, axis=0) if flags else nowhere for name, flags in found.items()}
+    return Estimates(("defence", "payloads"), {
+        (defence, name): _estimate(ratings.payloads.assign(found=shares[defence]).query("held_out == @kind"))
+        for defence in DEFENCES for kind, name in HELD_OUT.items()
+    })  # fmt: skip
 
 
 def _matched(passed: list[str], endings: list[str], known: list[bool]) -> list[NDArray[np.bool_]]:

@@ -56,24 +56,21 @@ def known_score_error(ratings: Ratings) -> Estimates:
         chosen = ratings.with_criterion(criterion)
         for names, part in chosen.each():
             cells = part.cells()
-            right = _right(part, cells, TRUE + criterion)
+            # The right score of each text of the cells, NaN where it is not known
+            column = TRUE + criterion
+            assert part.texts is not None
+            rows = part.texts[["item", "target", column]].drop_duplicates(["item", "target"])
+            texts = zip(rows["item"].astype(str), rows["target"].astype(str), strict=True)
+            known = dict(zip(texts, rows[column].astype(float), strict=True))
+            right = np.array(
+                [
+                    known.get((cells.item_names[i], cells.target_names[t]), math.nan)
+                    for i, t in zip(cells.items, cells.targets, strict=True)
+                ]
+            )
             for judge in cells.judges:
                 estimates[(judge, *names, criterion)] = _error(cells, judge, right)
     return Estimates(("judge", *ratings.factors, "criterion"), estimates)
-
-
-def _right(part: Ratings, cells: Cells, column: str) -> Floats:
-    """The right score of each text of the cells, NaN where it is not known."""
-    assert part.texts is not None
-    rows = part.texts[["item", "target", column]].drop_duplicates(["item", "target"])
-    texts = zip(rows["item"].astype(str), rows["target"].astype(str), strict=True)
-    known = dict(zip(texts, rows[column].astype(float), strict=True))
-    return np.array(
-        [
-            known.get((cells.item_names[i], cells.target_names[t]), math.nan)
-            for i, t in zip(cells.items, cells.targets, strict=True)
-        ]
-    )
 
 
 def _error(cells: Cells, judge: str, right: Floats) -> Estimate:
@@ -87,9 +84,11 @@ def _error(cells: Cells, judge: str, right: Floats) -> Estimate:
     }  # fmt: skip
     if not used.any():
         return undefined("known_score_error", "no text with a known score has a usable one of the judge", **about)
+    at = int(np.nanargmax(np.abs(errors).round(9)))
+    where = [cells.item_names[cells.items[at]], cells.target_names[cells.targets[at]]]
     detail = {
         "absolute": number(np.abs(errors[used]).mean()), "order": number(_order(cells.mean[row][used], right[used])),
-        "worst": _worst(cells, row, errors, right),
+        "worst": [*where, number(cells.mean[row, at]), number(right[at])],
     }  # fmt: skip
     if not cells.fixed:
         distribution = difference_of_means(errors, used, None, cells.clusters, step=cells.step)
@@ -109,9 +108,3 @@ def _order(scores: Floats, right: Floats) -> float:
     if len(scores) < 3 or min(np.ptp(scores), np.ptp(right)) < 1e-9:
         return math.nan
     return float(spearman(scores, right))
-
-
-def _worst(cells: Cells, row: int, errors: Floats, right: Floats) -> list[Any]:
-    at = int(np.nanargmax(np.abs(errors).round(9)))
-    where = [cells.item_names[cells.items[at]], cells.target_names[cells.targets[at]]]
-    return [*where, number(cells.mean[row, at]), number(right[at])]

@@ -148,7 +148,8 @@ def _segmented(part: Ratings, array: RatingArray, levels: Mapping[str, str]) -> 
     segments = part.beside("segment_scores")
     if segments is None or SEGMENT not in segments.factors or part.criterion not in segments.criteria:
         return _Remedy(why="the parts of the texts were not scored one by one")
-    other = [name for name, level in levels.items() if level not in _levels_of_parts(segments, name)]
+    # The levels of a factor that the parts were asked under; the ordinary one where it was not varied
+    other = [name for name, level in levels.items() if level not in (segments.levels(name) or LEVELS.get(name, ())[:1])]
     if other:
         words = part.words(other, [levels[name] for name in other])
         return _Remedy(why=f"the parts of the texts were not scored one by one with {words}")
@@ -157,11 +158,6 @@ def _segmented(part: Ratings, array: RatingArray, levels: Mapping[str, str]) -> 
     scored = [segments.with_criterion(part.criterion).where(**{**same, SEGMENT: name}) for name in parts]
     mean: Floats = np.mean([array_of(one, array.axes).means for one in scored], axis=0)  # every part must be there
     return _Remedy(changed=mean, detail={"segments": parts})
-
-
-def _levels_of_parts(segments: Ratings, factor: str) -> tuple[str, ...]:
-    """The levels of a factor that the parts were asked under; the ordinary one where it was not varied."""
-    return segments.levels(factor) or LEVELS.get(factor, ())[:1]
 
 
 # --------------------------------------------------------------------------- before and after

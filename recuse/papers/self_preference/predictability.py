@@ -94,7 +94,12 @@ def grade_on_predictability(ratings: Ratings) -> Estimates:
             why = "no log-probabilities were recorded, so nothing is known of how likely the judges find the texts"
             estimates |= {(judge, *names): _no_slope(part, why) for judge in part.judges}
             continue
-        texts = judges_array(_one_criterion(likelihoods))
+        if likelihoods.factors:
+            raise RatingsError(
+                f"a text has one likelihood per judge; they were asked with {', '.join(likelihoods.factors)} varied. "
+                "Choose a level with where()"
+            )
+        texts = judges_array(likelihoods.with_criterion(*likelihoods.headline[:1]))
         scores = judges_array(part).means_on(texts.axes)
         estimates |= {(judge, *names): _slope(part, texts, scores, row) for row, judge in enumerate(texts.raters)}
     return Estimates(("judge", *ratings.within()), estimates)
@@ -122,15 +127,6 @@ def _own(part: Ratings, texts: RatingArray, judge: str) -> Estimate:
 def _as_given(value: float, scale: Scale) -> float:
     """From the ascending scale back to bits."""
     return scale.turned(value) if isinstance(scale, Numeric) and scale.reversed else value
-
-
-def _one_criterion(likelihoods: Ratings) -> Ratings:
-    if likelihoods.factors:
-        raise RatingsError(
-            f"a text has one likelihood per judge; they were asked with {', '.join(likelihoods.factors)} varied. "
-            "Choose a level with where()"
-        )
-    return likelihoods.with_criterion(*likelihoods.headline[:1])
 
 
 def _slope(part: Ratings, texts: RatingArray, scores: Floats, row: int) -> Estimate:

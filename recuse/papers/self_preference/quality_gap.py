@@ -62,7 +62,12 @@ def _gap_effect(mine: pd.DataFrame, bins: tuple[float, ...], over: dict[str, Any
     kept = both[both["gap"].notna()]
     gaps, groups = kept["gap"].to_numpy(), kept["group"].to_numpy()
     sensitive, lost = (kept["ab"] + kept["ba"] != 1).to_numpy(dtype=float), len(mine) - len(kept)
-    detail = {"bins": _binned(gaps, sensitive, bins)}
+    # Rows of gap above (the first: from) and up to, pairs, share sensitive
+    rows: list[list[float | None]] = []
+    for k, (low, high) in enumerate(pairwise(bins)):
+        inside = (gaps <= high) & ((gaps > low) if k else (gaps >= low))
+        rows.append([low, high, int(inside.sum()), number(float(sensitive[inside].mean())) if inside.any() else None])
+    detail = {"bins": rows}
     distribution = slope(sensitive, gaps, groups, np.ones((len(gaps), 1)), levels=False)
     if np.isnan(distribution.value):
         why = "no other judge's verdicts give these texts different win rates" if len(both) else NO_PAIR
@@ -96,12 +101,3 @@ def _gaps(pairs: pd.DataFrame, judges: tuple[str, ...]) -> Floats:
 def _complete(pairs: pd.DataFrame) -> pd.Series[bool]:
     """Which pairs have a usable verdict in both orders."""
     return pairs["ab"].notna() & pairs["ba"].notna()
-
-
-def _binned(gaps: Floats, sensitive: NDArray[Any], edges: tuple[float, ...]) -> list[list[float | None]]:
-    """Rows of gap above (the first: from) and up to, pairs, share sensitive."""
-    rows: list[list[float | None]] = []
-    for k, (low, high) in enumerate(pairwise(edges)):
-        inside = (gaps <= high) & ((gaps > low) if k else (gaps >= low))
-        rows.append([low, high, int(inside.sum()), number(float(sensitive[inside].mean())) if inside.any() else None])
-    return rows
