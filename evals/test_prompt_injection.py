@@ -12,7 +12,8 @@ import pytest
 
 from recuse import measures
 from recuse.metrics import injection
-from recuse.papers.self_preference import defences, model_filters, text_filters
+from recuse.papers.self_preference import defences, text_filters
+from recuse.papers.self_preference import defences as model_filters
 
 
 def measure_defence(defence, ratings, measure):

@@ -204,7 +204,7 @@ def _add_experiments(commands: Any) -> None:
 
 
 def _selection(arguments: argparse.Namespace) -> int:
-    from recuse.papers.indeterminacy.selection_command import selection
+    from recuse.papers.indeterminacy.selection_report import selection
 
     return selection(trials=arguments.trials, seed=arguments.seed, workers=arguments.workers, html=arguments.html)
 

@@ -6,7 +6,7 @@ model. In ordinary texts length goes with content; there only the *disagreement 
 against its length, so that quality cancels whatever it is (`length_coefficient` for scores, `choice_length_coefficient`
 for choices). Taking the peers' mean as a covariate instead would let quality that few peers measure badly leak into the
 coefficient. The price: a preference that all judges share does not show there; it does in the twins.
-`recuse.papers.self_preference.length_reference` measures a remedy.
+`recuse.papers.self_preference.pairwise_bias` measures a remedy.
 
 Lengths are words, from `Ratings.texts`: `words` of each item and target for scores, `words_a` and `words_b` of each
 item for choices. Coefficients are per doubling of the number of words. Intervals are over items, or over the clusters

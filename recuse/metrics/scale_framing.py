@@ -3,7 +3,7 @@
 Every text is scored twice, under definitions that stay the same while their numbers are turned round (thesis on bias in
 LLM self-evaluation, sec. 3.2). Brought to the ascending scale, both scores should agree. Three things can go wrong,
 each measured on texts scored in both directions: the general level moves (`shift`), the self-preference moves
-(`recuse.papers.self_preference.framing_change`), or the number stays where it was although its meaning changed
+(`recuse.papers.self_preference.scale_direction`), or the number stays where it was although its meaning changed
 (`direction_insensitivity`).
 """
 

@@ -13,7 +13,7 @@ import time
 
 import numpy as np
 
-from recuse.papers.indeterminacy import TAUS, RatingVectors
+from recuse.papers.indeterminacy.aggregation import TAUS, RatingVectors
 from recuse.papers.indeterminacy.definitions import CHANCE_CORRECTED, PER_ITEM, chance_corrected, definitions
 from recuse.papers.indeterminacy.every_definition import at_threshold, without_threshold
 from recuse.papers.indeterminacy.selection_study import BUDGETS, REPEATS, selection_study

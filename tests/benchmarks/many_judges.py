@@ -18,7 +18,7 @@ import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
 
 from recuse.metrics import consensus, coverage, scale_framing, score_matrix, self_preference, stability  # noqa: E402
-from recuse.papers.self_preference import framing_change  # noqa: E402
+from recuse.papers.self_preference import scale_direction as framing_change  # noqa: E402
 from recuse.ratings import Numeric, Ratings  # noqa: E402
 
 MEASURES = (

@@ -20,10 +20,16 @@ import numpy as np
 import pandas as pd
 
 from recuse.papers.illusion import (
-    agreement_change,
-    effective_judges,
+    judge_panels as agreement_change,
+)
+from recuse.papers.illusion import (
+    judge_panels as effective_judges,
+)
+from recuse.papers.illusion import (
+    judge_panels as quality_agreement,
+)
+from recuse.papers.illusion import (
     judge_spread,
-    quality_agreement,
     resolution,
     tiers,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recuse.papers.indeterminacy import rating_studies as studies
+from recuse.papers.indeterminacy import selection_study as studies
 from recuse.papers.indeterminacy.selection_study import ASYMMETRIC, SETTINGS, selection_study
 from recuse.papers.indeterminacy.simulated_ratings import Design
 

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from recuse.papers.illusion.judge_model import JudgeModel
-from recuse.papers.illusion.reward_hacking import best_of, findings, flipped
+from recuse.papers.illusion.shared_heuristics import JudgeModel, best_of, findings, flipped
 
 TEXTS = 1.45
 POLISH = JudgeModel(name="polish")

@@ -9,9 +9,8 @@ import pytest
 
 from recuse.cli import main
 from recuse.papers.indeterminacy.line_chart import line_chart
-from recuse.papers.indeterminacy.rating_studies import FewRatings
-from recuse.papers.indeterminacy.selection_findings import findings
-from recuse.papers.indeterminacy.selection_study import BUDGETS, CHOOSING, SETTINGS, SelectionStudy
+from recuse.papers.indeterminacy.selection_report import findings
+from recuse.papers.indeterminacy.selection_study import BUDGETS, CHOOSING, SETTINGS, FewRatings, SelectionStudy
 
 
 @pytest.fixture(scope="module")

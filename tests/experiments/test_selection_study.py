@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from recuse.papers.indeterminacy import TAUS, RatingVectors, definitions
+from recuse.papers.indeterminacy.aggregation import TAUS, RatingVectors
+from recuse.papers.indeterminacy.definitions import definitions
 from recuse.papers.indeterminacy.every_definition import at_threshold, without_threshold
 from recuse.papers.indeterminacy.selection_study import (
     BUDGETS,

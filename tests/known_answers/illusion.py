@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from recuse.papers.illusion.quality_agreement import correlation_with_quality
+from recuse.papers.illusion.judge_panels import correlation_with_quality
 from recuse.papers.illusion.tiers import order_of_tiers
 from recuse.schema import Estimate
 from recuse.statistics.rank_correlation import spearman_t

@@ -16,8 +16,7 @@ from statistics import fmean
 
 from recuse.cassettes.cell_file import contents, stored_files
 from recuse.papers.illusion.evidence_overlap import evidence_overlap
-from recuse.papers.illusion.knowledge_grounding import delta_k
-from recuse.papers.illusion.planted_flaws import flaw_penalty
+from recuse.papers.illusion.knowledge_grounding import delta_k, flaw_penalty
 from recuse.papers.illusion.rubric_commensurability import agreement_by_rubric, structural_share
 from recuse.ratings import Ratings
 from recuse.ratings.factors import LEVELS, RUBRIC, level_words

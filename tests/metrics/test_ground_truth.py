@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from recuse.metrics import ground_truth
-from recuse.papers.merchant_risk.three_sources import three_sources
+from recuse.papers.merchant_risk.people_ratings import three_sources
 from recuse.ratings import Nominal, Numeric, Ordinal, Ratings
 from recuse.schema import RecuseError
 

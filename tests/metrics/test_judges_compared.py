@@ -11,7 +11,16 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from recuse.papers.merchant_risk import criterion_bias, judge_profiles, kendalls_w, name_shift
+from recuse.papers.merchant_risk import (
+    judge_profiles,
+    name_shift,
+)
+from recuse.papers.merchant_risk import (
+    judge_profiles as criterion_bias,
+)
+from recuse.papers.merchant_risk import (
+    rank_agreement as kendalls_w,
+)
 
 LEVELS = ("shown", "hidden")
 

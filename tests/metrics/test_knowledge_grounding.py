@@ -12,9 +12,8 @@ import pytest
 from scipy import stats
 
 from recuse.gates import Gates
-from recuse.papers.illusion.knowledge_grounding import delta_k, delta_k_by_group, domain_selectivity
-from recuse.papers.illusion.pair_correlations import PairCorrelations, mean_correlation
-from recuse.papers.illusion.planted_flaws import flaw_penalty
+from recuse.papers.illusion.knowledge_grounding import delta_k, delta_k_by_group, domain_selectivity, flaw_penalty
+from recuse.papers.illusion.rubric_cells import PairCorrelations, mean_correlation
 from recuse.papers.illusion.rubric_commensurability import (
     agreement_by_rubric,
     rubric_step,

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.papers.self_preference.known_scores import known_score_error
+from recuse.papers.self_preference.labelled_texts import known_score_error
 from recuse.ratings import Numeric, Ratings
 
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from recuse.papers.merchant_risk.pick_overlap import pick_overlap
-from recuse.papers.merchant_risk.picks_by_year import yearly_rank_correlation
+from recuse.papers.merchant_risk.picks import pick_overlap, yearly_rank_correlation
 from recuse.ratings import Ratings
 
 LEVELS = Path(__file__).resolve().parents[2] / "fixtures" / "published" / "mcc_levels.csv"

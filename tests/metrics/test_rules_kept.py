@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from recuse.papers.merchant_risk.rules_kept import rules_kept
+from recuse.papers.merchant_risk.picks import rules_kept
 from recuse.ratings import Ratings
 
 

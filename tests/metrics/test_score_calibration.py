@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.papers.merchant_risk.score_calibration import CALIBRATIONS, calibration_change
+from recuse.papers.merchant_risk.score_ensembles import CALIBRATIONS, calibration_change
 from recuse.ratings import Numeric, Ratings
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "fixtures" / "published"

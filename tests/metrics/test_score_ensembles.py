@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.papers.merchant_risk.score_calibration import calibration_helps
-from recuse.papers.merchant_risk.score_ensembles import ENSEMBLES, ensemble_change
+from recuse.papers.merchant_risk.score_ensembles import ENSEMBLES, calibration_helps, ensemble_change
 from recuse.ratings import Numeric, Ratings
 
 

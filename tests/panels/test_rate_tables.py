@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from recuse.papers.merchant_risk.rate_tables import read_rates
+from recuse.papers.merchant_risk.empirical_risk import read_rates
 from recuse.schema import RecuseError
 
 SETTINGS = """\

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from recuse.papers.merchant_risk import generation
-from recuse.papers.merchant_risk.rationale_rules import rules_of
+from recuse.papers.merchant_risk.generation import rules_of
 from recuse.schema import Item, Judge, RecuseError, Reply
 from recuse.tasks import Task, load_task
 

@@ -10,17 +10,23 @@ import pandas as pd
 import pytest
 
 from recuse.papers.self_preference import (
-    channels,
-    escalation,
-    inverted_juries,
-    language_drift,
+    authors as language_drift,
+)
+from recuse.papers.self_preference import (
+    labelled_texts as escalation,
+)
+from recuse.papers.self_preference import (
     overconfidence,
     prompt_effects,
     recognition,
 )
 from recuse.papers.self_preference import (
-    wording_effects as wording,
+    scale_direction as inverted_juries,
 )
+from recuse.papers.self_preference import (
+    ways_of_asking as channels,
+)
+from recuse.papers.self_preference import ways_of_asking as wording
 from recuse.ratings import Numeric, Ordinal, Ratings
 
 SCALE = Numeric(1, 5, 1)

@@ -7,7 +7,7 @@ import math
 import pandas as pd
 import pytest
 
-from recuse.papers.self_preference.list_choices import list_accuracy, list_consistency
+from recuse.papers.self_preference.choice_changes import list_accuracy, list_consistency
 from recuse.ratings import Ratings
 
 

@@ -11,16 +11,18 @@ from functools import lru_cache
 import pytest
 
 from recuse.papers.self_preference import (
-    channels,
     choice_changes,
-    criteria_selection,
     overconfidence,
     prompt_effects,
     recognition,
 )
 from recuse.papers.self_preference import (
-    wording_effects as wording,
+    labelled_texts as criteria_selection,
 )
+from recuse.papers.self_preference import (
+    ways_of_asking as channels,
+)
+from recuse.papers.self_preference import ways_of_asking as wording
 from recuse.ratings import Ratings
 from recuse.schema import Estimate
 

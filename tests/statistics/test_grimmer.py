@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from recuse.papers.merchant_risk.grimmer import half_unit, mean_attainable, sd_attainable
+from recuse.papers.merchant_risk.reported_statistics import half_unit, mean_attainable, sd_attainable
 from recuse.schema import RecuseError
 
 TABLES = pd.read_csv(Path(__file__).parents[2] / "fixtures" / "published" / "scores.csv", dtype=str)

@@ -7,7 +7,7 @@ to what all judges see on the surface. The paper calls one variant MERG and comp
 share, so its delta-K mixes knowledge with the loss of a common rubric; here every grounded source has its own, and
 "shared" is the one that compares a common rubric with a common rubric.
 
-Correlations are of the same pairs on the same texts under both sources (`recuse.papers.illusion.pair_correlations`).
+Correlations are of the same pairs on the same texts under both sources (`recuse.papers.illusion.rubric_cells`).
 Intervals are over items, by the jackknife. The paper's paired t over cells stands beside it in the detail: cells are
 pairs of judges, and of each target where it has ten items or more; they share judges and items, so its p-value is too
 small.
@@ -16,23 +16,35 @@ small.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.metrics.estimates import number, undefined
-from recuse.metrics.measure import measure
-from recuse.papers.illusion.pair_correlations import Averaging, PairCorrelations, mean_correlation
-from recuse.papers.illusion.rubric_cells import BASELINE, GROUNDED, JACKKNIFE, RubricCells, jackknifed, rubric_cells
+from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.measure import Named, itself, measure, per_subject
+from recuse.papers.illusion.rubric_cells import (
+    BASELINE,
+    GROUNDED,
+    JACKKNIFE,
+    Averaging,
+    PairCorrelations,
+    RubricCells,
+    jackknifed,
+    mean_correlation,
+    rubric_cells,
+)
 from recuse.ratings import Ratings
 from recuse.ratings.factors import RUBRIC
+from recuse.ratings.scale import Numeric
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
-from recuse.statistics.paired import Paired
+from recuse.statistics.paired import METHOD, Paired
 from recuse.statistics.resampling import SEED, generator
 
-__all__ = ["delta_k", "delta_k_by_group", "domain_selectivity"]
+__all__ = ["delta_k", "delta_k_by_group", "domain_selectivity", "flaw_penalty"]
+
 
 GROUPS = ("domain", "language")
 """What is known of a text by which delta-K is told apart."""
@@ -217,3 +229,81 @@ def _delta_per_domain(pairs: PairCorrelations, codes: NDArray[Any], count: int) 
     per = [mean_correlation(pairs.r(codes == domain)) for domain in range(count)]  # each (B, 2)
     deltas: Floats = np.stack([each[:, 1] - each[:, 0] for each in per], axis=1)
     return deltas
+
+
+# --------------------------------------------------------------------------- planted flaws
+# Twins are two texts on one item: one polished, with a flaw that knowledge of the matter finds (sums that do not add
+# up, an outline in place of the story, a misused concept), and one plain and sound. A judge of substance scores the
+# sound one higher; a judge of surface the polished one ("Beyond the Illusion of Consensus", 2026, section 3.4 and
+# appendix C, whose cases were found by reading, not planted).
+
+
+FLAWED = "flawed"  # column of the texts: yes, no, or nothing for a text without a twin
+
+
+@measure(
+    "flaw_penalty", "sound above polished", signed=True, bad="below", rank=420,
+    below="scores a polished text with a deep flaw above its sound twin|score polished texts with deep flaws above "
+    "their sound twins",
+    reading="Score of the plain, sound text less that of its polished twin with a planted flaw. Below 0: polish wins.",
+)  # fmt: skip
+@per_subject("judge", itself)
+def flaw_penalty(part: Ratings) -> Iterator[Named]:
+    """Mean over items of score(sound) - score(flawed), by judge and factor level, in units of the scale; t over items.
+
+    Scores are means over repeats on the ascending scale; of several flawed or sound texts on an item, their means. An
+    item of which the judge has no usable score on one side is left out. Detail: how often the `sound` won, the
+    `flawed`, or `neither`. Undefined where fewer than two items have both.
+
+    >>> import pandas as pd
+    >>> texts = pd.DataFrame({"item": ["i", "i", "j", "j"], "target": ["p", "q"] * 2, "flawed": ["yes", "no"] * 2})
+    >>> frame = pd.DataFrame({"judge": "a", "item": texts["item"], "target": texts["target"], "score": [7, 4, 6, 5]})
+    >>> flaw_penalty(Ratings.of(frame, texts=texts)).of(judge="a").value
+    -2.0
+    """
+    for judge, differences in _twins(part):
+        yield judge, _penalty(part, differences)
+
+
+def _twins(part: Ratings) -> Iterator[tuple[str, NDArray[np.float64]]]:
+    """Each judge with sound minus flawed per item, (items,), NaN where a side is missing."""
+    texts = part.texts
+    kinds: dict[tuple[str, str], str] = {}
+    if texts is not None and FLAWED in texts:
+        rows = zip(texts["item"], texts["target"], texts[FLAWED], strict=True)
+        kinds = {(str(item), str(target)): str(kind) for item, target, kind in rows}
+    array = part.array().only_judges()
+    marks = np.array(
+        [[kinds.get((item, target), "") for target in array.targets] for item in array.items], dtype=object
+    )
+    twinned = (marks == "yes").any(axis=1) & (marks == "no").any(axis=1)
+    for judge, means in zip(array.raters, array.means, strict=True):
+        sides = [_side(means[twinned], marks[twinned] == kind) for kind in ("no", "yes")]
+        yield judge, sides[0] - sides[1]
+
+
+def _side(means: NDArray[np.float64], mine: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Mean per item over the texts marked, (items,)."""
+    there = mine & np.isfinite(means)
+    count = there.sum(axis=1)
+    total = np.where(there, means, 0.0).sum(axis=1)
+    side_means: NDArray[np.float64] = total / np.where(count > 0, count, np.nan)
+    return side_means
+
+
+def _penalty(part: Ratings, differences: NDArray[np.float64]) -> Estimate:
+    known = differences[np.isfinite(differences)]
+    scale = part.scale
+    facts: dict[str, Any] = {
+        "n": len(known),
+        "n_excluded": len(differences) - len(known),
+        "method": METHOD,
+        "unit": "points",
+    }
+    span = scale.maximum - scale.minimum if isinstance(scale, Numeric) else None
+    if len(known) < 2:
+        return undefined("flaw_penalty", "fewer than two items have a usable score of both twins", span=span, **facts)
+    test = Paired.of(known)
+    won = {"sound": int((known > 0).sum()), "flawed": int((known < 0).sum()), "neither": int((known == 0).sum())}
+    detail = {**won, "dz": number(test.dz[0])}
+    return estimated("flaw_penalty", test.mean, test.distribution, span=span, detail=detail, **facts)

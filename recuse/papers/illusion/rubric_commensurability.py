@@ -13,8 +13,7 @@ import numpy as np
 
 from recuse.metrics.estimates import number
 from recuse.metrics.measure import measure
-from recuse.papers.illusion.pair_correlations import mean_correlation
-from recuse.papers.illusion.rubric_cells import jackknifed, rubric_cells
+from recuse.papers.illusion.rubric_cells import jackknifed, mean_correlation, rubric_cells
 from recuse.ratings import Ratings
 from recuse.ratings.factors import LEVELS, RUBRIC
 from recuse.schema import Estimate, Estimates

@@ -6,16 +6,24 @@ aggregates says how many they are.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
 
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 
-__all__ = ["Aggregation", "RatingVectors", "Ties", "hard", "hard_response_set"]
+__all__ = [
+    "TAUS", "Aggregation", "ItemSpread", "RatingVectors", "Ties", "consistency", "decisions", "estimation_bias",
+    "hard", "hard_response_set", "item_spread", "prevalence",
+]  # fmt: skip
+
 
 Aggregation = Literal["h", "s", "hrs", "srs"]
 """Hard and soft, of choices and of response sets."""
@@ -71,3 +79,103 @@ class RatingVectors:
         if aggregation == "s":
             return self.choices
         return self.hrs if aggregation == "hrs" else self.endorsed
+
+
+# --------------------------------------------------------------------------- what a judge is used for
+
+
+TAUS = (0.3, 0.5, 0.7)
+"""The cut-offs that the paper averages over."""
+
+
+def decisions(vectors: Floats, option: int, tau: float | Sequence[float]) -> Floats:
+    """1 where the option's number is at least tau, (..., I); with several taus they are the first axis. NaN where the
+    item has no valid answer. Prevalence of a pair's option "win" is the win rate."""
+    cuts = np.atleast_1d(np.asarray(tau, dtype=float))
+    if not ((cuts > 0) & (cuts <= 1)).all():
+        raise RecuseError(f"a cut-off tau lies above 0 and is at most 1; got {tau}")
+    value = vectors[..., option]
+    decided = (value >= cuts.reshape(-1, *([1] * value.ndim)) - CLOSE).astype(float)
+    decided = np.where(np.isnan(value), np.nan, decided)
+    return decided[0] if np.ndim(tau) == 0 else decided
+
+
+def consistency(judge: Floats, people: Floats) -> Floats:
+    """C (...): share of the items that both decided on which both decided alike; NaN where there is none."""
+    return _mean(np.where(np.isnan(judge + people), np.nan, (judge == people).astype(float)))
+
+
+def estimation_bias(judge: Floats, people: Floats) -> Floats:
+    """B (...): the judge's prevalence less people's over the items that both decided on; below 0 underestimates.
+    |B| <= 1 - C always, as a difference of prevalence takes as many different decisions."""
+    return _mean(judge - people)
+
+
+def prevalence(decided: Floats) -> Floats:
+    """Share of the decided items that are positive, (...)."""
+    return _mean(decided)
+
+
+def _mean(values: Floats) -> Floats:
+    there = ~np.isnan(values)
+    count = there.sum(axis=-1)
+    total = np.where(there, values, 0.0).sum(axis=-1)
+    mean: Floats = np.where(count > 0, total / np.maximum(count, 1), np.nan)
+    return mean
+
+
+# --------------------------------------------------------------------------- how many ratings per item settle a decis
+
+
+MOST = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class ItemSpread:
+    """Items' shares of positive ratings follow Beta(a, b)."""
+
+    a: float
+    b: float
+
+    def expected_consistency(self, ratings: int, tau: float) -> float:
+        """P(the decision from `ratings` ratings of an item is that of its whole population of raters):
+
+            sum_x P(X = x) P(1[p >= tau] = 1[x / n >= tau] | x),   p | x ~ Beta(a + x, b + n - x)
+
+        >>> round(ItemSpread(1, 1).expected_consistency(1, 0.5), 4)   # two options, every share as likely: 3/4
+        0.75
+        """
+        x = np.arange(ratings + 1)
+        a, b = self.a + x, self.b + ratings - x
+        ways = -np.log(ratings + 1) - special.betaln(ratings - x + 1, x + 1)  # of x among the ratings, as a logarithm
+        chance = np.exp(ways + special.betaln(a, b) - special.betaln(self.a, self.b))
+        above = special.betaincc(a, b, tau)
+        same = np.where(x >= tau * ratings - CLOSE, above, 1 - above)
+        return float((chance * same).sum())
+
+    def needed(self, tau: float, wanted: float) -> int | None:
+        """The smallest number of ratings per item whose decisions are the population's on a share `wanted` of the
+        items; None where 1000 do not do."""
+        for n in range(1, MOST + 1):
+            if self.expected_consistency(n, tau) >= wanted:
+                return n
+        return None
+
+
+def item_spread(positive: ArrayLike, ratings: ArrayLike) -> ItemSpread | None:
+    """By moments: mean of x / n and of x (x - 1) / (n (n - 1)), which are E p and E p^2 without bias. Both (items,).
+
+    None where no item has two ratings (a single one cannot tell an item that divides raters from raters that err) or
+    where all ratings are alike. Items that spread less than chance get the smallest spread, Beta(1000 m, 1000 (1 - m)).
+    """
+    x, n = np.asarray(positive, dtype=float), np.asarray(ratings, dtype=float)
+    rated, twice = n > 0, n > 1
+    if not twice.any():
+        return None
+    mean = float((x[rated] / n[rated]).mean())
+    if not 0 < mean < 1:
+        return None
+    square = float((x[twice] * (x[twice] - 1) / (n[twice] * (n[twice] - 1))).mean())
+    share = (square - float((x[twice] / n[twice]).mean()) ** 2) / (mean * (1 - mean))
+    total = 1 / min(max(share, 1e-3), 0.99) - 1
+    return ItemSpread(mean * total, (1 - mean) * total) if math.isfinite(total) else None

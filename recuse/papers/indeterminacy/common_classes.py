@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
-from recuse.papers.indeterminacy.dawid_skene import CommonClasses, common_classes
 from recuse.papers.indeterminacy.rated_options import OptionCounts, option_counts
 from recuse.ratings import Ratings
 from recuse.ratings.scale import Numeric, ResponseSets
-from recuse.schema import Estimate, Estimates
+from recuse.schema import Estimate, Estimates, RecuseError
+from recuse.schema.arrays import Floats
 from recuse.statistics.resampling import SEED, generator, percentile
 
-__all__ = ["common_class_recall"]
+__all__ = ["CommonClasses", "common_class_recall", "common_classes"]
+
 
 METHOD = "Dawid-Skene by EM, percentile bootstrap over texts"
 WARNING = (
@@ -78,3 +82,197 @@ def _estimate(fitted: CommonClasses, judge: int, option: int, n: int) -> Estimat
     value = float(fitted.recall[judge, option])
     distribution = percentile(value, fitted.draws[:, judge, option])
     return estimated("common_class_recall", value, distribution, note=WARNING, detail=detail, **facts)
+
+
+# --------------------------------------------------------------------------- without any labels
+# The model: every item has one class, raters answer independently given it. What is estimated are the classes that the
+# *answers* show. An error that all raters share is in them: four judges that miss the same half of all faults agree
+# perfectly well with each other, and the model gives each a recall near 1 of the class they have in common. No data
+# without labels can tell. So nothing here is called accuracy, and `truth_bounds` says what remains possible.
+
+
+STEPS = 500
+PRIOR = 0.1
+"""Pseudo-counts per cell of a rater's confusion matrix and per class: keeps a cell nobody filled from being certain."""
+LEVEL = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class CommonClasses:
+    """`prevalence` (K,) of the classes; `recall` (R,K): P(a rater answers k | common class k); `confusion` (R, K, K)
+    rows are classes; `draws` (B, R, K) recalls over a bootstrap of items; `problem`: why the numbers may not be used,
+    empty where nothing speaks against them; `p_independent`: parametric bootstrap p-value of conditional independence,
+    NaN where it cannot be tested; `pair`: the two raters that depart most from it."""
+
+    prevalence: Floats
+    confusion: Floats
+    draws: Floats
+    problem: str
+    p_independent: float
+    pair: tuple[int, int] | None
+
+    @property
+    def recall(self) -> Floats:
+        """P(a rater answers k | common class k), (R, K)."""
+        return np.diagonal(self.confusion, axis1=1, axis2=2)
+
+    def truth_bounds(self, rater: int, option: int) -> tuple[float, float]:
+        """Where P(answers k | truth is k) can lie, if every item of common class k is truly k: from recall x
+        prevalence, where all other items are truly k as well and nobody saw it, to the recall itself."""
+        seen = float(self.recall[rater, option])
+        return seen * float(self.prevalence[option]), seen
+
+
+def common_classes(
+    answers: ArrayLike, options: int, rng: np.random.Generator, *, draws: int = 199, simulations: int = 99
+) -> CommonClasses:
+    """Fit by EM from the majority's answers; (raters, items) codes 0..K-1, NaN where a rater gave none.
+
+    `problem` is told where there are fewer than three raters, where independence has no degree of freedom left to be
+    tested by (three raters of two options fit any data), where it is rejected at 5 %, or where raters are not better
+    than chance together, so that classes may have changed names. Dawid and Skene (1979), Applied Statistics 28, 20-28.
+    """
+    codes = np.asarray(answers, dtype=float)
+    if codes.ndim != 2 or not np.isin(codes[np.isfinite(codes)], np.arange(options)).all():
+        raise RecuseError(f"answers are codes from 0 to {options - 1}, raters x items; NaN where there is none")
+    empty = [r for r in range(len(codes)) if not np.isfinite(codes[r]).any()]
+    if empty:
+        raise RecuseError(f"rater {empty[0]} has no valid answer; leave it out")
+    raters, items = codes.shape
+    nothing = CommonClasses(np.full(options, math.nan), np.full((raters, options, options), math.nan),
+                            np.empty((0, raters, options)), "", math.nan, None)  # fmt: skip
+    if raters < 3:
+        return _because(
+            nothing, f"without labels, three raters at least are needed to tell whose answer is off; there are {raters}"
+        )
+    patterns, times = _patterns(codes)
+    seen = _indicators(patterns, options)
+    prevalence, confusion = _fit(seen, times[None].astype(float))
+    weights = rng.multinomial(items, times / items, size=draws).astype(float)
+    _, again = _fit(seen, weights, start=(prevalence, confusion))
+    fitted = CommonClasses(prevalence[0], confusion[0], np.diagonal(again, axis1=2, axis2=3), "", math.nan, None)
+    if not _agree(codes, rng) or not _named(fitted):
+        return _because(
+            fitted, "raters together are hardly better than chance, so their answers show no common classes"
+        )
+    free = options**raters - 1 - (raters * options * (options - 1) + options - 1)
+    if free <= 0:
+        why = (
+            f"{raters} raters of {options} options fit any answers, so whether they err independently cannot be tested"
+        )
+        return _because(fitted, f"{why}; add a rater, or labels by people")
+    p, pair = _independence(seen, times.astype(float), fitted, rng, simulations)
+    problem = ""
+    if p < LEVEL:
+        problem = (
+            f"raters do not err independently of each other (p = {p:.3g}), as the model needs; use labels by people"
+        )
+    return CommonClasses(fitted.prevalence, fitted.confusion, fitted.draws, problem, p, pair)
+
+
+def _because(classes: CommonClasses, problem: str) -> CommonClasses:
+    return CommonClasses(
+        classes.prevalence, classes.confusion, classes.draws, problem, classes.p_independent, classes.pair
+    )
+
+
+def _patterns(codes: Floats) -> tuple[Floats, NDArray[np.int64]]:
+    """Different columns of answers (patterns, raters) and how many items have each."""
+    filled = np.where(np.isfinite(codes), codes, -1.0)
+    patterns, times = np.unique(filled.T, axis=0, return_counts=True)
+    return patterns, times.astype(np.int64)
+
+
+def _indicators(patterns: Floats, options: int) -> Floats:
+    """(patterns, raters, K): 1 for the answer given, all 0 where there is none."""
+    indicators: Floats = (patterns[..., None] == np.arange(options)).astype(float)
+    return indicators
+
+
+def _fit(seen: Floats, weights: Floats, start: tuple[Floats, Floats] | None = None) -> tuple[Floats, Floats]:
+    """EM for every row of weights (B, patterns): prevalence (B, K), confusion (B, R, K, K)."""
+    votes = seen.sum(axis=1)
+    post = np.broadcast_to(votes / np.maximum(votes.sum(axis=1, keepdims=True), 1), (len(weights), *votes.shape))
+    if start is not None:
+        post = _posterior(seen, *(np.repeat(part, len(weights), axis=0) for part in start))
+    before: Floats | None = None
+    for _ in range(STEPS):
+        prevalence, confusion = _maximised(seen, weights, post)
+        if before is not None and np.abs(confusion - before).max() < 1e-4:
+            break
+        before, post = confusion, _posterior(seen, prevalence, confusion)
+    return prevalence, confusion
+
+
+def _maximised(seen: Floats, weights: Floats, post: Floats) -> tuple[Floats, Floats]:
+    mass = weights[..., None] * post
+    prevalence = mass.sum(axis=1) + PRIOR
+    confusion = np.einsum("bpk,pra->brka", mass, seen) + PRIOR
+    return prevalence / prevalence.sum(-1, keepdims=True), confusion / confusion.sum(-1, keepdims=True)
+
+
+def _posterior(seen: Floats, prevalence: Floats, confusion: Floats) -> Floats:
+    patterns, raters, options = seen.shape
+    of_answers = np.log(confusion).swapaxes(2, 3).reshape(-1, raters * options, options)  # (B, RA, K)
+    logs = np.log(prevalence)[:, None, :] + seen.reshape(patterns, -1) @ of_answers
+    odds = np.exp(logs - logs.max(axis=-1, keepdims=True))
+    posterior: Floats = odds / odds.sum(axis=-1, keepdims=True)
+    return posterior
+
+
+def _agree(codes: Floats, rng: np.random.Generator, orders: int = 99) -> bool:
+    """Whether pairs of raters give the same answer more often than with their answers dealt out to items at random, in
+    all but 1 % of the deals. EM finds classes in pure noise too, with recalls well above one half."""
+
+    def same(values: Floats) -> int:
+        return sum(int((values[r] == values[s]).sum()) for r, s in combinations(range(len(values)), 2))
+
+    dealt = [same(np.array([rng.permutation(row) for row in codes])) for _ in range(orders)]
+    return same(codes) > max(dealt)
+
+
+def _named(classes: CommonClasses) -> bool:
+    """Whether raters together give every class its own name most often under that class."""
+    mean = classes.confusion.mean(axis=0)
+    wrong = np.where(np.eye(len(mean), dtype=bool), -1.0, mean).max(axis=0)
+    return bool((np.diagonal(mean) > wrong).all())
+
+
+def _independence(
+    seen: Floats, times: Floats, fitted: CommonClasses, rng: np.random.Generator, simulations: int
+) -> tuple[float, tuple[int, int]]:
+    """p-value of the worst pair's departure from the joint answers that the model expects, over simulated panels that
+    err independently and are fitted anew."""
+    items, model = int(times.sum()), (fitted.prevalence[None], fitted.confusion[None])
+    there = seen.sum(axis=2) > 0
+    observed, pair = _departure(seen, times, *model)
+    hits = 0
+    for _ in range(simulations):
+        codes = _simulated(rng, items, *(part[0] for part in model))
+        hidden = np.repeat(there, times.astype(int), axis=0).T
+        patterns, count = _patterns(np.where(hidden, codes, np.nan))
+        drawn = _indicators(patterns, seen.shape[2])
+        again = _fit(drawn, count[None].astype(float), start=model)
+        hits += _departure(drawn, count.astype(float), *again)[0] >= observed - 1e-12
+    return (hits + 1) / (simulations + 1), pair
+
+
+def _departure(seen: Floats, times: Floats, prevalence: Floats, confusion: Floats) -> tuple[float, tuple[int, int]]:
+    worst, where = -1.0, (0, 1)
+    for r, s in combinations(range(seen.shape[1]), 2):
+        observed = np.einsum("p,pa,pb->ab", times, seen[:, r], seen[:, s])
+        n = observed.sum()
+        if n == 0:
+            continue
+        expected = n * np.einsum("k,ka,kb->ab", prevalence[0], confusion[0, r], confusion[0, s])
+        size = float(((observed - expected) ** 2 / np.maximum(expected, 0.5)).sum())
+        if size > worst:
+            worst, where = size, (r, s)
+    return worst, where
+
+
+def _simulated(rng: np.random.Generator, items: int, prevalence: Floats, confusion: Floats) -> Floats:
+    classes = rng.choice(len(prevalence), size=items, p=prevalence)
+    edges = np.cumsum(confusion[:, classes, :], axis=2)
+    simulated: Floats = (rng.random((len(confusion), items, 1)) > edges[:, :, :-1]).sum(axis=2).astype(float)
+    return simulated

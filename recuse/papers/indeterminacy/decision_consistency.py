@@ -21,10 +21,8 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, table, undefined
 from recuse.metrics.measure import measure
-from recuse.papers.indeterminacy import TAUS, decisions, prevalence
-from recuse.papers.indeterminacy.aggregation import CLOSE
+from recuse.papers.indeterminacy.aggregation import CLOSE, TAUS, decisions, item_spread, prevalence
 from recuse.papers.indeterminacy.rated_options import RatedOptions, each_rated
-from recuse.papers.indeterminacy.ratings_needed import item_spread
 from recuse.ratings import Ratings
 from recuse.schema import Distribution, Estimate, Estimates, RecuseError
 from recuse.schema.arrays import Floats

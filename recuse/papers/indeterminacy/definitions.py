@@ -7,14 +7,15 @@ The written form is measure(judge/people). 34 triples are valid; any other is re
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
 import numpy as np
+from scipy.special import xlogy
 
-from recuse.papers.indeterminacy import divergences, sets
 from recuse.papers.indeterminacy.aggregation import Aggregation, RatingVectors
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
@@ -22,7 +23,12 @@ from recuse.statistics.agreement import fleiss_kappa
 from recuse.statistics.agreement.krippendorff import alpha_of_counts
 from recuse.statistics.agreement.options import cohen_kappa, scott_pi
 
-__all__ = ["CHANCE_CORRECTED", "Definition", "chance_corrected", "definition", "definitions"]
+__all__ = [
+    "CHANCE_CORRECTED", "SMOOTHING", "Definition", "binary_cross_entropy", "chance_corrected", "coverage",
+    "cross_entropy", "definition", "definitions", "jensen_shannon_distance", "jensen_shannon_divergence",
+    "kl_divergence", "precision", "recall", "set_size", "smoothed", "squared_error",
+]  # fmt: skip
+
 
 Family = Literal["categorical", "distributional", "categorical multi-label", "continuous multi-label"]
 PerItem = Callable[[Floats, Floats], Floats]
@@ -107,22 +113,6 @@ def _agreement(judge: Floats, people: Floats) -> Floats:
     return agreement
 
 
-PER_ITEM: dict[str, PerItem] = {
-    "hit_rate": _agreement,
-    **dict.fromkeys(CHANCE_CORRECTED, _agreement),
-    "kl_people_judge": lambda j, h: divergences.kl_divergence(h, j),
-    "kl_judge_people": lambda j, h: divergences.kl_divergence(j, h),
-    "cross_entropy_people_judge": lambda j, h: divergences.cross_entropy(h, j),
-    "cross_entropy_judge_people": lambda j, h: divergences.cross_entropy(j, h),
-    "js_divergence": divergences.jensen_shannon_divergence,
-    "js_distance": divergences.jensen_shannon_distance,
-    "coverage": sets.coverage,
-    "set_size": sets.set_size,
-    "recall": sets.recall,
-    "precision": sets.precision,
-    "binary_cross_entropy": divergences.binary_cross_entropy,
-    "mse": divergences.squared_error,
-}
 ANY: tuple[Aggregation, ...] = ("h", "s", "hrs", "srs")
 SETS: tuple[Aggregation, ...] = ("h", "hrs")
 TABLE: tuple[tuple[str, Family, bool, tuple[Aggregation, ...], tuple[Aggregation, ...], str], ...] = (
@@ -180,3 +170,127 @@ def chance_corrected(measure: str, count: Floats, agreed: Floats, judge: Floats,
 def _given(mass: Floats, modes: Floats) -> Floats:
     given: Floats = np.einsum("...i,...ik->...k", mass, np.nan_to_num(modes))
     return given
+
+
+# --------------------------------------------------------------------------- distances between two distributions over
+# `p` and `q` have shape (..., K) and broadcast; what is not a number stays so. A probability of 0 under q where p is
+# not 0 makes Kullback-Leibler and cross-entropy infinite. Shares from a few ratings are 0 all the time, so both sides
+# are first mixed with the uniform distribution: (1 - smoothing) p + smoothing / K. `smoothing` = 0 is allowed where
+# nothing becomes infinite, and an error otherwise.
+
+
+SMOOTHING = 0.02
+"""Mixed in: with two options no probability is below .01, so the most that one item can count is ln 100 = 4.6 nats."""
+
+
+def smoothed(p: Floats, smoothing: float = SMOOTHING) -> Floats:
+    """(1 - smoothing) p + smoothing / K."""
+    if not 0 <= smoothing < 1:
+        raise RecuseError(f"smoothing is a share, at least 0 and below 1; got {smoothing:g}")
+    mixed: Floats = (1 - smoothing) * p + smoothing / p.shape[-1]
+    return mixed
+
+
+def kl_divergence(p: Floats, q: Floats, *, smoothing: float = SMOOTHING, base: float = math.e) -> Floats:
+    """KL(p || q) = sum p log(p / q): how far q is from p, (...). p leads: KL(h || j) in the paper's Appendix C, called
+    KLD(h, j) in its Tables 3 and 4."""
+    a = smoothed(p, smoothing)
+    nats: Floats = cross_entropy(p, q, smoothing=smoothing, base=base) + xlogy(a, a).sum(axis=-1) / math.log(base)
+    return nats
+
+
+def cross_entropy(p: Floats, q: Floats, *, smoothing: float = SMOOTHING, base: float = math.e) -> Floats:
+    """H(p) + KL(p || q) = - sum p log q, (...). With p people's it ranks judges as KL(p || q) does."""
+    a, b = smoothed(p, smoothing), smoothed(q, smoothing)
+    if smoothing == 0 and ((a > 0) & (b == 0)).any():
+        raise RecuseError("an option has probability 0 on one side and not on the other: give smoothing above 0")
+    entropy: Floats = -xlogy(a, b).sum(axis=-1) / math.log(base)
+    return entropy
+
+
+def jensen_shannon_divergence(p: Floats, q: Floats, *, base: float = math.e) -> Floats:
+    """(KL(p || m) + KL(q || m)) / 2 with m = (p + q) / 2, (...): symmetric, at most log 2; never infinite, so it needs
+    no smoothing. It is the square of the distance."""
+    m = (p + q) / 2
+    divergence = (xlogy(p, p) + xlogy(q, q)).sum(axis=-1) / 2 - xlogy(m, m).sum(axis=-1)
+    bounded: Floats = np.maximum(divergence, 0.0) / math.log(base)
+    return bounded
+
+
+def jensen_shannon_distance(p: Floats, q: Floats, *, base: float = math.e) -> Floats:
+    """Square root of the divergence: a metric. scipy's `jensenshannon` is this one."""
+    distance: Floats = np.sqrt(jensen_shannon_divergence(p, q, base=base))
+    return distance
+
+
+def binary_cross_entropy(
+    judge: Floats, people: Floats, *, smoothing: float = SMOOTHING, base: float = math.e
+) -> Floats:
+    """- sum_k [b log a + (1 - b) log(1 - a)] with a = (1 - smoothing) judge + smoothing / 2, (...): a sum over options,
+    as the squared error is one."""
+    a = (1 - smoothing) * judge + smoothing / 2
+    if smoothing == 0 and (((people > 0) & (a <= 0)) | ((people < 1) & (a >= 1))).any():
+        raise RecuseError("an option is certain for the judge and not for people: give smoothing above 0")
+    entropy: Floats = -(xlogy(people, a) + xlogy(1 - people, 1 - a)).sum(axis=-1) / math.log(base)
+    return entropy
+
+
+def squared_error(judge: Floats, people: Floats) -> Floats:
+    """|| judge - people ||^2, (...): a sum over options (Appendix D.1), so two different modes are 2 apart."""
+    error: Floats = ((judge - people) ** 2).sum(axis=-1)
+    return error
+
+
+# --------------------------------------------------------------------------- sets of options against sets of options
+# `judge` and `people` have shape (..., K): a hard vector (shares of the modes, sum 1) or a hard response set (0 and 1).
+
+
+def coverage(judge: Floats, people: Floats) -> Floats:
+    """1 where everything the judge names is in people's set, (...): of a single option, whether it is in the set; of a
+    set, whether it is a subset. An empty set covers nothing. Where modes are tied, hard vectors count by their shares,
+    so that hard against hard is the hit rate."""
+    single = np.abs(judge.sum(axis=-1) - 1) < 1e-9
+    among = (judge * people).sum(axis=-1)
+    inside = np.where(judge > 0, people, 1.0).min(axis=-1) * (judge.sum(axis=-1) > 0)
+    return np.where(np.isnan(among), np.nan, np.where(single, among, inside))
+
+
+def set_size(judge: Floats, people: Floats) -> Floats:
+    """How many options the judge names, (...) (predictive efficiency; people do not enter). The empty set is smallest,
+    so this means something only beside coverage."""
+    size: Floats = judge.sum(axis=-1) + 0.0 * people.sum(axis=-1)
+    return size
+
+
+def recall(judge: Floats, people: Floats) -> Floats:
+    """Share of people's options that the judge names, (...). NaN where people's set is empty: the item counts not."""
+    return _share((judge * people).sum(axis=-1), people.sum(axis=-1))
+
+
+def precision(judge: Floats, people: Floats) -> Floats:
+    """Share of the judge's options that are people's, (...). A judge that names nothing where people name something has
+    precision 0, so that silence gains nothing; where people name nothing either, the item does not count."""
+    hits, named, right = (judge * people).sum(axis=-1), judge.sum(axis=-1), people.sum(axis=-1)
+    return np.where((named == 0) & (right > 0), 0.0, _share(hits, named))
+
+
+def _share(part: Floats, whole: Floats) -> Floats:
+    return np.where(whole > 0, part / np.where(whole > 0, whole, 1.0), np.nan)
+
+
+PER_ITEM: dict[str, PerItem] = {
+    "hit_rate": _agreement,
+    **dict.fromkeys(CHANCE_CORRECTED, _agreement),
+    "kl_people_judge": lambda j, h: kl_divergence(h, j),
+    "kl_judge_people": lambda j, h: kl_divergence(j, h),
+    "cross_entropy_people_judge": lambda j, h: cross_entropy(h, j),
+    "cross_entropy_judge_people": lambda j, h: cross_entropy(j, h),
+    "js_divergence": jensen_shannon_divergence,
+    "js_distance": jensen_shannon_distance,
+    "coverage": coverage,
+    "set_size": set_size,
+    "recall": recall,
+    "precision": precision,
+    "binary_cross_entropy": binary_cross_entropy,
+    "mse": squared_error,
+}

@@ -11,9 +11,8 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.special import xlogy
 
-from recuse.papers.indeterminacy import RatingVectors
-from recuse.papers.indeterminacy.definitions import CHANCE_CORRECTED, chance_corrected
-from recuse.papers.indeterminacy.divergences import SMOOTHING, smoothed
+from recuse.papers.indeterminacy.aggregation import RatingVectors
+from recuse.papers.indeterminacy.definitions import CHANCE_CORRECTED, SMOOTHING, chance_corrected, smoothed
 from recuse.schema.arrays import Floats
 
 __all__ = ["at_threshold", "without_threshold"]

@@ -8,23 +8,26 @@ Guerdan et al. (2025), sec. 5 and 7, Tables 3 and 4.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
-from recuse.papers.indeterminacy import TAUS, decisions, definition
+from recuse.papers.indeterminacy.aggregation import TAUS, decisions
 from recuse.papers.indeterminacy.decision_consistency import BETAS, judge_vectors, people_vectors
-from recuse.papers.indeterminacy.performance_definitions import draws_for, resampled_weights, vectors_of
+from recuse.papers.indeterminacy.definitions import Definition, definition
 from recuse.papers.indeterminacy.rated_options import RatedOptions, each_rated
-from recuse.papers.indeterminacy.selection import best, select
+from recuse.papers.indeterminacy.response_sets import draws_for, resampled_weights, vectors_of
 from recuse.ratings import Ratings
-from recuse.schema import Estimate, Estimates
+from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.schema.arrays import Floats
 from recuse.statistics.resampling import SEED, percentile
 
-__all__ = ["CHOOSING", "best_judge", "regret_over_beta", "selection_regret"]
+__all__ = ["CHOOSING", "Selection", "best", "best_judge", "regret_over_beta", "regrets", "select", "selection_regret"]
+
 
 DRAWS = 9999
 FEWEST = 10
@@ -187,3 +190,47 @@ def _downstream(
     count, *rest = np.moveaxis(sums.reshape(len(sums), -1, len(there)), 1, 0)
     means = [np.where(count > 0, part / np.where(count > 0, count, 1.0), np.nan) for part in rest]
     return {beta: (means[b], means[len(betas) + b]) for b, beta in enumerate(betas)}
+
+
+# --------------------------------------------------------------------------- choosing a judge by a measure
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The judge a measure chooses, the best judge downstream, and what lies between them: `regret_consistency` is best
+    less chosen, `regret_bias` chosen |B| less the smallest, so neither is below 0."""
+
+    chosen: int
+    best_by_consistency: int
+    best_by_bias: int
+    consistency: float
+    abs_bias: float
+    regret_consistency: float
+    regret_bias: float
+
+
+def best(gains: Floats) -> NDArray[np.intp]:
+    """The index of the best judge, (...); gains (..., J). The first of those that tie; an undefined value never wins.
+    `RecuseError` where no judge has one."""
+    if np.isnan(gains).all(axis=-1).any():
+        raise RecuseError("no judge has a value to be chosen by: none gave a valid answer to an item that people rated")
+    winners: NDArray[np.intp] = np.nanargmax(gains, axis=-1)
+    return winners
+
+
+def regrets(chosen: NDArray[np.intp], consistency: Floats, bias: Floats) -> tuple[Floats, Floats]:
+    """Regret in consistency and in |bias| of chosen judges (...,) against the best of (..., J)."""
+    size = np.abs(bias)
+    here = (np.take_along_axis(values, chosen[..., None], axis=-1)[..., 0] for values in (consistency, size))
+    c, b = here
+    return np.nanmax(consistency, axis=-1) - c, b - np.nanmin(size, axis=-1)
+
+
+def select(by: Definition, values: Floats, consistency: Floats, bias: Floats) -> Selection:
+    """The judge that a definition chooses from its values (J,), with its consistency and bias (J,) downstream."""
+    chosen = best(by.gain(values))
+    lost = regrets(chosen, consistency, bias)
+    return Selection(
+        int(chosen), int(best(consistency)), int(best(-np.abs(bias))), float(consistency[chosen]),
+        float(abs(bias[chosen])), float(lost[0]), float(lost[1]),
+    )  # fmt: skip

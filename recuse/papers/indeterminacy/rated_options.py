@@ -22,10 +22,9 @@ from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 
 if TYPE_CHECKING:
-        from recuse.ratings.ratings import Ratings
+    from recuse.ratings.ratings import Ratings
 
 __all__ = ["OptionCounts", "RatedOptions", "each_rated", "option_counts", "rated_options"]
-
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from recuse.metrics.estimates import estimated, number, table, undefined
 from recuse.metrics.measure import measure
-from recuse.papers.indeterminacy import TAUS, RatingTask, identifiability, transition_estimate
+from recuse.papers.indeterminacy.aggregation import TAUS, RatingVectors, item_spread
+from recuse.papers.indeterminacy.decision_consistency import people_vectors
+from recuse.papers.indeterminacy.definitions import definition
 from recuse.papers.indeterminacy.rated_options import RatedOptions, each_rated
-from recuse.papers.indeterminacy.ratings_needed import item_spread
+from recuse.papers.indeterminacy.rating_task import RatingTask, identifiability
+from recuse.papers.indeterminacy.transitions import transition_estimate
 from recuse.ratings import Ratings
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
 from recuse.statistics.distributions import Binomial
+from recuse.statistics.resampling import SEED, generator, percentile
 
-__all__ = ["WANTED", "accepted_both", "choice_matrices", "indeterminate_share", "ratings_needed"]
+__all__ = [
+    "SHOWN", "WANTED", "accepted_both", "choice_matrices", "draws_for", "indeterminate_share", "performance",
+    "ratings_needed", "resampled_weights", "vectors_of",
+]  # fmt: skip
+
 
 WANTED = 0.9
 """Share of texts on which decisions by the ratings at hand are to be those of everybody."""
@@ -149,3 +158,96 @@ def _needed(positive: Floats, raters: Floats, tau: float, wanted: float) -> Esti
     if count is None:
         return undefined("ratings_needed", "1000 ratings per text do not do", detail=detail, **facts)
     return Estimate(metric="ratings_needed", value=float(count), detail=detail, **facts)
+
+
+# --------------------------------------------------------------------------- agreement with people under each definit
+# Which judge is better depends on the definition where more than one answer may be right, so they are shown together
+# and none is gated. Guerdan et al. (2025), Validating LLM-as-a-judge systems in the absence of gold labels, sec. 4.
+
+
+DRAWS = 499
+CELLS = 2_000_000
+WEIGHTS = 20_000_000
+METHOD = f"percentile bootstrap, {DRAWS} draws (fewer of very many texts)"
+SHOWN = tuple(definition(name) for name in (
+    "hit_rate(h/h)", "krippendorff_alpha(h/h)", "fleiss_kappa(h/h)", "cohen_kappa(h/h)", "scott_pi(h/h)",
+    "kl_people_judge(s/s)", "kl_judge_people(s/s)", "cross_entropy_people_judge(s/s)",
+    "cross_entropy_judge_people(s/s)", "js_divergence(s/s)", "js_distance(s/s)", "coverage(h/hrs)", "coverage(hrs/hrs)",
+    "set_size(hrs/hrs)", "recall(hrs/hrs)", "precision(hrs/hrs)", "binary_cross_entropy(srs/hrs)",
+    "binary_cross_entropy(srs/srs)", "mse(h/h)", "mse(s/s)", "mse(hrs/hrs)", "mse(srs/srs)",
+))  # fmt: skip
+
+
+@measure(
+    "performance", "agreement by definition", rank=340,
+    reading="How well a judge agrees with people depends on what of their answers is kept: the commonest one (h), "
+    "shares of choices (s), options that half of them endorse (hrs), shares of endorsement (srs). Of divergences and "
+    "errors less is better.",
+)  # fmt: skip
+def performance(ratings: Ratings, tau: float = 0.5, beta: float = 0.0) -> Estimates:
+    """Every definition of `SHOWN`, by judge, definition and factor level; of response sets alone, those that need no
+    forced choices.
+
+    Without response sets, people's endorsement is taken from their choices at `beta`, a judge's from its own choices.
+    Ties of a mode are split evenly; zero probabilities are smoothed (`divergences.SMOOTHING`). Interval: bootstrap over
+    texts or clusters. Detail: `title`, `higher` (whether more is better), `tau`, `beta`. Undefined where either side
+    has no valid answer, and where a coefficient is 0 / 0.
+
+    >>> from recuse.metrics.agreement_example import rated
+    >>> performance(rated(judge="ppff", ann="pppf")).of(judge="judge", definition="hit_rate(h/h)").value
+    0.75
+    """
+    estimates = {}
+    for names, rated in each_rated(ratings):
+        sides = vectors_of(rated, tau, beta)
+        offered = [each for each in SHOWN if rated.offers(each.judge, each.people)]
+        weights = [portion.astype(np.uint8) for portion in resampled_weights(rated, draws_for(rated, DRAWS))]
+        for each in offered:
+            values = each.value(sides.judges, sides.people)
+            draws = each.resampled(sides.judges, sides.people, (portion.astype(float) for portion in weights))
+            for place, judge in enumerate(rated.judges):
+                there = np.isfinite(each.items(sides.judges, sides.people)[place])
+                facts: dict[str, Any] = {
+                    "n": int(there.sum()), "n_excluded": int(rated.lost[place]), "over": rated.over, "method": METHOD,
+                    "clusters": rated.clusters_called, "seed": SEED,
+                    "detail": {"title": each.title, "higher": each.higher, "tau": tau, "beta": beta},
+                }  # fmt: skip
+                key = (judge, each.name, *names)
+                if np.isfinite(values[place]):
+                    distribution = percentile(float(values[place]), draws[:, place])
+                    estimates[key] = estimated("performance", float(values[place]), distribution, **facts)
+                else:
+                    why = "no text has valid answers of both" if not there.any() else "it is 0 / 0 on these answers"
+                    estimates[key] = undefined("performance", why, **facts)
+    return Estimates(("judge", "definition", *ratings.within()), estimates)
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """Rating vectors of both sides on the same texts."""
+
+    judges: RatingVectors
+    people: RatingVectors
+
+
+def vectors_of(rated: RatedOptions, tau: float, beta: float) -> Sides:
+    """Both sides as rating vectors at one tau and beta, (J, U, K) and (U, K)."""
+    own = np.isfinite(rated.judge_endorsed).any(axis=(1, 2), keepdims=True)
+    endorsed = np.where(own, rated.judge_endorsed, rated.judge_choices)
+    people = people_vectors(rated, (beta,))[0]
+    return Sides(RatingVectors(rated.judge_choices, endorsed, tau), RatingVectors(rated.people_choices, people, tau))
+
+
+def draws_for(rated: RatedOptions, draws: int) -> int:
+    """So many resamples, or fewer of very many texts: draws times texts stay below `WEIGHTS`, down to 99 draws."""
+    return max(99, min(draws, WEIGHTS // max(1, len(rated.clusters))))
+
+
+def resampled_weights(rated: RatedOptions, draws: int) -> Iterator[Floats]:
+    """How often each text counts in resamples of clusters, in portions of shape (b, U); the same for every measure."""
+    count, rng = int(rated.clusters.max(initial=-1)) + 1, generator(SEED, "performance")
+    size = max(1, CELLS // max(len(rated.clusters), 1))
+    for portion in (min(size, draws - start) for start in range(0, draws, size)):
+        drawn = rng.integers(count, size=(portion, count)) + np.arange(portion)[:, None] * count
+        times = np.bincount(drawn.ravel(), minlength=portion * count).reshape(portion, count)
+        yield times[:, rated.clusters].astype(float)

@@ -2,7 +2,7 @@
 
 Ratings of kind "claimed_statistics" have criteria "<name>.mean" and "<name>.sd"; the headline's name is the final,
 which claims to be the mean of the others. Merchant-risk paper, appendix C; whether any scores could have a mean and an
-SD is decided by `recuse.papers.merchant_risk.grimmer`. Decimals are inferred as for totals, see
+SD is decided by `recuse.papers.merchant_risk.reported_statistics`. Decimals are inferred as for totals, see
 `recuse.papers.merchant_risk.reported_statistics`.
 """
 
@@ -16,8 +16,14 @@ import numpy as np
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
-from recuse.papers.merchant_risk.grimmer import EPSILON, mean_attainable, sd_attainable
-from recuse.papers.merchant_risk.reported_statistics import half_units, printed_decimals, replies_of
+from recuse.papers.merchant_risk.reported_statistics import (
+    EPSILON,
+    half_units,
+    mean_attainable,
+    printed_decimals,
+    replies_of,
+    sd_attainable,
+)
 from recuse.ratings import Numeric, Ratings
 from recuse.schema import Estimate, Estimates, RatingsError
 from recuse.statistics.distributions import Binomial

@@ -6,8 +6,13 @@ count-based and a money-based rate. The paper gives no weights; a task states it
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Mapping
+import tomllib
+import zipfile
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +21,9 @@ from recuse.schema import RecuseError
 
 if TYPE_CHECKING:
     import pandas as pd
+
+__all__ = ["YEARLY", "read_rates"]
+
 
 Weights = Mapping[str, Mapping[str, Any]]
 """Indicator name -> {"any_of": flag columns, "count": weight of the share of payments, "amount": weight of the share of
@@ -98,3 +106,194 @@ def _check(table: pd.DataFrame, weights: Weights, category: str, amount: str) ->
             raise RiskWeightsError(f"flag column {flag} must be boolean, got {table[flag].dtype}")
     if given <= 0:
         raise RiskWeightsError("all weights are 0, so no score is defined; give at least one indicator a weight")
+
+
+# --------------------------------------------------------------------------- real rates from a file
+#     table = "rates.csv"      # one row per category, or per category and year
+#     category = "mcc"         # its column
+#     year = "year"            # its column, where there are several years
+#     size = "payments"        # the column that years are weighed by; evenly unless given
+#
+#     [weights]                # column of the table -> its weight in the unified score
+#     fraud_share = 0.25
+#     chargeback_share = 0.175
+#
+#     value(c) = sum_k w_k rate_k(c) / sum_k w_k,   rate_k(c) = sum_y size(c, y) rate_k(c, y) / sum_y size(c, y)
+#
+# Merchant-risk paper, sec. 5.1: a weighted average of fraud, chargeback and operational rates, by count and by money,
+# of 2021 to 2024; it prints neither rates nor weights.
+
+
+YEARLY = "value_"
+"""Before the year, in the columns that hold the values of single years."""
+KEYS = ("table", "category", "year", "size", "weights")
+
+
+def read_rates(path: Path) -> pd.DataFrame:
+    """One row per category: columns item, value, and `value_<year>` for every year where the table has years.
+
+    Raises `RecuseError` naming the file and what is wrong in it: an unknown key, a column that is not there, a rate
+    that is no share between 0 and 1, a weight below 0, a category that stands twice in one year.
+    """
+    import pandas as pd
+
+    settings = _settings(path)
+    file, weights = path.parent / settings["table"], settings["weights"]
+    if not file.is_file():
+        raise RecuseError(f"{file}: no such file; {path.name} names it")
+    table = pd.read_csv(file, dtype={settings["category"]: str})
+    wanted = [settings["category"], *weights, *(settings[name] for name in ("year", "size") if name in settings)]
+    if missing := [name for name in wanted if name not in table]:
+        raise RecuseError(f"{file}: lacks the column(s) {', '.join(missing)}; it has {', '.join(table.columns)}")
+    keys = [settings["category"], *([settings["year"]] if "year" in settings else [])]
+    if table.duplicated(keys).any():
+        row = table[table.duplicated(keys)].iloc[0]
+        raise RecuseError(f"{file}: {' in '.join(str(row[key]) for key in keys)} stands in several rows; one is wanted")
+    for name in weights:
+        bad = table[~table[name].between(0, 1)]
+        if len(bad):
+            raise RecuseError(f"{file}: {name} must be shares between 0 and 1; line {bad.index[0] + 2} has "
+                              f"{bad[name].iloc[0]!r}")  # fmt: skip
+    score = sum(weight * table[name] for name, weight in weights.items()) / math.fsum(weights.values())
+    return _over_years(table.assign(score=score, item=table[settings["category"]].str.strip()), settings)
+
+
+def _settings(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        raise RecuseError(f"{path}: no such file; task.toml names it under [reference], rates")
+    settings = tomllib.loads(path.read_text(encoding="utf-8"))
+    known = {key: value for key, value in settings.items() if key not in ("about", "provenance")}
+    if missing := [key for key in ("table", "category", "weights") if key not in known]:
+        raise RecuseError(f"{path}: lacks {', '.join(missing)}; rates need a table, its categories, and weights")
+    if strange := [key for key in known if key not in KEYS]:
+        raise RecuseError(f"{path}: unknown key {strange[0]!r}; known: {', '.join(KEYS)}, about, provenance")
+    weights = known["weights"]
+    for name, weight in weights.items():
+        if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < math.inf:
+            raise RecuseError(f"{path}: weight {name} must be a number from 0, got {weight!r}")
+    if not math.fsum(weights.values()) > 0:
+        raise RecuseError(f"{path}: all weights are 0, so no score is defined; give at least one rate a weight")
+    return known
+
+
+def _over_years(table: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
+    import pandas as pd
+
+    size = table[settings["size"]] if "size" in settings else pd.Series(1.0, index=table.index)
+    sums = table.assign(size=size, both=table["score"] * size).groupby("item", sort=True)[["both", "size"]].sum()
+    rates = pd.DataFrame({"item": sums.index, "value": (sums["both"] / sums["size"]).to_numpy()})
+    if "year" not in settings:
+        return rates
+    yearly = table.pivot(index="item", columns=settings["year"], values="score")
+    for year in yearly:
+        rates[f"{YEARLY}{year}"] = yearly[year].reindex(rates["item"]).to_numpy()
+    return rates
+
+
+# --------------------------------------------------------------------------- true risk of merchant categories from a
+# A file of settings names the table, its column of categories, and the indicators with their weights
+# (`recuse.papers.merchant_risk.empirical_risk`); a task names that file: [reference] event_rates = "ground_truth.toml".
+
+
+AMOUNT = "amount"
+"""The column with the money of each payment, in currency units."""
+
+PACKED = ("amount_cents", "flags", "about")
+"""Arrays of every packed table: an amount per row, flag k of `about`'s list in bit k of `flags`. Others are columns."""
+
+
+class TableError(RecuseError):
+    """A transactions table cannot be read; the message names file, place and remedy."""
+
+
+def event_rates(path: Path) -> pd.DataFrame:
+    """One row per category: columns item, value (the unified risk score) and `value_<year>` where payments have years.
+    Computed once per state of the files beside `path`: every protocol of the task asks for it, and tasks share one."""
+    stamp = tuple(sorted((p.name, p.stat().st_mtime_ns, p.stat().st_size) for p in path.parent.iterdir()))
+    return _rates_of(path, stamp).copy()
+
+
+@lru_cache(maxsize=8)
+def _rates_of(path: Path, stamp: tuple[tuple[str, int, int], ...]) -> pd.DataFrame:
+    settings = tomllib.loads(path.read_text(encoding="utf-8"))
+    if missing := [name for name in ("table", "category", "indicators") if name not in settings]:
+        raise RecuseError(
+            f"{path}: lacks {', '.join(missing)}; event rates need a table, its column of categories, and indicators"
+        )
+    category, indicators = settings["category"], settings["indicators"]
+    flags = list(dict.fromkeys(flag for entry in indicators.values() for flag in entry["any_of"]))
+    payments = read_transactions(path.parent / settings["table"], category, flags)
+    rates = risk_score(payments, indicators, category=category)
+    if "year" in payments:
+        for year, of_year in payments.groupby("year"):
+            one = risk_score(of_year, indicators, category=category).set_index(category)["risk"]
+            rates[f"{YEARLY}{year}"] = one.reindex(rates[category]).to_numpy()
+    return rates.rename(columns={category: "item", "risk": "value"})
+
+
+def read_transactions(path: Path, category: str, flags: Sequence[str]) -> pd.DataFrame:
+    """The table with the column `category`, amount (float, currency units) and a bool column for each of `flags`; other
+    columns are kept as they are.
+
+    Two forms: `.npz`, packed as `PACKED` says (amounts in cents), and `.csv` / `.csv.gz` with the columns as named
+    above and flags written 0 or 1. `DataFrame.attrs["about"]` holds what the packed form says of itself (provenance,
+    seed), and is empty for CSV. Raises `TableError` for a missing, damaged or incomplete file, for an amount that is
+    negative or not a number, and for a flag that is neither 0 nor 1.
+    """
+    import pandas as pd
+
+    if not path.is_file():
+        raise TableError(f"{path}: no such file; a task with ground truth keeps its transactions table there")
+    table = _packed(path) if path.suffix == ".npz" else _plain(path)
+    if missing := [name for name in (category, AMOUNT, *flags) if name not in table.columns]:
+        raise TableError(f"{path}: lacks the column(s) {', '.join(missing)}; it has {', '.join(table.columns)}")
+    table[AMOUNT] = pd.to_numeric(table[AMOUNT], errors="coerce")
+    for flag in flags:
+        column = table[flag]
+        if not column.isin([0, 1]).all():
+            row = int(np.flatnonzero(~column.isin([0, 1]))[0])
+            raise TableError(f"{path}: flag {column.name} must be 0 or 1, but row {row} has {column.iloc[row]!r}")
+        table[flag] = column.astype(bool)
+    bad = np.flatnonzero(~(np.isfinite(table[AMOUNT]) & (table[AMOUNT] >= 0)))
+    if bad.size:
+        raise TableError(
+            f"{path}: amounts must be numbers from 0, but row {bad[0]} has {table['amount'].iloc[bad[0]]} "
+            f"({bad.size} such row(s)); leave such payments out or mend them"
+        )
+    return table
+
+
+def _packed(path: Path) -> pd.DataFrame:
+    import pandas as pd
+
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            arrays: dict[str, Any] = {name: stored[name] for name in stored.files}
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise TableError(f"{path}: not a readable .npz file ({error}); build it again") from None
+    if missing := [name for name in PACKED if name not in arrays]:
+        raise TableError(f"{path}: lacks {', '.join(missing)}; a packed table holds {', '.join(PACKED)}")
+    rows = {name: len(array) for name, array in arrays.items() if name != "about"}
+    if len(set(rows.values())) > 1:
+        raise TableError(f"{path}: arrays differ in length ({rows}); build the file again")
+    about = json.loads(str(arrays["about"]))
+    columns: dict[str, Any] = {
+        name: array.astype(np.int64) if array.dtype.kind in "iu" else array
+        for name, array in arrays.items() if name not in PACKED
+    }  # fmt: skip
+    columns[AMOUNT] = arrays["amount_cents"] / 100.0
+    columns |= {flag: (arrays["flags"] >> bit & 1).astype(bool) for bit, flag in enumerate(about["flags"])}
+    table = pd.DataFrame(columns)
+    table.attrs["about"] = about
+    return table
+
+
+def _plain(path: Path) -> pd.DataFrame:
+    import pandas as pd
+
+    try:
+        table = pd.read_csv(path)
+    except (ValueError, OSError) as error:  # pandas' parser errors are ValueErrors
+        raise TableError(f"{path}: not a readable CSV file ({error})") from None
+    table.attrs["about"] = {}
+    return table

@@ -8,7 +8,7 @@ told from chance below rho 1 (one order of 120 either way: p .017), so the permu
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,11 +18,13 @@ from recuse.metrics.estimates import number, undefined
 from recuse.metrics.human_alignment import compared
 from recuse.metrics.measure import measure
 from recuse.ratings import Ratings, mean_of
+from recuse.ratings.criteria import CRITERIA_MEAN, with_criteria_mean
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
 from recuse.statistics.rank_correlation import spearman, spearman_test
 
-__all__ = ["profile_correlation", "self_bias_span"]
+__all__ = ["criterion_self_bias", "profile_correlation", "self_bias_span"]
+
 
 FEW = "no interval: these judges are all there are, not a sample of judges"
 SPAN = "largest self-bias less smallest"
@@ -152,3 +154,33 @@ def _correlation(judges: tuple[str, ...], one: tuple[str, Floats], other: tuple[
     return Estimate(
         metric="profile_correlation", value=rho, note=FEW, detail={"judges": known, "p_permutation": number(p)}, **about
     )
+
+
+# --------------------------------------------------------------------------- self-bias criterion by criterion
+# Merchant-risk paper, Appendix E: Perplexity Sonar scores its own completeness 1.40 below its peers with names shown,
+# and its own total 0.21 above them. A judge's total need not be the mean of its criteria either: by its totals Gemini's
+# self-bias is +0.77, by the means, which Algorithm 1 takes, +0.87.
+
+
+@measure(
+    "criterion_self_bias", "self-bias by criterion", signed=True, rank=22, bad="none",
+    reading="Self-bias on each part of the judgement; a total can be fair where its parts are not.",
+)  # fmt: skip
+def criterion_self_bias(ratings: Ratings) -> Estimates:
+    """`consensus.self_bias` of every part, and of the mean of the parts (`criteria_mean`), by judge, factor level and
+    criterion.
+
+    >>> import pandas as pd
+    >>> rows = [("x", "whole", 5), ("y", "whole", 5), ("x", "part", 2), ("y", "part", 4)]
+    >>> frame = pd.DataFrame(rows, columns=["judge", "criterion", "score"]).assign(item="i", target="a")
+    >>> ratings = Ratings.of(frame, authors={"x": "a"}, headline=["whole"], parts=("part",))
+    >>> criterion_self_bias(ratings).of(judge="x", criterion="part").value
+    -2.0
+    """
+    by = ("judge", *ratings.factors, "criterion")
+    estimates = {}
+    both = with_criteria_mean(ratings) if ratings.parts else ratings
+    for criterion in (*ratings.parts, *([CRITERIA_MEAN] if ratings.parts else [])):
+        for key, estimate in self_bias(both.with_criterion(criterion)).items():
+            estimates[(*key, criterion)] = replace(estimate, metric="criterion_self_bias")
+    return Estimates(by, estimates)

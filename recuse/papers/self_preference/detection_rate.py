@@ -9,7 +9,6 @@ at its end.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,8 +16,13 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, undefined
 from recuse.metrics.measure import measure
-from recuse.papers.self_preference.injection_phrases import has_phrase, phrase_in_ending
-from recuse.papers.self_preference.text_filters import CleanTexts, StatisticalFilter, texts_of
+from recuse.papers.self_preference.text_filters import (
+    CleanTexts,
+    StatisticalFilter,
+    has_phrase,
+    phrase_in_ending,
+    texts_of,
+)
 from recuse.ratings import Ratings
 from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.statistics.bounded import BOUNDED, bounded_mean

@@ -7,7 +7,19 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from recuse.papers.illusion import agreement_change, effective_judges, judge_spread, quality_agreement, tiers
+from recuse.papers.illusion import (
+    judge_panels as agreement_change,
+)
+from recuse.papers.illusion import (
+    judge_panels as effective_judges,
+)
+from recuse.papers.illusion import (
+    judge_panels as quality_agreement,
+)
+from recuse.papers.illusion import (
+    judge_spread,
+    tiers,
+)
 from recuse.papers.illusion.shared_heuristics import JudgeModel, Study, as_ratings, simulate
 from recuse.ratings import Numeric, Ratings
 

@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from recuse.papers.illusion import criteria_agreement, judge_pairs, resolution
+from recuse.papers.illusion import judge_pairs, resolution
+from recuse.papers.illusion import judge_pairs as criteria_agreement
 from recuse.papers.illusion.shared_heuristics import PAPER, JudgeModel, Study, as_ratings, simulate
 from recuse.ratings import Numeric, Ratings
 from recuse.statistics.agreement import Coefficient

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from recuse.metrics import injection
-from recuse.papers.self_preference import defences, model_filters, text_filters
+from recuse.papers.self_preference import defences, text_filters
+from recuse.papers.self_preference import defences as model_filters
 from recuse.papers.self_preference.defences import Blocks
 from recuse.ratings import Numeric, Ordinal, Ratings
 from recuse.schema import RecuseError

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from recuse.metrics import length
-from recuse.papers.self_preference import length_reference
+from recuse.papers.self_preference import pairwise_bias as length_reference
 from recuse.ratings import Numeric, Ratings
 from recuse.schema import RatingsError
 

@@ -11,7 +11,7 @@ from scipy import stats
 
 from recuse.metrics import self_preference
 from recuse.papers.self_preference import mitigation
-from recuse.papers.self_preference.peer_rank import peer_rank
+from recuse.papers.self_preference.juries import peer_rank
 from recuse.ratings import Numeric, Ratings
 from recuse.ratings.pair_array import CHOICES
 from recuse.schema import RecuseError

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from recuse.metrics import position
-from recuse.papers.self_preference import quality_gap
+from recuse.papers.self_preference import pairwise_bias as quality_gap
 from recuse.ratings import Ratings
 
 F, S, T = "first", "second", "tie"

@@ -12,7 +12,7 @@ from scipy import stats
 
 from recuse.metrics import scale_framing as sf
 from recuse.metrics import self_preference as sp
-from recuse.papers.self_preference.framing_change import AGAINST, framing_change
+from recuse.papers.self_preference.scale_direction import AGAINST, framing_change
 from recuse.ratings import Numeric, Ratings
 
 NAN = math.nan

@@ -11,8 +11,8 @@ from scipy import stats
 
 from recuse.metrics import consensus
 from recuse.metrics import self_preference as sp
-from recuse.papers.self_preference import author_ranking
-from recuse.papers.self_preference import tally as tallies
+from recuse.papers.self_preference import authors as author_ranking
+from recuse.papers.self_preference import authors as tallies
 from recuse.ratings import Numeric, Ratings
 from recuse.schema import RecuseError
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recuse.papers.self_preference import injection_phrases
 from recuse.papers.self_preference import text_filters as filters
+from recuse.papers.self_preference import text_filters as injection_phrases
 from recuse.schema import RecuseError
 
 CLEAN = {

@@ -15,7 +15,7 @@ from recuse.papers.indeterminacy.decision_consistency import (
     prevalence_bias,
 )
 from recuse.papers.indeterminacy.judge_selection import best_judge, selection_regret
-from recuse.papers.indeterminacy.performance_definitions import performance
+from recuse.papers.indeterminacy.response_sets import performance
 
 
 @pytest.fixture

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recuse.papers.indeterminacy.performance_definitions import SHOWN, performance
 from recuse.papers.indeterminacy.rated_options import each_rated
 from recuse.papers.indeterminacy.response_sets import (
+    SHOWN,
     accepted_both,
     choice_matrices,
     indeterminate_share,
+    performance,
     ratings_needed,
 )
 

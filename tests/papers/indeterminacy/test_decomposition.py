@@ -7,17 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recuse.papers.indeterminacy import (
+from recuse.papers.indeterminacy.rating_task import (
     RatingTask,
     check_stochastic,
-    choice_matrix,
     endorsements,
-    error_matrix,
     forced_choices,
     identifiability,
     recovered,
     reverse,
 )
+from recuse.papers.indeterminacy.transitions import choice_matrix, error_matrix
 from recuse.schema import RecuseError
 
 YES_NO = RatingTask.of(["yes", "no"])

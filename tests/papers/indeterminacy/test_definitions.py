@@ -11,10 +11,12 @@ from scipy.spatial.distance import jensenshannon
 from scipy.stats import entropy
 from sklearn.metrics import cohen_kappa_score, log_loss
 
-from recuse.papers.indeterminacy import RatingVectors, definition, definitions
-from recuse.papers.indeterminacy.divergences import (
+from recuse.papers.indeterminacy.aggregation import RatingVectors
+from recuse.papers.indeterminacy.definitions import (
     binary_cross_entropy,
     cross_entropy,
+    definition,
+    definitions,
     jensen_shannon_distance,
     jensen_shannon_divergence,
     kl_divergence,

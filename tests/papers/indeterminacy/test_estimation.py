@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from recuse.papers.indeterminacy import RatingTask, check_stochastic, choice_matrix, transition_estimate
+from recuse.papers.indeterminacy.rating_task import RatingTask, check_stochastic
+from recuse.papers.indeterminacy.transitions import choice_matrix, transition_estimate
 from recuse.schema import RecuseError
 
 TASK = RatingTask.of(["yes", "no"])

@@ -13,16 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from recuse.papers.indeterminacy import (
-    Definition,
-    RatingTask,
-    RatingVectors,
-    definition,
-    endorsements,
-    error_matrix,
-    forced_choices,
-)
-from recuse.papers.indeterminacy.divergences import kl_divergence, squared_error
+from recuse.papers.indeterminacy.aggregation import RatingVectors
+from recuse.papers.indeterminacy.definitions import Definition, definition, kl_divergence, squared_error
+from recuse.papers.indeterminacy.rating_task import RatingTask, endorsements, forced_choices
+from recuse.papers.indeterminacy.transitions import error_matrix
 
 Floats = NDArray[np.float64]
 TIED = 1e-12

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recuse.papers.indeterminacy import RatingTask
+from recuse.papers.indeterminacy.rating_task import RatingTask
 from recuse.schema import RecuseError
 
 

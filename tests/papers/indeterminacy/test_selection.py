@@ -8,16 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recuse.papers.indeterminacy import (
-    RatingTask,
-    decisions,
-    definition,
-    endorsements,
-    prevalence,
-    recovered,
-    reverse_choice_matrix,
-)
-from recuse.papers.indeterminacy.selection import best, select
+from recuse.papers.indeterminacy.aggregation import decisions, prevalence
+from recuse.papers.indeterminacy.definitions import definition
+from recuse.papers.indeterminacy.judge_selection import best, select
+from recuse.papers.indeterminacy.rating_task import RatingTask, endorsements, recovered
+from recuse.papers.indeterminacy.transitions import reverse_choice_matrix
 from recuse.schema import RecuseError
 
 nan = float("nan")

@@ -5,14 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recuse.papers.indeterminacy import (
-    RatingTask,
+from recuse.papers.indeterminacy.rating_task import RatingTask, endorsements, identifiability, recovered
+from recuse.papers.indeterminacy.transitions import (
     choice_matrix,
     decay_for,
-    endorsements,
     error_matrix,
-    identifiability,
-    recovered,
     reverse_choice_matrix,
     selection_strength,
 )

@@ -1,0 +1,221 @@
+"""Do judges agree less on the better targets? That is where a fine judgement is needed most."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.measure import in_array, measure, per_part
+from recuse.papers.illusion import judge_pairs
+from recuse.papers.illusion.judge_pairs import all_pairs, units_of
+from recuse.ratings import RatingArray, Ratings
+from recuse.ratings.array import arrays_by_level, judges_array, mean_of
+from recuse.ratings.factors import TEMPERATURE
+from recuse.ratings.persons import people_on
+from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats
+from recuse.statistics.agreement import Coefficient
+from recuse.statistics.distributions import FisherZ
+from recuse.statistics.rank_correlation import kendall, spearman, spearman_t, spearman_test
+
+__all__ = ["agreement_change", "correlation_with_quality", "effective_judges", "quality_agreement"]
+
+
+METHOD = "Spearman's rho over targets, Bonett and Wright's interval"
+FEWEST = 5
+FEW = 20
+"""Targets up to which the t approximation is not good enough, so that p comes from permutations."""
+
+
+@measure(
+    "quality_agreement", "quality and agreement", signed=True, rank=625,
+    reading="Spearman's rho over targets of the mean score and the judges' agreement on single texts. Below 0: the "
+    "better the target, the less judges agree. Scores near an end of the scale agree more by themselves.",
+)  # fmt: skip
+@per_part(in_array)
+def quality_agreement(array: RatingArray) -> Estimate:
+    """Spearman's rho over targets of the mean score of all judges and their mean pairwise Pearson r over the target's
+    items, by factor level (paper 002, sec. 3.1). Detail: Pearson, Kendall's tau-b, and p of rho = 0, by the t
+    approximation that papers print and, up to 20 targets, by permutation; the two figures of each target.
+
+    Undefined with fewer than five targets that have both.
+
+    >>> import pandas as pd
+    >>> from recuse.ratings import Ratings
+    >>> texts = [(i, k, t) for i in range(6) for k, t in enumerate("abcde")]
+    >>> rows = [(j, i, t, k + i + (j == "y") * k * (i % 2)) for j in "xy" for i, k, t in texts]
+    >>> frame = pd.DataFrame(rows, columns=["judge", "item", "target", "score"])
+    >>> quality_agreement(Ratings.of(frame)).of().value
+    -1.0
+    """
+    agreement = judge_pairs.sample_agreement(all_pairs(array).sum(axis=0))
+    quality = mean_of(mean_of(array.means, axis=1), axis=0)
+    return correlation_with_quality(quality, mean_of(agreement, axis=0), array.targets)
+
+
+def correlation_with_quality(quality: Floats, agreement: Floats, targets: tuple[str, ...]) -> Estimate:
+    """The estimate from one mean score and one agreement per target: what `quality_agreement` says of ratings, and what
+    a published table allows. Arrays of shape (targets,)."""
+    known = np.isfinite(quality) & np.isfinite(agreement)
+    n = int(known.sum())
+    facts: dict[str, Any] = {"n": n, "n_excluded": len(known) - n, "n_clusters": n, "method": METHOD,
+                             "over": "clusters", "clusters": "targets"}  # fmt: skip
+    if n < FEWEST:
+        return undefined("quality_agreement", f"it needs {FEWEST} targets; there are {n}", **facts)
+    x, y = np.round(quality[known], 10), np.round(agreement[known], 10)
+    rho = float(spearman(x, y))
+    if not np.isfinite(rho):
+        return undefined("quality_agreement", "all targets have one and the same figure", **facts)
+    detail = {
+        "pearson": number(float(np.corrcoef(x, y)[0, 1])), "kendall": number(float(kendall(x, y))),
+        "p_permutation": number(spearman_test(x, y).p) if n <= FEW else None, "p_t": number(spearman_t(rho, n)),
+        "targets": {
+            targets[k]: [number(float(quality[k])), number(float(agreement[k]))] for k in np.flatnonzero(known)
+        },
+    }  # fmt: skip
+    return estimated("quality_agreement", rho, FisherZ(rho, n), detail=detail, **facts)
+
+
+# --------------------------------------------------------------------------- does agreement change with a setting tha
+
+
+METHOD_AGREEMENT_CHANGE = "least squares over levels of the mean r over pairs and targets; jackknife over items, t"
+
+
+@measure(
+    "agreement_change", "agreement as the temperature rises", signed=True, bad="none", rank=655,
+    reading="How much agreement on single texts changes from the lowest to the highest temperature, along a straight "
+    "line: 0 where judges agree as well at any temperature.",
+)  # fmt: skip
+def agreement_change(ratings: Ratings, factor: str = TEMPERATURE) -> Estimates:
+    """Slope over the levels of `factor`, which are numbers, of the mean Pearson r over pairs of judges and targets,
+    times the range of the levels: what a straight line says r changes from the lowest level to the highest.
+
+    The same items are judged at every level and leave together (jackknife). Detail: r at each level. Undefined where
+    the levels are no numbers or fewer than two. Paper 002, sec. 3.1 and App. D, compares curves by eye.
+
+    >>> import pandas as pd
+    >>> asked = [(j, i, t) for j in "xy" for i in range(6) for t in ("0.0", "1.0")]
+    >>> rows = [(j, i, t, i + (j == "y" and t == "1.0") * (i % 2)) for j, i, t in asked]
+    >>> frame = pd.DataFrame(rows, columns=["judge", "item", "temperature", "score"])
+    >>> estimates = agreement_change(Ratings.of(frame, factors=["temperature"])).of()
+    >>> estimates.value < 0, estimates.detail["levels"][0]
+    (True, ['0.0', 1.0])
+    """
+    estimates: dict[tuple[str, ...], Estimate] = {}
+    for names, part in ratings.each(factor):
+        estimates[names] = _estimate(arrays_by_level(part, factor), part.clusters)
+    return Estimates(ratings.within(factor), estimates)
+
+
+def _estimate(arrays: dict[str, RatingArray], clusters: str) -> Estimate:
+    try:
+        levels = sorted(arrays, key=float)
+    except ValueError:
+        return undefined(
+            "agreement_change", f"levels are no numbers: {', '.join(arrays)}", method=METHOD_AGREEMENT_CHANGE
+        )
+    if len(levels) < 2:
+        return undefined("agreement_change", "it was not varied", method=METHOD_AGREEMENT_CHANGE)
+    x = np.array([float(level) for level in levels])
+    weights = (x - x.mean()) / float(((x - x.mean()) ** 2).sum()) * float(np.ptp(x))
+    first = arrays[levels[0]]
+    shares = np.stack([all_pairs(arrays[level]) for level in levels], axis=1)
+    items, *inner = shares.shape
+
+    def of(sums: Floats) -> Floats:
+        sums_by_level: Floats = _by_level(sums.reshape(-1, *inner)) @ weights
+        return sums_by_level
+
+    facts: dict[str, Any] = {
+        "n": int((shares[..., 0] > 0).any(axis=(1, 2, 3)).sum()), "method": METHOD_AGREEMENT_CHANGE,
+        **units_of(first, clusters),
+    }  # fmt: skip
+    coefficient = Coefficient(shares.reshape(items, -1), of, lambda sums: "")
+    if coefficient.undefined:
+        return undefined("agreement_change", "agreement is undefined at some level", **facts)
+    each = _by_level(coefficient.sums.reshape(1, *inner))[0]
+    detail = {"levels": [[level, number(float(r))] for level, r in zip(levels, each, strict=True)]}
+    distribution = coefficient.jackknife(np.array(first.clusters))
+    return estimated("agreement_change", coefficient.value, distribution, detail=detail, **facts)
+
+
+def _by_level(sums: Floats) -> Floats:
+    """(B, levels, pairs, targets, 6) to (B, levels)."""
+    levels = range(sums.shape[1])
+    each: Floats = np.stack([judge_pairs.mean_known(judge_pairs.sample_agreement(sums[:, k])) for k in levels], axis=1)
+    return each
+
+
+# --------------------------------------------------------------------------- how many independent judges is a panel w
+
+
+METHOD_EFFECTIVE_JUDGES = "k / (1 + (k - 1) r), r the mean correlation of errors; jackknife over items, t"
+
+
+@measure(
+    "effective_judges", "independent judges that the panel is worth", bad="none", rank=650,
+    reading="The variance of the panel's mean error is that of so many judges whose errors are unrelated (Kish's "
+    "design effect). Where people's ratings are unknown, everything judges have in common counts as shared error: the "
+    "panel is worth at least this much.",
+)  # fmt: skip
+def effective_judges(ratings: Ratings) -> Estimates:
+    """k / (1 + (k - 1) r) of k judges, r the mean over pairs and targets of the correlation over items of their errors:
+    judge less people's mean. Without people's ratings the errors are the scores themselves, which gives a lower bound;
+    detail `of` says which. By factor level. r below 0 gives more than k: errors that cancel.
+
+    Undefined with one judge, or fewer than five common items in every target.
+
+    >>> import pandas as pd
+    >>> rows = [(j, i, s) for j, scores in zip("xy", ([1, 2, 3, 4, 5], [2, 3, 4, 5, 6])) for i, s in enumerate(scores)]
+    >>> estimates = effective_judges(Ratings.of(pd.DataFrame(rows, columns=["judge", "item", "score"]))).of()
+    >>> round(estimates.value, 4), estimates.detail["of"]
+    (1.0, 'scores')
+    """
+    estimates = {
+        names: _estimate_of_effective_judges(judges_array(part), part, ratings) for names, part in ratings.each()
+    }
+    return Estimates(ratings.within(), estimates)
+
+
+def _estimate_of_effective_judges(array: RatingArray, part: Ratings, ratings: Ratings) -> Estimate:
+    people = _people(array, part, ratings)
+    known = bool(np.isfinite(people).any())
+    shares = all_pairs(array.with_means(array.means - people) if known else array)
+    count, (items, *inner) = len(array.raters), shares.shape
+
+    def worth(sums: Floats) -> Floats:
+        together = judge_pairs.mean_known(judge_pairs.sample_agreement(sums.reshape(-1, *inner)))
+        worth: Floats = count / (1 + (count - 1) * together)
+        return worth
+
+    facts: dict[str, Any] = {
+        "n": int((shares[..., 0] > 0).any(axis=(1, 2)).sum()) if count > 1 else 0, "method": METHOD_EFFECTIVE_JUDGES,
+        **units_of(array, part.clusters),
+    }  # fmt: skip
+    coefficient = Coefficient(
+        shares.reshape(items, -1), worth, lambda sums: "" if count > 1 else "one judge is worth one judge"
+    )
+    if coefficient.undefined:
+        return undefined("effective_judges", coefficient.undefined, **facts)
+    value = coefficient.value
+    together = number((count / value - 1) / (count - 1))
+    detail = {"of": "errors" if known else "scores", "judges": count, "correlation": together}
+    distribution = coefficient.jackknife(np.array(array.clusters))
+    return estimated("effective_judges", value, distribution, detail=detail, **facts)
+
+
+def _people(array: RatingArray, part: Ratings, ratings: Ratings) -> Floats:
+    """People's mean of every text, (items, targets); NaN where nobody rated it one by one."""
+    people: Floats = np.full((len(array.items), len(array.targets)), np.nan)
+    if not ratings.persons:
+        return people
+    cells = part.cells()
+    row = {name: place for place, name in enumerate(array.items)}
+    column = {name: place for place, name in enumerate(array.targets)}
+    rows = np.array([row[name] for name in cells.item_names])
+    columns = np.array([column[name] for name in cells.target_names])
+    people[rows[cells.items], columns[cells.targets]] = people_on(part, cells, ratings).mean
+    return people

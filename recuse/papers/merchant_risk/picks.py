@@ -1,0 +1,189 @@
+"""Do models pick the same items, and put them on the same level? Merchant-risk paper, secs. 5.3 and 7.1, Fig. 10."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recuse.metrics.estimates import estimated, matrix, number, undefined
+from recuse.metrics.ground_truth import BONETT_WRIGHT, rank_correlation
+from recuse.metrics.measure import itself, measure, per_part
+from recuse.ratings import Ratings
+from recuse.ratings.array import numbers
+from recuse.schema import Estimate, Estimates
+from recuse.statistics.clusters import clustered_share
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["pick_overlap", "rules_kept", "yearly_rank_correlation"]
+
+
+METHOD = "mean over pairs of models of |both| / |either|"
+Levels = dict[str, dict[str, float]]
+"""Model -> item -> the level it was put on, the mean where it was picked repeatedly."""
+
+
+@measure(
+    "pick_overlap", "overlap of picks", unit="share", rank=298, bad="none",
+    reading="Of the items that either of two models picked, the share that both did; the mean over pairs of models.",
+)  # fmt: skip
+@per_part(itself)
+def pick_overlap(part: Ratings) -> Estimate:
+    """Mean Jaccard index of two models' picks, by factor level.
+
+    Detail: the `values` per pair of models; `items`, how many were picked at all; `by_all`, those that every model
+    picked, as [item, name, levels]; `same_level`, of these, those that all put on one level; `shared`, all that two or
+    more picked, the most picked first; `adjacent` and `apart`, how many of the shared lie at most one level apart, and
+    further. No interval: one set of picks per model. Undefined with fewer than two models with picks.
+
+    >>> import pandas as pd
+    >>> rows = [("a", "i", 1.0), ("a", "j", 2.0), ("b", "i", 1.0), ("b", "k", 2.0)]
+    >>> pick_overlap(Ratings.of(pd.DataFrame(rows, columns=["judge", "item", "score"]))).of().detail["by_all"]
+    [['i', '', {'a': 1.0, 'b': 1.0}]]
+    """
+    levels = _levels(part)
+    models, every = list(levels), list(dict.fromkeys(item for picks in levels.values() for item in picks))
+    about: dict[str, Any] = {"n": len(every), "over": "items", "unit": "share", "method": METHOD}
+    if len(models) < 2:
+        return undefined("pick_overlap", f"an overlap needs two models with picks; there are {len(models)}", **about)
+    values = np.eye(len(models))
+    for i, j in combinations(range(len(models)), 2):
+        one, other = (set(levels[models[k]]) for k in (i, j))
+        values[i, j] = values[j, i] = len(one & other) / len(one | other)
+    by = {item: {model: picks[item] for model, picks in levels.items() if item in picks} for item in every}
+    shared = sorted((item for item in every if len(by[item]) > 1), key=lambda item: (-len(by[item]), item))
+    names, step = _names(part), float(getattr(part.scale, "step", None) or 1.0)
+    gaps = [(max(by[item].values()) - min(by[item].values())) / step for item in shared]
+    rows = {item: [item, names.get(item, ""), {m: number(v) for m, v in by[item].items()}] for item in shared}
+    by_all = [item for item in shared if len(by[item]) == len(models)]
+    detail = matrix(
+        models, models, values, {}, items=len(every), by_all=[rows[item] for item in by_all],
+        same_level=[item for item in by_all if len(set(by[item].values())) == 1], shared=list(rows.values()),
+        adjacent=sum(gap <= 1 for gap in gaps), apart=sum(gap > 1 for gap in gaps),
+    )  # fmt: skip
+    value = float(values[np.triu_indices(len(models), 1)].mean())
+    return Estimate(metric="pick_overlap", value=value, note="no interval: one set of picks per model", detail=detail,
+                    **about)  # fmt: skip
+
+
+def _levels(part: Ratings) -> Levels:
+    rows = part.table[(part.table["criterion"] == part.criterion) & (part.table["kind"] == "judge")]
+    rows = rows.assign(level=numbers(part, rows)).dropna(subset="level")
+    estimates: Levels = {}
+    mean = rows.groupby(["rater", "item"], sort=False, observed=True)["level"].mean().reset_index()
+    for model, item, level in zip(mean["rater"], mean["item"], mean["level"], strict=True):
+        estimates.setdefault(str(model), {})[str(item)] = float(level)
+    return estimates
+
+
+def _names(part: Ratings) -> dict[str, str]:
+    truth = part.reference
+    if truth is None or "name" not in truth:
+        return {}
+    return dict(zip(truth["item"].astype(str), truth["name"].fillna("").astype(str), strict=True))
+
+
+# --------------------------------------------------------------------------- do a model's levels follow the data year
+
+
+YEARLY = "value_"
+
+
+@measure(
+    "yearly_rank_correlation", "rank correlation with one year's data", signed=True, rank=272, bad="none",
+    reading="Spearman's rank correlation of the levels a model put items on with the items' values of one year.",
+)  # fmt: skip
+def yearly_rank_correlation(ratings: Ratings) -> Estimates:
+    """`ground_truth.rank_correlation` with the values of each year, by judge, factor level and year; years are the
+    columns `value_<year>` of the reference. Years share their categories, so they are no independent tests. Undefined
+    where the reference has no years.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"judge": "a", "item": ["i", "j", "k", "l"], "score": [1.0, 1.0, 2.0, 3.0]})
+    >>> truth = pd.DataFrame({"item": ["i", "j", "k", "l"], "value": 0.1, "value_2021": [0.1, 0.1, 0.4, 0.9]})
+    >>> yearly_rank_correlation(Ratings.of(frame, reference=truth)).of(judge="a", year="2021").value
+    1.0
+    """
+    truth = ratings.reference
+    years = [] if truth is None else [str(name) for name in truth if str(name).startswith(YEARLY)]
+    estimates: dict[tuple[str, ...], Estimate] = {}
+    if not years:
+        nothing = undefined("yearly_rank_correlation", "the true values tell no years apart", method=BONETT_WRIGHT)
+        estimates = {(*key, ""): nothing for key in rank_correlation(ratings)}
+    for column in years:
+        assert truth is not None
+        of_year = replace(ratings, reference=truth.assign(value=truth[column]), _memory={})
+        for key, estimate in rank_correlation(of_year).items():
+            estimates[(*key, column.removeprefix(YEARLY))] = replace(estimate, metric="yearly_rank_correlation")
+    return Estimates(("judge", *ratings.within(), "year"), estimates)
+
+
+# --------------------------------------------------------------------------- which rules of its task does what a mode
+# Ratings of a generating protocol carry one row per text and rule: criterion "rule: <name>", response "kept" or what
+# breaks it. Merchant-risk paper, sec. 2.1: five dimensions, three codes per level, no figures, no jargon.
+
+
+RULE, KEPT, RATIONALE = "rule: ", "kept", "rationale"
+LONGEST = 400
+METHOD_RULES_KEPT = "share of texts, Clopper-Pearson interval"
+SHOWN = 5
+
+
+@measure(
+    "rules_kept", "rules kept", unit="share", bad="below", rank=295,
+    below="writes what the task forbids|write what the task forbids",
+    reading="Share of a model's texts that keep a rule of the task. Rules are checked by words: they find a mention, "
+    "not its sense.",
+)  # fmt: skip
+def rules_kept(ratings: Ratings) -> Estimates:
+    """Share of texts that keep a rule, by judge (who wrote them) and rule; `all` is the share that keeps every one.
+
+    Detail: `breaches`, the commonest ways to break it as [what, times], most frequent first, at most five; of `all`,
+    `texts`, the first few as [item, words, what they break]. Interval over texts as if they were independent. Empty
+    where no rules were checked.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"judge": "a", "item": ["i", "j"], "criterion": "rule: length",
+    ...                       "response": ["kept", "has 90 words"]})
+    >>> rules_kept(Ratings.of(frame)).of(judge="a", rule="length").value
+    0.5
+    """
+    table = ratings.table
+    rows = table[table["criterion"].str.startswith(RULE) & table["response"].notna()]
+    estimates: dict[tuple[str, ...], Estimate] = {}
+    for judge, mine in rows.groupby("rater", sort=False, observed=True):
+        for rule, of in mine.groupby("criterion", sort=False, observed=True):
+            kept = (of["response"] == KEPT).to_numpy()
+            broken = Counter(of.loc[~kept, "response"].astype(str)).most_common(SHOWN)
+            estimates[str(judge), str(rule).removeprefix(RULE)] = _share(kept, {"breaches": [list(b) for b in broken]})
+        text = mine.assign(kept=mine["response"] == KEPT).groupby(["item", "target", "repeat"], observed=True)["kept"]
+        estimates[str(judge), "all"] = _share(text.all().to_numpy(), {"texts": _first(table, str(judge), mine)})
+    return Estimates(("judge", "rule"), estimates)
+
+
+def _first(table: pd.DataFrame, judge: str, rules: pd.DataFrame) -> list[list[Any]]:
+    """The first texts that a model wrote, with what each breaks."""
+    texts = table[(table["rater"] == judge) & (table["criterion"] == RATIONALE) & table["response"].notna()]
+    broken = rules[rules["response"] != KEPT]
+    return [
+        [str(item), str(words)[:LONGEST], [str(why) for why in broken.loc[broken["item"] == item, "response"]]]
+        for item, words in zip(texts["item"].head(SHOWN), texts["response"].head(SHOWN), strict=True)
+    ]
+
+
+def _share(kept: Any, detail: dict[str, Any]) -> Estimate:
+    distribution = clustered_share(kept, np.arange(len(kept)))
+    return estimated(
+        "rules_kept",
+        float(kept.mean()),
+        distribution,
+        n=len(kept),
+        unit="share",
+        method=METHOD_RULES_KEPT,
+        detail=detail,
+    )

@@ -1,0 +1,219 @@
+"""Who writes best by the others' scores, and which judge is fairest to itself: the two rankings that the thesis on bias
+in LLM self-evaluation reads off its table (sec. 4.1).
+
+An author's score is what other judges give its texts: its own score of them has no part. A judge is the fairer, the
+nearer S - R and S - G are to 0 together; leniency counts as unfair by S - R and good work by S - G, which is why this
+ranks and decides nothing (see `recuse.metrics.self_preference`).
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from recuse.metrics.estimates import estimated, undefined
+from recuse.metrics.measure import Named, itself, measure, per_subject
+from recuse.metrics.own_text import missing_text, own_place, self_received_given
+from recuse.metrics.paired_items import paired_estimate, paired_test
+from recuse.metrics.self_preference import ALPHA, self_minus_given, self_minus_received
+from recuse.ratings import RatingArray, Ratings, mean_of
+from recuse.ratings.array import judges_array
+from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats
+from recuse.statistics.clusters import SHARE, clustered_share
+from recuse.statistics.paired import Paired
+
+__all__ = ["author_score", "distance_from_fair", "language_drift", "scripts", "significant_tests", "summary"]
+
+
+@measure(
+    "author_score", "score by the others", rank=355,
+    reading="Mean score of an author's texts by all judges but itself.",
+)  # fmt: skip
+@per_subject("target", itself)
+def author_score(part: Ratings) -> Iterator[Named]:
+    """Mean over items of the other judges' mean score of an author's text, by target and factor level. Detail: `rank`
+    among the targets, 1 for the best, ties sharing the better rank. Undefined for a target that nobody else scored.
+
+    >>> import pandas as pd
+    >>> rows = [("x", "a", 5.0), ("y", "a", 3.0), ("x", "b", 4.0), ("y", "b", 1.0)]
+    >>> frame = pd.DataFrame(rows, columns=["judge", "target", "score"]).assign(item="i")
+    >>> estimates = author_score(Ratings.of(frame, authors={"x": "a", "y": "b"}))
+    >>> [(estimates.of(target=name).value, estimates.of(target=name).detail["rank"]) for name in "ab"]
+    [(3.0, 2), (4.0, 1)]
+    """
+    array = judges_array(part)
+    own = array.columns(part.authors)
+    values: dict[str, Floats] = {}
+    for column, target in enumerate(array.targets):
+        others = np.array([place != column for place in own])
+        values[target] = mean_of(array.means[others, :, column], axis=0)
+    means = {target: float(np.nanmean(v)) for target, v in values.items() if np.isfinite(v).any()}
+    for target, per_item in values.items():
+        rank = 1 + sum(mean > means[target] + 1e-12 for mean in means.values()) if target in means else None
+        yield target, _mean(part, array, per_item, {"rank": rank}, "nobody else scored it")
+
+
+@measure(
+    "distance_from_fair", "distance from a fair judge", rank=356,
+    reading="How far S - R and S - G lie from 0 together; the smallest is the fairest judge of its own texts.",
+)  # fmt: skip
+def distance_from_fair(ratings: Ratings) -> Estimates:
+    """sqrt(mean(S - R)^2 + mean(S - G)^2), by judge and factor level, on items that have all three. Detail: both means,
+    and `rank`, 1 for the fairest. No interval: a distance is above 0 for a fair judge as well. Undefined for a judge
+    none of whose texts was judged, or that has no peer.
+
+    >>> import pandas as pd
+    >>> rows = [("x", "a", 5.0), ("x", "b", 3.0), ("y", "a", 5.0), ("y", "b", 3.0)]
+    >>> frame = pd.DataFrame(rows, columns=["judge", "target", "score"]).assign(item="i")
+    >>> distance_from_fair(Ratings.of(frame, authors={"x": "a"})).of(judge="x").detail["given"]
+    2.0
+    """
+    estimates: dict[tuple[str, ...], Estimate] = {}
+    for names, part in ratings.each():
+        array = judges_array(part)
+        judges: dict[str, tuple[float, float, int] | str] = {}
+        for judge in ratings.own():
+            judges[judge] = _distance(array, part, judge)
+        ranked = [float(np.hypot(*one[:2])) for one in judges.values() if not isinstance(one, str)]
+        for judge, one in judges.items():
+            about: dict[str, Any] = {"unit": getattr(part.scale, "unit", ""), "span": part.scale.span,
+                                     "method": "distance of two means from 0"}  # fmt: skip
+            if isinstance(one, str):
+                estimates[judge, *names] = undefined("distance_from_fair", one, **about)
+                continue
+            value = float(np.hypot(*one[:2]))
+            detail = {"received": one[0], "given": one[1], "rank": 1 + sum(v < value - 1e-12 for v in ranked)}
+            estimates[judge, *names] = Estimate(
+                metric="distance_from_fair", value=value, n=one[2], over="items", detail=detail, **about
+            )
+    return Estimates(("judge", *ratings.within()), estimates)
+
+
+def _distance(array: RatingArray, part: Ratings, judge: str) -> tuple[float, float, int] | str:
+    place = own_place(array, part.authors, judge)
+    if place is None:
+        return missing_text(array, judge)
+    s, r, g = self_received_given(array, *place)
+    there = np.isfinite(s - r) & np.isfinite(s - g)
+    if not there.any():
+        return "no item has its own score, a peer's and its score of another text"
+    return float((s - r)[there].mean()), float((s - g)[there].mean()), int(there.sum())
+
+
+def _mean(part: Ratings, array: RatingArray, values: Floats, detail: dict[str, Any], why: str) -> Estimate:
+    test = paired_test(values, array) if np.isfinite(values).any() else Paired.of([])
+    return paired_estimate("author_score", test, part, excluded=int(np.isnan(values).sum()), why=why, detail=detail)
+
+
+# --------------------------------------------------------------------------- how many tests of a family are significa
+
+
+METHOD = "paired t-tests, Holm over the family"
+
+
+@measure(
+    "significant_tests", "significant comparisons", unit="tests", rank=330,
+    reading="How many of the comparisons of own texts are significant by themselves, and after Holm's correction.",
+)  # fmt: skip
+def significant_tests(ratings: Ratings, alpha: float = ALPHA) -> Estimate:
+    """Number of S - R and S - G tests of these ratings with p below `alpha`, over all judges, factor levels and
+    criteria; n is the number of tests that could be made.
+
+    Detail: `significant`, `survive` (p_holm below alpha), `tests`, and `told`, the sentence. A count, without an
+    interval, and never undefined. Tests that could not be made are excluded and counted.
+
+    >>> import pandas as pd
+    >>> rows = [(j, t, f"i{k}", 3.0 + (j == t) + k % 2 * (t == "a") / 9) for j in "ab" for t in "abc" for k in range(9)]
+    >>> frame = pd.DataFrame(rows, columns=["judge", "target", "item", "score"])
+    >>> significant_tests(Ratings.of(frame, authors={"a": "a", "b": "b"})).detail["summary"]
+    '2 of 2 significant, all 2 survive Holm, 2 could not be made'
+    """
+    families = self_minus_received(ratings), self_minus_given(ratings)
+    every = [estimate.detail for family in families for estimate in family.values()]
+    made = [test for test in every if test.get("p") is not None]
+    counts = {
+        "significant": sum(test["p"] < alpha for test in made),
+        "survive": sum(test["p_holm"] < alpha for test in made),
+        "tests": len(made),
+    }
+    return Estimate(
+        metric="significant_tests", value=float(counts["significant"]), unit="tests", n=len(made),
+        n_excluded=len(every) - len(made), method=METHOD, note="a count, no interval",
+        detail={**counts, "alpha": alpha, "summary": summary(*families, alpha=alpha)},
+    )  # fmt: skip
+
+
+def summary(*families: Estimates, alpha: float = ALPHA) -> str:
+    """ "12 of 20 significant, all 12 survive Holm" over tests whose details hold `p` and `p_holm`; says so where a test
+    could not be made."""
+    tests = [estimate.detail for family in families for estimate in family.values()]
+    made = [test for test in tests if test.get("p") is not None]
+    significant = sum(test["p"] < alpha for test in made)
+    survive = sum(test["p_holm"] < alpha for test in made)
+    kept = f"all {survive} survive Holm" if survive == significant else f"{survive} survive Holm"
+    lacking = f", {len(tests) - len(made)} could not be made" if len(made) < len(tests) else ""
+    return f"{significant} of {len(made)} significant{f', {kept}' if significant else ''}{lacking}"
+
+
+# --------------------------------------------------------------------------- language drift
+# A model now and then slips into another language in the middle of a text (the thesis on bias in LLM self-evaluation,
+# sec. 3.3, note 9, saw a word of Chinese in an English lead). What a text may hold follows from the others: a letter
+# of a script that no other text on the same item has. A slip into a language of the same script is not found.
+
+
+@measure(
+    "language_drift", "words of another script", unit="share", rank=1030,
+    reading="Share of an author's texts that hold a letter of a script that no other text on the item has.",
+)  # fmt: skip
+def language_drift(ratings: Ratings) -> Estimates:
+    """By target, over its texts on items with another author's text. Detail: `items` where it drifted, with the
+    scripts. Clopper-Pearson interval. Undefined without texts, and where no other author wrote on its items.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"judge": "j", "item": "i", "target": ["a", "b"], "score": 3.0})
+    >>> said = ["The \u043c\u043e\u0441\u0442 opened.", "A bridge."]
+    >>> texts = pd.DataFrame({"item": "i", "target": ["a", "b"], "text": said})
+    >>> [language_drift(Ratings.of(frame, texts=texts)).of(target=name).value for name in "ab"]
+    [1.0, 0.0]
+    """
+    texts = ratings.texts
+    estimates: dict[tuple[str, ...], Estimate] = {}
+    known: dict[str, dict[str, frozenset[str]]] = {}
+    if texts is not None and "text" in texts:
+        for item, target, text in texts[["item", "target", "text"]].dropna().itertuples(index=False):
+            known.setdefault(str(item), {})[str(target)] = scripts(str(text))
+    for target in ratings.targets:
+        drifted: dict[str, list[str]] = {}
+        compared = []
+        for item, by_target in known.items():
+            others = [estimates for name, estimates in by_target.items() if name != target]
+            if target in by_target and others:
+                compared.append(item)
+                if extra := by_target[target] - frozenset().union(*others):
+                    drifted[item] = sorted(extra)
+        estimates[(target,)] = _share(compared, drifted)
+    return Estimates(("target",), estimates)
+
+
+@lru_cache(maxsize=4096)
+def scripts(text: str) -> frozenset[str]:
+    """The scripts of a text's letters, by the first word of their Unicode names: LATIN, CYRILLIC, CJK, ..."""
+    letters = {char for char in text if char.isalpha()}
+    return frozenset(unicodedata.name(char, "UNKNOWN").split()[0].split("-")[0] for char in letters)
+
+
+def _share(compared: list[str], drifted: dict[str, list[str]]) -> Estimate:
+    about: dict[str, Any] = {
+        "over": "items", "unit": "share", "span": 1.0, "method": SHARE, "detail": {"items": drifted},
+    }  # fmt: skip
+    if not compared:
+        why = "no item has the words of this author's text and of another's"
+        return undefined("language_drift", why, **about)
+    hits = np.array([item in drifted for item in compared])
+    share = clustered_share(hits, np.arange(len(hits)))
+    return estimated("language_drift", float(hits.mean()), share, n=len(hits), **about)

@@ -1,0 +1,302 @@
+"""AutoCalibrate's last step: of several lists of criteria, keep the one that fits the labels best, and say what it is
+worth on texts that had no part in the choice.
+
+A list chosen because it fits is fitted: its error on the texts that chose it flatters. So the texts come in two folds
+(`fold`: calibration, held_out), the choice is made on the first and the change is told on the second. Liu et al. 2023,
+arXiv:2309.13308; thesis on bias in LLM self-evaluation, sec. 1.2.3.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recuse.metrics.deviations import WELCH
+from recuse.metrics.estimates import THESE_TEXTS, estimated, number, undefined
+from recuse.metrics.measure import Named, itself, measure, per_part, per_subject
+from recuse.papers.self_preference.over_texts import axes_of, mean_over_texts, true_scores
+from recuse.ratings import Cells, RatingArray, Ratings, mean_of
+from recuse.ratings.array import array_of
+from recuse.ratings.criteria import TRUE, counted_criteria
+from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats
+from recuse.statistics.bounded import BOUNDED, bounded_mean
+from recuse.statistics.clusters import difference_of_means
+from recuse.statistics.contrasts import contrast
+from recuse.statistics.rank_correlation import spearman
+
+__all__ = ["calibrated_criteria", "escalation", "known_score_error"]
+
+
+CRITERIA, FOLD = "criteria", "fold"
+CHOOSING, TESTING = "calibration", "held_out"
+
+
+@measure(
+    "calibrated_criteria", "error change by inferred criteria", signed=True, rank=354,
+    reading="Distance from the labels by the judge's own criteria, chosen on other texts, less that by the given ones. "
+    "Below 0: it helps.",
+)  # fmt: skip
+@per_subject("judge", itself, CRITERIA)
+def calibrated_criteria(part: Ratings) -> Iterator[Named]:
+    """Mean over held-out texts of |own - label| - |given - label|, by judge; own criteria are those whose scores
+    correlate best with the labels on the calibration texts (the nearest to them where no correlation is defined).
+
+    The first level of factor `criteria` is the given ones. Detail: `chosen`; `calibration`, each list's correlation on
+    the texts that choose; `before` and `after` on the held-out ones. Undefined without labels (texts: true_<criterion>)
+    or folds, and without a held-out text scored both ways.
+
+    >>> import pandas as pd
+    >>> rows = [(c, i, s) for c, scores in {"given": [3, 3, 3, 3], "draft": [1, 5, 2, 4]}.items()
+    ...         for i, s in zip("abcd", scores)]
+    >>> frame = pd.DataFrame(rows, columns=["criteria", "item", "score"]).assign(judge="j")
+    >>> texts = pd.DataFrame({"item": list("abcd"), "target": "", "true_rating": [1, 5, 1, 5],
+    ...                       "fold": ["calibration"] * 2 + ["held_out"] * 2})
+    >>> estimates = calibrated_criteria(Ratings.of(frame, factors=["criteria"], texts=texts)).of(judge="j")
+    >>> estimates.value, estimates.detail["chosen"]
+    (-1.0, 'draft')
+    """
+    axes = axes_of(part)
+    arrays = {level: array_of(part.where(**{CRITERIA: level}), axes) for level in part.levels(CRITERIA)}
+    if not arrays:
+        return
+    first = next(iter(arrays.values()))
+    true, fold = true_scores(part, first), _folds(part, first)
+    for row, judge in enumerate(first.raters):
+        scores = {level: array.means[row] for level, array in arrays.items()}
+        yield judge, _estimate(part, first, scores, true, fold)
+
+
+def _folds(part: Ratings, array: RatingArray) -> NDArray[Any]:
+    """The fold of each text, (items, targets)."""
+    folds = np.full(array.shape[1:], "", dtype=object)
+    if part.texts is not None and FOLD in part.texts:
+        for item, target, fold in part.texts[["item", "target", FOLD]].dropna().itertuples(index=False):
+            if str(item) in array.items and str(target) in array.targets:
+                folds[array.items.index(str(item)), array.column(str(target))] = str(fold)
+    return folds
+
+
+def _estimate(
+    part: Ratings, array: RatingArray, scores: dict[str, Floats], true: Floats | None, fold: NDArray[Any]
+) -> Estimate:
+    given, *own = scores
+    metric, why = "calibrated_criteria", "no held-out text was scored by the given and by the chosen criteria"
+    about: dict[str, Any] = {"unit": getattr(part.scale, "unit", ""), "method": "none"}
+    if true is None or not (fold == CHOOSING).any():
+        return undefined(metric, "no labels, or no text that chooses (texts: true_<criterion>, fold)", **about)
+    fits = {level: _fit(scores[level], true, fold == CHOOSING) for level in own}
+    best = max(own, key=lambda level: fits[level], default=None)
+    if best is None:
+        return undefined(metric, "there are no criteria but the given ones", **about)
+    tested = fold == TESTING
+    before, after = (np.where(tested, np.abs(scores[level] - true), np.nan) for level in (given, best))
+    both = np.isfinite(after - before)
+    detail = {
+        "chosen": best, "calibration": {level: number(r) if np.isfinite(r) and abs(r) <= 1 else None
+                                        for level, r in fits.items()},
+        "before": number(float(before[both].mean())) if both.any() else None,
+        "after": number(float(after[both].mean())) if both.any() else None,
+    }  # fmt: skip
+    return mean_over_texts(
+        metric, after - before, array, part, why=why, span=part.scale.span, unit=part.scale.unit, detail=detail,
+        requested=tested & np.isfinite(true),
+    )  # fmt: skip
+
+
+def _fit(scores: Floats, true: Floats, chosen: NDArray[np.bool_]) -> float:
+    """Pearson's r with the labels; below every r, the nearer to them the better, where it is not defined."""
+    there = chosen & np.isfinite(scores) & np.isfinite(true)
+    x, y = scores[there], true[there]
+    if len(x) > 2 and x.std() > 1e-12 and y.std() > 1e-12:
+        return float(np.corrcoef(x, y)[0, 1])
+    if len(x) == 2 and x.std() > 1e-12 and y.std() > 1e-12:
+        return float(np.sign((x[1] - x[0]) * (y[1] - y[0])))
+    return -2.0 - (float(np.abs(x - y).mean()) if len(x) else 1e9)
+
+
+# --------------------------------------------------------------------------- escalation
+# A jury hands a text on where its members differ by more than a threshold. The threshold is set on labelled texts of
+# one half of the items, the largest with which the error of what is kept stays below a bound; what it does is told on
+# the other half, which had no part in it. Labels are what is true or what people say on average (thesis on bias in LLM
+# self-evaluation, sec. 2.4: labels by experts are what makes a bias harmful).
+
+
+BOUND = 0.1
+FEWEST = 4
+
+
+@measure(
+    "escalation", "error change by escalation", signed=True, rank=357,
+    reading="Distance of the jury's mean from the labels on texts that it keeps, less that on all, where texts that "
+    "its members differ about go to people. Below 0: it helps.",
+)  # fmt: skip
+@per_part(itself)
+def escalation(part: Ratings, bound: float = BOUND) -> Estimate:
+    """Error of the jury on the texts that it keeps less on all texts, on the second half of the items, in units of the
+    scale; by factor level. Texts whose members' range is above the threshold go to people. The threshold is the largest
+    range seen in the first half at which the mean error of what is kept is at most `bound` of the scale's range; where
+    there is none, the smallest range.
+
+    Detail: `threshold`; `escalated`, the share of texts of the second half; `before` and `after`. Undefined with fewer
+    than two judges or four labelled items, and where nothing is kept.
+
+    >>> import pandas as pd
+    >>> said = {"x": [1.0, 5, 1, 5], "y": [1.0, 1, 1, 1]}
+    >>> rows = [(j, i, s) for j, scores in said.items() for i, s in zip("abcd", scores)]
+    >>> frame = pd.DataFrame(rows, columns=["judge", "item", "score"])
+    >>> texts = pd.DataFrame({"item": list("abcd"), "target": "", "true_rating": [1, 5, 1, 5]})
+    >>> estimates = escalation(Ratings.of(frame, texts=texts)).of()
+    >>> estimates.value, estimates.detail["escalated"]
+    (-1.0, 0.5)
+    """
+    return _escalated(part, bound)
+
+
+def _escalated(part: Ratings, bound: float) -> Estimate:
+    array = part.array()
+    judged = array.means[~array.people]
+    labels = _labels(part, array)
+    there = np.isfinite(judged).all(axis=0) & np.isfinite(labels)
+    items = np.flatnonzero(there.any(axis=1))
+    about: dict[str, Any] = {
+        "over": "clusters", "clusters": part.clusters, "unit": part.scale.unit, "span": 2 * part.scale.span,
+        "method": BOUNDED,
+    }  # fmt: skip
+    if len(judged) < 2 or len(items) < FEWEST:
+        why = f"it takes two judges, and {FEWEST} items with labels that all of them scored"
+        return undefined("escalation", why, **about)
+    spread, error = judged.max(axis=0) - judged.min(axis=0), np.abs(judged.mean(axis=0) - labels)
+    first = there & np.isin(np.arange(len(there)), items[: len(items) // 2])[:, None]
+    rest = there & ~first
+    threshold = _threshold(spread[first], error[first], bound * part.scale.span)
+    kept = rest & (spread <= threshold + 1e-9)
+    detail: dict[str, Any] = {
+        "threshold": number(threshold), "escalated": number(1 - kept.sum() / rest.sum()),
+        "before": number(float(error[rest].mean())),
+    }  # fmt: skip
+    if not kept.any():
+        return undefined("escalation", "every text of the second half goes to people", detail=detail, **about)
+    detail["after"] = number(float(error[kept].mean()))
+    value = float(error[kept].mean() - error[rest].mean())
+    weights = np.where(kept, rest.sum() / kept.sum(), 0.0) - 1.0  # the difference of the means, as one mean over texts
+    values = (weights * error)[rest]
+    codes = np.unique(np.array(array.clusters), return_inverse=True)[1]
+    groups = np.broadcast_to(codes[:, None], rest.shape)[rest]
+    widest = float(np.abs(weights[rest]).max()) * part.scale.span
+    return estimated(
+        "escalation", value, bounded_mean(values, groups, (-widest, widest)), n=int(rest.sum()),
+        n_clusters=len(np.unique(groups)), detail=detail, **about,
+    )  # fmt: skip
+
+
+def _labels(part: Ratings, array: RatingArray) -> Floats:
+    """What is true of each text; where that is not known, people's mean, (items, targets)."""
+    true = true_scores(part, array)
+    if true is not None:
+        return true
+    if array.people.any():
+        return mean_of(array.means[array.people], axis=0)
+    return np.full(array.shape[1:], np.nan)
+
+
+def _threshold(spread: Floats, error: Floats, bound: float) -> float:
+    """The largest range at which what is kept has a mean error of at most `bound`, else the smallest range."""
+    ranges = np.unique(spread)
+    good = [value for value in ranges if error[spread <= value + 1e-9].mean() <= bound + 1e-9]
+    return float(max(good) if good else ranges[0])
+
+
+# --------------------------------------------------------------------------- error against a known score
+#     error(i, u) = s_iu - t_u
+#
+# Merchant-risk paper, Appendix A: completeness is a point per dimension and level, 25 in all; a text with 20 of them
+# deserves 8.0 of 10, whoever judges. Texts carry the right score of a criterion as
+# `true_<criterion>` (see `Ratings.texts`).
+
+
+OVER_TEXTS = "mean of score less right score over texts, cluster-robust t over items"
+
+
+@measure(
+    "known_score_error", "error against the known score", signed=True, rank=285, bad="both",
+    above="overrates what can be counted|overrate what can be counted",
+    below="underrates what can be counted|underrate what can be counted",
+    reading="Mean of a judge's score less the right score, on a criterion that can be counted.",
+)  # fmt: skip
+def known_score_error(ratings: Ratings) -> Estimates:
+    """Mean over texts of score minus right score, by judge, factor level and criterion.
+
+    Detail: `absolute`, the mean of |score - right|; `order`, Spearman's rho with the right scores, None where one side
+    is the same on all texts; `worst`, [item, target, score, right] of the text that is furthest off. Over repeats where
+    every target has one text (new replies on these texts), over texts otherwise. Undefined without a usable score of a
+    text whose right score is known.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"judge": "a", "item": ["i", "j"], "target": "t", "score": [9.0, 8.0]})
+    >>> texts = pd.DataFrame({"item": ["i", "j"], "target": "t", "true_rating": [8.0, 8.0]})
+    >>> known_score_error(Ratings.of(frame, texts=texts)).of(judge="a", criterion="rating").value
+    0.5
+    """
+    estimates: dict[tuple[str, ...], Estimate] = {}
+    for criterion in counted_criteria(ratings):
+        chosen = ratings.with_criterion(criterion)
+        for names, part in chosen.each():
+            cells = part.cells()
+            # The right score of each text of the cells, NaN where it is not known
+            column = TRUE + criterion
+            assert part.texts is not None
+            rows = part.texts[["item", "target", column]].drop_duplicates(["item", "target"])
+            texts = zip(rows["item"].astype(str), rows["target"].astype(str), strict=True)
+            known = dict(zip(texts, rows[column].astype(float), strict=True))
+            right = np.array(
+                [
+                    known.get((cells.item_names[i], cells.target_names[t]), math.nan)
+                    for i, t in zip(cells.items, cells.targets, strict=True)
+                ]
+            )
+            for judge in cells.judges:
+                estimates[(judge, *names, criterion)] = _error(cells, judge, right)
+    return Estimates(("judge", *ratings.factors, "criterion"), estimates)
+
+
+def _error(cells: Cells, judge: str, right: Floats) -> Estimate:
+    row = cells.row(judge)
+    errors = cells.mean[row] - right
+    used = np.isfinite(errors)
+    about: dict[str, Any] = {
+        "unit": cells.scale.unit, "span": cells.scale.span, "clusters": cells.clusters_called,
+        "over": cells.over, "method": WELCH if cells.fixed else OVER_TEXTS,
+        "n_excluded": int(cells.lost[row].sum()) if cells.fixed else int((~used).sum()),
+    }  # fmt: skip
+    if not used.any():
+        return undefined("known_score_error", "no text with a known score has a usable one of the judge", **about)
+    at = int(np.nanargmax(np.abs(errors).round(9)))
+    where = [cells.item_names[cells.items[at]], cells.target_names[cells.targets[at]]]
+    detail = {
+        "absolute": number(np.abs(errors[used]).mean()), "order": number(_order(cells.mean[row][used], right[used])),
+        "worst": [*where, number(cells.mean[row, at]), number(right[at])],
+    }  # fmt: skip
+    if not cells.fixed:
+        distribution = difference_of_means(errors, used, None, cells.clusters, step=cells.step)
+        if cells.over == "clusters":
+            about["n_clusters"] = len(np.unique(cells.clusters[used]))
+        n = len(np.unique(cells.items[used]))
+        return estimated("known_score_error", distribution.value, distribution, n=n, detail=detail, **about)
+    weights = np.zeros(cells.mean.shape)
+    weights[row, used] = 1 / used.sum()
+    over = contrast(weights, cells.mean, cells.variance, cells.count, thirds=cells.cubes, step=cells.step)
+    over = replace(over, value=over.value - float(right[used].mean()))
+    n = int(cells.count[row, used].sum())
+    return estimated("known_score_error", over.value, over, n=n, note=THESE_TEXTS, detail=detail, **about)
+
+
+def _order(scores: Floats, right: Floats) -> float:
+    if len(scores) < 3 or min(np.ptp(scores), np.ptp(right)) < 1e-9:
+        return math.nan
+    return float(spearman(scores, right))
