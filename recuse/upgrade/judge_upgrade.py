@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from recuse.gates import Gates
@@ -12,7 +12,8 @@ from recuse.metrics.human_ceiling import human_ceiling
 from recuse.metrics.measure import described
 from recuse.metrics.upgrade import Upgrade, measure_upgrade
 from recuse.metrics.upgrade.common_texts import Overlap, missing_as_unanswered, on_common_texts, overlap
-from recuse.ratings.ratings_table import PERSON
+from recuse.ratings.answers import COMPARED
+from recuse.ratings.ratings_table import JUDGE, PERSON
 from recuse.ratings.scale import Numeric
 from recuse.schema import Verdict
 from recuse.schema.number_text import brief, fixed
@@ -26,16 +27,75 @@ def judge_upgrade(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], *,
     places at which the candidate is asked.
 
     Where the judges do not have all texts in common: the candidate may replace the incumbent only if it may with every
-    text of the incumbent that it lacks counted as unanswered; it is worse only if it is on the texts of both."""
+    text of the incumbent that it lacks counted as unanswered; it is worse only if it is on the texts of both. What the
+    candidate alone was asked under (a further temperature) has nothing to be compared with and is left out; what the
+    incumbent alone was asked under must be named away, or a candidate could be asked only where it does well."""
+    missing, added = _conditions(upgrade)
+    if missing:
+        return not_comparable(upgrade.shown, (_not_asked(upgrade, missing),), upgrade.change)
+    upgrade = _without_conditions(upgrade, added)
     if reasons := upgrade.not_comparable:
         return not_comparable(upgrade.shown, reasons, upgrade.change)
     shared = overlap(upgrade)
     verdict = _decided_on_common_texts(gates, upgrade, subject, share, shared)
     return replace(
         verdict,
-        reasons=lambda: (*_left_out(shared, verdict), *_level(verdict), *_below_people(upgrade)),
+        reasons=lambda: (
+            *_left_out_conditions(upgrade, added), *_left_out(shared, verdict), *_level(verdict),
+            *_below_people(upgrade),
+        ),
         steps=lambda: tuple(_steps(verdict, _repaired(gates, upgrade, subject, share, verdict))),
     )
+
+
+Conditions = list[tuple[str, ...]]
+
+
+def _factors(upgrade: Upgrade) -> list[str]:
+    """What was varied for both judges, beside what measures compare themselves (the order of a pair)."""
+    return [name for name in upgrade.before.factors if name in upgrade.after.factors and name not in COMPARED]
+
+
+def _conditions(upgrade: Upgrade) -> tuple[Conditions, Conditions]:
+    """Combinations of factor levels that the incumbent alone was asked under, and that the candidate alone was; none
+    where the two have none in common."""
+    tables = (
+        ratings.table.loc[ratings.table["rater"] == judge, _factors(upgrade)].drop_duplicates()
+        for ratings, judge in ((upgrade.before, upgrade.incumbent), (upgrade.after, upgrade.candidate))
+    )
+    old, new = (set(table.itertuples(index=False, name=None)) for table in tables)
+    return (sorted(old - new), sorted(new - old)) if old & new else ([], [])
+
+
+def _without_conditions(upgrade: Upgrade, added: Conditions) -> Upgrade:
+    """The same without what judges of the candidate's line-up answered under these conditions."""
+    import pandas as pd
+
+    if not added:
+        return upgrade
+    table = upgrade.after.table
+    there = pd.MultiIndex.from_frame(table[_factors(upgrade)]).isin(added) & table["kind"].eq(JUDGE)
+    return replace(upgrade, after=replace(upgrade.after, table=table[~there], _memory={}), _memory={})
+
+
+def _not_asked(upgrade: Upgrade, missing: Conditions) -> str:
+    """Why the conditions of the incumbent alone keep the two from being compared, and the remedy."""
+    factors, first = _factors(upgrade), missing[0]
+    return (
+        f"{upgrade.candidate} was not asked under {_named(factors, first)}, as {upgrade.incumbent} was; if what both "
+        f"were asked under is enough, name it after each judge, as in {upgrade.incumbent},{factors[0]}=LEVEL"
+    )
+
+
+def _left_out_conditions(upgrade: Upgrade, added: Conditions) -> Iterator[str]:
+    """That the candidate has answers which nothing can be compared with."""
+    if added:
+        conditions = "; ".join(_named(_factors(upgrade), levels) for levels in added)
+        yield f"{upgrade.candidate} was also asked under {conditions}: left out, since {upgrade.incumbent} was not"
+
+
+def _named(factors: Sequence[str], levels: Sequence[str]) -> str:
+    return ", ".join(f"{name} {level}" for name, level in zip(factors, levels, strict=True))
 
 
 def _decided_on_common_texts(

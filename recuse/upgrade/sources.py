@@ -142,16 +142,25 @@ def _recorded(suite: Suite, elicitation: Elicitation) -> Part:
 
 
 def pair_up(sources: Sequence[Source], names: Sequence[str], change: Sequence[str]) -> Iterator[tuple[Part, Upgrade]]:
-    """Every part of the sources on which both judges were asked, with the upgrade to decide there."""
+    """Every part of the sources on which both judges were asked, with the upgrade to decide there. A judge may be named
+    with the levels it was asked under: "gpt,prompt=short,temp=0"."""
     old, new = sources[0], sources[-1]
-    incumbent, candidate = names or _only(old, new)
-    for source, judge in ((old, incumbent), (new, candidate)):
-        if judge not in source.judges:
-            raise RecuseError(f"{source.path.name} has no judge {judge}; it has {', '.join(source.judges)}")
+    given = names or _only(old, new)
+    (incumbent, held), (candidate, asked) = _judge_and_levels(old, given[0]), _judge_and_levels(new, given[1])
     declared = tuple(change) or (new.changes.get(candidate, ("model",)) if new is old else ("model",))
     for before, after in _matching(old, new):
-        if upgrade := _upgrade(before, after, incumbent, candidate, declared):
+        if upgrade := _upgrade(before, after, incumbent, candidate, declared, held, asked):
             yield after, upgrade
+
+
+def _judge_and_levels(source: Source, given: str) -> tuple[str, dict[str, str]]:
+    """ "gpt,prompt=short" as the judge's name and its levels by factor; a name of the source as it is."""
+    if given in source.judges:
+        return given, {}
+    judge, *levels = given.split(",")
+    if judge not in source.judges or not all("=" in level for level in levels):
+        raise RecuseError(f"{source.path.name} has no judge {given}; it has {', '.join(source.judges)}")
+    return judge, {name: level for name, _, level in (one.partition("=") for one in levels)}
 
 
 def _only(old: Source, new: Source) -> tuple[str, str]:
@@ -187,17 +196,29 @@ def _matching(old: Source, new: Source) -> Iterator[tuple[Part, Part]]:
     yield from pairs
 
 
-def _upgrade(before: Part, after: Part, incumbent: str, candidate: str, change: tuple[str, ...]) -> Upgrade | None:
-    """None where one of the two was not asked there."""
+def _upgrade(
+    before: Part, after: Part, incumbent: str, candidate: str, change: tuple[str, ...], held: Mapping[str, str],
+    asked: Mapping[str, str],
+) -> Upgrade | None:  # fmt: skip
+    """None where one of the two was not asked there; `held` and `asked`: the levels that each is compared under."""
     old, new = before.ratings(incumbent), after.ratings(candidate)
     if incumbent not in old.judges or candidate not in new.judges:
         return None
-    if old is new:
-        if incumbent == candidate:
-            raise RecuseError(f"an upgrade is between two judges; {candidate} was named as both")
+    if old is new and incumbent == candidate and held == asked:
+        raise RecuseError(f"an upgrade is between two judges; {candidate} was named as both")
+    if old is new and incumbent != candidate:
         old, new = old.without(candidate), new.without(incumbent)
     return Upgrade(
-        old, incumbent, new, candidate, change=change,
+        _under(old, held), incumbent, _under(new, asked), candidate, change=change,
         settings=(before.settings(incumbent), after.settings(candidate)),
         calls=(before.calls(incumbent), after.calls(candidate)),
     )  # fmt: skip
+
+
+def _under(ratings: Ratings, levels: Mapping[str, str]) -> Ratings:
+    """The ratings at these levels of their factors."""
+    for factor, level in levels.items():
+        if level not in ratings.levels(factor):
+            known = "; ".join(f"{name}: {', '.join(ratings.levels(name))}" for name in ratings.factors) or "nothing"
+            raise RecuseError(f"{factor}={level}: nobody was asked so; what was varied is {known}")
+    return ratings.where(**levels) if levels else ratings

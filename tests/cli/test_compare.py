@@ -284,3 +284,51 @@ def test_a_panel_known_from_printed_statistics_is_not_compared(recuse):
     found = recuse("compare", panel, "deepseek-chat", "sonar-reasoning-pro")
     assert found.code != 0
     assert "not measured: the source gives no pairs" in found.err
+
+
+# --------------------------------------------------------------------------- judges that were asked in several ways
+
+
+@pytest.fixture
+def asked_in_several_ways(tmp_path):
+    """A file in which v1 was asked by the prompt `short`, v2 by `short` and `long`; by `long` it is never right."""
+    rows = ["ticket,prompt,judge,verdict,anna"]
+    for k in range(ITEMS):
+        right = "pass" if k % 2 else "fail"
+        given = {("v1", "short"): right, ("v2", "short"): right, ("v2", "long"): "fail" if k % 2 else "pass"}
+        rows += [f"t{k},{prompt},{judge},{verdict},{right}" for (judge, prompt), verdict in given.items()]
+    path = tmp_path / "ways.csv"
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+WAYS = ("--rater", "judge", "--value", "verdict", "--factors", "prompt", "--people", "anna")
+
+
+def test_what_the_candidate_alone_was_asked_is_left_out_and_named(recuse, asked_in_several_ways):
+    found = recuse("compare", asked_in_several_ways, "v1", "v2", *WAYS)
+    assert "v2 was also asked under prompt long: left out, since v1 was not" in found.out
+    assert not found.first.startswith("Do not replace")
+
+
+def test_a_candidate_that_was_not_asked_as_the_judge_in_use_was_is_not_compared(recuse, asked_in_several_ways):
+    """Otherwise it could be asked only where it does well. The printed remedy compares them."""
+    found = recuse("compare", asked_in_several_ways, "v2", "v1", *WAYS)
+    assert found.code == 3
+    assert found.first.startswith("v2 and v1 cannot be compared: v1 was not asked under prompt long, as v2 was; ")
+    assert "as in v2,prompt=LEVEL" in found.first
+    assert recuse("compare", asked_in_several_ways, "v2,prompt=short", "v1,prompt=short", *WAYS).code != 3
+
+
+def test_one_judge_by_two_prompts(recuse, asked_in_several_ways):
+    found = recuse("compare", asked_in_several_ways, "v2,prompt=short", "v2,prompt=long", *WAYS)
+    assert (found.code, found.first.partition(":")[0]) == (1, "Do not replace v2 before by v2 after")
+    same = recuse("compare", asked_in_several_ways, "v2,prompt=long", "v2,prompt=long", *WAYS)
+    assert "an upgrade is between two judges" in same.err
+
+
+@pytest.mark.parametrize(("given", "named"), [("v2,prompt=terse", "prompt: short, long"), ("v2,terse", "v1, v2")])
+def test_a_level_that_nobody_was_asked_at(recuse, asked_in_several_ways, given, named):
+    found = recuse("compare", asked_in_several_ways, "v1", given, *WAYS)
+    assert found.code == 3
+    assert named in found.err

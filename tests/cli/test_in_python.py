@@ -16,7 +16,7 @@ from recuse.suite.shipped import shipped_evals
 
 ROOT = Path(__file__).parents[2]
 TWO_BY_TWO = ROOT / "tests" / "cli" / "two_judges_two_people.csv"
-PAIRS = ROOT / "fixtures" / "ratings" / "vicuna80_pairs.csv.gz"
+PAIRS = ROOT / "fixtures" / "ratings" / "vicuna80.csv.gz"
 
 
 def long_table(folder: Path) -> Path:

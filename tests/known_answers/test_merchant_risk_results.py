@@ -65,15 +65,6 @@ def measured(results: Mapping[str, Any], metric: str, **subject: str) -> Mapping
     return first
 
 
-def decided(results: Mapping[str, Any], gate: str, **subject: str) -> Mapping[str, Any]:
-    (found,) = (
-        verdict["estimate"]
-        for verdict in results["verdicts"]
-        if verdict["gate"] == gate and verdict["subject"].items() >= subject.items()
-    )
-    return found
-
-
 @pytest.mark.parametrize("condition", CONDITIONS)
 @pytest.mark.parametrize("source", SOURCES)
 def test_every_score_and_both_biases_of_every_cell(results: Mapping[str, Any], condition: str, source: str) -> None:
@@ -105,7 +96,7 @@ def test_self_bias(results: Mapping[str, Any], condition: str, expected: list[fl
 def test_bias_gone_without_names_unrounded(results: Mapping[str, Any]) -> None:
     shown, hidden = scores("attributed", "total"), scores("anonymized", "total")
     expected = [float(100 * (1 - abs(peer_bias(hidden, j, j)) / abs(peer_bias(shown, j, j)))) for j in JUDGES]
-    details = [decided(results, "name_effect", judge=judge)["detail"] for judge in JUDGES]
+    details = [measured(results, "name_effect", judge=judge)["detail"] for judge in JUDGES]
     assert [detail["gone_pct"] for detail in details] == pytest.approx(expected)
     assert [round(value, 1) for value in expected] == [10.4, 27.3, 14.8, 49.2, 31.0]
     assert all(detail["direction_kept"] for detail in details)
@@ -131,11 +122,11 @@ def test_ground_truth_correlations_and_their_p_values(results: Mapping[str, Any]
         "gpt-5.1": (0.56, 0.05),
     }
     for judge, (rho, below) in bands.items():
-        found = decided(results, "ground_truth", judge=judge)
+        found = measured(results, "rank_correlation", judge=judge)
         assert found["value"] == pytest.approx(rho, abs=0.005)
         assert found["detail"]["p_t"] < below
         assert found["n"] == 15
-    sonar = decided(results, "ground_truth", judge="perplexity-sonar")
+    sonar = measured(results, "rank_correlation", judge="perplexity-sonar")
     assert sonar["value"] == pytest.approx(0.49, abs=0.005)
     assert sonar["detail"]["p_t"] == pytest.approx(0.063, abs=0.001)
     assert sonar["detail"]["p_permutation"] == pytest.approx(0.068, abs=0.001)
