@@ -31,6 +31,8 @@ __all__ = ["CriterionAnswers", "read_answers"]
 
 PLACE, RANKS, HALF = r"(?i)\d+\s*(?:st|nd|rd|th)", ("rank", "place", "ranking", "placement"), 0.5
 TEXTS_RANKED, RANKINGS = 3, 20
+GREATEST = 1e15
+"""Numbers of this size are ids or slips, and nobody's ratings."""
 FREE_TEXT = 60
 """A column with more different labels than this holds sentences, not ratings."""
 STRICT = 2
@@ -98,6 +100,7 @@ def _numbers(part: pd.DataFrame, criterion: str, declared: str, place: Place) ->
     if given is not None and not isinstance(given, Numeric):
         return None
     values = as_numbers(part["cell"])
+    values = values.where(values.abs() < GREATEST)
     share = float(values.notna().mean()) if len(values) else 0.0
     if given is None and set(values.dropna().unique()) <= {0.0, 1.0} and share == 1.0:
         whole = not part["cell"].astype(str).str.contains(".", regex=False).any()
@@ -152,7 +155,7 @@ def _are_places(part: pd.DataFrame, values: pd.Series[float], criterion: str) ->
     if bool(whole.all()) and top >= TEXTS_RANKED and groups.ngroups >= RANKINGS:
         raise RecuseError(
             f"{criterion}: everybody gives the texts of an item 1 to {top:g}, each once, so these are places in a "
-            f"ranking; say which is best: --scale {top:g}-1 if 1 is, --scale 1-{top:g} if {top:g} is"
+            f"ranking; say which is best: --scale \"1-{top:g} lowest best\" if 1 is, --scale 1-{top:g} if {top:g} is"
         )
     return False
 
@@ -162,6 +165,9 @@ def _labels(part: pd.DataFrame, criterion: str, declared: str, place: Place) -> 
     same = {} if declared else same_verdicts(labels.drop_duplicates())
     labels = labels.replace(same) if same else labels
     counts = labels.value_counts()
+    if (huge := as_numbers(labels).abs().ge(GREATEST)).any():
+        cell, column = part.loc[huge, ["cell", "column"]].iloc[0]
+        raise RecuseError(f"{criterion}: column {column} holds {shown(cell)}, which is no rating; empty such cells")
     if declared:
         scale = scale_from_text(declared)
         strange = set(map(str, counts.index)) - set(scale.options) if not isinstance(scale, Numeric) else set()

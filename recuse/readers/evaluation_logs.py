@@ -28,12 +28,11 @@ the nearer. Outputs are shown to the annotator in an order that the file does no
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from recuse.readers.opening import SHOWN, Fault, shown
+from recuse.readers.opening import SHOWN, Fault, parsed, shown
 from recuse.readers.raw_table import ToolLog
 from recuse.security.sanitize import shortened
 
@@ -83,7 +82,7 @@ def _cases(value: Any) -> list[Any]:
 def _cached(case: str, entry: Mapping[str, Any]) -> dict[str, Any]:
     """A test case of the cache, which is named by its input."""
     try:
-        asked = json.loads(case)
+        asked = parsed(case)
     except ValueError:
         asked = {}
     metrics = [metric.get("metric_data") or {} for metric in entry.get("cached_metrics_data") or ()]

@@ -21,14 +21,13 @@ person, the version of a model a judge. Cancelled annotations are no answers."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recuse.readers.opening import SHOWN, Fault
+from recuse.readers.opening import SHOWN, Fault, parsed
 from recuse.readers.raw_table import RawTable, ToolLog, cell_text
 
 if TYPE_CHECKING:
@@ -162,8 +161,8 @@ def _nested(record: Mapping[str, str], question: str) -> Iterator[tuple[str, str
 
 def _list(cell: str) -> list[Any]:
     try:
-        value = json.loads(cell) if cell else []
-    except (json.JSONDecodeError, RecursionError):
+        value = parsed(cell) if cell else []
+    except ValueError:
         return []
     return value if isinstance(value, list) else []
 

@@ -81,7 +81,7 @@ def read_file(
     given = {k: v for k, v in given.items() if v}
     raw = in_the_same_words(raw, str(given.get("same") or kept.get("same", "")))
     everybody_named = all(given.get(kind) or kept.get(kind) for kind in ("people", "judges"))
-    raw, known, shaped = _in_shape(raw, named=everybody_named)
+    raw, known, shaped = _in_shape(raw, str(given.get("rater") or kept.get("rater", "")), named=everybody_named)
     columns = [str(name) for name in raw.frame.columns]
     saved = given_mapping(kept, columns, saved_path(path).name)
     roles = {**known, **saved, **given_mapping(given, columns, path.name)}
@@ -111,13 +111,13 @@ def read_file(
     )  # fmt: skip
 
 
-def _in_shape(raw: RawTable, *, named: bool) -> tuple[RawTable, dict[str, Any], list[str]]:
+def _in_shape(raw: RawTable, rater: str, *, named: bool) -> tuple[RawTable, dict[str, Any], list[str]]:
     """The table with one answer a cell, whatever its tool or form made of it; roles of columns that are known by that,
     and notes."""
     raw, counted = without_counts(raw, named=named)
     raw, fields = with_fields_of_json(raw)
     raw, known, export = as_exported(raw)
-    raw, turned, by_rater = as_rows(raw)
+    raw, turned, by_rater = as_rows(raw, rater)
     raw, ranked = with_places(raw)
     return raw, {**known, **turned}, [*counted, *fields, *export, *by_rater, *ranked]
 

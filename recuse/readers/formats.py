@@ -17,7 +17,15 @@ from recuse.readers.exports import LABEL_STUDIO
 from recuse.readers.inspect_log import ENDING, INSPECT, unpacked_log
 from recuse.readers.openai_logs import BATCH, CHAT_LOG
 from recuse.readers.opening import Opened, open_file
-from recuse.readers.raw_table import RawTable, delimited, from_frame, from_records, parquet, parse_json
+from recuse.readers.raw_table import (
+    RawTable,
+    check_bounds,
+    delimited,
+    from_frame,
+    from_records,
+    parquet,
+    parse_json,
+)  # fmt: skip
 from recuse.readers.xlsx import is_xlsx, sheet_as_text
 from recuse.schema import RecuseError
 
@@ -43,9 +51,9 @@ def read_source(source: Path | str | pd.DataFrame, reader: str = "") -> tuple[Op
     """A file or a data frame as a table of strings. An index that has a name is a column."""
     if isinstance(source, Path | str):
         opened = open_file(Path(source))
-        return opened, read_raw(opened, reader)
+        return opened, check_bounds(read_raw(opened, reader))
     named = any(name is not None for name in source.index.names)
-    raw = from_frame(FRAME, source.reset_index() if named else source, "a data frame")
+    raw = check_bounds(from_frame(FRAME, source.reset_index() if named else source, "a data frame"))
     content = raw.frame.to_csv(index=False).encode("utf-8", "surrogatepass")
     return Opened(FRAME, str(FRAME), content, hashlib.sha256(content).hexdigest(), ()), raw
 
@@ -76,11 +84,13 @@ def _from_json(
     opened: Opened, value: Any, lines: list[int] | None, notes: tuple[str, ...], reader: str
 ) -> RawTable:  # fmt: skip
     for name, log in LOGS.items():
-        if reader == name or (not reader and log.recognises(value)):
+        try:
+            if not (reader == name or (not reader and log.recognises(value))):
+                continue
             records, faults = log.records(value, opened.path)
-            return from_records(
-                opened.path, records, notes=(*notes, f"{log.called}"), made_by=name, faults=faults
-            )  # fmt: skip
+        except (AttributeError, TypeError, KeyError, IndexError) as error:
+            raise RecuseError(f"{opened.path} is not as {log.called} is written: {error}; export it again") from error
+        return from_records(opened.path, records, notes=(*notes, log.called), made_by=name, faults=faults)
     if isinstance(value, dict):
         value, rows = _rows_within(value, opened)
         notes = (*notes, rows)

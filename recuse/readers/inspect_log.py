@@ -10,14 +10,13 @@ A packed log is a zip archive with a header and one file per sample, compressed 
 from __future__ import annotations
 
 import io
-import json
 import struct
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from recuse.readers.opening import MAX_BYTES, SHOWN, Fault, Opened, shown
+from recuse.readers.opening import SHOWN, Fault, Opened, parsed, shown, within_bounds
 from recuse.readers.raw_table import ToolLog
 from recuse.schema import RecuseError
 
@@ -107,14 +106,14 @@ def unpacked_log(opened: Opened) -> dict[str, Any]:
         with zipfile.ZipFile(io.BytesIO(opened.data)) as archive:
             members = {m.filename: m for m in archive.infolist()}
             names = [name for name in members if name.startswith("samples/") and name.endswith(".json")]
-            if sum(members[name].file_size for name in names) > MAX_BYTES:
-                raise RecuseError(f"{opened.path} unpacks to more than {MAX_BYTES / 1e9:.1f} GB; split it")
             header = next((name for name in ("header.json", "_journal/start.json") if name in members), "")
-            head = json.loads(_content(archive, members[header], opened)) if header else {}
-            samples = [json.loads(_content(archive, members[name], opened)) for name in sorted(names)]
+            read = [header, *names] if header else names
+            within_bounds(opened.path, sum(members[name].file_size for name in read), len(opened.data))
+            head = parsed(_content(archive, members[header], opened)) if header else {}
+            samples = [parsed(_content(archive, members[name], opened)) for name in sorted(names)]
     except (zipfile.BadZipFile, ValueError, EOFError, struct.error) as error:
         raise RecuseError(f"{opened.path}: the packed Inspect log is damaged ({error}); {CONVERT}") from error
-    return {"eval": head.get("eval") or {}, "samples": samples}
+    return {"eval": head.get("eval") if isinstance(head, dict) else None, "samples": samples}
 
 
 def _content(archive: zipfile.ZipFile, member: zipfile.ZipInfo, opened: Opened) -> bytes:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from recuse.readers.column_names import NAMES, plain
+from recuse.readers.opening import parsed
 from recuse.readers.raw_table import RawTable, cell_text
 
 if TYPE_CHECKING:
@@ -81,8 +82,8 @@ def _object(cell: str) -> dict[str, Any] | None:
 
 def _decoded(text: str) -> dict[str, Any] | None:
     try:
-        value = json.loads(text)
-    except (json.JSONDecodeError, RecursionError):
+        value = parsed(text)
+    except ValueError:
         return None
     return value if isinstance(value, dict) else None
 
@@ -95,7 +96,7 @@ def _objects(cell: str) -> list[dict[str, Any] | None]:
         try:
             value, end = decoder.raw_decode(cell, at)
             found.append(value)
-        except (json.JSONDecodeError, RecursionError):
+        except (ValueError, RecursionError):
             return []
         at = cell.find("{", end)
     return found

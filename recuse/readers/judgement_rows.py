@@ -9,6 +9,7 @@ import numpy as np
 
 from recuse.readers.column_names import is_derived, is_judge, is_person, plain, rater_name
 from recuse.readers.mapping import ColumnMapping
+from recuse.readers.opening import shown
 from recuse.schema import RecuseError
 from recuse.security.sanitize import visible
 
@@ -19,6 +20,8 @@ __all__ = ["lengthened", "named", "with_kinds"]
 
 LONGEST = 40
 """Names of what met in a pair are shorter than this on average; longer ones are the texts themselves."""
+MOST_JUDGES = 200
+"""Every judge is compared with every other."""
 CODED = 120
 """Items whose names are longer than this on average are texts, and are called by number."""
 
@@ -158,6 +161,11 @@ def with_kinds(long: pd.DataFrame, mapping: ColumnMapping) -> tuple[pd.DataFrame
     said |= {_rater_named(name, raters, "person"): "person" for name in mapping.people}
     own_kinds = _kind_by_rater(long) if mapping.kind else {}
     kinds, notes = _guessed(raters, {**own_kinds, **said})
+    if (judges := sum(kind == "judge" for kind in kinds.values())) > MOST_JUDGES:
+        raise RecuseError(
+            f"{judges:,} judges ({', '.join(map(shown, raters[:3]))}, ...); up to {MOST_JUDGES} are read. If they "
+            "are people, say so (a column kind, or --people); if another column names the judge, say --rater COLUMN"
+        )
     derived = [r for r in raters if is_derived(r) and kinds[r] == "person" and r not in said]
     if derived and sum(kind == "person" for kind in kinds.values()) - len(derived) > 1:
         long = long[~long["rater"].isin(derived)].reset_index(drop=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -16,6 +17,9 @@ from recuse.schema import RecuseError
 __all__ = ["ColumnMapping", "given_mapping", "saved_mapping", "saved_path"]
 
 LISTS = ("item", "value", "repeats", "judges", "people", "factors", "slices", "ignore", "use")
+LONGEST = 1 << 20
+DEEP = re.compile(r"""(?<![\w-])(?:[\w-]++|"[^"\n]*"|'[^'\n]*')(?:\s*\.\s*(?:[\w-]++|"[^"\n]*"|'[^'\n]*')){30}""")
+"""A file of so many characters, and names within names so deep, are no mapping and take tomllib gigabytes."""
 SETTINGS = ("scale", "same", "positive", "threshold", "truth", "sampled")
 """What is no column."""
 
@@ -126,6 +130,8 @@ def given_mapping(given: Mapping[str, Any], columns: Sequence[str], place: str) 
         )
     checked: dict[str, Any] = {}
     for role, value in given.items():
+        if wrong := _not_as_wanted(role, value):
+            raise RecuseError(f"{place}: {role} is {wrong}; got {shown(value)}")
         if role == "raters":
             value = {str(n): (c,) if isinstance(c, str) else tuple(c) for n, c in dict(value).items()}
             named = [c for cs in value.values() for c in cs]
@@ -146,6 +152,26 @@ def given_mapping(given: Mapping[str, Any], columns: Sequence[str], place: str) 
     return checked
 
 
+def _not_as_wanted(role: str, value: Any) -> str:
+    """What a role is given as, where `value` is not that; "" where it is."""
+
+    def names(value: Any) -> bool:
+        several = isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
+        return several or isinstance(value, str)
+
+    if role in ("raters", "criteria"):
+        each, of = (names, "columns") if role == "raters" else (lambda one: isinstance(one, str), "criterion")
+        fits, wanted = isinstance(value, Mapping) and all(map(each, value.values())), f"a table of names with {of}"
+    elif role in LISTS:
+        fits, wanted = names(value), "a name or a list of names"
+    elif role == "sampled":
+        fits, wanted = isinstance(value, bool), "true or false"
+    else:
+        kinds = str | int | float if role in ("scale", "threshold") else str
+        fits, wanted = isinstance(value, kinds) and not isinstance(value, bool), "a text"
+    return "" if fits else wanted
+
+
 def saved_path(path: Path) -> Path:
     """tickets.recuse.toml for tickets.csv or tickets.csv.gz."""
     from recuse.readers.opening import stem_of
@@ -159,8 +185,11 @@ def saved_mapping(path: Path) -> dict[str, Any]:
     if not saved.is_file():
         return {}
     try:
-        return tomllib.loads(saved.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        text = saved.read_text(encoding="utf-8")
+        if len(text) > LONGEST or DEEP.search(text):
+            raise ValueError("names within names without end, or more than a megabyte")
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
         raise RecuseError(f"{saved}: {error}; mend it, or delete it and check again with --save") from error
 
 

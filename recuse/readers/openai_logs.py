@@ -16,14 +16,13 @@ message of the user."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from recuse.readers.column_names import NAMES, plain
-from recuse.readers.opening import SHOWN, Fault, shown
+from recuse.readers.opening import SHOWN, Fault, parsed, shown
 from recuse.readers.raw_table import ToolLog
 
 __all__ = ["BATCH", "CHAT_LOG"]
@@ -82,8 +81,8 @@ def ratings_in(text: str) -> Iterator[dict[str, Any]]:
     """Criterion, value and reason of each rating in a reply; nothing where there is none."""
     inner = re.sub(r"^```(?:json)?\s*|\s*```$", "", text.strip())
     try:
-        value = json.loads(inner)
-    except (json.JSONDecodeError, RecursionError):
+        value = parsed(inner)
+    except ValueError:
         value = None
     if isinstance(value, Mapping):
         reason = next((str(v) for k, v in value.items() if plain(str(k)) in NAMES["reason"]), "")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
+import re
 import zipfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -16,7 +18,9 @@ from recuse.security.sanitize import shortened, visible
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MAX_BYTES", "Fault", "Opened", "Place", "fault_in", "open_file", "shown", "stem_of"]
+__all__ = [
+    "MAX_BYTES", "Fault", "Opened", "Place", "fault_in", "open_file", "parsed", "shown", "stem_of", "within_bounds",
+]  # fmt: skip
 
 MAX_BYTES = 1 << 30
 """No file is unpacked beyond this."""
@@ -44,6 +48,8 @@ class Opened:
         if "\x00" in text:
             line = text.count("\n", 0, text.index("\x00")) + 1
             raise RecuseError(f"{self.path}: line {line} holds a NUL byte, so this is no text; save it again as UTF-8")
+        if "\r" in text:
+            text = text.replace("\r\n", "\n").replace("\r", "\n")
         return text, (note,) if note else ()
 
 
@@ -110,13 +116,36 @@ def _bounded(stream: IO[bytes], packed: int, path: Path) -> bytes:
     parts, size = [], 0
     while part := stream.read(CHUNK):
         size += len(part)
-        if size > MAX_BYTES or (size > FREE and size > MAX_RATIO * packed):
-            raise RecuseError(
-                f"{path} unpacks to more than {size / 1e6:.0f} MB from {packed / 1e6:.3g} MB; that is no table of "
-                "ratings. Unpack it yourself if it is"
-            )
+        within_bounds(path, size, packed)
         parts.append(part)
     return b"".join(parts)
+
+
+def within_bounds(path: Path, size: int, packed: int) -> None:
+    """`RecuseError` where `packed` bytes unpack to a `size` that no ratings have."""
+    if size > MAX_BYTES or (size > FREE and size > MAX_RATIO * packed):
+        raise RecuseError(
+            f"{path} unpacks to more than {size / 1e6:.0f} MB from {packed / 1e6:.3g} MB; that is no table of "
+            "ratings. Unpack it yourself if it is"
+        )
+
+
+def parsed(text: str | bytes) -> Any:
+    """The value that JSON text holds. `ValueError` for what is none, nests without end, has a number of thousands of
+    digits, or half of a character (a lone surrogate such as \\ud800), which no file can hold."""
+    try:
+        value = json.loads(text)
+        if re.search(r"\\[uU][dD][89a-fA-F]", text) if isinstance(text, str) else b"\\u" in text:
+            json.dumps(value, ensure_ascii=False).encode()
+    except RecursionError as error:
+        raise ValueError("lists or objects are nested too deeply") from error
+    except UnicodeEncodeError as error:
+        raise ValueError(f"half of a character ({error.object[error.start]!a}) stands in it") from error
+    except ValueError as error:
+        if type(error) is ValueError:  # of int(), which advises to lift Python's limit
+            raise ValueError("a number of thousands of digits stands in it") from error
+        raise
+    return value
 
 
 MARKS = ((b"\xef\xbb\xbf", "utf-8-sig", ""), (b"\xff\xfe", "utf-16", "UTF-16"), (b"\xfe\xff", "utf-16", "UTF-16"))

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,14 +14,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recuse.readers.header_lines import find_header, without_totals
-from recuse.readers.opening import Fault, Opened, shown
+from recuse.readers.opening import Fault, Opened, parsed, shown
 from recuse.schema import RecuseError
 from recuse.security.sanitize import visible
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["RawTable", "ToolLog", "cell_text", "delimited", "from_frame", "from_records", "parquet", "parse_json"]
+__all__ = [
+    "RawTable", "ToolLog", "cell_text", "check_bounds", "delimited", "from_frame", "from_records", "parquet",
+    "parse_json",
+]  # fmt: skip
 
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 DEPTH = 3
@@ -87,8 +91,10 @@ def delimited(opened: Opened) -> RawTable:
     import pandas as pd
 
     text, notes = opened.text()
+    _check_lines(text, opened.path)
     separator = _separator(text)
     found = find_header(text, separator)
+    within_cells(opened.path, 0, len(found.cells))
     text, header = found.text, _names(found.cells, opened.path)
     try:
         frame = pd.read_csv(
@@ -118,18 +124,20 @@ def parse_json(opened: Opened) -> tuple[Any, list[int] | None, tuple[str, ...]]:
     what is no JSON."""
     text, notes = opened.text()
     try:
-        return json.loads(text), None, notes
-    except (json.JSONDecodeError, RecursionError) as error:
+        return parsed(text), None, notes
+    except ValueError as error:
+        if not isinstance(error, json.JSONDecodeError):
+            raise RecuseError(f"{opened.path}: {error}; write it again without") from error
         whole = error
     values, lines = [], []
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
         try:
-            values.append(json.loads(line))
-        except (json.JSONDecodeError, RecursionError) as error:
-            at = whole if not values and isinstance(whole, json.JSONDecodeError) and whole.lineno > 1 else None
-            where = f"line {at.lineno}: {at.msg}" if isinstance(at, json.JSONDecodeError) else f"line {number}: {error}"
+            values.append(parsed(line))
+        except ValueError as error:
+            at = whole if not values and whole.lineno > 1 else None
+            where = f"line {at.lineno}: {at.msg}" if at else f"line {number}: {error}"
             raise RecuseError(f"{opened.path}: {where}; a file of JSON lines has one object per line") from error
         lines.append(number)
     return values, lines, (*notes, "JSON lines")
@@ -163,10 +171,15 @@ def from_records(
 
 def parquet(opened: Opened) -> RawTable:
     """A Parquet file. `RecuseError` where pyarrow is not installed, saying how to get it."""
-    import pandas as pd
 
     try:
-        frame = pd.read_parquet(io.BytesIO(opened.data))
+        from pyarrow.parquet import ParquetFile  # type: ignore[import-untyped]
+
+        file = ParquetFile(io.BytesIO(opened.data))
+        within_cells(opened.path, file.metadata.num_rows, file.metadata.num_columns)
+        frame = file.read().to_pandas()
+    except RecuseError:
+        raise
     except ImportError as error:
         raise RecuseError(
             f"{opened.path}: Parquet is read by pyarrow, which is not installed; pip install 'recuse[parquet]', or "
@@ -177,12 +190,53 @@ def parquet(opened: Opened) -> RawTable:
     return from_frame(opened.path, frame, "Parquet")
 
 
+MOST_CELLS, MOST_COLUMNS, LONGEST_CELL = 40_000_000, 4_000, 8 << 20
+"""Ten million answers of four columns are read in minutes; nobody has so many raters or criteria in columns; the
+longest talk of an agent is shorter."""
+ALIKE, OF_ROWS = 0.001, 100_000
+"""Of so many rows, some must differ: a share of at least this."""
+
+
+def within_cells(path: Path, rows: int, columns: int) -> None:
+    """`RecuseError` for a table that is too large for memory."""
+    if columns > MOST_COLUMNS:
+        raise RecuseError(
+            f"{path} has {columns:,} columns; tables of up to {MOST_COLUMNS:,} are read. Write a row per answer, with "
+            "columns item, rater and rating"
+        )
+    if rows * columns > MOST_CELLS:
+        raise RecuseError(
+            f"{path} has {rows:,} rows of {columns} columns; tables of up to {MOST_CELLS:,} cells are read. Leave out "
+            "columns that are no ratings, or draw a sample of the items"
+        )
+
+
+def check_bounds(raw: RawTable) -> RawTable:
+    """The table as it is. `RecuseError` where it is too large, a cell is, or nearly all of very many rows are alike."""
+    rows, columns = raw.frame.shape
+    within_cells(raw.path, rows, columns)
+    if rows > OF_ROWS and 1 - float(raw.frame.duplicated().mean()) < ALIKE:
+        raise RecuseError(
+            f"{raw.path}: nearly all of its {rows:,} rows say the same as another; add a column that names the item of "
+            "each row, or count them: a column count_ANSWER for each answer"
+        )
+    for name in raw.frame:
+        sizes = raw.frame[name].str.len()
+        if len(sizes) and sizes.max() > LONGEST_CELL:
+            at = raw.place(int(sizes.to_numpy().argmax()))
+            raise RecuseError(
+                f"{raw.path}: {at}, column {name} holds {sizes.max() >> 20} MB; cells of up to "
+                f"{LONGEST_CELL >> 20} MB are read. Is a quote or a line feed missing?"
+            )
+    return raw
+
+
 def from_frame(path: Path, frame: pd.DataFrame, note: str) -> RawTable:
     """A table that holds values of any type. `RecuseError` for one without rows or with two columns of one name."""
     import pandas as pd
 
     names = [visible(str(name)).strip() for name in frame.columns]
-    if twice := [name for k, name in enumerate(names) if name in names[:k]]:
+    if twice := [name for name, times in Counter(names).items() if times > 1]:
         raise RecuseError(f"{path}: two columns are called {shown(twice[0])}; give each a name of its own")
     if frame.empty:
         raise RecuseError(f"{path} holds no row")
@@ -228,6 +282,17 @@ def cell_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value) if isinstance(value, list | dict) else str(value)
 
 
+def _check_lines(text: str, path: Path) -> None:
+    """`RecuseError` for a line beyond `LONGEST_CELL`, found by leaps to the last line feed within that."""
+    at = 0
+    while len(text) - at > LONGEST_CELL:
+        end = text.rfind("\n", at, at + LONGEST_CELL)
+        if end < 0:
+            line = text.count("\n", 0, at) + 1
+            raise RecuseError(f"{path}: line {line} is longer than {LONGEST_CELL >> 20} MB; is a line feed missing?")
+        at = end + 1
+
+
 def _separator(text: str) -> str:
     """The separator that the header holds, and the next rows as often."""
     reader = [line for line in text[: 1 << 16].split("\n")[:20] if line.strip()]
@@ -244,7 +309,7 @@ def _separator(text: str) -> str:
 
 def _names(cells: Sequence[str], path: Path) -> list[str]:
     names = [visible(cell).strip() or f"column {k}" for k, cell in enumerate(cells, start=1)]
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = sorted(name for name, times in Counter(names).items() if times > 1)
     if twice:
         places = ", ".join(str(k) for k, name in enumerate(names, start=1) if name == twice[0])
         raise RecuseError(f"{path}: columns {places} are all called {shown(twice[0])}; give each a name of its own")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from recuse.readers.column_names import NAMES, SETS, WINNERS, is_attribute, is_judge, is_person, plain
@@ -20,6 +21,7 @@ from recuse.readers.item_columns import (
 )  # fmt: skip
 from recuse.readers.mapping import ColumnMapping
 from recuse.readers.nobodys_columns import check_left_out
+from recuse.readers.opening import shown
 from recuse.readers.rater_columns import (
     choosers_between,
     names_raters,
@@ -45,6 +47,7 @@ def recognise(frame: pd.DataFrame, given: Mapping[str, Any]) -> ColumnMapping:
     """Roles of the columns of a table of strings; what is given stays as it is. `RecuseError` where nothing in it can
     be a rating, saying how to name the column."""
     roles = Roles(frame, given)
+    _check_width(roles)
     # one role after the other, the surest first
     _take_repeats(roles)
     _take_pair(roles)
@@ -74,6 +77,23 @@ def recognise(frame: pd.DataFrame, given: Mapping[str, Any]) -> ColumnMapping:
     take_slices(roles)
     _check_something_rated(roles)
     return _mapping(roles)
+
+
+MOST_RATED = 400
+"""So many columns of ratings are no list of raters and their criteria."""
+
+
+def _check_width(roles: Roles) -> None:
+    """`RecuseError` for a table of very many columns that hold ratings, of which nobody said whose they are."""
+    if len(roles.free) <= MOST_RATED or roles.filled("raters", "people", "judges"):
+        return
+    rated = [*islice((name for name in roles.free if roles.columns[name].rating), MOST_RATED + 1)]
+    if len(rated) > MOST_RATED:
+        raise RecuseError(
+            f"more than {MOST_RATED} columns hold ratings ({', '.join(map(shown, rated[:3]))}, ...). If every row is a "
+            "rater's and every column a text, say --rater COLUMN; otherwise say --people A,B --judges C, or write a "
+            "row per answer, with columns item, rater and rating"
+        )
 
 
 def _take_repeats(roles: Roles) -> None:

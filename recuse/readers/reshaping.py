@@ -71,19 +71,19 @@ def in_the_same_words(raw: RawTable, same: str) -> RawTable:
 
 FEWEST_TEXTS = 8
 """So many columns beside one row a rater are texts: a file about one text on so many criteria is no evaluation."""
-MOST_RATERS = 200
 
 
-def as_rows(raw: RawTable) -> tuple[RawTable, dict[str, Any], tuple[str, ...]]:
-    """A row per rating, the roles of its columns and a note, where every rater has one row, no column names items, and
-    at least `FEWEST_TEXTS` columns, more than there are raters, hold their marks; else the table as it is.
+def as_rows(raw: RawTable, rater: str = "") -> tuple[RawTable, dict[str, Any], tuple[str, ...]]:
+    """A row per rating, the roles of its columns and a note, where every rater has one row (named by a column that is
+    called so, or is said to be it: `rater`), no column names items, and at least `FEWEST_TEXTS` columns, more than
+    there are raters, hold their marks; else the table as it is.
 
         rater, item_1, item_2, ...        rater, item,   rating
         anna,  4,      2,      ...   ->   anna,  item_1, 4
         gpt,   5,      2,      ...        gpt,   item_1, 5"""
     frame = raw.frame
-    rater = next((n for n in map(str, frame.columns) if plain(n) in NAMES["rater"]), "")
-    if not rater or raw.made_by or not 1 < len(frame) <= MOST_RATERS or frame[rater].duplicated().any():
+    rater = rater or next((n for n in map(str, frame.columns) if plain(n) in NAMES["rater"]), "")
+    if rater not in frame or raw.made_by or len(frame) < 2 or frame[rater].duplicated().any():
         return raw, {}, ()
     names = [n for n in map(str, frame.columns) if n != rater and not is_date(n)]
     if len(names) < max(FEWEST_TEXTS, len(frame) + 1) or any(
@@ -100,13 +100,14 @@ def as_rows(raw: RawTable) -> tuple[RawTable, dict[str, Any], tuple[str, ...]]:
     if not len(values) or (numbers.mean() < 0.9 and values.nunique() > FEWEST_TEXTS):
         return raw, {}, ()
     place = np.repeat(np.arange(len(frame)), len(names))
+    item = "item" if rater != "item" else "text"
     table = pd.DataFrame({
-        rater: frame[rater].to_numpy(dtype=object)[place], "item": np.tile(np.array(names, dtype=object), len(frame)),
+        rater: frame[rater].to_numpy(dtype=object)[place], item: np.tile(np.array(names, dtype=object), len(frame)),
         "rating": cells,
     })  # fmt: skip
     turned = replace(raw, frame=table, numbers=tuple(raw.at(int(k)) for k in place), text="")
     note = f"every rater has one row: the {len(names)} columns of marks are read as texts"
-    return turned, {"item": ("item",), "rater": rater, "value": ("rating",)}, (note,)
+    return turned, {"item": (item,), "rater": rater, "value": ("rating",)}, (note,)
 
 
 BEST_FIRST = re.compile(r"\s*(?:>>|->|→|>)\s*")

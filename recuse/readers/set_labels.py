@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from recuse.ratings.scale import ResponseSets
 from recuse.readers.column_names import SETS, plain
+from recuse.readers.opening import parsed
 from recuse.readers.values import OUT_OF
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _strong(label: str) -> list[str] | None:
 
 def _listed(label: str) -> list[str] | None:
     try:
-        options = json.loads(label)
+        options = parsed(label)
     except ValueError:
         inner = re.findall(r"""'([^']*)'|"([^"]*)\"""", label[1:-1])  # as Python writes a list
         return _parts(a or b for a, b in inner) if inner else None

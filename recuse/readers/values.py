@@ -282,16 +282,23 @@ def scale_of_labels(counts: pd.Series[int], meant: Collection[str] = ()) -> tupl
 
 
 def scale_from_text(text: str) -> Scale:
-    """ "1-5", "0 to 10", "5-1" (lowest is best), "fail<pass", "a,b,c" (no order), "a|b|c" (sets of them).
+    """ "1-5", "0 to 10", "1-5 lowest best", "fail<pass", "a,b,c" (no order), "a|b|c" (sets of them).
 
     `RecuseError` for anything else."""
-    if match := re.fullmatch(r"\s*(-?\d+(?:\.\d+)?)\s*(?:-|to|\.\.)\s*(-?\d+(?:\.\d+)?)\s*", text):
+    number = r"(-?\d{1,15}(?:\.\d+)?)"
+    if match := re.fullmatch(rf"\s*{number}\s*(?:-|to|\.\.)\s*{number}\s*(,?\s*lowest (?:is )?best)?\s*", text):
         low, high = float(match[1]), float(match[2])
-        if low == high:
-            raise RecuseError(f"a scale has two ends; got {text!r}")
-        return Numeric(min(low, high), max(low, high), None, reversed=low > high)
+        if low >= high:
+            ends = f"{high:g}-{low:g}"
+            raise RecuseError(
+                f'a scale has two ends, the lower first: {ends} or, where {high:g} is best, "{ends} lowest best"; '
+                f"got {text!r}"
+            )
+        return Numeric(low, high, None, reversed=bool(match[3]))
     for sign, made in (("<", Ordinal), ("|", ResponseSets), (",", Nominal)):
         parts = tuple(" ".join(part.split()).lower() for part in text.split(sign))
+        if len(set(parts)) < len(parts):
+            raise RecuseError(f"a scale names every answer once; got {text!r}")
         if len(parts) > 1 and all(parts):
             return made(parts)
     raise RecuseError(

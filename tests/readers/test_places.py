@@ -76,9 +76,9 @@ def test_a_column_for_each_texts_place(file):
     assert read.ratings.scale.reversed
 
 
-@pytest.mark.parametrize(("scale", "reversed_"), [("4-1", True), ("1-4", False)])
+@pytest.mark.parametrize(("scale", "reversed_"), [("1-4 lowest best", True), ("1-4", False)])
 def test_places_in_a_column_of_another_name_are_asked_about(file, scale, reversed_):
     path = file("a.csv", ranked("position"))
-    with pytest.raises(RecuseError, match="say which is best: --scale 4-1 if 1 is"):
+    with pytest.raises(RecuseError, match='say which is best: --scale "1-4 lowest best" if 1 is'):
         read_file(path, value="position")
     assert read_file(path, value="position", scale=scale).ratings.scale.reversed == reversed_
