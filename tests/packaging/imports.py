@@ -13,8 +13,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 ENGINE = ROOT / "recuse"
-OPTIONAL = {"brotli", "brotlicffi", "backports", "compression", "zstandard"}
-"""Imported where they are installed: codecs a provider may answer in."""
+OPTIONAL = {"pyarrow", "brotli", "brotlicffi", "backports", "compression", "zstandard"}
+"""Imported where they are installed: codecs a provider may answer in, and what reads Parquet."""
 
 
 def imports_of(path: Path) -> set[str]:
