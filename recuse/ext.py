@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from recuse.gates import Gates
-    from recuse.judges.canonical import canonical
-    from recuse.judges.description import address, described
+    from recuse.judges.description import address, canonical, described
     from recuse.metrics.estimates import estimated, matrix, undefined
     from recuse.metrics.measure import measure
     from recuse.protocols import reading, wording

@@ -26,9 +26,9 @@ import stamina
 
 from recuse.configuration.names import named
 from recuse.judges import wire
-from recuse.judges.canonical import canonical
-from recuse.judges.credentials import Credentials
+from recuse.judges.client import Credentials
 from recuse.judges.decompression import LARGEST_BODY, decompressed
+from recuse.judges.description import canonical
 from recuse.judges.provider_errors import words
 from recuse.judges.transport import tls
 from recuse.schema import Call, Judge, RawResponse, RecuseError
@@ -267,4 +267,3 @@ def _json(body: bytes) -> Any:
         return json.loads(body)
     except (ValueError, RecursionError):
         return None
-

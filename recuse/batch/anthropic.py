@@ -17,16 +17,10 @@ MOST_REQUESTS = 100_000
 MOST_BYTES = 250_000_000
 _CALL = ("/messages",)
 _STATUS = {
-    "invalid_request_error": 400,
-    "authentication_error": 401,
-    "billing_error": 402,
-    "permission_error": 403,
-    "not_found_error": 404,
-    "request_too_large": 413,
-    "rate_limit_error": 429,
-    "timeout_error": 504,
+    "invalid_request_error": 400, "authentication_error": 401, "billing_error": 402, "permission_error": 403,
+    "not_found_error": 404, "request_too_large": 413, "rate_limit_error": 429, "timeout_error": 504,
     "overloaded_error": 529,
-}
+}  # fmt: skip
 
 
 def line(number: str, call: Call) -> bytes:

@@ -87,22 +87,19 @@ def _upload(web: Web, content: bytes, tag: str) -> str:
         url,
         json={"file": {"displayName": tag}},
         headers={
-            "x-goog-upload-protocol": "resumable",
-            "x-goog-upload-command": "start",
+            "x-goog-upload-protocol": "resumable", "x-goog-upload-command": "start",
             "x-goog-upload-header-content-length": str(len(content)),
             "x-goog-upload-header-content-type": "application/jsonl",
         },
-    )
+    )  # fmt: skip
     there = begun.headers.get("x-goog-upload-url", "")
     if urlsplit(there).netloc != urlsplit(url).netloc:  # our prompts go nowhere else
         raise BatchError(f"judge {web.judge.name}: the upload was sent on to another host than {urlsplit(url).netloc}")
     # Without the key: the address itself authorises.
     sent = web.upload(
-        there,
-        content=content,
-        bare=True,
+        there, content=content, bare=True,
         headers={"x-goog-upload-command": "upload, finalize", "x-goog-upload-offset": "0"},
-    )
+    )  # fmt: skip
     return str(web.object_of(sent)["file"]["name"])
 
 

@@ -14,7 +14,7 @@ from secrets import token_hex
 from typing import Protocol
 
 from recuse.batch import BatchError, BatchInterface, Lost, Progress, Web, batch_interface
-from recuse.judges.credentials import Credentials
+from recuse.judges.client import Credentials
 from recuse.schema import Call, Judge, RawResponse, RecuseError
 
 POLL_S = 60.0
@@ -73,17 +73,10 @@ class Batches:
     """
 
     def __init__(
-        self,
-        panel: str,
-        judges: Mapping[str, Judge],
-        keys: Mapping[str, Credentials],
-        answers: AnswerStore,
-        *,
-        state: Path,
-        say: Callable[[str], None] = lambda line: None,
-        attempts: int = 6,
+        self, panel: str, judges: Mapping[str, Judge], keys: Mapping[str, Credentials], answers: AnswerStore, *,
+        state: Path, say: Callable[[str], None] = lambda line: None, attempts: int = 6,
         must_stop: Callable[[], str] = lambda: "",
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._panel, self._judges, self._answers, self._say = panel, judges, answers, say
         self._keys, self._attempts = keys, attempts
         self._state, self._must_stop = State(state), must_stop

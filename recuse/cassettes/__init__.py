@@ -25,20 +25,7 @@ from recuse.cassettes.writer import StorageError
 from recuse.security.network import NetworkBlockedError
 
 __all__ = [
-    "CELL_HEADER",
-    "MODES",
-    "REPEAT_HEADER",
-    "CassetteError",
-    "CassetteWarning",
-    "Coverage",
-    "Library",
-    "MissingInteractionError",
-    "Mode",
-    "NetworkBlockedError",
-    "Stale",
-    "StorageError",
-    "Unused",
-    "call_headers",
-    "canonical_json",
-    "request_key",
-]
+    "CELL_HEADER", "MODES", "REPEAT_HEADER", "CassetteError", "CassetteWarning", "Coverage", "Library",
+    "MissingInteractionError", "Mode", "NetworkBlockedError", "Stale", "StorageError", "Unused", "call_headers",
+    "canonical_json", "request_key",
+]  # fmt: skip

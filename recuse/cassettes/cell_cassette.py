@@ -32,22 +32,9 @@ class CellCassette:
     """A cell. `anew` cells are recorded into a side file; all others are read from and appended to their cassette."""
 
     __slots__ = (
-        "_complete",
-        "_side_header",
-        "_used",
-        "anew",
-        "base",
-        "calls",
-        "cell",
-        "faults",
-        "header",
-        "index",
-        "main",
-        "obsolete_side",
-        "plain",
-        "recorded_header",
-        "touched",
-    )
+        "_complete", "_side_header", "_used", "anew", "base", "calls", "cell", "faults", "header", "index", "main",
+        "obsolete_side", "plain", "recorded_header", "touched",
+    )  # fmt: skip
 
     def __init__(self, root: Path, cell: str, anew: bool = False, complete: bool = False) -> None:
         self.cell = cell

@@ -84,9 +84,8 @@ class Coverage:
             parts += [f"damaged: {len(self.damaged)}", *_capped([f"  {fault}" for fault in self.damaged], limit)]
         if self.unplanned:
             parts += [
-                f"recorded but not in the plan: {len(self.unplanned)}",
-                *_capped(unused_lines(self.unplanned), limit),
-            ]
+                f"recorded but not in the plan: {len(self.unplanned)}", *_capped(unused_lines(self.unplanned), limit),
+            ]  # fmt: skip
         return visible("\n".join(parts))
 
 

@@ -103,9 +103,8 @@ def index_of(path: Path | str, data: bytes, stamp: Stamp | None = None) -> CellI
     if index.torn:
         warnings.warn(
             f"{path}: the last line is unfinished ({index.torn} bytes, an interrupted write) and was left out",
-            CassetteWarning,
-            stacklevel=2,
-        )
+            CassetteWarning, stacklevel=2,
+        )  # fmt: skip
     return index
 
 

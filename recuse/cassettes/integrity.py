@@ -18,9 +18,8 @@ from recuse.cassettes import cell_file, record_format
 from recuse.cassettes.cell_cassette import SUPERSEDED, check_distinct, checked_cell
 from recuse.cassettes.cell_file import CassetteError, cell_of, contents, is_packed, plain_path
 from recuse.cassettes.index import CellIndex, Interaction, index_of, read_requests
-from recuse.cassettes.matching import request_key
+from recuse.cassettes.matching import reason_to_drop, request_key
 from recuse.cassettes.record_format import Recorded, request_line
-from recuse.cassettes.response_filter import reason_to_drop
 from recuse.judges import other_models
 from recuse.schema import PROVENANCES, RecuseError, Request
 from recuse.security.redaction import key_shapes_in
@@ -251,12 +250,9 @@ def _same_recording(one: bytes, other: bytes) -> bool:
 
 
 def canonical_bytes(
-    index: CellIndex,
-    data: bytes,
-    header: bytes | None,
-    order: Iterable[Interaction],
+    index: CellIndex, data: bytes, header: bytes | None, order: Iterable[Interaction],
     without: AbstractSet[str] = frozenset(),
-) -> bytes:
+) -> bytes:  # fmt: skip
     """The file as it should be: header, then per request its line and its answers by repeat; planned requests first.
 
     `header` replaces the stored header line; requests with a key in `without` and their answers are left out.

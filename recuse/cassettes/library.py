@@ -24,8 +24,14 @@ from recuse.cassettes import record_format
 from recuse.cassettes.cell_cassette import CellCassette, check_distinct, check_panel_folder, checked_cell, coverage_of
 from recuse.cassettes.cell_coverage import Coverage, MissingInteractionError, Unused, missing_message
 from recuse.cassettes.index import Interaction, LineReader, read_indexed
-from recuse.cassettes.matching import REPEAT_HEADER, JudgeRequest, RequestMatcher, public_request, public_url
-from recuse.cassettes.response_filter import kept_response
+from recuse.cassettes.matching import (
+    REPEAT_HEADER,
+    JudgeRequest,
+    RequestMatcher,
+    kept_response,
+    public_request,
+    public_url,
+)
 from recuse.cassettes.storage import Storage, complete_cells
 from recuse.configuration.names import checked_name
 from recuse.schema import Call, RawResponse, RecuseError, Request

@@ -1,4 +1,4 @@
-"""What makes two requests the same, and which planned call an HTTP request is.
+"""What makes two requests the same, which planned call an HTTP request is, and what of a response is worth keeping.
 
 Request matching: the key is a hash of method, URL without secrets and the JSON body whatever its layout. Which repeat
 of a request is asked is not part of the key; it travels in the header `x-recuse-repeat`, together with the cell it
@@ -16,39 +16,14 @@ from hashlib import blake2b
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
-from recuse.judges.canonical import CanonicalJson, canonical_value
-from recuse.schema import Call, RecuseError, Request
-from recuse.security.redaction import PLACEHOLDER, Secrets
+from recuse.judges.decompression import decompressed
+from recuse.judges.description import CanonicalJson, canonical_value
+from recuse.judges.provider_errors import is_policy_refusal
+from recuse.schema import Call, RawResponse, RecuseError, Request
+from recuse.security.redaction import PLACEHOLDER, SECRET_NAMES, Secrets
 
 REPEAT_HEADER = "x-recuse-repeat"
 CELL_HEADER = "x-recuse-cell"
-
-SECRET_PARAMETERS = frozenset(
-    [
-        "key",
-        "api_key",
-        "api-key",
-        "apikey",
-        "access_token",
-        "access-token",
-        "auth",
-        "authorization",
-        "token",
-        "password",
-        "secret",
-        "client_secret",
-        "sig",
-        "signature",
-        "subscription-key",
-        "x-api-key",
-        "x-goog-api-key",
-        "x-goog-signature",
-        "x-amz-signature",
-        "x-amz-security-token",
-        "x-amz-credential",
-    ]
-)
-"""Query parameters that carry credentials; they are neither part of the key nor stored."""
 
 SECRET_MEMBERS = frozenset(
     ["api_key", "api-key", "apikey", "x-api-key", "access_token", "client_secret", "authorization", "password"]
@@ -118,9 +93,8 @@ def public_url(url: str) -> str:
     host = f"[{host}]" if ":" in host else host
     port = parts.port
     place = host if port is None or port == _DEFAULT_PORT.get(parts.scheme.lower()) else f"{host}:{port}"
-    query = sorted(
-        (k, v) for k, v in parse_qsl(parts.query, keep_blank_values=True) if k.lower() not in SECRET_PARAMETERS
-    )
+    given = parse_qsl(parts.query, keep_blank_values=True)
+    query = sorted((name, value) for name, value in given if name.lower() not in SECRET_NAMES)
     return urlunsplit((parts.scheme.lower(), place, parts.path or "/", urlencode(query, quote_via=quote), ""))
 
 
@@ -198,3 +172,61 @@ def _repeat_number(text: str) -> int:
     if not (text.isascii() and text.isdecimal()):
         raise RecuseError(f"the header {REPEAT_HEADER} must be a whole number from 0, got {text!r}")
     return int(text)
+
+
+# --------------------------------------------------------------------------- which responses are worth keeping
+# Kept: a complete 2xx whose body is a JSON object without an `error` member, whatever its content type says; and the
+# 4xx by which a provider says that its policy forbids an answer (it would say so again, so it is this judge's answer).
+# Not kept: everything that another try may change - 408, 409, 425, 429, 5xx, bodies that are empty, cut off or no JSON
+# (a proxy's page), an `error` object under status 200 - and what is a mistake in the set-up: 401, 403, 404, 400.
+# A refusal or a reply cut by max_tokens is an answer like any other. A body that cannot be decompressed here is not
+# kept, whatever its status: nobody could tell what it is.
+
+
+KEPT_HEADERS = ("content-type", "request-id", "x-request-id")
+"""Response headers that are stored. All others (cookies, organisation ids, rate limits) are dropped unread."""
+
+
+def kept_response(response: RawResponse) -> RawResponse:
+    """What is stored of a response: decompressed, in UTF-8, with few headers. `ValueError`, with the reason, for one
+    that is not kept."""
+    headers = {name.lower(): value for name, value in response.headers.items()}
+    body = decompressed(response.body, headers.get("content-encoding", ""))
+    if reason := reason_to_drop(response.status, body):
+        raise ValueError(reason)
+    return RawResponse(response.status, kept_headers(headers), in_utf_8(body), response.seconds)
+
+
+def reason_to_drop(status: int, body: bytes) -> str:
+    """Why a response is not stored; empty if it is. `body` is already decompressed."""
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        value = None
+    if 200 <= status < 300:
+        return _fault_of_answer(body, value)
+    if is_policy_refusal(status, value):
+        return ""
+    return f"HTTP status {status}"
+
+
+def kept_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    """The allowed headers, names in lower case, in a fixed order."""
+    lower = {name.lower(): value for name, value in headers.items()}
+    return {name: lower[name] for name in KEPT_HEADERS if name in lower}
+
+
+def in_utf_8(body: bytes) -> bytes:
+    """A JSON body in UTF-8, as it should have come; unchanged if it did. Secrets are looked for in this spelling."""
+    encoding = json.detect_encoding(body)
+    return body if encoding == "utf-8" else body.decode(encoding, "surrogatepass").encode("utf-8", "backslashreplace")
+
+
+def _fault_of_answer(body: bytes, value: Any) -> str:
+    if not body.strip():
+        return "the body is empty"
+    if not isinstance(value, dict):
+        return "the body is not a complete JSON object"
+    if value.get("error"):
+        return "the body is an error report, although the status says success"
+    return ""

@@ -87,9 +87,8 @@ def vcr_response(response: RawResponse) -> dict[str, Any]:
     """A response as vcrpy spells it."""
     return {
         "status": {"code": response.status, "message": _REASONS.get(response.status, "")},
-        "headers": {name: [value] for name, value in response.headers.items()},
-        "body": {"string": response.body},
-    }
+        "headers": {name: [value] for name, value in response.headers.items()}, "body": {"string": response.body},
+    }  # fmt: skip
 
 
 @contextmanager

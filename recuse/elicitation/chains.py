@@ -17,9 +17,8 @@ from typing import Any
 
 from recuse.elicitation.plan import Plan, lacking_fields_named, seed_for
 from recuse.judges import read_response, wire
-from recuse.protocols import protocol, wanted_criteria
+from recuse.protocols import Stage, Use, check_use, protocol, stages_of, wanted_criteria
 from recuse.protocols.reading import Unreadable
-from recuse.protocols.stages import Stage, Use, check_use, stages_of
 from recuse.schema import Call, Item, Judge, Judgement, RawResponse, RecuseError, Reply
 
 __all__ = ["Answer", "Chain"]
@@ -258,13 +257,11 @@ def _uses(plan: Plan, how: Any, stages: Sequence[Stage], step: Step) -> dict[str
         per = by_name[use.stage].per
         levels = {**dict(step.factors), **use.factors}
         used[f"peer {use.stage}" if use.next_judge else use.stage] = Step(
-            use.stage,
-            _whose(use, step.judge, list(plan.panel_judges or plan.judges)),
-            step.item if "item" in per else "",
-            step.target if "target" in per else "",
+            use.stage, _whose(use, step.judge, list(plan.panel_judges or plan.judges)),
+            step.item if "item" in per else "", step.target if "target" in per else "",
             tuple((factor, levels[factor]) for factor in plan.factors if factor in per),
             step.repeat if "repeat" in per else 0,
-        )
+        )  # fmt: skip
     return used
 
 

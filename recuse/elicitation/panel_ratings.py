@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from recuse.elicitation.plan import Plan
+from recuse.judges import read_response, wire
 from recuse.protocols import ElicitationProtocol, called, protocol
-from recuse.protocols.facts import facts_of
-from recuse.ratings import Ratings
+from recuse.protocols.wording import facts_of
+from recuse.ratings import Nominal, Ratings
 from recuse.ratings.factors import DIRECTION
 from recuse.ratings.scale import Numeric, Scale
 from recuse.references import SUMMARY, payloads_of, people_of, reference_of
+from recuse.schema import Call, RawResponse
 from recuse.tasks import Task
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["headline_of", "panel_ratings", "scales_of", "with_people"]
+__all__ = ["EXPLANATIONS", "REMARKS", "explanations_of", "headline_of", "panel_ratings", "scales_of", "with_people"]
 
 
 def panel_ratings(
-    plan: Plan,
-    table: pd.DataFrame,
-    *,
-    authors: Mapping[str, str],
+    plan: Plan, table: pd.DataFrame, *, authors: Mapping[str, str],
     beside: Callable[[str], Ratings | None] = lambda kind: None,
-) -> Ratings:
+) -> Ratings:  # fmt: skip
     """The ratings of one panel, task and protocol.
 
     Scales are the protocol's or the task's; what people said joins the table as raters where they are known one by one
@@ -81,12 +80,9 @@ def texts_of(plan: Plan) -> pd.DataFrame:
 
 
 def with_people(
-    table: pd.DataFrame,
-    persons: pd.DataFrame,
-    factors: Sequence[str],
-    headline: Sequence[str],
+    table: pd.DataFrame, persons: pd.DataFrame, factors: Sequence[str], headline: Sequence[str],
     scales: Mapping[str, Scale],
-) -> pd.DataFrame:
+) -> pd.DataFrame:  # fmt: skip
     """The table with people's rows, which count under every combination of the levels of factors that they do not have
     themselves. Who chose between two texts and does not say how they stood saw a first: a choice names a place, so it
     cannot count under both orders. Without a criterion theirs is the headline's, where there is one."""
@@ -113,3 +109,61 @@ def _turned(rows: pd.DataFrame, scales: Mapping[str, Scale]) -> pd.DataFrame:
     sums = {name: scale.minimum + scale.maximum for name, scale in scales.items() if isinstance(scale, Numeric)}
     turned = rows["criterion"].map(sums) - rows["score"]
     return rows.assign(score=rows["score"].mask(rows[DIRECTION] == "reversed", turned))
+
+
+# --------------------------------------------------------------------------- reasons and quotes, where asked for
+
+
+EXPLANATIONS, QUOTES = "explanations", "quotes"
+REMARKS = (EXPLANATIONS, QUOTES)
+"""What a protocol calls its readers of reasons and of quoted places, and what these are offered as."""
+WORDS = Nominal(("words", "other words"))
+"""Reasons are free text; no measure takes them for options."""
+
+
+def explanations_of(
+    plan: Plan, replies: Callable[[], Iterable[tuple[Call, RawResponse]]], authors: Mapping[str, str],
+    kind: str = EXPLANATIONS,
+) -> Ratings | None:  # fmt: skip
+    """One row per reason, or per place cited: response = its words, `rubric` = what the task tells a judge of its
+    criteria. Texts carry all that the prompt shows of an item. None where the protocol reads no such remarks, or no
+    reply made any."""
+    import pandas as pd
+
+    how = protocol(plan.protocol)
+    read = getattr(how, kind, None)
+    if read is None:
+        return None
+    formats = {name: wire(judge.wire) for name, judge in plan.judges.items()}
+    rubric = " ".join(_words(list(plan.task.data["criterion"])))
+    rows = []
+    for call, response in replies():
+        item = plan.items[call.judge, call.item, call.target]
+        levels = dict(call.factors)
+        for reason in read(plan.task, item, levels, read_response(formats[call.judge], response)):
+            rows.append(
+                {"rater": call.judge, "item": call.item, "target": call.target, "criterion": reason.criterion,
+                 "repeat": call.repeat, "response": reason.response, "rubric": rubric,
+                 **{called(how, name): called(how, name, level) for name, level in levels.items()}}
+            )  # fmt: skip
+    if not rows:
+        return None
+    shown = {(item.id, item.target): " ".join(_words(item.fields)) for item in plan.items.values()}
+    texts = pd.DataFrame([{"item": i, "target": t, "text": text} for (i, t), text in shown.items()])
+    frame = pd.DataFrame(rows)
+    return Ratings.of(
+        frame, factors=[called(how, name) for name in plan.factors], authors=authors, texts=texts,
+        scales=dict.fromkeys(frame["criterion"].unique(), WORDS),
+    )  # fmt: skip
+
+
+def _words(value: Any) -> Iterator[str]:
+    """Every text within a value, in order."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _words(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _words(inner)

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
+from urllib.parse import urlsplit
 
 from recuse.judges import wire
-from recuse.protocols import ElicitationProtocol, called, protocol
-from recuse.protocols.stages import check_stages, stages_of
+from recuse.panels import Panel
+from recuse.protocols import ElicitationProtocol, called, check_stages, protocol, stages_of, template
+from recuse.protocols.wording import wording_hash
+from recuse.ratings.scale import Numeric
 from recuse.schema import Call, Item, Judge, Prompt, RecuseError, Request
 from recuse.schema.cycle_collector import paused_cycle_collector
 from recuse.tasks import Task
 
 __all__ = ["Plan", "make_plan", "planned_items", "planned_levels", "seed_for"]
+
 
 Identify = Callable[[Request], str]
 Levels = Mapping[str, Sequence[str]]
@@ -55,17 +61,10 @@ class Plan:
 
 
 def make_plan(
-    panel: str,
-    task: Task,
-    protocol_name: str,
-    judges: Mapping[str, Judge],
-    *,
-    identify: Identify,
-    repeats: int | None = None,
-    targets: Sequence[str] | None = None,
-    factors: Levels | None = None,
+    panel: str, task: Task, protocol_name: str, judges: Mapping[str, Judge], *, identify: Identify,
+    repeats: int | None = None, targets: Sequence[str] | None = None, factors: Levels | None = None,
     first: int | None = None,
-) -> Plan:
+) -> Plan:  # fmt: skip
     """The plan of one protocol. `identify` gives a request its cassette key; `factors` restricts what is varied to some
     levels, by the protocol's names or by those of the ratings table, `first` the items to so many. `RecuseError` for an
     unknown target or level."""
@@ -171,3 +170,114 @@ def lacking_fields_named(protocol: str, task: Task, item: Item) -> Iterator[None
             f"{task.folder / task.items_file}: item {item.id!r} of {item.target!r} has no field {error}, which "
             f"protocol {protocol} shows its judges; it has {', '.join(item.fields) or 'none'}"
         ) from None
+
+
+# --------------------------------------------------------------------------- the header that opens a cassette
+
+
+def headers(panel: Panel, plan: Plan, calls: Sequence[Call] | None = None) -> dict[str, dict[str, Any]]:
+    """Cell -> header, for every cell of the plan, or of those of its calls that are known. A changed field makes the
+    cell stale, and is named."""
+    first_calls: dict[str, Call] = {}
+    for call in plan.calls if calls is None else calls:
+        first_calls.setdefault(call.cell, call)
+    prompt, rubric = wording_hash(plan.task, template(plan.protocol)), rubric_hash(plan.task)
+    return {
+        cell: {
+            "provenance": panel.provenance,
+            "panel": panel.name,
+            "task": plan.task.name,
+            "protocol": plan.protocol,
+            "judge": call.judge,
+            "target": call.target,
+            **({"stage": call.stage} if call.stage else {}),
+            "factors": dict(call.factors),
+            "source": panel.source,
+            "fingerprint": {
+                **_asked_how(plan.panel_judges.get(call.judge) or plan.judges[call.judge], call), "prompt": prompt,
+                "rubric": rubric, "scale": scale_words(plan.task), **_served(panel, call.judge),
+            },
+        }
+        for cell, call in first_calls.items()
+    }  # fmt: skip
+
+
+def digests(plan: Plan, headers: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """What a plan's judges were asked and who they are, short enough to keep beside their results: {"items", "prompt",
+    "rubric", "scale", "judges": {name: digest}}, of the plan's `headers`."""
+    asked = sorted({(item.id, item.target, _canonical(item.fields)) for item in plan.items.values()})
+    digests: dict[str, Any] = {"items": _digest(asked)}
+    judges: dict[str, dict[str, None]] = {}
+    for header in headers.values():
+        fingerprint = dict(header["fingerprint"])
+        for name in ("prompt", "rubric", "scale"):
+            digests[name] = fingerprint.pop(name)
+        judges.setdefault(header["judge"], {})[_canonical(fingerprint)] = None
+    return digests | {"judges": {name: _digest(sorted(prompts)) for name, prompts in sorted(judges.items())}}
+
+
+_canonical = json.JSONEncoder(sort_keys=True, ensure_ascii=False, default=str).encode
+
+
+def _digest(value: Any) -> str:
+    return hashlib.blake2b(_canonical(value).encode(), digest_size=8).hexdigest()
+
+
+UNTOLD = (
+    "title", "description", "target", "tier", "text", "cluster", "clusters", "people", "reference", "thresholds",
+    "payloads", "rules",
+)  # fmt: skip
+"""Tables of task.toml that say nothing to a judge: prose for readers, and what answers are compared with."""
+
+
+def rubric_hash(task: Task) -> str:
+    """Identifies criteria, anchors and levels: 16 hex digits over task.toml without what no judge is told."""
+    kept = {key: value for key, value in task.data.items() if key not in UNTOLD}
+    return _digest(kept)
+
+
+def scale_words(task: Task) -> str:
+    """The ends of the task's scale, "1..5", or the options of its criteria where it has none, "toxic|not toxic"."""
+    if "scale" in task.data:
+        return f"{task.scale[0]:g}..{task.scale[1]:g}"
+    return "; ".join(
+        f"{scale.minimum:g}..{scale.maximum:g}" if isinstance(scale, Numeric) else "|".join(scale.options)
+        for scale in task.scales.values()
+    )
+
+
+def _asked_how(judge: Judge, call: Call) -> dict[str, Any]:
+    body = json.loads(call.request.body)
+    tables = ("generationConfig", "inferenceConfig", "options")
+    nested: dict[str, Any] = next((body[name] for name in tables if name in body), {})
+    config = {**body, **nested}  # some formats keep their sampling parameters a level deeper
+    return {
+        "wire": judge.wire,
+        "host": urlsplit(judge.base_url).netloc,
+        "model": judge.model,
+        "temperature": config.get("temperature"),
+        "max_tokens": next((config[name] for name in _LIMITS if name in config), None),
+        "parameters": dict(judge.parameters),
+        "structured": judge.structured,
+        "seeded": judge.seeded,
+        # Only where there are any: what a cassette recorded without them says is still true.
+        **{name: dict(more) for name in ("headers", "query", "rename") if (more := getattr(judge, name))},
+        **({"omit": list(judge.omit)} if judge.omit else {}),
+    }
+
+
+_LIMITS = ("max_tokens", "maxOutputTokens", "max_completion_tokens", "max_output_tokens", "maxTokens")
+
+
+def _served(panel: Panel, judge: str) -> Mapping[str, Any]:
+    """What stands behind a local model's address and shows in no request."""
+    if judge not in panel.servers:
+        return {}
+    server = panel.servers[judge]
+    return {
+        "served": {
+            "weights_sha256": server.sha256, "packages": list(server.packages), "licence": server.licence,
+            "context": server.context, "threads": server.threads,
+            "chat_template": server.chat_template or "from the weights",
+        }
+    }  # fmt: skip

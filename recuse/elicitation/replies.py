@@ -40,11 +40,9 @@ class Elicited:
 
 @paused_cycle_collector()
 def read_replies(
-    plan: Plan,
-    responses: Iterable[tuple[Call, RawResponse]],
-    chain: Chain | None = None,
+    plan: Plan, responses: Iterable[tuple[Call, RawResponse]], chain: Chain | None = None,
     exchanges: list[Exchange] | None = None,
-) -> Elicited:
+) -> Elicited:  # fmt: skip
     """The checked table with one row per call and criterion, in the order of the plan's calls, and what the replies
     say beside the scores. Each reply is decoded and read once.
 
@@ -219,7 +217,6 @@ class Usages:
             for name, judge in self._judges.items()
             if name in plan.judges or self._calls[name]
         ]  # fmt: skip
-
 
     def _others(self, judge: Judge) -> list[str]:
         return other_models(judge.wire, judge.model, self._models[judge.name])

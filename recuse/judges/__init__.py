@@ -30,14 +30,9 @@ from recuse.schema import Judge, Prompt, RawResponse, Reply, Request, Usage
 from recuse.security.sanitize import encodable
 
 WIRES = (
-    "openai_chat",
-    "openai_responses",
-    "anthropic_messages",
-    "gemini_generate",
-    "azure_openai",
-    "bedrock_converse",
+    "openai_chat", "openai_responses", "anthropic_messages", "gemini_generate", "azure_openai", "bedrock_converse",
     "vertex_generate",
-)
+)  # fmt: skip
 
 
 class Wire(Protocol):

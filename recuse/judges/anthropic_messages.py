@@ -21,9 +21,8 @@ def request(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
     body: dict[str, Any] = {
         "model": judge.model,
         "messages": [{"role": m.role, "content": m.content} for m in prompt.messages if m.role != "system"],
-        "temperature": prompt.temperature,
-        "max_tokens": prompt.max_tokens,
-    }
+        "temperature": prompt.temperature, "max_tokens": prompt.max_tokens,
+    }  # fmt: skip
     if system := "\n\n".join(m.content for m in prompt.messages if m.role == "system"):
         body["system"] = system
     if judge.structured and prompt.schema is not None:
@@ -53,10 +52,7 @@ def read(payload: Mapping[str, Any]) -> Reply:
 def payload(text: str, *, model: str, refusal: bool, input_tokens: int, output_tokens: int) -> dict[str, Any]:
     """The inverse of `read`: one text block; a refusal by its `stop_reason`."""
     return {
-        "type": "message",
-        "role": "assistant",
-        "model": model,
-        "content": [{"type": "text", "text": text}],
+        "type": "message", "role": "assistant", "model": model, "content": [{"type": "text", "text": text}],
         "stop_reason": "refusal" if refusal else "end_turn",
         "usage": {"input_tokens": input_tokens, "output_tokens": output_tokens},
-    }
+    }  # fmt: skip

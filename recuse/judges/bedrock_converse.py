@@ -16,11 +16,9 @@ from recuse.judges.description import BOUNDS, address, described, segment, stric
 from recuse.schema import Judge, Prompt, RecuseError, Reply, Request, Usage
 
 _FINISH = {
-    "max_tokens": "length",
-    "model_context_window_exceeded": "length",
-    "guardrail_intervened": "refusal",
+    "max_tokens": "length", "model_context_window_exceeded": "length", "guardrail_intervened": "refusal",
     "content_filtered": "refusal",
-}
+}  # fmt: skip
 
 
 def request(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
@@ -94,12 +92,10 @@ def payload(text: str, *, model: str, refusal: bool, input_tokens: int, output_t
         "output": {"message": {"role": "assistant", "content": [{"text": text}]}},
         "stopReason": "content_filtered" if refusal else "end_turn",
         "usage": {
-            "inputTokens": input_tokens,
-            "outputTokens": output_tokens,
-            "totalTokens": input_tokens + output_tokens,
+            "inputTokens": input_tokens, "outputTokens": output_tokens, "totalTokens": input_tokens + output_tokens,
         },
         "metrics": {"latencyMs": 0},
-    }
+    }  # fmt: skip
 
 
 def _region(judge: Judge, session: Any) -> str:

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http.cookiejar import DefaultCookiePolicy
 from types import TracebackType
 from typing import Self
+from urllib.parse import urlsplit
 
 import httpx2
 import stamina
 
 from recuse.judges import wire
-from recuse.judges.credentials import Credentials
 from recuse.judges.provider_errors import is_bad_key, is_policy_refusal, is_used_up, parsed, words
 from recuse.judges.transport import JudgeTransport
-from recuse.schema import Call, Judge, JudgeClosedError, JudgeUnreachableError, RawResponse
-from recuse.security.redaction import SECRET_NAMES, Secrets
+from recuse.schema import Call, Judge, JudgeClosedError, JudgeUnreachableError, RawResponse, RecuseError, Request
+from recuse.security.network import is_local
+from recuse.security.redaction import LONG, SECRET_NAMES, Secrets, too_plain
 
 RETRIED = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
 LONGEST_WAIT_S = 120.0
@@ -43,15 +47,10 @@ class Client:
     """
 
     def __init__(
-        self,
-        judges: Mapping[str, Judge],
-        keys: Mapping[str, Credentials],
-        identify: Callable[[Call], Mapping[str, str]],
-        *,
-        attempts: int = 6,
-        proxy: str | None = None,
+        self, judges: Mapping[str, Judge], keys: Mapping[str, Credentials],
+        identify: Callable[[Call], Mapping[str, str]], *, attempts: int = 6, proxy: str | None = None,
         secrets: Secrets | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._judges, self._identify, self._secrets = judges, identify, secrets
         self._keys = {name: keys.get(name, Credentials()) for name in judges}
         self._headers = {n: {**wire(j.wire).headers(self._keys[n].key), **j.headers} for n, j in judges.items()}
@@ -63,11 +62,8 @@ class Client:
         mounts = {f"all://{host}": stand_ins for host in _stand_in_hosts(judges)} if proxy else {}
         # trust_env=False: no proxy from the environment may see keys or slow replay down.
         self._http = httpx2.AsyncClient(
-            transport=JudgeTransport(limits=limits),
-            mounts=mounts,
-            trust_env=False,
-            follow_redirects=False,
-        )
+            transport=JudgeTransport(limits=limits), mounts=mounts, trust_env=False, follow_redirects=False,
+        )  # fmt: skip
         # No cookie is kept: one judge's session would be sent along with the calls of another on the same host.
         self._http.cookies.jar.set_policy(DefaultCookiePolicy(allowed_domains=[]))
 
@@ -86,13 +82,9 @@ class Client:
             if self._attempts == 1:
                 return await self._send_once(call)
             async for attempt in stamina.retry_context(
-                on=_whether_to_retry,
-                attempts=self._attempts,
-                timeout=None,
-                wait_initial=0.5,
-                wait_max=30.0,
+                on=_whether_to_retry, attempts=self._attempts, timeout=None, wait_initial=0.5, wait_max=30.0,
                 wait_jitter=0.5,
-            ):
+            ):  # fmt: skip
                 with attempt:
                     return await self._send_once(call)
         except (_Busy, httpx2.RequestError) as error:
@@ -219,3 +211,96 @@ def _where(call: Call) -> str:
     factors = "".join(f", {value}" for _, value in call.factors)
     what = f"{call.task}/{call.protocol}, item {call.item}, target {call.target}{factors}, repeat {call.repeat}"
     return f"judge {call.judge}, {what}"
+
+
+# --------------------------------------------------------------------------- what requests are authorised with
+
+
+class MissingKeyError(RecuseError):
+    """Recording needs an API key that is not in the environment, or not one that can be sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """A judge's key, the values of its `headers_env`, and what signs its requests where the format wants that."""
+
+    key: str | None = field(default=None, repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    sign: Callable[[Request], Mapping[str, str]] | None = field(default=None, repr=False)
+
+
+def variables_of(judge: Judge) -> tuple[str, ...]:
+    """The environment variables that hold this judge's secrets."""
+    return tuple(filter(None, (judge.api_key_env, *judge.headers_env.values())))
+
+
+def secret_values(judges: Mapping[str, Judge], environment: Mapping[str, str] = os.environ) -> list[str]:
+    """The secrets of these judges that are set; `MissingKeyError` for one that cannot be kept out of recordings."""
+    return list(_secrets(judges, environment).values())
+
+
+def _secrets(judges: Mapping[str, Judge], environment: Mapping[str, str]) -> dict[str, str]:
+    """Variable -> its secret. A word that servers on this machine or network want for form's sake (`EMPTY`) is none."""
+    users: dict[str, list[Judge]] = {}
+    for judge in judges.values():
+        for variable in variables_of(judge):
+            users.setdefault(variable, []).append(judge)
+    values = {variable: environment[variable] for variable in sorted(users) if environment.get(variable)}
+    plain = {variable: why for variable, value in values.items() if (why := too_plain(value))}
+    for variable, why in plain.items():
+        if not all(is_local(urlsplit(judge.base_url).hostname) for judge in users[variable]):
+            raise MissingKeyError(f"the environment variable {variable} cannot hold an API key: {why}")
+    return {variable: value for variable, value in values.items() if variable not in plain}
+
+
+def short_keys(judges: Mapping[str, Judge], environment: Mapping[str, str] = os.environ) -> str:
+    """A warning that names the variables whose keys are so short that a reply may hold them by accident; or ""."""
+    if not (short := [variable for variable, value in _secrets(judges, environment).items() if len(value) < LONG]):
+        return ""
+    return (
+        f"the key in {', '.join(short)} has fewer than {LONG} characters: wherever a reply holds these characters, "
+        "also by accident, [secret] is stored in their place; a longer key is safer"
+    )
+
+
+def keys_from_environment(
+    judges: Mapping[str, Judge], environment: Mapping[str, str] = os.environ
+) -> dict[str, Credentials]:
+    """Credentials per judge name; `MissingKeyError` names every variable that is missing or cannot go into a header."""
+    wanted = {name: variables_of(judge) for name, judge in judges.items()}
+    every = sorted({variable for variables in wanted.values() for variable in variables})
+    if missing := [variable for variable in every if not environment.get(variable)]:
+        names = ", ".join(sorted(name for name, variables in wanted.items() if set(variables) & set(missing)))
+        raise MissingKeyError(
+            f"recording {names} needs the environment variable(s) {', '.join(missing)}; "
+            "set them, or leave these judges out with --judges"
+        )
+    # Found here, and not by the HTTP client, whose message would show the key.
+    if broken := [variable for variable in every if not re.fullmatch(r"[\x21-\x7e]+", environment[variable])]:
+        raise MissingKeyError(
+            f"the value of the environment variable(s) {', '.join(broken)} cannot be an API key: it holds a blank, a "
+            "line break or a character outside ASCII; set it again without them"
+        )
+    secrets = _secrets(judges, environment)
+    for name, judge in judges.items():
+        _check_not_in_file(judge, {variable: secrets[variable] for variable in wanted[name] if variable in secrets})
+    return {name: _credentials(judge, environment) for name, judge in judges.items()}
+
+
+def _check_not_in_file(judge: Judge, secrets: Mapping[str, str]) -> None:
+    """A key that stands in the panel file would go into every cassette's header."""
+    written = json.dumps([judge.base_url, judge.model, dict(judge.parameters), dict(judge.headers), dict(judge.query)])
+    for variable, value in secrets.items():
+        if value in written or json.dumps(value)[1:-1] in written:
+            raise MissingKeyError(
+                f"judge {judge.name}: its table in the panel file holds the value of {variable} (not shown); take it "
+                "out, and renew the key if the file was shared"
+            )
+
+
+def _credentials(judge: Judge, environment: Mapping[str, str]) -> Credentials:
+    key = environment[judge.api_key_env] if judge.api_key_env else None
+    headers = {name: environment[variable] for name, variable in judge.headers_env.items()}
+    signer = getattr(wire(judge.wire), "signer", None)
+    stand_in = (urlsplit(judge.base_url).hostname or "").endswith(".invalid")
+    return Credentials(key, headers, signer(judge) if signer and key is None and not stand_in else None)

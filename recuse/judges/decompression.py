@@ -91,9 +91,5 @@ def _zstandard(body: bytes, largest: int) -> bytes:
 
 _PIECE = 4096
 _DECOMPRESS: dict[str, Callable[[bytes, int], bytes]] = {
-    "gzip": _gunzip,
-    "x-gzip": _gunzip,
-    "deflate": _inflate,
-    "br": _brotli,
-    "zstd": _zstandard,
-}
+    "gzip": _gunzip, "x-gzip": _gunzip, "deflate": _inflate, "br": _brotli, "zstd": _zstandard,
+}  # fmt: skip

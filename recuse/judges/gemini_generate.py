@@ -70,17 +70,15 @@ def payload(text: str, *, model: str, refusal: bool, input_tokens: int, output_t
         "modelVersion": model,
         "candidates": [
             {
-                "index": 0,
-                "finishReason": "SAFETY" if refusal else "STOP",
+                "index": 0, "finishReason": "SAFETY" if refusal else "STOP",
                 "content": {"role": "model", "parts": [{"text": text}]},
             }
         ],
         "usageMetadata": {
-            "promptTokenCount": input_tokens,
-            "candidatesTokenCount": output_tokens,
+            "promptTokenCount": input_tokens, "candidatesTokenCount": output_tokens,
             "totalTokenCount": input_tokens + output_tokens,
         },
-    }
+    }  # fmt: skip
 
 
 def _usage(counts: Mapping[str, Any]) -> Usage:

@@ -29,18 +29,16 @@ def body(judge: Judge, prompt: Prompt, seed: int | None, *, strict: bool) -> dic
     """The request body without the model, which Azure has in the address."""
     fields: dict[str, Any] = {
         "messages": [{"role": m.role, "content": m.content} for m in prompt.messages],
-        "temperature": prompt.temperature,
-        "max_tokens": prompt.max_tokens,
-    }
+        "temperature": prompt.temperature, "max_tokens": prompt.max_tokens,
+    }  # fmt: skip
     if seed is not None:
         fields["seed"] = seed
     if judge.structured and prompt.schema is not None:
         whole = (prompt.grammar_schema if judge.grammar else None) or prompt.schema
         schema = openai_schema(whole) if strict else whole
         fields["response_format"] = {
-            "type": "json_schema",
-            "json_schema": {"name": "reply", "strict": True, "schema": schema},
-        }
+            "type": "json_schema", "json_schema": {"name": "reply", "strict": True, "schema": schema},
+        }  # fmt: skip
     if judge.grammar and prompt.grammar is not None:
         fields["grammar"] = prompt.grammar
     if prompt.top_logprobs is not None:
@@ -82,11 +80,10 @@ def payload(text: str, *, model: str, refusal: bool, input_tokens: int, output_t
         "model": model,
         "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
         "usage": {
-            "prompt_tokens": input_tokens,
-            "completion_tokens": output_tokens,
+            "prompt_tokens": input_tokens, "completion_tokens": output_tokens,
             "total_tokens": input_tokens + output_tokens,
         },
-    }
+    }  # fmt: skip
 
 
 def _text(content: object) -> str:

@@ -23,10 +23,8 @@ def request(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
     body: dict[str, Any] = {
         "model": judge.model,
         "input": [{"role": m.role, "content": m.content} for m in prompt.messages if m.role != "system"],
-        "temperature": prompt.temperature,
-        "max_output_tokens": prompt.max_tokens,
-        "store": False,
-    }
+        "temperature": prompt.temperature, "max_output_tokens": prompt.max_tokens, "store": False,
+    }  # fmt: skip
     if system := "\n\n".join(m.content for m in prompt.messages if m.role == "system"):
         body["instructions"] = system
     if judge.structured and prompt.schema is not None:
@@ -67,11 +65,10 @@ def payload(text: str, *, model: str, refusal: bool, input_tokens: int, output_t
         "model": model,
         "output": [{"type": "message", "role": "assistant", "status": "completed", "content": [part]}],
         "usage": {
-            "input_tokens": input_tokens,
-            "output_tokens": output_tokens,
+            "input_tokens": input_tokens, "output_tokens": output_tokens,
             "total_tokens": input_tokens + output_tokens,
         },
-    }
+    }  # fmt: skip
 
 
 def _parts(output: Any, kind: str) -> Iterator[Mapping[str, Any]]:

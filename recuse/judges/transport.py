@@ -19,6 +19,7 @@ from recuse.schema import RecuseError
 
 PRIVATE = b"x-recuse-"
 
+
 @lru_cache
 def tls() -> ssl.SSLContext:
     """What connections are encrypted by. Made once: reading the certificates takes longer than a request."""

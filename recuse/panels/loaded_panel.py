@@ -6,12 +6,15 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import get_args
 
 from recuse.configuration.names import checked_distinct, checked_name
 from recuse.configuration.toml_files import ConfigurationError, parse, read_toml
 from recuse.panels.panel_file import JudgeTable, LocalServer, PanelTable, StandIn, TaskTable
 from recuse.protocols import protocol
 from recuse.schema import Judge, Provenance, RecuseError, SourceFixes
+
+__all__ = ["LEVELS", "UNLOCK", "check_level", "unfixed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,3 +154,41 @@ def _changes(judge: JudgeTable, panel: Sequence[JudgeTable]) -> tuple[str, ...]:
     same = (judge.wire, judge.base_url, judge.model) == (incumbent.wire, incumbent.base_url, incumbent.model)
     kinds = [] if words and same and "change" not in judge.model_fields_set else judge.change
     return tuple(dict.fromkeys([*kinds, *words]))
+
+
+# --------------------------------------------------------------------------- what the source of a panel fixes
+
+LEVELS: tuple[SourceFixes, ...] = get_args(SourceFixes)
+"""What the source of a panel fixes (`source_fixes` of its file), the least first; each includes those before it.
+Replies that were drawn to carry a study's printed statistics carry nothing else of it: which scores go together is the
+invention of whoever drew them. So a question that rests on more (`pytest.mark.asks(..., rests_on="cells")`, "pairs"
+unless it says otherwise) is not asked of that panel.
+
+    margins   totals of a judge over texts (what it gave its own, received for it, gave to others) and statistics as
+              printed: these may be concluded from, nothing of a single author or text
+    cells     mean and spread over repeats of what each judge gave each text, and what follows from these: deviations
+              from peers and people, over texts or over repeats; nothing of a single reply
+    pairs     the single replies: everything, what goes together within one, over texts, between judges and conditions
+"""
+
+UNLOCK: Mapping[str, str] = {
+    "cells": "give each judge's score of each text: totals over texts or authors do not contain them",
+    "pairs": "give each judge's single replies: published statistics do not say which scores belong to one reply",
+}
+
+
+def unfixed(fixes: SourceFixes, rests_on: SourceFixes) -> tuple[SourceFixes, ...]:
+    """What a question rests on where the source does not fix it; empty where it does.
+
+    >>> unfixed("cells", "margins"), unfixed("cells", "pairs")
+    ((), ('pairs',))
+    """
+    return () if LEVELS.index(rests_on) <= LEVELS.index(fixes) else (rests_on,)
+
+
+def check_level(rests_on: object, place: str) -> SourceFixes:
+    """`RecuseError` for a word that is no level, naming the place and the levels."""
+    for level in LEVELS:
+        if rests_on == level:
+            return level
+    raise RecuseError(f"{place}: rests_on is one of {', '.join(LEVELS)}; got {rests_on!r}")

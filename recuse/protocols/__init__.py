@@ -8,24 +8,22 @@ A protocol never guesses: what cannot be read is a named failure (unparsed, refu
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from recuse.configuration.names import entry_points_of, named
-from recuse.schema import Item, Judge, Judgement, Prompt, Reply
+from recuse.schema import Item, Judge, Judgement, Prompt, RecuseError, Reply
 
 if TYPE_CHECKING:
     from recuse.tasks import Task
 
 PROTOCOLS = {
-    "rubric": "recuse.protocols.rubric",
-    "grading": "recuse.protocols.grading.GRADING",
-    "grading_injected": "recuse.protocols.grading.INJECTED",
-    "pairwise": "recuse.protocols.pairwise.PAIRWISE",
-    "pairwise_injected": "recuse.protocols.pairwise.INJECTED",
-    "pairwise_length": "recuse.protocols.pairwise.LENGTH",
-}
+    "rubric": "recuse.protocols.rubric", "grading": "recuse.protocols.grading.GRADING",
+    "grading_injected": "recuse.protocols.grading.INJECTED", "pairwise": "recuse.protocols.pairwise.PAIRWISE",
+    "pairwise_injected": "recuse.protocols.pairwise.INJECTED", "pairwise_length": "recuse.protocols.pairwise.LENGTH",
+}  # fmt: skip
 """Name -> where it is. The name stands in panels, evals, cassettes and results."""
 
 
@@ -37,7 +35,7 @@ class ElicitationProtocol(Protocol):
     for the judgement (the task's unless given); `parts(task)`, those of which the one headline criterion claims to be
     the mean; `scales(task)`, criterion -> scale where it is not the task's; `facts(task, item)`, what measures may know
     of an item (cluster, text, words, a, b, payload, ...; unless given, its text and what it belongs to); `STAGES`, the
-    calls before the one that judges (`recuse.protocols.stages`): `prompt` and `read` then also get what was read there;
+    calls before the one that judges: `prompt` and `read` then also get what was read there;
     `explanations(task, item, factors, reply)` and `quotes(...)`, a judgement per reason that a reply gives for a score
     and per place that it cites, read where asked;
     `SEEDED = False` where no judge is sent a seed, so that all repeats of an item are draws from one request.
@@ -99,3 +97,79 @@ def called(how: ElicitationProtocol, factor: str, level: str | None = None) -> s
 def offered_kinds() -> tuple[str, ...]:
     """What the protocols that have been named so far offer, a team's own among them."""
     return tuple(dict.fromkeys(str(getattr(module, "OFFERS", "")) for module in _named.values()))
+
+
+# --------------------------------------------------------------------------- protocols of several calls
+# A protocol without `STAGES` makes one call per judgement. One with `STAGES` lists the calls that come before, in
+# order; its own `prompt`, `read` and `uses` are the last stage, the one that judges:
+#
+#     STAGES = Stage("knowledge", ...), Stage("rubric", per=("item", "rubric"), uses=lambda factors: [Use("knowledge")])
+#
+#     def uses(factors): return [Use("rubric")]
+#     def prompt(task, item, factors, earlier): ... earlier["rubric"] ...
+#     def read(task, item, factors, reply, earlier): ...
+#
+# Nobody lists the calls of the earlier stages: a call is made because a later one uses its reply, once for all that do.
+
+Levels = Mapping[str, str]
+Earlier = Mapping[str, Any]
+"""Stage -> what its reader made of the reply."""
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """An earlier stage whose reply a prompt is made from: the same judge's, under the same factor levels, unless said
+    otherwise. `first_judge`: the reply of the panel's first judge serves all. `factors`: levels to look under."""
+
+    stage: str
+    first_judge: bool = False
+    next_judge: bool = False
+    factors: Levels = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One call that prepares a judgement.
+
+    `read` makes of the reply what later stages get as `earlier[name]`, or raises `reading.Unreadable`: all that depends
+    on this reply is then lost under the stage's name, and nothing else. `per` says what its calls differ by beside the
+    judge: "item", "target", "repeat", or the name of a factor. A stage that is not per target is shown no output: of an
+    item it gets the fields that all targets share and that are no judged text. `specimen` is a value such as `read`
+    returns, as long as they come: what a recording will cost is estimated with it before there is any reply.
+    """
+
+    name: str
+    prompt: Callable[[Task, Item, Levels, Earlier], Prompt]
+    read: Callable[[Task, Item, Levels, Reply, Earlier], Any]
+    specimen: Callable[[Task, Item, Levels], Any]
+    per: tuple[str, ...] = ("item",)
+    uses: Callable[[Levels], Sequence[Use]] = lambda factors: ()
+
+
+def stages_of(how: object) -> tuple[Stage, ...]:
+    """The stages before a protocol's judging call; none where one call is all."""
+    return tuple(getattr(how, "STAGES", ()))
+
+
+def check_stages(how: object, name: str) -> None:
+    """`RecuseError` for a chain that cannot be planned: two stages of one name, a unit that the protocol does not have,
+    or a use of a stage that does not come earlier."""
+    earlier: list[str] = []
+    factors: Mapping[str, Any] = getattr(how, "FACTORS", {})
+    for stage in stages_of(how):
+        if stage.name in earlier:
+            raise RecuseError(f"protocol {name}: two stages are called {stage.name!r}; name them apart")
+        if unknown := [unit for unit in stage.per if unit not in ("item", "target", "repeat", *factors)]:
+            raise RecuseError(
+                f"protocol {name}, stage {stage.name}: per {', '.join(unknown)}; its calls can differ by item, target, "
+                f"repeat{''.join(f', {factor}' for factor in factors)}"
+            )
+        earlier.append(stage.name)
+
+
+def check_use(use: Use, earlier: Sequence[str], where: str) -> None:
+    """`RecuseError` where a prompt is to be made from a reply that does not come before it."""
+    if use.stage not in earlier:
+        raise RecuseError(
+            f"{where} uses {use.stage!r}, which is no earlier stage; earlier: {', '.join(earlier) or 'none'}"
+        )

@@ -16,9 +16,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from recuse.protocols.facts import facts
+from recuse.protocols import Earlier, Levels
 from recuse.protocols.last_line import LastLine, whole_number
-from recuse.protocols.stages import Earlier, Levels
+from recuse.protocols.wording import facts
 from recuse.ratings.scale import Numeric, Scale
 from recuse.schema import Item, Judgement, RecuseError, Reply
 from recuse.tasks import Task

@@ -16,10 +16,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from recuse.protocols import wording
-from recuse.protocols.facts import facts as usual_facts
+from recuse.protocols import Earlier, Levels, Stage, Use, wording
 from recuse.protocols.reading import Unreadable, all_failed, answered, is_refusal, score
-from recuse.protocols.stages import Earlier, Levels, Stage, Use
+from recuse.protocols.wording import facts as usual_facts
 from recuse.ratings.scale import Nominal, Numeric, Ordinal, Scale
 from recuse.schema import Item, Judge, Judgement, Prompt, Reply
 from recuse.tasks import Task

@@ -17,8 +17,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from recuse.protocols import Earlier, Levels
 from recuse.protocols.last_line import Choice, places
-from recuse.protocols.stages import Earlier, Levels
 from recuse.schema import Item
 from recuse.tasks import Task
 

@@ -36,9 +36,8 @@ _REFUSAL = re.compile(
 
 
 _BEGINS = {
-    "{": re.compile(r'\s*["}]'),
-    "[": re.compile(r'\s*(?:["{\[\]]|-?(?:\d|Infinity\b)|(?:NaN|true|false|null)\b)'),
-}
+    "{": re.compile(r'\s*["}]'), "[": re.compile(r'\s*(?:["{\[\]]|-?(?:\d|Infinity\b)|(?:NaN|true|false|null)\b)'),
+}  # fmt: skip
 """What may follow a bracket that opens a JSON value."""
 
 

@@ -52,12 +52,9 @@ def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
     """The text under its author's name or behind the fixed label (`factors["condition"]`), at temperature 0.7. The
     reply is an object with a score and a reason per criterion, and the total."""
     words = wording.messages(
-        task,
-        "rubric",
-        task=task.data,
-        author_label=author_label(task, item.target, factors["condition"]),
+        task, "rubric", task=task.data, author_label=author_label(task, item.target, factors["condition"]),
         **item.fields,
-    )
+    )  # fmt: skip
     schema, stepped = _schema(task, _number), _schema(task, _steps)
     return Prompt(words, temperature=0.7, max_tokens=700, schema=schema, grammar_schema=stepped)
 
@@ -153,20 +150,15 @@ def _schema(task: Task, total_value: Callable[[Scale], dict[str, Any]]) -> dict[
     if whole is not None:
         properties[whole] = total_value(Numeric(*task.scale, task.data["scale"].get("step")))
     return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+        "type": "object", "properties": properties, "required": list(properties), "additionalProperties": False,
+    }  # fmt: skip
 
 
 def _scored(scale: Scale) -> dict[str, Any]:
     return {
-        "type": "object",
-        "properties": {"score": _steps(scale), "why": {"type": "string", "maxLength": 160}},
-        "required": ["score", "why"],
-        "additionalProperties": False,
-    }
+        "type": "object", "properties": {"score": _steps(scale), "why": {"type": "string", "maxLength": 160}},
+        "required": ["score", "why"], "additionalProperties": False,
+    }  # fmt: skip
 
 
 def _steps(scale: Scale) -> dict[str, Any]:

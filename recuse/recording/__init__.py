@@ -25,18 +25,6 @@ from recuse.recording.progress import (
 )
 
 __all__ = [
-    "BudgetError",
-    "Cost",
-    "IncompleteRecordingError",
-    "Limits",
-    "Progress",
-    "ProgressLine",
-    "Recording",
-    "RecordingInterrupted",
-    "RecordingReport",
-    "Spending",
-    "check_budget",
-    "cost_text",
-    "expected_costs",
-    "record",
-]
+    "BudgetError", "Cost", "IncompleteRecordingError", "Limits", "Progress", "ProgressLine", "Recording",
+    "RecordingInterrupted", "RecordingReport", "Spending", "check_budget", "cost_text", "expected_costs", "record",
+]  # fmt: skip

@@ -17,10 +17,28 @@ from recuse.cassettes.cell_coverage import describe
 from recuse.cassettes.library import Library
 from recuse.cassettes.writer import StorageError
 from recuse.recording.budget import tokens_of
-from recuse.recording.form_check import FIRST, Form, FormCheck, Readable, form_of
-from recuse.recording.judge_queue import GIVE_UP_AFTER, JudgeQueue, Limits, RateLimit, queues_by_judge
-from recuse.recording.progress import IncompleteRecordingError, Progress, RecordingReport, Report, Spending
-from recuse.recording.stopping import GRACE_S, StopSignals, is_connection_error
+from recuse.recording.judge_queue import (
+    FIRST,
+    GIVE_UP_AFTER,
+    Form,
+    FormCheck,
+    JudgeQueue,
+    Limits,
+    RateLimit,
+    Readable,
+    form_of,
+    queues_by_judge,
+)
+from recuse.recording.progress import (
+    GRACE_S,
+    IncompleteRecordingError,
+    Progress,
+    RecordingReport,
+    Report,
+    Spending,
+    StopSignals,
+    is_connection_error,
+)
 from recuse.schema import Call, JudgeClosedError, JudgeUnreachableError, RawResponse, RecuseError
 
 Send = Callable[[Call], Awaitable[RawResponse]]
@@ -30,16 +48,10 @@ SYNC_EVERY_S = 1.0
 
 
 async def record(
-    calls: Sequence[Call],
-    send: Send,
-    library: Library,
-    *,
-    limits: Mapping[str, Limits] | None = None,
-    progress: Report | None = None,
-    grace: float = GRACE_S,
-    readable: Readable | None = None,
+    calls: Sequence[Call], send: Send, library: Library, *, limits: Mapping[str, Limits] | None = None,
+    progress: Report | None = None, grace: float = GRACE_S, readable: Readable | None = None,
     spending: Spending | None = None,
-) -> RecordingReport:
+) -> RecordingReport:  # fmt: skip
     """Ask every call that has no recorded answer; call inside `library.use()`.
 
     `send` puts one call through the patched HTTP client, with its own timeouts and retries. SIGINT and SIGTERM end the
@@ -60,17 +72,10 @@ class Recording:
     once the recording was stopped it asks nothing more."""
 
     def __init__(
-        self,
-        calls: Sequence[Call],
-        library: Library,
-        *,
-        spending: Spending,
-        progress: Report | None = None,
-        grace: float = GRACE_S,
-        readable: Readable | None = None,
-        text: Text = lambda call, response: response.body.decode("utf-8", "replace"),
-        expected: int = 0,
-    ) -> None:
+        self, calls: Sequence[Call], library: Library, *, spending: Spending, progress: Report | None = None,
+        grace: float = GRACE_S, readable: Readable | None = None,
+        text: Text = lambda call, response: response.body.decode("utf-8", "replace"), expected: int = 0,
+    ) -> None:  # fmt: skip
         self.library, self.spending, self.signals = library, spending, StopSignals(grace)
         self.missing = [call for call in calls if not library.has(call)]
         self._expected = expected  # how many calls there will be, where not all are known yet

@@ -10,11 +10,10 @@ from recuse.batch.recording import POLL_S, PRICE, Batches, BatchReport, state_of
 from recuse.cassettes import call_headers
 from recuse.cassettes.library import Library
 from recuse.elicitation.plan import Plan
-from recuse.judges.credentials import keys_from_environment, short_keys
+from recuse.judges.client import keys_from_environment, short_keys
 from recuse.recording.budget import Cost, check_budget, cost_text, expected_costs, expected_dollars
 from recuse.recording.panel_recording import Chains, Recorder, Replies
-from recuse.recording.progress import IncompleteRecordingError, Spending, spent_text
-from recuse.recording.stopping import StopSignals
+from recuse.recording.progress import IncompleteRecordingError, Spending, StopSignals, spent_text
 from recuse.schema import Call, Judge, RawResponse, RecuseError
 
 
@@ -42,14 +41,10 @@ def record_batches(
         judges = chains.judges(expected)
         spending = _spending(recorder, expected, judges)
         batches = Batches(
-            panel.name,
-            judges,
-            keys_from_environment(judges),
-            _LibraryStore(library, spending),
-            state=state_of(library.root, panel.name),
-            say=lambda line: recorder.say(f"{line}{_spent(spending)}"),
+            panel.name, judges, keys_from_environment(judges), _LibraryStore(library, spending),
+            state=state_of(library.root, panel.name), say=lambda line: recorder.say(f"{line}{_spent(spending)}"),
             must_stop=lambda: spending.exceeded,
-        )
+        )  # fmt: skip
         _check_budget(recorder, batches.unsubmitted(chains.expected()), judges)
         report = BatchReport()
         while missing and not report.stopped:  # once, unless replies open up further calls

@@ -13,21 +13,11 @@ BYTES_PER_TOKEN = 4  # a rule of thumb for English prose and JSON; replies are b
 
 OUTPUT_LIMITS = frozenset(
     [
-        "max_tokens",
-        "max_completion_tokens",
-        "max_output_tokens",
-        "max_new_tokens",
-        "max_tokens_to_sample",
-        "max_gen_len",
-        "n_predict",
-        "num_predict",
-        "maxTokens",
-        "maxOutputTokens",
-        "maxNewTokens",
-        "maxTokenCount",
+        "max_tokens", "max_completion_tokens", "max_output_tokens", "max_new_tokens", "max_tokens_to_sample",
+        "max_gen_len", "n_predict", "num_predict", "maxTokens", "maxOutputTokens", "maxNewTokens", "maxTokenCount",
         "max_length",
     ]
-)
+)  # fmt: skip
 """Every name under which an API bounds the tokens of an answer."""
 
 REASONING_BUDGETS = frozenset(
@@ -41,18 +31,10 @@ ANSWERS_PER_REQUEST = frozenset(["n", "best_of", "candidateCount", "candidate_co
 REASONING = frozenset(["thinkingConfig", "thinking_config", "thinking", "reasoning", "reasoning_config"])
 SETTINGS = REASONING | frozenset(
     [
-        "generationConfig",
-        "generation_config",
-        "inferenceConfig",
-        "inferenceConfiguration",
-        "textGenerationConfig",
-        "options",
-        "parameters",
-        "additionalModelRequestFields",
-        "extra_body",
-        "chat_template_kwargs",
+        "generationConfig", "generation_config", "inferenceConfig", "inferenceConfiguration", "textGenerationConfig",
+        "options", "parameters", "additionalModelRequestFields", "extra_body", "chat_template_kwargs",
     ]
-)
+)  # fmt: skip
 """Objects of a request body that hold settings. Others (messages, schemas, tools) may use the same names for text."""
 
 
@@ -176,10 +158,7 @@ def _why_not(costs: list[Cost], budget_usd: float) -> str:
 def _total(costs: list[Cost]) -> Cost:
     limits = [cost.output_tokens for cost in costs]
     return Cost(
-        "all judges",
-        sum(c.calls for c in costs),
-        sum(c.input_tokens for c in costs),
-        None if None in limits else sum(limit for limit in limits if limit is not None),
-        expected_dollars(costs),
+        "all judges", sum(c.calls for c in costs), sum(c.input_tokens for c in costs),
+        None if None in limits else sum(limit for limit in limits if limit is not None), expected_dollars(costs),
         all(c.priced for c in costs),
-    )
+    )  # fmt: skip

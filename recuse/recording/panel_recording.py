@@ -14,16 +14,13 @@ from recuse.cassettes import call_headers
 from recuse.cassettes.library import Library
 from recuse.configuration.names import named
 from recuse.elicitation.chains import Chain
-from recuse.elicitation.fingerprints import headers
-from recuse.elicitation.plan import Plan
+from recuse.elicitation.plan import Plan, headers
 from recuse.judges import read_response, wire
-from recuse.judges.client import Client
-from recuse.judges.credentials import Credentials, keys_from_environment, short_keys
+from recuse.judges.client import Client, Credentials, keys_from_environment, short_keys
 from recuse.panels import Panel
 from recuse.recording.asking import Recording
 from recuse.recording.budget import check_budget, cost_text, expected_costs, expected_dollars
-from recuse.recording.form_check import Readable
-from recuse.recording.judge_queue import Limits
+from recuse.recording.judge_queue import Limits, Readable
 from recuse.recording.progress import ProgressLine, Spending
 from recuse.schema import Call, Judge, RawResponse, RecuseError, Reply
 from recuse.standins import StandInError, open_source
@@ -105,14 +102,10 @@ class Recorder:
             readable = chains.why_unreadable
         replies = Replies(judges)
         return Recording(
-            chains.calls(),
-            self.library,
-            spending=self.spending(judges, replies, expected_dollars(costs)),
-            progress=ProgressLine(sys.stderr),
-            readable=readable,
-            text=lambda call, response: replies.reply(call, response).text,
-            expected=len(missing),
-        )
+            chains.calls(), self.library, spending=self.spending(judges, replies, expected_dollars(costs)),
+            progress=ProgressLine(sys.stderr), readable=readable,
+            text=lambda call, response: replies.reply(call, response).text, expected=len(missing),
+        )  # fmt: skip
 
     def spending(
         self, judges: Mapping[str, Judge], replies: Replies, expected: float | None, *, share: float = 1.0
@@ -125,10 +118,9 @@ class Recorder:
         }
         return Spending(
             prices={} if self.panel.stand_in else prices,
-            usage_of=lambda call, response: replies.reply(call, response).usage,
-            expected=expected,
+            usage_of=lambda call, response: replies.reply(call, response).usage, expected=expected,
             allowed=None if expected is None else max(self.panel.budget_usd, expected),
-        )
+        )  # fmt: skip
 
     def _free(self, judges: Mapping[str, Judge]) -> set[str]:
         """Judges that nobody is paid for: stand-ins, models we serve ourselves, and where the panel file says so."""
@@ -261,13 +253,12 @@ def answer_for(panel: Panel, root: Path, chains: Sequence[Chain]) -> Answer:
     routers = {
         place: RequestRouter(
             [call for chain in together for call in chain.calls],
-            {name: judge for chain in together for name, judge in chain.judges.items()},
-            source,
+            {name: judge for chain in together for name, judge in chain.judges.items()}, source,
             {(c.judge, c.item, c.target): chain.item(c).fields for chain in together for c in chain.calls},
             panel.provenance,
         )
         for place, together in by_place.items()
-    }
+    }  # fmt: skip
 
     def answer(request: ReceivedRequest) -> tuple[int, dict[str, str], bytes]:
         place = (request.cell or "").rpartition("/")[0]

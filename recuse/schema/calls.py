@@ -18,7 +18,7 @@ Provenance = Literal["recorded", "reconstructed", "scripted", "imported"]
 PROVENANCES: tuple[Provenance, ...] = ("recorded", "reconstructed", "scripted", "imported")
 
 SourceFixes = Literal["margins", "cells", "pairs"]
-"""Which joint distributions the source of a panel fixes; see `recuse.panels.source_fixes`."""
+"""Which joint distributions the source of a panel fixes; see `recuse.panels.loaded_panel`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,14 +33,9 @@ _LOCAL_NAMES = frozenset({"", "localhost", "localhost.localdomain", "ip6-localho
 _SENDING = ("connect", "connect_ex", "sendto")
 _RESOLVING = ("getaddrinfo", "gethostbyname", "gethostbyname_ex", "gethostbyaddr")
 _EVENTS = {
-    "socket.connect": 1,
-    "socket.sendto": 1,
-    "socket.sendmsg": 1,
-    "socket.getaddrinfo": 0,
-    "socket.gethostbyname": 0,
-    "socket.gethostbyaddr": 0,
-    "socket.getnameinfo": 1,
-}
+    "socket.connect": 1, "socket.sendto": 1, "socket.sendmsg": 1, "socket.getaddrinfo": 0, "socket.gethostbyname": 0,
+    "socket.gethostbyaddr": 0, "socket.getnameinfo": 1,
+}  # fmt: skip
 
 _lock = threading.Lock()
 _blocking = 0

@@ -132,11 +132,10 @@ def _patterns(value: str) -> list[bytes]:
     raw = value.encode()
     hexadecimal = _digits(raw.hex())
     return [
-        b"".join(map(_any_spelling, value)),
-        hexadecimal,
+        b"".join(map(_any_spelling, value)), hexadecimal,
         b"\0{1,3}".join(re.escape(bytes([byte])) for byte in raw) if raw.isascii() else re.escape(raw),
         *map(re.escape, _base64_spellings(raw)),
-    ]
+    ]  # fmt: skip
 
 
 def _any_spelling(character: str) -> bytes:

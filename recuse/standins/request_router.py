@@ -7,7 +7,7 @@ from typing import Any
 
 from recuse.cassettes.matching import request_key
 from recuse.judges import wire
-from recuse.judges.canonical import canonical
+from recuse.judges.description import canonical
 from recuse.schema import Call, Judge, Provenance, Request
 from recuse.standins import Source, StandInError, StandinReply
 from recuse.standins.server import ReceivedRequest

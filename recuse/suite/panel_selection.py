@@ -10,7 +10,7 @@ from typing import Self
 from recuse.cassettes.matching import request_key
 from recuse.elicitation.plan import Plan, make_plan
 from recuse.panels import OwnWords, Panel, load_panel
-from recuse.panels.source_fixes import UNLOCK
+from recuse.panels.loaded_panel import UNLOCK
 from recuse.ratings.needs import unlock
 from recuse.readers.file_panel import FilePanel, is_ratings_file, load_file_panels
 from recuse.schema import RecuseError

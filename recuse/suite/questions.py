@@ -7,13 +7,12 @@ from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
-from recuse.elicitation.panel_ratings import headline_of, scales_of
+from recuse.elicitation.panel_ratings import REMARKS, headline_of, scales_of
 from recuse.elicitation.plan import planned_items, planned_levels
-from recuse.elicitation.remarks import REMARKS
-from recuse.panels.source_fixes import unfixed
+from recuse.panels.loaded_panel import unfixed
 from recuse.protocols import called
 from recuse.protocols import protocol as known_protocol
-from recuse.protocols.facts import facts_of
+from recuse.protocols.wording import facts_of
 from recuse.ratings.criteria import PLACE, TRUE
 from recuse.ratings.needs import CANDIDATE, KINDS, kind_of, missing
 from recuse.ratings.offers import RatingFacts, offered

@@ -10,9 +10,8 @@ from typing import Any
 from recuse.cassettes.cell_coverage import Coverage, MissingInteractionError, unused_lines
 from recuse.cassettes.library import Library, Mode
 from recuse.elicitation.chains import Chain
-from recuse.elicitation.fingerprints import digests, headers
-from recuse.elicitation.plan import Plan
-from recuse.elicitation.remarks import REMARKS
+from recuse.elicitation.panel_ratings import REMARKS
+from recuse.elicitation.plan import Plan, digests, headers
 from recuse.elicitation.replies import Elicited, read_replies
 from recuse.panels import Panel
 from recuse.protocols import called
@@ -185,6 +184,6 @@ def _not_recorded(coverage: Coverage) -> set[str]:
 
 
 def _secrets(panel: Panel) -> list[str]:
-    from recuse.judges.credentials import secret_values
+    from recuse.judges.client import secret_values
 
     return secret_values(panel.judges)

@@ -10,10 +10,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from recuse.elicitation.chains import Chain
-from recuse.elicitation.fingerprints import headers
-from recuse.elicitation.panel_ratings import panel_ratings
-from recuse.elicitation.plan import Plan
-from recuse.elicitation.remarks import REMARKS, explanations_of
+from recuse.elicitation.panel_ratings import REMARKS, explanations_of, panel_ratings
+from recuse.elicitation.plan import Plan, headers
 from recuse.elicitation.replies import Elicited
 from recuse.gates import Gates
 from recuse.gates.baseline_file import BaselineError

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from recuse.elicitation.chains import Chain
-from recuse.elicitation.fingerprints import digests, headers
+from recuse.elicitation.plan import digests, headers
 from recuse.gates import Gates
 from recuse.gates import baseline_file as baselines
 from recuse.gates.upgrade_verdict import UpgradeVerdict

@@ -12,7 +12,7 @@ from batch_providers import KEY, BatchProvider
 from recuse.batch.recording import Batches
 from recuse.cassettes import Library, call_headers, request_key
 from recuse.judges import wire
-from recuse.judges.credentials import Credentials
+from recuse.judges.client import Credentials
 from recuse.schema import Call, Judge, Message, Prompt, RawResponse
 
 CELL = "p/essays/rubric/ann~alpha"

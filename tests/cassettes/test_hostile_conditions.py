@@ -21,7 +21,7 @@ from small_plans import KEY, answer_for, files, gigabyte, headers, opened, plan,
 
 from recuse.cassettes import CassetteError, Library, StorageError, call_headers
 from recuse.cassettes.integrity import check_cassettes
-from recuse.cassettes.response_filter import in_utf_8
+from recuse.cassettes.matching import in_utf_8
 from recuse.cassettes.storage import Storage
 from recuse.cassettes.writer import Writer, replace_file
 from recuse.judges.decompression import LARGEST_BODY, decompressed

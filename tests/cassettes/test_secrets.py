@@ -16,8 +16,7 @@ from small_plans import KEY, files, headers, opened, plan, recorded
 
 from recuse.cassettes import Library, call_headers, canonical_json, request_key
 from recuse.judges import WIRES, wire
-from recuse.judges.client import Client
-from recuse.judges.credentials import Credentials
+from recuse.judges.client import Client, Credentials
 from recuse.recording import Limits, ProgressLine, record
 from recuse.schema import Call, Judge, Message, Prompt, RecuseError, Request
 from recuse.security.redaction import Secrets, key_shapes_in

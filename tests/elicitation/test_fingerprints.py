@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from recuse.cassettes.matching import request_key
-from recuse.elicitation.fingerprints import headers, rubric_hash
-from recuse.elicitation.plan import make_plan
+from recuse.elicitation.plan import headers, make_plan, rubric_hash
 from recuse.panels import LocalServer, Panel, load_panel
 from recuse.schema import Judge
 from recuse.tasks import Task

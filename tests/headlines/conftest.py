@@ -14,7 +14,7 @@ from recuse.elicitation.panel_ratings import panel_ratings
 from recuse.elicitation.plan import Plan, make_plan
 from recuse.elicitation.replies import read_replies
 from recuse.judges import wire
-from recuse.judges.canonical import canonical
+from recuse.judges.description import canonical
 from recuse.panels import Panel, load_panel
 from recuse.protocols import protocol as known_protocol
 from recuse.ratings import Ratings

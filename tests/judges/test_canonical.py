@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from recuse.judges.canonical import canonical_value
+from recuse.judges.description import canonical_value
 
 
 def spelled_by_json(value: object) -> bytes:

@@ -14,8 +14,7 @@ import pytest
 import stamina
 from stamina.instrumentation import RetryDetails, set_on_retry_hooks
 
-from recuse.judges.client import Client, JudgeUnreachableError
-from recuse.judges.credentials import Credentials
+from recuse.judges.client import Client, Credentials, JudgeUnreachableError
 from recuse.judges.transport import tls
 from recuse.schema import Call, Judge, JudgeClosedError, RawResponse
 from recuse.standins.server import serve

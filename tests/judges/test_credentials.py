@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from recuse.judges.credentials import (
+from recuse.judges.client import (
     Credentials,
     MissingKeyError,
     keys_from_environment,

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recuse.judges import split_reasoning, wire
-from recuse.judges.canonical import canonical
-from recuse.judges.description import address, described, merged
+from recuse.judges.description import address, canonical, described, merged
 from recuse.schema import Judge, Prompt
 
 MakeJudge = Callable[..., Judge]

@@ -10,8 +10,7 @@ import pytest
 
 from recuse.cassettes import Library, request_key
 from recuse.elicitation.chains import Chain
-from recuse.elicitation.fingerprints import headers
-from recuse.elicitation.plan import make_plan
+from recuse.elicitation.plan import headers, make_plan
 from recuse.panels import load_panel
 from recuse.schema import Judge
 from recuse.suite.panel_selection import Elicitation, Selection

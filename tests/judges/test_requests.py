@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from documented import at, documented
 
 from recuse.judges import WIRES, wire
-from recuse.judges.canonical import canonical
+from recuse.judges.description import canonical
 from recuse.schema import Judge, Message, Prompt, RecuseError
 
 MakeJudge = Callable[..., Judge]

@@ -22,8 +22,7 @@ from documented.bedrock_converse import converse
 from loopback import Answer, ReceivedRequest, loopback
 
 from recuse.judges import read_response, wire
-from recuse.judges.client import Client
-from recuse.judges.credentials import keys_from_environment
+from recuse.judges.client import Client, keys_from_environment
 from recuse.schema import Call, Judge, JudgeClosedError, Prompt, RawResponse, RecuseError
 
 MakeJudge = Callable[..., Judge]

@@ -18,8 +18,7 @@ from documented.openai_chat import check_strict_schema
 from loopback import ReceivedRequest, loopback
 
 from recuse.judges import WIRES, read_response, wire
-from recuse.judges.client import Client, JudgeUnreachableError
-from recuse.judges.credentials import Credentials
+from recuse.judges.client import Client, Credentials, JudgeUnreachableError
 from recuse.schema import Call, Judge, JudgeClosedError, Message, Prompt, RawResponse
 
 MakeJudge = Callable[..., Judge]

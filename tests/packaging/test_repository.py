@@ -153,7 +153,7 @@ def test_no_file_names_a_place_on_somebodys_machine():
 
 def test_the_top_level_holds_what_the_layout_says_and_what_every_repository_has():
     layout = {"conftest.py", "evals", "fixtures", "cassettes", "reports", "recuse", "tests", "docs"}
-    usual = {"pyproject.toml", "uv.lock", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE"}
+    usual = {"pyproject.toml", "uv.lock", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", "SECURITY.md"}
     there = {path.relative_to(ROOT).parts[0] for path in committed()}
     assert {name for name in there if not name.startswith(".")} == layout | usual
 

@@ -18,8 +18,7 @@ from recuse.elicitation.chains import Chain
 from recuse.elicitation.plan import Plan, make_plan
 from recuse.elicitation.replies import Elicited, read_replies
 from recuse.judges import wire
-from recuse.protocols import reading
-from recuse.protocols.stages import Stage, Use
+from recuse.protocols import Stage, Use, reading
 from recuse.schema import Call, Judge, Judgement, Message, Prompt, RawResponse, RecuseError
 from recuse.tasks import Task, load_task
 

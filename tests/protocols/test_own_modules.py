@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from recuse.cassettes.matching import request_key
-from recuse.elicitation.fingerprints import headers
-from recuse.elicitation.plan import make_plan
+from recuse.elicitation.plan import headers, make_plan
 from recuse.elicitation.replies import read_replies
 from recuse.judges import wire
 from recuse.panels import load_panel

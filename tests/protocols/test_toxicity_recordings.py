@@ -15,9 +15,8 @@ from scipy.stats import binomtest
 from recuse.cassettes.cell_file import contents, stored_files
 from recuse.cassettes.library import Library
 from recuse.cassettes.matching import request_key
-from recuse.elicitation.fingerprints import headers
 from recuse.elicitation.panel_ratings import panel_ratings
-from recuse.elicitation.plan import make_plan
+from recuse.elicitation.plan import headers, make_plan
 from recuse.elicitation.replies import read_replies
 from recuse.panels import load_panel
 from recuse.papers.indeterminacy.rated_options import option_counts, rated_options

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from recuse.cassettes import Library, request_key
-from recuse.elicitation.fingerprints import headers
-from recuse.elicitation.plan import Plan, make_plan
+from recuse.elicitation.plan import Plan, headers, make_plan
 from recuse.panels import Panel, load_panel
 from recuse.recording import RecordingInterrupted
 from recuse.recording.panel_recording import Recorder

@@ -10,8 +10,7 @@ import pytest
 
 from recuse.cassettes import Library
 from recuse.elicitation.chains import Chain
-from recuse.elicitation.fingerprints import headers
-from recuse.elicitation.plan import Plan
+from recuse.elicitation.plan import Plan, headers
 from recuse.elicitation.replies import read_replies
 from recuse.panels import Panel
 from recuse.recording.panel_recording import Recorder

@@ -16,7 +16,7 @@ from fixtures.standins.behaviours.planted import behaviours
 from recuse.elicitation.plan import Plan
 from recuse.elicitation.replies import read_replies
 from recuse.judges import wire
-from recuse.judges.canonical import canonical
+from recuse.judges.description import canonical
 from recuse.panels import Panel
 from recuse.schema import Call, RawResponse, RecuseError, Request
 from recuse.standins import StandInError, StandinReply, open_source

@@ -205,7 +205,7 @@ def test_base_may_be_named(desk):
 
 def test_without_git_the_baseline_says_who_changed(desk):
     from recuse.elicitation.chains import Chain
-    from recuse.elicitation.fingerprints import digests, headers
+    from recuse.elicitation.plan import digests, headers
 
     selection = Selection.load(desk, ["desk"])
     plan = selection.plan(PLACE)

@@ -113,7 +113,7 @@ def test_a_pair_that_follows_the_place_is_no_repeat_that_differs():
 
 def test_a_task_may_name_the_scores_at_which_it_decides(tmp_path):
     """They say nothing to a judge, so naming them makes no recording stale."""
-    from recuse.elicitation.fingerprints import rubric_hash
+    from recuse.elicitation.plan import rubric_hash
     from recuse.tasks import load_task
 
     folder = tmp_path / "essays"

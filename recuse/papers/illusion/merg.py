@@ -28,8 +28,7 @@ from recuse.papers.illusion.merg_rubric import (
     specimen_rubric,
     universal_rubric,
 )
-from recuse.protocols import reading, wording
-from recuse.protocols.stages import Earlier, Stage, Use
+from recuse.protocols import Earlier, Stage, Use, reading, wording
 from recuse.ratings.factors import RUBRIC
 from recuse.ratings.scale import Numeric, Scale
 from recuse.schema import Item, Judge, Judgement, Prompt, Reply

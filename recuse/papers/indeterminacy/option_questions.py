@@ -17,8 +17,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from recuse.protocols import last_line, reading, wording
-from recuse.protocols.stages import Levels
+from recuse.protocols import Levels, last_line, reading, wording
 from recuse.ratings.scale import Nominal, Ordinal, ResponseSets, Scale
 from recuse.schema import Item, Judge, Judgement, Prompt, RecuseError, Reply
 from recuse.tasks import Task

@@ -26,10 +26,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from recuse.protocols.facts import facts
+from recuse.protocols import Earlier, Levels, Stage, Use
 from recuse.protocols.last_line import Choice, places, spent, yes_or_no
 from recuse.protocols.pairwise import CRITERION, ORDERS, PAIRWISE, names, pair_shown, place_of_name
-from recuse.protocols.stages import Earlier, Levels, Stage, Use
+from recuse.protocols.wording import facts
 from recuse.ratings.scale import Nominal, Scale
 from recuse.schema import Item, Judgement, Prompt, Reply
 from recuse.tasks import Task

@@ -18,10 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from recuse.papers.self_preference.grading_protocols import FAMILY, question
-from recuse.protocols import reading, wording
+from recuse.protocols import Earlier, Levels, Stage, Use, reading, wording
 from recuse.protocols.grading import Grading, grades
 from recuse.protocols.last_line import spent
-from recuse.protocols.stages import Earlier, Levels, Stage, Use
 from recuse.schema import Item, Message, Prompt, RecuseError, Reply
 from recuse.tasks import Task
 

@@ -27,11 +27,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from recuse.papers.self_preference import writing_protocols as writing
-from recuse.protocols import last_line, reading, wording
-from recuse.protocols.facts import facts
+from recuse.protocols import Earlier, Levels, Stage, Use, last_line, reading, wording
 from recuse.protocols.grading import DIRECTION, GRADING, Grading
 from recuse.protocols.last_line import LastLine, item_fields, spent
-from recuse.protocols.stages import Earlier, Levels, Stage, Use
+from recuse.protocols.wording import facts
 from recuse.ratings.scale import Numeric, Scale
 from recuse.schema import Item, Judgement, Message, Prompt, Reply
 from recuse.tasks import Task

@@ -23,8 +23,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from recuse.protocols import last_line, reading, wording
-from recuse.protocols.stages import Levels
+from recuse.protocols import Levels, last_line, reading, wording
 from recuse.ratings.scale import Numeric, Scale
 from recuse.schema import Item, Judge, Judgement, Prompt, RecuseError, Reply
 from recuse.tasks import Task

@@ -15,7 +15,7 @@ from fixtures.makers import word_thesis_replies
 from recuse.cassettes.cell_file import contents, stored_files
 from recuse.cassettes.library import Library
 from recuse.elicitation.chains import Chain
-from recuse.elicitation.fingerprints import headers
+from recuse.elicitation.plan import headers
 from recuse.elicitation.replies import read_replies
 from recuse.protocols import called, protocol
 from recuse.suite.panel_selection import Elicitation, Selection
