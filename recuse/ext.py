@@ -41,8 +41,7 @@ __all__ = [
 
 NAMES = {
     "gates": "Gates",
-    "judges.canonical": "canonical",
-    "judges.description": "address described",
+    "judges.description": "address canonical described",
     "metrics.estimates": "estimated matrix undefined",
     "metrics.measure": "measure",
     "protocols": "reading wording",

@@ -1,14 +1,13 @@
 """Recorded judge calls: append-only JSON-lines cassettes on vcrpy, replayed without the network.
 
-matching            what makes two requests the same, and which planned call an HTTP request is
+matching            what makes two requests the same, and which responses are kept
 record_format       the lines of a file
 index               where everything is in a file
 cell_file           the file of a cell: where it is, plain or compressed, its bytes, how it is replaced
 cell_cassette       the cassette of one cell: its name, what the plan wants of it, what it holds, what was used
-coverage            what a plan finds: there, missing, stale, damaged or unused
+cell_coverage       what a plan finds: there, missing, stale, damaged or unused
 library             all cassettes of a panel: recorded answers by call
 vcrpy_adapter       HTTP clients are answered from the library; stock vcrpy reads the files
-response_filter     which responses are kept, and what of them
 storage, writer     what is recorded is stored so that nothing is lost
 integrity           `python -m recuse.cassettes check|compact`: is a file sound, and how it is put right
 

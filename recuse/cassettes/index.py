@@ -95,33 +95,6 @@ def index_of(path: Path | str, data: bytes, stamp: Stamp | None = None) -> CellI
             f"{path}: the file is empty; restore it from version control, or delete it and record again"
         )
         return index
-    _read_lines(index, data)
-    if index.header is None and not index.faults:
-        index.faults.append(
-            f"{path}:1: the file does not begin with a header line; restore it or delete it and record again"
-        )
-    if index.torn:
-        warnings.warn(
-            f"{path}: the last line is unfinished ({index.torn} bytes, an interrupted write) and was left out",
-            CassetteWarning, stacklevel=2,
-        )  # fmt: skip
-    return index
-
-
-def read_requests(index: CellIndex, data: bytes) -> dict[str, Recorded]:
-    """Every request of a sound cassette, whole, by key, in the order of the file."""
-    requests: dict[str, Recorded] = {}
-    for key, (at, length) in index.requests.items():
-        line = data[at : at + length]
-        method, url, body = record_format.read_request(line)
-        like = record_format.like_of(line)
-        requests[key] = (method, url, whole_body(requests[like][2], body) if like else body)
-    return requests
-
-
-def _read_lines(index: CellIndex, data: bytes) -> None:
-    """Enter every line. Most answers follow another answer to the same request: those are entered without looking at
-    more than the repeat."""
     keys: dict[str, str] = {}  # one string per key, however many repeats it has
     view, number, start, size = memoryview(data), 0, 0, len(data)
     answers, is_intact = index.answers, record_format.is_intact
@@ -148,6 +121,27 @@ def _read_lines(index: CellIndex, data: bytes) -> None:
         else:
             index.faults.append(f"{index.path}:{number}: {_what_is_wrong(data[start:end])}")
         start = end + 1
+    if index.header is None and not index.faults:
+        index.faults.append(
+            f"{path}:1: the file does not begin with a header line; restore it or delete it and record again"
+        )
+    if index.torn:
+        warnings.warn(
+            f"{path}: the last line is unfinished ({index.torn} bytes, an interrupted write) and was left out",
+            CassetteWarning, stacklevel=2,
+        )  # fmt: skip
+    return index
+
+
+def read_requests(index: CellIndex, data: bytes) -> dict[str, Recorded]:
+    """Every request of a sound cassette, whole, by key, in the order of the file."""
+    requests: dict[str, Recorded] = {}
+    for key, (at, length) in index.requests.items():
+        line = data[at : at + length]
+        method, url, body = record_format.read_request(line)
+        like = record_format.like_of(line)
+        requests[key] = (method, url, whole_body(requests[like][2], body) if like else body)
+    return requests
 
 
 def _enter(index: CellIndex, keys: dict[str, str], number: int, place: Place, line: bytes, data: bytes) -> str:

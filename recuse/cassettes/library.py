@@ -209,7 +209,7 @@ class Library:
     # ------------------------------------------------------------------ recording
 
     def store(self, method: str, url: str, body: bytes, headers: Mapping[str, str], response: RawResponse) -> None:
-        """Write one answer to disk, if it is one that `response_filter` keeps. Called when it has arrived in full."""
+        """Write one answer to disk, if it is one that is kept. Called when it has arrived in full."""
         request = Request(url, body, method)
         wanted = self._matcher.match(request, headers)
         if wanted is None:

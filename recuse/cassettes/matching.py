@@ -204,7 +204,13 @@ def reason_to_drop(status: int, body: bytes) -> str:
     except (ValueError, RecursionError):
         value = None
     if 200 <= status < 300:
-        return _fault_of_answer(body, value)
+        if not body.strip():
+            return "the body is empty"
+        if not isinstance(value, dict):
+            return "the body is not a complete JSON object"
+        if value.get("error"):
+            return "the body is an error report, although the status says success"
+        return ""
     if is_policy_refusal(status, value):
         return ""
     return f"HTTP status {status}"
@@ -220,13 +226,3 @@ def in_utf_8(body: bytes) -> bytes:
     """A JSON body in UTF-8, as it should have come; unchanged if it did. Secrets are looked for in this spelling."""
     encoding = json.detect_encoding(body)
     return body if encoding == "utf-8" else body.decode(encoding, "surrogatepass").encode("utf-8", "backslashreplace")
-
-
-def _fault_of_answer(body: bytes, value: Any) -> str:
-    if not body.strip():
-        return "the body is empty"
-    if not isinstance(value, dict):
-        return "the body is not a complete JSON object"
-    if value.get("error"):
-        return "the body is an error report, although the status says success"
-    return ""

@@ -186,7 +186,9 @@ class Storage:
         header, old = self._header_line(cassette) if renew_header else None, contents(path)[0]
         data = canonical_bytes(cassette.index, old, header, _order(cassette), superseded)
         if cassette.main.exists() and (cassette.anew or superseded) and contents(cassette.main)[0] != data:
-            self._set_aside(cassette)
+            aside = self._root / SUPERSEDED / cassette.main.relative_to(self._root)
+            aside.parent.mkdir(parents=True, exist_ok=True)
+            replace_file(aside, raw_bytes(cassette.main))
         if cassette.anew or data != old:
             replace_contents(cassette.main, data)
         if cassette.anew:
@@ -194,12 +196,6 @@ class Storage:
         self._reader.forget(path)
         self._reader.forget(cassette.main)
         cassette.load()
-
-    def _set_aside(self, cassette: CellCassette) -> None:
-        """Keep what a new recording replaces, outside version control."""
-        aside = self._root / SUPERSEDED / cassette.main.relative_to(self._root)
-        aside.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(aside, raw_bytes(cassette.main))
 
 
 def _marker(root: Path, panel: str) -> Path:

@@ -91,7 +91,11 @@ class Writer:
         self._spare: list[int] = []  # a descriptor to give up when there are no others
         self.full = ""  # why nothing more should be asked: what is on its way can still be written
         try:
-            _reserve(self._ballast)
+            self._ballast.unlink(missing_ok=True)
+            with open(self._ballast, "wb") as file:
+                file.write(b"\0" * BALLAST_BYTES)
+                file.flush()
+                os.fsync(file.fileno())
             self._spare.append(os.open(os.devnull, os.O_RDONLY))
         except OSError as error:
             with suppress(OSError):
@@ -231,14 +235,6 @@ def _write_all(descriptor: int, data: bytes) -> None:
     written = os.write(descriptor, data)
     while written < len(data):  # a short write means that space runs out; the next one says so
         written += os.write(descriptor, data[written:])
-
-
-def _reserve(path: Path) -> None:
-    path.unlink(missing_ok=True)
-    with open(path, "wb") as file:
-        file.write(b"\0" * BALLAST_BYTES)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def _storage_error(path: Path, error: OSError) -> StorageError:

@@ -85,7 +85,11 @@ class Chain:
                     continue
                 calls.append(call)
                 if call not in self.replies and (response := answer(call)) is not None:
-                    self._take(step, call, response)
+                    reply = self.replies[call] = read_response(wire(self.judges[call.judge].wire), response)
+                    try:
+                        self._read[step] = self._reading(step, reply)
+                    except Unreadable as failure:
+                        self._failed[step] = call, failure
                 elif call not in self.replies and guess:
                     self._read[step] = stage.specimen(self.plan.task, self._item(step), dict(step.factors))
         judging = [(step, self._call(step, None)) for step in self._steps[""]]
@@ -176,13 +180,6 @@ class Chain:
     def _item(self, step: Step) -> Item:
         own = self.plan.items.get((step.judge, step.item, step.target))
         return self._items[step.item, step.target] if own is None else own
-
-    def _take(self, step: Step, call: Call, response: RawResponse) -> None:
-        reply = self.replies[call] = read_response(wire(self.judges[call.judge].wire), response)
-        try:
-            self._read[step] = self._reading(step, reply)
-        except Unreadable as failure:
-            self._failed[step] = call, failure
 
     def _reading(self, step: Step, reply: Reply) -> Any:
         stage = next(stage for stage in self.stages if stage.name == step.stage)

@@ -71,7 +71,21 @@ def read_response(format_: Wire, response: RawResponse) -> Reply:
         refused = is_policy_refusal(response.status, payload)
         return Reply(text=str(message or f"HTTP {response.status}"), finish="refusal" if refused else "error")
     try:
-        return _sound(format_.read(payload))
+        reply = format_.read(payload)
+        if not isinstance(reply.text, str):
+            raise TypeError("the answer is not a text")
+        given, text = reply.usage, reply.text if reply.text.isascii() else encodable(reply.text)
+        counts = given.input_tokens, given.output_tokens, given.reasoning_tokens
+        sound = _is_count(counts[0]) and _is_count(counts[1]) and _is_count(counts[2])
+        if sound and type(reply.model) is str and not reply.reasoning and text is reply.text and "<" not in text[:200]:
+            return reply
+        usage = given if sound else Usage(*(count if _is_count(count) else None for count in counts))
+        model = reply.model if isinstance(reply.model, str) else None
+        reasoning = reply.reasoning if isinstance(reply.reasoning, str) else ""
+        if "<" in text[:200] and reply.finish in ("stop", "length"):
+            thoughts, text = split_reasoning(text)
+            reasoning = "\n".join(filter(None, (reasoning, thoughts)))
+        return replace(reply, text=text, usage=usage, model=model, reasoning=reasoning)
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         what = f"{type(error).__name__} {error}"
         return Reply(text=f"the body lacks what the wire format promises: {what}", finish="error")
@@ -84,25 +98,6 @@ def _decoded(body: bytes) -> Any:
         return from_json(body)
     except ValueError:
         return json.loads(body)
-
-
-def _sound(reply: Reply) -> Reply:
-    """The reply with what it says beside its text kept only where it is of the promised type, and with reasoning that
-    stands in front of the answer taken out of it."""
-    if not isinstance(reply.text, str):
-        raise TypeError("the answer is not a text")
-    given, text = reply.usage, reply.text if reply.text.isascii() else encodable(reply.text)
-    counts = given.input_tokens, given.output_tokens, given.reasoning_tokens
-    sound = _is_count(counts[0]) and _is_count(counts[1]) and _is_count(counts[2])
-    if sound and type(reply.model) is str and not reply.reasoning and text is reply.text and "<" not in text[:200]:
-        return reply
-    usage = given if sound else Usage(*(count if _is_count(count) else None for count in counts))
-    model = reply.model if isinstance(reply.model, str) else None
-    reasoning = reply.reasoning if isinstance(reply.reasoning, str) else ""
-    if "<" in text[:200] and reply.finish in ("stop", "length"):
-        thoughts, text = split_reasoning(text)
-        reasoning = "\n".join(filter(None, (reasoning, thoughts)))
-    return replace(reply, text=text, usage=usage, model=model, reasoning=reasoning)
 
 
 def _is_count(value: object) -> bool:

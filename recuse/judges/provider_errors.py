@@ -41,7 +41,10 @@ def is_used_up(status: int, payload: Any) -> bool:
     if status == 402 or {str(error.get("code")), str(error.get("type"))} & _USED_UP:
         return status >= 400
     if status == 429:
-        return any("PerDay" in str(quota) for quota in _quotas(error))
+        exceeded = [detail.get("violations") for detail in _details(error)]
+        violations = [violation for some in exceeded if isinstance(some, list) for violation in some]
+        quotas = [violation.get("quotaId") for violation in violations if isinstance(violation, dict)]
+        return any("PerDay" in str(quota) for quota in quotas)
     return status == 400 and bool(_NO_CREDIT.search(str(error.get("message", ""))))
 
 
@@ -76,12 +79,6 @@ def _error(payload: Any) -> Mapping[str, Any]:
 def _details(error: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     details = error.get("details")
     return [detail for detail in details if isinstance(detail, dict)] if isinstance(details, list) else []
-
-
-def _quotas(error: Mapping[str, Any]) -> list[Any]:
-    exceeded = [detail.get("violations") for detail in _details(error)]
-    violations = [violation for some in exceeded if isinstance(some, list) for violation in some]
-    return [violation.get("quotaId") for violation in violations if isinstance(violation, dict)]
 
 
 def _message(payload: Any) -> str:

@@ -95,7 +95,24 @@ def load_panel(path: Path) -> Panel:
     table = parse(PanelTable, read_toml(path), path)
     _check_names(table, str(path))
     for task in table.task:
-        _check_task(task, table, path)
+        where = str(path)
+        checked_name(task.name, "task", where)
+        checked_distinct(task.protocols, "protocol", where)
+        for name in task.protocols:
+            try:
+                protocol(checked_name(name, "protocol", where))
+            except RecuseError as error:
+                raise ConfigurationError(f"{path}: task {task.name}: {error}") from error
+        for key in ("repeats", "items", "first", "factors"):
+            if unknown := [p for p in getattr(task, key) if p not in task.protocols]:
+                raise ConfigurationError(
+                    f"{path}: task {task.name}: {key} for {', '.join(unknown)}, which is not in protocols"
+                )
+        judges = [judge.name for judge in table.judge]
+        if unknown := [name for name in task.judges or () if name not in judges]:
+            raise ConfigurationError(
+                f"{path}: task {task.name}: unknown judge {', '.join(unknown)}; the panel has {', '.join(judges)}"
+            )
     return Panel(
         name=table.name,
         path=path,
@@ -123,28 +140,6 @@ def _check_names(table: PanelTable, where: str) -> None:
         checked_name(judge.name, "judge", where)
     checked_distinct([j.name for j in table.judge], "judge", where)
     checked_distinct([t.name for t in table.task], "task", where)
-
-
-def _check_task(task: TaskTable, panel: PanelTable, path: Path) -> None:
-    """That a task's table names protocols that there are, and judges of its panel."""
-    where = str(path)
-    checked_name(task.name, "task", where)
-    checked_distinct(task.protocols, "protocol", where)
-    for name in task.protocols:
-        try:
-            protocol(checked_name(name, "protocol", where))
-        except RecuseError as error:
-            raise ConfigurationError(f"{path}: task {task.name}: {error}") from error
-    for key in ("repeats", "items", "first", "factors"):
-        if unknown := [p for p in getattr(task, key) if p not in task.protocols]:
-            raise ConfigurationError(
-                f"{path}: task {task.name}: {key} for {', '.join(unknown)}, which is not in protocols"
-            )
-    judges = [judge.name for judge in panel.judge]
-    if unknown := [name for name in task.judges or () if name not in judges]:
-        raise ConfigurationError(
-            f"{path}: task {task.name}: unknown judge {', '.join(unknown)}; the panel has {', '.join(judges)}"
-        )
 
 
 def _changes(judge: JudgeTable, panel: Sequence[JudgeTable]) -> tuple[str, ...]:

@@ -3,11 +3,9 @@
 panel_recording  one recording of a panel: who answers, one budget for everything that is missing
 batches          the same by batch: files of requests, answered within a day
 asking           the loop: concurrent, interruptible
-judge_queue      what a judge is asked next, and how fast
+judge_queue      what a judge is asked next, how fast, and when its replies cannot be read
 budget           what it will cost at most
-progress         what was spent, how far it is, and how it ended
-form_check       stops a judge and protocol whose replies cannot be read
-stopping         signals and lost connections
+progress         what was spent, how far it is, how it is stopped and how it ended
 """
 
 from __future__ import annotations

@@ -53,7 +53,9 @@ def record_batches(
             missing = [call for call in chains.calls() if not library.has(call) and call not in tried]
         missing = [call for call in chains.calls() if not library.has(call)]
     recorder.say(f"{report.text()}{_spent(spending)}")
-    _check(report, missing)
+    if missing:
+        rest = f"not recorded: {len(missing)}; what came back is on disk, the same command asks the rest anew"
+        raise IncompleteRecordingError(f"{report.text()}\n{rest}")
 
 
 class _LibraryStore:
@@ -99,9 +101,3 @@ def _costs(recorder: Recorder, calls: Sequence[Call], judges: Mapping[str, Judge
 def _spent(spending: Spending) -> str:
     text = spent_text(spending.spent, spending.expected)
     return f"; {text} spent" if text else ""
-
-
-def _check(report: BatchReport, missing: Sequence[Call]) -> None:
-    if missing:
-        rest = f"not recorded: {len(missing)}; what came back is on disk, the same command asks the rest anew"
-        raise IncompleteRecordingError(f"{report.text()}\n{rest}")

@@ -6,7 +6,7 @@ import asyncio
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
@@ -156,7 +156,14 @@ class RecordingReport:
         """Readable summary: why it is incomplete first; at most `limit` lines of failures, and of calls not asked."""
         money = f", ${self.spent:,.2f} spent" if self.spent else ""
         parts = [f"stopped early: {self.stopped}"] if self.stopped else []
-        parts += [*self.unreadable, *_told_once(self.failed)[:limit]]
+        calls: dict[str, list[Call]] = {}
+        for call, why in self.failed:
+            calls.setdefault(why, []).append(call)
+        told_once = [
+            f"{describe(same_reason[0]) if len(same_reason) == 1 else f'{len(same_reason)} calls failed'}: {why}"
+            for why, same_reason in calls.items()
+        ]
+        parts += [*self.unreadable, *told_once[:limit]]
         parts.append(f"recorded {self.stored} of {self.planned} missing answers in {self.seconds:.0f} s{money}")
         if self.failed:
             parts.append(f"failed: {len(self.failed)}")
@@ -172,17 +179,6 @@ class RecordingReport:
             raise RecordingInterrupted(self.text())
         if not self.complete:
             raise IncompleteRecordingError(self.text())
-
-
-def _told_once(failed: Sequence[tuple[Call, str]]) -> list[str]:
-    """One line per reason: what is wrong with a whole judge is said once, and not for each of its calls."""
-    calls: dict[str, list[Call]] = {}
-    for call, why in failed:
-        calls.setdefault(why, []).append(call)
-    return [
-        f"{describe(same_reason[0]) if len(same_reason) == 1 else f'{len(same_reason)} calls failed'}: {why}"
-        for why, same_reason in calls.items()
-    ]
 
 
 # --------------------------------------------------------------------------- how a recording is told to stop

@@ -38,7 +38,14 @@ class Secrets:
         for value in new:
             if why := too_plain(value):
                 raise RecuseError(f"an API key cannot be kept out of recordings: {why}")
-            self._forms.update(_patterns(value))
+            raw = value.encode()
+            hexadecimal = _digits(raw.hex())
+            patterns = [
+                b"".join(map(_any_spelling, value)), hexadecimal,
+                b"\0{1,3}".join(re.escape(bytes([byte])) for byte in raw) if raw.isascii() else re.escape(raw),
+                *map(re.escape, _base64_spellings(raw)),
+            ]  # fmt: skip
+            self._forms.update(patterns)
             self._plain.append(_plain_text(value.encode()))
             self._encoded += [*_base64_spellings(value.encode()), value.encode().hex().encode()]
         if new:
@@ -126,16 +133,6 @@ def _plain_text(data: bytes) -> bytes:
     if b"&" in data:
         data = html.unescape(html.unescape(data.decode("utf-8", "surrogateescape"))).encode("utf-8", "surrogateescape")
     return data.replace(b"\\", b"").replace(b"+", b" ")
-
-
-def _patterns(value: str) -> list[bytes]:
-    raw = value.encode()
-    hexadecimal = _digits(raw.hex())
-    return [
-        b"".join(map(_any_spelling, value)), hexadecimal,
-        b"\0{1,3}".join(re.escape(bytes([byte])) for byte in raw) if raw.isascii() else re.escape(raw),
-        *map(re.escape, _base64_spellings(raw)),
-    ]  # fmt: skip
 
 
 def _any_spelling(character: str) -> bytes:

@@ -263,7 +263,21 @@ def _read_items(task: str, path: Path, targets: Mapping[str, Any]) -> list[Item]
     for number, line in enumerate(_text(path).split("\n"), start=1):  # not splitlines: JSON may hold U+2028 as it is
         if not line.strip():
             continue
-        item = _read_item(task, line, f"{path}:{number}")
+        where = f"{path}:{number}"
+        try:
+            data = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise RecuseError(f"{where}: not JSON: {error}") from None
+        kinds = {"id": str, "target": str, "fields": dict}
+        for key, kind in kinds.items():
+            if not isinstance(data, dict) or key not in data:
+                raise RecuseError(f"{where}: lacks {key!r}; an item is an object with id, target and fields")
+            if not isinstance(data[key], kind):
+                wanted = "an object" if kind is dict else "a text"
+                raise RecuseError(f"{where}: {key} must be {wanted}, got {data[key]!r}")
+        if taken := sorted(RESERVED & data["fields"].keys()):
+            raise RecuseError(f"{where}: fields may not be called {', '.join(taken)}: prompts have those names already")
+        item = Item(task, checked_name(data["id"], "item", where), data["target"], data["fields"])
         if item.target not in targets:
             raise RecuseError(
                 f"{path}:{number}: target {item.target!r} is not in task.toml; known: {', '.join(targets)}"
@@ -274,23 +288,6 @@ def _read_items(task: str, path: Path, targets: Mapping[str, Any]) -> list[Item]
     if not items:
         raise RecuseError(f"{path}: holds no item; a task lists what is judged there, one JSON object a line")
     return items
-
-
-def _read_item(task: str, line: str, where: str) -> Item:
-    try:
-        data = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise RecuseError(f"{where}: not JSON: {error}") from None
-    kinds = {"id": str, "target": str, "fields": dict}
-    for key, kind in kinds.items():
-        if not isinstance(data, dict) or key not in data:
-            raise RecuseError(f"{where}: lacks {key!r}; an item is an object with id, target and fields")
-        if not isinstance(data[key], kind):
-            wanted = "an object" if kind is dict else "a text"
-            raise RecuseError(f"{where}: {key} must be {wanted}, got {data[key]!r}")
-    if taken := sorted(RESERVED & data["fields"].keys()):
-        raise RecuseError(f"{where}: fields may not be called {', '.join(taken)}: prompts have those names already")
-    return Item(task, checked_name(data["id"], "item", where), data["target"], data["fields"])
 
 
 def _text(path: Path) -> str:
