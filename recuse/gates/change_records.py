@@ -45,7 +45,7 @@ def _upgrade(upgrade: UpgradeVerdictRow) -> Change:
     if outcome == UNDECIDED:
         more = f"collect about {upgrade['more']} {upgrade['units']} more" if upgrade["more"] else ""
         return Change("upgrade", what, "decide", f"whether {new} may replace {old} is {printed(UNDECIDED)}", more, 1)
-    why = "it agrees with people better" if upgrade["verdict"] == "better" else "no difference larger than you allow"
+    why = f"it {upgrade['clause']}" if upgrade["verdict"] == "better" else "no difference larger than you allow"
     return Change("upgrade", what, "merge", f"{new} may replace {old}: {why}", f"remove {old} and write a new baseline")
 
 

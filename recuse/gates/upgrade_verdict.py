@@ -80,7 +80,7 @@ NOT_NEEDED = ("upgrade_cost", "upgrade_latency")
 @dataclass(frozen=True, eq=False, repr=False)
 class UpgradeVerdict(Deferring):
     """`rows`: one verdict per component, level and criterion, the deciding one first; `unmeasured`: components without
-    data that decide nothing. `clause`: what the candidate does more than is allowed, "gives lower scores". `more`: how
+    data that decide nothing. `clause`: what the candidate does better, or more than is allowed, "gives lower scores". `more`: how
     many items more would decide with 80 % power, where that is known: it is worked out for who reads it, and with it
     what is told of an undecided verdict. `missing`: texts of the incumbent to which the candidate has no answer, where
     they keep it from passing. `reasons`: why nothing can be compared, what became of texts of one judge alone, and what
@@ -197,8 +197,9 @@ def decide_upgrade(
         return replace(verdict, word=UNDECIDED, sentence=f"Whether {names[1]} may replace {names[0]} cannot be told: "
                        "nothing could be measured.")  # fmt: skip
     if won:
-        sentence = f"{names[1]} may replace {names[0]}: it {SUPERIOR[won[0].gate]}, and nothing is worse."
-        return replace(verdict, word="better", sentence=sentence, rows=_ordered(rows, won))
+        clause = SUPERIOR[won[0].gate]
+        sentence = f"{names[1]} may replace {names[0]}: it {clause}, and nothing is worse."
+        return replace(verdict, word="better", sentence=sentence, clause=clause, rows=_ordered(rows, won))
     sentence = f"{names[1]} may replace {names[0]}: no difference larger than you allow, in {_count(len(rows))}."
     return replace(verdict, sentence=sentence)
 

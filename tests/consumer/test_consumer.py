@@ -129,9 +129,11 @@ def shown_outputs() -> list[str]:
     )
 
 
-@pytest.mark.parametrize(("place", "code"), [(0, 1), pytest.param(1, 0, marks=pytest.mark.slow("whole runs"))])
+@pytest.mark.parametrize(
+    ("place", "code"), [(0, 0), (1, 1), (2, 2), pytest.param(3, 1, marks=pytest.mark.slow("whole runs"))]
+)
 def test_the_readme_compares_judges(place, code):
-    """Two recorded judges, refused for their order of texts; one judge asked again, which passes."""
+    """Published ratings, of which an upgrade is accepted, refused and undecided; two recorded judges, refused."""
     page = PAGE.read_text(encoding="utf-8")
     command = [line for line in page.splitlines() if line.startswith("recuse compare fixtures/")][place]
     done = subprocess.run(
@@ -149,7 +151,7 @@ def test_the_readme_compares_judges(place, code):
 def test_the_readme_gates_a_judge_upgrade(run, newcomer):
     panel, first, rest = "fixtures/panels/mine.toml", readme_files()[0], readme_files()[1:]
     assert [name for name, _ in rest] == [panel]
-    shown = shown_outputs()[2:]
+    shown = shown_outputs()[4:]
     evals, one_eval = ("evals/", "--panel", panel), ("evals/test_score_stability.py", "--panel", panel)
     with serving() as port:
         address = f"http://127.0.0.1:{port}"

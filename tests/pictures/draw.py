@@ -1,4 +1,4 @@
-"""Draws the pictures of docs/: the first screen of three pull requests. `python tests/pictures/draw.py` needs chromium.
+"""Draws the pictures of docs/: the first screen of three reports. `python tests/pictures/draw.py` needs chromium.
 
 docs/green-upgrade.png  docs/refused-upgrade.png  docs/widened-limit.png
 """

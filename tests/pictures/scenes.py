@@ -1,18 +1,19 @@
-"""Three pull requests in a repository made up for the pictures of docs/: a judge's upgrade that may be merged, one that
-may not, and a limit that was widened. Judges are scripted: quality of a text plus noise of a fixed seed."""
+"""What the pictures of docs/ show: an upgrade of a judge that may be merged and one that may not, both of the panel
+`rewardbench`, and a limit that was widened in a repository made up for it, whose judges are scripted: quality of a text
+plus noise of a fixed seed."""
 
 from __future__ import annotations
 
 import json
 import os
 import random
-import re
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+RATINGS = ROOT / "fixtures" / "ratings" / "rewardbench.csv.gz"
 TEXTS = 60
 REPEATS = 2
 STEP = 0.1
@@ -89,7 +90,6 @@ label = "spread over repeats"
 reason = "half a point on a scale of ten: below it, two replies tell texts apart that people tell apart"
 
 """
-UPGRADE_GATES = re.compile(r"^\[upgrade_.*?(?=^\[|^#)", re.MULTILINE | re.DOTALL)
 
 
 Run = Callable[..., object]
@@ -109,19 +109,25 @@ def decision(folder: Path) -> str:
     return str(results["decision"]["lines"][0])
 
 
-# --------------------------------------------------------------------------- the pull requests
+# --------------------------------------------------------------------------- the changes
 
 
 def green_upgrade(folder: Path, run: Run) -> None:
-    """A candidate that scores as the judge in use does."""
-    _main(folder, run, judge_2=lambda quality, noise: quality + noise)
-    _add_candidate(folder, run)
+    """A judge in the place of a smaller one."""
+    _compare(folder, "gpt-5.4-nano", "gpt-5.4-mini")
 
 
 def refused_upgrade(folder: Path, run: Run) -> None:
-    """A candidate that gives a point and a half less to every text."""
-    _main(folder, run, judge_2=lambda quality, noise: quality - 1.5 + noise)
-    _add_candidate(folder, run)
+    """The smaller one in its place again, by the prompt that both were asked by."""
+    _compare(folder, "gpt-5.4-mini,prompt=base", "gpt-5.4-nano,prompt=base")
+
+
+def _compare(folder: Path, incumbent: str, candidate: str) -> None:
+    reports = folder / "reports"
+    reports.mkdir(parents=True)
+    written = ["--html", str(reports / "index.html"), "--json", str(reports / "results.json")]
+    command = [sys.executable, "-m", "recuse.cli", "compare", str(RATINGS), incumbent, candidate, *written]
+    subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
 
 
 def widened_limit(folder: Path, run: Run) -> None:
@@ -137,15 +143,15 @@ def widened_limit(folder: Path, run: Run) -> None:
 SCENES: dict[str, tuple[Callable[[Path, Run], None], str]] = {
     "green-upgrade": (
         green_upgrade,
-        "This change: merge: judge_2 may replace judge_1: no difference larger than you allow.",
+        "This change: merge: gpt-5.4-mini may replace gpt-5.4-nano: it puts the right response first more often.",
     ),
-    "refused-upgrade": (refused_upgrade, "This change: do not merge: judge_2 scores further from your people."),
+    "refused-upgrade": (refused_upgrade, "This change: do not merge: gpt-5.4-nano repeats itself less well."),
     "widened-limit": (
         widened_limit,
         "This change: decide: limit of spread over repeats widened; without that vendor fails.",
     ),
 }
-"""Picture -> the pull request, and what its report begins with."""
+"""Picture -> what makes the report, and what it begins with."""
 
 
 # --------------------------------------------------------------------------- the repository before
@@ -155,17 +161,10 @@ def _main(folder: Path, run: Run, **candidate: Callable[[float, float], float]) 
     """The repository with two judges in use, recorded, and its baseline."""
     _write(folder, "pyproject.toml", PYPROJECT)
     _write(folder, "evals/test_steady.py", EVAL)
-    shipped = (ROOT / "evals" / "gates.toml").read_text(encoding="utf-8")
-    _write(folder, "evals/gates.toml", GATES + "\n".join(UPGRADE_GATES.findall(shipped)))
-    _write(folder, "evals/test_upgrade.py", (ROOT / "evals" / "test_upgrade.py").read_text(encoding="utf-8"))
+    _write(folder, "evals/gates.toml", GATES)
     _texts(folder, {"judge_1": _plain, "neutral": _plain, **candidate})
     _write(folder, "fixtures/panels/desk.toml", _panel())
     run(folder, "--record=missing", "--update-baseline")
-
-
-def _add_candidate(folder: Path, run: Run) -> None:
-    _write(folder, "fixtures/panels/desk.toml", f'{_panel()}{JUDGE.format(name="judge_2")}replaces = "judge_1"\n')
-    run(folder, "--record=missing", "--baseline")
 
 
 def _panel() -> str:

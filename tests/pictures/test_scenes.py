@@ -1,4 +1,4 @@
-"""The pictures of docs/ show what the reports of these pull requests begin with."""
+"""The pictures of docs/ show what these reports begin with."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ def test_a_scene_is_decided_as_its_picture_says(name, run_pytest, tmp_path):
     assert scenes.decision(tmp_path) == said
     assert len(said.split()) <= 17
     for file, begin in (("summary.md", "### "), ("index.html", "")):
+        if file == "summary.md" and not (tmp_path / "reports" / file).exists():
+            continue  # recuse compare writes a page only
         text = (tmp_path / "reports" / file).read_text(encoding="utf-8").replace("\\", "")
         shown = re.sub(r"<[^>]+>", "", text[text.find("<h1>") :]) if file == "index.html" else text
         assert shown.startswith(begin + said)
