@@ -59,8 +59,8 @@ def test_a_measure_is_told_with_its_formula_and_source(pages):
 
 def test_links_to_files_that_are_not_on_the_site_are_their_text(made):
     kept = "[a](https://example.invalid/) [b](#c)"
-    text = f"[limits](evals/gates.toml) [providers](docs/providers.md#x) {kept} ![p](docs/report.png)"
-    assert made.site_links(text, ROOT) == f"limits [providers](providers.md#x) {kept} ![p](report.png)"
+    text = f"[limits](evals/gates.toml) [providers](docs/providers.md#x) {kept} ![p](docs/green-upgrade.png)"
+    assert made.site_links(text, ROOT) == f"limits [providers](providers.md#x) {kept} ![p](green-upgrade.png)"
 
 
 def test_a_broken_link_or_anchor_or_a_foreign_file_is_found(tmp_path):
