@@ -81,11 +81,11 @@ NOT_NEEDED = ("upgrade_cost", "upgrade_latency")
 class UpgradeVerdict(Deferring):
     """`rows`: one verdict per component, level and criterion, the deciding one first; `unmeasured`: components without
     data that decide nothing. `clause`: what the candidate does better, or more than is allowed, "gives lower scores".
-    `more`: how many items more would decide with 80 % power, where that is known: it is worked out for who reads it, and
-    with it what is told of an undecided verdict. `missing`: texts of the incumbent to which the candidate has no answer, where
-    they keep it from passing. `reasons`: why nothing can be compared, what became of texts of one judge alone, and what
-    of the candidate is no fault and yet good to know. `steps`: what to do about a verdict that is not accepted: keep
-    the judge in use, repair, collect, and last accept."""
+    `more`: how many items more would decide with 80 % power, where that is known: it is worked out for who reads it,
+    and with it what is told of an undecided verdict. `missing`: texts of the incumbent to which the candidate has no
+    answer, where they keep it from passing. `reasons`: why nothing can be compared, what became of texts of one judge
+    alone, and what of the candidate is no fault and yet good to know. `steps`: what to do about a verdict that is not
+    accepted: keep the judge in use, repair, collect, and last accept."""
 
     word: Word
     incumbent: str
