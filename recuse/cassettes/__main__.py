@@ -17,15 +17,6 @@ from recuse.schema import RecuseError
 
 def main(arguments: list[str] | None = None) -> int:
     """Exit code 0: all is well; 1: something is not, and the output says what."""
-    options = _parser().parse_args(arguments)
-    try:
-        return _check(options) if options.command == "check" else _compact(options)
-    except RecuseError as error:
-        print(error, file=sys.stderr)
-        return 1
-
-
-def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m recuse.cassettes", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     check = commands.add_parser("check", help="verify checksums, names, provenance, fingerprints, secrets and size")
@@ -35,23 +26,22 @@ def _parser() -> argparse.ArgumentParser:
     again.add_argument("files", type=Path, nargs="+")
     again.add_argument("--gzip", action="store_true", help="compress: FILE.jsonl becomes FILE.jsonl.gz, losslessly")
     again.add_argument("--drop-damaged", action="store_true", help="leave out damaged lines (kept in FILE.damaged)")
-    return parser
-
-
-def _check(options: argparse.Namespace) -> int:
-    checked = check_cassettes(options.folder, options.max_mb)
-    print(checked.text())
-    return 1 if checked.faults else 0
-
-
-def _compact(options: argparse.Namespace) -> int:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for path in options.files:
-            panel = path.resolve().parent.parent.parent  # <panel>/<task>/<protocol>/<cell>
-            with nothing_records(panel):
-                print(compact(path, options.drop_damaged, options.gzip))
-    return 0
+    options = parser.parse_args(arguments)
+    try:
+        if options.command == "check":
+            checked = check_cassettes(options.folder, options.max_mb)
+            print(checked.text())
+            return 1 if checked.faults else 0
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for path in options.files:
+                panel = path.resolve().parent.parent.parent  # <panel>/<task>/<protocol>/<cell>
+                with nothing_records(panel):
+                    print(compact(path, options.drop_damaged, options.gzip))
+        return 0
+    except RecuseError as error:
+        print(error, file=sys.stderr)
+        return 1
 
 
 def compact(path: Path, drop_damaged: bool = False, gzip: bool = False) -> str:
@@ -59,8 +49,19 @@ def compact(path: Path, drop_damaged: bool = False, gzip: bool = False) -> str:
 
     Changed line endings are put back. A file with other damage is refused unless `drop_damaged`; it is then kept as
     FILE.damaged. The file keeps its form, plain or compressed; with `gzip` it is compressed."""
-    path = _form_to_compact(path, gzip)
-    size, (old, cut) = path.stat().st_size, _readable(path, drop_damaged)
+    if gzip and cell_of(path.name) is None:
+        raise CassetteError(f"{path}: only cassettes are compressed, files that end in {cell_file.SUFFIX}")
+    path = cell_file.stored_path(plain_path(path))
+    if not path.exists():
+        raise CassetteError(f"{path}: there is no such cassette")
+    path = path if is_packed(path) else cell_file.make_plain(path)  # takes away what an interrupted change of form left
+    size, cut = path.stat().st_size, list[str]()
+    try:
+        old = contents(path)[0]
+    except cell_file.UnpackingError as error:
+        if not drop_damaged:
+            raise
+        old, cut = cell_file.readable_part(path), [str(error)]
     data, dropped = salvaged(old, str(path))
     dropped = [*dropped, *cut]
     index = index_of(path, data)
@@ -78,26 +79,6 @@ def compact(path: Path, drop_damaged: bool = False, gzip: bool = False) -> str:
     written = cell_file.make_packed(path) if gzip else path
     gone = f", {len(dropped)} damaged lines left out" if dropped else ""
     return f"{written}: {len(index.answers)} answers, {size:,} -> {written.stat().st_size:,} bytes{gone}"
-
-
-def _form_to_compact(path: Path, gzip: bool) -> Path:
-    """The file that holds the cell; what an interrupted change of form left beside it is taken away."""
-    if gzip and cell_of(path.name) is None:
-        raise CassetteError(f"{path}: only cassettes are compressed, files that end in {cell_file.SUFFIX}")
-    path = cell_file.stored_path(plain_path(path))
-    if not path.exists():
-        raise CassetteError(f"{path}: there is no such cassette")
-    return path if is_packed(path) else cell_file.make_plain(path)
-
-
-def _readable(path: Path, drop_damaged: bool) -> tuple[bytes, list[str]]:
-    """What a file holds and, of a compressed one that is damaged, what is wrong with it."""
-    try:
-        return contents(path)[0], []
-    except cell_file.UnpackingError as error:
-        if not drop_damaged:
-            raise
-        return cell_file.readable_part(path), [str(error)]
 
 
 if __name__ == "__main__":

@@ -124,7 +124,10 @@ class CellCassette:
         if self.header is None or self.recorded_header is None or self.recorded_header is self.header:
             return []
         differences = fingerprint_differences(_identity(self.recorded_header), _identity(self.header))
-        words = self._changed_words() if differences else ""
+        words = ""
+        if differences and (changed := next((c for c in self.missing if c.key not in self.index.requests), None)):
+            closest = nearest(self.recorded_requests(), changed.request)
+            words = "\n".join(request_differences(closest, changed.request)) if closest else ""
         items = tuple(dict.fromkeys(call.item for call in self.calls))
         return [
             Stale(self.cell, name, a, b, words if i == 0 else "", items) for i, (name, a, b) in enumerate(differences)
@@ -143,13 +146,6 @@ class CellCassette:
     def unplanned_keys(self) -> set[str]:
         """Keys of recorded requests that no planned call sends."""
         return set(self.index.requests) - {call.key for call in self.calls}
-
-    def _changed_words(self) -> str:
-        changed = next((c for c in self.missing if c.key not in self.index.requests), None)
-        if changed is None:
-            return ""
-        closest = nearest(self.recorded_requests(), changed.request)
-        return "\n".join(request_differences(closest, changed.request)) if closest else ""
 
     # ------------------------------------------------------------------ what it holds
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +28,7 @@ class Stale:
     def __str__(self) -> str:
         items = f" (item {', '.join(self.items[:3])}{', ...' if len(self.items) > 3 else ''})" if self.items else ""
         line = f"{self.cell}{items}: {self.field} was {_short(self.recorded)}, is {_short(self.expected)}"
-        return f"{line}\n{_indent(self.explanation)}" if self.explanation else line
+        return "\n    ".join((line, *self.explanation.splitlines()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +76,11 @@ class Coverage:
         if self.missing:
             parts += [f"missing: {len(self.missing)}", *_capped(missing_lines(self.missing), limit)]
         if self.stale:
-            parts += [
-                f"stale: {len({s.cell for s in self.stale})} cassettes",
-                *_capped(_each_change_once(self.stale), limit),
-            ]
+            alike: dict[tuple[object, ...], list[Stale]] = {}  # what changed alike in many is shown of the first
+            for one in self.stale:
+                alike.setdefault((one.field, str(one.recorded), str(one.expected), one.explanation), []).append(one)
+            each = [f"  {same[0]}{f' (and {len(same) - 1} more)' if same[1:] else ''}" for same in alike.values()]
+            parts += [f"stale: {len({s.cell for s in self.stale})} cassettes", *_capped(each, limit)]
         if self.damaged:
             parts += [f"damaged: {len(self.damaged)}", *_capped([f"  {fault}" for fault in self.damaged], limit)]
         if self.unplanned:
@@ -89,20 +90,16 @@ class Coverage:
         return visible("\n".join(parts))
 
 
-def _each_change_once(stale: Sequence[Stale]) -> list[str]:
-    """What changed alike in many cassettes is shown of the first."""
-    alike: dict[tuple[object, ...], list[Stale]] = {}
-    for one in stale:
-        alike.setdefault((one.field, str(one.recorded), str(one.expected), one.explanation), []).append(one)
-    return [f"  {same[0]}{f' (and {len(same) - 1} more)' if same[1:] else ''}" for same in alike.values()]
-
-
 def missing_lines(calls: Iterable[Call]) -> list[str]:
     """One line per judge, protocol, item and factors: which repeats are missing."""
     repeats: dict[tuple[str, ...], list[int]] = {}
     for call in calls:
         repeats.setdefault(_subject(call), []).append(call.repeat)
-    return [f"  {', '.join(subject)}: {_repeats(numbers)}" for subject, numbers in repeats.items()]
+    return [
+        f"  {', '.join(subject)}: {'repeat' if len(numbers) == 1 else 'repeats'} "
+        f"{', '.join(map(str, sorted(numbers)[:12]))}{', ...' if len(numbers) > 12 else ''}"
+        for subject, numbers in repeats.items()
+    ]
 
 
 def unused_lines(unused: Iterable[Unused]) -> list[str]:
@@ -140,11 +137,6 @@ def _subject(call: Call) -> tuple[str, ...]:
     return (*where, *(f"{name} {level}" for name, level in call.factors))
 
 
-def _repeats(repeats: Sequence[int]) -> str:
-    shown = ", ".join(map(str, sorted(repeats)[:12]))
-    return f"{'repeat' if len(repeats) == 1 else 'repeats'} {shown}{', ...' if len(repeats) > 12 else ''}"
-
-
 def _capped(lines: list[str], limit: int) -> list[str]:
     return lines if len(lines) <= limit else [*lines[:limit], f"  ... and {len(lines) - limit} more"]
 
@@ -152,10 +144,6 @@ def _capped(lines: list[str], limit: int) -> list[str]:
 def _short(value: Any) -> str:
     text = "absent" if value is None else repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."
-
-
-def _indent(text: str) -> str:
-    return "\n".join(f"    {line}" for line in text.splitlines())
 
 
 class MissingInteractionError(RecuseError):
@@ -184,7 +172,15 @@ def missing_message(
 
 def nearest(recorded: Iterable[Recorded], request: Request) -> Recorded | None:
     """The stored request with the fewest differing members, and among those the smallest difference in text."""
-    return min(recorded, key=lambda found: _distance(found, request), default=None)
+    new = _leaves(request.body)
+
+    def distance(recorded: Recorded) -> tuple[int, int]:
+        old = _leaves(recorded[2])
+        paths = [path for path in {*old, *new} if old.get(path) != new.get(path)]
+        size = sum(_unshared(str(old.get(path, "")), str(new.get(path, ""))) for path in paths)
+        return len(paths) + (recorded[1] != request.url), size
+
+    return min(recorded, key=distance, default=None)
 
 
 def request_differences(recorded: Recorded, request: Request, limit: int = 8) -> list[str]:
@@ -209,14 +205,6 @@ def _difference(path: str, old: Any, new: Any) -> list[str]:
         changed = [line for line in lines if not line.startswith(("---", "+++", "@@"))]
         return [f"{path}: (- recorded, + asked)", *(f"  {_cut(line)}" for line in changed[:6])]
     return [f"{path}: recorded {_shown(old)}, asked {_shown(new)}"]
-
-
-def _distance(recorded: Recorded, request: Request) -> tuple[int, int]:
-    """Number of members that differ, then the size of what differs; cheap enough for a few thousand candidates."""
-    old, new = _leaves(recorded[2]), _leaves(request.body)
-    paths = [path for path in {*old, *new} if old.get(path) != new.get(path)]
-    size = sum(_unshared(str(old.get(path, "")), str(new.get(path, ""))) for path in paths)
-    return len(paths) + (recorded[1] != request.url), size
 
 
 def _unshared(one: str, other: str) -> int:

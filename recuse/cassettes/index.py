@@ -208,7 +208,11 @@ class LineReader:
             descriptor = self._open.get(index.path)
             if descriptor is None:
                 descriptor = self._opened(index)
-            line = _read_at(descriptor, length, at)
+            if hasattr(os, "pread"):
+                line = os.pread(descriptor, length, at)
+            else:  # pragma: no cover - Windows
+                os.lseek(descriptor, at, os.SEEK_SET)
+                line = os.read(descriptor, length)
         if len(line) != length:
             raise CassetteError(f"{index.path}: the file became shorter while it was in use")
         return line
@@ -246,10 +250,3 @@ class LineReader:
             raise
         self._open[index.path] = descriptor
         return descriptor
-
-
-def _read_at(descriptor: int, length: int, at: int) -> bytes:
-    if hasattr(os, "pread"):
-        return os.pread(descriptor, length, at)
-    os.lseek(descriptor, at, os.SEEK_SET)  # pragma: no cover - Windows
-    return os.read(descriptor, length)  # pragma: no cover

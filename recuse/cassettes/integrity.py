@@ -9,14 +9,14 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from recuse.cassettes import cell_file, record_format
 from recuse.cassettes.cell_cassette import SUPERSEDED, check_distinct, checked_cell
-from recuse.cassettes.cell_file import CassetteError, cell_of, contents, is_packed, plain_path
+from recuse.cassettes.cell_file import cell_of, contents, is_packed, plain_path
 from recuse.cassettes.index import CellIndex, Interaction, index_of, read_requests
 from recuse.cassettes.matching import reason_to_drop, request_key
 from recuse.cassettes.record_format import Recorded, request_line
@@ -58,6 +58,14 @@ class Checked:
         compressed = f" ({packed} compressed)" if packed else ""
         return f"{files} cassettes{compressed}, {answers} answers, {sum(self.bytes[p] for p in panels) / 1e6:.2f} MB"
 
+    @contextmanager
+    def collecting(self) -> Iterator[None]:
+        """Whatever is raised inside is a fault."""
+        try:
+            yield
+        except RecuseError as error:
+            self.faults.append(str(error))
+
     @property
     def megabytes(self) -> float:
         """Size of all files as stored, in units of 10^6 bytes."""
@@ -78,8 +86,12 @@ def check_cassettes(root: Path, largest_mb: float = LARGEST_MB) -> Checked:
             cells.append(cell)
             _check_file(checked, path, cell)
         else:
-            checked.faults.append(f"{path}: not a cassette ({_leftover(path)})")
-    _collect(checked, lambda: check_distinct(cells))
+            why = "only cassettes belong here"
+            if path.name.endswith((".new", ".tmp", ".damaged", ".ballast")):
+                why = "left over from an interrupted or repaired recording; finish it with --record, or delete the file"
+            checked.faults.append(f"{path}: not a cassette ({why})")
+    with checked.collecting():
+        check_distinct(cells)
     if checked.megabytes > largest_mb:
         checked.faults.append(f"{root}: {checked.megabytes:.1f} MB of cassettes; at most {largest_mb:g} MB are allowed")
     return checked
@@ -93,48 +105,38 @@ def _check_file(checked: Checked, path: Path, cell: str) -> None:
     checked.files[panel] += 1
     checked.packed[panel] += is_packed(path)
     checked.bytes[panel] += path.stat().st_size
-    _collect(checked, lambda: checked_cell(cell))
-    if is_packed(path):
-        checked.faults += _form_faults(path)
-    _collect(checked, lambda: _check_contents(checked, path, cell, contents(path)[0]))
-
-
-def _form_faults(path: Path) -> Iterator[str]:
-    plain = plain_path(path)
-    if os.path.lexists(plain):
-        try:
+    with checked.collecting():
+        checked_cell(cell)
+    if is_packed(path) and os.path.lexists(plain := plain_path(path)):
+        with checked.collecting():
             cell_file.stored_path(plain)
-            yield f"{path}: left over from an interrupted change of form; {plain.name} holds all of it: delete this one"
-        except CassetteError as error:
-            yield str(error)
-    if cell_file.has_foreign_header(path):
-        yield f"{path}: packed by another program, which may have put a name or a time into it; compact it with --gzip"
-
-
-def _check_contents(checked: Checked, path: Path, cell: str, data: bytes) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a torn last line is reported as a fault below
-        index = index_of(path, data)
-    checked.answers[cell.split("/")[0]] += len(index.answers)
-    checked.faults += index.faults
-    if index.torn:
-        checked.faults.append(f"{path}: the last line is unfinished; record again with --record=missing, or compact it")
-    checked.faults += [f"{path}: contains what looks like {kind}" for kind in key_shapes_in(data)]
-    if index.header is not None:
-        checked.faults += [f"{path}:1: {fault}" for fault in _header_faults(index.header, cell)]
-    checked.faults += _content_faults(path, index, data)
-
-
-def _header_faults(header: dict[str, Any], cell: str) -> Iterator[str]:
-    if header.get("cell") != cell:
-        yield f"recorded as cell {header.get('cell')}; the file was moved or copied"
-    if header.get("provenance") not in PROVENANCES:
-        yield f"provenance is {header.get('provenance')!r}, not one of {', '.join(PROVENANCES)}"
-    fingerprint = header.get("fingerprint")
-    if not isinstance(fingerprint, dict) or not fingerprint.get("model"):
-        yield "the fingerprint does not say which model answered"
-    if not header.get("engine"):
-        yield "the header does not say which engine recorded it"
+            left = f"left over from an interrupted change of form; {plain.name} holds all of it: delete this one"
+            checked.faults.append(f"{path}: {left}")
+    if is_packed(path) and cell_file.has_foreign_header(path):
+        foreign = "packed by another program, which may have put a name or a time into it; compact it with --gzip"
+        checked.faults.append(f"{path}: {foreign}")
+    with checked.collecting():
+        data = contents(path)[0]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a torn last line is reported as a fault below
+            index = index_of(path, data)
+        checked.answers[panel] += len(index.answers)
+        checked.faults += index.faults
+        if index.torn:
+            torn = "the last line is unfinished; record again with --record=missing, or compact it"
+            checked.faults.append(f"{path}: {torn}")
+        checked.faults += [f"{path}: contains what looks like {kind}" for kind in key_shapes_in(data)]
+        if (header := index.header) is not None:
+            fingerprint, first = header.get("fingerprint"), f"{path}:1:"
+            if header.get("cell") != cell:
+                checked.faults.append(f"{first} recorded as cell {header.get('cell')}; the file was moved or copied")
+            if (provenance := header.get("provenance")) not in PROVENANCES:
+                checked.faults.append(f"{first} provenance is {provenance!r}, not one of {', '.join(PROVENANCES)}")
+            if not isinstance(fingerprint, dict) or not fingerprint.get("model"):
+                checked.faults.append(f"{first} the fingerprint does not say which model answered")
+            if not header.get("engine"):
+                checked.faults.append(f"{first} the header does not say which engine recorded it")
+        checked.faults += _content_faults(path, index, data)
 
 
 def _content_faults(path: Path, index: CellIndex, data: bytes) -> Iterator[str]:
@@ -160,19 +162,6 @@ def _content_faults(path: Path, index: CellIndex, data: bytes) -> Iterator[str]:
     wire, asked = str(fingerprint.get("wire")), str(fingerprint.get("model"))
     for other in other_models(wire, asked, models) if provenance == "recorded" and fingerprint else ():
         yield f"{path}: {models[other]} answers are by {other}, and the model that was asked is {asked}"
-
-
-def _leftover(path: Path) -> str:
-    if path.name.endswith((".new", ".tmp", ".damaged", ".ballast")):
-        return "left over from an interrupted or repaired recording; finish it with --record, or delete the file"
-    return "only cassettes belong here"
-
-
-def _collect(checked: Checked, check: Any) -> None:
-    try:
-        check()
-    except RecuseError as error:
-        checked.faults.append(str(error))
 
 
 # --------------------------------------------------------------------------- what can be saved of a damaged file
@@ -208,7 +197,8 @@ class _Salvage:
     def take(self, number: int, line: bytes) -> None:
         kind = record_format.kind_of(line)
         if kind == record_format.HEADER:
-            self._foreign = bool(self._header) and not _same_recording(self._header, line)
+            first, other = record_format.read_header(self._header or line), record_format.read_header(line)
+            self._foreign = any(first.get(name) != other.get(name) for name in ("cell", "provenance", "fingerprint"))
             self._header = self._header or line
             if self._foreign:
                 self.dropped.append((number, "from here on another cassette was appended"))
@@ -241,11 +231,6 @@ class _Salvage:
         return b"".join(line + b"\n" for line in lines), said
 
 
-def _same_recording(one: bytes, other: bytes) -> bool:
-    a, b = record_format.read_header(one), record_format.read_header(other)
-    return all(a.get(name) == b.get(name) for name in ("cell", "provenance", "fingerprint"))
-
-
 # --------------------------------------------------------------------------- the order of a file
 
 
@@ -265,7 +250,8 @@ def canonical_bytes(
         if key not in without and repeats:
             base = base or (key, requests[key])
             parts.append(request_line(key, requests[key], base if key != base[0] else None))
-            parts += [_line(data, index.answers[key, repeat]) for repeat in repeats]
+            places = (index.answers[key, repeat] for repeat in repeats)
+            parts += [data[at : at + length] + b"\n" for at, length in places]
     return b"".join(parts)
 
 
@@ -286,7 +272,3 @@ def _canonical_order(index: CellIndex, order: Iterable[Interaction]) -> dict[str
     for key, repeat in index.answers:
         repeats[key].append(repeat)
     return {key: sorted(numbers) for key, numbers in repeats.items()}
-
-
-def _line(data: bytes, place: tuple[int, int]) -> bytes:
-    return data[place[0] : place[0] + place[1]] + b"\n"

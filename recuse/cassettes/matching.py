@@ -98,20 +98,18 @@ def public_url(url: str) -> str:
     return urlunsplit((parts.scheme.lower(), place, parts.path or "/", urlencode(query, quote_via=quote), ""))
 
 
+def _blank(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_blank(member) for member in value]
+    if not isinstance(value, dict):
+        return value
+    secret = {name for name, member in value.items() if isinstance(member, str) and name.lower() in SECRET_MEMBERS}
+    return {name: PLACEHOLDER if name in secret else _blank(member) for name, member in value.items()}
+
+
 def public_request(request: Request) -> Request:
     """A request as it may be shown and compared: its address without secrets, its body in canonical form."""
     return Request(public_url(request.url), canonical_body(request.body), request.method)
-
-
-def _blank(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {
-            key: PLACEHOLDER if isinstance(member, str) and key.lower() in SECRET_MEMBERS else _blank(member)
-            for key, member in value.items()
-        }
-    if isinstance(value, list):
-        return [_blank(member) for member in value]
-    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,30 +146,22 @@ class RequestMatcher:
         repeat = headers.get(REPEAT_HEADER)
         if repeat is None:
             return None
-        key = self._key(request)
+        place = public_url(request.url)
+        if (key := self._keys.get((request.method, place, request.body))) is None:
+            body = self._secrets.clean(canonical_body(request.body))
+            key = key_of(request.method, self._secrets.clean_text(place), body)
         cell = _text(headers.get(CELL_HEADER)) or self._cells.get(key)
         if cell is None and key in self._cells:
-            place = f"{request.method} {public_url(request.url)}"
+            place = f"{request.method} {place}"
             raise RecuseError(f"several cells ask request {key} ({place}); send its cell in {CELL_HEADER}")
-        return JudgeRequest(key, _repeat_number(_text(repeat) or ""), cell)
-
-    def _key(self, request: Request) -> str:
-        place = public_url(request.url)
-        known = self._keys.get((request.method, place, request.body))
-        if known is not None:
-            return known
-        body = self._secrets.clean(canonical_body(request.body))
-        return key_of(request.method, self._secrets.clean_text(place), body)
+        number = _text(repeat) or ""
+        if not (number.isascii() and number.isdecimal()):
+            raise RecuseError(f"the header {REPEAT_HEADER} must be a whole number from 0, got {number!r}")
+        return JudgeRequest(key, int(number), cell)
 
 
 def _text(value: str | bytes | None) -> str | None:
     return value.decode("latin-1") if isinstance(value, bytes) else value
-
-
-def _repeat_number(text: str) -> int:
-    if not (text.isascii() and text.isdecimal()):
-        raise RecuseError(f"the header {REPEAT_HEADER} must be a whole number from 0, got {text!r}")
-    return int(text)
 
 
 # --------------------------------------------------------------------------- which responses are worth keeping

@@ -17,6 +17,7 @@ import base64
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
@@ -162,29 +163,17 @@ def _members(fields: Mapping[str, Any]) -> bytes:
 
 
 def _body(body: bytes) -> bytes:
-    compact = _one_line_json(body)
-    if compact is not None:
-        return b'"json":' + compact
+    def refuse(constant: str) -> None:
+        raise ValueError(f"{constant} is not JSON")
+
+    with suppress(ValueError, RecursionError):
+        json.loads(body.decode(), parse_constant=refuse)
+        # As it came, without blanks around it and after line breaks: inside a JSON string these are always escaped.
+        return b'"json":' + _LINE_BREAK.sub(b"", body.strip(b" \t\r\n"))
     try:
         return b'"text":' + json.dumps(body.decode(), ensure_ascii=False).encode()
     except UnicodeDecodeError:
         return b'"base64":"' + base64.b64encode(body) + b'"'
-
-
-def _one_line_json(body: bytes) -> bytes | None:
-    """The body as it came, if it is JSON; blanks around it and after line breaks are left out.
-
-    A line break inside a JSON string is always escaped, so what is left out never carries meaning."""
-    try:
-        text = body.decode()
-        json.loads(text, parse_constant=_refuse)
-    except (ValueError, RecursionError):
-        return None
-    return _LINE_BREAK.sub(b"", body.strip(b" \t\r\n"))
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is not JSON")
 
 
 def _body_of(data: bytes, start: int, end: int) -> tuple[int, bytes]:
@@ -203,16 +192,11 @@ def _body_of(data: bytes, start: int, end: int) -> tuple[int, bytes]:
 
 def _difference(base: bytes, body: bytes) -> bytes | None:
     """The members of `body` that `base` has not, or has with another value; None where that is no saving or not all."""
-    one, other = _object(base), _object(body)
-    if one is None or other is None or not one.keys() <= other.keys():
+    try:
+        one, other = json.loads(base), json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(one, dict) or not isinstance(other, dict) or not one.keys() <= other.keys():
         return None
     differing = canonical_json({name: value for name, value in other.items() if name not in one or one[name] != value})
     return differing if 2 * len(differing) < len(body) and whole_body(base, differing) == body else None
-
-
-def _object(body: bytes) -> dict[str, Any] | None:
-    try:
-        value = json.loads(body)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None

@@ -52,8 +52,12 @@ class Storage:
         """Before the first answer arrives: mend what is damaged, and give every cell that lacks answers its file."""
         cassettes = list(cassettes)
         self._mend(cassettes)
-        self._begin(cassettes)
         for cassette in cassettes:
+            if cassette.missing and not cassette.index.sound_size and cassette.header is not None:
+                header = self._header_line(cassette)
+                self._writer.create(cassette.index.path, header)
+                cassette.index.size, cassette.index.torn, cassette.index.stamp = len(header), 0, None
+                self._begun.append(cassette)
             if cassette.missing:
                 cassette.read_base()
 
@@ -69,30 +73,21 @@ class Storage:
                 cassette.check()  # somebody moved the file here, or it cannot be read at all: not for us to decide
             if index.faults and (index.size or packed):
                 replace_file(index.path.with_name(index.path.name + DAMAGED), raw_bytes(index.path))
-                replace_contents(index.path, self._sound_part(cassette))
+                data, _ = salvaged(cell_file.readable_part(index.path), str(index.path))
+                if record_format.kind_of(data) != record_format.HEADER:  # nobody knows what was served then
+                    served = SERVED in (cassette.header or {}).get("fingerprint", {})
+                    data = self._header_line(cassette) + (b"" if served else data)
+                replace_contents(index.path, data)
                 self._load_again(cassette)
-            if self._must_change_form(cassette):
+            # A file is compressed that will be appended to, or is there in both forms since its last unpacking.
+            to_record = not cassette.anew and bool(cassette.missing)
+            if to_record if is_packed(cassette.main) else packed_path(cassette.main).exists():
                 cell_file.make_plain(cassette.main)
                 self._load_again(cassette)
-
-    def _must_change_form(self, cassette: CellCassette) -> bool:
-        """Whether a file is compressed that will be appended to, or is there in both forms since its last unpacking."""
-        if is_packed(cassette.main):
-            return not cassette.anew and bool(cassette.missing)
-        return packed_path(cassette.main).exists()
 
     def _load_again(self, cassette: CellCassette) -> None:
         self._reader.forget(cassette.index.path)
         cassette.load(cassette.anew)
-
-    def _begin(self, cassettes: Iterable[CellCassette]) -> None:
-        """Give every cell that lacks answers its file, with its header: an answer that arrives needs no new one."""
-        for cassette in cassettes:
-            if cassette.missing and not cassette.index.sound_size and cassette.header is not None:
-                header = self._header_line(cassette)
-                self._writer.create(cassette.index.path, header)
-                cassette.index.size, cassette.index.torn, cassette.index.stamp = len(header), 0, None
-                self._begun.append(cassette)
 
     def store(self, cassette: CellCassette, interaction: Interaction, request: Request, answer: RawResponse) -> None:
         """One write for the answer, preceded by its request and the header where they are not in the file yet."""
@@ -108,7 +103,16 @@ class Storage:
             assert not is_packed(index.path)  # `mend` has unpacked what lacks answers
             start = index.sound_size
             self._writer.append(index.path, (b"\n" if index.unended else b"") + data, start)
-            _enter(cassette, interaction, new, start + index.unended)
+            at = start + index.unended
+            for line in new:
+                kind, place = record_format.kind_of(line), (at, len(line) - 1)
+                at += len(line)
+                if kind == record_format.ANSWER:
+                    index.answers[interaction] = place
+                elif kind == record_format.REQUEST:
+                    index.requests[interaction[0]] = place
+            index.size, index.torn, index.unended, index.stamp = at, 0, False, None
+            cassette.touched = True
 
     def settle(self, cassettes: Iterable[CellCassette], together: bool = False, more_to_come: bool = False) -> None:
         """After the last answer: complete cells get their final order, header and place.
@@ -117,7 +121,12 @@ class Storage:
         that was interrupted goes on where it stopped, in whichever cell that was. `more_to_come`: not all cells are
         known yet."""
         cassettes = list(cassettes)
-        self._remove_empty()
+        for cassette in self._begun:
+            if not cassette.index.answers:  # begun in vain
+                self._writer.forget(cassette.index.path)
+                cassette.index.path.unlink(missing_ok=True)
+                cassette.load(cassette.anew)
+        self._begun.clear()
         if self.full:
             return  # rewriting needs room; the next recording settles
         waiting = together and (more_to_come or any(cassette.anew and cassette.missing for cassette in cassettes))
@@ -138,15 +147,6 @@ class Storage:
             replace_file(_marker(self._root, self._panel), "\n".join(left).encode())
         elif complete:
             remove_file(_marker(self._root, self._panel))
-
-    def _remove_empty(self) -> None:
-        """Files that were begun and got no answer."""
-        for cassette in self._begun:
-            if not cassette.index.answers:
-                self._writer.forget(cassette.index.path)
-                cassette.index.path.unlink(missing_ok=True)
-                cassette.load(cassette.anew)
-        self._begun.clear()
 
     def _new_lines(
         self, cassette: CellCassette, interaction: Interaction, request: Request, answer: RawResponse
@@ -172,13 +172,6 @@ class Storage:
         return record_format.header_line(
             json.loads(self._secrets.clean(json.dumps(fields, ensure_ascii=False).encode()))
         )
-
-    def _sound_part(self, cassette: CellCassette) -> bytes:
-        data, _ = salvaged(cell_file.readable_part(cassette.index.path), str(cassette.index.path))
-        if record_format.kind_of(data) == record_format.HEADER:
-            return data
-        header = self._header_line(cassette)  # without the old header nobody knows what was served then
-        return header if SERVED in (cassette.header or {}).get("fingerprint", {}) else header + data
 
     def _rewrite(self, cassette: CellCassette, superseded: set[str], renew_header: bool) -> None:
         path = cassette.index.path
@@ -213,18 +206,3 @@ def complete_cells(root: Path, panel: str) -> set[str]:
 
 def _order(cassette: CellCassette) -> list[Interaction]:
     return [(call.key, call.repeat) for call in cassette.calls]
-
-
-def _enter(cassette: CellCassette, interaction: Interaction, new: list[bytes], at: int) -> None:
-    """Enter freshly written lines, the first of which begins at byte `at`, into the index."""
-    index = cassette.index
-    for line in new:
-        place = (at, len(line) - 1)
-        at += len(line)
-        kind = record_format.kind_of(line)
-        if kind == record_format.ANSWER:
-            index.answers[interaction] = place
-        elif kind == record_format.REQUEST:
-            index.requests[interaction[0]] = place
-    index.size, index.torn, index.unended, index.stamp = at, 0, False, None
-    cassette.touched = True

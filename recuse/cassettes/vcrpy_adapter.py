@@ -24,7 +24,7 @@ from vcr.serialize import deserialize as vcr_deserialize
 
 from recuse.cassettes import record_format
 from recuse.cassettes.cell_file import CassetteError, contents, plain_path, stored_path
-from recuse.cassettes.index import Place, index_of, read_requests
+from recuse.cassettes.index import index_of, read_requests
 from recuse.cassettes.matching import REPEAT_HEADER
 from recuse.schema import RawResponse, RecuseError
 
@@ -125,7 +125,11 @@ def deserialize(text: str) -> dict[str, Any]:
         raise CassetteError("\n  ".join(("the cassette is damaged", *index.faults[:5])))
     requests = read_requests(index, data)
     interactions = [
-        {"request": _request(*requests[key], repeat), "response": _response(data, place)}
+        {
+            "request": dict(zip(("method", "uri", "body"), requests[key], strict=True))
+            | {"headers": {REPEAT_HEADER: [str(repeat)]}},
+            "response": vcr_response(RawResponse(*record_format.read_answer(data, *place))),
+        }
         for (key, repeat), place in index.answers.items()
     ]
     return {"version": 1, "interactions": interactions}
@@ -142,11 +146,3 @@ def serialize(cassette: Mapping[str, Any]) -> str:
 def same_repeat(one: VcrRequest, other: VcrRequest) -> None:
     """A vcrpy matcher: both requests are the same repeat."""
     assert one.headers.get(REPEAT_HEADER) == other.headers.get(REPEAT_HEADER), f"different {REPEAT_HEADER}"
-
-
-def _request(method: str, url: str, body: bytes, repeat: int) -> dict[str, Any]:
-    return {"method": method, "uri": url, "body": body, "headers": {REPEAT_HEADER: [str(repeat)]}}
-
-
-def _response(data: bytes, place: Place) -> dict[str, Any]:
-    return vcr_response(RawResponse(*record_format.read_answer(data, *place)))
