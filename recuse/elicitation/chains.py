@@ -177,10 +177,6 @@ class Chain:
         where = (plan.task.name, plan.protocol, step.judge, step.item, step.target, step.factors, step.repeat)
         return Call(*where, request, plan.identify(request), cell, step.stage, prompt)
 
-    def _item(self, step: Step) -> Item:
-        own = self.plan.items.get((step.judge, step.item, step.target))
-        return self._items[step.item, step.target] if own is None else own
-
     def _reading(self, step: Step, reply: Reply) -> Any:
         stage = next(stage for stage in self.stages if stage.name == step.stage)
         return stage.read(self.plan.task, self._item(step), dict(step.factors), reply, self._earlier(step))
@@ -188,14 +184,17 @@ class Chain:
     def _earlier(self, step: Step) -> dict[str, Any]:
         return {name: self._read[used] for name, used in self._uses(step).items()}
 
-    def _uses(self, step: Step) -> dict[str, Step]:
-        return _uses(self.plan, self.how, self.stages, step)
+    def _item(self, step: Step) -> Item:
+        own = self.plan.items.get((step.judge, step.item, step.target))
+        return self._items[step.item, step.target] if own is None else own
 
     def _failure(self, step: Step) -> tuple[Call, Unreadable] | None:
         """The first reply on the way to this step that could not be read."""
-        if step in self._failed:
-            return self._failed[step]
-        return next((failure for used in self._uses(step).values() if (failure := self._failure(used))), None)
+        used = self._uses(step).values()
+        return self._failed.get(step) or next((failure for one in used if (failure := self._failure(one))), None)
+
+    def _uses(self, step: Step) -> dict[str, Step]:
+        return _uses(self.plan, self.how, self.stages, step)
 
 
 _NOTHING = object()

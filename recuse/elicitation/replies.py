@@ -6,7 +6,7 @@ the replies worth reading: each judge's first on its own work, and the first one
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -62,30 +62,20 @@ def read_replies(
         rows.add(call, judgements)
         if exchanges is not None:
             exchanges.append(Exchange(call, reply, judgements))
-    if chain is not None:
-        _add_earlier(chain, rows, usages, excerpts)
+    if chain is not None:  # what the calls before the judging ones cost, and what their unreadable replies lost
+        for call, reply in chain.replies.items():
+            usages.count(call, reply)
+        failed = {call: [failure] for call, _, failure in chain.failures()}
+        for call, failures in failed.items():
+            excerpts.note(call, chain.replies[call], failures)
+        for lost in chain.lost:
+            rows.add(*chain.judgements_of(lost))
         if exchanges is not None:
-            exchanges += _earlier_exchanges(chain)
+            exchanges += [Exchange(call, reply, failed.get(call, [])) for call, reply in chain.replies.items()]
     columns = {factor: called(how, factor) for factor in plan.factors}
     table, of = rows.table(how, columns)
     check_table(table, tuple(columns.values()), of)
     return Elicited(table, usages.rows(), excerpts.rows())
-
-
-def _add_earlier(chain: Chain, rows: _Rows, usages: Usages, excerpts: Excerpts) -> None:
-    """What the calls before the judging ones cost, and what their unreadable replies lost."""
-    for call, reply in chain.replies.items():
-        usages.count(call, reply)
-    for call, reply, failure in chain.failures():
-        excerpts.note(call, reply, [failure])
-    for lost in chain.lost:
-        rows.add(*chain.judgements_of(lost))
-
-
-def _earlier_exchanges(chain: Chain) -> Iterator[Exchange]:
-    failed = {call: [failure] for call, _, failure in chain.failures()}
-    for call, reply in chain.replies.items():
-        yield Exchange(call, reply, failed.get(call, []))
 
 
 class _Rows:
@@ -205,6 +195,7 @@ class Usages:
     def rows(self) -> list[dict[str, Any]]:
         """One record per judge, as builtins."""
         plan = self._plan
+        others = {name: other_models(j.wire, j.model, self._models[name]) for name, j in self._judges.items()}
         return [
             {
                 "panel": plan.panel, "judge": name, "task": plan.task.name, "protocol": plan.protocol,
@@ -212,14 +203,15 @@ class Usages:
                 "reasoning_tokens": self._reasoning[name],
                 "seconds": None if self._seconds[name] is None else round(self._seconds[name] or 0.0, 3),
                 "dollars": dollars(judge, self._input[name], self._output[name]),
-                **({"other_models": others} if (others := self._others(judge)) else {}),
+                **({"other_models": others[name]} if others[name] else {}),
             }
             for name, judge in self._judges.items()
             if name in plan.judges or self._calls[name]
         ]  # fmt: skip
 
-    def _others(self, judge: Judge) -> list[str]:
-        return other_models(judge.wire, judge.model, self._models[judge.name])
+
+def _plus(total: int | None, more: int | None) -> int | None:
+    return None if total is None or more is None else total + more
 
 
 def dollars(judge: Judge, input_tokens: int | None, output_tokens: int | None) -> float | None:
@@ -227,10 +219,6 @@ def dollars(judge: Judge, input_tokens: int | None, output_tokens: int | None) -
     if None in (judge.input_usd_per_mtok, judge.output_usd_per_mtok, input_tokens, output_tokens):
         return None
     return (judge.input_usd_per_mtok * input_tokens + judge.output_usd_per_mtok * output_tokens) / 1e6  # type: ignore[operator]
-
-
-def _plus(total: int | None, more: int | None) -> int | None:
-    return None if total is None or more is None else total + more
 
 
 # --------------------------------------------------------------------------- replies worth reading
@@ -266,12 +254,16 @@ class Excerpts:
         self._unusable[call.judge] = self._unusable.get(call.judge, 0) + (bad is not None)
         if own:
             self._noted.add((call.judge, call.factors))
+        # Its beginning and its end where it is long: the rubric stands first, the text last.
+        prompt, half = "\n\n".join(m.content for m in call.prompt.messages) if call.prompt else "", LONGEST_PROMPT // 2
+        if len(prompt) > LONGEST_PROMPT:
+            prompt = f"{prompt[:half]}\n[... {len(prompt) - 2 * half} characters ...]\n{prompt[-half:]}"
         self._rows.append(
             {
                 "panel": self._plan.panel, "task": call.task, "protocol": call.protocol, "judge": call.judge,
                 "target": call.target, "factors": self._named(call), "repeat": call.repeat, "reply": reply_id(call),
                 "status": bad.status if bad else "ok", "why": bad.why if bad else "",
-                "text": reply.text[:LONGEST_TEXT], "prompt": _prompt_text(call),
+                "text": reply.text[:LONGEST_TEXT], "prompt": prompt,
             }
         )  # fmt: skip
 
@@ -283,12 +275,3 @@ class Excerpts:
     def rows(self) -> list[dict[str, Any]]:
         """The replies in the order of the plan, as builtins."""
         return self._rows
-
-
-def _prompt_text(call: Call) -> str:
-    """What the judge was asked, its beginning and its end where it is long: the rubric stands first, the text last."""
-    text = "\n\n".join(message.content for message in call.prompt.messages) if call.prompt else ""
-    if len(text) <= LONGEST_PROMPT:
-        return text
-    half = LONGEST_PROMPT // 2
-    return f"{text[:half]}\n[... {len(text) - 2 * half} characters ...]\n{text[-half:]}"

@@ -59,7 +59,9 @@ class Client:
         self._attempts = attempts
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=256)
         stand_ins = JudgeTransport(private=False, proxy=proxy, limits=limits) if proxy else None
-        mounts = {f"all://{host}": stand_ins for host in _stand_in_hosts(judges)} if proxy else {}
+        hosts = {httpx2.URL(judge.base_url).host for judge in judges.values()}
+        stand_in_hosts = {host for host in hosts if host.endswith(".invalid")}
+        mounts = {f"all://{host}": stand_ins for host in stand_in_hosts} if proxy else {}
         # trust_env=False: no proxy from the environment may see keys or slow replay down.
         self._http = httpx2.AsyncClient(
             transport=JudgeTransport(limits=limits), mounts=mounts, trust_env=False, follow_redirects=False,
@@ -104,7 +106,10 @@ class Client:
         response = await self._exchange(call, headers, self._judges[call.judge].timeout_s)
         payload = parsed(response.content)
         if not response.is_success and not is_policy_refusal(response.status_code, payload):
-            said = words(response.content, [self._keys[call.judge].key or "", *_parts_of(secret)])
+            # Nothing of these may be shown, whole or in parts ("Bearer ...", the fields of a signature).
+            whole = [value for name, value in secret.items() if name not in ("content-type", "x-amz-date")]
+            parts = [part for value in whole for part in re.split(r"[\s,=]+", value) if len(part) > 15]
+            said = words(response.content, [self._keys[call.judge].key or "", *whole, *parts])
             raise self._failure(call, response, payload, said)
         self._answered.add(call.judge)
         return RawResponse(response.status_code, dict(response.headers), response.content)
@@ -158,12 +163,6 @@ _ADVICE = {
 }
 
 
-def _parts_of(headers: Mapping[str, str]) -> set[str]:
-    """Values that must not be shown, whole and in parts ("Bearer ...", the fields of a signature)."""
-    values = {value for name, value in headers.items() if name not in ("content-type", "x-amz-date")}
-    return values | {part for value in values for part in re.split(r"[\s,=]+", value) if len(part) > 15}
-
-
 def _tokens(signed: Mapping[str, str]) -> list[str]:
     """What of the headers of a signed request is good for other requests too: a bearer token, a session's token. A
     signature is that of one request."""
@@ -200,11 +199,6 @@ def _retry_after(value: str | None) -> float | None:
         except (ValueError, TypeError):
             return None
     return min(max(seconds, 0.0), LONGEST_WAIT_S) if seconds == seconds else None
-
-
-def _stand_in_hosts(judges: Mapping[str, Judge]) -> set[str]:
-    hosts = {httpx2.URL(judge.base_url).host for judge in judges.values()}
-    return {host for host in hosts if host.endswith(".invalid")}
 
 
 def _where(call: Call) -> str:
@@ -282,25 +276,19 @@ def keys_from_environment(
             "line break or a character outside ASCII; set it again without them"
         )
     secrets = _secrets(judges, environment)
+    found: dict[str, Credentials] = {}
     for name, judge in judges.items():
-        _check_not_in_file(judge, {variable: secrets[variable] for variable in wanted[name] if variable in secrets})
-    return {name: _credentials(judge, environment) for name, judge in judges.items()}
-
-
-def _check_not_in_file(judge: Judge, secrets: Mapping[str, str]) -> None:
-    """A key that stands in the panel file would go into every cassette's header."""
-    written = json.dumps([judge.base_url, judge.model, dict(judge.parameters), dict(judge.headers), dict(judge.query)])
-    for variable, value in secrets.items():
-        if value in written or json.dumps(value)[1:-1] in written:
-            raise MissingKeyError(
-                f"judge {judge.name}: its table in the panel file holds the value of {variable} (not shown); take it "
-                "out, and renew the key if the file was shared"
-            )
-
-
-def _credentials(judge: Judge, environment: Mapping[str, str]) -> Credentials:
-    key = environment[judge.api_key_env] if judge.api_key_env else None
-    headers = {name: environment[variable] for name, variable in judge.headers_env.items()}
-    signer = getattr(wire(judge.wire), "signer", None)
-    stand_in = (urlsplit(judge.base_url).hostname or "").endswith(".invalid")
-    return Credentials(key, headers, signer(judge) if signer and key is None and not stand_in else None)
+        tables = [dict(table) for table in (judge.parameters, judge.headers, judge.query)]
+        written = json.dumps([judge.base_url, judge.model, *tables])  # it goes into every cassette's header
+        for variable in filter(secrets.__contains__, wanted[name]):
+            if secrets[variable] in written or json.dumps(secrets[variable])[1:-1] in written:
+                raise MissingKeyError(
+                    f"judge {name}: its table in the panel file holds the value of {variable} (not shown); take it "
+                    "out, and renew the key if the file was shared"
+                )
+        key = environment[judge.api_key_env] if judge.api_key_env else None
+        headers = {header: environment[variable] for header, variable in judge.headers_env.items()}
+        signer = getattr(wire(judge.wire), "signer", None)
+        stand_in = (urlsplit(judge.base_url).hostname or "").endswith(".invalid")
+        found[name] = Credentials(key, headers, signer(judge) if signer and key is None and not stand_in else None)
+    return found

@@ -116,9 +116,13 @@ def described(judge: Judge, body: Mapping[str, Any]) -> bytes:
         return canonical(merged(body, judge.parameters))
     changed = _copied(body)
     for old, new in judge.rename.items():
-        _rename(changed, old.split("."), new)
+        *outer, field = old.split(".")
+        if (table := _table(changed, outer)) is not None and field in table:
+            table[new] = table.pop(field)
     for path in judge.omit:
-        _remove(changed, path.split("."))
+        *outer, field = path.split(".")
+        if (table := _table(changed, outer)) is not None:
+            table.pop(field, None)
     return canonical(merged(changed, judge.parameters))
 
 
@@ -226,18 +230,6 @@ def _table(body: dict[str, Any], steps: list[str]) -> dict[str, Any] | None:
             return None
         body = inner
     return body
-
-
-def _rename(body: dict[str, Any], path: list[str], new: str) -> None:
-    table = _table(body, path[:-1])
-    if table is not None and path[-1] in table:
-        table[new] = table.pop(path[-1])
-
-
-def _remove(body: dict[str, Any], path: list[str]) -> None:
-    table = _table(body, path[:-1])
-    if table is not None:
-        table.pop(path[-1], None)
 
 
 def _values(parameters: Mapping[str, Any], name: str) -> set[Any]:

@@ -93,7 +93,11 @@ def load_panel(path: Path) -> Panel:
     """Read and check one panel file. `ConfigurationError` with all faults of form at once, each with its line; then
     `RecuseError` for the first name that cannot be, or that names nothing."""
     table = parse(PanelTable, read_toml(path), path)
-    _check_names(table, str(path))
+    checked_name(table.name, "panel", str(path))
+    for judge in table.judge:
+        checked_name(judge.name, "judge", str(path))
+    checked_distinct([j.name for j in table.judge], "judge", str(path))
+    checked_distinct([t.name for t in table.task], "task", str(path))
     for task in table.task:
         where = str(path)
         checked_name(task.name, "task", where)
@@ -132,14 +136,6 @@ def load_panel(path: Path) -> Panel:
         words={j.name: OwnWords(j.prompts, j.rubric) for j in table.judge if j.prompts or j.rubric},
         uses=None if table.use is None else (table.use,) if isinstance(table.use, str) else tuple(table.use),
     )
-
-
-def _check_names(table: PanelTable, where: str) -> None:
-    checked_name(table.name, "panel", where)
-    for judge in table.judge:
-        checked_name(judge.name, "judge", where)
-    checked_distinct([j.name for j in table.judge], "judge", where)
-    checked_distinct([t.name for t in table.task], "task", where)
 
 
 def _changes(judge: JudgeTable, panel: Sequence[JudgeTable]) -> tuple[str, ...]:

@@ -146,7 +146,14 @@ def _schema(task: Task, total_value: Callable[[Scale], dict[str, Any]]) -> dict[
     Servers that enforce a schema by grammar know no bounds of a number: for them the total has steps too.
     """
     whole = total(task)
-    properties: dict[str, Any] = {name: _scored(scale) for name, scale in task.scales.items()}
+    why = {"type": "string", "maxLength": 160}
+    properties: dict[str, Any] = {
+        name: {
+            "type": "object", "properties": {"score": _steps(scale), "why": why}, "required": ["score", "why"],
+            "additionalProperties": False,
+        }
+        for name, scale in task.scales.items()
+    }  # fmt: skip
     if whole is not None:
         properties[whole] = total_value(Numeric(*task.scale, task.data["scale"].get("step")))
     return {
@@ -154,11 +161,9 @@ def _schema(task: Task, total_value: Callable[[Scale], dict[str, Any]]) -> dict[
     }  # fmt: skip
 
 
-def _scored(scale: Scale) -> dict[str, Any]:
-    return {
-        "type": "object", "properties": {"score": _steps(scale), "why": {"type": "string", "maxLength": 160}},
-        "required": ["score", "why"], "additionalProperties": False,
-    }  # fmt: skip
+def _number(scale: Scale) -> dict[str, Any]:
+    assert isinstance(scale, Numeric)  # the total's scale is made of two numbers
+    return {"type": "number", "minimum": scale.minimum, "maximum": scale.maximum}
 
 
 def _steps(scale: Scale) -> dict[str, Any]:
@@ -170,8 +175,3 @@ def _steps(scale: Scale) -> dict[str, Any]:
     low, step = scale.minimum, scale.step
     values = [round(low + i * step, 6) for i in range(round((scale.maximum - low) / step) + 1)]
     return {"enum": [int(v) if v == int(v) else v for v in values]}
-
-
-def _number(scale: Scale) -> dict[str, Any]:
-    assert isinstance(scale, Numeric)  # the total's scale is made of two numbers
-    return {"type": "number", "minimum": scale.minimum, "maximum": scale.maximum}

@@ -89,8 +89,14 @@ class Recording:
         self._unconnected = 0  # calls in a row, over all judges, that found no connection
         self._stop: asyncio.Event | None = None
         self._forms: dict[Form, FormCheck] = {}
-        if readable is not None:
-            self._read_again(calls)
+        # What was recorded before counts, so that trying again does not pay for five more of what nobody can read.
+        wanted = {form_of(call) for call in self.missing} if readable is not None else set()
+        looked_at: dict[Form, int] = {}
+        for call in calls:
+            form = form_of(call)
+            if form in wanted and looked_at.get(form, 0) < FIRST and self.library.has(call):
+                looked_at[form] = looked_at.get(form, 0) + 1
+                self._note_form(call, self.library.response(call))
 
     @property
     def stopped(self) -> str:
@@ -131,7 +137,7 @@ class Recording:
                 worker.cancel()
 
         with self.signals.handled_by(self._stop.set, cut):
-            syncing = asyncio.create_task(_sync_regularly(self.library))
+            syncing = asyncio.create_task(self._sync_regularly())
             try:
                 await asyncio.gather(*workers, return_exceptions=True)
             finally:
@@ -170,7 +176,9 @@ class Recording:
                     await self._ask(call, queue, send)
             except Exception as error:  # of our code, or of a protocol that reads the reply: ends it for all
                 self._fault = self._fault or error
-                self.stop(_fault_text(call, error))
+                at = traceback.extract_tb(error.__traceback__)[-1]
+                where = f"({Path(at.filename).name}, line {at.lineno})"
+                self.stop(f"{describe(call)}: {type(error).__name__}: {error} {where}")
             finally:
                 queue.done(call)  # whoever waits for this call must not wait for ever
 
@@ -183,7 +191,9 @@ class Recording:
             self.stored += 1
             queue.failures = self._unconnected = 0
             self._examine(call)
-        self._report(self._progress())
+        total, spending = max(len(self.missing), self._expected), self.spending
+        seconds = time.monotonic() - self._started
+        self._report(Progress(total, self.stored, len(self.failed), seconds, spending.spent, spending.expected))
         if self.library.trouble:
             self.stop(f"{self.library.trouble}; what had been asked already was still written")
 
@@ -197,18 +207,18 @@ class Recording:
         except Exception as error:
             queue.closed = queue.closed or isinstance(error, JudgeClosedError)
             if not self.library.has(call):  # the answer may be stored although the client did not like it
-                self._note_connection(error)
-                return self.library.shown(_reason(error))
+                self._unconnected = self._unconnected + 1 if is_connection_error(error) else 0
+                if self._unconnected >= GIVE_UP_AFTER:
+                    self.stop(f"no connection: {self._unconnected} calls in a row did not reach their server")
+                if isinstance(error, JudgeUnreachableError):  # which call it was stands beside it
+                    return self.library.shown(error.why)
+                name = "" if isinstance(error, RecuseError) else f"{type(error).__name__}: "
+                return self.library.shown(f"{name}{error}")
         if self.library.has(call):
             return ""
         return self.library.dropped.get(
             (call.cell, call.key, call.repeat), "the answer did not come through the patched client"
         )
-
-    def _note_connection(self, error: Exception) -> None:
-        self._unconnected = self._unconnected + 1 if is_connection_error(error) else 0
-        if self._unconnected >= GIVE_UP_AFTER:
-            self.stop(f"no connection: {self._unconnected} calls in a row did not reach their server")
 
     def _examine(self, call: Call) -> None:
         """What a new answer costs, and whether it can be read."""
@@ -227,47 +237,16 @@ class Recording:
             why = self._readable(call, response)
             check.note(why and self.library.shown(why), self.library.shown(self._text(call, response)) if why else "")
 
-    def _read_again(self, calls: Sequence[Call]) -> None:
-        """What was recorded before counts, so that trying again does not pay for five more of what nobody can read."""
-        wanted = {form_of(call) for call in self.missing}
-        looked_at: dict[Form, int] = {}
-        for call in calls:
-            form = form_of(call)
-            if form in wanted and looked_at.get(form, 0) < FIRST and self.library.has(call):
-                looked_at[form] = looked_at.get(form, 0) + 1
-                self._note_form(call, self.library.response(call))
+    async def _sync_regularly(self) -> None:
+        while True:
+            await asyncio.sleep(SYNC_EVERY_S)
+            await asyncio.get_running_loop().run_in_executor(None, self.library.sync)
 
     def _form(self, form: Form) -> FormCheck:
         return self._forms.setdefault(form, FormCheck(form, checked=self._readable is not None))
-
-    def _progress(self) -> Progress:
-        seconds = time.monotonic() - self._started
-        return Progress(
-            max(len(self.missing), self._expected), self.stored, len(self.failed), seconds, self.spending.spent,
-            self.spending.expected,
-        )  # fmt: skip
 
     async def _pause(self, seconds: float) -> None:
         """Sleep, but not through a stop."""
         assert self._stop is not None
         with suppress(TimeoutError):
             await asyncio.wait_for(self._stop.wait(), seconds)
-
-
-def _reason(error: Exception) -> str:
-    """Why no answer came; which call it was is told beside it."""
-    if isinstance(error, JudgeUnreachableError):
-        return error.why
-    return str(error) if isinstance(error, RecuseError) else f"{type(error).__name__}: {error}"
-
-
-def _fault_text(call: Call, error: Exception) -> str:
-    """What ended a recording that no judge and no disk is to blame for, and where."""
-    at = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{describe(call)}: {type(error).__name__}: {error} ({Path(at.filename).name}, line {at.lineno})"
-
-
-async def _sync_regularly(library: Library) -> None:
-    while True:
-        await asyncio.sleep(SYNC_EVERY_S)
-        await asyncio.get_running_loop().run_in_executor(None, library.sync)

@@ -71,7 +71,20 @@ def expected_costs(calls: Iterable[Call], judges: Mapping[str, Judge], free: Col
     by_judge: dict[str, list[Call]] = {name: [] for name in judges}
     for call in calls:
         by_judge[call.judge].append(call)
-    return [_cost(judges[name], judge_calls, name in free) for name, judge_calls in by_judge.items() if judge_calls]
+    costs = []
+    for name, asked_for in by_judge.items():
+        sizes = {call.key: tokens_of(call.request) for call in asked_for}  # repeats ask the same
+        asked = sum(sizes[call.key][0] for call in asked_for)
+        answered = _sum(sizes[call.key][1] for call in asked_for)
+        price_in, price_out = judges[name].input_usd_per_mtok, judges[name].output_usd_per_mtok
+        priced = name in free or (price_in is not None and price_out is not None)
+        dollars: float | None = 0.0 if name in free else None
+        bounded = answered is not None or not price_out
+        if name not in free and price_in is not None and price_out is not None and bounded:
+            dollars = (asked * price_in + (answered or 0) * price_out) / 1e6
+        if asked_for:
+            costs.append(Cost(name, len(asked_for), asked, answered, dollars, priced))
+    return costs
 
 
 def cost_text(costs: Iterable[Cost]) -> str:
@@ -79,14 +92,17 @@ def cost_text(costs: Iterable[Cost]) -> str:
     costs = list(costs)
     if not costs:
         return "nothing to record: every call of the plan has its answer"
-    total = _total(costs)
+    total = Cost(
+        "all judges", sum(c.calls for c in costs), sum(c.input_tokens for c in costs),
+        _sum(c.output_tokens for c in costs), expected_dollars(costs), all(c.priced for c in costs),
+    )  # fmt: skip
     return "\n".join(["to record:", *(f"  {cost}" for cost in costs), *([f"  {total}"] if len(costs) > 1 else [])])
 
 
 def expected_dollars(costs: Iterable[Cost]) -> float | None:
     """The sum, or None if one of them is not known."""
-    amounts = [cost.dollars for cost in costs]
-    return None if None in amounts else sum(dollars for dollars in amounts if dollars is not None)
+    dollars: float | None = _sum(cost.dollars for cost in costs)
+    return dollars
 
 
 def check_budget(costs: Iterable[Cost], budget_usd: float, allowed: bool) -> None:
@@ -95,8 +111,13 @@ def check_budget(costs: Iterable[Cost], budget_usd: float, allowed: bool) -> Non
     dollars = expected_dollars(costs)
     if allowed or (dollars is not None and dollars <= budget_usd):
         return
+    why = f"it may cost ${dollars or 0:,.2f}, the budget is ${budget_usd:,.2f}"
+    if unbounded := [cost.judge for cost in costs if cost.dollars is None]:
+        why = f"the requests to {', '.join(unbounded)} set no limit on the length of an answer (such as max_tokens)"
+    if unpriced := [cost.judge for cost in costs if not cost.priced]:
+        why = f"no price is known for {', '.join(unpriced)}"
     raise BudgetError(
-        f"not started: {_why_not(costs, budget_usd)}. Add --yes to go ahead, or set `price` and "
+        f"not started: {why}. Add --yes to go ahead, or set `price` and "
         f"`budget_usd` in the panel file (`free = true` where nothing is charged)\n{cost_text(costs)}"
     )
 
@@ -107,35 +128,19 @@ def tokens_of(request: Request) -> tuple[int, int | None]:
         body: Any = json.loads(request.body)
     except (ValueError, RecursionError):
         body = None
-    return -(-len(request.body) // BYTES_PER_TOKEN), _largest_answer(body) if isinstance(body, dict) else None
-
-
-def _cost(judge: Judge, calls: list[Call], free: bool) -> Cost:
-    sizes = {call.key: tokens_of(call.request) for call in calls}  # repeats ask the same
-    asked = sum(sizes[call.key][0] for call in calls)
-    limits = [sizes[call.key][1] for call in calls]
-    answered = None if None in limits else sum(limit for limit in limits if limit is not None)
-    priced = free or (judge.input_usd_per_mtok is not None and judge.output_usd_per_mtok is not None)
-    return Cost(judge.name, len(calls), asked, answered, 0.0 if free else _dollars(judge, asked, answered), priced)
-
-
-def _dollars(judge: Judge, asked: int, answered: int | None) -> float | None:
-    if judge.input_usd_per_mtok is None or judge.output_usd_per_mtok is None:
-        return None
-    if answered is None:
-        return None if judge.output_usd_per_mtok else asked * judge.input_usd_per_mtok / 1e6
-    return (asked * judge.input_usd_per_mtok + answered * judge.output_usd_per_mtok) / 1e6
-
-
-def _largest_answer(body: Mapping[str, Any]) -> int | None:
-    """The request's own bound on the tokens of its answers, reasoning included; None where there is none."""
-    settings = list(_settings(body))
+    settings = list(_settings(body)) if isinstance(body, dict) else []
     limits = [n for name, n in settings if name in OUTPUT_LIMITS]
     budgets = [n for name, n in settings if name in REASONING_BUDGETS]
     answers = [n for name, n in settings if name in ANSWERS_PER_REQUEST and n > 0]
-    if not limits or min(limits + budgets) < 0:  # some APIs spell "as many as you like" -1
-        return None
-    return (max(limits) + sum(budgets)) * max(answers, default=1)
+    bounded = bool(limits) and min(limits + budgets) >= 0  # some APIs spell "as many as you like" -1
+    largest = (max(limits) + sum(budgets)) * max(answers, default=1) if bounded else None
+    return -(-len(request.body) // BYTES_PER_TOKEN), largest
+
+
+def _sum(numbers: Iterable[Any]) -> Any:
+    """The sum; None where one of them is not known."""
+    every = list(numbers)
+    return None if None in every else sum(every)
 
 
 def _settings(value: Mapping[str, Any], within: str = "") -> Iterable[tuple[str, int]]:
@@ -145,20 +150,3 @@ def _settings(value: Mapping[str, Any], within: str = "") -> Iterable[tuple[str,
             yield "reasoning_budget" if within in REASONING and name in OUTPUT_LIMITS else name, int(member)
         elif isinstance(member, dict) and name in SETTINGS:
             yield from _settings(member, name)
-
-
-def _why_not(costs: list[Cost], budget_usd: float) -> str:
-    if unpriced := [cost.judge for cost in costs if not cost.priced]:
-        return f"no price is known for {', '.join(unpriced)}"
-    if unbounded := [cost.judge for cost in costs if cost.dollars is None]:
-        return f"the requests to {', '.join(unbounded)} set no limit on the length of an answer (such as max_tokens)"
-    return f"it may cost ${expected_dollars(costs) or 0:,.2f}, the budget is ${budget_usd:,.2f}"
-
-
-def _total(costs: list[Cost]) -> Cost:
-    limits = [cost.output_tokens for cost in costs]
-    return Cost(
-        "all judges", sum(c.calls for c in costs), sum(c.input_tokens for c in costs),
-        None if None in limits else sum(limit for limit in limits if limit is not None), expected_dollars(costs),
-        all(c.priced for c in costs),
-    )  # fmt: skip

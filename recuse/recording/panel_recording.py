@@ -56,7 +56,14 @@ class Recorder:
             calls = chains.calls()
             if all(map(self.library.has, calls)):
                 return
-            self._check_batches(calls)
+            path, missing = state_of(self.library.root, self.panel.name), [c for c in calls if not self.library.has(c)]
+            under_way = State(path).under_way()
+            if waiting := sum(number_of(call) in under_way for call in missing) if under_way else 0:
+                raise RecuseError(
+                    f"{self.panel.name}: {waiting} of the {len(missing)} answers that are missing are under way in a "
+                    f"batch and would be paid for twice. Collect them first, with --record=batch; or delete {path}, "
+                    "once the provider's console shows no batch, to ask for all of them now"
+                )
             if kept := self.library.resumed(calls):
                 self.say(
                     f"{self.panel.name}: going on with a recording anew that was interrupted; {kept} of {len(calls)} "
@@ -76,18 +83,6 @@ class Recorder:
         report = recording.outcome()
         self.say(report.text())
         report.check()
-
-    def _check_batches(self, calls: Sequence[Call]) -> None:
-        """`RecuseError` where some of what is missing was handed in as a batch: it would be paid for twice."""
-        path = state_of(self.library.root, self.panel.name)
-        under_way = State(path).under_way()
-        missing = [call for call in calls if not self.library.has(call)]
-        if waiting := sum(number_of(call) in under_way for call in missing) if under_way else 0:
-            raise RecuseError(
-                f"{self.panel.name}: {waiting} of the {len(missing)} answers that are missing are under way in a batch "
-                "and would be paid for twice. Collect them first, with --record=batch; or delete "
-                f"{path}, once the provider's console shows no batch, to ask for all of them now"
-            )
 
     def _recording(self, chains: Chains, readable: Readable | None) -> Recording:
         """What will be asked and what it may cost; `BudgetError` if that is not allowed."""
@@ -143,6 +138,7 @@ class Recorder:
         if recording.stopped:
             return
         own = {name: key for name, key in keys.items() if name in judges}
+        limits = {n: Limits(j.concurrency, j.requests_per_minute, j.tokens_per_minute) for n, j in judges.items()}
         with ExitStack() as serving:
             self._serve(serving, judges)
             while calls := [call for call in recording.unasked if call.judge in judges]:
@@ -151,7 +147,7 @@ class Recorder:
                     async def ask(calls: Sequence[Call] = calls, proxy: str | None = proxy) -> None:
                         known = self.library.secrets
                         async with Client(judges, own, call_headers, proxy=proxy, secrets=known) as client:
-                            await recording.ask(calls, client.send, _limits(judges))
+                            await recording.ask(calls, client.send, limits)
 
                     asyncio.run(ask())
                 if recording.stopped:
@@ -196,13 +192,6 @@ class Replies:
         if self._last is None or self._last[0] is not response:
             self._last = response, read_response(wire(self._judges[call.judge].wire), response)
         return self._last[1]
-
-
-def _limits(judges: Mapping[str, Judge]) -> dict[str, Limits]:
-    return {
-        name: Limits(judge.concurrency, judge.requests_per_minute, judge.tokens_per_minute)
-        for name, judge in judges.items()
-    }
 
 
 class Chains:

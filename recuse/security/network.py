@@ -46,9 +46,11 @@ _hooked = False
 @contextmanager
 def blocked_network(answered: Iterable[tuple[str, int]] = ()) -> Iterator[None]:
     """Block everything but loopback, and of loopback the (host, port) pairs for which recordings answer."""
-    global _blocking, _answered
+    global _blocking, _answered, _hooked
     with _lock:
-        _install_hook()
+        if not _hooked:
+            sys.addaudithook(_audit)
+            _hooked = True
         before, _answered = _answered, frozenset(answered) | _proxies()
         _blocking += 1
     try:
@@ -123,13 +125,6 @@ def _proxies() -> frozenset[tuple[str, int]]:
     proxies = [urlsplit(value) for name, value in os.environ.items() if name.lower().endswith("_proxy")]
     local = [(url.hostname, url.port) for url in proxies if url.hostname and url.port and is_loopback(url.hostname)]
     return frozenset((host, port) for name, port in local for host in (name, "127.0.0.1", "::1", "localhost"))
-
-
-def _install_hook() -> None:
-    global _hooked
-    if not _hooked:
-        sys.addaudithook(_audit)
-        _hooked = True
 
 
 def _audit(event: str, arguments: tuple[Any, ...]) -> None:

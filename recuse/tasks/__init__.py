@@ -242,25 +242,25 @@ def load_task(folder: Path) -> Task:
         checked_name(target.id, "target", str(path))
     checked_distinct([target.id for target in table.target], "target", str(path))
     checked_distinct([criterion.id for criterion in table.criterion], "criterion", str(path))
-    _check_tiers(table, path)
-    return Task(table.name, folder, data)
-
-
-def _check_tiers(table: _TaskFile, path: Path) -> None:
     checked_distinct([tier.name for tier in table.tier], "tier", str(path))
-    placed = [target for tier in table.tier for target in tier.targets]
+    placed, known = [name for tier in table.tier for name in tier.targets], [target.id for target in table.target]
     checked_distinct(placed, "target of a [[tier]]", str(path))
-    known = [target.id for target in table.target]
     if unknown := [target for target in placed if target not in known]:
         raise RecuseError(f"{path}: [[tier]] names unknown targets {', '.join(unknown)}; known: {', '.join(known)}")
+    return Task(table.name, folder, data)
 
 
 def _read_items(task: str, path: Path, targets: Mapping[str, Any]) -> list[Item]:
     if not path.is_file():
         raise RecuseError(f"{path}: no such file; a task lists what is judged there, one JSON object a line")
+    try:
+        content = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        place = path.read_bytes().count(b"\n", 0, error.start) + 1
+        raise RecuseError(f"{path}:{place}: not UTF-8 (byte {error.start} of the file); save it as UTF-8") from None
     items: list[Item] = []
     seen: dict[tuple[str, str], int] = {}
-    for number, line in enumerate(_text(path).split("\n"), start=1):  # not splitlines: JSON may hold U+2028 as it is
+    for number, line in enumerate(content.split("\n"), start=1):  # not splitlines: JSON may hold U+2028 as it is
         if not line.strip():
             continue
         where = f"{path}:{number}"
@@ -288,11 +288,3 @@ def _read_items(task: str, path: Path, targets: Mapping[str, Any]) -> list[Item]
     if not items:
         raise RecuseError(f"{path}: holds no item; a task lists what is judged there, one JSON object a line")
     return items
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = path.read_bytes().count(b"\n", 0, error.start) + 1
-        raise RecuseError(f"{path}:{line}: not UTF-8 (byte {error.start} of the file); save it as UTF-8") from None
