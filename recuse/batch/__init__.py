@@ -27,9 +27,8 @@ import stamina
 from recuse.configuration.names import named
 from recuse.judges import wire
 from recuse.judges.client import Credentials
-from recuse.judges.decompression import LARGEST_BODY, decompressed
 from recuse.judges.description import canonical
-from recuse.judges.provider_errors import words
+from recuse.judges.provider_responses import LARGEST_BODY, decompressed, words
 from recuse.judges.transport import tls
 from recuse.schema import Call, Judge, RawResponse, RecuseError
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Protocol
 
-from recuse.batch import BatchError, BatchInterface, Lost, Progress, Web, batch_interface
+from recuse.batch import BatchError, BatchInterface, Lost, Web, batch_interface
 from recuse.judges.client import Credentials
 from recuse.schema import Call, Judge, RawResponse, RecuseError
 
@@ -123,7 +123,7 @@ class Batches:
                 total.stopped = why
                 self._cancel({call.judge for call in calls})
                 return total
-            if collected.expired and (again := self._worth_another(collected.expired)):
+            if again := [call for call in collected.expired if self._tried.get(number_of(call), 0) < TRIES]:
                 total.expired = [call for call in total.expired if call not in again]
                 self.submit(again)
                 continue
@@ -200,8 +200,12 @@ class Batches:
             if doubled:
                 self._say(f"{entry.judge}: {len(doubled)} requests have two different answers; the first was kept")
             silent = sorted(left & known.keys())
+            late = "expired" in progress.state.lower() and not progress.fault and not unreadable
+            silence = progress.fault or f"the batch is {progress.state} and has no answer to it"
+            if unreadable and not progress.fault:
+                silence = f"no answer that can be read; {unreadable[0]}. The same command asks it anew"
             for number in silent:
-                self._take(known[number], _silence(progress, unreadable), report, web)
+                self._take(known[number], Lost(silence, again=late), report, web)
         # Requests of another plan: it will collect them itself.
         if others := tuple(number for number in entry.numbers if number in left - set(silent)):
             self._state.put(replace(entry, numbers=others))
@@ -230,9 +234,6 @@ class Batches:
                 except BatchError as error:  # it may have ended just now; the others are still to be cancelled
                     self._say(f"{entry.judge}: a batch could not be cancelled: {error}")
 
-    def _worth_another(self, expired: Iterable[Call]) -> list[Call]:
-        return [call for call in expired if self._tried.get(number_of(call), 0) < TRIES]
-
     def _web(self, judge: str) -> Web:
         return Web(self._judges[judge], self._keys.get(judge, Credentials()), self._attempts)
 
@@ -240,15 +241,6 @@ class Batches:
 def number_of(call: Call) -> str:
     """32 hexadecimal digits that tell this call from every other, repeats and cells included."""
     return blake2b("\0".join((call.cell, call.key, str(call.repeat))).encode(), digest_size=16).hexdigest()
-
-
-def _silence(progress: Progress, unreadable: Sequence[str]) -> Lost:
-    """What a request met that the results of its batch do not name."""
-    if progress.fault:
-        return Lost(progress.fault)
-    if unreadable:
-        return Lost(f"no answer that can be read; {unreadable[0]}. The same command asks it anew")
-    return Lost(f"the batch is {progress.state} and has no answer to it", again="expired" in progress.state.lower())
 
 
 def _files(interface: BatchInterface, wanted: Mapping[str, Call]) -> Iterable[tuple[tuple[str, ...], list[bytes]]]:

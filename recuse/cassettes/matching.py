@@ -16,9 +16,8 @@ from hashlib import blake2b
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
-from recuse.judges.decompression import decompressed
 from recuse.judges.description import CanonicalJson, canonical_value
-from recuse.judges.provider_errors import is_policy_refusal
+from recuse.judges.provider_responses import decompressed, is_policy_refusal
 from recuse.schema import Call, RawResponse, RecuseError, Request
 from recuse.security.redaction import PLACEHOLDER, SECRET_NAMES, Secrets
 

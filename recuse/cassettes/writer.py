@@ -192,9 +192,9 @@ class Writer:
             freed = len(others) + len(self._spare)
             while self._spare:
                 os.close(self._spare.pop())
-            self.full = self.full or _why(error)
+            self.full = self.full or "no more files could be opened (raise `ulimit -n`, or lower `concurrency`)"
             return freed > 0
-        first, self.full = not self.full, self.full or _why(error)
+        first, self.full = not self.full, self.full or f"the disk is full ({error.strerror})"
         self._ballast.unlink(missing_ok=True)
         return first
 
@@ -252,12 +252,6 @@ def _cannot_record(place: Path, error: OSError) -> StorageError:
 
 def _remedy(error: OSError) -> str:
     return next((remedy for codes, remedy in _REMEDIES if error.errno in codes), "Look at the disk and the folder")
-
-
-def _why(error: OSError) -> str:
-    if error.errno in _OUT_OF_FILES:
-        return "no more files could be opened (raise `ulimit -n`, or lower `concurrency`)"
-    return f"the disk is full ({error.strerror})"
 
 
 def replace_file(path: Path, data: bytes) -> None:

@@ -19,7 +19,7 @@ import httpx2
 import stamina
 
 from recuse.judges import wire
-from recuse.judges.provider_errors import is_bad_key, is_policy_refusal, is_used_up, parsed, words
+from recuse.judges.provider_responses import is_bad_key, is_policy_refusal, is_used_up, parsed, words
 from recuse.judges.transport import JudgeTransport
 from recuse.schema import Call, Judge, JudgeClosedError, JudgeUnreachableError, RawResponse, RecuseError, Request
 from recuse.security.network import is_local

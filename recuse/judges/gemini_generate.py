@@ -50,7 +50,12 @@ def headers(key: str | None) -> dict[str, str]:
 def read(payload: Mapping[str, Any]) -> Reply:
     """The parts of the first candidate joined, those marked `thought` as reasoning. A blocked prompt and a stop for
     safety, recitation or the like are refusals; tokens of thoughts count as output."""
-    model, counts = payload.get("modelVersion"), _usage(payload.get("usageMetadata") or {})
+    model, counted = payload.get("modelVersion"), payload.get("usageMetadata") or {}
+    # Google counts thoughts beside the answer, and bills both as output.
+    written, thought = counted.get("candidatesTokenCount"), counted.get("thoughtsTokenCount")
+    if isinstance(thought, int) and isinstance(written, int | None):
+        written = (written or 0) + thought
+    counts = Usage(counted.get("promptTokenCount"), written, thought)
     if blocked := (payload.get("promptFeedback") or {}).get("blockReason"):
         return Reply(text=f"prompt blocked: {blocked}", finish="refusal", model=model, usage=counts)
     candidate = payload["candidates"][0]
@@ -79,11 +84,3 @@ def payload(text: str, *, model: str, refusal: bool, input_tokens: int, output_t
             "totalTokenCount": input_tokens + output_tokens,
         },
     }  # fmt: skip
-
-
-def _usage(counts: Mapping[str, Any]) -> Usage:
-    """Google counts thoughts beside the answer, and bills both as output."""
-    written, thought = counts.get("candidatesTokenCount"), counts.get("thoughtsTokenCount")
-    if isinstance(thought, int) and isinstance(written, int | None):
-        written = (written or 0) + thought
-    return Usage(counts.get("promptTokenCount"), written, thought)

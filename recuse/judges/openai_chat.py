@@ -14,7 +14,7 @@ from recuse.schema import Judge, Prompt, Reply, Request, Usage
 
 BATCH = "openai"
 _FINISH = {"length": "length", "content_filter": "refusal"}
-_OWN_HOST = "api.openai.com"
+_OWN_HOST, THINKS = "api.openai.com", "thinking"
 
 
 def request(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
@@ -58,23 +58,29 @@ def read(payload: Mapping[str, Any]) -> Reply:
     message, usage = choice["message"], payload.get("usage") or {}
     details = usage.get("completion_tokens_details") or {}
     refusal, content, block = message.get("refusal"), message.get("content"), choice.get("logprobs")
+    if not isinstance(content, str | list | None):
+        raise TypeError("message.content is neither a text nor a list of parts")
+    parts: list[Any] = content if isinstance(content, list) else []
+    said = content if isinstance(content, str) else "".join(p.get("text", "") for p in parts if p.get("type") != THINKS)
+    positions = (block or {}).get("content") or ()
     return Reply(
-        text=refusal or _text(content),
+        text=refusal or said,
         finish="refusal" if refusal else _FINISH.get(choice.get("finish_reason"), "stop"),  # type: ignore[arg-type]
         model=payload.get("model"),
         usage=Usage(usage.get("prompt_tokens"), usage.get("completion_tokens"), details.get("reasoning_tokens")),
-        logprobs=_logprobs(block) if block else None,
-        tokens=_tokens(block) if block else None,
-        # Not OpenAI's: what vLLM, llama.cpp, DeepSeek and routers call the reasoning they have taken out.
-        reasoning=message.get("reasoning_content") or message.get("reasoning") or _thoughts(content),
+        logprobs=tuple([dict(map(token, position["top_logprobs"])) for position in positions]) or None,
+        tokens=tuple(map(token, positions)) or None,
+        # Not OpenAI's: what vLLM, llama.cpp, DeepSeek and routers call the reasoning they have taken out; Mistral's parts.
+        reasoning=message.get("reasoning_content")
+        or message.get("reasoning")
+        or "".join(i.get("text", "") for p in parts if p.get("type") == THINKS for i in p.get("thinking") or ()),
     )
 
 
 def payload(text: str, *, model: str, refusal: bool, input_tokens: int, output_tokens: int) -> dict[str, Any]:
     """The inverse of `read`: one choice; a refusal in `message.refusal`."""
-    message = (
-        {"role": "assistant", "content": None, "refusal": text} if refusal else {"role": "assistant", "content": text}
-    )
+    spoken = {"content": None, "refusal": text} if refusal else {"content": text}
+    message = {"role": "assistant", **spoken}
     return {
         "object": "chat.completion",
         "model": model,
@@ -84,36 +90,6 @@ def payload(text: str, *, model: str, refusal: bool, input_tokens: int, output_t
             "total_tokens": input_tokens + output_tokens,
         },
     }  # fmt: skip
-
-
-def _text(content: object) -> str:
-    if isinstance(content, str):
-        return content
-    if isinstance(content, list):  # content parts
-        return "".join(part.get("text", "") for part in content if part.get("type") != "thinking")
-    if content is None:
-        return ""
-    raise TypeError("message.content is neither a text nor a list of parts")
-
-
-def _thoughts(content: object) -> str:
-    """The parts of a content in which a judge thinks, as Mistral sends them."""
-    if not isinstance(content, list):
-        return ""
-    parts = [part for part in content if part.get("type") == "thinking"]
-    return "".join(inner.get("text", "") for part in parts for inner in part.get("thinking") or ())
-
-
-def _logprobs(block: Mapping[str, Any]) -> tuple[Mapping[str, float], ...] | None:
-    if not block.get("content"):
-        return None
-    return tuple([dict(map(token, position["top_logprobs"])) for position in block["content"]])
-
-
-def _tokens(block: Mapping[str, Any]) -> tuple[tuple[str, float], ...] | None:
-    if not block.get("content"):
-        return None
-    return tuple(map(token, block["content"]))
 
 
 def token(entry: Mapping[str, Any]) -> tuple[str, float]:

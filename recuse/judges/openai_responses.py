@@ -38,22 +38,29 @@ def request(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
 def read(payload: Mapping[str, Any]) -> Reply:
     """The texts of all messages joined, or their refusals; a response that is neither completed nor incomplete ended in
     error."""
-    status = payload.get("status", "completed")
+    status, counts = payload.get("status", "completed"), payload.get("usage") or {}
     if status not in ("completed", "incomplete"):
         return Reply(text=f"the response is {status}", finish="error", model=payload.get("model"))
     parts = list(_parts(payload["output"], "message"))
     refusal = "".join(part["refusal"] for part in parts if part["type"] == "refusal")
+    # The reasoning itself where a server shows it, its summary where OpenAI was asked for one.
+    summaries = [
+        part for item in payload["output"] if item["type"] == "reasoning" for part in item.get("summary") or ()
+    ]
     spoken = [part for part in parts if part["type"] == "output_text"]
     cut = (payload.get("incomplete_details") or {}).get("reason", "") if status == "incomplete" else ""
     return Reply(
         text=refusal or "".join(part["text"] for part in spoken),
         finish="refusal" if refusal else _CUT.get(cut, "length" if cut else "stop"),  # type: ignore[arg-type]
         model=payload.get("model"),
-        usage=_usage(payload.get("usage") or {}),
+        usage=Usage(
+            counts.get("input_tokens"), counts.get("output_tokens"),
+            (counts.get("output_tokens_details") or {}).get("reasoning_tokens"),
+        ),
         logprobs=tuple(dict(map(token, p["top_logprobs"])) for p in _positions(spoken)) or None,
         tokens=tuple(map(token, _positions(spoken))) or None,
-        reasoning=_reasoning(payload["output"]),
-    )
+        reasoning="\n".join(part["text"] for part in [*_parts(payload["output"], "reasoning"), *summaries]),
+    )  # fmt: skip
 
 
 def payload(text: str, *, model: str, refusal: bool, input_tokens: int, output_tokens: int) -> dict[str, Any]:
@@ -79,14 +86,3 @@ def _parts(output: Any, kind: str) -> Iterator[Mapping[str, Any]]:
 
 def _positions(spoken: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return [position for part in spoken for position in part.get("logprobs") or ()]
-
-
-def _reasoning(output: Any) -> str:
-    """The reasoning itself where a server shows it, its summary where OpenAI was asked for one."""
-    summaries = [part for item in output if item["type"] == "reasoning" for part in item.get("summary") or ()]
-    return "\n".join(part["text"] for part in [*_parts(output, "reasoning"), *summaries])
-
-
-def _usage(usage: Mapping[str, Any]) -> Usage:
-    details = usage.get("output_tokens_details") or {}
-    return Usage(usage.get("input_tokens"), usage.get("output_tokens"), details.get("reasoning_tokens"))

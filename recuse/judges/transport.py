@@ -14,7 +14,7 @@ from typing import Any
 
 import httpx2
 
-from recuse.judges.decompression import LARGEST_BODY, decompressed
+from recuse.judges.provider_responses import LARGEST_BODY, decompressed
 from recuse.schema import RecuseError
 
 PRIVATE = b"x-recuse-"

@@ -82,7 +82,8 @@ class Progress:
         failed = f", {self.failed} failed" if self.failed else ""
         remaining = f", about {_span(left / rate)} left" if rate > 0 and left else ""
         money = f", {text} spent" if (text := spent_text(self.spent, self.expected)) else ""
-        return f"recorded {self.stored} of {self.total}{failed}, {_rate(rate)}{remaining}{money}"
+        speed = f"{rate:.1f} per second" if rate >= 1 else f"{rate * 60:.1f} per minute"
+        return f"recorded {self.stored} of {self.total}{failed}, {speed}{remaining}{money}"
 
 
 Report = Callable[[Progress], None]
@@ -112,10 +113,6 @@ class ProgressLine:
         start, end = ("\r\x1b[K", "\n" if ended else "") if self._terminal else ("", "\n")
         self._stream.write(f"{start}{progress}{end}")
         self._stream.flush()
-
-
-def _rate(per_second: float) -> str:
-    return f"{per_second:.1f} per second" if per_second >= 1 else f"{per_second * 60:.1f} per minute"
 
 
 def _span(seconds: float) -> str:
@@ -228,13 +225,10 @@ class StopSignals:
         if self._loop is None:
             raise RecordingInterrupted(f"{self.received[0]} received; what was answered is on disk")
         if len(self.received) == 1:
-            self._loop.call_soon_threadsafe(self._begin_to_stop)
+            self._loop.call_soon_threadsafe(self._stop)
+            self._loop.call_soon_threadsafe(self._loop.call_later, self._grace, self._cut)
         else:
             self._loop.call_soon_threadsafe(self._cut)
-
-    def _begin_to_stop(self) -> None:
-        self._stop()
-        asyncio.get_running_loop().call_later(self._grace, self._cut)
 
 
 def is_connection_error(error: BaseException | None) -> bool:

@@ -24,7 +24,7 @@ from recuse.cassettes.integrity import check_cassettes
 from recuse.cassettes.matching import in_utf_8
 from recuse.cassettes.storage import Storage
 from recuse.cassettes.writer import Writer, replace_file
-from recuse.judges.decompression import LARGEST_BODY, decompressed
+from recuse.judges.provider_responses import LARGEST_BODY, decompressed
 from recuse.schema import Call, RawResponse, RecuseError
 from recuse.security.redaction import Secrets, clean_logging
 
@@ -100,7 +100,7 @@ def test_memory_stays_small_whatever_a_body_grows_to(tmp_path: Path) -> None:
     program = """
 import resource, sys
 from pathlib import Path
-from recuse.judges.decompression import decompressed
+from recuse.judges.provider_responses import decompressed
 body = Path(sys.argv[1]).read_bytes()
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 try:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recuse.judges.provider_errors import LONGEST, is_used_up, parsed, words
+from recuse.judges.provider_responses import LONGEST, is_used_up, parsed, words
 from recuse.security.sanitize import visible
 
 KEY = "canary-9d2f6c81e4"

@@ -14,7 +14,7 @@ from misbehaving import Server
 
 from recuse.cassettes import call_headers
 from recuse.judges.client import Client
-from recuse.judges.decompression import LARGEST_BODY
+from recuse.judges.provider_responses import LARGEST_BODY
 from recuse.judges.transport import ResponseTooLargeError
 from recuse.recording import IncompleteRecordingError
 
