@@ -70,7 +70,7 @@ def read(payload: Mapping[str, Any]) -> Reply:
         usage=Usage(usage.get("prompt_tokens"), usage.get("completion_tokens"), details.get("reasoning_tokens")),
         logprobs=tuple([dict(map(token, position["top_logprobs"])) for position in positions]) or None,
         tokens=tuple(map(token, positions)) or None,
-        # Not OpenAI's: what vLLM, llama.cpp, DeepSeek and routers call the reasoning they have taken out; Mistral's parts.
+        # Not OpenAI's: what vLLM, llama.cpp, DeepSeek and routers call the reasoning they took out; Mistral's parts.
         reasoning=message.get("reasoning_content")
         or message.get("reasoning")
         or "".join(i.get("text", "") for p in parts if p.get("type") == THINKS for i in p.get("thinking") or ()),

@@ -1,4 +1,5 @@
-"""What a provider says when it does not answer: its own words, and whether asking again can help."""
+"""What a provider sends beside an answer: its own words when there is none, and whether asking again can help; and what
+it sends compressed, within bounds: never more is held in memory than a reply may have."""
 
 from __future__ import annotations
 
