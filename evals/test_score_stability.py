@@ -51,4 +51,4 @@ def test_cells(ratings, measure):
 @pytest.mark.asks("repeats", "numbers", rests_on="cells")
 def test_runs_needed(ratings, measure):
     """How many repeats would give each judge's mean to a hundredth of the scale."""
-    measure(measures.runs_needed(ratings, half_width=ratings.scale.span / 100))
+    measure(measures.runs_needed(ratings))

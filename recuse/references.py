@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 __all__ = ["BLINDED", "SUMMARY", "blinded_people", "payloads_of", "people_of", "persons_of", "reference_of"]
 
+NAMES = {"item": str, "target": str, "rater": str}
+"""Columns of names: 0742, the code of a category, is no number."""
 SUMMARY = ("target", "mean", "sd", "n")
 BLINDED = "blinded_people"
 """What people's single ratings are offered as. They stay apart from the judges' ratings: on another scale, scores of
@@ -110,7 +112,7 @@ def blinded_people(task: Task) -> Ratings | None:
     path = task.folder / source["file"]
     if not path.is_file():
         raise RecuseError(f"{path}: no such file; task.toml of {task.name} names it under [people.single]")
-    table, blind = pd.read_csv(path), source.get("blind", {})
+    table, blind = pd.read_csv(path, dtype=NAMES), source.get("blind", {})
     if "target" not in table and "label" in table:
         if unknown := sorted(set(map(str, table["label"])) - set(blind)):
             raise RecuseError(
@@ -171,4 +173,4 @@ def _table(task: Task, file: str, kind: str) -> pd.DataFrame:
 def _read(path: Path, kind: str, stamp: tuple[int, int]) -> pd.DataFrame:
     import pandas as pd
 
-    return pd.read_csv(path) if kind == "csv" else pd.read_json(path, lines=True, dtype=False)
+    return pd.read_csv(path, dtype=NAMES) if kind == "csv" else pd.read_json(path, lines=True, dtype=False)

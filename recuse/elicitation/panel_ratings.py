@@ -35,6 +35,9 @@ def panel_ratings(
     summary = people if people is not None and set(SUMMARY) <= set(people.columns) else None
     persons = people if summary is None else None
     scales, headline = scales_of(how, task), headline_of(how, task)
+    parts = _of_protocol(how, "parts", task, ())
+    if persons is not None and parts and len(headline) == 1:
+        persons = with_total(persons, parts, headline[0])
     factors = [called(how, factor) for factor in plan.factors]
     return Ratings.of(
         table if persons is None else with_people(table, persons, factors, headline, scales),
@@ -42,7 +45,7 @@ def panel_ratings(
         factors=factors,
         authors=authors,
         headline=headline,
-        parts=_of_protocol(how, "parts", task, ()),
+        parts=parts,
         texts=texts_of(plan),
         clusters=task.clusters,
         people=summary,
@@ -77,6 +80,20 @@ def texts_of(plan: Plan) -> pd.DataFrame:
     asked = {(item.id, item.target): item for item in plan.items.values()}
     rows = [{**facts_of(how, plan.task, item), "item": item.id, "target": item.target} for item in asked.values()]
     return pd.DataFrame(rows)
+
+
+def with_total(persons: pd.DataFrame, parts: Sequence[str], total: str) -> pd.DataFrame:
+    """People's scores by criterion with a row more for the total that they did not give themselves: the mean of the
+    parts, where a person gave all of them."""
+    import pandas as pd
+
+    if "criterion" not in persons or persons["criterion"].eq(total).any():
+        return persons
+    keys = [name for name in persons.columns if name not in ("criterion", "score", "response")]
+    mine = persons[persons["criterion"].isin(parts) & persons["score"].notna()]
+    means = mine.groupby(keys, sort=False, dropna=False)["score"].agg(["mean", "size"]).reset_index()
+    whole = means[means["size"].eq(len(parts))].assign(criterion=total, score=lambda rows: rows["mean"].round(12))
+    return pd.concat([persons, whole.drop(columns=["mean", "size"])], ignore_index=True)
 
 
 def with_people(

@@ -168,8 +168,9 @@ def repeat_reliability(cells: Cells, i: int, form: Literal["single", "mean"] = "
     unit="repeats",
     reading="Repeats per text that would give its mean to the wanted precision.",
 )
-def runs_needed(ratings: Ratings, half_width: float, level: float = 0.95) -> Estimates:
-    """Repeats per text that bring the interval of one text's mean to +- `half_width`, by judge and factor level.
+def runs_needed(ratings: Ratings, half_width: float | None = None, level: float = 0.95) -> Estimates:
+    """Repeats per text that bring the interval of one text's mean to +- `half_width`, by judge and factor level;
+    without it to a hundredth of the scale of each criterion.
 
     Student's t with the judge's pooled SD, which has no interval, so that neither have they. Undefined for a judge that
     never moved: its spread is unknown, not 0.
@@ -181,7 +182,8 @@ def runs_needed(ratings: Ratings, half_width: float, level: float = 0.95) -> Est
     5.0
     """
     spread = run_sd(ratings)
-    return Estimates(spread.by, {subject: _needed(sd, half_width, level) for subject, sd in spread.items()})
+    needed = {s: _needed(sd, half_width or (sd.span or 1.0) / 100, level) for s, sd in spread.items()}
+    return Estimates(spread.by, needed)
 
 
 def _losses(cells: Cells, i: int) -> dict[str, Any]:

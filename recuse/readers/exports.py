@@ -3,12 +3,17 @@
 | tool | known by | item | rater |
 |---|---|---|---|
 | Langfuse, scores | traceId, name, value, source | traceId, observationId | authorUserId, else the source |
+| Phoenix, annotations of spans | span_id, annotator_kind | span_id | user_id of HUMAN, else the kind |
+| MLflow, assessments of traces | assessments, or their fields | trace_id | source.source_id, else the type |
+| LangSmith, feedback | run_id, key, feedback_source.type | run_id | feedback_source.user_id of app, else the type |
+| LangSmith, an experiment | feedback.*, inputs.* or outputs.* | example_id | one judge, a criterion for each feedback |
 | Label Studio, CSV and JSON-MIN | annotation_id, annotator, lead_time | id | annotator |
 | Mechanical Turk, batch results | HITId, WorkerId, Answer.* | HITId | WorkerId |
 | Braintrust, experiment rows | scores.*, metrics.* or metadata.* | id | a column of `scores` each |
 | Argilla, records and flat rows | X.responses.users, or responses.X | id | user ids; the suggestion's agent |
 
-Sources: the tools' public documentation of these exports. Whatever the user says of a column comes first.
+Sources: the tools' public documentation of these exports, and for Phoenix what its client builds.
+Whatever the user says of a column comes first.
 
 The JSON export of Label Studio: a list of tasks, each with people's annotations and models' predictions.
 
@@ -21,14 +26,17 @@ person, the version of a model a judge. Cancelled annotations are no answers."""
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from recuse.readers.column_names import is_judge, is_person
 from recuse.readers.opening import SHOWN, Fault, parsed
-from recuse.readers.raw_table import RawTable, ToolLog, cell_text
+from recuse.readers.raw_table import RawTable, ToolLog, cell_text, from_records
+from recuse.schema import RecuseError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,34 +49,100 @@ Export = tuple[RawTable, dict[str, Any], tuple[str, ...]]
 def as_exported(raw: RawTable) -> Export:
     """The table, roles of its columns and a note where a tool is known by them; else the table as it is."""
     if not raw.made_by:
+        listed = _of_one_list(raw)
         for read in TOOLS:
-            if (exported := read(raw)) is not None:
+            if (exported := read(listed)) is not None:
                 return exported
     return raw, {}, ()
 
 
-def _langfuse(raw: RawTable) -> Export | None:
-    """A score per row. Who annotated is a person, evaluators are one judge; a score of words has a stringValue."""
-    frame = raw.frame
-    if not {"traceId", "name", "value", "source"} <= set(frame.columns):
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """A tool's export with a score per row: what it is `called`, and which of its columns says what. `source` says by
+    its `people` that a person scored, whom `author` names; the rest are judges, named by `judge` where it is filled.
+    Of the columns `values` the first that is filled counts."""
+
+    called: str
+    item: tuple[str, ...]
+    criterion: str
+    source: str
+    values: tuple[str, ...]
+    author: str
+    people: str
+    judge: str = ""
+    unsure: str = ""  # a source that may be a person's or a program's
+
+    def read(self, raw: RawTable) -> Export | None:
+        """The rows with columns rater, kind and value; None for another table."""
+        frame = raw.frame
+        wanted = {self.item[0], self.criterion, self.source}
+        values = [name for name in self.values if name in frame]
+        if not (wanted <= set(frame.columns) and values):
+            return None
+        source, value = frame[self.source], frame[values[0]]
+        for other in values[1:]:
+            value = value.where(value.ne(""), frame[other])
+        person = source.eq(self.people)
+        rater = source
+        for column, whose in ((self.author, person), (self.judge, ~person)):
+            if column in frame:
+                rater = rater.where(~whose | frame[column].eq(""), frame[column])
+        table = frame.assign(rater=rater, value=value, kind=person.map({True: "person", False: "judge"}))
+        if self.unsure and source.eq(self.unsure).any():
+            raise RecuseError(
+                f"{raw.path}: scores with {self.source} {self.unsure!r} may be people's or a program's; write a column "
+                "kind with person or judge for each row, or leave them out"
+            )
+        item = tuple(name for name in self.item if name in frame and frame[name].ne("").any())
+        roles = {"item": item, "criterion": self.criterion, "rater": "rater", "kind": "kind", "value": ("value",)}
+        note = f"{self.called}: annotations are by people, other sources by judges"
+        return _kept(raw, table), roles, (note,)
+
+
+SCORES = (
+    Scores("scores of Langfuse", ("traceId", "observationId"), "name", "source", ("stringValue", "value"),
+           "authorUserId", "ANNOTATION"),
+    Scores("annotations of Phoenix", ("span_id",), "annotation_name", "annotator_kind",
+           ("result.score", "result.label", "score", "label"), "user_id", "HUMAN"),
+    Scores("annotations of Phoenix", ("span_id",), "name", "annotator_kind",
+           ("result.score", "result.label", "score", "label"), "user_id", "HUMAN"),
+    Scores("assessments of MLflow", ("trace_id",), "assessment_name", "source.source_type", ("feedback.value",),
+           "source.source_id", "HUMAN", "source.source_id"),
+    Scores("feedback of LangSmith", ("run_id",), "key", "feedback_source.type", ("score", "value"),
+           "feedback_source.user_id", "app", unsure="api"),
+)  # fmt: skip
+
+
+def _of_one_list(raw: RawTable) -> RawTable:
+    """Traces of MLflow with a row for each of their assessments, which a cell holds as JSON or as Python writes it."""
+    column = next((name for name in ("assessments", "info.assessments") if name in raw.frame), "")
+    if not column:
+        return raw
+    name = "info.trace_id" if column.startswith("info.") else "trace_id"
+    rows = [
+        (k, {"trace_id": trace, **one})
+        for k, (trace, cell) in enumerate(zip(raw.frame.get(name, raw.frame[column]), raw.frame[column], strict=True))
+        for one in _list(cell)
+        if isinstance(one, Mapping) and "feedback" in one
+    ]
+    if not rows:
+        return raw
+    table = from_records(raw.path, [one for _, one in rows], numbers=[raw.at(k) for k, _ in rows])
+    return replace(table, notes=raw.notes, unit=raw.unit, faults=raw.faults)
+
+
+def _langsmith_experiment(raw: RawTable) -> Export | None:
+    """A row per example: what the evaluators say, by criterion."""
+    columns = list(map(str, raw.frame.columns))
+    scores = tuple(c for c in columns if c.startswith("feedback."))
+    if not scores or not any(c.startswith(("inputs.", "outputs.")) for c in columns):
         return None
-    value = frame["value"]
-    if "stringValue" in frame:
-        value = frame["stringValue"].where(frame["stringValue"].ne("") & frame["dataType"].ne("BOOLEAN"), value)
-    person = frame["source"].eq("ANNOTATION")
-    author = frame["authorUserId"] if "authorUserId" in frame else frame["source"]
-    rater = frame["source"].where(~(person & author.ne("")), author)
-    table = frame.assign(rater=rater, value=value)
-    roles: dict[str, Any] = {
-        "item": ("traceId",),
-        "criterion": "name",
-        "rater": "rater",
-        "kind": "source",
-        "value": ("value",),
-    }
-    if "observationId" in frame and frame["observationId"].ne("").any():
-        roles["item"] = ("traceId", "observationId")
-    return _kept(raw, table), roles, ("scores of Langfuse: annotations are by people, other sources by judges",)
+    criteria = {c: c.removeprefix("feedback.") for c in scores}
+    if any(is_person(c) or is_judge(c) for c in criteria.values()):
+        roles: dict[str, Any] = {"raters": {name: (name,) for name in scores}}
+    else:
+        roles = {"raters": {"judge": scores}, "criteria": criteria}
+    return raw, roles, (f"an experiment of LangSmith: {', '.join(scores)} are ratings, nothing else is",)
 
 
 def _label_studio(raw: RawTable) -> Export | None:
@@ -163,7 +237,10 @@ def _list(cell: str) -> list[Any]:
     try:
         value = parsed(cell) if cell else []
     except ValueError:
-        return []
+        try:
+            value = ast.literal_eval(cell[:1_000_000])  # pandas writes a list into CSV as Python does
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            return []
     return value if isinstance(value, list) else []
 
 
@@ -173,7 +250,9 @@ def _kept(raw: RawTable, frame: pd.DataFrame) -> RawTable:
     return replace(raw, frame=frame.reset_index(drop=True), numbers=places, text="")
 
 
-TOOLS: tuple[Callable[[RawTable], Export | None], ...] = (_langfuse, _label_studio, _mturk, _braintrust, _argilla)
+TOOLS: tuple[Callable[[RawTable], Export | None], ...] = (
+    *(scores.read for scores in SCORES), _label_studio, _mturk, _braintrust, _langsmith_experiment, _argilla,
+)  # fmt: skip
 
 
 ANSWERS = ("rating", "number", "choices")

@@ -59,12 +59,12 @@ def named(cells: pd.Series[Any], usual: str = "") -> pd.Series[Any]:
 
 def _rated_columns(mapping: ColumnMapping, usual_rater: str) -> list[tuple[str, str, int, str]]:
     """(rater, criterion, repeat, column) of every column with ratings; repeat -1 where a column holds one of each."""
-    about = mapping.criteria
-    own = [
-        (rater_name(rater), about.get(column, "rating"), k if len(columns) > 1 and not about else -1, column)
-        for rater, columns in mapping.raters.items()
-        for k, column in enumerate(columns)
-    ]
+    own: list[tuple[str, str, int, str]] = []
+    for rater, columns in mapping.raters.items():
+        about = [mapping.criteria.get(column, "rating") for column in columns]
+        for k, (column, criterion) in enumerate(zip(columns, about, strict=True)):
+            repeat = about[:k].count(criterion) if about.count(criterion) > 1 else -1
+            own.append((rater_name(rater), criterion, repeat, column))
     if mapping.repeats:
         return own or [(usual_rater, "rating", k, column) for k, column in enumerate(mapping.repeats)]
     several = len(mapping.value) > 1

@@ -173,18 +173,21 @@ def choosers_between(roles: Roles, first: str, second: str) -> list[str]:
 
 
 def _take_wide(roles: Roles, names: list[str]) -> None:
-    """Columns of a rater are its ratings by criterion where the names say so, otherwise its repeats; columns that
+    """Columns of a rater are its ratings by criterion where the names say so, and its repeats; columns that
     are all called after what is rated are the criteria of one judge."""
     said = {*roles.taken.get("people", ()), *roles.taken.get("judges", ())}
-    if crossed := crossed_names(names, said):
-        roles.taken |= {"raters": crossed.raters, "criteria": crossed.criteria}
+    of = {name: base_of(name, names) for name in names}
+    if crossed := crossed_names([*dict.fromkeys(of.values())], said):
+        repeats = {base: tuple(name for name in names if of[name] == base) for base in crossed.criteria}
+        own = {rater: tuple(n for base in bases for n in repeats[base]) for rater, bases in crossed.raters.items()}
+        roles.taken["raters"] = own
+        roles.taken["criteria"] = {name: crossed.criteria[base] for name, base in of.items()}
         return
     if len(names) > 1 and all(is_criterion(name) for name in names):
         roles.taken |= {"raters": {"judge": tuple(names)}, "criteria": {name: name for name in names}}
         return
     raters: dict[str, tuple[str, ...]] = {}
-    for name in names:
-        base = base_of(name, names)
+    for name, base in of.items():
         raters[base] = (*raters.get(base, ()), name)
     roles.taken["raters"] = raters
 

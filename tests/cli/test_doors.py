@@ -167,3 +167,15 @@ def test_the_wide_and_the_long_form_of_a_table_have_the_same_words(seed, tmp_pat
         wide, long = (checked(written(tmp_path, design, form))[0] for form in ("wide", "long"))
         assert {key[1:]: said for key, said in wide.items()} == {key[1:]: said for key, said in long.items()}
         assert wide
+
+
+@pytest.mark.parametrize("form", ["wide", "long"])
+def test_criteria_and_repeats_together_have_a_word_through_every_door(form, shipped_results, recuse, tmp_path):
+    design = Design(seed=5, scale="1-5", people=2, criteria=2, repeats=3, systems=False, items=60)
+    path = written(tmp_path, design, form)
+    found = agree([path], shipped_results)
+    assert {word for word, *_ in found.values()} <= {"cleared", "not cleared", "undecided"}
+    first, other = sorted({judge for _, judge, _ in found})[:2]
+    compared = recuse("compare", path, first, other)
+    assert compared.code < 3, compared.err
+    assert "(criterion truth)" in compared.out

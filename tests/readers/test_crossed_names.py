@@ -59,3 +59,16 @@ def test_what_was_saved_is_read_again(file, tmp_path):
     (tmp_path / "a.recuse.toml").write_text(first.mapping.toml(), encoding="utf-8")
     assert read_file(path).mapping.record() == first.mapping.record()
     assert read_file(path).ratings.table.equals(first.ratings.table)
+
+
+def test_columns_of_rater_criterion_and_repeat(file):
+    names = [f"gpt_{criterion}.{k}" for criterion in ("tone", "truth") for k in (1, 2, 3)]
+    header = ["id", "human_anna_tone", "human_anna_truth", *names]
+    rows = [[f"t{k}", *((k + n) % 5 + 1 for n in range(8))] for k in range(20)]
+    ratings = read_file(file("a.csv", "\n".join(",".join(map(str, row)) for row in [header, *rows]))).ratings
+    assert ratings.raters == {"human_anna": "person", "gpt": "judge"}
+    assert tuple(ratings.headline) == ("tone", "truth")
+    own = ratings.table[ratings.table["rater"].eq("gpt") & ratings.table["item"].eq("t0")]
+    assert own[["criterion", "repeat", "score"]].to_numpy().tolist() == [
+        ["tone", 0, 3], ["tone", 1, 4], ["tone", 2, 5], ["truth", 0, 1], ["truth", 1, 2], ["truth", 2, 3],
+    ]  # fmt: skip

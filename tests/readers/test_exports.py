@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
+from pandas import DataFrame
 
 from recuse.readers import read_file
+from recuse.schema import RecuseError
 
 
 def mark(k, shift=0):
@@ -69,7 +71,71 @@ def argilla(flat):
     return json.dumps(lines)
 
 
+def annotated(score):
+    """A row per annotation of 40 texts: two people and a judge on one criterion, the judge on another as well."""
+    rows = [score(k, "helpful", who, mark(k, n)) for k in range(40) for n, who in enumerate(("u1", "u2"))]
+    return rows + [score(k, name, "", mark(k, 1)) for k in range(40) for name in ("helpful", "safe")]
+
+
+def phoenix(k, name, who, score):
+    return {
+        "span_id": f"sp{k}", "annotation_name": name, "annotator_kind": "HUMAN" if who else "LLM", "user_id": who,
+        "result.score": score, "result.label": None, "result.explanation": "fine", "id": f"{k}{name}{who}",
+        "source": "APP" if who else "API", "identifier": "", "created_at": "2026-01-01T00:00:00Z", "metadata": {},
+    }  # fmt: skip
+
+
+def langsmith(k, name, who, score):
+    source = {"type": "app", "user_id": who} if who else {"type": "model", "user_id": None}
+    return {"id": f"f{k}{name}{who}", "run_id": f"r{k}", "key": name, "score": score, "value": None, "comment": "fine",
+            "feedback_source": source}  # fmt: skip
+
+
+def mlflow():
+    """Traces with their assessments, and the spans that search_traces puts beside them."""
+    spans = [{"name": "llm"}]
+    traces = [{"trace_id": f"tr{k}", "response": f"Reply {k}.", "assessments": [], "spans": spans} for k in range(40)]
+
+    def assess(k, name, who, score):
+        traces[k]["assessments"].append({
+            "assessment_name": name, "trace_id": f"tr{k}", "feedback": {"value": score}, "rationale": "fine",
+            "source": {"source_type": "HUMAN" if who else "LLM_JUDGE", "source_id": who or "gpt"},
+        })  # fmt: skip
+
+    annotated(assess)
+    return [{**trace, "assessments": [*trace["assessments"], {"assessment_name": "x", "expectation": {"value": "y"}}]}
+            for trace in traces]  # fmt: skip
+
+
+def experiment():
+    lines = [f"Question number {k} of them all,Reply {k},{k % 2},{(k + k % 3) % 2},1.{k:02},e{k}" for k in range(40)]
+    header = "inputs.question,outputs.answer,feedback.helpful,feedback.safe,execution_time,example_id"
+    return "\n".join([header, *lines])
+
+
+def ragas():
+    return json.dumps([
+        {"user_input": f"Question number {k} of them all?", "retrieved_contexts": ["one", "two"], "reference": "x",
+         "response": f"Reply number {k} of them all.", "faithfulness": k % 4 / 4, "answer_relevancy": k % 7 / 7}
+        for k in range(40)
+    ])  # fmt: skip
+
+
+PEOPLE = {"u1": "person", "u2": "person"}
+BOTH = ("helpful", "safe")
 EXPORTS = {
+    "phoenix.json": (json.dumps(annotated(phoenix)), {**PEOPLE, "LLM": "judge"}, BOTH),
+    "phoenix.csv": (DataFrame(annotated(phoenix)).to_csv(index=False), {**PEOPLE, "LLM": "judge"}, BOTH),
+    "langsmith.jsonl": ("\n".join(map(json.dumps, annotated(langsmith))), {**PEOPLE, "model": "judge"}, BOTH),
+    "langsmith.csv": (experiment(), {"judge": "judge"}, BOTH),
+    "mlflow.json": (json.dumps(mlflow()), {**PEOPLE, "gpt": "judge"}, BOTH),
+    "mlflow.csv": (DataFrame(mlflow()).to_csv(index=False), {**PEOPLE, "gpt": "judge"}, BOTH),
+    "mlflow_traces.json": (
+        json.dumps([{"info": {n: t[n] for n in ("trace_id", "assessments")}, "data": {}} for t in mlflow()]),
+        {**PEOPLE, "gpt": "judge"},
+        BOTH,
+    ),
+    "ragas.json": (ragas(), {"judge": "judge"}, ("faithfulness", "answer_relevancy")),
     "langfuse.csv": (langfuse(), {"usr_a": "person", "usr_b": "person", "EVAL": "judge"}, ("helpful", "safe")),
     "label_studio.csv": (
         label_studio(),
@@ -129,3 +195,16 @@ def test_a_log_of_chat_requests_with_peoples_scores_in_its_metadata(file):
     judge = read.ratings.table[read.ratings.table["rater"] == "gpt-4o"]
     assert dict(judge["status"].value_counts()) == {"ok": 39, "unparsed": 1}
     assert read.mapping.item == ("ticket",)
+
+
+def test_feedback_of_langsmith_from_its_interface_may_be_anybodys(file):
+    rows = [{**one, "feedback_source": {"type": "api"}} if k % 3 else one for k, one in enumerate(annotated(langsmith))]
+    with pytest.raises(RecuseError, match="'api' may be people's or a program's"):
+        read_file(file("a.json", json.dumps(rows)))
+
+
+def test_an_evaluator_of_mlflow_that_failed_gave_no_usable_answer(file):
+    traces = mlflow()
+    traces[3]["assessments"][2]["feedback"] = {"value": None, "error": {"error_code": "TIMEOUT"}}
+    table = read_file(file("a.json", json.dumps(traces))).ratings.table
+    assert table.loc[table["status"].ne("ok"), ["rater", "item"]].to_numpy().tolist() == [["gpt", "tr3"]]
