@@ -68,7 +68,11 @@ def _people(ratings: Ratings, assumed: float) -> dict[str, People]:
 
 
 def _resampled(ratings: Ratings, texts: int, rng: np.random.Generator) -> Ratings:
-    unit = _units(ratings)
+    items = {str(item): str(item) for item in ratings.table["item"].unique()}
+    if ratings.texts is not None and "cluster" in ratings.texts:
+        clusters = ratings.texts.drop_duplicates("item")
+        items |= dict(zip(clusters["item"].astype(str), clusters["cluster"].astype(str), strict=True))
+    unit = items
     of_row = ratings.table["item"].astype(str).map(unit)
     counts = ratings.table.drop_duplicates(["item", "target"])["item"].astype(str).map(unit).value_counts()
     names = counts.index.to_numpy()
@@ -77,15 +81,6 @@ def _resampled(ratings: Ratings, texts: int, rng: np.random.Generator) -> Rating
     if known is not None:
         known = _repeated(known, known["item"].astype(str).map(unit), names, drawn)
     return replace(ratings, table=_repeated(ratings.table, of_row, names, drawn), texts=known, _memory={})
-
-
-def _units(ratings: Ratings) -> dict[str, str]:
-    """Item -> what is drawn whole: its cluster, or itself."""
-    items = {str(item): str(item) for item in ratings.table["item"].unique()}
-    if ratings.texts is not None and "cluster" in ratings.texts:
-        clusters = ratings.texts.drop_duplicates("item")
-        items |= dict(zip(clusters["item"].astype(str), clusters["cluster"].astype(str), strict=True))
-    return items
 
 
 def _repeated(

@@ -155,7 +155,14 @@ def _source(source: Ratings | Path | None, given: Mapping[str, Any]) -> tuple[So
     if isinstance(source, Path) and not source.is_file():
         raise RecuseError(f"{source}: no such file; give a panel (.toml), a file of ratings, or only sizes as options")
     if isinstance(source, Path) and source.suffix == ".toml":
-        measured = _of_panel(source)
+        plan, task = _largest(source)
+        low, high = (float(end) for end in task.scale)
+        if low != round(low) or high != round(high):
+            raise RecuseError(
+                f"{source}: its scale {low:g}-{high:g} has no whole steps; plan from a file of ratings instead"
+            )
+        systems = len({target for _, _, target in plan.items})
+        measured = {"scale": f"{low:.0f}-{high:.0f}", "systems": systems, "repeats": plan.repeats}
         return _stated(Setting(**measured), given, measured)
     rest = {name: value for name, value in given.items() if name != "agreement"}
     scale = {"scale": rest.pop("scale")} if isinstance(source, Path) and "scale" in rest else {}
@@ -207,16 +214,6 @@ def _of_pilot(pilot: Pilot, source: Path) -> Iterator[str]:
             shares = zip(people.answers.options, counts, strict=True)
             yield "  " + ", ".join(f"{100 * n / max(sum(counts), 1):.0f} % {name}" for name, n in shares)
     yield f"  judges asked {_times(repeats)}, {100 * pilot.losses:.3g} % of replies lost"
-
-
-def _of_panel(path: Path) -> dict[str, Any]:
-    """What the task and protocol of a panel that scores most texts say: scale, systems, repeats."""
-    plan, task = _largest(path)
-    low, high = (float(end) for end in task.scale)
-    if low != round(low) or high != round(high):
-        raise RecuseError(f"{path}: its scale {low:g}-{high:g} has no whole steps; plan from a file of ratings instead")
-    systems = len({target for _, _, target in plan.items})
-    return {"scale": f"{low:.0f}-{high:.0f}", "systems": systems, "repeats": plan.repeats}
 
 
 def _offering(path: Path) -> tuple[Any, list[Any]]:

@@ -128,6 +128,8 @@ def open_suite(config: pytest.Config) -> Suite:
         from recuse.suite import Suite
 
         files: list[str] = given(config, "ratings")
+        folder = getattr(config, "workerinput", {}).get("recuse_shared")
+        shared_folder = Path(folder) if folder else None
         config.stash[_suite] = Suite.from_options(
             root=config.rootpath,
             panels=given(config, "panel") or (config.getini("recuse_panels") if not files else ()),
@@ -138,7 +140,7 @@ def open_suite(config: pytest.Config) -> Suite:
             models=config.rootpath / given(config, "models"),
             gates=config.rootpath / config.getini("recuse_gates"),
             distributed=is_worker(config) or bool(getattr(config.option, "numprocesses", None)),
-            shared=_shared_folder(config),
+            shared=shared_folder,
             baseline=baseline_path(config),
             keep=partial(_write_replies, config.rootpath / REPORTS) if config.getini("recuse_replies") else None,
         )
@@ -164,9 +166,3 @@ def is_opened(config: pytest.Config) -> bool:
 def is_worker(config: pytest.Config) -> bool:
     """Whether this is one of the processes that xdist started."""
     return hasattr(config, "workerinput")
-
-
-def _shared_folder(config: pytest.Config) -> Path | None:
-    """The folder in which the workers of this run share what they read; None in a process of its own."""
-    folder = getattr(config, "workerinput", {}).get("recuse_shared")
-    return Path(folder) if folder else None

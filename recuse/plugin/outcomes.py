@@ -38,7 +38,13 @@ def pytest_runtest_makereport(
         return report  # others' tests keep their tracebacks, whatever they raise
     decided = item.stash[ASKING].decided if ASKING in item.stash else []
     if call.excinfo is not None and _is_ours(call.excinfo.value):
-        _report_mistake(item, report, str(call.excinfo.value))
+        text = str(call.excinfo.value)
+        known = item.config.stash.setdefault(_shown_in_full, set())
+        first = text.strip().split("\n")[0]
+        report.longrepr = f"{first} (told in full above)" if text in known and text != first else text
+        known.add(text)
+        shown = first.replace(f"{item.config.rootpath}{os.sep}", "")  # results name no machine's path
+        report.user_properties.append((UNMEASURED, shown[:300]))
     elif call.when == "call" and (objections := _objections(decided, call.excinfo)):
         report.outcome, report.longrepr = "failed", "\n\n".join(objections)
         if _of_another(decided, call.excinfo) or any(not verdicts.asserted for verdicts in decided):
@@ -79,13 +85,3 @@ def _is_ours(error: BaseException) -> bool:
     from recuse.schema import RecuseError
 
     return isinstance(error, RecuseError)
-
-
-def _report_mistake(item: pytest.Item, report: pytest.TestReport, text: str) -> None:
-    """In full the first time; one missing cassette may stop fifty tests."""
-    known = item.config.stash.setdefault(_shown_in_full, set())
-    first = text.strip().split("\n")[0]
-    report.longrepr = f"{first} (told in full above)" if text in known and text != first else text
-    known.add(text)
-    shown = first.replace(f"{item.config.rootpath}{os.sep}", "")  # results name no machine's path
-    report.user_properties.append((UNMEASURED, shown[:300]))

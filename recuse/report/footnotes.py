@@ -23,7 +23,9 @@ def footnotes(group: Group, above: Collection[str] = ()) -> list[str]:
 
 def _what(metric: str, numbers: list[Number]) -> str:
     """ "self-bias (n = 50 repeats, 95 to 99 % intervals, corrected)"."""
-    said = (_count(numbers), levels(numbers), _excluded(numbers))
+    left_out = _span(n.estimate.get("n_excluded") or 0 for n in numbers)
+    excluded = "" if left_out == "0" else f"{left_out} left out as unusable, nothing imputed"
+    said = (_count(numbers), levels(numbers), excluded)
     title = numbers[0].measure.title if numbers else metric
     return f"{title} ({', '.join(part for part in said if part)})"
 
@@ -75,11 +77,6 @@ def _span(values: Iterable[Any]) -> str:
 def _seed(numbers: list[Number]) -> str:
     seeds = _distinct(n.estimate.get("seed") for n in numbers)
     return f"seed {', '.join(seeds)}" if seeds else ""
-
-
-def _excluded(numbers: list[Number]) -> str:
-    left_out = _span(n.estimate.get("n_excluded") or 0 for n in numbers)
-    return "" if left_out == "0" else f"{left_out} left out as unusable, nothing imputed"
 
 
 def _distinct(values: Iterable[Any]) -> list[str]:

@@ -113,6 +113,8 @@ def page(
 def _parts(view: ResultsModel, questions: list[Question]) -> dict[str, object]:
     """What the page shows besides its questions."""
     listed, left_out = excerpts(view)
+    counts = Counter(n.state for n in view.numbers if n.verdict)
+    tally = [(outcome, counts[outcome]) for outcome in reversed(SHOWN)]
     return {
         "view": view,
         "decision": view.results.get("decision"),
@@ -121,7 +123,7 @@ def _parts(view: ResultsModel, questions: list[Question]) -> dict[str, object]:
         "changed": changed(view),
         "changed_title": TITLE,
         "most_changes": MOST_CHANGES,
-        "tally": _tally(view),
+        "tally": tally,
         "cassettes": view.results.get("cassettes") or {},
         "upgrades": upgrade_tables(view),
         "tables": verdict_tables(view, [group for q in questions if q.id != "upgrade" for group in view.groups(q)]),
@@ -223,10 +225,15 @@ def _drawn(env: Environment, group: Group, drawings: Drawings, above: Collection
         fault = f"{type(error).__name__}: {error}"
         reading, figures = "", plain.draw(group)
     template = f"questions/{group.question.id}.html.j2"
+    strip = []
+    for mine in group.gates.values():
+        counts = Counter(n.state for n in mine)
+        shown = [(outcome, counts[outcome]) for outcome in reversed(SHOWN) if counts[outcome]]
+        strip.append(StripGate(mine[0].gate_title, estimate_format.limits(mine), shown))
     return DrawnGroup(
         group=group,
         reading=reading,
-        strip=_strip(group),
+        strip=strip,
         anchor=group_anchor(group.question.id, group.panel.name, group.task, group.protocol),
         template=template if not fault and template in env.list_templates() else "",
         figures=figures,
@@ -235,21 +242,7 @@ def _drawn(env: Environment, group: Group, drawings: Drawings, above: Collection
     )
 
 
-def _strip(group: Group) -> list[StripGate]:
-    strip = []
-    for mine in group.gates.values():
-        counts = Counter(n.state for n in mine)
-        shown = [(outcome, counts[outcome]) for outcome in reversed(SHOWN) if counts[outcome]]
-        strip.append(StripGate(mine[0].gate_title, estimate_format.limits(mine), shown))
-    return strip
-
-
 # --------------------------------------------------------------------------- header
-
-
-def _tally(view: ResultsModel) -> list[tuple[str, int]]:
-    counts = Counter(n.state for n in view.numbers if n.verdict)
-    return [(outcome, counts[outcome]) for outcome in reversed(SHOWN)]
 
 
 # --------------------------------------------------------------------------- style

@@ -57,7 +57,9 @@ def shades(mode: Mode) -> dict[str, str]:
 def mix(a: str, b: str, share: float) -> str:
     """`share` of b in a, mixed in OKLab (Ottosson 2020), as hex."""
     left, right = _oklab(a), _oklab(b)
-    return _hex([x + (y - x) * share for x, y in zip(left, right, strict=True)])
+    lab = [x + (y - x) * share for x, y in zip(left, right, strict=True)]
+    linear = _times(_FROM_LMS, [c**3 for c in _times(_FROM_LAB, lab)])
+    return "#" + "".join(f"{round(255 * min(1.0, max(0.0, _gamma(c)))):02x}" for c in linear)
 
 
 def linear_rgb(colour: str) -> list[float]:
@@ -85,11 +87,6 @@ def _times(matrix: tuple[tuple[float, ...], ...], vector: list[float]) -> list[f
 
 def _oklab(colour: str) -> list[float]:
     return _times(_TO_LAB, [c ** (1 / 3) for c in _times(_TO_LMS, linear_rgb(colour))])
-
-
-def _hex(lab: list[float]) -> str:
-    linear = _times(_FROM_LMS, [c**3 for c in _times(_FROM_LAB, lab)])
-    return "#" + "".join(f"{round(255 * min(1.0, max(0.0, _gamma(c)))):02x}" for c in linear)
 
 
 def _gamma(c: float) -> float:

@@ -47,10 +47,12 @@ def terminal(
         return "\n".join([_cut(_ascii(opening(plain)[0]), room), *where])
     if verbosity == 0:
         return "\n".join([*_brief(plain, view, room, color), *where])
+    lines = [*upgrade_lines(view, "-"), *(line.text for line in decision_lines(view))]
+    standings = [part for line in lines for part in _folded(line, room, "  ", "    ")]
     blocks = [
-        "\n".join([*_opening(plain, room), *_standings(view, room)]),
+        "\n".join([*_opening(plain, room), *standings]),
         _changed(view, room),
-        *_upgrades(view, room, color),
+        *["\n".join(_upgrade(table, room, color)) for table in upgrade_tables(view, minus="-")],
         *_questions(view, room, color, Drawings(drawings)),
         *_matters(view, room, color),
         "\n".join(_footer(view, room, report)),
@@ -103,11 +105,6 @@ def _opening(results: Results, width: int) -> list[str]:
     return [part for line in lines for part in _folded(line, width, "", "  ")]
 
 
-def _standings(view: ResultsModel, width: int) -> list[str]:
-    lines = [*upgrade_lines(view, "-"), *(line.text for line in decision_lines(view))]
-    return [part for line in lines for part in _folded(line, width, "  ", "    ")]
-
-
 def _changed(view: ResultsModel, width: int) -> str:
     changes = changed(view)
     if changes is None:
@@ -120,11 +117,6 @@ def _changed(view: ResultsModel, width: int) -> str:
 
 
 # --------------------------------------------------------------------------- upgrades
-
-
-def _upgrades(view: ResultsModel, width: int, color: bool) -> list[str]:
-    """Of every upgrade what is not allowed, the deciding row first; what is, is counted."""
-    return ["\n".join(_upgrade(table, width, color)) for table in upgrade_tables(view, minus="-")]
 
 
 def _upgrade(table: UpgradeTable, width: int, color: bool) -> list[str]:
@@ -151,7 +143,7 @@ def _questions(view: ResultsModel, width: int, color: bool, drawings: Drawings) 
             continue  # told in its own words
         tables = [_table(verdict_table([g]), _about(g), width, color) for g in view.groups(question) if g.gates]
         if tables:
-            blocks.append("\n".join([_wrapped(question.title, width), *tables]))
+            blocks.append("\n".join([textwrap.fill(_ascii(question.title), width, break_on_hyphens=False), *tables]))
     return blocks
 
 
@@ -175,7 +167,7 @@ class _Column:
 
 def _table(table: VerdictTable, about: str, width: int, color: bool) -> str:
     """Judges down, gates and their factor levels across; columns that do not fit continue below."""
-    names = [_name(row.name) for row in table.rows]
+    names = [(visible(row.name) or "whole panel") for row in table.rows]
     first = min(max(map(len, ["judge", *names])), width // 3)
     lines = [_cut(f"  {visible(about)}", width)]
     for run in _fitting(_columns(table), width - 2 - first):
@@ -304,14 +296,6 @@ _COUNTED = ("files", "interactions", "used", "unused")
 def _word(outcome: str) -> str:
     """The outcome's word; in capitals where it turns the run red."""
     return printed(outcome).upper() if outcome in _LOUD else printed(outcome)
-
-
-def _name(who: str) -> str:
-    return visible(who) or "whole panel"
-
-
-def _wrapped(text: str, width: int) -> str:
-    return textwrap.fill(_ascii(text), width, break_on_hyphens=False)
 
 
 def _ascii(text: str) -> str:

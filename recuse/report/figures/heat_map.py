@@ -13,7 +13,7 @@ from recuse.report.gated_number import Number
 from recuse.report.lexicon import plain_name
 from recuse.report.results_model import Group
 from recuse.report.style import STEPS
-from recuse.schema.details import Matrix, MatrixDetail, Values
+from recuse.schema.details import Matrix, MatrixDetail
 from recuse.schema.number_text import MISSING, decimals_for, fixed, is_number
 
 Label = Callable[[str], str]
@@ -228,7 +228,7 @@ def _cell(
 ) -> HeatCell:
     if not is_number(value):
         return HeatCell(MISSING, own=own, missing=True)
-    spread, low, high = (_at(of, i, j) for of in (matrix.get("sd"), matrix.get("low"), matrix.get("high")))
+    spread, low, high = ((of[i][j] if of else None) for of in (matrix.get("sd"), matrix.get("low"), matrix.get("high")))
     small = f"± {fixed(spread)}" if is_number(spread) and not dense else ""
     sure = is_number(low) and is_number(high) and (low > 0 or high < 0)
     return HeatCell(write(value), shade(value, row) if value else "", small, own, sure=sure)
@@ -242,10 +242,6 @@ def _decimals(matrices: Sequence[tuple[str, Matrix]]) -> int:
 
 def _step(letter: str, share: float) -> str:
     return f"{letter}{min(STEPS, max(1, round(share * STEPS)))}"
-
-
-def _at(table: Values | None, i: int, j: int) -> float | None:
-    return table[i][j] if table else None
 
 
 def _values(matrix: Matrix) -> list[float]:

@@ -44,15 +44,12 @@ def scale_over(
     low, high = (min(known), max(known)) if known else (0.0, 1.0)
     if high - low < 1e-9:
         low, high = low - 0.5, high + 0.5
-    step = _step((high - low) / ticks)
+    rough = (high - low) / ticks
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(power * s for s in _STEPS if power * s >= rough * (1 - 1e-9))
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     shown = [t for i in range(first, last + 1) if least <= (t := _tidy(i * step)) <= greatest]
     return Scale(max(_tidy(first * step), least), min(_tidy(last * step), greatest), tuple(shown))
-
-
-def _step(rough: float) -> float:
-    power = 10.0 ** math.floor(math.log10(rough))
-    return next(power * s for s in _STEPS if power * s >= rough * (1 - 1e-9))
 
 
 def _tidy(value: float) -> float:

@@ -77,7 +77,8 @@ def write_transcript(transcript: Transcript, folder: Path) -> RepliesRow:
     pages: dict[str, list[str]] = {}
     further: dict[str, dict[str, int]] = {}
     for judge, mine in by_judge.items():
-        parts = _parts(mine)
+        most = REPLIES_PER_PAGE * PAGES_PER_JUDGE
+        parts = [mine[at : at + REPLIES_PER_PAGE] for at in range(0, min(len(mine), most), REPLIES_PER_PAGE)]
         names = [page_name(judge, part) for part in range(len(parts))]
         for part, some in enumerate(parts):
             texts[names[part]] = _replies_page(transcript, judge, some, prompts, names, part, list(by_judge), len(mine))
@@ -89,12 +90,6 @@ def write_transcript(transcript: Transcript, folder: Path) -> RepliesRow:
         "pages": pages, "further": further, "files": files, "prompts": files[0] if prompts else "",
         "replies": len(transcript.exchanges), "bytes": sum(len(text.encode()) for text in texts.values()),
     }  # fmt: skip
-
-
-def _parts(exchanges: Sequence[Exchange]) -> list[Sequence[Exchange]]:
-    """A judge's replies, page by page."""
-    most = REPLIES_PER_PAGE * PAGES_PER_JUDGE
-    return [exchanges[at : at + REPLIES_PER_PAGE] for at in range(0, min(len(exchanges), most), REPLIES_PER_PAGE)]
 
 
 # --------------------------------------------------------------------------- replies

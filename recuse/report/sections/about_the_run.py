@@ -187,9 +187,11 @@ def identity(view: ResultsModel, known: Known) -> Identity:
     """From the results, and from what is `known` beside them (see `recuse.identity`; "results" is the
     sha256 of results.json)."""
     sources = view.results.get("sources") or {}
-    return Identity(
-        _facts(view, known), _judges(view, sources), _source_digests(sources), list(known.get("tables") or [])
-    )
+    names = ("items", "prompt", "rubric", "scale")
+    source_digests = [
+        SourceDigests(place, *(str(of.get(name) or "") for name in names)) for place, of in sorted(sources.items())
+    ]
+    return Identity(_facts(view, known), _judges(view, sources), source_digests, list(known.get("tables") or []))
 
 
 def _facts(view: ResultsModel, known: Known) -> list[tuple[str, str]]:
@@ -216,11 +218,6 @@ def _judges(view: ResultsModel, sources: Mapping[str, SourceRow]) -> list[Answer
             answered = f" was asked, ANOTHER answered: {', '.join(others)}" if others else ""
             described.append(Answerer(panel.name, name, f"{judge.get('model') or ''}{answered}", listed(digests)))
     return described
-
-
-def _source_digests(sources: Mapping[str, SourceRow]) -> list[SourceDigests]:
-    names = ("items", "prompt", "rubric", "scale")
-    return [SourceDigests(place, *(str(of.get(name) or "") for name in names)) for place, of in sorted(sources.items())]
 
 
 MOST_NEEDS = 5
