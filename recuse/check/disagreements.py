@@ -35,23 +35,26 @@ def disagreements(read: FileRatings) -> pd.DataFrame:
         mine = usable["criterion"] == name
         if isinstance(scale, Numeric | Ordinal):
             numbers[mine] = scale.numbers(usable.loc[mine, "score"], usable.loc[mine, "response"])
-    answer = usable["response"].where(
-        usable["response"].notna(), usable["score"].map(lambda s: f"{s:g}", na_action="ignore")
-    )
-    rows = usable.assign(number=numbers, answer=answer.astype(str))
+    score, scores = pd.factorize(usable["score"])
+    shown = np.array([*(f"{value:g}" for value in scores), ""], dtype=object)[score]  # the last one for NaN
+    answer, answers = pd.factorize(usable["response"].astype(object).where(usable["response"].notna(), shown), sort=True)
+    text = usable.groupby(keys, sort=False, dropna=False).ngroup()  # rows of one text under one criterion share a number
+    rows = usable.assign(number=numbers, answer=answer, text_=text)
     people, judges = rows[rows["kind"] == "person"], rows[rows["kind"] == "judge"]
-    said = people.sort_values("answer", kind="stable").groupby(keys, sort=False, dropna=False).agg(
-        people=("answer", ", ".join), mean=("number", "mean")
-    )  # fmt: skip
-    counts = people.groupby([*keys, "answer"], dropna=False).size().rename("times").reset_index()
-    common = counts.sort_values(["times", "answer"], ascending=[False, True], kind="stable").drop_duplicates(keys)
-    said = said.reset_index().merge(common.rename(columns={"answer": "common"})[[*keys, "common"]], on=keys)
-    met = judges.drop_duplicates([*keys, "rater"]).merge(said, on=keys)
-    by = (met["number"] - met["mean"]).abs()
-    met["difference"] = by.where(by.notna(), (met["answer"] != met["common"]).astype(float)).round(6)
+    counts = people.groupby(["text_", "answer"]).size().rename("times").reset_index()
+    common = counts.sort_values(["times", "answer"], ascending=[False, True], kind="stable").drop_duplicates("text_")
+    mean = people.groupby("text_")["number"].mean()
+    met = judges[judges["text_"].isin(mean.index)].drop_duplicates(["text_", "rater"])
+    by = (met["number"] - met["text_"].map(mean)).abs()
+    otherwise = (met["answer"] != met["text_"].map(common.set_index("text_")["answer"])).astype(float)
+    met = met.assign(difference=by.where(by.notna(), otherwise).round(6))
     steps = [scale.step for scale in ratings.scales.values() if isinstance(scale, Numeric) and scale.step]
     met = met[met["difference"] > 0.5 * min(steps, default=0.0)]
     met = met.sort_values(["difference", "rater", "item"], ascending=[False, True, True], kind="stable")
+    given: dict[int, list[str]] = {}  # by text, in alphabetical order
+    for place, code in people.sort_values("answer", kind="stable")[["text_", "answer"]].itertuples(index=False):
+        given.setdefault(place, []).append(str(answers[code]))
+    met = met.assign(people=[", ".join(given[place]) for place in met["text_"]], answer=answers[met["answer"]])
     out = met[["rater", *keys, "people", "answer", "difference"]].rename(columns={"rater": "judge"})
     for role in ("text", "reason"):
         if column := getattr(read.mapping, role):
