@@ -37,8 +37,9 @@ def disagreements(read: FileRatings) -> pd.DataFrame:
             numbers[mine] = scale.numbers(usable.loc[mine, "score"], usable.loc[mine, "response"])
     score, scores = pd.factorize(usable["score"])
     shown = np.array([*(f"{value:g}" for value in scores), ""], dtype=object)[score]  # the last one for NaN
-    answer, answers = pd.factorize(usable["response"].astype(object).where(usable["response"].notna(), shown), sort=True)
-    text = usable.groupby(keys, sort=False, dropna=False).ngroup()  # rows of one text under one criterion share a number
+    responses = usable["response"].astype(object)
+    answer, answers = pd.factorize(responses.where(responses.notna(), shown), sort=True)
+    text = usable.groupby(keys, sort=False, dropna=False).ngroup()  # rows of one text and criterion share a number
     rows = usable.assign(number=numbers, answer=answer, text_=text)
     people, judges = rows[rows["kind"] == "person"], rows[rows["kind"] == "judge"]
     counts = people.groupby(["text_", "answer"]).size().rename("times").reset_index()
