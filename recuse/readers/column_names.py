@@ -85,20 +85,9 @@ CRITERIA = (
 PARTS = ("turn", "turn_id", "turn_index", "step", "message_index", "message_id", "segment", "sentence", "chunk")
 """Columns that number the parts of an item."""
 TALKS = (
-    "conversation_id",
-    "conversation",
-    "thread_id",
-    "thread",
-    "dialogue_id",
-    "dialogue",
-    "dialog_id",
-    "dialog",
-    "session_id",
-    "chat_id",
-    "chat",
-    "conv_id",
-    "ticket_thread",
-)
+    "conversation_id", "conversation", "thread_id", "thread", "dialogue_id", "dialogue", "dialog_id", "dialog",
+    "session_id", "chat_id", "chat", "conv_id", "ticket_thread",
+)  # fmt: skip
 """Columns that say which texts were written in one talk: these share its errors, however few talks there are."""
 BATCHES = (
     "batch", "batch_id", "part", "shard", "split", "fold", "half", "assignment", "assignment_group", "round", "wave",
@@ -106,18 +95,9 @@ BATCHES = (
 )  # fmt: skip
 """Columns that say by whom or when texts were to be judged."""
 PROMPTS = (
-    "prompt",
-    "question",
-    "query",
-    "input",
-    "instruction",
-    "context",
-    "user_input",
-    "user_message",
-    "request",
-    "prompt_text",
-    "question_text",
-)
+    "prompt", "question", "query", "input", "instruction", "context", "user_input", "user_message", "request",
+    "prompt_text", "question_text",
+)  # fmt: skip
 """Columns with what a text answers: the same answer to another question is another text."""
 FACTORS = (
     "names", "direction", "labels", "version", "judge_version", "rubric_source",
@@ -130,10 +110,9 @@ SETS = ("response_set", "response_sets", "all_that_apply", "all_reasonable", "al
 
 JUDGES = (
     "judge", "llm", "gpt", "claude", "sonnet", "haiku", "opus", "gemini", "gemma", "llama", "mistral", "mixtral",
-    "qwen", "deepseek", "grok", "command", "phi", "model", "auto", "ai", "bot", "palm", "bard", "vicuna",
-    "o1", "o3", "o4",
-    "kimi", "nova", "jamba", "glm", "yi", "prometheus", "eval", "modell", "modelo", "modele",
-    "prediction", "predicted", "pred",
+    "qwen", "deepseek", "grok", "command", "phi", "model", "auto", "ai", "bot", "palm", "bard", "vicuna", "o1", "o3",
+    "o4", "kimi", "nova", "jamba", "glm", "yi", "prometheus", "eval", "modell", "modelo", "modele", "prediction",
+    "predicted", "pred",
 )  # fmt: skip
 PEOPLE = (
     "human", "humans", "person", "people", "annotator", "expert", "labeler", "labeller", "crowd", "reviewer", "doctor",
@@ -143,38 +122,11 @@ PEOPLE = (
 
 
 DERIVED = (
-    "majority",
-    "majority_vote",
-    "majority_label",
-    "consensus",
-    "consensus_label",
-    "adjudicated",
-    "adjudication",
-    "aggregate",
-    "aggregated",
-    "aggregated_label",
-    "average",
-    "avg",
-    "mean",
-    "median",
-    "mode",
-    "final",
-    "final_label",
-    "final_score",
-    "resolved",
-    "overall_average",
-    "voted",
-    "vote_share",
-    "std",
-    "stdev",
-    "variance",
-    "agreement",
-    "diff",
-    "difference",
-    "delta",
-    "spread",
-    "gap",
-)
+    "majority", "majority_vote", "majority_label", "consensus", "consensus_label", "adjudicated", "adjudication",
+    "aggregate", "aggregated", "aggregated_label", "average", "avg", "mean", "median", "mode", "final", "final_label",
+    "final_score", "resolved", "overall_average", "voted", "vote_share", "std", "stdev", "variance", "agreement",
+    "diff", "difference", "delta", "spread", "gap",
+)  # fmt: skip
 """Columns and raters that are made of several raters' answers."""
 ATTRIBUTES = (
     "confidence", "certainty", "logprob", "id", "no", "nr", "number", "n", "count", "name", "version", "temperature",

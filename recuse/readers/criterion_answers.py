@@ -155,7 +155,7 @@ def _are_places(part: pd.DataFrame, values: pd.Series[float], criterion: str) ->
     if bool(whole.all()) and top >= TEXTS_RANKED and groups.ngroups >= RANKINGS:
         raise RecuseError(
             f"{criterion}: everybody gives the texts of an item 1 to {top:g}, each once, so these are places in a "
-            f"ranking; say which is best: --scale \"1-{top:g} lowest best\" if 1 is, --scale 1-{top:g} if {top:g} is"
+            f'ranking; say which is best: --scale "1-{top:g} lowest best" if 1 is, --scale 1-{top:g} if {top:g} is'
         )
     return False
 

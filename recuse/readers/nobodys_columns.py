@@ -23,7 +23,7 @@ from recuse.readers.column_names import (
     is_nobodys,
     is_person,
     plain,
-)
+)  # fmt: skip
 from recuse.readers.columns import FEW_LABELS, Column, Roles
 from recuse.readers.opening import shown
 from recuse.readers.values import as_numbers

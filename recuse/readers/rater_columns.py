@@ -22,7 +22,7 @@ from recuse.readers.column_names import (
     is_person,
     plain,
     rater_name,
-)
+)  # fmt: skip
 from recuse.readers.columns import MOST_SLICES, Column, Roles
 from recuse.readers.nobodys_columns import check_related, leave_out_derived
 from recuse.readers.values import chosen

@@ -13,18 +13,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "OUT_OF",
-    "as_numbers",
-    "chosen",
-    "is_empty",
-    "is_verdict",
-    "labels_of",
-    "same_verdicts",
-    "scale_from_text",
-    "scale_of_labels",
-    "scale_of_numbers",
-    "told_top",
-]
+    "OUT_OF", "as_numbers", "chosen", "is_empty", "is_verdict", "labels_of", "same_verdicts", "scale_from_text",
+    "scale_of_labels", "scale_of_numbers", "told_top",
+]  # fmt: skip
 
 EMPTY = ("", "nan", "na", "n/a", "null", "none", "-", "?", "#n/a", "missing", "–", "—", "not applicable", "#value!",
          "#ref!", "#div/0!")  # fmt: skip
@@ -86,21 +77,9 @@ SIDE = re.compile(
 WINS = re.compile(r" (?:is )?(?:the )?(?:clearly |much |slightly )?(?:better|best|wins|won|preferred|winner)$")
 """What stands around a side: "Response A", "B is better"."""
 ENDS = (
-    (0, 1),
-    (0, 2),
-    (1, 3),
-    (0, 3),
-    (1, 4),
-    (0, 4),
-    (1, 5),
-    (0, 5),
-    (1, 6),
-    (1, 7),
-    (1, 10),
-    (0, 10),
-    (1, 100),
+    (0, 1), (0, 2), (1, 3), (0, 3), (1, 4), (0, 4), (1, 5), (0, 5), (1, 6), (1, 7), (1, 10), (0, 10), (1, 100),
     (0, 100),
-)
+)  # fmt: skip
 KNOWN_SHARE = 0.9
 STRAYS, CODES, FEWEST = 0.02, 2, 50
 """So few numbers outside a usual scale and outside 0 to 10, so few different ones, of at least so many in all, are

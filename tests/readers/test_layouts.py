@@ -1,9 +1,11 @@
-"""Tables in layouts drawn at random: read as whoever made them means them, or one question is asked."""
+"""Tables in layouts drawn at random: read as whoever made them means them, or one question is asked. The seed is
+RECUSE_LAYOUTS, 0 where nobody says; continuous integration draws another for every run, and prints it."""
 
 from __future__ import annotations
 
 import csv
 import io
+import os
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from recuse.readers import read_file
 from recuse.schema import RecuseError
 
 FILES = 40
+SEED = int(os.environ.get("RECUSE_LAYOUTS", "0"))
 PEOPLE = [
     ("anna", "ben"), ("annotator_1", "annotator_2", "annotator_3"), ("human",), ("Expert A", "Expert B"),
     ("reviewer1", "reviewer2"),
@@ -53,7 +56,7 @@ NOISE = {
 
 def drawn(seed):
     """(text, truth: (rater, item) -> what it says, kind by rater) of one layout."""
-    draw = np.random.default_rng(seed)
+    draw = np.random.default_rng(seed if not SEED else [SEED, seed])
     pick = lambda options: options[int(draw.integers(len(options)))]  # noqa: E731
     people, judges, scale = pick(PEOPLE), pick(JUDGES), SCALES[name := pick(list(SCALES))]
     item, noise = pick(ITEMS), [n for n in NOISE if draw.random() < 0.35]
@@ -114,5 +117,34 @@ def test_no_layout_is_misread(file, block):
         why = wrong(file(f"{seed}.csv", text), truth, kinds)
         asked += why is None
         misread += [f"{seed}: {why}"] if why else []
-    assert misread == []
+    assert misread == [], f"RECUSE_LAYOUTS={SEED}"
     assert asked <= 2, f"{asked} of {FILES} were asked about"
+
+
+def test_criteria_and_repeats_in_columns_are_never_misread(file):
+    """rater x criterion x repeat in the names of columns, in either order, by several signs."""
+    asked = 0
+    for seed in range(20):
+        draw = np.random.default_rng([SEED, seed])
+        sign, last = draw.choice(["_", " ", "-", ": "]), draw.choice([".{}", "_r{}", "_run{}"])
+        criteria = (("tone", "accuracy"), ("clarity", "safety", "style"))[seed % 2]
+        people, judge, repeats = PEOPLE[seed % 2], JUDGES[seed % 2][0], int(draw.integers(2, 5))
+        said, header = {}, ["item_id"]
+        for who in (*people, judge):
+            for about in criteria:
+                for k in range(repeats if who == judge else 1):
+                    name = sign.join((who, about) if seed % 3 else (about, who))
+                    header.append(name + (last.format(k + 1) if who == judge else ""))
+                    said[who, about, k] = draw.integers(1, 6, size=30)
+        rows = [[f"T-{k}", *(values[k] for values in said.values())] for k in range(30)]
+        stream = io.StringIO()
+        csv.writer(stream).writerows([header, *rows])
+        try:
+            table = read_file(file(f"{seed}.csv", stream.getvalue())).ratings.table
+        except RecuseError as error:
+            assert "--" in str(error), f"RECUSE_LAYOUTS={SEED}, {header}: {error}"
+            asked += 1
+            continue
+        got = {key: list(part["score"]) for key, part in table.groupby(["rater", "criterion", "repeat"], observed=True)}
+        assert got == {key: list(values) for key, values in said.items()}, f"RECUSE_LAYOUTS={SEED}, {header}"
+    assert asked <= 2, f"RECUSE_LAYOUTS={SEED}: {asked} of 20 were asked about"
