@@ -125,7 +125,8 @@ def _numbers(part: pd.DataFrame, criterion: str, declared: str, place: Place) ->
     outside = values.notna() & ~values.between(scale.minimum, scale.maximum)
     if outside.any():
         what = f"number(s) outside {scale.minimum:g} to {scale.maximum:g}"
-        done = "they count as unusable" if given else f"they count as unusable; {_as_wide(values)} counts them"
+        wider = "" if given else f"; --scale {min(values.min(), 1):g}-{values.max():g} counts them"
+        done = f"they count as unusable{wider}"
         faults.append(fault_in(what, part[outside], place, done))
     status = np.where(outside[bad | outside], "out_of_scale", "unparsed")
     seen = values[~(bad | outside)]
@@ -219,10 +220,6 @@ def _meant(labels: pd.Series[Any], part: pd.DataFrame) -> list[str]:
     several = often["label"][often["label"].duplicated()]
     by_people = often["label"][often["kind"].eq("person")]
     return sorted({*map(str, several)} & {*map(str, by_people)})
-
-
-def _as_wide(values: pd.Series[float]) -> str:
-    return f"--scale {min(values.min(), 1):g}-{values.max():g}"
 
 
 def _check_one_kind(part: pd.DataFrame, words: pd.Series[bool], criterion: str) -> None:

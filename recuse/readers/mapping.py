@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -191,8 +191,3 @@ def saved_mapping(path: Path) -> dict[str, Any]:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise RecuseError(f"{saved}: {error}; mend it, or delete it and check again with --save") from error
-
-
-def merged(recognised: ColumnMapping, **changed: Any) -> ColumnMapping:
-    """The mapping with these roles changed."""
-    return replace(recognised, **changed)

@@ -124,7 +124,8 @@ def chat_log_records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list
         rated = [] if refused else list(ratings_in(text))
         if not rated and not refused:
             strange.append(f"line {number}: {shown(text)}")
-        found = {_column(judge, one["criterion"]): one["value"] for one in rated}
+        names = (judge if one["criterion"] == "rating" else f"{judge}_{one['criterion']}" for one in rated)
+        found = {name: one["value"] for name, one in zip(names, rated, strict=True)}
         facts = call.get("metadata")
         rows.append({
             "id": str(call.get("id") or response.get("id") or number), **(facts if isinstance(facts, Mapping) else {}),
@@ -132,10 +133,6 @@ def chat_log_records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list
         })  # fmt: skip
     what = "replies hold no rating that could be read"
     return rows, [Fault.of(what, strange[:SHOWN], "they count as unusable", len(strange))] if strange else []
-
-
-def _column(judge: str, criterion: str) -> str:
-    return judge if criterion == "rating" else f"{judge}_{criterion}"
 
 
 def _last_message(request: Mapping[str, Any]) -> str:
