@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from recuse.papers.illusion.judge_panels import correlation_with_quality
-from recuse.papers.illusion.tiers import order_of_tiers
+from recuse.papers.illusion.tiers import Convention, cohen_d, order_of_tiers
 from recuse.schema import Estimate
 from recuse.statistics.rank_correlation import spearman_t
 
@@ -48,8 +48,18 @@ def no_base() -> Estimate:
     return quality(without=tuple(frame.loc[frame["tier"] == "Base", "model"]))
 
 
-def agree(printed: float, computed: float, digits: int) -> bool:
-    return abs(printed - computed) <= 0.5 * 10**-digits + 1e-9
+def agree(printed: float, computed: float, digits: int, rounding: float = 0.0) -> bool:
+    """Whether a figure is what was printed. `rounding`: how far the rounding of its inputs can have moved it."""
+    return bool(abs(printed - computed) <= 0.5 * 10**-digits + rounding + 1e-9)
+
+
+def rounding_of_d(low: np.ndarray, high: np.ndarray, convention: Convention, half: float = 0.005) -> float:
+    """How far Cohen's d can move while every score stays within `half` of what is printed: to the first order, half
+    times the sum of the derivatives' sizes."""
+    values = np.concatenate([low, high])
+    ways = values + 1e-6 * np.eye(len(values))
+    moved = [cohen_d(way[: len(low)], way[len(low) :], convention) for way in ways]
+    return float(half * np.abs((np.array(moved) - cohen_d(low, high, convention)) / 1e-6).sum())
 
 
 def rows() -> Iterator[Row]:
@@ -57,8 +67,13 @@ def rows() -> Iterator[Row]:
     tiers, agreement = order_of_tiers(by_tier("score")), by_tier("agreement")
     means, d = tiers.detail["means"], tiers.detail["cohen_d"]
     yield from _tier_means(means)
-    for name, said in (("sample", "divisor n - 1"), ("population", "divisor n"), ("averaged", "mean of variances")):
-        yield "18", f"Cohen's d, Thinking over Base, {said}", "2.58", f"{d[name]:.2f}", agree(2.58, d[name], 2)
+    ends = by_tier("score")["Base"], by_tier("score")["Thinking"]
+    conventions: dict[Convention, str] = {
+        "sample": "divisor n - 1", "population": "divisor n", "averaged": "mean of variances",
+    }  # fmt: skip
+    for name, words in conventions.items():
+        same = agree(2.58, d[name], 2, rounding_of_d(*ends, name))
+        yield "18", f"Cohen's d, Thinking over Base, {words}", "2.58", f"{d[name]:.2f}", same
     share = f"{100 * tiers.value:.1f} %: {tiers.detail['right']:.0f} of {tiers.detail['pairs']} pairs"
     yield "19", "pairs of models of two tiers in order", "83.9 %", share, agree(83.9, 100 * tiers.value, 1)
     for low, high, right, total in tiers.detail["between"]:

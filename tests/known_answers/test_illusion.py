@@ -8,7 +8,7 @@ import pytest
 
 DISAGREE = {
     "Cohen's d, Thinking over Base, divisor n - 1", "Cohen's d, Thinking over Base, divisor n",
-    "Cohen's d, Thinking over Base, mean of variances", "models with agreement above 0.80",
+    "models with agreement above 0.80",
 }  # fmt: skip
 
 

@@ -6,15 +6,11 @@ import merg
 import pytest
 
 DISAGREE = {
-    "Cohen's d, mean over SD of the six cells",
     "10 of 10 below 0, sign test, two-sided",
-    "largest share of agreement lost",
     "sixth domain, if six average to the mean of Table 3",
     "mean over both models, as in Table 3, t=0",
-    "DeepSeek-R1, 5-Dim Per-Dim, step on the same pairs",  # .3183: the printed .319 is a difference of rounded averages
     "DeepSeek-R1, Shared Stages, step on the same pairs",
     "DeepSeek-R1, Universal ($t=0.0$), step on the same pairs",
-    "Qwen3-235B, Original 4-Stage, average",  # .2547 is .255
     "Qwen3-235B, Shared Stages, step on the same pairs",
     "Qwen3-235B, Universal ($t=0.0$), step on the same pairs",
     "DeepSeek-R1, own rubrics: p of r = 0.224 at n = 100",
@@ -46,6 +42,8 @@ def test_print_and_tables(row):
         ("model x language x knowledge, Fisher z, n = 50", "z = 2.25, p = 0.024"),
         ("sixth domain, if six average to the mean of Table 3", "-1.38"),
         ("SE of a difference of two Fisher z, 16 prompts", "0.39"),
+        ("larger share of agreement lost, of the two models", "33.7 %"),
+        ("largest share of agreement lost in a row of Table 3", "40.6 %"),
         ("rows of Table 3 with |delta-K| > 0.15", "7 of 9"),
         ("mean spread: half the sum of the three mean differences", "2.88"),
         ("DeepSeek-R1, delta-K with a shared rubric", "-0.037"),

@@ -99,6 +99,27 @@ def _of_cost(root: Path) -> Iterator[str]:
         yield f"| {judge} | {' | '.join(fixed(ratio, 1) for ratio in ratios)} |"
 
 
+def calls(ratings: Ratings, root: Path = ROOT) -> tuple[int, int]:
+    """Answers that the cassettes of the panel hold; and those that one more prompt takes if none is lost: an evaluation
+    per judgement, three stages by `independent` and one, the rubric, by `dimensions` for every judge."""
+    files = stored_files(root / "cassettes" / "writing" / "writing" / "merg").values()
+    lines = (json.loads(line) for path in files for line in contents(path)[0].splitlines())
+    table = ratings.table[ratings.table["criterion"] == "overall"]
+    each = len(table) // table["item"].nunique()
+    return sum(line["kind"] == "answer" for line in lines), each + (3 + 1) * table["rater"].nunique()
+
+
+def above_others(ratings: Ratings, judge: str = "qwen2.5-coder-0.5b") -> list[float]:
+    """Mean of the judge less that of each other one, on the texts that both scored, by every rubric but the checklist;
+    the smallest first."""
+    table = ratings.table.query("criterion == 'overall' and rubric_source != 'checklist'")
+    place = ["rubric_source", "item", "target"]
+    scores = table.pivot_table(index=place, columns="rater", values="score", observed=True)
+    others = [other for other in scores if other != judge]
+    found = [(scores[judge] - scores[other]).groupby("rubric_source", observed=True).mean() for other in others]
+    return sorted(float(value) for by_source in found for value in by_source)
+
+
 def _tokens(root: Path) -> dict[str, dict[str, float]]:
     """Judge -> stage or source -> mean tokens of a call, as the servers counted them."""
     counts: dict[str, dict[str, list[int]]] = {}
