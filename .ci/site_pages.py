@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 REPORT = ROOT / "reports" / "index.html"  # of the last run of evals/, if there was one: the picture of every question
-START = (
-    "A file of ratings", "Cleared for what", "Three doors, one decision", "In continuous integration", "How sure it is",
-)  # fmt: skip
+START = ("A file of ratings", "Three doors, one decision", "Cleared for what", "In a pull request", "How sure it is")
 API = ("schema", "ratings", "metrics.measure", "gates", "protocols", "judges", "readers", "report", "cassettes")
 
 

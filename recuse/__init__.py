@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from recuse.schema import Estimate, RecuseError, Verdict
     from recuse.upgrade.compare_command import compare
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Decision", "Estimate", "Plan", "Ratings", "RecuseError", "Scale", "UpgradeVerdict", "Verdict", "check", "compare",

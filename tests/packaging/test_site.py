@@ -32,9 +32,10 @@ def pages(made: ModuleType) -> dict[str, str]:
 def test_the_menu_names_every_page_and_no_other(made, pages):
     config = made.on_config(yaml.safe_load((ROOT / ".ci" / "mkdocs.yml").read_text(encoding="utf-8")))
     menu = list(made.names_in(config["nav"]))
-    assert sorted(menu) == sorted({*pages, *(path.name for path in (ROOT / "docs").glob("*.md"))})
+    written = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
+    assert sorted(menu) == sorted({*pages, *written})
     (depth,) = (entry["In depth"] for entry in config["nav"] if "In depth" in entry)
-    assert {"Agreement with people": "agreement.md"} in depth
+    assert {"Is the agreement real?": "illusion.md"} in depth
 
 
 def test_every_question_and_every_test_of_it_is_told(pages):

@@ -1,0 +1,76 @@
+"""Pages that answer one question say what commands print and what the data hold."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from recuse.papers.self_preference.writing_protocols import LONGEST
+
+ROOT = Path(__file__).parents[2]
+
+
+def page(name: str) -> str:
+    return (ROOT / "docs" / name).read_text(encoding="utf-8")
+
+
+LABELS = re.findall(r"^```sh\n(recuse plan .*?)\n```\n\n```text\n(.*?)^```", page("how-many-labels.md"), re.M | re.S)
+
+
+def test_the_short_table_of_labels_is_that_of_the_commands():
+    (_, options), (_, scores) = LABELS
+    rows = re.compile(r"^  to (\w+) .* ([\d,]+)$", re.M)
+    scored, chosen = (dict(rows.findall(block.partition("half a person")[0])) for block in (scores, options))
+    for row, texts in (
+        ("| scores, two people who agree by ICC 0.7, to report a mean |", scored["estimate"]),
+        ("| the same, to grade single texts |", scored["grade"]),
+        ("| the same, to rank systems |", scored["rank"]),
+        ("| pass or fail, two people who agree by kappa 0.6, to act on them |", chosen["decide"]),
+    ):
+        assert f"{row} {texts} |\n" in page("how-many-labels.md")
+
+
+@pytest.mark.slow("simulation")
+@pytest.mark.parametrize(("command", "shown"), LABELS)
+def test_the_tables_of_labels_are_what_plan_prints(command, shown):
+    run = [sys.executable, "-m", "recuse.cli", *command.split()[1:]]
+    assert subprocess.run(run, cwd=ROOT, capture_output=True, text=True, check=True).stdout == shown
+
+
+def test_the_table_of_uses_names_every_use_of_the_gates_file():
+    uses = tomllib.loads((ROOT / "evals" / "gates.toml").read_text(encoding="utf-8"))["use"]
+    rows = re.findall(r"^\| `(\w+)` \| .* \| .* \|$", page("cleared.md"), re.M)
+    assert set(rows) == set(uses) - {"merchant_risk"}  # a paper's own
+
+
+@pytest.mark.parametrize("word", ["merge", "do not merge", "decide", "no decision"])
+def test_the_tree_begins_with_every_word_of_a_run(word):
+    assert re.search(rf"^\*\*{word}\*\* ", page("run-is-red.md"), re.M)
+
+
+def test_the_beginnings_of_lines_in_the_tree_are_those_that_runs_print():
+    """What is bold and is no name stands so in the module that writes it."""
+    modules = [*(ROOT / "recuse" / "gates").glob("*.py"), *(ROOT / "recuse" / "metrics").rglob("*.py")]
+    source = "".join(path.read_text(encoding="utf-8") for path in modules)
+    for phrase in (
+        "often gives no usable answer", "decides differently from", "nobody knows who is right",
+        "changed beyond its limit or tolerance", "is not decided any more", "of the baseline gone",
+        "only part of the questions was asked", "could not be finished", "nothing was to be decided",
+    ):  # fmt: skip
+        assert phrase in page("run-is-red.md"), phrase
+        assert phrase in source, phrase
+
+
+def test_the_page_on_self_preference_counts_the_texts_that_our_caps_end():
+    path = ROOT / "fixtures" / "tasks" / "headlines" / "items-local.jsonl"
+    items = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    cut = [item for item in items if any(len(item["fields"][part]) >= most for part, most in LONGEST.items())]
+    words = " ".join(page("self-preference.md").split())
+    assert f"{len(cut)} of their {len(items)} texts end at a cap" in words
+    assert f"({LONGEST['headline']} characters a headline, {LONGEST['lead']} a lead)" in words
