@@ -52,15 +52,19 @@ def decimals_for(values: Iterable[Any], most: int = 3) -> int:
 
 
 def interval(low: Any, high: Any, decimals: int = 2, *, signed: bool = False, minus: str = MINUS) -> str:
-    """ "0.64 to 0.90"; empty if neither end is known, "below"/"above" if only one is."""
+    """ "0.64 to 0.90"; "0.931 to 0.933" where it takes a third decimal to tell the ends apart, and "±0.000" where that
+    is not enough; empty if neither end is known, "below"/"above" if only one is."""
     if not is_number(low) and not is_number(high):
         return ""
     if not is_number(low):
         return f"below {fixed(high, decimals, signed=signed, minus=minus)}"
     if not is_number(high):
         return f"above {fixed(low, decimals, signed=signed, minus=minus)}"
-    ends = (fixed(end, decimals, signed=signed, minus=minus) for end in (low, high))
-    return " to ".join(ends)
+    for places in (decimals, decimals + 1):
+        ends = [fixed(end, places, signed=signed, minus=minus) for end in (low, high)]
+        if ends[0] != ends[1]:
+            return " to ".join(ends)
+    return f"±{fixed(0, decimals + 1)}"
 
 
 def limit(limit: LimitRow, *, minus: str = MINUS) -> str:
@@ -131,7 +135,8 @@ def interval_text(estimate: EstimateRow, *, signed: bool = False, minus: str = M
     if unit in _COUNTS:
         return interval(low, high, 0, signed=signed, minus=minus)
     if unit in _SHARES and is_number(low) and is_number(high):
-        return " to ".join(in_unit(end, unit, signed=signed, minus=minus) for end in (low, high))
+        ends = [in_unit(end, unit, signed=signed, minus=minus) for end in (low, high)]
+        return " to ".join(ends) if ends[0] != ends[1] else f"{interval(100 * low, 100 * high, 1, minus=minus)} %"
     return interval(low, high, 1 if unit in _PERCENT else 2, signed=signed, minus=minus)
 
 
