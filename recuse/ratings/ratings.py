@@ -31,6 +31,11 @@ CRITERION = "criterion"
 Found = TypeVar("Found")
 
 
+def _nothing_else(kind: str) -> Ratings | None:
+    """A function of the module: ratings go to other processes, and a lambda does not."""
+    return None
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Ratings:
     """Ratings of one task by one protocol, or of one file.
@@ -69,7 +74,7 @@ class Ratings:
     positive: Mapping[str, str] = field(default_factory=dict)
     truth: str = ""
     tiers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    beside: Callable[[str], Ratings | None] = lambda kind: None
+    beside: Callable[[str], Ratings | None] = _nothing_else
     one_of_several: bool = False
     _memory: dict[Any, Any] = field(default_factory=dict)
 

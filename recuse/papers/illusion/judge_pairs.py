@@ -18,7 +18,6 @@ import numpy as np
 
 from recuse.metrics.estimates import estimated, undefined
 from recuse.metrics.measure import measure
-from recuse.papers.illusion import judge_pairs
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import array_of, judges_array
 from recuse.schema import Estimate, Estimates
@@ -275,11 +274,11 @@ def _estimate(metric: str, array: RatingArray, means: Floats, judge: int, cluste
     others = [k for k in range(len(array.raters)) if k != judge]
     known = means[np.isfinite(means)]
     centre = float(np.round(known.mean(), 3)) if len(known) else 0.0
-    shares = sum((judge_pairs.pair_shares(one[judge], one[others], centre) for one in means), start=np.zeros(()))
+    shares = sum((pair_shares(one[judge], one[others], centre) for one in means), start=np.zeros(()))
     items, *inner = np.shape(shares)
 
     def of(sums: Floats) -> Floats:
-        return judge_pairs.mean_known(judge_pairs.sample_agreement(sums.reshape(-1, *inner)))
+        return mean_known(sample_agreement(sums.reshape(-1, *inner)))
 
     why = "" if others else "no other judge to agree with"
     coefficient = Coefficient(np.reshape(shares, (items, -1)), of, lambda sums: why, "correlation")
