@@ -61,9 +61,10 @@ def table(folder: Path, people: int = 3, word: str = "") -> Path:
     return path
 
 
+@pytest.mark.slow("whole runs")
 def test_a_first_try_is_planned_in_several_processes(recuse, tmp_path):
     """Nothing in place of the simulation: what is read from the file goes to the other processes."""
-    command = ("plan", table(tmp_path), "--evals", EVALS, "--runs", 1)
+    command = ("plan", table(tmp_path), "--evals", EVALS, "--runs", 2)
     alone, together = recuse(*command, "--processes", 1), recuse(*command, "--processes", 2)
     assert (alone.code, alone.err, together.code, together.err) == (0, "", 0, "")
     assert together.out == alone.out

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pandas as pd
 import pytest
 
@@ -119,3 +121,10 @@ def test_rows_are_chosen_once_whichever_comes_first_the_criterion_or_the_level()
 
 def test_a_traceback_shows_no_table() -> None:
     assert repr(Ratings.of(frame())) == "<Ratings: 24 rows by x, y, ann on tone, facts>"
+
+
+def test_ratings_go_to_other_processes() -> None:
+    frame = pd.DataFrame({"judge": ["a", "b"], "item": ["x", "x"], "score": [1.0, 2.0]})
+    there = pickle.loads(pickle.dumps(Ratings.of(frame)))  # noqa: S301 - our own
+    assert there.table.equals(Ratings.of(frame).table)
+    assert there.beside("scores") is None
