@@ -125,6 +125,6 @@ def test_a_traceback_shows_no_table() -> None:
 
 def test_ratings_go_to_other_processes() -> None:
     frame = pd.DataFrame({"judge": ["a", "b"], "item": ["x", "x"], "score": [1.0, 2.0]})
-    there = pickle.loads(pickle.dumps(Ratings.of(frame)))  # noqa: S301 - our own
+    there = pickle.loads(pickle.dumps(Ratings.of(frame)))
     assert there.table.equals(Ratings.of(frame).table)
     assert there.beside("scores") is None
