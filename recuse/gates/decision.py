@@ -87,7 +87,8 @@ class JudgeDecision:
         """As builtins, for results.json."""
         return {
             "judge": self.judge, "panel": self.panel, "use": self.use, "word": self.word, "cause": self.cause,
-            "gates": list(self.gates), "next": self.next, "stated": self.stated, "accepted": self.accepted,
+            "brief": self.brief, "gates": list(self.gates), "next": self.next, "stated": self.stated,
+            "accepted": self.accepted,
         }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""What every output begins with: the decision in two lines, and a line per upgrade, panel and use.
+"""What every output begins with: the decision in two lines, and who may be used for what, in lines or as a table.
 
 All of it stands in results.json as `decision` (`recuse.gates.decision`); here it is only arranged.
 """
@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from recuse.report.results_model import JudgeWord, ResultsModel
+from recuse.report.results_model import OUTCOMES, JudgeWord, ResultsModel
 from recuse.report.upgrade_table import UpgradeTable, upgrade_tables
 from recuse.schema import number_text as numbers
 from recuse.schema.results import Results
-from recuse.schema.vocabulary import CLEARED, FAIL, NOT_CLEARED, PASS, UNDECIDED, WORD_MEANINGS, printed
+from recuse.schema.vocabulary import CLEARED, WORD_MEANINGS, printed
 
-__all__ = ["Line", "Standing", "decision_lines", "expiring", "headline", "next_step", "opening", "upgrade_lines"]
+__all__ = ["Line", "Standing", "Used", "decision_lines", "expiring", "headline", "next_step", "opening",
+           "upgrade_lines", "used"]  # fmt: skip
 
 MOST_NAMES = 7
-OUTCOMES = {CLEARED: PASS, NOT_CLEARED: FAIL, UNDECIDED: UNDECIDED}
 NO_DECISION = "Nothing was decided: these results carry no decision."
 
 
@@ -106,6 +106,31 @@ def decision_lines(view: ResultsModel) -> list[Line]:
         ]
         lines.append(Line(panel, use, standings))
     return lines
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """Judges by uses. `panels`: (panel, [(judge, [(use, the word or None)])]); `studies`: panels without any word."""
+
+    uses: list[str]
+    panels: list[tuple[str, list[tuple[str, list[tuple[str, JudgeWord | None]]]]]]
+    studies: list[str]
+
+
+def used(view: ResultsModel) -> Used | None:
+    """Every word on a judge, of a use that its panel states or not; None where there is none."""
+    if not any(one.stated for one in view.judges):
+        return None
+    words = {(one.panel, one.judge, one.use): one for one in view.judges}
+    uses = list(dict.fromkeys(use for _, _, use in words))
+    judges: dict[str, list[str]] = {}
+    for panel, judge in dict.fromkeys((panel, judge) for panel, judge, _ in words):
+        judges.setdefault(panel, []).append(judge)
+    rows = [
+        (panel, [(judge, [(use, words.get((panel, judge, use))) for use in uses]) for judge in mine])
+        for panel, mine in judges.items()
+    ]
+    return Used(uses, rows, [panel.name for panel in view.panels if panel.name not in judges])
 
 
 def _standing(word: str, those: Sequence[JudgeWord]) -> Standing:

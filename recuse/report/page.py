@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from recuse.report import estimate_format
 from recuse.report.addresses import ReplyPlaces, fault_anchor, group_anchor, question_anchor, verdict_anchor
-from recuse.report.first_line import decision_lines, expiring, next_step, opening, upgrade_lines
+from recuse.report.first_line import expiring, next_step, opening, upgrade_lines, used
 from recuse.report.footnotes import footnotes
 from recuse.report.lexicon import plain_name
 from recuse.report.questions import Drawings
@@ -118,7 +118,7 @@ def _parts(view: ResultsModel, questions: list[Question]) -> dict[str, object]:
     return {
         "view": view,
         "decision": view.results.get("decision"),
-        "decision_lines": decision_lines(view),
+        "used": used(view),
         "upgrade_lines": upgrade_lines(view),
         "changed": changed(view),
         "changed_title": TITLE,

@@ -9,7 +9,10 @@ from functools import cached_property
 from recuse.report.gated_number import Number
 from recuse.report.lexicon import Lexicon, plain_name
 from recuse.schema.results import JudgeRow, Results
-from recuse.schema.vocabulary import printed
+from recuse.schema.vocabulary import CLEARED, FAIL, NOT_CLEARED, PASS, UNDECIDED, printed
+
+OUTCOMES = {CLEARED: PASS, NOT_CLEARED: FAIL, UNDECIDED: UNDECIDED}
+"""The mark that a word on a judge bears."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +48,16 @@ class JudgeWord:
     use: str
     word: str  # an identifier of `recuse.schema.vocabulary`
     cause: str
+    brief: str  # the first cause without its figures
     next: str
     stated: bool
     accepted: bool
     gates: tuple[str, ...]
+
+    @property
+    def outcome(self) -> str:
+        """The mark it bears."""
+        return OUTCOMES[self.word]
 
 
 @dataclass(frozen=True)
@@ -167,7 +176,8 @@ class ResultsModel:
         decision = self.results.get("decision")
         return [
             JudgeWord(
-                one["panel"], one["judge"], one["use"], one["word"], one["cause"], one["next"], one["stated"],
+                one["panel"], one["judge"], one["use"], one["word"], one["cause"],
+                one.get("brief", ""), one["next"], one["stated"],
                 one["accepted"], tuple(one["gates"]),
             )
             for one in (decision["judges"] if decision else ())

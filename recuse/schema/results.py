@@ -288,6 +288,7 @@ class JudgeDecisionRow(TypedDict):
     cause: str
     gates: list[str]
     next: str
+    brief: NotRequired[str]  # the first cause without its figures
     stated: bool
     accepted: bool
 

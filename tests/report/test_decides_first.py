@@ -79,13 +79,15 @@ def test_what_is_red_leads_to_its_cell() -> None:
     assert any("+0.71" in ids(tree)[link].text for link in links)
 
 
-def test_every_verdict_in_the_matrix_leads_to_its_panel_and_to_its_accepted_fault() -> None:
+def test_every_gate_in_the_matrix_leads_to_its_panel_and_an_accepted_verdict_to_its_reason() -> None:
     tree = tree_of(samples.both())
     places, known = ids(tree), 0
+    for table in tree.all("div", class_="matrix"):
+        gates = [places[a.attributes["href"][1:]] for a in table.one("thead").all("a")]
+        assert all("group" in gate.classes for gate in gates)
     for cell in (td for table in tree.all("div", class_="matrix") for td in table.all("td")):
         for verdict in cell.all("div"):
-            *fault, group = [places[a.attributes["href"][1:]] for a in verdict.all("a")]
-            assert "group" in group.classes
+            fault = [places[a.attributes["href"][1:]] for a in verdict.all("a")]
             assert bool(fault) == (next(verdict.all("i")).text in ("accepted fault", "accepted doubt"))
             known += len(fault)
             assert all("accepted" in one.text for one in fault)
@@ -129,7 +131,8 @@ def test_counts_agree_between_the_head_and_the_questions() -> None:
     head = {li.text.partition(" ")[2].strip(): int(li.one("b").text) for li in tree.one("ul", class_="tally").all("li")
             if "replayed" not in li.text}  # fmt: skip
     told: dict[str, int] = {}
-    for fold in tree.all("details", class_="question"):
+    asked = [e for e in tree.all("section") if e.attributes["id"].startswith("q-")]
+    for fold in (fold for section in asked for fold in section.all("details", class_="question")):
         for n, name in re.findall(r"(\d+) ((?:accepted )?[a-z]+?)s?(?=,|$)", next(fold.all("summary")).text.strip()):
             key = name if name in head else f"{name}s" if f"{name}s" in head else name
             told[key] = told.get(key, 0) + int(n)

@@ -88,7 +88,9 @@ def test_page_folds_the_list() -> None:
     section = next(
         s for s in read(page(normalised(results()), "h")).all("section") if s.attributes["id"] == "not-asked"
     )
-    assert section.one("summary").text == "3 questions for want of people (2), repeats (1)"
+    assert section.one("summary").text == (
+        "What was not asked, and what would unlock it? 3 questions for want of people (2), repeats (1)"
+    )
     rows = [[cell.text for cell in row.all() if cell.tag in ("th", "td")] for row in section.one("tbody").all("tr")]
     again = "record more repeats of the same question"
     assert rows[1] == [again, "repeats", "1", "Does a hold? published: x, rubric"]
