@@ -24,22 +24,31 @@ __all__ = [
 ]  # fmt: skip
 
 
-RECORD_AGAIN = "pytest evals/ --record=missing"
+RECORD = "pytest evals/ --record=missing"
+READ_REPLIES = (
+    "Read the judge's own words for this subject in the report. If judge, prompt or rubric changed, record again: "
+    f"{RECORD}"
+)
+READ_FILE = (
+    "Read where it differs from people: recuse check FILE --disagreements review.csv. If judge, prompt or rubric "
+    "changed, give a file of its new ratings"
+)
+RECORD_MISSING = f"Look at the replies that were left out, or record what is missing: {RECORD}"
+COMPLETE_FILE = "Look at the rows that were left out, or add what is missing; recuse check FILE --all says what that is"
 
 Doubt = tuple[RemedyKind, str, int | None]
 """Why a verdict is undecided: the kind, a sentence, and how many observations would decide."""
 
 
-def next_step(name: str, decided: Decided, file: str) -> Remedy | None:
-    """What to do about an outcome that is not a pass; None for a pass."""
+def next_step(name: str, decided: Decided, file: str, *, of_file: bool = False) -> Remedy | None:
+    """What to do about an outcome that is not a pass; None for a pass. Ratings `of_file` cannot be recorded again."""
     decision, limit, subject = decided.decision, decided.member.applied.limit, decided.member.subject
     estimate = decision.estimate
     if decision.outcome == "fail":
         return replace(
             _how_far(limit, estimate),
-            advice="Read the judge's own words for this subject in the report. If judge, prompt or rubric changed, "
-            f"record again: {RECORD_AGAIN}. Otherwise leave the judge out, or accept it knowingly and for a time in "
-            f"{file}.",
+            advice=f"{READ_FILE if of_file else READ_REPLIES}. Otherwise leave the judge out, or accept it knowingly "
+            f"and for a time in {file}.",
             paste=_snippet(name, subject, _accepting(limit, estimate)),
             file=file,
         )
@@ -55,9 +64,8 @@ def next_step(name: str, decided: Decided, file: str) -> Remedy | None:
         return Remedy(
             kind=NOT_MEASURED,
             finding=f"Could not be measured: {_why(estimate)}.",
-            advice="What cannot be measured does not pass. Look at the replies that were left out, or record what is "
-            f"missing: {RECORD_AGAIN}. If it can never be measured here, accept that knowingly and for a time in "
-            f"{file}.",
+            advice=f"What cannot be measured does not pass. {COMPLETE_FILE if of_file else RECORD_MISSING}. If it can "
+            f"never be measured here, accept that knowingly and for a time in {file}.",
             paste=_snippet(name, subject, f'outcome = ["{NOT_MEASURED}"]'),
             file=file,
         )

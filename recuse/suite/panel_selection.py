@@ -11,7 +11,7 @@ from recuse.cassettes.matching import request_key
 from recuse.elicitation.plan import Plan, make_plan
 from recuse.panels import OwnWords, Panel, load_panel
 from recuse.panels.loaded_panel import UNLOCK
-from recuse.ratings.needs import unlock
+from recuse.ratings.needs import unlock, unlock_by_column
 from recuse.readers.file_panel import FilePanel, is_ratings_file, load_file_panels
 from recuse.schema import RecuseError
 from recuse.schema.results import Wanting
@@ -53,14 +53,15 @@ class NotAsked:
     task: str
     protocol: str
     missing: tuple[str, ...]
+    of_file: bool = False  # ratings that nobody can record: a column unlocks what is missing
 
     def record(self) -> Wanting:
         """As builtins, with what would unlock the question: one sentence per missing need; `unfixed` are those that the
         source of the panel does not fix."""
-        missing = list(self.missing)
+        missing, unlocking = list(self.missing), unlock_by_column if self.of_file else unlock
         return {
             "panel": self.panel, "task": self.task, "protocol": self.protocol, "missing": missing,
-            "unlock": [UNLOCK.get(need) or unlock(need) for need in missing],
+            "unlock": [UNLOCK.get(need) or unlocking(need) for need in missing],
             "unfixed": [need for need in missing if need in UNLOCK],
         }  # fmt: skip
 

@@ -62,12 +62,13 @@ class Records:
 @dataclass(frozen=True, slots=True)
 class Respondents:
     """Whom a question is asked of. `place`: task, panel and protocol; `uses`: what the judges are used for; `offers`:
-    the needs that their ratings meet."""
+    the needs that their ratings meet; `of_file`: these cannot be recorded."""
 
     place: Mapping[str, str]
     judges: tuple[str, ...]
     uses: Uses
     offers: Collection[str]
+    of_file: bool = False
 
     def gates_to_ask(self, test: str, names: Iterable[str], gates: Gates) -> list[AskedRow]:
         """A record of each of the gates that a test names and that is in force here."""
@@ -100,7 +101,8 @@ class Asking:
             self.measure(measured, **subject)
             return Verdicts(())
         asserted = self.gates.is_asserted(name, of.uses)
-        verdicts = self.gates.decide(name, measured, {**of.place, **subject}, asserted=asserted).only(self.wanted)
+        about = {**of.place, **subject}
+        verdicts = self.gates.decide(name, measured, about, asserted=asserted, of_file=of.of_file).only(self.wanted)
         self.decided.append(verdicts)
         self._keep(verdicts, of=len(verdicts))
         return verdicts
@@ -244,11 +246,11 @@ def ask(
         if task not in (None, panel.task) or protocol not in (None, FILE):
             continue
         if wanting := missing(question.needs, panel.offers):
-            lacking = NotAsked(panel.name, panel.task, FILE, tuple(wanting))
+            lacking = NotAsked(panel.name, panel.task, FILE, tuple(wanting), of_file=True)
             found.not_asked[question.name] = [{**lacking.record(), **question.words, "tests": []}]
             continue
         place = {"task": panel.task, "panel": panel.name, "protocol": panel.protocol(kind_of(question.needs))}
-        of = Respondents(place, panel.judges, uses, panel.offers)
+        of = Respondents(place, panel.judges, uses, panel.offers, of_file=True)
         names = gates_named(question.function, gates)
         asked = of.gates_to_ask(question.name, names, gates)
         if deciding and not asked and not EXPLAINING & set(question.function.__code__.co_names):

@@ -46,7 +46,8 @@ class Questions:
             if isinstance(one, NotAsked):
                 lacking.append(one)
             elif wanting := self._wanting(one, needs, rests_on):
-                lacking.append(NotAsked(one.panel, one.task, one.protocol, wanting))
+                of_file = one.panel in self.selection.files
+                lacking.append(NotAsked(one.panel, one.task, one.protocol, wanting, of_file))
             else:
                 offering.append(one)
         return offering, lacking

@@ -56,6 +56,30 @@ def test_named_on_the_command_line(pytester):
     assert {v["subject"]["judge"] for v in results(pytester)["verdicts"]} == {"judge_a", "judge_b"}
 
 
+def test_nobody_is_told_to_record_what_came_from_a_file(pytester):
+    """Next steps name columns and rows; a recording cannot mend them."""
+    files(pytester)
+    (pytester.path / "ratings.csv").write_text(CSV.replace(",2,", ",,"))  # parse rates below nine in ten
+    gates = '\n[test_retest]\nat_most = 1\nreason = "for the test"\n'
+    (pytester.path / "evals/gates.toml").write_text(GATES + gates)
+    eval_ = EVAL + """
+
+@pytest.mark.asks("scores")
+def test_undefined(ratings, gate):
+    gate("test_retest", stability.repeat_difference(ratings))
+"""
+    (pytester.path / "evals/test_answers.py").write_text(eval_)
+    pytester.runpytest("evals", "--ratings", "ratings.csv")
+    found = results(pytester)
+    remedies = {v["outcome"]: v["remedy"]["advice"] for v in found["verdicts"] if v["remedy"]}
+    assert set(remedies) == {"fail", "not measured"}
+    assert "recuse check FILE --disagreements" in remedies["fail"]
+    assert "recuse check FILE --all" in remedies["not measured"]
+    assert not [text for text in remedies.values() if "--record" in text]
+    (wanting,) = found["not_asked"]
+    assert wanting["unlock"] == ["the judge's repeats: a column repeat, or columns judge.1, judge.2"]
+
+
 def test_among_the_configured_panels(pytester):
     files(pytester, 'recuse_panels = ["ratings.csv"]')
     pytester.runpytest("evals").assert_outcomes(passed=1, skipped=1)
