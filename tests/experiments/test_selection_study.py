@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
+from recuse.papers.indeterminacy import selection_study as studies
 from recuse.papers.indeterminacy.aggregation import TAUS, RatingVectors
 from recuse.papers.indeterminacy.definitions import definitions
 from recuse.papers.indeterminacy.every_definition import at_threshold, without_threshold
@@ -73,6 +74,36 @@ def test_a_judge_with_peoples_response_sets_is_the_best_one():
     consistency, bias = downstream(population)
     np.testing.assert_array_equal(consistency[:, 2], 1.0)
     np.testing.assert_array_equal(bias[:, 2], 0.0)
+
+
+def test_judges_are_scored_against_what_people_endorse_without_their_errors():
+    """Omega*: people who err in four of ten ratings, always towards the option, are no yardstick. The judge that errs as
+    they do is the worse one."""
+    population = draw_population(Design(judges=2, error=0.4, skew=3.0), np.random.default_rng(0))
+    population.judged[0] = population.stable
+    population.judged[1] = population.observed
+    consistency, bias = downstream(population)
+    np.testing.assert_array_equal(consistency[:, 0], 1.0)
+    np.testing.assert_array_equal(bias[:, 0], 0.0)
+    assert (consistency[:, 1] < 1).all()
+
+
+def test_a_measure_that_sees_everything_chooses_the_best_judge_and_none_chooses_the_worst():
+    """Error-free response sets of a hundred raters against sets: the chosen judge is next to the best one of 50, and by
+    every measure far nearer to it than to a judge drawn at random."""
+    found = selection_study(4, settings={"x": SETTINGS["symmetric selection"]}, budgets=(100,), sizes=((3, 7),))
+    best, average = found.best[0, :, 0].mean(), found.average[0, :, 0].mean()
+    assert best - found.chosen("x", "mse(srs/srs)", 100) < 0.03
+    for name in ("hit_rate(h/h)", "js_divergence(s/s)", "kl_people_judge(s/s)", "mse(srs/srs)"):
+        assert best - found.chosen("x", name, 100) < (best - average) / 2, name
+        assert found.rho("x", name) > 0.5, name
+
+
+def test_the_judge_of_figure_10_is_the_one_that_hits_most_often():
+    """Without error or asymmetric selection the hit rate's judge is nearly the best; the one that hits least is not."""
+    design = {"symmetric": studies.SELECTION["symmetric"]}
+    chosen = studies.chosen_under_error((0.0,), (0.0,), designs=design, trials=3, sizes=((3, 7),))
+    assert chosen["symmetric", 0.0, 0.0] > 0.9
 
 
 def test_the_settings_are_the_papers():

@@ -169,6 +169,18 @@ def test_with_names_hidden_claude_is_fourth_of_five_in_distance_from_people(publ
     assert sorted(judges, key=lambda judge: judges[judge]["distance"]).index("claude-4.5-sonnet") == 3
 
 
+def test_the_quality_of_what_a_judge_writes_is_in_its_peers_scores_alone(rate):
+    """By peers the authors stand a > b > c > d; each adds 0 1 2 3 to its own text, which by all four would turn c and d
+    round. Self-bias rises as quality falls."""
+    means, boast = dict(zip("abcd", (6.0, 5.0, 4.8, 4.7), strict=True)), dict(zip("abcd", range(4), strict=True))
+    rows = [(j, t, means[t] + boast[t] * (j == t)) for j in "abcd" for t in "abcd"]
+    scores = pd.DataFrame(rows, columns=["judge", "target", "score"]).assign(item="i")
+    found = judge_profiles.profile_correlation(rate(scores, authors={name: name for name in "abcd"}))
+    of = found.of(pair="own quality and self-bias")
+    assert of.value == pytest.approx(-1.0)
+    assert [of.detail["judges"][name]["quality"] for name in "abcd"] == [6.0, 5.0, 4.8, 4.7]
+
+
 def test_the_span_of_self_bias_is_1_105(published):
     """Sec. 7.1: "more than one full point (from -0.33 to +0.77)"; unrounded 0.77 + 0.335."""
     found = judge_profiles.self_bias_span(published).of(names="shown")

@@ -26,6 +26,11 @@ def test_overlap_by_hand():
     assert (found.detail["same_level"], found.detail["adjacent"], found.detail["apart"]) == ([], 0, 1)
 
 
+def test_two_levels_apart_is_not_adjacent():
+    found = pick_overlap(picks(a={"i": 1, "j": 2, "k": 3}, b={"i": 3, "j": 3, "k": 3})).of()
+    assert (found.detail["adjacent"], found.detail["apart"]) == (2, 1)
+
+
 def test_the_paper_s_39_categories_and_its_one_perfect_consensus():
     """Sec. 5.3: grocery stores, which all models put on the lowest level; no shared category lies two levels apart."""
     table = pd.read_csv(LEVELS).rename(columns={"model": "judge", "mcc": "item", "level": "score"})

@@ -37,8 +37,23 @@ def test_a_noisy_judge_weighs_less_and_spoils_a_plain_mean_more():
     assert weighted["together"] < calibrated["together"] / 2
 
 
-def test_who_is_best_is_learnt_on_other_texts():
-    """Where judges are equally good, choosing the best of ten one text at a time gains nothing."""
+@pytest.mark.parametrize(
+    ("ensemble", "scores", "people", "together"),
+    [
+        # Best on the other texts: b (0) for the first, where it is 8 off; a (2 to b's 8/3) for the rest, where it is 3
+        ("best", {"a": [0.0, 3, 3, 3], "b": [8.0, 0, 0, 0]}, [0.0, 0, 0, 0], (8 + 9) / 4),
+        # The last text's 4 is in the others' offset, a third of it each, and not in its own
+        ("calibrated", {"a": [0.0, 0, 0, 0], "b": [0.0, 0, 0, 0]}, [0.0, 0, 0, 4], (3 * 4 / 3 + 4) / 4),
+    ],
+)  # fmt: skip
+def test_what_an_ensemble_is_made_from_leaves_out_the_text_that_it_scores(ensemble, scores, people, together):
+    people = np.array(people)
+    judges = {name: np.array(each) for name, each in scores.items()}
+    found = ensemble_change(rated(judges, people)).of(ensemble=ensemble)
+    assert found.detail["together"] == pytest.approx(together)
+
+
+def test_choosing_the_best_of_judges_that_are_equally_good_gains_nothing():
     rng = np.random.default_rng(4)
     people = rng.uniform(3, 7, 30)
     judges = {f"j{k}": people + rng.normal(0, 1.0, 30) for k in range(10)}

@@ -63,6 +63,7 @@ def test_a_sound_text_keeps_every_rule() -> None:
         ("...", "written", "there is no text"),
         (SOUND.replace("Returns follow a posted policy. ", ""), "dimensions", "says nothing of returns"),
         (SOUND + " About 12% of them fail.", "plain figures", "gives figures: 12%"),
+        (SOUND + " About ten per cent of them fail.", "plain figures", "gives figures: per cent"),
         (SOUND + " KYC is light.", "plain words", "uses kyc"),
         (SOUND + " And so on." * 30, "length", "has 116 words, 80 are allowed"),
     ],

@@ -16,6 +16,7 @@ from recuse.papers.self_preference import (
     labelled_texts as escalation,
 )
 from recuse.papers.self_preference import (
+    choice_changes,
     overconfidence,
     prompt_effects,
     recognition,
@@ -69,6 +70,16 @@ def test_a_word_that_turns_the_scale_shows_in_numbers_and_not_in_means() -> None
         ("badness", "ascending"): down, ("badness", "reversed"): up,
     })  # fmt: skip
     assert wording.wording_effect(ratings).of(judge="j", effect="wording").value == 0.0
+    assert wording.wording_flip(ratings).of(judge="j").value == 1.0
+
+
+def test_the_middle_is_its_own_mirror_image_and_says_nothing() -> None:
+    """Of 3 4 on 1 to 5 only the 4 can be mirrored: it is, under badness, and the 3 that stays 3 dilutes nothing."""
+    up, down = [3.0, 4], [3.0, 2]
+    ratings = worded({
+        ("quality", "ascending"): up, ("quality", "reversed"): down,
+        ("badness", "ascending"): down, ("badness", "reversed"): up,
+    })  # fmt: skip
     assert wording.wording_flip(ratings).of(judge="j").value == 1.0
 
 
@@ -184,6 +195,24 @@ def test_who_knows_its_texts_and_favours_them() -> None:
     assert together.detail["p"] == pytest.approx(2 / 24)  # all orders of four: this one and its mirror image
 
 
+# --------------------------------------------------------------------------- discussion
+
+
+def test_giving_in_is_taking_what_the_peer_said_first() -> None:
+    """Two pairs that x and y decide otherwise before they talk. On the first x comes round; on the second both change
+    their minds, which is giving in although they still differ."""
+    said = {"first_choice": {"x": "aa", "y": "bb"}, "winner": {"x": "bb", "y": "ba"}}
+    places = {"a": "first", "b": "second"}
+    rows = [(judge, f"i{k}", criterion, places[choice]) for criterion, by in said.items()
+            for judge, choices in by.items() for k, choice in enumerate(choices)]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["judge", "item", "criterion", "response"])
+    texts = pd.DataFrame({"item": ["i0", "i1"], "a": "p", "b": "q"})
+    found = choice_changes.discussion_change(Ratings.of(frame, headline=["winner"], texts=texts))
+    by_judge = [found.of(judge=judge, of="agreement").detail for judge in "xy"]
+    assert [one["gave_in"] for one in by_judge] == [1.0, 0.5]
+    assert [(one["before"], one["after"]) for one in by_judge] == [(0.0, 0.5)] * 2
+
+
 # --------------------------------------------------------------------------- channels, scripts, juries, escalation
 
 
@@ -238,6 +267,32 @@ def test_alpha_is_the_textbook_one() -> None:
     members, total = scores.var(axis=1, ddof=1).sum(), scores.sum(axis=0).var(ddof=1)
     assert inverted_juries.alpha(scores) == pytest.approx(1.5 * (1 - members / total))
     assert math.isnan(inverted_juries.alpha(np.ones((3, 4))))
+
+
+def test_the_threshold_of_escalation_is_set_on_the_first_half_alone() -> None:
+    """First half: errors 0 0 2 at ranges 0 0 4, so the bound holds at range 0. The second half, without an error, would
+    keep all, and both together (2 of 6 points, bound .4) too."""
+    said = {"x": [1.0, 5, 5, 1, 5, 3], "y": [1.0, 5, 1, 1, 1, 3]}
+    frame = pd.DataFrame([(j, i, s) for j, given in said.items() for i, s in zip("abcdef", given, strict=True)],
+                         columns=["judge", "item", "score"])  # fmt: skip
+    texts = pd.DataFrame({"item": list("abcdef"), "target": "", "true_rating": [1, 5, 1, 1, 3, 3]})
+    found = escalation.escalation(Ratings.of(frame, scales=SCALE, texts=texts)).of()
+    assert (found.detail["threshold"], found.detail["escalated"]) == (0.0, pytest.approx(1 / 3))
+
+
+def test_criteria_are_chosen_on_one_fold_and_tested_on_the_other() -> None:
+    """List "fits" follows the labels of the texts that choose and turns those of the others round; "holds" does the
+    opposite. The first is chosen, and told to be 2 points worse than the given criteria where it is tested."""
+    labels = [1.0, 3, 5, 1, 3, 5]
+    scores = {"given": labels, "fits": [1.0, 3, 5, 4, 3, 2], "holds": [3.0, 3, 2, 1, 3, 5]}
+    rows = [(c, i, s) for c, given in scores.items() for i, s in zip(ITEMS, given, strict=False)]
+    frame = pd.DataFrame(rows, columns=["criteria", "item", "score"]).assign(judge="j")
+    texts = pd.DataFrame({"item": ITEMS[:6], "target": "", "true_rating": labels,
+                          "fold": ["calibration"] * 3 + ["held_out"] * 3})  # fmt: skip
+    ratings = Ratings.of(frame, scales=SCALE, factors=["criteria"], texts=texts)
+    found = escalation.calibrated_criteria(ratings).of(judge="j")
+    assert (found.detail["chosen"], found.detail["calibration"]["fits"]) == ("fits", 1.0)
+    assert found.value == found.detail["after"] - found.detail["before"] == 2.0
 
 
 def test_escalation_by_hand() -> None:

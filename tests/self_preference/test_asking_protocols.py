@@ -69,7 +69,9 @@ def test_observations_come_first_and_the_grade_stands_alone() -> None:
     asked = graded("observations")
     assert "First write down your observations" in words(asked)
     assert asked.grammar is not None
-    assert asked.grammar.endswith('("1" | "2" | "3" | "4" | "5")')
+    least, most = map(int, re.findall(r"\[\^\\n\]\{(\d+),(\d+)\}", asked.grammar)[0])
+    assert 0 < least < most  # a reply cannot begin with its grade
+    assert asked.grammar.endswith('"\\n" ("1" | "2" | "3" | "4" | "5")')
     reply = Reply("It invents a place.\n**2**", "stop")
     read = grading_prompts.read(HEADLINES, TEXT, {"prompt": "observations"}, reply, {})
     assert (read[0].score, read[0].status) == (2.0, "ok")

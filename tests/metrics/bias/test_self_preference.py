@@ -87,6 +87,17 @@ def test_rankings_of_the_thesis(thesis_ratings):
     fair = author_ranking.distance_from_fair(thesis_ratings)
     first = {key[0] for key, e in fair.items() if key[1] == "ascending" and e.detail["rank"] == 1}
     assert first == {"deepseek-chat"}
+    of_deepseek = [fair.of(judge="deepseek-chat", direction=way) for way in ("ascending", "reversed")]
+    assert [round(e.value, 2) for e in of_deepseek] == [0.08, 0.71]
+    assert of_deepseek[1].detail["rank"] == 5
+
+
+def test_the_fairest_judge_is_near_its_peers_and_its_own_grades_of_others_at_once(make_scores, rate):
+    """x: S - R = 5 - 2, S - G = 5 - 1, so 5 from fair. y: S - R = 1 - 1, S - G = 1 - 2."""
+    scores = make_scores({("x", "a"): [5], ("x", "b"): [1], ("y", "a"): [2], ("y", "b"): [1]})
+    fair = author_ranking.distance_from_fair(rate(scores, authors={"x": "a", "y": "b"}))
+    assert [fair.of(judge=judge).value for judge in "xy"] == [5.0, 1.0]
+    assert [fair.of(judge=judge).detail["rank"] for judge in "xy"] == [2, 1]
 
 
 # --------------------------------------------------------------------------- by hand

@@ -42,6 +42,15 @@ def test_with_two_options_strength_2_is_reached_at_the_limit_alone():
         decay_for(YES_NO, 2.5)
 
 
+def test_choices_fall_by_one_and_the_same_factor_from_rank_to_rank():
+    """exp(-gamma r): with gamma = ln 2 each next option of a set is half as likely, so 4 : 2 : 1 of three."""
+    found = choice_matrix(THREE, np.log(2))
+    everything = THREE.set_place({"a", "b", "c"})
+    np.testing.assert_allclose(found[:, everything], [4 / 7, 2 / 7, 1 / 7])
+    np.testing.assert_allclose(found[:, THREE.set_place({"a", "c"})], [2 / 3, 0, 1 / 3])
+    np.testing.assert_allclose(choice_matrix(THREE, -np.log(2))[:, everything], [1 / 7, 2 / 7, 4 / 7])
+
+
 def test_a_specified_task_leaves_no_choice_to_select():
     task = RatingTask.specified(["a", "b"])
     assert np.isnan(selection_strength(task, choice_matrix(task, 3.0)))
