@@ -77,8 +77,8 @@ def test_a_judge_with_peoples_response_sets_is_the_best_one():
 
 
 def test_judges_are_scored_against_what_people_endorse_without_their_errors():
-    """Omega*: people who err in four of ten ratings, always towards the option, are no yardstick. The judge that errs as
-    they do is the worse one."""
+    """Omega*: people who err in four of ten ratings, always towards the option, are no yardstick. The judge that errs
+    as they do is the worse one."""
     population = draw_population(Design(judges=2, error=0.4, skew=3.0), np.random.default_rng(0))
     population.judged[0] = population.stable
     population.judged[1] = population.observed

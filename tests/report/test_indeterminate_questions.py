@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from recuse.papers.indeterminacy.definitions import definition
 from recuse.report.canonical_form import normalised
 from recuse.report.page import page
 
@@ -75,8 +76,41 @@ def test_advice_follows_from_what_was_measured(results):
     assert "People named more than one option in" in text
     assert "Specify the task fully" in text
     assert "3 ratings per text decide" in text
-    assert "Jensen-Shannon" in text
+    assert "shares (KL from people, squared error) or by response sets, not by the commonest answer" in text
     assert "was not asked; ask for all that apply" in drawn(results, without="indeterminate_share")
+
+
+def test_a_task_whose_answers_are_never_several_is_not_called_underspecified(results):
+    sure = copy.deepcopy(results)
+    for entry in sure["measurements"]:
+        if entry["estimate"]["metric"] == "indeterminate_share":
+            entry["estimate"] |= {"value": 0.0, "low": 0.0, "high": 0.1}
+    text = drawn(sure)
+    assert "People named more than one option in 0 % of their answers." in text
+    assert "Specify the task fully" not in text
+
+
+def test_three_people_are_advised_where_there_are_fewer(results):
+    assert "Ask three people" not in drawn(results)
+    few = copy.deepcopy(results)
+    for entry in few["measurements"]:
+        if entry["estimate"]["metric"] == "ratings_needed":
+            entry["estimate"]["detail"]["have"] = 2
+    assert "Ask three people per text: of fewer nobody can tell how far people differ." in drawn(few)
+
+
+def test_the_measure_that_loses_least_here_is_named(results):
+    """By what was lost on these answers, not by a name that is always the same."""
+    costs = copy.deepcopy(results)
+    regrets = [entry for entry in costs["measurements"] if entry["estimate"]["metric"] == "selection_regret"]
+    for place, entry in enumerate(regrets):
+        entry["estimate"] |= {"value": 0.01 + place / 100, "low": 0.0, "high": 0.5}
+    names = [entry["subject"]["definition"] for entry in (regrets[0], regrets[-1])]
+    titles = [f"{definition(name).title} {name[name.index('(') :]}" for name in names]
+    text = drawn(costs).replace("&#39;", "'")
+    least, most = f"lost by {titles[0]} (0.01), the", f"the most by {titles[1]} (0.{len(regrets):02})"
+    assert f"At face value the least consistency is {least}" in text
+    assert most in text
 
 
 def test_tables_and_plots_are_there(results):

@@ -21,6 +21,7 @@ from recuse.report.canonical_form import normalised
 from recuse.report.page import page
 from recuse.report.questions import Drawings
 from recuse.report.questions.generic import generic
+from recuse.schema.number_text import MISSING, fixed
 
 EVALS = Path(__file__).parents[2] / "evals"
 QUESTIONS = ("knowledge_grounding", "rubric_commensurability")
@@ -90,6 +91,43 @@ def test_a_question_has_a_drawing_of_its_own(question: str) -> None:
 def test_what_is_read_off_a_drawing(results: Results, question: str, told: list[str]) -> None:
     text = text_of(about(results, question))
     assert [words for words in told if words not in text] == []
+
+
+@pytest.mark.parametrize(
+    ("question", "metric", "rows", "key"),
+    [("rubric_commensurability", "agreement_by_rubric", "pairs", "r"),
+     ("knowledge_grounding", "delta_k", "cells", "delta")],
+)  # fmt: skip
+def test_a_pair_that_could_not_be_measured_is_shown_as_lacking_and_not_as_zero(
+    results: Results, question: str, metric: str, rows: str, key: str
+) -> None:
+    mine = about(results, question)
+    whole = pair_cells(mine)
+    entry = next(e for e in mine["verdicts"] + mine["measurements"] if e["estimate"]["metric"] == metric)
+    pair = entry["estimate"]["detail"][rows][0]["pair"]
+    for row in entry["estimate"]["detail"][rows]:
+        row[key] = None if row["pair"] == pair else row[key]
+    without = pair_cells(mine)
+    assert len(whole) == len(without)
+    changed = [(before, after) for before, after in zip(whole, without, strict=True) if before != after]
+    assert [after for _, after in changed] == [MISSING]
+
+
+def test_the_difference_of_a_pair_is_the_mean_over_the_targets_that_it_judged(results: Results) -> None:
+    mine = about(results, "knowledge_grounding")
+    of = {e["subject"][RUBRIC]: e["estimate"]["detail"]["cells"] for e in mine["measurements"] + mine["verdicts"]
+          if e["estimate"]["metric"] == "delta_k"}  # fmt: skip
+    pairs = dict.fromkeys(row["pair"] for row in of["independent"])
+    means = [np.mean([row["delta"] for row in of[source] if row["pair"] == pair])
+             for pair in pairs for source in ("independent", "dimensions", "shared")]  # fmt: skip
+    assert sorted(pair_cells(mine)) == sorted(fixed(mean, signed=True) for mean in means)
+
+
+def pair_cells(results: Results) -> list[str]:
+    """The cells of the map of pairs."""
+    html = page(normalised(results), "headline")
+    table = next(one for one in re.findall(r"<table.*?</table>", html, re.DOTALL) if "judges ↓ rubric →" in one)
+    return [re.sub(r"<[^>]+>", "", cell).strip() for cell in re.findall(r"<td.*?</td>", table, re.DOTALL)]
 
 
 @pytest.mark.parametrize("question", QUESTIONS)

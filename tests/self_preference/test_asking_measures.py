@@ -13,13 +13,13 @@ from recuse.papers.self_preference import (
     authors as language_drift,
 )
 from recuse.papers.self_preference import (
-    labelled_texts as escalation,
-)
-from recuse.papers.self_preference import (
     choice_changes,
     overconfidence,
     prompt_effects,
     recognition,
+)
+from recuse.papers.self_preference import (
+    labelled_texts as escalation,
 )
 from recuse.papers.self_preference import (
     scale_direction as inverted_juries,

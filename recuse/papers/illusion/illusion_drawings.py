@@ -4,6 +4,7 @@ what they know, and how much of it is the rubric that they share?"""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from statistics import fmean
 from typing import TypedDict
 
 from recuse.report import estimate_format
@@ -230,11 +231,14 @@ def _uncertainty(n: Number) -> str:
 
 
 def _pairs(group: Group) -> HeatMaps | None:
-    """The difference of every pair of judges, by rubric: one loss may stand for three, or hide two gains."""
-    numbers = group.of("delta_k")
-    rows = [(n, row) for n in numbers for row in n.detail_as(GroundedDetail).get("cells") or ()]
-    cells = {(row["pair"], _rubric(n)): row["delta"] for n, row in rows}
-    return _pair_map(group, "Difference in r, pair by pair", cells) if any(map(is_number, cells.values())) else None
+    """The difference of every pair of judges, by rubric, over the targets that both judged: one loss may stand for
+    three, or hide two gains."""
+    deltas: dict[tuple[str, str], list[float]] = {}
+    for n in group.of("delta_k"):
+        for row in n.detail_as(GroundedDetail).get("cells") or ():
+            deltas.setdefault((row["pair"], _rubric(n)), []).extend([row["delta"]] if is_number(row["delta"]) else [])
+    cells = {key: fmean(known) if known else None for key, known in deltas.items()}
+    return _pair_map(group, "Difference in r, pair by pair", cells) if any(deltas.values()) else None
 
 
 def _pair_map(group: Group, caption: str, cells: Mapping[tuple[str, str], float | None]) -> HeatMaps | None:

@@ -69,7 +69,7 @@ def _advice(group: Group) -> str:
     numbers = [n for n in group.of("ratings_needed") if is_number(n.detail.get("have"))]
     needed = [(n, n.detail_as(RatingsNeededDetail)) for n in numbers]
     if any(there["have"] < 3 for _, there in needed):
-        advice.append("Ask three people per text, not one: that helps more than another measure would.")
+        advice.append("Ask three people per text: of fewer nobody can tell how far people differ.")
     short = [(n, there) for n, there in needed if is_number(n.value) and n.value > there["have"]]
     if short:
         most, there = max(short, key=lambda one: one[0].amount)
@@ -78,7 +78,10 @@ def _advice(group: Group) -> str:
             f"everybody would at a threshold of {there['tau']:g}; {most.value:.0f} would decide "
             f"{fixed(100 * there['wanted'], 0)} %."
         )
-    advice.append("Choose judges by shares (Jensen-Shannon) or response sets, not by the commonest answer alone.")
+    advice.append(
+        "Choose judges by a proper score of people's shares (KL from people, squared error) or by response sets, not "
+        "by the commonest answer alone."
+    )
     return " ".join(advice)
 
 
@@ -192,7 +195,18 @@ def _chosen(group: Group) -> str:
     )
     kept = sum(bool(n.detail["survives"]) for n in numbers)
     some = f"{in_words(kept, capital=True)} of" if kept else "None of"
-    return f"{phrases} {some} the {len(numbers)} measures always chooses the best one, whatever people's choices hide."
+    always = f"{some} the {len(numbers)} measures always chooses the best one, whatever people's choices hide."
+    regrets = [n for n in group.of("selection_regret") if is_number(n.value)]
+    lost = {f"{n.detail.get('title', '')} {_sides(n)}": n.amount for n in regrets}
+    most = max(lost, key=lambda name: lost[name], default="")
+    if not most or lost[most] <= 0:
+        return f"{phrases} {always}"
+    least = min(lost.values())
+    by = ", ".join(name for name, cost in lost.items() if cost == least)
+    return (
+        f"{phrases} {always} At face value the least consistency is lost by {by} ({fixed(least)}), the most by {most} "
+        f"({fixed(lost[most])})."
+    )
 
 
 def _best(group: Group) -> Bars | None:

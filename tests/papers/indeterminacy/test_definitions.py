@@ -138,7 +138,7 @@ def test_which_argument_leads():
 
 
 def test_fewer_options_named_are_more_efficient():
-    """Predictive efficiency of Table 1 points down: of two judges that cover people's set, the one naming less gains."""
+    """Predictive efficiency of Table 1 points down: who names fewer options that cover people's set gains."""
     people = one([1, 0, 0], [1, 1, 0])
     each = definition("set_size(hrs/hrs)")
     few, many = (each.gain(each.value(one([1, 0, 0], named), people)) for named in ([1, 1, 0], [1, 1, 1]))
