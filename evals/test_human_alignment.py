@@ -27,7 +27,7 @@ def test_human_order(ratings, gate):
 
 def test_matrices(ratings, measure):
     """Judge minus people, target by target; the panel as a whole; who is closest."""
-    rated = set(ratings.table["criterion"][ratings.table["kind"].eq("person")])  # none where only means are known
+    rated = {*ratings.table["criterion"][ratings.table["kind"].eq("person")].unique()}  # none: only means are known
     parts = ratings.parts and (not rated or rated.issuperset(ratings.parts))
     measure(measures.human_offset_matrix(with_criteria_mean(ratings) if parts else ratings))
     measure(measures.human_panel_offset(ratings))

@@ -30,7 +30,7 @@ from recuse.metrics.losses import losses_of_judge, peers_view
 from recuse.metrics.measure import Named, itself, measure, per_part, per_subject
 from recuse.ratings import Cells, Ratings
 from recuse.schema import Estimate, Estimates
-from recuse.schema.arrays import Floats, Mask
+from recuse.schema.arrays import Floats, Mask, distinct
 from recuse.statistics.clusters import difference_of_means
 from recuse.statistics.contrasts import own_against_others, pooled_spread
 from recuse.statistics.distributions import Student
@@ -160,16 +160,16 @@ def _estimate(
         n, lost, about["note"] = int(cells.count[:, used].sum()), int(cells.lost[:, wanted].sum()), THESE_TEXTS
         distribution: Student = over_repeats(cells, judge, own, others)
     else:
-        n, lost = len(np.unique(cells.items[used])), int((wanted & ~usable).sum())
+        n, lost = distinct(cells.items[used]), int((wanted & ~usable).sum())
         distribution = difference_of_means(bias, own, others, cells.clusters, step=cells.step)
-        if others is not None and len(np.unique(cells.clusters[own])) == 1:
+        if others is not None and distinct(cells.clusters[own]) == 1:
             distribution, about["method"] = own_against_others(bias[own], bias[others], step=cells.step), PREDICTION
             detail |= _spreads(judge, each, own, others, pooled)
         if cells.fixed:
             beside, about["note"] = these_texts(over_repeats(cells, judge, own, others))
             detail |= beside
         if cells.over == "clusters":
-            about["n_clusters"] = len(np.unique(cells.clusters[used]))
+            about["n_clusters"] = distinct(cells.clusters[used])
     per_item = None if cells.fixed else _per_item(cells, bias, own, others)
     return estimated(
         metric, distribution.value, distribution, n=n, n_excluded=lost, detail=detail, per_item=per_item, **about

@@ -20,7 +20,7 @@ from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure, per_judge
 from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.schema import Estimate
-from recuse.schema.arrays import Floats
+from recuse.schema.arrays import Floats, distinct
 from recuse.statistics.agreement import Coefficient
 from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.clusters import Bounded, clustered_share
@@ -176,7 +176,7 @@ def _distribution(
     np.add.at(pulled, clusters[labelled], (left - left.mean()) / len(left))
     if free.any():
         np.add.at(pulled, clusters[free], weight * (f[free] - f[free].mean()) / int(free.sum()))
-    count = len(np.unique(clusters[labelled]))
+    count = distinct(clusters[labelled])
     df = count - 1 - (weight != 0.0)
     se = math.sqrt(count / max(df, 1) * float((pulled**2).sum())) if count > 1 else math.nan
     value = float(y[labelled].mean()) + weight * _less(f[free], f[labelled])

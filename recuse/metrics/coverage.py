@@ -42,7 +42,7 @@ def parse_rate(ratings: Ratings, criteria: tuple[str, ...] | None = None) -> Est
 
     table = ratings.table
     rows = table[table["kind"] == "judge"]
-    wanted = list(dict.fromkeys(rows["criterion"])) if criteria is None else list(criteria)
+    wanted = list(rows["criterion"].unique()) if criteria is None else list(criteria)
     counted = rows["criterion"].isin(wanted)
     named = rows["request"].fillna("").astype(str)
     rows = rows.assign(
@@ -67,7 +67,7 @@ def _rates(calls: pd.DataFrame, wanted: Iterable[str]) -> dict[tuple[str, ...], 
 
 def _rate(status: pd.Series[str]) -> Estimate:
     calls, usable = len(status), int((status == "ok").sum())
-    staged = sorted(set(status) - set(STATUSES))  # an earlier call of a chain failed: "rubric: unparsed"
+    staged = sorted(set(status.unique()) - set(STATUSES))  # an earlier call of a chain failed: "rubric: unparsed"
     counts = {name: int((status == name).sum()) for name in (*STATUSES, *staged) if (status == name).any()}
     detail = {"calls": calls, "usable": usable, "by_status": counts}
     return estimated(

@@ -30,7 +30,7 @@ from recuse.metrics.measure import Named, measure, per_judge, per_part, per_subj
 from recuse.ratings import Cells, Ratings
 from recuse.ratings.persons import People, people_on
 from recuse.schema import Estimate
-from recuse.schema.arrays import Floats, Mask
+from recuse.schema.arrays import Floats, Mask, distinct
 from recuse.statistics.clusters import difference_of_means
 from recuse.statistics.contrasts import contrast
 from recuse.statistics.distributions import Student
@@ -102,7 +102,7 @@ class Compared:
         distribution = these if repeats and these else self.over_texts(used)
         se, df = self.people.error(texts)
         in_general = distribution if math.isnan(se) else distribution.plus_error(se, df)
-        n = int(cells.count[used].sum()) if repeats else len(np.unique(cells.items[texts]))
+        n = int(cells.count[used].sum()) if repeats else distinct(cells.items[texts])
         detail = {
             **more.pop("detail", {}), "people": self.people.count(texts), "people_se": number(se),
             "people_in_general": None if math.isnan(se) else [number(end) for end in in_general.interval(0.95)],
@@ -114,7 +114,7 @@ class Compared:
             detail |= beside
         note = "; ".join(part for part in (phrase, self.note(wanted, texts)) if part)
         if over == "clusters":
-            about["n_clusters"] = len(np.unique(cells.clusters[texts]))
+            about["n_clusters"] = distinct(cells.clusters[texts])
         return estimated(
             metric, distribution.value, distribution if self.people.known else in_general, n=n,
             n_excluded=self.excluded(wanted, used), note=note, detail=detail, **about, **more,

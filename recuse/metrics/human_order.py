@@ -20,7 +20,7 @@ from recuse.metrics.human_alignment import GIVEN, ZERO, Compared, compared
 from recuse.metrics.measure import Named, measure, per_subject
 from recuse.ratings import Ratings
 from recuse.schema import Estimate, Estimates
-from recuse.schema.arrays import Floats
+from recuse.schema.arrays import Floats, distinct
 from recuse.statistics import rank_correlation, resampling
 from recuse.statistics.agreement.correlation import spearman_distribution
 from recuse.statistics.distributions import Draws
@@ -182,7 +182,7 @@ def _order(sides: Sides, i: int, draws: int) -> Estimate:
     wanted = against.only(i)
     counted = wanted & np.isfinite(against.differences)
     about: dict[str, Any] = {
-        "n": len(np.unique(cells.items[counted[i]])),
+        "n": distinct(cells.items[counted[i]]),
         "n_excluded": against.excluded(wanted, counted), "over": "items" if cells.fixed else cells.over,
         "clusters": cells.clusters_called,
         "method": _method(sides),
@@ -254,7 +254,7 @@ def _closest(sides: Sides, rng: np.random.Generator, draws: int) -> Estimate:
     where = f"{THESE_TEXTS}; {GIVEN}" if repeats else GIVEN
     return Estimate(
         metric="closest_judge", value=float(distances[best]),
-        n=int(cells.count[row].sum()) if repeats else len(np.unique(cells.items[np.isfinite(cells.mean[row])])),
+        n=int(cells.count[row].sum()) if repeats else distinct(cells.items[np.isfinite(cells.mean[row])]),
         n_excluded=int(cells.lost[row].sum()), seed=sides.seed,
         note=f"{where}; the smallest of several has no interval",
         detail={"judge": cells.judges[row], "ranking": ranking}, **about,

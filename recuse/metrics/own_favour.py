@@ -19,6 +19,7 @@ from recuse.metrics.measure import Named, measure, per_subject
 from recuse.ratings import Ratings
 from recuse.ratings.binary_decisions import against_truth
 from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import distinct
 from recuse.statistics.clusters import difference_of_means
 
 __all__ = ["own_favour"]
@@ -62,7 +63,7 @@ def _favour(against: Compared, judge: str, target: str) -> Estimate:
     differences = against.differences[row]
     used = requested & np.isfinite(differences)
     facts: dict[str, Any] = {
-        "n": len(np.unique(cells.items[used & own])), "n_excluded": int((requested & ~used).sum()), "method": METHOD,
+        "n": distinct(cells.items[used & own]), "n_excluded": int((requested & ~used).sum()), "method": METHOD,
         "over": "clusters" if cells.over == "clusters" else "items", "clusters": cells.clusters_called,
         "unit": cells.scale.unit, "span": cells.scale.span,
     }  # fmt: skip

@@ -22,14 +22,14 @@ MARGIN = 0.0625
 
 def paired_test(differences: NDArray[np.float64], array: RatingArray) -> Paired:
     """Student's t of `differences` (items,), over clusters where several items share one; NaN is left out."""
-    return Paired.of(differences, np.array(array.clusters) if array.clustered else None)
+    return Paired.of(differences, array.groups)
 
 
 def bounded_test(differences: NDArray[np.float64], array: RatingArray) -> Paired:
     """The same for differences of four scores, with an interval that holds where most of them are equal: what is gated,
     while t reproduces what papers print. What never varied is bounded by slips of the smallest step of the scores."""
     far = 2 * array.scale.span
-    clusters = np.array(array.clusters) if array.clustered else None
+    clusters = array.groups
     slip = array.step if isinstance(array.scale, Numeric) else None
     return Paired.of(differences, clusters, ends=(-far, far), slip=slip)
 

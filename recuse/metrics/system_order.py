@@ -21,7 +21,7 @@ from recuse.metrics.measure import measure, per_judge
 from recuse.ratings import Cells, Ratings
 from recuse.ratings.binary_decisions import against_truth
 from recuse.schema import Estimate, Estimates
-from recuse.schema.arrays import Floats, Mask
+from recuse.schema.arrays import Floats, Mask, ascending_codes, distinct
 from recuse.statistics.multiplicity import holm
 from recuse.statistics.resampling import SEED, generator, percentile
 
@@ -87,9 +87,9 @@ def _order(against: Compared, judge: int, seed: int, draws: int) -> Estimate:
     wanted = (cells.count[judge] + cells.lost[judge] > 0) & np.isfinite(people)
     answered = wanted & np.isfinite(cells.mean[judge])
     over = "clusters" if cells.over == "clusters" else "items"
-    count = len(np.unique(cells.clusters[wanted]))
+    count = distinct(cells.clusters[wanted])
     facts: dict[str, Any] = {
-        "n": len(np.unique(cells.items[wanted])), "n_excluded": int((wanted & ~answered).sum()), "method": METHOD,
+        "n": distinct(cells.items[wanted]), "n_excluded": int((wanted & ~answered).sum()), "method": METHOD,
         "over": over, "clusters": cells.clusters_called, "seed": seed,
     }  # fmt: skip
     systems = np.array([t for t in range(len(cells.target_names)) if (answered & (cells.targets == t)).any()])
@@ -144,7 +144,7 @@ def _means(cells: Cells, sides: list[Floats], used: list[Mask], systems: NDArray
 
     Triangular with a positive diagonal, so draws from it depend on the order of systems, which is people's, and on
     neither names nor rows."""
-    codes = np.unique(cells.clusters[used[0]], return_inverse=True)[1]
+    codes = ascending_codes(cells.clusters[used[0]])
     place = np.full(len(cells.clusters), -1)
     place[used[0]] = codes
     count = int(codes.max()) + 1

@@ -8,20 +8,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.ratings.array import clusters_of, mean_of, numbers
+from recuse.ratings.array import among, cluster_places_of, mean_of, numbers
 from recuse.ratings.factors import LABELS, ORDER
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Nominal, Numeric, Ordinal, ResponseSets, Scale
 from recuse.schema import RecuseError
-from recuse.schema.arrays import Floats
+from recuse.schema.arrays import Floats, distinct
 
 if TYPE_CHECKING:
-    import pandas as pd
 
     from recuse.ratings.ratings import Ratings
 
@@ -57,11 +56,11 @@ class Answers:
     @cached_property
     def over(self) -> Literal["items", "clusters"]:
         """What a repetition would draw: clusters, where several items share one."""
-        return "items" if len(set(self.clusters.tolist())) == len(set(self.items)) else "clusters"
+        return "items" if distinct(self.clusters) == len(set(self.items)) else "clusters"
 
     def cluster_count(self, texts: NDArray[np.bool_]) -> int:
         """How many clusters these texts (U,) belong to."""
-        return int(np.count_nonzero(np.bincount(self.clusters[texts])))
+        return distinct(self.clusters[texts])
 
     @cached_property
     def judge_shares(self) -> Floats:
@@ -135,53 +134,59 @@ def _answers(part: Ratings, ratings: Ratings, needed: bool) -> Answers:
             "there are no single ratings by people to compare judges with: add rows of kind person, one per person and "
             "item; means of people cannot tell who agrees on what"
         )
-    judged = _rows(part, person=False)
-    rated = _rows(part, person=True)
-    if rated.empty:
-        others = [_rows(other, person=True) for _, other in ratings.with_criterion(part.criterion).each(*COMPARED)]
-        rated = next((rows for rows in others if len(rows)), rated)
-    both = pd.concat([judged, rated], ignore_index=True)
-    text, index = pd.factorize(pd.MultiIndex.from_frame(both[["item", "target"]]))
-    items = tuple(str(item) for item, _ in index)
-    targets = tuple(str(target) for _, target in index)
-    names = clusters_of(part, items)
-    clusters = pd.factorize(np.asarray(names, dtype=object))[0].astype(np.intp)
+    judged, rated, source = _rows(part, person=False), _rows(part, person=True), part
+    if not len(rated):
+        others = [other for _, other in ratings.with_criterion(part.criterion).each(*COMPARED)]
+        source = next((other for other in others if len(_rows(other, person=True))), part)
+        rated = _rows(source, person=True)
+    places = []
+    for name in ("item", "target"):
+        (known, mine), (further, theirs) = part.coded(name), source.coded(name)
+        both = known if source is part else tuple(dict.fromkeys((*known, *further)))
+        places.append((both, np.concatenate([mine[judged], among(further, theirs, both)[rated]])))
+    (all_items, item), (all_targets, target) = places
+    text, pairs = pd.factorize(item * len(all_targets) + target)
+    item_of, target_of = np.divmod(pairs, max(len(all_targets), 1))
+    clusters = pd.factorize(cluster_places_of(part, all_items)[1][item_of])[0].astype(np.intp)
     judges, people = part.judges, ratings.persons
-    mine, count = text[: len(judged)], len(items)
+    mine, count = text[: len(judged)], len(pairs)
     requested = np.zeros((len(judges), count), dtype=bool)
-    judge = pd.Index(judges).get_indexer(pd.Index(judged["rater"]))
+    judge = among(*part.coded("rater"), judges)[judged]
     requested[judge, mine] = True
-    lost = np.zeros(requested.shape, dtype=np.int64)
-    np.add.at(lost, (judge, mine), judged["value"].isna().to_numpy())
+    values = _values(part, judged)
+    lost = np.bincount((judge * count + mine)[np.isnan(values)], minlength=requested.size).reshape(requested.shape)
+    person = among(*source.coded("rater"), people)[rated]
     options, ordered = _options(part)
     return Answers(
-        judges, people, items, targets, clusters, _placed(judged, mine, judges, count),
-        _placed(rated, text[len(judged) :], people, count), requested, options, ordered, part.scale, part.clusters,
-        part, lost,
+        judges, people, tuple([all_items[k] for k in item_of.tolist()]),
+        tuple([all_targets[k] for k in target_of.tolist()]), clusters, _placed(values, judge, mine, requested.shape),
+        _placed(_values(source, rated), person, text[len(judged) :], (len(people), count)), requested, options, ordered,
+        part.scale, part.clusters, part, lost,
     )  # fmt: skip
 
 
-def _rows(part: Ratings, *, person: bool) -> pd.DataFrame:
-    """Columns rater, item, target, value: one row per answer, NaN where it was not usable."""
-    table = part.table
-    kind = table["kind"].eq(PERSON)
-    rows = table[(kind if person else ~kind) & (table["criterion"] == part.criterion)]
-    values = numbers(part, rows)
-    if _is_choice(part):
-        values = _won(part, rows, values)
-    return rows[["rater", "item", "target"]].astype(str).assign(value=values)
+def _rows(part: Ratings, *, person: bool) -> NDArray[np.intp]:
+    """Places in the table of the answers to the one criterion, people's or judges'."""
+    kind = part.table["kind"].eq(PERSON)
+    return np.flatnonzero((kind if person else ~kind) & (part.table["criterion"] == part.criterion))
 
 
-def _placed(rows: pd.DataFrame, text: NDArray[Any], names: tuple[str, ...], count: int) -> Floats:
+def _values(part: Ratings, rows: NDArray[np.intp]) -> Floats:
+    """One per answer, NaN where it was not usable."""
+    values = numbers(part, part.table, rows)
+    return _won(part, rows, values) if _is_choice(part) else values
+
+
+def _placed(values: Floats, rater: NDArray[np.intp], text: NDArray[np.intp], shape: tuple[int, int]) -> Floats:
     """Values by rater, text and number of the answer; the array is as deep as the most answers to one text."""
     import pandas as pd
 
-    there = rows["value"].notna().to_numpy()
-    rater = pd.Index(names).get_indexer(pd.Index(rows["rater"]))[there]
-    cell = rater * count + text[there]
+    there = np.isfinite(values)
+    rater, text = rater[there], text[there]
+    cell = rater * shape[1] + text
     turn = pd.Series(cell).groupby(cell).cumcount().to_numpy()
-    placed = np.full((len(names), count, int(turn.max(initial=0)) + 1), np.nan)
-    placed[rater, text[there], turn] = rows["value"].to_numpy()[there]
+    placed = np.full((*shape, int(turn.max(initial=0)) + 1), np.nan)
+    placed[rater, text, turn] = values[there]
     return placed
 
 
@@ -190,18 +195,14 @@ def _is_choice(part: Ratings) -> bool:
     return isinstance(scale, Nominal) and len(scale.options) > 1 and set(scale.options) <= PLACES
 
 
-def _won(part: Ratings, rows: pd.DataFrame, values: Floats) -> Floats:
+def _won(part: Ratings, rows: NDArray[np.intp], values: Floats) -> Floats:
     """From places to texts: codes of `WON`. Without a factor `order`, a stood first."""
     assert isinstance(part.scale, Nominal)
-    place = {float(k): name for k, name in enumerate(part.scale.options)}
-    turned = rows[ORDER].eq("ba").to_numpy() if ORDER in rows else np.zeros(len(rows), dtype=bool)
-    plain = {"first": 0.0, "second": 1.0, "tie": 2.0}
-    swapped = {"first": 1.0, "second": 0.0, "tie": 2.0}
-    codes = [
-        np.nan if np.isnan(value) else (swapped if turn else plain)[place[value]]
-        for value, turn in zip(values.tolist(), turned.tolist(), strict=True)
-    ]
-    return np.array(codes, dtype=float)
+    turned = part.table[ORDER].eq("ba").to_numpy()[rows] if ORDER in part.table else np.zeros(len(rows), dtype=bool)
+    won = {"first": (0.0, 1.0), "second": (1.0, 0.0), "tie": (2.0, 2.0)}
+    codes = np.array([*(won[name] for name in part.scale.options), (np.nan, np.nan)])
+    place = np.where(np.isnan(values), len(part.scale.options), values).astype(np.intp)
+    return np.asarray(codes[place, turned.astype(np.intp)], dtype=float)
 
 
 def _options(part: Ratings) -> tuple[tuple[str, ...], bool]:

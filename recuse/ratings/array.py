@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -69,10 +70,15 @@ class RatingArray:
         """The raters that are no people."""
         return tuple(name for name, person in zip(self.raters, self.people, strict=True) if not person)
 
-    @property
+    @cached_property
     def clustered(self) -> bool:
         """Whether several items share a cluster, which is then what a repetition draws."""
-        return len(set(self.clusters)) < len(self.items)
+        return self.clusters is not self.items and len(set(self.clusters)) < len(self.items)
+
+    @property
+    def groups(self) -> NDArray[Any] | None:
+        """The cluster of each item, (items,), for a jackknife; None where each is one of its own."""
+        return np.array(self.clusters) if self.clustered else None
 
     @property
     def nested(self) -> bool:
@@ -170,10 +176,10 @@ def array_of(ratings: Ratings, axes: Axes | None = None) -> RatingArray:
             "scale as two ordered options or as numbers"
         )
     table = ratings.table
-    known, places = ratings.remember_of_rows("places", lambda: placed([table[name] for name in AXES]))
+    known, places = zip(*map(ratings.coded, AXES), strict=True)
     rows = np.flatnonzero(table["criterion"] == criterion)
     axes = axes or known
-    codes = [_among(*each)[rows] for each in zip(known, places, axes, strict=True)]
+    codes = [among(*each)[rows] for each in zip(known, places, axes, strict=True)]
     shape = tuple(map(len, axes))
     inside = np.all([code >= 0 for code in codes], axis=0)
     cells = np.ravel_multi_index([code[inside] for code in codes], shape).astype(np.intp)
@@ -192,14 +198,7 @@ def array_of(ratings: Ratings, axes: Axes | None = None) -> RatingArray:
     )  # fmt: skip
 
 
-def placed(columns: Sequence[pd.Series[Any]]) -> tuple[Axes, list[NDArray[np.intp]]]:
-    """The raters, items and targets in the columns of these; and which of them each row is about."""
-    raters, items, targets = map(names_in, columns)
-    axes = raters, items, targets
-    return axes, [places_of(column, names) for column, names in zip(columns, axes, strict=True)]
-
-
-def _among(known: Sequence[str], places: NDArray[np.intp], wanted: Sequence[str]) -> NDArray[np.intp]:
+def among(known: Sequence[str], places: NDArray[np.intp], wanted: Sequence[str]) -> NDArray[np.intp]:
     """Places among the `known` names as places among the wanted ones; -1 for one that is not there."""
     if wanted == known:
         return places
@@ -207,20 +206,28 @@ def _among(known: Sequence[str], places: NDArray[np.intp], wanted: Sequence[str]
     return np.array([*(place.get(name, -1) for name in known), -1], dtype=np.intp)[places]
 
 
-def names_in(column: pd.Series[Any]) -> tuple[str, ...]:
-    """The different entries of a column as texts, in order of first appearance."""
-    return tuple(dict.fromkeys(map(str, column.unique())))
-
-
-def places_of(column: pd.Series[Any], names: Sequence[str]) -> NDArray[np.intp]:
-    """Place of each entry among `names`, (rows,); -1 for one that is not there. A text is made of each different entry,
-    not of each row, and looked up once."""
+def coded(column: pd.Series[Any]) -> tuple[tuple[str, ...], NDArray[np.intp]]:
+    """The different entries of a column as texts, in order of first appearance, and the place of each row's among them,
+    (rows,), -1 for nothing. A text is made of each different entry, not of each row."""
     import pandas as pd
 
     codes, entries = pd.factorize(column)
-    known = {name: place for place, name in enumerate(names)}
-    places = np.array([*(known.get(str(entry), -1) for entry in entries), -1], dtype=np.intp)
-    return places[codes]
+    if not (codes < 0).any():
+        every = [str(entry) for entry in entries.tolist()]
+        if len({*every}) == len(every):
+            return tuple(every), codes.astype(np.intp)
+    names = tuple(dict.fromkeys(map(str, column.unique())))  # as 1 and "1" are one name
+    place = {name: number for number, name in enumerate(names)}
+    places = np.array([*(place[str(entry)] for entry in entries.tolist()), -1], dtype=np.intp)
+    return names, places[codes]
+
+
+def recoded(names: Sequence[str], places: NDArray[np.intp]) -> tuple[tuple[str, ...], NDArray[np.intp]]:
+    """The same of some of the rows: only the names that occur in them, in order of first appearance."""
+    import pandas as pd
+
+    codes, seen = pd.factorize(places)
+    return tuple([names[place] for place in seen.tolist()]), codes.astype(np.intp)
 
 
 def judges_array(ratings: Ratings, axes: Axes | None = None) -> RatingArray:
@@ -237,7 +244,7 @@ def arrays_by_level(ratings: Ratings, factor: str) -> dict[str, RatingArray]:
 
     def made() -> dict[str, RatingArray]:
         rows = ratings.table[(ratings.table["kind"] != PERSON) & (ratings.table["criterion"] == ratings.criterion)]
-        raters, items, targets = (names_in(rows[name]) for name in AXES)
+        raters, items, targets = (coded(rows[name])[0] for name in AXES)
         return {
             level: judges_array(ratings.where(**{factor: level}), (raters, items, targets))
             for level in ratings.levels(factor)
@@ -271,7 +278,16 @@ def numbers(ratings: Ratings, table: pd.DataFrame, rows: NDArray[np.intp] | None
 def clusters_of(ratings: Ratings, items: tuple[str, ...]) -> tuple[str, ...]:
     """What each item belongs to: its `cluster` among the texts, or the item itself."""
     known = ratings.remember_of_rows("clusters", lambda: _clusters(ratings.texts))
-    return tuple(known.get(item, item) for item in items)
+    return tuple([known.get(item, item) for item in items]) if known else items
+
+
+def cluster_places_of(ratings: Ratings, items: tuple[str, ...]) -> tuple[tuple[str, ...], NDArray[np.intp]]:
+    """The clusters of different items in order of first appearance, and which of them each item belongs to."""
+    clusters = clusters_of(ratings, items)
+    if clusters is items:
+        return items, np.arange(len(items), dtype=np.intp)
+    names = tuple(dict.fromkeys(clusters))
+    return names, among(clusters, np.arange(len(items), dtype=np.intp), names)
 
 
 def _clusters(texts: pd.DataFrame | None) -> dict[str, str]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.ratings.array import AXES, Axes, clusters_of, numbers, placed, smallest_step
+from recuse.ratings.array import AXES, Axes, cluster_places_of, numbers, recoded, smallest_step
 from recuse.ratings.moments import Moments, moments_of
 from recuse.ratings.ratings_table import JUDGE
 from recuse.ratings.scale import Scale
@@ -23,8 +23,6 @@ from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from recuse.ratings.ratings import Ratings
 
 __all__ = ["Cells", "cells_of"]
@@ -141,7 +139,7 @@ def cells_of(ratings: Ratings) -> Cells:
             "two ordered options or as numbers"
         )
     table = ratings.table
-    judged, (names, places) = ratings.remember_of_rows("judged", lambda: _judged(table))
+    judged, names, places = ratings.remember_of_rows("judged", lambda: _judged(ratings))
     mine = (table["criterion"] == criterion).to_numpy()[judged]
     rows = judged[mine]
     judge, item, target = (codes[mine] for codes in places)
@@ -150,10 +148,7 @@ def cells_of(ratings: Ratings) -> Cells:
     cells = judge * shape[1] + text
     values, repeats = numbers(ratings, table, rows), table["repeat"].to_numpy(dtype=np.intp)[rows]
     items, targets = np.divmod(codes, len(names[2]))
-    clusters = clusters_of(ratings, names[1])
-    cluster_names = tuple(dict.fromkeys(clusters))
-    place = {name: number for number, name in enumerate(cluster_names)}
-    cluster_places = np.array([place[name] for name in clusters], dtype=np.intp)
+    cluster_names, cluster_places = cluster_places_of(ratings, names[1])
     usable = np.isfinite(values)
     by_repeat = np.argsort(repeats, kind="stable")  # sums in one order, whatever that of the rows
     by_repeat = by_repeat[usable[by_repeat]]
@@ -168,10 +163,12 @@ def cells_of(ratings: Ratings) -> Cells:
     )  # fmt: skip
 
 
-def _judged(table: pd.DataFrame) -> tuple[NDArray[np.intp], tuple[Axes, list[NDArray[np.intp]]]]:
+def _judged(ratings: Ratings) -> tuple[NDArray[np.intp], Axes, tuple[NDArray[np.intp], ...]]:
     """The rows of judges; the judges, items and targets in them, and which of these each of the rows is about."""
-    rows = np.flatnonzero(table["kind"] == JUDGE)
-    return rows, placed([table[name].iloc[rows] for name in AXES])
+    rows = np.flatnonzero(ratings.table["kind"] == JUDGE)
+    every = (ratings.coded(name) for name in AXES)
+    (judges, judge), (items, item), (targets, target) = (recoded(names, places[rows]) for names, places in every)
+    return rows, (judges, items, targets), (judge, item, target)
 
 
 def _texts(item: NDArray[Any], target: NDArray[Any], width: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -61,12 +61,15 @@ def offers_of(ratings: Ratings, kind: str = "") -> frozenset[str]:
     that are options are forced choices as well, and response sets answer whatever these do. Whether scores can be
     averaged is asked of all headline criteria.
     """
+    import pandas as pd
+
     from recuse.ratings.text_slices import have_slices
 
-    table = ratings.table[ratings.table["kind"] == "judge"]
     known = {} if ratings.texts is None else {str(name): ratings.texts[name] for name in ratings.texts}
     kind = kind or ("choices" if {"a", "b"} <= set(known) else "scores")
     judgement = ["rater", "item", "target", "criterion", *ratings.factors]
+    every = pd.DataFrame({name: ratings.coded(name)[1] for name in judgement})
+    table = every[(ratings.table["kind"] == "judge").to_numpy()]
     facts = RatingFacts(
         kind=kind,
         judges=ratings.judges,
@@ -84,7 +87,7 @@ def offers_of(ratings: Ratings, kind: str = "") -> frozenset[str]:
         ],
         facts=known,
         flawed=zip(known["item"], known["flawed"], strict=True) if "flawed" in known else (),
-        persons=ratings.table[ratings.table["kind"] == "person"] if ratings.persons else None,
+        persons=every[(ratings.table["kind"] == "person").to_numpy()] if ratings.persons else None,
         people=bool(ratings.persons) or ratings.people is not None,
         truth=bool(ratings.truth),
         parts=bool(ratings.parts),

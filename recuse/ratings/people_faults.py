@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.ratings.array import clusters_of, mean_of
+from recuse.ratings.array import cluster_places_of, mean_of, recoded
 from recuse.ratings.factors import ORDER
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Numeric, Ordinal
@@ -116,20 +116,21 @@ def _answers(ratings: Ratings, criterion: str) -> tuple[tuple[str, ...], Floats,
     import pandas as pd
 
     table = ratings.table
-    rows = table[table["kind"].eq(PERSON) & table["criterion"].eq(criterion) & table["status"].eq("ok")]
-    people = tuple(map(str, rows["rater"].unique()))
+    chosen = table["kind"].eq(PERSON) & table["criterion"].eq(criterion) & table["status"].eq("ok")
+    places = np.flatnonzero(chosen)
+    (raters, rater), (items, item), (targets, target) = map(ratings.coded, ("rater", "item", "target"))
+    people, person = recoded(raters, rater[places])
     if len(people) < 2:
         return people, np.zeros((len(people), 0, 1)), np.zeros(0, dtype=np.intp)
-    values = _values(ratings, criterion, rows)
-    text, known = pd.factorize(pd.MultiIndex.from_arrays([rows["item"].astype(str), rows["target"].astype(str)]))
-    cell = pd.factorize(rows["rater"].astype(str))[0] * len(known) + text
+    values = _values(ratings, criterion, table.iloc[places])
+    text, known = pd.factorize(item[places] * len(targets) + target[places])
+    cell = person * len(known) + text
     size = len(people) * len(known)
     counts = np.bincount(cell, minlength=size).astype(float)
     sums = np.column_stack([np.bincount(cell, column, minlength=size) for column in values.T])
     with np.errstate(invalid="ignore"):
         means = np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], np.nan)
-    names = clusters_of(ratings, tuple(str(item) for item, _ in known))
-    clusters = np.asarray(pd.factorize(np.asarray(names, dtype=object))[0], dtype=np.intp)
+    clusters = np.asarray(pd.factorize(cluster_places_of(ratings, items)[1][known // len(targets)])[0], dtype=np.intp)
     return people, means.reshape(len(people), len(known), -1), clusters
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.ratings.array import mean_of, numbers
+from recuse.ratings.array import among, mean_of, numbers, recoded
 from recuse.ratings.cells import Cells
 from recuse.ratings.moments import moments_of
 from recuse.ratings.ratings_table import PERSON
@@ -97,16 +97,21 @@ def _means(part: Ratings, cells: Cells) -> dict[str, Floats]:
     import pandas as pd
 
     table = part.table
-    rows = table[(table["kind"] == PERSON) & (table["criterion"] == part.criterion)]
-    if rows.empty:
+    rows = np.flatnonzero((table["kind"] == PERSON) & (table["criterion"] == part.criterion))
+    if not len(rows):
         return {}
-    texts = _texts(cells, per_text=True)
-    place = texts.get_indexer(pd.MultiIndex.from_arrays([rows["item"].astype(str), rows["target"].astype(str)]))
-    person, names = pd.factorize(rows["rater"].astype(str))
-    inside, width = place >= 0, len(texts)
-    code = person[inside] * width + place[inside]
-    means = moments_of(code.astype(np.intp), numbers(part, rows)[inside], len(names) * width).mean
-    return dict(zip(map(str, names), means.reshape(len(names), width), strict=True))
+    item, target = (
+        among(*part.coded(name), wanted)[rows]
+        for name, wanted in (("item", cells.item_names), ("target", cells.target_names))
+    )
+    targets, width = len(cells.target_names), len(cells.items)
+    text = np.where((item >= 0) & (target >= 0), item * targets + target, -1)
+    place = pd.Index(cells.items * targets + cells.targets).get_indexer(pd.Index(text))
+    names, everybody = part.coded("rater")
+    names, person = recoded(names, everybody[rows])
+    inside = place >= 0
+    means = moments_of((person * width + place)[inside], numbers(part, table, rows)[inside], len(names) * width).mean
+    return dict(zip(names, means.reshape(len(names), width), strict=True))
 
 
 def _summary(part: Ratings, cells: Cells, people: pd.DataFrame) -> People:

@@ -20,7 +20,9 @@ from recuse.ratings.scale import Numeric, Scale, scale_of
 from recuse.schema import RatingsError
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
+    from numpy.typing import NDArray
 
     from recuse.ratings.array import RatingArray
     from recuse.ratings.cells import Cells
@@ -119,8 +121,12 @@ class Ratings:
         return self.remember_of_rows("raters", self._raters)
 
     def _raters(self) -> Mapping[str, str]:
-        first = ~self.table["rater"].duplicated()
-        return dict(zip(map(str, self.table["rater"][first]), self.table["kind"][first], strict=True))
+        import numpy as np
+
+        names, places = self.coded("rater")
+        known, first = np.unique(places, return_index=True)
+        kinds = dict(zip(known.tolist(), self.table["kind"].iloc[first], strict=True))
+        return {name: kinds[place] for place, name in enumerate(names)}
 
     @property
     def judges(self) -> tuple[str, ...]:
@@ -135,15 +141,19 @@ class Ratings:
     @property
     def targets(self) -> tuple[str, ...]:
         """Whose texts are rated, in order of first appearance."""
-        return self._entries("target")
+        return self.coded("target")[0]
 
     @property
     def criteria(self) -> tuple[str, ...]:
         """All criteria of the table, in order of first appearance."""
-        return self._entries("criterion")
+        return self.coded("criterion")[0]
 
-    def _entries(self, column: str) -> tuple[str, ...]:
-        return self.remember_of_rows(("entries", column), lambda: tuple(map(str, self.table[column].unique())))
+    def coded(self, column: str) -> tuple[tuple[str, ...], NDArray[np.intp]]:
+        """The different entries of a column as texts, in order of first appearance, and which of them each row has: a
+        column is gone through once, whatever is made of it."""
+        from recuse.ratings.array import coded
+
+        return self.remember_of_rows(("coded", column), lambda: coded(self.table[column]))
 
     def levels(self, factor: str) -> tuple[str, ...]:
         """The factor's levels in these ratings, the ordinary one first; empty where it was not varied."""

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from recuse.schema.arrays import Floats
+from recuse.schema.arrays import Floats, ascending_codes, distinct
 from recuse.statistics.clusters import FEW
 from recuse.statistics.distributions import NOTHING, Side, tail
 
@@ -160,7 +160,7 @@ def bounded_mean(
     `step`: values are whole steps from 0, or from the lower end where 0 is outside; None: no value between the ends is
     ruled out. What never varied is bounded by slips of `slip`: a step, unless given, or the whole way to the end.
     """
-    x, groups = np.asarray(values, dtype=float), np.unique(np.asarray(clusters), return_inverse=True)[1].ravel()
+    x, groups = np.asarray(values, dtype=float), ascending_codes(clusters)
     low, high = ends
     origin = 0.0 if low < 0 < high else low
     count = int(groups.max()) + 1 if len(x) else 0
@@ -185,7 +185,7 @@ def _part(
     if variance <= 1e-15 * max(top, 1.0) ** 2:  # nothing varied: as many trials as clusters, without a slip
         return Part(mean, float(count), (slip or top) if mean == 0 else top, counted=True), sums
     share = mean / top
-    if n > 2 * count and len(np.unique(groups[y > 0])) < FEW:  # too few to show whether a cluster's values are alike
+    if n > 2 * count and distinct(groups[y > 0]) < FEW:  # too few to show whether a cluster's values are alike
         variance = max(variance, share * (1 - share) * top**2 / count)
     return Part(mean, share * (1 - share) * top**2 / variance, top), sums
 

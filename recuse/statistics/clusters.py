@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from recuse.schema.arrays import Floats
+from recuse.schema.arrays import Floats, ascending_codes, distinct
 from recuse.statistics.contrasts import slip_variance
 from recuse.statistics.distributions import Binomial, Side, Student
 
@@ -73,7 +73,7 @@ def clustered_mean(values: ArrayLike, clusters: ArrayLike, *, step: float = 0.0)
     cluster of average size is added one step above the mean and half one step below, and G and n
     grow by it. Next to values that do vary, it hardly counts.
     """
-    x, groups = np.asarray(values, dtype=float), _codes(clusters)
+    x, groups = np.asarray(values, dtype=float), ascending_codes(clusters)
     if not len(x):
         return OverClusters(math.nan, math.nan, 0)
     mean, count = math.fsum(x.tolist()) / len(x), int(groups.max()) + 1
@@ -95,7 +95,7 @@ def clustered_share(hits: ArrayLike, clusters: ArrayLike) -> Binomial:
     observation: the cautious end. For one observation per cluster it is the exact interval. Coverage: `python
     tests/benchmarks/coverage.py shares`.
     """
-    x, groups = np.asarray(hits, dtype=float), _codes(clusters)
+    x, groups = np.asarray(hits, dtype=float), ascending_codes(clusters)
     if not len(x):
         return Binomial(0, 0)
     n, count = len(x), int(groups.max()) + 1
@@ -104,7 +104,7 @@ def clustered_share(hits: ArrayLike, clusters: ArrayLike) -> Binomial:
         size = float(n)
     elif count < 2:
         size = 1.0
-    elif min(len(np.unique(groups[x == end])) for end in (0.0, 1.0)) < FEW:
+    elif min(distinct(groups[x == end]) for end in (0.0, 1.0)) < FEW:
         size = _effective(0.0, n, count, 0.0)
     else:
         size = _effective(p, n, count, clustered_mean(x, clusters).se)
@@ -146,14 +146,14 @@ def slopes(
     levels: bool | ArrayLike = True,
 ) -> list[OverClusters]:  # fmt: skip
     """`slope` of each column of y, shape (n, m), on one x: what they share is computed once."""
-    groups = _codes(clusters)
+    groups = ascending_codes(clusters)
     outcomes, regressor = np.asarray(y, dtype=float), np.asarray(x, dtype=float)[:, None]
     given = np.zeros((len(groups), 0)) if controls is None else np.asarray(controls, dtype=float)
-    count, number = len(np.unique(groups)), outcomes.shape[1]
+    count, number = distinct(groups), outcomes.shape[1]
     if count < 2:
         return [OverClusters(math.nan, math.nan, 0)] * number
     if levels is not False:
-        levelled = groups if levels is True else _codes(levels)
+        levelled = groups if levels is True else ascending_codes(levels)
         regressor, given, outcomes = (_within(part, levelled) for part in (regressor, given, outcomes))
     moments = _moments(np.column_stack([regressor, given]), outcomes, groups, count)
     total = moments.sum(axis=0)
@@ -214,10 +214,6 @@ def _within(columns: Floats, groups: NDArray[Any]) -> Floats:
     return centred
 
 
-def _codes(clusters: ArrayLike) -> NDArray[Any]:
-    return np.unique(np.asarray(clusters), return_inverse=True)[1].ravel()
-
-
 def _sum_of_squares(values: NDArray[Any]) -> float:
     return math.fsum((values**2).tolist())
 
@@ -247,7 +243,7 @@ def difference_of_means(
         weights[side] += sign / int(side.sum())
         residuals[side] = values[side] - mean
     used = weights != 0
-    codes = np.unique(clusters[used], return_inverse=True)[1]
+    codes = ascending_codes(clusters[used])
     count = int(codes.max()) + 1
     if count < 2:
         return OverClusters(value, math.nan, 0)

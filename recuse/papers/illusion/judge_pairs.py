@@ -288,4 +288,4 @@ def _estimate(metric: str, array: RatingArray, means: Floats, judge: int, cluste
     }  # fmt: skip
     if coefficient.undefined:
         return undefined(metric, coefficient.undefined, **facts)
-    return estimated(metric, coefficient.value, coefficient.jackknife(np.array(array.clusters)), **facts)
+    return estimated(metric, coefficient.value, coefficient.jackknife(array.groups), **facts)

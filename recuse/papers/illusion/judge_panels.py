@@ -11,7 +11,7 @@ from recuse.metrics.measure import in_array, measure, per_part
 from recuse.papers.illusion import judge_pairs
 from recuse.papers.illusion.judge_pairs import all_pairs, units_of
 from recuse.ratings import RatingArray, Ratings
-from recuse.ratings.array import arrays_by_level, judges_array, mean_of
+from recuse.ratings.array import among, arrays_by_level, judges_array, mean_of
 from recuse.ratings.factors import TEMPERATURE
 from recuse.ratings.persons import people_on
 from recuse.schema import Estimate, Estimates
@@ -138,7 +138,7 @@ def _estimate(arrays: dict[str, RatingArray], clusters: str) -> Estimate:
         return undefined("agreement_change", "agreement is undefined at some level", **facts)
     each = _by_level(coefficient.sums.reshape(1, *inner))[0]
     detail = {"levels": [[level, number(float(r))] for level, r in zip(levels, each, strict=True)]}
-    distribution = coefficient.jackknife(np.array(first.clusters))
+    distribution = coefficient.jackknife(first.groups)
     return estimated("agreement_change", coefficient.value, distribution, detail=detail, **facts)
 
 
@@ -203,7 +203,7 @@ def _estimate_of_effective_judges(array: RatingArray, part: Ratings, ratings: Ra
     value = coefficient.value
     together = number((count / value - 1) / (count - 1))
     detail = {"of": "errors" if known else "scores", "judges": count, "correlation": together}
-    distribution = coefficient.jackknife(np.array(array.clusters))
+    distribution = coefficient.jackknife(array.groups)
     return estimated("effective_judges", value, distribution, detail=detail, **facts)
 
 
@@ -213,9 +213,7 @@ def _people(array: RatingArray, part: Ratings, ratings: Ratings) -> Floats:
     if not ratings.persons:
         return people
     cells = part.cells()
-    row = {name: place for place, name in enumerate(array.items)}
-    column = {name: place for place, name in enumerate(array.targets)}
-    rows = np.array([row[name] for name in cells.item_names])
-    columns = np.array([column[name] for name in cells.target_names])
-    people[rows[cells.items], columns[cells.targets]] = people_on(part, cells, ratings).mean
+    rows = among(cells.item_names, cells.items, array.items)
+    columns = among(cells.target_names, cells.targets, array.targets)
+    people[rows, columns] = people_on(part, cells, ratings).mean
     return people

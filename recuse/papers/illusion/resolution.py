@@ -151,7 +151,7 @@ def panel_agreement(part: Ratings) -> Estimate:
     }
     if coefficient.undefined:
         return undefined("panel_agreement", coefficient.undefined, **facts)
-    distribution = coefficient.jackknife(np.array(array.clusters))
+    distribution = coefficient.jackknife(array.groups)
     return estimated("panel_agreement", coefficient.value, distribution, detail={"judges": len(array.raters)}, **facts)
 
 
@@ -192,7 +192,7 @@ def resolution_gap(part: Ratings) -> Estimate:
     detail = {
         "model": number(model.value), "sample": number(sample.value), "absolute": number(absolute.value),
         "ranking_noise": number(model.value - sample.value), "offset": number(sample.value - absolute.value),
-        "offset_interval": [number(end) for end in offset.jackknife(np.array(array.clusters)).interval(0.95)],
+        "offset_interval": [number(end) for end in offset.jackknife(array.groups).interval(0.95)],
         "panel_icc": number(float(judge_pairs.mean_known(values[None])[0])),
         "averaged": [[m, number(r)] for m, r in zip(AVERAGED, averages, strict=True)],
         "pairs_differ": _pairs_differ(shares), "judges": len(array.raters), "targets": len(array.targets),
@@ -230,7 +230,7 @@ def _estimate(
     if coefficient.undefined:
         return undefined(metric, coefficient.undefined, detail=detail, **facts)
     value = coefficient.value
-    distribution: Any = FisherZ(value, targets) if over_targets else coefficient.jackknife(np.array(array.clusters))
+    distribution: Any = FisherZ(value, targets) if over_targets else coefficient.jackknife(array.groups)
     return estimated(metric, value, distribution, detail=detail, **facts)
 
 

@@ -24,7 +24,7 @@ from recuse.ratings import Cells, RatingArray, Ratings, mean_of
 from recuse.ratings.array import array_of
 from recuse.ratings.criteria import TRUE, counted_criteria
 from recuse.schema import Estimate, Estimates
-from recuse.schema.arrays import Floats
+from recuse.schema.arrays import Floats, distinct
 from recuse.statistics.bounded import BOUNDED, bounded_mean
 from recuse.statistics.clusters import difference_of_means
 from recuse.statistics.contrasts import contrast
@@ -285,8 +285,8 @@ def _error(cells: Cells, judge: str, right: Floats) -> Estimate:
     if not cells.fixed:
         distribution = difference_of_means(errors, used, None, cells.clusters, step=cells.step)
         if cells.over == "clusters":
-            about["n_clusters"] = len(np.unique(cells.clusters[used]))
-        n = len(np.unique(cells.items[used]))
+            about["n_clusters"] = distinct(cells.clusters[used])
+        n = distinct(cells.items[used])
         return estimated("known_score_error", distribution.value, distribution, n=n, detail=detail, **about)
     weights = np.zeros(cells.mean.shape)
     weights[row, used] = 1 / used.sum()

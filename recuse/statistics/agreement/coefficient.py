@@ -11,13 +11,13 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from recuse.schema import RecuseError
-from recuse.schema.arrays import Floats
+from recuse.schema.arrays import Floats, ascending_codes
 from recuse.statistics.agreement.coefficient_intervals import OnScale, PerfectAgreement
 from recuse.statistics.clusters import OverClusters
 from recuse.statistics.contrasts import Contrast, slip_variance
@@ -88,7 +88,7 @@ class Coefficient:
         names = np.asarray(clusters)
         if len(names) != len(self.shares):
             raise RecuseError(f"clusters name the cluster of each of {len(self.shares)} items; got {len(names)} names")
-        codes = _codes(names)
+        codes = ascending_codes(names)
         sums = np.zeros((int(codes.max()) + 1 if len(codes) else 0, self.shares.shape[1]))
         if len(sums) == len(codes):  # one item each: nothing to add up
             sums[codes] += self.shares
@@ -166,15 +166,6 @@ def _resampled(groups: Floats, rng: np.random.Generator, draws: int) -> Iterator
             drawn = rng.integers(count, size=(size, count), dtype=np.int32) + np.arange(size)[:, None] * count
             weights = np.bincount(drawn.ravel(), minlength=size * count).reshape(size, count)
         yield weights.astype(float) @ distinct
-
-
-def _codes(names: NDArray[Any]) -> NDArray[np.intp]:
-    """Each name's place among the different ones in ascending order. Small numbers are counted, not sorted."""
-    if names.dtype.kind in "iu" and len(names) and names.min() >= 0 and names.max() < 4 * len(names):
-        place = np.cumsum(np.bincount(names) > 0) - 1
-        codes: NDArray[np.intp] = place[names]
-        return codes
-    return np.unique(names, return_inverse=True)[1].ravel()
 
 
 def _distinct(rows: Floats) -> tuple[Floats, NDArray[np.int64]]:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from recuse.schema.arrays import Floats
+from recuse.schema.arrays import Floats, ascending_codes, distinct
 from recuse.statistics.agreement.coefficient import EMPTY, Coefficient, ratio
 from recuse.statistics.agreement.coefficient_intervals import Mirrored, OnScale, PerfectAgreement
 from recuse.statistics.agreement.options import coded
@@ -105,7 +105,7 @@ def spearman_distribution(
     (`PerfectAgreement`). None below eight clusters."""
     a, b = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     rho, n = float(spearman(a, b)), len(a)
-    count = len(np.unique(np.asarray(clusters)))
+    count = distinct(ascending_codes(clusters))
     if count < FEWEST_PAIRS:
         return FisherZ(rho, count)
     if abs(rho) >= 1 - 1e-12:
