@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from recuse.check.check_text import full_text, short_text
 from recuse.check.disagreements import disagreements as find_disagreements
-from recuse.check.disagreements import is_review, read_review, write_disagreements
+from recuse.check.disagreements import is_review, is_review_text, read_review, write_disagreements
 from recuse.check.drawn_judges import chance_of_clearance
 from recuse.check.file_answers import FileAnswers, file_answers
 from recuse.check.underspecified import pass_rate_ranges
@@ -21,9 +21,10 @@ from recuse.gates.decision import EXIT
 from recuse.ratings import Ratings
 from recuse.readers.file_panel import FilePanel, ReadOptions, load_versions, panel_of, read
 from recuse.readers.mapping import saved_path
-from recuse.run.show import write_results
+from recuse.run.show import check_outputs, write_results
 from recuse.schema import RecuseError
 from recuse.schema.vocabulary import UNDECIDED
+from recuse.security.files import check_output, write_output
 from recuse.suite.question_runner import Question, read_evals
 from recuse.suite.shipped import shipped_evals
 
@@ -60,7 +61,12 @@ def run_check(
         print("\n".join(review.sentence() for review in read_review(file)))
         print("Cases chosen for their disagreement say who errs, not how often: they clear nobody.")
         return EXIT[UNDECIDED]
+    check_outputs(json, html)
+    check_output(disagreements, is_review_text)
     panel = load_versions(files, raters=raters, reader=reader, **given)
+    mapping = panel.read.mapping.toml()
+    if save:
+        _refuse_to_drop(saved_path(file), mapping)
     answers, gates, questions = _decide(panel)
     chances = _chances(panel, answers, gates, questions, everything=everything)
     ranges = pass_rate_ranges(panel.ratings) if panel.read.kind == "scores" else []
@@ -73,15 +79,21 @@ def run_check(
         else short_text(answers, chances, file=typed, disagreements=count)
     )
     if save:
-        path = saved_path(file)
-        path.write_text(panel.read.mapping.toml(), encoding="utf-8")
-        print(f"\nSaved what was read as what: {path}")
+        write_output(saved_path(file), mapping, bool)
+        print(f"\nSaved what was read as what: {saved_path(file)}")
     if disagreements:
         print(
             f"\n{write_disagreements(panel.read, disagreements)} disagreements: {disagreements}; fill in your_verdict"
         )
     write_results({**answers.results, "underspecified": [pass_rates.record() for pass_rates in ranges]}, json, html)
     return answers.decision.exit_code
+
+
+def _refuse_to_drop(saved: Path, mapping: str) -> None:
+    """Raises `RecuseError` where a line that stands in `saved` would go: it may have been changed by hand."""
+    for line in saved.read_text(encoding="utf-8").splitlines() if saved.is_file() else ():
+        if line.strip() and line not in mapping.splitlines():
+            raise RecuseError(f"--save would take out of {saved}: {line}\nChange that file by hand, or delete it first")
 
 
 def _decide(panel: FilePanel, limits: Path | str | None = None) -> tuple[FileAnswers, Gates, tuple[Question, ...]]:

@@ -3,12 +3,13 @@ in: with whom do you side?"""
 
 from __future__ import annotations
 
-import csv
+import io
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recuse.ratings.scale import Numeric, Ordinal
+from recuse.security.files import write_output
 from recuse.security.sanitize import safe_cell
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from recuse.readers import FileRatings
 
-__all__ = ["Review", "disagreements", "is_review", "read_review", "write_disagreements"]
+__all__ = ["Review", "disagreements", "is_review", "is_review_text", "read_review", "write_disagreements"]
 
 YOURS = "your_verdict"
 
@@ -67,16 +68,32 @@ def disagreements(read: FileRatings) -> pd.DataFrame:
 
 
 def write_disagreements(read: FileRatings, path: Path) -> int:
-    """Write them as CSV and return how many there are. No cell begins a formula, whoever opens it."""
+    """Write them as CSV and return how many there are. No cell begins a formula, whoever opens it. What a file of that
+    name says under your_verdict is kept: cases that are none any more stand at the end."""
     rows = disagreements(read)
-    with path.open("w", encoding="utf-8-sig", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow([safe_cell(str(name)) for name in rows.columns])
-        writer.writerows([safe_cell(cell) for cell in row] for row in rows.itertuples(index=False, name=None))
+    table = rows.map(lambda cell: safe_cell(cell)).rename(columns=lambda name: safe_cell(str(name)))
+    if is_review(path):
+        table = _with_verdicts(table, _frame(path))
+    stream = io.StringIO()
+    table.to_csv(stream, index=False, lineterminator="\r\n")
+    write_output(path, stream.getvalue(), is_review_text, "utf-8-sig")
     return len(rows)
 
 
+def _with_verdicts(rows: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
+    import pandas as pd
+
+    key = [name for name in rows.columns if name not in NO_KEYS and name in before.columns]
+    decided = before[before[YOURS].astype(str).str.strip() != ""].drop_duplicates(key)
+    verdicts = {tuple(row[:-1]): row[-1] for row in decided[[*key, YOURS]].itertuples(index=False, name=None)}
+    places = list(rows[key].itertuples(index=False, name=None))
+    kept = rows.assign(**{YOURS: [verdicts.get(place, "") for place in places]})
+    gone = decided[[place not in set(places) for place in decided[key].itertuples(index=False, name=None)]]
+    return pd.concat([kept, gone.reindex(columns=rows.columns, fill_value="")]) if len(gone) else kept
+
+
 COLUMNS = ("judge", "item", "people", "answer", "your_verdict")
+NO_KEYS = ("people", "answer", "difference", "text", "reason", YOURS)
 HEAD = 4096
 
 
@@ -110,8 +127,12 @@ def is_review(path: Path) -> bool:
     if not path.is_file():
         return False
     with path.open("rb") as stream:
-        first = stream.read(HEAD).split(b"\n")[0].decode("utf-8", "replace")
-    names = {name.strip().strip('"\ufeff') for name in first.replace(";", ",").split(",")}
+        return is_review_text(stream.read(HEAD).decode("utf-8", "replace"))
+
+
+def is_review_text(text: str) -> bool:
+    """The same of its text."""
+    names = {name.strip().strip('"\ufeff') for name in text.partition("\n")[0].replace(";", ",").split(",")}
     return set(COLUMNS) <= names
 
 
@@ -119,16 +140,19 @@ def read_review(path: Path) -> list[Review]:
     """One summary per judge. People's side is the answer that most of them gave; where they are split, any of theirs.
 
     Raises `RecuseError` for a file that cannot be read."""
-    from recuse.readers.formats import read_raw
-    from recuse.readers.opening import open_file
-
-    frame = read_raw(open_file(path)).frame
     reviewed = []
-    for judge, rows in frame.groupby("judge", sort=False):
+    for judge, rows in _frame(path).groupby("judge", sort=False):
         sides = [_side(*cells) for cells in zip(rows["your_verdict"], rows["answer"], rows["people"], strict=True)]
         counts = (sides.count(side) for side in ("judge", "people", "neither"))
         reviewed.append(Review(str(judge), len(rows), *counts))
     return reviewed
+
+
+def _frame(path: Path) -> pd.DataFrame:
+    from recuse.readers.formats import read_raw
+    from recuse.readers.opening import open_file
+
+    return read_raw(open_file(path)).frame
 
 
 def _side(yours: object, judge: object, people: object) -> str:

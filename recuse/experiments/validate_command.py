@@ -13,6 +13,7 @@ from typing import Any
 from recuse.experiments.clearance import Case, Simulated, Word, error_of, share_cleared, uses_in, words_for
 from recuse.experiments.simulated_files import FAULTS, PERSON_LIKE, Setting
 from recuse.schema import RecuseError
+from recuse.security.files import check_output, is_json_with, write_output
 
 __all__ = ["GOOD", "SIZES", "evals_folder", "run_validate", "too_often"]
 
@@ -32,6 +33,8 @@ GOOD: Mapping[str, tuple[Setting, tuple[str, ...]]] = {
 }
 """Settings in which good judges are simulated, and the uses that are shown."""
 
+is_shares = is_json_with("runs", "seed", "good", "faults")
+
 
 def run_validate(
     *, evals: Path | None = None, runs: int = 100, seed: int = 1, processes: int = 2, to_json: Path | None = None,
@@ -41,6 +44,7 @@ def run_validate(
     simulation's own error explains, at any size."""
     if runs < 2 or processes < 1:
         raise RecuseError(f"--runs is a whole number from 2 and --processes one from 1; got {runs} and {processes}")
+    check_output(to_json, is_shares)
     cases = {(name, judge, n): Case(Simulated(setting), n, judge, runs)
              for name, (setting, _) in GOOD.items() for judge in PERSON_LIKE for n in sizes}  # fmt: skip
     cases |= {("", fault.name, n): Case(Simulated(fault.setting), n, fault.name, runs)
@@ -50,7 +54,7 @@ def run_validate(
     record = {"runs": runs, "seed": seed, "good": list(_good(words, sizes)), "faults": list(_faults(words, sizes))}
     print("\n".join(_table(record, sizes)))
     if to_json is not None:
-        to_json.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", encoding="utf-8", newline="\n")
+        write_output(to_json, json.dumps(record, indent=1, sort_keys=True) + "\n", is_shares)
     return int(bool(too_often(record)))
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from recuse.schema import RecuseError
 from recuse.schema.number_text import figure
+from recuse.security.files import begins_with, check_output, write_output
 from recuse.security.sanitize import safe_cell, visible
 
 __all__ = ["Point", "add_trend", "history", "line_of"]
@@ -23,6 +24,7 @@ BARS = "▁▂▃▄▅▆▇█"
 HOLE = "·"
 MOST = 20
 SEPARATOR = "\x1f"
+HEAD = "gate,subject,commit,day,value,outcome"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,7 @@ def _place(name: str) -> tuple[int, str]:
 
 
 def _trend(arguments: argparse.Namespace) -> int:
+    check_output(arguments.csv, begins_with(HEAD))
     points = history(arguments.baseline, arguments.last)
     known = sorted({name for point in points for name in point.values})
     if arguments.gate not in known:
@@ -107,7 +110,7 @@ def _trend(arguments: argparse.Namespace) -> int:
     for subject in rows:
         print(_row(subject, [point.values.get(arguments.gate, {}).get(subject) for point in points]))
     if arguments.csv:
-        arguments.csv.write_text(_csv(arguments.gate, rows, points), encoding="utf-8", newline="")
+        write_output(arguments.csv, _csv(arguments.gate, rows, points), begins_with(HEAD))
     return 0
 
 
@@ -123,7 +126,7 @@ def _row(subject: str, cells: Sequence[tuple[float | None, str] | None]) -> str:
 def _csv(gate: str, rows: Sequence[str], points: Sequence[Point]) -> str:
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["gate", "subject", "commit", "day", "value", "outcome"])
+    writer.writerow(HEAD.split(","))
     for subject in rows:
         for point in points:
             value, outcome = point.values.get(gate, {}).get(subject, (None, ""))

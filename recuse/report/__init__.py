@@ -57,13 +57,13 @@ def write(
     from recuse.report.canonical_form import canonical as text
     from recuse.report.canonical_form import normalised
     from recuse.report.csv_tables import csv_tables
-    from recuse.report.files import write_files
     from recuse.report.first_line import headline as sentence
     from recuse.report.page import page
     from recuse.report.replies import write_overview
     from recuse.report.results_model import ResultsModel
     from recuse.report.summary import summary
     from recuse.schema import RecuseError
+    from recuse.security.files import write_files
 
     if results.get("schema") != SCHEMA:
         raise RecuseError(
@@ -77,7 +77,7 @@ def write(
     paths = write_files(Path(folder), texts)
     drawn = page(plain, plain["headline"], template_folders, drawings, known)
     paths += write_files(Path(folder), {"index.html": drawn})
-    paths += write_files(Path(folder) / "tables", tables)
+    paths += write_files(Path(folder), {f"tables/{name}": table for name, table in tables.items()})
     return [*paths, *write_overview(ResultsModel(plain), known.get("replies") or {}, Path(folder))]
 
 

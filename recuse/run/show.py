@@ -11,8 +11,10 @@ from typing import Any
 
 from recuse.schema import RecuseError
 from recuse.schema.results import Results
+from recuse.security.files import check_output, is_page, is_results, write_output
+from recuse.security.sanitize import visible
 
-__all__ = ["add_show", "load_results", "write_results"]
+__all__ = ["add_show", "check_outputs", "load_results", "write_results"]
 
 
 def add_show(commands: Any) -> None:
@@ -42,6 +44,7 @@ def load_results(path: Path) -> dict[str, Any]:
 
 
 def _show(arguments: argparse.Namespace) -> int:
+    check_output(arguments.html, is_page)
     results = load_results(arguments.results)
     if arguments.other is not None:
         return _show_two(arguments, results, load_results(arguments.other))
@@ -52,7 +55,7 @@ def _show(arguments: argparse.Namespace) -> int:
     plain = normalised(results)
     plain["headline"] = plain.get("headline") or report.headline(plain)
     if arguments.html:
-        _write(arguments.html, page(plain, plain["headline"]))
+        write_output(arguments.html, page(plain, plain["headline"]), is_page)
     color = sys.stdout.isatty()
     print(report.terminal(plain, shutil.get_terminal_size().columns, color, arguments.html))
     return 0
@@ -68,9 +71,15 @@ def _show_two(arguments: argparse.Namespace, before: dict[str, Any], after: dict
     names = (str(arguments.results), str(arguments.other))
     if arguments.html:
         first, second = (one.get("headline") or report.headline(one) for one in plain)
-        _write(arguments.html, page(rows, names, (first, second)))
-    print(text(rows, names))
+        write_output(arguments.html, page(rows, names, (first, second)), is_page)
+    print(visible(text(rows, names)))
     return 0
+
+
+def check_outputs(to_json: Path | None, to_html: Path | None) -> None:
+    """Before any work: raises `RecuseError` where `write_results` would."""
+    check_output(to_json, is_results)
+    check_output(to_html, is_page)
 
 
 def write_results(results: Results, to_json: Path | None, to_html: Path | None) -> None:
@@ -80,14 +89,7 @@ def write_results(results: Results, to_json: Path | None, to_html: Path | None) 
     from recuse.report.page import page
 
     if to_json:
-        _write(to_json, report.canonical(results))
+        write_output(to_json, report.canonical(results), is_results)
     if to_html:
         plain = normalised(results)
-        _write(to_html, page(plain, plain["headline"], (), ()))
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise RecuseError(f"{path} cannot be written: {error.strerror}") from None
+        write_output(to_html, page(plain, plain["headline"], (), ()), is_page)

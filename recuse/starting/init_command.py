@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,11 +55,15 @@ def init(
             f"{folder / there[0]} is there already; start in an empty folder, or add to this one with --adopt, which "
             "overwrites nothing"
         )
-    for path, data in files.items():
-        _write(folder / path, data, kept=path in there)
-    judges = [] if "evals/gates.toml" in there else _decided(folder / name)
-    readme = texts.readme([name], [one.sentence for one in judges], endpoint=bool(endpoint))
-    _write(folder / "README.md", readme.encode(), kept="README.md" in there)
+    new = [path for path in written if path not in there]
+    _refuse_obstacles(folder, new)
+    with _all_or_nothing() as write:
+        for path in files.keys() & set(new):
+            write(folder / path, files[path])
+        judges = [] if "evals/gates.toml" in there else _decided(folder / name)
+        readme = texts.readme([name], [one.sentence for one in judges], endpoint=bool(endpoint))
+        if "README.md" in new:
+            write(folder / "README.md", readme.encode())
     print("\n".join(_summary(folder, name, source, there, judges, endpoint)))
     return 0
 
@@ -105,10 +110,36 @@ def _decided(ratings: Path) -> list[JudgeDecision]:
     return [one for one in decision.judges if one.stated]
 
 
-def _write(path: Path, data: bytes, *, kept: bool) -> None:
-    if not kept:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+def _refuse_obstacles(folder: Path, files: Iterable[str]) -> None:
+    for path in files:
+        for place in [folder / path, *(folder / path).parents]:
+            if folder in place.parents and place.is_symlink():
+                raise RecuseError(f"{place} is a link, and init writes through none; put a file or folder in its place")
+            if folder in place.parents and place != folder / path and place.exists() and not place.is_dir():
+                raise RecuseError(f"{place} is a file, and {path} needs a folder there; move it away")
+
+
+@contextmanager
+def _all_or_nothing() -> Iterator[Callable[[Path, bytes], None]]:
+    """`write(path, data)`; where anything fails, what was written goes again, with the folders made for it."""
+    made: list[Path] = []
+
+    def write(path: Path, data: bytes) -> None:
+        for parent in reversed([parent for parent in path.parents if not parent.exists()]):
+            parent.mkdir()
+            made.append(parent)
+        made.append(path)
+        with path.open("xb") as stream:
+            stream.write(data)
+
+    try:
+        yield write
+    except BaseException as error:
+        for path in reversed(made):
+            path.rmdir() if path.is_dir() else path.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise RecuseError(f"{error.filename or made[-1]}: {error.strerror}; nothing was written") from error
+        raise
 
 
 def _summary(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 __all__ = [
     "CONFTEST",
     "EXAMPLE_TASK",
@@ -64,7 +66,7 @@ Answer with one JSON object in this form, with your own scores and reasons:
 
 def pyproject(panels: list[str]) -> str:
     """pyproject.toml of a new repository that examines these panels."""
-    listed = ", ".join(f'"{panel}"' for panel in panels)
+    listed = ", ".join(json.dumps(panel, ensure_ascii=False) for panel in panels)
     return f"""\
 {PYTEST_TABLE}
 testpaths = ["evals"]

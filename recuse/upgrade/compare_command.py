@@ -18,11 +18,12 @@ from recuse.report.canonical_form import normalised
 from recuse.report.results_model import ResultsModel
 from recuse.report.upgrade_table import UpgradeTable, upgrade_tables
 from recuse.run.run import Run
-from recuse.run.show import write_results
+from recuse.run.show import check_outputs, write_results
 from recuse.schema import RecuseError
 from recuse.schema.baseline_rows import Baseline
 from recuse.schema.results import Results
 from recuse.schema.verdict_rows import QuestionWords
+from recuse.security.files import is_results, write_output
 from recuse.security.sanitize import shortened, visible
 from recuse.suite.question_runner import Asking, Respondents
 from recuse.suite.shipped import shipped_evals
@@ -73,6 +74,7 @@ def run_compare(
     """The exit code: 0 may replace, 1 may not, 2 undecided, 3 not comparable; of two baselines 1, 2 or 3. Raises
     `RecuseError` for what cannot be read."""
     paths, names = split_arguments(given)
+    check_outputs(json, html)
     limits = Gates.load(_gates(gates), today=date.today())
     held = [read_estimates(path, limits) for path in paths]
     if any(one is not None for one in held):
@@ -121,9 +123,8 @@ def _by_baselines(
     compared = compare_baselines(known[0], known[-1], names, gates, change)
     print("\n".join(visible(line) for line in compared.lines()))
     if json:
-        json.write_text(
-            report.canonical({"headline": compared.sentence, "upgrade": compared.record()}), encoding="utf-8"
-        )
+        record = report.canonical({"headline": compared.sentence, "upgrade": compared.record()})
+        write_output(json, record, is_results)
     return compared.exit_code
 
 

@@ -222,10 +222,14 @@ def test_without_replies_nothing_is_said_of_any_and_old_pages_go(written: Path) 
 
 def test_pages_of_an_earlier_run_go(written: Path) -> None:
     old = written / "replies" / "published" / "merchant_risk" / "rubric" / "gone.html"
-    old.write_text("of a judge that is gone")
     kept = old.with_name("gpt-5.1.html")
-    files = [path.relative_to(written / "replies").as_posix() for path in old.parent.glob("*.html") if path != old]
+    old.write_bytes(kept.read_bytes())
+    theirs = old.with_name("notes.html")
+    theirs.write_text("<!doctype html><title>a page of theirs</title>")
+    ours = [path for path in old.parent.glob("*.html") if path not in (old, theirs)]
+    files = [path.relative_to(written / "replies").as_posix() for path in ours]
     account = {"pages": {"gpt-5.1": files[:1]}, "further": {}, "files": files, "prompts": "", "replies": 1, "bytes": 1}
     write_overview(ResultsModel(normalised(samples.failing())), {"published/merchant_risk/rubric": account}, written)
     assert not old.exists()
     assert kept.exists()
+    assert theirs.exists()

@@ -56,7 +56,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.replace", full)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(RecuseError, match="No space left"):
         report.write(samples.failing(), tmp_path)
     assert paths[0].read_bytes() == before
     assert sorted(p.name for p in tmp_path.iterdir()) == ["index.html", "results.json", "summary.md", "tables"]

@@ -23,6 +23,7 @@ from recuse.papers.indeterminacy.selection_study import (
 from recuse.papers.indeterminacy.simulated_ratings import Design
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
+from recuse.security.files import check_output, write_output
 
 __all__ = ["Experiment", "Finding", "Panel", "findings", "page", "run", "selection", "text"]
 
@@ -295,13 +296,18 @@ def selection(*, trials: int, seed: int, workers: int | None, html: Path | None)
     """Exit code 0. Progress goes to stderr, findings to stdout. `RecuseError` for fewer than one trial."""
     if trials < 1:
         raise RecuseError(f"--trials is 1 or more; got {trials}")
+    check_output(html, _is_ours)
     experiment = run(trials, seed=seed, workers=workers or min(2, os.cpu_count() or 1), progress=_print_progress)
     print(file=sys.stderr)
     print(text(experiment))
     if html is not None:
-        html.write_text(page(experiment), encoding="utf-8")
+        write_output(html, page(experiment), _is_ours)
         print(f"\nwrote {html}")
     return 0
+
+
+def _is_ours(text: str) -> bool:
+    return "<title>Judge selection without gold labels</title>" in text
 
 
 def _print_progress(setting: str, done: int, trials: int) -> None:

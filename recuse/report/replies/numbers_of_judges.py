@@ -13,7 +13,6 @@ from markupsafe import Markup
 
 from recuse.report import estimate_format
 from recuse.report.addresses import FOLDER, ReplyPlaces, judge_page, place_anchor, question_anchor, verdict_anchor
-from recuse.report.files import write_files
 from recuse.report.gated_number import Number
 from recuse.report.lexicon import plain_name
 from recuse.report.page import environment
@@ -21,6 +20,7 @@ from recuse.report.results_model import Panel, ResultsModel
 from recuse.report.style import style_hash
 from recuse.schema.results import RepliesRow
 from recuse.schema.vocabulary import SHOWN
+from recuse.security.files import is_page, refuse_links, write_files
 
 __all__ = ["small_page", "write_overview"]
 
@@ -53,14 +53,15 @@ class Line:
 
 
 def write_overview(view: ResultsModel, written: Mapping[str, RepliesRow], reports: Path) -> list[Path]:
-    """Write the index and a page per judge, and delete the pages that no cassette of this run stands behind. Nothing is
+    """Write the index and a page per judge, and delete our pages that no cassette of this run stands behind. Nothing is
     written, and an old folder goes, where no replies were."""
     folder, places = reports / FOLDER, ReplyPlaces(written, "../../")
     texts = _texts(view, places, written) if places else {}
-    paths = write_files(folder, texts) if texts else []
+    paths = write_files(reports, {f"{FOLDER}/{name}": text for name, text in texts.items()})
     kept = {folder / name for account in written.values() if account for name in account["files"]} | set(paths)
     for path in sorted(folder.rglob("*.html")) if folder.is_dir() else ():
-        if path not in kept:
+        refuse_links(reports, path)
+        if path not in kept and is_page(path.read_text(encoding="utf-8", errors="replace")):
             path.unlink(missing_ok=True)
     return paths
 

@@ -16,12 +16,12 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from recuse.report.addresses import PROMPTS, page_name, place_anchor
-from recuse.report.files import write_files
 from recuse.report.lexicon import plain_name
 from recuse.report.replies.numbers_of_judges import small_page
 from recuse.schema import Call, Exchange, Prompt, Transcript, prompt_id, reply_id
 from recuse.schema.number_text import count
 from recuse.schema.results import RepliesRow
+from recuse.security.files import write_files
 from recuse.security.redaction import without_keys
 from recuse.security.sanitize import shortened, visible
 
@@ -84,8 +84,8 @@ def write_transcript(transcript: Transcript, folder: Path) -> RepliesRow:
             texts[names[part]] = _replies_page(transcript, judge, some, prompts, names, part, list(by_judge), len(mine))
         pages[judge] = ["/".join([*place, name]) for name in names]
         further[judge] = {reply_id(e.call): part for part, some in enumerate(parts[1:], 1) for e in some}
-    write_files(folder.joinpath(*place), texts)
     files = ["/".join([*place, name]) for name in texts]
+    write_files(folder.parent, {"/".join([folder.name, *place, name]): text for name, text in texts.items()})
     return {
         "pages": pages, "further": further, "files": files, "prompts": files[0] if prompts else "",
         "replies": len(transcript.exchanges), "bytes": sum(len(text.encode()) for text in texts.values()),

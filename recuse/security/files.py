@@ -1,0 +1,95 @@
+"""Writing files: whole or not at all, through no link that somebody left there, and over nothing that is not ours."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from recuse.schema import RecuseError
+
+HEAD = 1000
+_PAGE = "Content-Security-Policy"
+
+
+def write_files(folder: Path, texts: Mapping[str, str]) -> list[Path]:
+    """Write each text to folder/name, which may name a folder in it, where it does not stand there already; returns the
+    paths in order. `RecuseError` where it cannot be written, or a folder below `folder` is a link."""
+    return [_write_below(folder, name, text) for name, text in texts.items()]
+
+
+def refuse_links(folder: Path, path: Path) -> None:
+    """Raises `RecuseError` where a folder between `folder` and `path` is a link: a pull request may bring one, and
+    what it leads to is somebody's."""
+    for link in [parent for parent in path.parents if folder in parent.parents and parent.is_symlink()]:
+        raise RecuseError(f"{link} is a link, and reports are not written through one; remove it")
+
+
+def _write_below(folder: Path, name: str, text: str) -> Path:
+    path, data = folder / name, text.encode()
+    refuse_links(folder, path)
+    if path.is_file() and not path.is_symlink() and path.stat().st_size == len(data) and path.read_bytes() == data:
+        return path
+    _put(path, data, folders=True)
+    return path
+
+
+def check_output(path: Path | None, is_ours: Callable[[str], bool]) -> None:
+    """Before any work: raises `RecuseError` unless the file that an option names can be written, because nothing is
+    there, or what is there was written by the same option (`is_ours` of its text)."""
+    if path is None:
+        return
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        raise RecuseError(f"{path} is {'a link' if path.is_symlink() else 'no file'}; name a file to write")
+    if not path.parent.is_dir():
+        raise RecuseError(f"{path} cannot be written: there is no folder {path.parent}; make it first")
+    if path.is_file() and path.stat().st_size and not is_ours(path.read_text(encoding="utf-8-sig", errors="replace")):
+        raise RecuseError(f"{path} is there already and was not written by this option; name another file, or move it")
+
+
+def write_output(path: Path, text: str, is_ours: Callable[[str], bool], encoding: str = "utf-8") -> None:
+    """Write what `check_output` allows."""
+    check_output(path, is_ours)
+    _put(path, text.encode(encoding))
+
+
+def _put(path: Path, data: bytes, *, folders: bool = False) -> None:
+    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        if folders:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        draft.unlink(missing_ok=True)
+        draft.write_bytes(data)
+        os.replace(draft, path)
+    except OSError as error:
+        raise RecuseError(f"{path} cannot be written: {error.strerror}; free its place, or write elsewhere") from None
+    finally:
+        if draft.parent.is_dir():
+            draft.unlink(missing_ok=True)
+
+
+def is_page(text: str) -> bool:
+    """Whether a page is one of ours: each says first that it runs no script."""
+    return _PAGE in text[:HEAD] and text.lstrip().lower().startswith("<!doctype html")
+
+
+def is_json_with(*keys: str) -> Callable[[str], bool]:
+    """A test whether a text is a JSON object that has all these keys."""
+
+    def test(text: str) -> bool:
+        try:
+            known = json.loads(text)
+        except ValueError:
+            return False
+        return isinstance(known, dict) and known.keys() >= set(keys)
+
+    return test
+
+
+def begins_with(line: str) -> Callable[[str], bool]:
+    """A test whether this is the first line of a text: the names of a table's columns."""
+    return lambda text: text.partition("\n")[0].strip() == line.strip()
+
+
+is_results = is_json_with("headline")
