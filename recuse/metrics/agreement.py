@@ -34,6 +34,7 @@ from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.scale import Numeric, Ordinal, Scale
 from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.schema.arrays import Floats, Mask
+from recuse.schema.details import PairsDetail
 from recuse.statistics import agreement as of_raters
 from recuse.statistics.agreement.coefficient import Coefficient
 from recuse.statistics.agreement.krippendorff import Level, alpha_of_products, alpha_of_tables
@@ -45,6 +46,9 @@ __all__ = ["COEFFICIENTS", "coefficient", "counted", "every_coefficient", "passe
 Compute = Callable[[Answers, int, str], Estimate]
 Build = Callable[[Floats, Floats], Coefficient]
 Needs = Literal["any", "options", "pass or fail", "numbers"]
+
+GRAIN = 60
+"""Steps of the scale that a picture of judge against people tells apart."""
 
 FITS: dict[Needs, Callable[[Scale], bool]] = {
     "any": lambda scale: True,
@@ -190,11 +194,26 @@ def _of_means(build: Build, *, scaled: bool = False) -> Compute:
     def compute(answers: Answers, judge: int, metric: str) -> Estimate:
         mine, people = answers.judge_means[judge], answers.people_mean
         more: dict[str, Any] = {"unit": answers.scale.unit, "span": answers.scale.span} if scaled else {}
+        if metric == "mean_error":
+            more["detail"] = _text_by_text(answers, judge)
         return estimate_of(
             metric, answers, judge, lambda used: build(mine[used], people[used]), method=JACKKNIFE, **more
         )
 
     return compute
+
+
+def _text_by_text(answers: Answers, judge: int) -> PairsDetail:
+    """For the picture of judge against people: (people's mean, the judge's, texts), to a `GRAIN`th of the range."""
+    used = both_rated(answers, judge)
+    values = np.column_stack([answers.people_mean, answers.judge_means[judge]])[used]
+    if not len(values):
+        return {}
+    low, high = answers.scale.ends if np.isfinite(answers.scale.span) else (values.min(), values.max())
+    grain = (high - low) / GRAIN or 1.0
+    places, counts = np.unique(np.round((values - low) / grain), axis=0, return_counts=True)
+    dots = zip(places * grain + low, counts, strict=True)
+    return {"pairs": [[number(x), number(y), int(n)] for (x, y), n in dots], "ends": [number(low), number(high)]}
 
 
 def _icc(answers: Answers, judge: int, metric: str) -> Estimate:
@@ -335,7 +354,8 @@ _row(
 )  # fmt: skip
 _row(
     "mean_error", "mean error against people", "numbers", _of_means(of_raters.mean_error, scaled=True),
-    "Mean over texts of the judge's mean less people's mean, in the scale's unit.",
+    "Mean over texts of the judge's mean less people's mean, in the scale's unit. Detail `pairs`: people's mean, the "
+    "judge's, and how many texts, to a sixtieth of the scale.",
     signed=True, rank=340, above="is generous|are generous", below="is strict|are strict",
     reading="Mean of judge minus people over texts: above 0 it gives more than people.",
 )  # fmt: skip

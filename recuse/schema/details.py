@@ -166,6 +166,13 @@ class Distance(TypedDict, total=False):
     first: float | None
 
 
+class PairsDetail(TypedDict, total=False):
+    """Judge against people: (people's mean, the judge's mean, how many texts), and the ends of the scale."""
+
+    pairs: list[list[float | None]]
+    ends: list[float | None]
+
+
 class PeopleDetail(TypedDict, total=False):
     """Agreement with people: a judge's own, and that of people with one another; person by person; what may be left to
     it at `bound` errors; the commonest answer; a mean as people would rate, with the labels there are and those that

@@ -24,6 +24,7 @@ from recuse.report.figures.plain_table import (
     number_cell,
     signed_cell,
 )
+from recuse.report.figures.scatters import Scatters, scatters
 
 __all__ = [
     "Bars",
@@ -34,6 +35,7 @@ __all__ = [
     "HeatMap",
     "HeatMaps",
     "Ladders",
+    "Scatters",
     "Slopes",
     "Table",
     "bars",
@@ -48,6 +50,7 @@ __all__ = [
     "matrices",
     "number_cell",
     "ranking_maps",
+    "scatters",
     "signed_cell",
     "slopes",
 ]

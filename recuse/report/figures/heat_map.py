@@ -27,6 +27,8 @@ MOST_CELLS = 400
 """Matrices beyond this size are drawn once; their variants stay in results.json."""
 
 CORNER = "judge ↓ target →"
+OWN = "its own work"
+"""What an outlined cell is of, where a drawing says nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,7 @@ class HeatMap:
     key: Key
     dense: bool
     corner: str = CORNER
+    outlined: str = OWN
 
     @property
     def low(self) -> str:
@@ -131,6 +134,7 @@ def magnitude_maps(
     least: str = "0",
     most: str = "largest",
     corner: str = CORNER,
+    outlined: str = OWN,
 ) -> HeatMaps:
     """Matrices of sizes (SDs, counts, shares), shaded from zero to the largest."""
     values = [v for _, m in matrices for v in _values(m)]
@@ -144,7 +148,7 @@ def magnitude_maps(
         return fixed(value, 0 if whole else 2)
 
     key = (least, ",m2,m4,m6,m9", most)
-    return HeatMaps([_heat_map(c, m, label, shade, key, write, corner) for c, m in matrices])
+    return HeatMaps([_heat_map(c, m, label, shade, key, write, corner, outlined) for c, m in matrices])
 
 
 # --------------------------------------------------------------------------- the matrices of a question
@@ -201,6 +205,7 @@ def _heat_map(
     key: Key,
     write: Callable[[Any], str],
     corner: str = CORNER,
+    outlined: str = OWN,
 ) -> HeatMap:
     own = {(str(r), str(c)) for r, c in matrix.get("own") or ()}
     dense = len(matrix["columns"]) >= MANY_COLUMNS
@@ -211,7 +216,7 @@ def _heat_map(
             for j, (column, value) in enumerate(zip(matrix["columns"], row, strict=True))
         ]
         rows.append((label(name), cells))
-    return HeatMap(caption, [label(c) for c in matrix["columns"]], rows, key, dense, corner)
+    return HeatMap(caption, [label(c) for c in matrix["columns"]], rows, key, dense, corner, outlined)
 
 
 def _cell(

@@ -11,18 +11,21 @@ from recuse.report.figures import (
     DetailTable,
     Forest,
     HeatMaps,
+    Scatters,
     Table,
     bars,
     cross_table,
     detail_cell,
     deviation_maps,
+    magnitude_maps,
     main_and_rest,
     matrices,
+    scatters,
 )
 from recuse.report.gated_number import Number
 from recuse.report.questions.true_order import chance
 from recuse.report.results_model import Group
-from recuse.schema.details import Distance, PeopleDetail
+from recuse.schema.details import Distance, Matrix, MatrixDetail, PairsDetail, PeopleDetail
 from recuse.schema.number_text import MISSING, fixed, is_number
 from recuse.schema.vocabulary import FAIL, PASS, UNDECIDED
 
@@ -64,6 +67,24 @@ def _beyond_chance(group: Group) -> Bars | None:
                 (f"people among themselves, same {n.estimate.get('n')} texts", max(people, 0.0), fixed(people), "", ""),
             ]
     return bars(rows, caption="Agreement beyond chance", value_name="1 is full agreement", full=1.0)
+
+
+def _confusions(group: Group) -> HeatMaps:
+    """How often each answer of the judge meets each of people's; a text that several rated is shared out."""
+    captioned: list[tuple[str, Matrix]] = []
+    for n in group.of("confusion"):
+        counts = n.detail_as(MatrixDetail)
+        options = counts["rows"]
+        whole = [[None if v is None else float(round(v)) for v in row] for row in counts["values"]]
+        table: Matrix = {"rows": options, "columns": options, "values": whole, "own": [[one, one] for one in options]}
+        captioned.append((_named(group, n), table))
+    corner = "judge says ↓ people say →"
+    return magnitude_maps(captioned, str, least="0 texts", most="most", corner=corner, outlined="the same answer")
+
+
+def _text_by_text(group: Group) -> Scatters | None:
+    numbers = [n for n in group.of("mean_error") if n.detail_as(PairsDetail).get("pairs")]
+    return scatters(numbers, lambda n: _named(group, n), caption="Text by text: people's mean, and the judge's")
 
 
 def _winning(group: Group) -> Table:
@@ -145,6 +166,8 @@ agreement_with_people = Drawing(
     reading=_beyond_chance_in_words,
     figures=(
         _beyond_chance,
+        _confusions,
+        _text_by_text,
         Forest("human_ceiling", "Agreement with people less people's own, on the same texts",
                "agreement with people less people's own", signed=True),
         Forest("advantage_over_person", "Alternative annotator test: the judge against each person",
