@@ -6,7 +6,7 @@ import difflib
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from recuse.cassettes.record_format import Recorded
@@ -69,6 +69,10 @@ class Coverage:
         parts += [f"{len(self.missing):,} answers are not recorded"] if self.missing else []
         parts += [f"{len(self.damaged)} cassettes are damaged"] if self.damaged else []
         return "; ".join(parts)
+
+    def without_texts(self) -> Coverage:
+        """The same without the words of prompts."""
+        return replace(self, stale=tuple(replace(one, explanation="") for one in self.stale))
 
     def text(self, limit: int = 12) -> str:
         """Readable summary by judge and protocol; at most `limit` lines per kind."""

@@ -77,7 +77,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("recuse_panels", "panels examined when --panel is not given", type="args", default=[])
     parser.addini("recuse_drawings", "modules of your own that draw questions, by dotted name", type="args", default=[])
     parser.addini(
-        "recuse_replies", "write every reply and prompt as pages beside the report", type="bool", default=True
+        "recuse_texts", "whether prompts and replies stand in the report and beside it", type="bool", default=True
     )
     parser.addini("recuse_gates", "file with limits and accepted faults", default="evals/gates.toml")
 
@@ -142,7 +142,8 @@ def open_suite(config: pytest.Config) -> Suite:
             distributed=is_worker(config) or bool(getattr(config.option, "numprocesses", None)),
             shared=shared_folder,
             baseline=baseline_path(config),
-            keep=partial(_write_replies, config.rootpath / REPORTS) if config.getini("recuse_replies") else None,
+            keep=partial(_write_replies, config.rootpath / REPORTS) if config.getini("recuse_texts") else None,
+            texts=config.getini("recuse_texts"),
         )
     return config.stash[_suite]
 

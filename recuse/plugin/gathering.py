@@ -170,7 +170,12 @@ def _changed_in_place(suite: Suite, base: str | None) -> list[InPlaceRow]:
         return []
     from recuse.upgrade.in_place import changed_in_place
 
-    return [change.record() for change in changed_in_place(suite.selection.root, suite.selection, base)]
+    rows = [change.record() for change in changed_in_place(suite.selection.root, suite.selection, base)]
+    if not suite.recordings.texts:
+        for row in rows:
+            if row["kind"] in ("prompt", "rubric", "scale"):
+                row["was"] = row["is"] = "not shown: recuse_texts = false"
+    return rows
 
 
 def _chosen_tests(session: pytest.Session) -> str:

@@ -34,7 +34,8 @@ Keep = Callable[[Transcript], RepliesRow]
 class Recordings:
     """`models`: where weights of local models are kept. `yes`: record even above the panel's budget. `distributed`:
     this is one of several processes, so nothing is recorded. `batch`: what is missing is handed in as files. `keep`: is
-    given every call as it went, and what it returns joins the account."""
+    given every call as it went, and what it returns joins the account. `texts`: whether records and messages quote
+    prompts and replies."""
 
     selection: Selection
     mode: Mode = "replay"
@@ -43,6 +44,7 @@ class Recordings:
     distributed: bool = False
     batch: bool = False
     keep: Keep | None = None
+    texts: bool = True
     _libraries: dict[str, Library] = field(default_factory=dict)
     _unrecorded: dict[str, RecuseError] = field(default_factory=dict)  # panel -> why its recording ended early
     # the calls whose replies give remarks as well
@@ -66,7 +68,8 @@ class Recordings:
         left_out, shown = _not_recorded(coverage), self.selection.shown
         if not coverage.complete and (not shown or left_out & shown or coverage.damaged or not left_out):
             because = f"{elicitation} cannot be replayed: {coverage.cause}."
-            raise MissingInteractionError(f"{because}\n{coverage.text()}\nRecord: {library.command}")
+            details = (coverage if self.texts else coverage.without_texts()).text()
+            raise MissingInteractionError(f"{because}\n{details}\nRecord: {library.command}")
         if left_out:  # nobody asked for a verdict on them, so they may be missing from the reference, and it is said
             plan = plan.without(left_out)
             chain = Chain(plan)
@@ -75,7 +78,7 @@ class Recordings:
         elicited = read_replies(plan, library.replay(chain.final_calls), chain, exchanges)
         if any(hasattr(chain.how, kind) for kind in REMARKS):
             self._judging[elicitation] = chain.final_calls
-        account = _account(chain, library, elicited, left_out)
+        account = _account(chain, library, elicited, left_out) | {"excerpts": elicited.excerpts if self.texts else []}
         if self.keep is not None:
             account["replies"] = self.keep(_transcript(elicitation, panel, exchanges or []))
         return elicited, account | {"source": digests(plan, headers(panel, plan, chain.calls))}
@@ -163,7 +166,6 @@ def _account(chain: Chain, library: Library, elicited: Elicited, left_out: Itera
         "unused_lines": [line.strip() for line in unused_lines(unused)],
         "left_out": sorted(left_out),
         "usage": elicited.usage,
-        "excerpts": elicited.excerpts,
     }
 
 

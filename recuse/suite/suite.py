@@ -72,12 +72,16 @@ class Suite:
         ratings: Sequence[str] = (),
         baseline: Path | None = None,
         keep: Keep | None = None,
+        texts: bool = True,
     ) -> Self:
         """From the options of the command line; `RecuseError` for any that is wrong. `baseline`: what gates are
-        compared with, if it is there; `keep`: what becomes of the replies beside the ratings."""
+        compared with, if it is there; `keep`: what becomes of the replies beside the ratings; `texts`: whether
+        records and messages quote prompts and replies."""
         selection = Selection.load(root, panels, ratings, judges)
         mode, batch = RECORD_MODES[record], record == "batch"
-        recordings = Recordings(selection, mode, models, yes=yes, distributed=distributed, batch=batch, keep=keep)
+        recordings = Recordings(
+            selection, mode, models, yes=yes, distributed=distributed, batch=batch, keep=keep, texts=texts
+        )
         loaded = Gates.load(gates, today=date.today())
         if baseline is not None and baseline.is_file():
             with suppress(BaselineError):  # told once, when all is done

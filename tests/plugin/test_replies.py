@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from recuse.upgrade.in_place import JudgeChange
 
 pytest_plugins = ["pytester"]
 
@@ -38,14 +41,42 @@ def test_a_quoted_reply_has_an_address(repo) -> None:
     assert f"replies/mini/essays/rubric/bob.html#{quoted['reply']}" in index
 
 
-def test_a_judge_that_was_not_read_leaves_no_page(repo) -> None:
-    repo.run()
-    kept = pages(repo.root)
-    assert "mini/~judges/bob.html" in kept
-    repo.run("-o", "recuse_replies=false")
+TEXTS = ("Score this essay by", "Grade this essay by", "Short and plain", "Long and winding", "So it is.")
+"""What prompts, judged texts and replies of the repository say."""
+HIDDEN = ("-o", "recuse_texts=false")
+
+
+def texts_in(run: Any, folder: Path) -> set[str]:
+    """Which of these stand in anything that the run printed, or that stands in the folder of reports."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    assert {"results.json", "summary.md", "index.html", "replies.csv"} <= {path.name for path in files}
+    written = "".join(path.read_text(encoding="utf-8") for path in files)
+    return {text for text in TEXTS if text in written + run.text}
+
+
+@pytest.mark.parametrize("options", [[], pytest.param(["-n", "2"], marks=pytest.mark.slow("whole runs"))])
+def test_one_switch_keeps_prompts_and_replies_out_of_everything(repo, options) -> None:
+    """Out of results, page, tables, summary and terminal, and what an earlier run wrote of them goes."""
+    assert texts_in(repo.run("--update-baseline", *options), repo / "reports") == {TEXTS[0], *TEXTS[2:]}
+    assert texts_in(repo.run(*HIDDEN, *options), repo / "reports") == set()
     assert pages(repo.root) == {}
 
 
-def test_results_do_not_depend_on_them(repo) -> None:
-    first = repo.run().results
-    assert json.dumps(repo.run("-o", "recuse_replies=false").results) == json.dumps(first)
+def test_a_changed_prompt_is_not_quoted_where_texts_stay_hidden(repo, monkeypatch) -> None:
+    """The message of a recording that a changed prompt made stale, and a judge that changed in place."""
+    lines = ("- Score this essay by", "+ Grade this essay by")
+    changed = JudgeChange("bob", "mini", "prompt", *lines, "decide", "changed")
+    monkeypatch.setattr("recuse.upgrade.in_place.changed_in_place", lambda *_: [changed])
+    prompt = repo / "fixtures" / "tasks" / "essays" / "prompts" / "rubric.user.j2"
+    prompt.write_text(prompt.read_text().replace("Score", "Grade"))
+    assert {"Score this essay by", "Grade this essay by"} <= texts_in(repo.run(), repo / "reports")
+    run = repo.run(*HIDDEN)
+    assert texts_in(run, repo / "reports") == set()
+    assert "the prompt changed" in run.words
+    assert [row["is"] for row in run.results["in_place"]] == ["not shown: recuse_texts = false"]
+
+
+def test_numbers_do_not_depend_on_them(repo) -> None:
+    first, hidden = repo.run().results, repo.run(*HIDDEN).results
+    assert first["excerpts"]
+    assert json.dumps(hidden) == json.dumps({**first, "excerpts": []})
