@@ -96,6 +96,18 @@ def jackknife_of(y: np.ndarray, design: np.ndarray, groups: np.ndarray) -> tuple
 
 
 @pytest.fixture(scope="session")
+def commit() -> Callable[[Path], None]:
+    """commit(folder): all of it, on the branch main of a git repository there, which is made if need be."""
+
+    def all_of(folder: Path) -> None:
+        about = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"]
+        for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "all"]):
+            subprocess.run(["git", *about, *words], cwd=folder, check=True, capture_output=True)
+
+    return all_of
+
+
+@pytest.fixture(scope="session")
 def jackknife() -> Callable[..., tuple[float, float]]:
     return jackknife_of
 

@@ -157,7 +157,7 @@ def objections(comparison: Comparison) -> list[str]:
         for v in comparison["vanished"]
         if v["kind"] == "verdict"
     ]
-    limits = [str(row["sentence"]) for row in comparison["limits"]]
+    limits = [str(row["sentence"]) for row in comparison["limits"] if row["change"] != "narrowed"]
     return [*changed, *limits, *comparison["removed"], *lost]
 
 

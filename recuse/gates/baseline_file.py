@@ -70,10 +70,11 @@ def examined(results: Results) -> Examined:
     return {"tests": tests, "judges": {panel: sorted(names) for panel, names in sorted(judges.items())}, "uses": uses}
 
 
-def load(path: Path) -> Baseline:
-    """The baseline at `path`, checked. Raises `BaselineError` where it is missing, damaged or of another schema."""
+def load(path: Path, text: str | None = None) -> Baseline:
+    """The baseline at `path`, or the `text` that stood there at another commit, checked. Raises `BaselineError` where
+    it is missing, damaged or of another schema."""
     try:
-        baseline = json.loads(path.read_text(encoding="utf-8"))
+        baseline = json.loads(path.read_text(encoding="utf-8") if text is None else text)
     except FileNotFoundError:
         raise BaselineError(f"there is no baseline at {path}: {UPDATE}") from None
     except UnicodeDecodeError as error:

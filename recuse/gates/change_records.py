@@ -12,7 +12,7 @@ from typing import Literal
 from recuse.gates.enumeration import counted, listed
 from recuse.gates.records import Change
 from recuse.schema.baseline_rows import Comparison, LimitChangeRow
-from recuse.schema.results import EndRow, InPlaceRow, Results, UpgradeVerdictRow
+from recuse.schema.results import ChangedRow, EndRow, InPlaceRow, Results, UpgradeVerdictRow
 from recuse.schema.vocabulary import NOT_MEASURED, UNDECIDED, printed
 
 __all__ = ["changes_of"]
@@ -22,10 +22,12 @@ def changes_of(results: Results) -> list[Change]:
     """Every change in assembled results, as results.json holds them before its decision."""
     labels = {v["gate"]: v.get("label") or v["gate"].replace("_", " ") for v in results["verdicts"]}
     baseline = results.get("baseline")
-    compared = list(baseline.get("objections") or ()) if baseline else []
+    compared = [row["cause"] for row in results.get("changed") or ()]
+    compared += list(baseline.get("objections") or ()) if baseline else []
     return [
         *map(_upgrade, results["upgrades"]),
         *map(_in_place, results.get("in_place") or ()),
+        *(_changed(row, baseline, labels) for row in results.get("changed") or ()),
         *_expired(results.get("ends") or ()),
         *_of_run([fault for fault in results["objections"] if fault not in compared]),
         *(_against_baseline(baseline, labels) if baseline else ()),
@@ -56,6 +58,21 @@ def _in_place(change: InPlaceRow) -> Change:
     }  # fmt: skip
     step = next(iter(change["steps"]), "") or "declare it (replaces = ...) and record both"
     return Change("in place", f"{change['was']} -> {change['is']}", words[change["word"]], change["cause"], step)
+
+
+def _changed(row: ChangedRow, baseline: Comparison | None, labels: Mapping[str, str]) -> Change:
+    """ "people.csv is changed; with it gemini passes human offset": what a change brings, and who profits."""
+    better = [
+        one for one in (baseline["outcomes"] if baseline else ())
+        if one["after"] == "pass" and row["place"].items() <= one["subject"].items()
+    ]  # fmt: skip
+    names = list(dict.fromkeys(one["subject"].get("judge", "the panel") for one in better))
+    profit = ""
+    if names and row["kind"] == "yardstick" and row["word"] == "decide":
+        profit = f"; with it {listed(names, 2)} {'pass' if names[1:] else 'passes'} {_label(better[0]['what'], labels)}"
+    step = row.get("next") or ("" if row["word"] == "merge" else "read it, and merge it if it is meant")
+    order = {"base": 9, "recording": 1}.get(row["kind"], 2 if profit else 3)
+    return Change(row["kind"], row["what"], row["word"], row["cause"] + profit, step, order)
 
 
 def _instead(upgrade: UpgradeVerdictRow) -> str:
@@ -99,10 +116,11 @@ def _limit(row: LimitChangeRow, labels: Mapping[str, str]) -> Change:
     worse = [one for one in row["otherwise"] if one["outcome"] != "pass"]
     fails = [one for one in worse if one["outcome"] == "fail"] or worse
     names = list(dict.fromkeys(str(one["subject"].get("judge", "the panel")) for one in fails))
+    word: Literal["merge", "decide"] = "merge" if row["change"] == "narrowed" else "decide"
     would = f"; without that {listed(names, 2)} {_verb(fails[0]['outcome'], names)}" if names else ""
     return Change(
-        "limit", about, "decide", f"{about} {row['change']}{would}",
-        'restore it, or accept it: pytest evals/ --update-baseline --because "..."',
+        "limit", about, word, f"{about} {row['change']}{would}",
+        'restore it, or accept it: pytest evals/ --update-baseline --because "..."' if word == "decide" else "",
         int(not names or (row["key"], row["change"]) == ("accepted fault", "removed")),  # that loosens nothing
     )  # fmt: skip
 

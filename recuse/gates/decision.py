@@ -170,6 +170,8 @@ def decide(evidence: Evidence) -> Decision:
 
 
 CHANGE_ORDER = ("do not merge", "decide", "merge")
+EVEN_OF_A_PART = ("upgrade", "in place", "yardstick", "recording", "limit")
+"""Changes that a part of the suite shows as well."""
 
 
 # --------------------------------------------------------------------------- judges
@@ -309,17 +311,20 @@ def _words(
     if plan.unfinished:
         yield "no decision", unfinished_cause(plan.unfinished), "mend it or record what is missing, and run again"
     for change in changes:
-        if change.word == "decide" and change.kind in ("upgrade", "in place"):  # what a part of the suite shows as well
+        if change.word == "decide" and change.kind in EVEN_OF_A_PART:
             yield "decide", change.cause, change.next
     if plan.part or not plan.whole:
         yield "no decision", plan.part or "only part of the questions was asked", "run all of evals/"
     for change in changes:
-        if change.word == "decide":
+        if change.word == "decide" and change.kind != "base":
             yield "decide", change.cause, change.next
     if doubtful := _doubtful(judges):
         yield "decide", *_first(doubtful)
     if red := [v for v in evidence.verdicts if not v.green]:
         yield "decide", f"{(first := min(red, key=_furthest)).label} is {first.outcome}", ""
+    for change in changes:
+        if change.kind == "base":
+            yield "no decision", change.cause, change.next
     if not judges and not changes:
         yield "no decision", "nothing was to be decided", ""
     for change in changes:

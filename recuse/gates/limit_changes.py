@@ -8,19 +8,24 @@ with what today's estimates would come to under the gates of the baseline.
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
+from pathlib import Path
 from typing import Any, cast
 
 from recuse.gates.gate_set import Gates
 from recuse.gates.gate_tables import AcceptedFault, Gate, RunTable
 from recuse.gates.limits import Limit
 from recuse.gates.uses import UseTable
-from recuse.schema.baseline_rows import Baseline, LimitChangeRow, StatedAcceptance, StatedGate, StatedGates, WhereLimit
+from recuse.git.commits import BaseCommit
+from recuse.schema import RecuseError
+from recuse.schema.baseline_rows import LimitChangeRow, StatedAcceptance, StatedGate, StatedGates, WhereLimit
 from recuse.schema.verdict_rows import AcceptedRow, VerdictRow
 from recuse.schema.vocabulary import printed
 
-__all__ = ["as_stated", "limit_changes", "stated", "with_former"]
+__all__ = ["as_stated", "gates_at", "limit_changes", "stated", "with_former"]
 
 
 WORDS = {"reason", "label", "because", "question"}
@@ -50,9 +55,22 @@ def as_stated(stated: StatedGates, now: Gates) -> Gates:
     )
 
 
-def with_former(now: Gates, baseline: Baseline) -> Gates:
-    """The gates with those of a baseline beside them, if they decide anything otherwise."""
-    return now if stated(now) == baseline["gates"] else replace(now, former=as_stated(baseline["gates"], now))
+def with_former(now: Gates, before: StatedGates) -> Gates:
+    """The gates with those of before beside them, if they decide anything otherwise."""
+    return now if stated(now) == before else replace(now, former=as_stated(before, now))
+
+
+def gates_at(commit: BaseCommit, path: str, today: date) -> Gates | None:
+    """The gates file of a commit; None where there was none, or today's Recuse cannot read it."""
+    if (text := commit.text(path)) is None:
+        return None
+    with tempfile.TemporaryDirectory(prefix="recuse-base-") as folder:
+        file = Path(folder) / Path(path).name
+        file.write_text(text, encoding="utf-8")
+        try:
+            return Gates.load(file, today)
+        except RecuseError:
+            return None
 
 
 def limit_changes(before: StatedGates, now: Gates, verdicts: Iterable[VerdictRow] = ()) -> list[LimitChangeRow]:

@@ -124,7 +124,7 @@ class Change:
     """What a pull request changes: an upgrade, a judge changed in place, a limit or a result against the baseline, a
     fault of the run. `word` is what it asks for by itself; `order`: the lowest is told first."""
 
-    kind: Literal["upgrade", "in place", "limit", "value", "gone", "expired", "run"]
+    kind: Literal["upgrade", "in place", "limit", "yardstick", "recording", "base", "value", "gone", "expired", "run"]
     what: str
     word: Literal["merge", "decide", "do not merge"]
     cause: str
@@ -148,7 +148,7 @@ def decoded(results: Results, changes: Sequence[Change] = ()) -> Evidence:
     measures = results.get("measures") or {}
     verdicts = tuple(_verdict(record, measures) for record in results["verdicts"])
     figures = tuple(_figure(r["subject"], r["estimate"], measures) for r in results["measurements"])
-    return Evidence(_plan(results, verdicts), verdicts, figures, tuple(changes), _unchanged(results.get("baseline")))
+    return Evidence(_plan(results, verdicts), verdicts, figures, tuple(changes), is_unchanged(results.get("baseline")))
 
 
 def _figure(subject: Mapping[str, str], estimate: EstimateRow, measures: Mapping[str, MeasureRow]) -> Figure:
@@ -206,6 +206,7 @@ def _plan(results: Results, verdicts: Iterable[VerdictRecord]) -> Plan:
     )
 
 
-def _unchanged(baseline: Comparison | None) -> bool:
+def is_unchanged(baseline: Comparison | None) -> bool:
+    """Whether there is a baseline, and nothing differs from it."""
     kinds = ("named", "outcomes", "limits", "removed", "sources", "moved", "appeared", "vanished")
     return baseline is not None and not any(baseline.get(name) for name in kinds)

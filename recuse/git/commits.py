@@ -19,7 +19,7 @@ from recuse.schema import RecuseError
 if TYPE_CHECKING:
     from recuse.schema.results import Known
 
-__all__ = ["BaseCommit", "base_commit", "commit_of", "identity_of"]
+__all__ = ["BaseCommit", "Unreadable", "base_commit", "commit_of", "identity_of"]
 
 PATIENCE_S = 60
 DEFAULT_BRANCHES = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
@@ -28,10 +28,12 @@ DEFAULT_BRANCHES = ("origin/HEAD", "origin/main", "origin/master", "main", "mast
 
 @dataclass(frozen=True, slots=True)
 class BaseCommit:
-    """`name`: the commit; `root`: a folder of the working tree, to which paths are relative."""
+    """`name`: the commit; `root`: a folder of the working tree, to which paths are relative; `given`: whether whoever
+    runs named it, as continuous integration does."""
 
     root: Path
     name: str
+    given: bool = False
 
     def files(self, *folders: str) -> list[str]:
         """Paths of the regular files below these folders and files, as they were."""
@@ -48,6 +50,16 @@ class BaseCommit:
             return None if content is None else content.decode("utf-8")
         except UnicodeDecodeError:
             return None
+
+    def differing(self) -> dict[str, str]:
+        """Path -> "A", "M" or "D" of every file below `root` that is not what it was, those that git does not know yet
+        among them."""
+        listed = _git(self.root, "diff", "--name-status", "--no-renames", "--relative", "-z", self.name, "--", ".")
+        words = (listed or b"").decode("utf-8", "surrogateescape").split("\0")[:-1]
+        there = {path: "A" if kind == "A" else "D" if kind == "D" else "M"
+                 for kind, path in zip(words[::2], words[1::2], strict=True)}  # fmt: skip
+        new = _git(self.root, "ls-files", "--others", "--exclude-standard", "-z") or b""
+        return there | dict.fromkeys(filter(None, new.decode("utf-8", "surrogateescape").split("\0")), "A")
 
     def copy(self, paths: Iterable[str], folder: Path) -> None:
         """Write these files below `folder`, under the same paths."""
@@ -77,9 +89,17 @@ class BaseCommit:
             at += size + 1
 
 
-def base_commit(root: Path, wanted: str | None = None) -> BaseCommit | None:
-    """`wanted`, else where this branch left the default branch: on that branch itself the commit that is checked out.
-    None where there is no git or no commit; `RecuseError` for a `wanted` that is no commit."""
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """There is no commit to compare with: `why`, and what to do about it."""
+
+    why: str
+    remedy: str
+
+
+def base_commit(root: Path, wanted: str | None = None) -> BaseCommit | Unreadable:
+    """Where this branch left `wanted`, else the default branch: on that branch itself the commit that is checked out.
+    A `wanted` without shared history (a checkout of depth 1) is the base itself; `RecuseError` for no commit."""
     if wanted:
         known = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{wanted}^{{commit}}")
         if not known:
@@ -87,13 +107,21 @@ def base_commit(root: Path, wanted: str | None = None) -> BaseCommit | None:
                 f"--base {wanted}: git knows no such commit in {root}; give a branch, tag or commit, and fetch it "
                 "first (a checkout of depth 1 has no history)"
             )
-        return BaseCommit(root, known.decode().strip())
+        commit = known.decode().strip()
+        shared_with_it = _git(root, "merge-base", "HEAD", commit) or commit.encode()
+        return BaseCommit(root, shared_with_it.decode().strip(), given=True)
     if not (head := _git(root, "rev-parse", "--verify", "--quiet", "HEAD")):
-        return None
+        return Unreadable("there is no git commit here", "commit this folder with git, and change it on a branch")
     for branch in DEFAULT_BRANCHES:
         if shared := _git(root, "merge-base", "HEAD", branch):
             return BaseCommit(root, shared.decode().strip())
-    return BaseCommit(root, head.decode().strip())
+    branches = (_git(root, "for-each-ref", "--format=%(refname)", "refs/heads", "refs/remotes") or b"").split()
+    if (_git(root, "symbolic-ref", "--quiet", "HEAD") or b"").split() == branches:  # the only branch is the default
+        return BaseCommit(root, head.decode().strip())
+    return Unreadable(
+        "the commit where this branch began is not in this checkout",
+        "fetch all of the history (fetch-depth: 0), or name the commit: --base REV",
+    )
 
 
 def _git(root: Path, *words: str, given: bytes | None = None) -> bytes | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Generator
 from copy import copy
 from functools import partial
@@ -142,6 +143,7 @@ def open_suite(config: pytest.Config) -> Suite:
             distributed=is_worker(config) or bool(getattr(config.option, "numprocesses", None)),
             shared=shared_folder,
             baseline=baseline_path(config),
+            base=given(config, "base") or os.environ.get("RECUSE_BASE"),
             keep=partial(_write_replies, config.rootpath / REPORTS) if config.getini("recuse_texts") else None,
             texts=config.getini("recuse_texts"),
         )

@@ -19,13 +19,14 @@ from recuse.plugin.outcomes import NOBODY, RECORDS, UNMEASURED
 
 if TYPE_CHECKING:
     from recuse.run.run import Run
-    from recuse.schema.results import InPlaceRow
+    from recuse.schema.results import ChangedRow, InPlaceRow
     from recuse.suite import Suite
 
 __all__ = ["pytest_report_from_serializable", "pytest_report_to_serializable", "pytest_sessionfinish",
            "pytest_sessionstart", "readable"]  # fmt: skip
 
 OURS = "recuse."
+HIDDEN = "not shown: recuse_texts = false"
 PLACE = ("task", "panel", "protocol")  # the test's own name says them
 
 
@@ -123,6 +124,7 @@ class _Gathering:
             self.run.asked = self.run.asked or asked_rows(config)
             self.run.uses = {name: suite.uses(name) for name in (*suite.selection.panels, *suite.selection.files)}
             self.run.drawings = config.getini("recuse_drawings")
+            in_place, changed = _against_base(suite)
             self.run.finish(
                 suite.selection,
                 suite.gates,
@@ -132,7 +134,9 @@ class _Gathering:
                 strict=given(config, "baseline") is not None,
                 update=given(config, "update-baseline"),
                 because=given(config, "because"),
-                in_place=_changed_in_place(suite, given(config, "base")),
+                base=suite.base,
+                in_place=in_place,
+                changed=changed,
             )
         except RecuseError as error:  # a damaged baseline, a template that does not render
             self.run.objections.append(str(error))
@@ -164,18 +168,28 @@ def _by_panel_and_task(config: pytest.Config) -> bool:
     return bool(config.getoption("dist", "no") == "load")
 
 
-def _changed_in_place(suite: Suite, base: str | None) -> list[InPlaceRow]:
-    """Judges that are not what they were at the base commit; files of ratings are recorded nowhere."""
-    if not suite.selection.panels:
-        return []
+def _against_base(suite: Suite) -> tuple[list[InPlaceRow], list[ChangedRow]]:
+    """What is not as it was at the base commit: judges, what they are measured by, and recordings."""
+    from recuse.git.commits import BaseCommit
     from recuse.upgrade.in_place import changed_in_place
+    from recuse.upgrade.request_recordings import changed_recordings
+    from recuse.upgrade.yardsticks import changed_yardsticks
 
-    rows = [change.record() for change in changed_in_place(suite.selection.root, suite.selection, base)]
+    selection, commit = suite.selection, suite.base
+    if not isinstance(commit, BaseCommit):
+        return [], []
+    root, gates = selection.root, suite.gates.path
+    evals = gates.relative_to(root) if gates.is_relative_to(root) else Path("evals/gates.toml")
+    in_place = [change.record() for change in changed_in_place(root, selection, commit)]
+    changed = [*changed_recordings(root, commit, selection.panels), *changed_yardsticks(root, commit, evals)]
     if not suite.recordings.texts:
-        for row in rows:
+        for row in in_place:
             if row["kind"] in ("prompt", "rubric", "scale"):
-                row["was"] = row["is"] = "not shown: recuse_texts = false"
-    return rows
+                row["was"] = row["is"] = HIDDEN
+        for other in changed:
+            if other["what"].startswith("fixtures/"):
+                other["before"] = other["after"] = HIDDEN
+    return in_place, changed
 
 
 def _chosen_tests(session: pytest.Session) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from recuse.git.commits import identity_of
+from recuse.git.commits import BaseCommit, Unreadable, identity_of
 from recuse.schema import RecuseError
 from recuse.schema.vocabulary import ACCEPTED, FAIL, NOT_MEASURED, PASS, UNDECIDED
 from recuse.suite.question_runner import Records
@@ -17,10 +17,11 @@ from recuse.suite.question_runner import Records
 if TYPE_CHECKING:
     from recuse.gates import Decision, Gates
     from recuse.gates.uses import Uses
-    from recuse.schema.baseline_rows import Comparison
+    from recuse.schema.baseline_rows import Baseline, Comparison
     from recuse.schema.results import (
         CassetteCounts,
         CassetteRows,
+        ChangedRow,
         InPlaceRow,
         Known,
         NotAskedRow,
@@ -61,26 +62,40 @@ class Run(Records):
         strict: bool,
         update: bool,
         because: str = "",
+        base: BaseCommit | Unreadable | None = None,
         in_place: Sequence[InPlaceRow] = (),
+        changed: Sequence[ChangedRow] = (),
     ) -> None:
         """Assemble the results, compare them with the baseline, write reports/.
 
         `strict`: what `baseline_changes.objections` finds turns the run red. `part`: which evals, judges or panels
         ran, where not all that the configuration names; `whole`: at least all evals did. Only of a complete run can
         something be missing, only it may become the baseline, and a part's report is written beside it. `because`: why
-        it becomes the baseline although it is red, or although limits changed. `in_place`: judges that are not what
-        they were at the base commit (`recuse.upgrade.in_place`).
+        it becomes the baseline although it is red, or although limits changed. `base`: the commit that all is compared
+        with, its baseline first; `in_place`: judges that are not what they were there (`recuse.upgrade.in_place`);
+        `changed`: what else is not.
         """
         self.whole, self.part = whole, part
         self.complete = not part and not self.unmeasured
         self._check_gates(selection, gates)
         self.results = self._assemble(selection, gates)
+        shown = baseline.relative_to(selection.root).as_posix() if baseline.is_relative_to(selection.root) else ""
+        before = base.text(shown) if isinstance(base, BaseCommit) and shown else None
         if update:
-            self._become_baseline(baseline, gates, because.strip())
+            asking = [row["cause"] for row in changed if row["word"] == "decide"]
+            self._become_baseline(baseline, before, gates, because.strip(), asking)
         elif because:
             self.objections.append("--because says why a baseline is written anew; give it with --update-baseline")
         self.results["in_place"] = list(in_place)
-        self.results["baseline"] = self._compare(baseline, selection.root, gates, strict)
+        self.results["changed"] = [*changed, *_unreadable(base)]
+        brought = isinstance(base, BaseCommit) and shown and before != _text(baseline)
+        if brought:
+            self.results["changed"].append(self._rewritten(baseline, before, shown, gates))
+        accepted = _covered(baseline) if brought else []
+        self.results["baseline"] = self._compare(baseline, before, shown or baseline.name, gates, strict, accepted)
+        if strict and isinstance(base, BaseCommit) and base.given:
+            asking = [row["cause"] for row in self.results["changed"] if row["word"] == "decide"]
+            self.objections += [cause for cause in asking if cause not in accepted]
         self._decide()
         identity = identity_of(selection.root, selection.panels, gates.path, os.environ)
         self._write(selection.root / self.folder, selection.root / "reports" / "templates", identity)
@@ -90,7 +105,9 @@ class Run(Records):
         """Where the report is written: that of a part of the suite overwrites none of the whole."""
         return Path("reports") / "partial" if self.part else Path("reports")
 
-    def _become_baseline(self, path: Path, gates: Gates, because: str) -> None:
+    def _become_baseline(
+        self, path: Path, before: str | None, gates: Gates, because: str, asking: Sequence[str]
+    ) -> None:  # fmt: skip
         """Refused for part of a run, and for a red one, or one under changed limits, without a reason."""
         from recuse.gates import baseline_changes as changes
         from recuse.gates import baseline_file as baseline
@@ -101,10 +118,11 @@ class Run(Records):
                 "with the configured panels and every judge, until each test comes to a verdict"
             )
             return
-        covers = [*self._red(), *self.objections]
-        if path.is_file():
+        covers = [*self._red(), *self.objections, *asking]
+        if path.is_file() or before is not None:
             with suppress(baseline.BaselineError):  # one that is of no use is replaced without asking
-                covers += changes.objections(changes.compare(baseline.load(path), self.results, gates))
+                known = _with_former_gates(baseline.load(path, before), gates)
+                covers += changes.objections(changes.compare(known, self.results, gates))
         if covers and not because:
             more = f", and {len(covers) - 1} more" if covers[1:] else ""
             self.objections.append(
@@ -181,25 +199,52 @@ class Run(Records):
                 self.objections += gates.unused_gates(seen)
             self.objections += gates.unneeded(self.verdicts)
 
-    def _compare(self, path: Path, root: Path, gates: Gates, strict: bool) -> Comparison | None:
+    def _compare(
+        self, path: Path, before: str | None, shown: str, gates: Gates, strict: bool, accepted: Sequence[str]
+    ) -> Comparison | None:  # fmt: skip
+        """What differs from the baseline of the base commit (`before`), else from the one that is there; `accepted`:
+        objections that do not turn the run red."""
         from recuse.gates import baseline_changes as changes
         from recuse.gates import baseline_file as baseline
+        from recuse.gates.limit_changes import limit_changes, stated
 
-        shown = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
-        if not path.is_file():
+        if before is None and not path.is_file():
             if strict:
                 self.objections.append(f"there is no baseline {shown}; write one with --update-baseline")
+            limits = limit_changes(stated(gates.former), gates, self.verdicts) if gates.former else []
+            self.results["changed"] += [_yardstick(row["sentence"], row["sentence"]) for row in limits]
             return None
         try:
-            known = baseline.load(path)
+            known = _with_former_gates(baseline.load(path, before), gates)
         except baseline.BaselineError as error:  # the report is written all the same
             self.objections.append(str(error).replace(str(path), shown))
             return None
         compared = changes.compare(known, self.results, gates, path=shown, complete=self.complete)
-        compared["objections"] = [f"{shown}: {change}" for change in changes.objections(compared)]
+        objections = [one for one in changes.objections(compared) if one not in accepted]
+        compared["objections"] = [f"{shown}: {change}" for change in objections]
         if strict:
             self.objections += compared["objections"]
         return compared
+
+    def _rewritten(self, path: Path, before: str | None, shown: str, gates: Gates) -> ChangedRow:
+        """A baseline that the change brings: what the next change is compared with, and no yardstick of this one."""
+        from recuse.gates import baseline_changes as changes
+        from recuse.gates import baseline_file as baseline
+        from recuse.gates.records import is_unchanged
+
+        if not path.is_file():
+            return _yardstick(shown, f"the baseline {shown} is gone")
+        try:
+            written = baseline.load(path)
+        except baseline.BaselineError as error:
+            return _yardstick(shown, f"the baseline {shown} cannot be read: {str(error).replace(str(path), shown)}")
+        compared = changes.compare(written, self.results, gates, path=shown, complete=self.complete)
+        if not is_unchanged(compared):
+            cause = f"the baseline {shown} is rewritten, and is not what this run gives"
+            return _yardstick(shown, cause, "", compared["summary"])
+        reason = f", because: {written['because']['reason']}" if written["because"] else ""
+        cause = f"the baseline {shown} is {'new' if before is None else 'written anew'}{reason}"
+        return {**_yardstick(shown, cause), "word": "merge"}
 
     def _assemble(self, selection: Selection, gates: Gates) -> Results:
         from recuse.gates.error_rates import error_rates
@@ -294,3 +339,37 @@ class Run(Records):
             "used": sum(c["used"] for c in each), "unused": sum(c["unused"] for c in each), "by_panel": by_panel,
             "unused_lines": [line for _, part in sorted(self.replayed.items()) for line in part["unused_lines"]],
         }  # fmt: skip
+
+
+def _covered(path: Path) -> list[str]:
+    """What a baseline was written in spite of, with a reason (`--because`)."""
+    from recuse.gates import baseline_file as baseline
+
+    with suppress(baseline.BaselineError):
+        return (baseline.load(path)["because"] or {"covers": []})["covers"]
+    return []
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _with_former_gates(known: Baseline, gates: Gates) -> Baseline:
+    """A baseline with the gates that these are compared with: those of the base commit, where there is one."""
+    from recuse.gates.limit_changes import stated
+
+    return {**known, "gates": stated(gates.former or gates)}
+
+
+def _yardstick(what: str, cause: str, before: str | None = None, after: str | None = None) -> ChangedRow:
+    return {"kind": "yardstick", "what": what, "before": before, "after": after, "word": "decide", "cause": cause,
+            "place": {}}  # fmt: skip
+
+
+def _unreadable(base: object) -> Iterator[ChangedRow]:
+    if isinstance(base, Unreadable):
+        row = _yardstick("the base commit", f"what this change is compared with cannot be read: {base.why}")
+        yield {**row, "kind": "base", "next": base.remedy}

@@ -356,6 +356,19 @@ InPlaceRow = TypedDict(
 """A judge that is not what it was at the base commit, under the same name (`recuse.upgrade.in_place`)."""
 
 
+class ChangedRow(TypedDict):
+    """What a change brings besides judges: what they are measured by, recordings, or that nothing can be compared."""
+
+    kind: Literal["yardstick", "recording", "base"]
+    what: str
+    before: str | None
+    after: str | None
+    word: Literal["merge", "decide", "do not merge"]
+    cause: str
+    place: dict[str, str]  # the panel or task that it is about, where it is about one
+    next: NotRequired[str]
+
+
 class EndRow(TypedDict):
     """An accepted failure that ends soon, or has: `days` from now, below 0 where it is over."""
 
@@ -402,6 +415,7 @@ class Results(TypedDict, total=False):
     measurements: list[MeasurementRow]
     upgrades: list[UpgradeVerdictRow]
     in_place: list[InPlaceRow]
+    changed: list[ChangedRow]
     unmeasured: list[UnmeasuredRow]
     objections: list[str]
     cassettes: CassetteRows

@@ -16,8 +16,9 @@ from recuse.elicitation.replies import Elicited
 from recuse.gates import Gates
 from recuse.gates.baseline_file import BaselineError
 from recuse.gates.baseline_file import load as load_baseline
-from recuse.gates.limit_changes import with_former
+from recuse.gates.limit_changes import gates_at, stated, with_former
 from recuse.gates.uses import Uses, uses_for
+from recuse.git.commits import BaseCommit, Unreadable, base_commit
 from recuse.protocols import protocol as known_protocol
 from recuse.references import BLINDED, blinded_people
 from recuse.schema import RecuseError
@@ -47,6 +48,7 @@ class Suite:
     gates: Gates
     recordings: Recordings
     shared: Path | None = None
+    base: BaseCommit | Unreadable | None = None
     questions: Questions = field(init=False)
     _made: dict[Elicitation, Ratings | RecuseError] = field(default_factory=dict)
     _uses: dict[str, Uses] = field(default_factory=dict)
@@ -73,20 +75,27 @@ class Suite:
         baseline: Path | None = None,
         keep: Keep | None = None,
         texts: bool = True,
+        base: str | None = None,
     ) -> Self:
-        """From the options of the command line; `RecuseError` for any that is wrong. `baseline`: what gates are
-        compared with, if it is there; `keep`: what becomes of the replies beside the ratings; `texts`: whether
-        records and messages quote prompts and replies."""
+        """From the options of the command line; `RecuseError` for any that is wrong. `base`: the commit whose gates
+        these are compared with; where there is none, with those of `baseline`, if it is there. `keep`: what becomes of
+        the replies beside the ratings; `texts`: whether records and messages quote prompts and replies."""
         selection = Selection.load(root, panels, ratings, judges)
         mode, batch = RECORD_MODES[record], record == "batch"
         recordings = Recordings(
             selection, mode, models, yes=yes, distributed=distributed, batch=batch, keep=keep, texts=texts
         )
         loaded = Gates.load(gates, today=date.today())
-        if baseline is not None and baseline.is_file():
+        commit = base_commit(root, base)
+        before = None
+        if isinstance(commit, BaseCommit) and gates.is_relative_to(root):
+            before = gates_at(commit, gates.relative_to(root).as_posix(), loaded.today)
+        if before is not None:
+            loaded = with_former(loaded, stated(before))
+        elif baseline is not None and baseline.is_file():
             with suppress(BaselineError):  # told once, when all is done
-                loaded = with_former(loaded, load_baseline(baseline))
-        return cls(selection, loaded, recordings, shared)
+                loaded = with_former(loaded, load_baseline(baseline)["gates"])
+        return cls(selection, loaded, recordings, shared, commit)
 
     def __enter__(self) -> Self:
         if self.recordings.mode == "replay":

@@ -1,6 +1,6 @@
 """Judges changed in place: the same name, and another model, prompt, rubric, sampling, wire or reader than before.
 
-    for change in changed_in_place(root, selection, base="origin/main"):
+    for change in changed_in_place(root, selection, base_commit(root, "origin/main")):
         change.word, change.cause        # "decide", "judge_1 is another model: it gives lower scores, ..."
 
 Such a change is an upgrade, declared or not. The panel, its task files and its cassettes are read from the base commit,
@@ -23,11 +23,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from recuse.elicitation.chains import Chain
-from recuse.elicitation.plan import digests, headers
+from recuse.elicitation.plan import headers
 from recuse.gates import Gates
-from recuse.gates import baseline_file as baselines
 from recuse.gates.upgrade_verdict import UpgradeVerdict
-from recuse.git.commits import BaseCommit, base_commit
+from recuse.git.commits import BaseCommit
 from recuse.metrics.upgrade import CHANGES, Upgrade
 from recuse.panels import Panel
 from recuse.protocols import module_of, protocol
@@ -50,7 +49,6 @@ ORDER = ("model", "prompt", "rubric", "scale", "wire", "sampling", "reader", "re
 COMPARED = ("scores", "choices")
 MOST_LINES = 3
 LONGEST_LINE = 160
-BASELINE = Path("reports") / "baseline.json"
 GATES = Path("evals") / "gates.toml"
 
 
@@ -80,15 +78,10 @@ class JudgeChange:
         }  # fmt: skip
 
 
-def changed_in_place(root: Path, selection: Selection, base: str | None = None) -> list[JudgeChange]:
-    """Every judge in use of the selected panels that is not what it was at the base commit (`base`, else where this
-    branch left the default branch), compared with the recordings of that commit; in the order of panels and judges.
-
-    Where there is no git the record of reports/baseline.json says who changed, and nothing can be compared. Candidates
-    that a panel declares (`replaces`) are not among them. `RecuseError` for a `base` that is no commit."""
-    commit = base_commit(root, base)
-    if commit is None:
-        return list(_by_baseline(root, selection))
+def changed_in_place(root: Path, selection: Selection, commit: BaseCommit) -> list[JudgeChange]:
+    """Every judge in use of the selected panels that is not what it was at the base commit, compared with the
+    recordings of that commit; in the order of panels and judges. Candidates that a panel declares (`replaces`) are not
+    among them."""
     changes: list[JudgeChange] = []
     for panel in selection.panels.values():
         if panel.path.is_relative_to(root):
@@ -343,37 +336,3 @@ def _gates(root: Path, folder: Path) -> Gates:
 
 NEEDED = ("upgrade_agreement", "upgrade_human_offset", "upgrade_shift", "upgrade_losses")
 """Gates without which an upgrade cannot be decided."""
-
-
-# --------------------------------------------------------------------------- without git
-
-
-def _by_baseline(root: Path, selection: Selection) -> Iterator[JudgeChange]:
-    """What the committed baseline says of who was asked, and how: digests, no recordings."""
-    try:
-        sources = baselines.load(root / BASELINE).get("sources") or {}
-    except RecuseError:
-        return
-    for panel in selection.panels.values():
-        kinds: dict[str, set[str]] = {}
-        for table in panel.tasks.values():
-            for name in table.protocols:
-                place = Elicitation(panel.name, table.name, name)
-                if (was := sources.get(str(place))) is None:
-                    continue
-                plan = selection.plan(place)
-                now = digests(plan, headers(panel, plan, Chain(plan).expected()))
-                changed = {kind for kind in ("prompt", "rubric", "scale") if was.get(kind) != now[kind]}
-                for judge, digest in now["judges"].items():
-                    before = (was.get("judges") or {}).get(judge)
-                    mine = changed | ({"model"} if before != digest else set())
-                    if before is not None and mine:
-                        kinds.setdefault(judge, set()).update(mine)
-        for judge, changed in kinds.items():
-            listed = sorted(changed, key=ORDER.index)
-            what = " and ".join("model or sampling" if kind == "model" else kind for kind in listed)
-            yield JudgeChange(
-                judge, panel.name, listed[0], "", panel.judges[judge].model, "decide",
-                f"{judge} has another {what} than in {BASELINE}, and without git there are no recordings of before to "
-                "compare with", _declared(judge, panel, listed), tuple(listed),
-            )  # fmt: skip

@@ -61,7 +61,7 @@ def test_judges_that_are_only_measured_are_stated_to_be_so_and_the_run_is_green(
 
 
 @pytest.mark.slow("whole runs")
-def test_the_example_is_green_because_its_judge_is_good(recuse, tmp_path):
+def test_the_example_is_green_because_its_judge_is_good(recuse, commit, tmp_path):
     folder = tmp_path / "repository"
     found = recuse("init", folder)
     assert "judge is cleared to decide: " in found.out
@@ -69,6 +69,9 @@ def test_the_example_is_green_because_its_judge_is_good(recuse, tmp_path):
     run = run_evals(folder)
     assert run.returncode == 0, run.stdout
     assert {one["word"] for one in decision(folder)["judges"] if one["stated"]} == {"cleared"}
+    assert decision(folder)["cause"] == "what this change is compared with cannot be read: there is no git commit here"
+    commit(folder)
+    assert run_evals(folder).returncode == 0
     assert decision(folder)["word"] == "merge"
 
 

@@ -45,8 +45,7 @@ def rows(load, estimate):
 
     def compared(before, now, gate="self_bias", subject=None):
         old = load(before)
-        known = {"gates": stated(old)}
-        gates = with_former(load(now), known)
+        gates = with_former(load(now), stated(old))
         measured = Estimates(
             ("judge",), {(j,): estimate(v, 0.03) for j, v in {"a": 0, "b": 0.3, "gemini": 0.77}.items()}
         )
@@ -149,4 +148,4 @@ def test_the_gates_of_a_baseline_are_the_gates_it_was_written_under(load):
     assert stated(again) == stated(gates)
     assert again.alpha("leniency") == gates.alpha("leniency")
     assert again.uses == gates.uses
-    assert with_former(gates, {"gates": stated(gates)}).former is None
+    assert with_former(gates, stated(gates)).former is None

@@ -121,9 +121,10 @@ def test_the_end_of_an_accepted_fault_is_told_thirty_days_before(repo) -> None:
     [(["-k", "self_bias"], False), (["evals/test_fairness.py"], False), (["--judges", "ann"], True)],
     ids=["tests", "file", "judges"],
 )
-def test_a_part_of_the_suite_decides_nothing_and_leaves_the_whole_report_alone(repo, part, clears) -> None:
+def test_a_part_of_the_suite_decides_nothing_and_leaves_the_whole_report_alone(repo, commit, part, clears) -> None:
     """Whom it clears had every question asked of it."""
     repo.accept("bob")
+    commit(repo.root)
     before = repo.run()
     whole = {path: path.read_bytes() for path in sorted((repo / "reports").glob("*.*"))}
     assert (before.results["decision"]["word"], before.reports) == ("merge", repo / "reports")

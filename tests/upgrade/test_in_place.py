@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "pictures"))
 
 import scenes
 
-from recuse.gates.baseline_file import SCHEMA
+from recuse.git.commits import base_commit
 from recuse.schema import RecuseError
 from recuse.suite import Elicitation, Selection
 from recuse.suite.recordings import Recordings
@@ -53,7 +53,7 @@ def edit(folder, path, old, new):
 
 
 def changes(folder, base=None):
-    return changed_in_place(folder, Selection.load(folder, ["desk"]), base)
+    return changed_in_place(folder, Selection.load(folder, ["desk"]), base_commit(folder, base))
 
 
 @pytest.fixture(scope="module")
@@ -191,7 +191,7 @@ def test_a_declared_candidate_and_a_new_judge_are_not_changed_in_place(desk):
 def test_a_panel_under_another_file_name_is_the_same_panel(desk):
     swap(desk, lower)
     (desk / PANEL).rename(desk / "fixtures/panels/other.toml")
-    found = changed_in_place(desk, Selection.load(desk, ["other"]), None)
+    found = changed_in_place(desk, Selection.load(desk, ["other"]), base_commit(desk))
     assert [change.word for change in found] == ["worse"]
 
 
@@ -201,25 +201,6 @@ def test_base_may_be_named(desk):
     assert changes(desk, "HEAD") == []
     with pytest.raises(RecuseError, match="--base nowhere: git knows no such commit"):
         changes(desk, "nowhere")
-
-
-def test_without_git_the_baseline_says_who_changed(desk):
-    from recuse.elicitation.chains import Chain
-    from recuse.elicitation.plan import digests, headers
-
-    selection = Selection.load(desk, ["desk"])
-    plan = selection.plan(PLACE)
-    sources = {str(PLACE): digests(plan, headers(selection.panels["desk"], plan, Chain(plan).expected()))}
-    shutil.rmtree(desk / ".git")
-    assert changes(desk) == []
-    kept = {"schema": SCHEMA, "because": None, "gates": {}, "asked": {"tests": [], "judges": {}}, "sources": sources,
-            "entries": []}  # fmt: skip
-    scenes._write(desk, "reports/baseline.json", json.dumps(kept))
-    assert changes(desk) == []
-    edit(desk, PANEL, 'model = "judge_1 (scripted)"', 'model = "judge_1-v2 (scripted)"')
-    [change] = changes(desk)
-    assert (change.judge, change.word) == ("judge_1", "decide")
-    assert "without git there are no recordings of before" in change.cause
 
 
 def test_a_protocol_of_the_teams_own_that_reads_otherwise_is_for_a_person_to_decide(desk, monkeypatch):

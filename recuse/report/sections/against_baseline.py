@@ -55,7 +55,7 @@ def changed(view: ResultsModel) -> Changed | None:
     """None where nobody was asked to decide, as with a single file that was checked."""
     if not view.results.get("decision"):
         return None
-    upgrades = list(_upgrades(view))
+    upgrades = [*_changes(view), *_upgrades(view)]
     baseline = view.results.get("baseline")
     if not baseline:
         return Changed(upgrades, NOT_KNOWN)
@@ -75,6 +75,20 @@ def _limits(view: ResultsModel, baseline: Comparison) -> Iterator[Change]:
             f"{_gate(view, row['gate'])} {row['about']}", _shown(row["before"]), _shown(row["after"]),
             f"without that {row['consequence']}" if row["consequence"] else "", True,
         )  # fmt: skip
+
+
+def _changes(view: ResultsModel) -> Iterator[Change]:
+    """What is not as it was at the base commit: judges, what they are measured by, recordings; what asks first."""
+    rows = [
+        Change(row["cause"], row["was"] or NONE, row["is"] or NONE, "", row["word"] in ("decide", "worse"))
+        for row in view.results.get("in_place") or ()
+    ]
+    for one in view.results.get("changed") or ():
+        named = one["kind"] == "yardstick" and bool(one["before"] or one["after"])
+        rows.append(Change(one["what"] if named else one["cause"], one["before"] or NONE if named else NONE,
+                           one["after"] or NONE if named else NONE, "" if named else one["after"] or "",
+                           one["word"] != "merge"))  # fmt: skip
+    yield from sorted(rows, key=lambda change: not change.asks)
 
 
 def _upgrades(view: ResultsModel) -> Iterator[Change]:

@@ -1,0 +1,224 @@
+"""What a change brings to be measured by: panels, tasks, ratings, evals, pytest's settings, templates, workflows, code.
+
+    for row in changed_yardsticks(root, commit, gates=Path("evals/gates.toml")):
+        row["cause"]        # "evals/test_score_stability.py is other code"
+
+None of it is compared with itself: what stands at the base commit is what holds, and each difference is a row. How
+judges are asked (model, prompt, rubric) is no row here: that is an upgrade (`recuse.upgrade.in_place`).
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal
+
+from recuse.elicitation.plan import UNTOLD
+from recuse.git.commits import BaseCommit
+from recuse.schema.results import ChangedRow
+
+__all__ = ["changed_yardsticks"]
+
+IN_PLACE = frozenset((
+    "model", "wire", "base_url", "parameters", "structured", "seeded", "headers", "query", "rename", "omit", "prompts",
+    "rubric", "replaces", "change",
+))  # fmt: skip
+"""Keys of a judge that make it another judge: compared as an upgrade."""
+WORDS = frozenset(["description", "title", "label", "price", "api_key_env", "budget_usd", "free", "markers"])
+"""Keys that decide nothing."""
+SETTINGS = {"pyproject.toml", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", "setup.cfg"}
+GROWING = ("recuse_panels", "protocols", "recuse_drawings")
+"""Lists that may grow without anything being measured otherwise."""
+DOTTED = re.compile(r"""(?<=["'\s])[A-Za-z_]\w*(?:\.\w+)*(?=(?::\w+)?["'\s])""")
+LONGEST = 120
+
+
+def changed_yardsticks(root: Path, commit: BaseCommit, gates: Path) -> Iterator[ChangedRow]:
+    """A row per difference to the base commit, in the order of paths; `gates`: relative to `root`, compared by its
+    limits elsewhere (`recuse.gates.limit_changes`)."""
+    differing = commit.differing()
+    code = _code(root, commit, gates.parent.as_posix(), differing)
+    for path, status in sorted(differing.items()):
+        before, now = commit.text(path), _text(root / path)
+        parts = PurePosixPath(path).parts
+        if path in code:
+            what = {"A": "is new", "M": "is changed", "D": "is gone"}[status]
+            yield _row(path, f"{path}, code that the run executes, {what}", *_lines(before, now))
+        elif path in SETTINGS:
+            yield from _settings(path, before, now)
+        elif parts[:2] == ("reports", "templates"):
+            yield _row(path, f"{path} draws the report otherwise", before and "as it was", now and "changed")
+        elif parts[0] in (".github", ".gitlab-ci.yml") and status != "A" and "recuse" in f"{before} {now}":
+            yield _row(path, f"{path}, which runs the evals, {'is gone' if now is None else 'is changed'}",
+                       *_lines(before, now))  # fmt: skip
+        elif parts[:2] == ("fixtures", "panels") and path.endswith(".toml"):
+            yield from _panel(path, before, now)
+        elif parts[:2] == ("fixtures", "tasks") and len(parts) > 3:
+            if differing.get(f"fixtures/tasks/{parts[2]}/task.toml") != "A":
+                yield from _task(path, status, before, now)
+        elif parts[0] == "fixtures" and status != "A" and parts[1] not in ("standins", "makers") and \
+                not path.endswith((".md", "MANIFEST.toml")):  # fmt: skip
+            yield _row(path, f"{path}, ratings or data, {'is gone' if status == 'D' else 'is changed'}",
+                       *_lines(before, now))  # fmt: skip
+
+
+def _row(
+    what: str, cause: str, before: str | None = None, after: str | None = None, *,
+    word: Literal["merge", "decide"] = "decide", **place: str,
+) -> ChangedRow:  # fmt: skip
+    return {"kind": "yardstick", "what": what, "before": before, "after": after, "word": word, "cause": cause,
+            "place": place}  # fmt: skip
+
+
+# --------------------------------------------------------------------------- files of the project
+
+
+def _panel(path: str, before: str | None, now: str | None) -> Iterator[ChangedRow]:
+    if before is None or now is None:
+        gone = now is None
+        yield _row(path, f"the panel file {path} is {'gone' if gone else 'new'}", word="decide" if gone else "merge")
+        return
+    old, new = _tables(before), _tables(now)
+    place = {"panel": str(new.get("name") or "")}
+    judges = [{key.split(".")[1] for key in side if key.startswith("judge.")} for side in (old, new)]
+    for judge in sorted(judges[0] ^ judges[1]):
+        gone = judge in judges[0]
+        cause = f"the judge {judge} is {'gone from' if gone else 'new in'} {path}"
+        yield _row(f"judge {judge} of {path}", cause, word="decide" if gone else "merge", **place)
+    for key in sorted(old.keys() | new.keys()):
+        kind, _, rest = key.partition(".")
+        judge, _, field = rest.partition(".")
+        asked = kind == "judge" and (field.split(".")[0] in IN_PLACE or judge not in judges[0] & judges[1])
+        if not asked:
+            yield from _key(path, key, old.get(key), new.get(key), **place)
+
+
+def _task(path: str, status: str, before: str | None, now: str | None) -> Iterator[ChangedRow]:
+    task, name = path.split("/")[2], path.split("/", 3)[3]
+    if name == "task.toml":
+        old, new = _tables(before), _tables(now)
+        for key in sorted(old.keys() | new.keys()):
+            if key.split(".")[0] in UNTOLD:
+                yield from _key(path, key, old.get(key), new.get(key), task=task)
+    elif status != "A" and not name.startswith("prompts") and not name.endswith(".md"):
+        what = "texts" if name.endswith(".jsonl") else "ratings by people or true values"
+        cause = f"{path}, {what} that judges are compared by, {'is gone' if status == 'D' else 'is changed'}"
+        yield _row(path, cause, *_lines(before, now), task=task)
+
+
+def _settings(path: str, before: str | None, now: str | None) -> Iterator[ChangedRow]:
+    if not path.endswith("pyproject.toml"):
+        if any(re.search(r"^\[(tool:)?pytest\]", text or "", re.M) or "pytest" in path for text in (before, now)):
+            yield _row(path, f"{path}, settings of pytest, is changed", *_lines(before, now))
+        return
+    tables = [_tables(text) for text in (before, now)]
+    for key in sorted(tables[0].keys() | tables[1].keys()):
+        if key.startswith(("tool.pytest.", "project.entry-points.")):
+            yield from _key(path, key, tables[0].get(key), tables[1].get(key))
+
+
+def _key(path: str, key: str, was: object, now: object, **place: str) -> Iterator[ChangedRow]:
+    """A key of a TOML file that says something else; that words alone differ is no row."""
+    last = key.split(".")[-1]
+    if was == now or last in WORDS:
+        return
+    grown = last in GROWING and isinstance(was, list) and isinstance(now, list) and all(one in now for one in was)
+    shown = [None if value is None else json.dumps(value, ensure_ascii=False, default=str)[:LONGEST]
+             for value in (was, now)]  # fmt: skip
+    word: Literal["merge", "decide"] = "merge" if grown else "decide"
+    cause = f"{last} of {path}: {shown[0] or 'nothing'} -> {shown[1] or 'nothing'}"
+    yield _row(f"{key} of {path}", cause, *shown, word=word, **place)
+
+
+def _tables(text: str | None) -> dict[str, Any]:
+    """The keys of a TOML text with their values, tables in lists under their names; {} of what is no TOML."""
+    try:
+        return dict(_flat(tomllib.loads(text or ""), ""))
+    except tomllib.TOMLDecodeError:
+        return {}
+
+
+def _flat(value: Any, at: str) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Mapping):
+        for name, part in value.items():
+            yield from _flat(part, f"{at}.{name}" if at else name)
+    elif isinstance(value, list) and value and all(isinstance(part, Mapping) for part in value):
+        for n, part in enumerate(value):
+            yield from _flat(part, f"{at}.{part.get('name') or part.get('id') or n}")
+    else:
+        yield at, value
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_bytes().decode("utf-8", "replace")
+    except OSError:
+        return None
+
+
+def _lines(before: str | None, now: str | None) -> tuple[str | None, str | None]:
+    """The first line that went, and the first that came."""
+    sides = [(text or "").splitlines() for text in (before, now)]
+    gone, come = ([line for line in one if line not in set(other)] for one, other in (sides, sides[::-1]))
+    return tuple(next((line.strip()[:LONGEST] for line in part if line.strip()), None) for part in (gone, come))  # type: ignore[return-value]
+
+
+# --------------------------------------------------------------------------- code
+
+
+def _code(root: Path, commit: BaseCommit, evals: str, differing: Mapping[str, str]) -> set[str]:
+    """The differing files that a run executes: evals, every conftest.py, modules that a panel, a task, the gates or
+    pytest's settings name, and what these import. Recuse itself is none of them where the base commit has it."""
+    python = {path for path in differing if path.endswith((".py", ".pth", ".so"))}
+    if commit.text("recuse/__init__.py") is not None:
+        python = {path for path in python if not path.startswith("recuse/")}
+    always = "conftest.py", "sitecustomize.py", "usercustomize.py", ".pth"
+    reached = {path for path in python if path.startswith(f"{evals}/") or path.endswith(always)}
+    if not python - reached:
+        return reached
+    patterns = ("fixtures/panels/*.toml", "fixtures/tasks/*/*.toml", f"{evals}/*.toml", *SETTINGS)
+    tables = [path for pattern in patterns for path in root.glob(pattern)]
+    named = {name for path in tables for name in DOTTED.findall(_text(path) or "")}
+    pending = [*(root / evals).rglob("*.py"), *root.glob("conftest.py"), *_files(root, root, named)]
+    seen: set[Path] = set()
+    while pending:
+        path = pending.pop()
+        if path in seen or path.is_relative_to(root / "recuse"):
+            continue
+        seen.add(path)
+        for folder, names in _imports(path):
+            pending += _files(root, folder or root, names)
+    return reached | {path for path in python if root / path in seen or (root / path).parent / "__init__.py" in seen
+                      or (differing[path] == "D" and _module(path) in named)}  # fmt: skip
+
+
+def _module(path: str) -> str:
+    return path.removesuffix(".py").removesuffix("/__init__").removeprefix("src/").replace("/", ".")
+
+
+def _imports(path: Path) -> Iterator[tuple[Path | None, set[str]]]:
+    """What a Python file imports, or names as a text: dotted names, and the folder that relative ones begin at."""
+    try:
+        nodes = list(ast.walk(ast.parse(path.read_bytes())))
+    except (OSError, SyntaxError, ValueError):
+        return
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield None, {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names = {f"{node.module or ''}.{alias.name}".strip(".") for alias in node.names}
+            yield path.parents[node.level - 1] if node.level else None, names
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield None, set(DOTTED.findall(f'"{node.value}"'[:LONGEST]))
+
+
+def _files(root: Path, base: Path, names: set[str]) -> list[Path]:
+    """Where modules of these names, and the packages around them, stand in the repository."""
+    parts = {tuple(name.split(".")[:n]) for name in names for n in range(1, name.count(".") + 2)}
+    every = [folder.joinpath(*part) for part in parts for folder in dict.fromkeys((base, root, root / "src"))]
+    files = [file for stem in every for file in (stem.with_name(f"{stem.name}.py"), stem / "__init__.py")]
+    return [file for file in files if file.is_file()]
