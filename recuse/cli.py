@@ -114,6 +114,10 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--html", type=Path, metavar="FILE", help="write the report as a page of its own")
     check.add_argument("--json", type=Path, metavar="FILE", help="write the results as JSON")
     check.add_argument("--disagreements", type=Path, metavar="FILE", help="write the cases worth reading as CSV")
+    check.add_argument(
+        "--next-labels", nargs=2, metavar=("N", "NEXT"),
+        help="write the N texts to label next as CSV; filled in, it is read as recuse check FILE NEXT",
+    )
     check.add_argument("--save", action="store_true", help="keep what was read as what in FILE.recuse.toml")
     check.add_argument("--use", default="", metavar="USE", help=USE)
     check.add_argument("--all", action="store_true", help="print every number, not only those that decide")
@@ -216,7 +220,8 @@ def _check(arguments: argparse.Namespace) -> int:
     given = {name: getattr(arguments, name) for name in names}
     return run_check(
         arguments.files, given, reader=arguments.reader, html=arguments.html, json=arguments.json,
-        disagreements=arguments.disagreements, save=arguments.save, everything=arguments.all, raters=arguments.raters,
+        disagreements=arguments.disagreements, next_list=arguments.next_labels,
+        save=arguments.save, everything=arguments.all, raters=arguments.raters,
     )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from recuse.check.disagreements import disagreements as find_disagreements
 from recuse.check.disagreements import is_review, is_review_text, read_review, write_disagreements
 from recuse.check.drawn_judges import chance_of_clearance
 from recuse.check.file_answers import FileAnswers, file_answers
+from recuse.check.next_labels import is_blank_list, is_label_list, next_labels, with_labels
 from recuse.check.underspecified import pass_rate_ranges
 from recuse.gates import Decision, Gates
 from recuse.gates.decision import EXIT
@@ -25,6 +26,7 @@ from recuse.run.show import check_outputs, write_results
 from recuse.schema import RecuseError
 from recuse.schema.vocabulary import UNDECIDED
 from recuse.security.files import check_output, write_output
+from recuse.security.sanitize import visible
 from recuse.suite.question_runner import Question, read_evals
 from recuse.suite.shipped import shipped_evals
 
@@ -50,12 +52,15 @@ def check(
 
 def run_check(
     files: Sequence[Path], given: Mapping[str, Any], *, reader: str = "", html: Path | None = None,
-    json: Path | None = None, disagreements: Path | None = None, save: bool = False, everything: bool = False,
-    raters: bool = False,
+    json: Path | None = None, disagreements: Path | None = None, next_list: Sequence[str] | None = None,
+    save: bool = False, everything: bool = False, raters: bool = False,
 ) -> int:  # fmt: skip
     """The exit code: 0 cleared, 1 not cleared, 2 undecided. Several files are versions of one judge, the oldest first;
     the verdict is on the newest. With `raters`, each file holds the ratings of one rater. A file that `disagreements`
     wrote is read back: whom your verdicts side with. Raises `RecuseError` for what cannot be read."""
+    lists, files = [path for path in files if is_label_list(path)], [path for path in files if not is_label_list(path)]
+    if not files:
+        raise RecuseError(f"{lists[0]} holds labels; give their file as well: recuse check FILE {lists[0]}")
     file = files[-1]
     if is_review(file):
         print("\n".join(review.sentence() for review in read_review(file)))
@@ -63,7 +68,9 @@ def run_check(
         return EXIT[UNDECIDED]
     check_outputs(json, html)
     check_output(disagreements, is_review_text)
+    check_output(Path(next_list[1]) if next_list else None, is_blank_list)
     panel = load_versions(files, raters=raters, reader=reader, **given)
+    panel = with_labels(panel, lists) if lists else panel
     mapping = panel.read.mapping.toml()
     if save:
         _refuse_to_drop(saved_path(file), mapping)
@@ -71,13 +78,20 @@ def run_check(
     chances = _chances(panel, answers, gates, questions, everything=everything)
     ranges = pass_rate_ranges(panel.ratings) if panel.read.kind == "scores" else []
     count = len(find_disagreements(panel.read)) if panel.read.ratings.persons and panel.read.kind == "scores" else None
-    typed = " ".join(quote(str(one)) for one in files)
+    typed = " ".join(quote(str(one)) for one in (*files, *lists))
     count = None if disagreements else count
     print(
         full_text(answers, chances, ranges, file=typed, disagreements=count)
         if everything
         else short_text(answers, chances, file=typed, disagreements=count)
     )
+    if next_list:
+        number, to = next_list
+        if not number.isdigit():
+            raise RecuseError(f"--next-labels takes how many texts and a file, as 60 next.csv; got {number!r}")
+        chosen = next_labels(answers, int(number), typed, Path(to))
+        chosen.write(Path(to))
+        print("\n" + "\n".join(map(visible, chosen.lines)))
     if save:
         write_output(saved_path(file), mapping, bool)
         print(f"\nSaved what was read as what: {saved_path(file)}")

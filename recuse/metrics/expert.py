@@ -21,12 +21,13 @@ from recuse.metrics.measure import measure, per_judge
 from recuse.ratings import Ratings
 from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.binary_decisions import BinaryDecisions, against_truth, each_decided, has_several_options
+from recuse.ratings.label_groups import groups_on, label_weights
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
 from recuse.statistics.agreement import Coefficient, distances
 from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.bounded import BOUNDED, bounded_mean
-from recuse.statistics.clusters import SHARE, clustered_share
+from recuse.statistics.clusters import SHARE, clustered_share, stratified_mean
 
 __all__ = ["expert_kappa", "sensitivity", "share_bias", "specificity"]
 
@@ -115,7 +116,8 @@ def share_bias(ratings: Ratings, positive: str = "", threshold: float | None = N
 
     What is positive, and the detail, as for `sensitivity`; `judge` and `people` are the two shares. Over texts in
     pairs, within -1 and 1 (`bounded_mean`): a judge that never differs from people has 0 with an interval. Texts that
-    the judge left without an answer do not count and stand under `losses`. Undefined without a common text.
+    the judge left without an answer do not count and stand under `losses`. Labels that were chosen by group stand for
+    their group (`stratified_mean`). Undefined without a common text.
 
     >>> from recuse.metrics.agreement_example import rated
     >>> share_bias(rated(judge="ffff", ann="fppp", bea="ffpp"), positive="fail").of(judge="judge").value
@@ -145,8 +147,16 @@ def _bias(decided: BinaryDecisions, judge: int) -> Estimate:
     mine, people = given[used], decided.expected[used]
     detail |= {"judge": number(float(mine.mean())), "people": number(float(people.mean()))}
     differences = mine - people
-    distribution = bounded_mean(differences, answers.clusters[used], (-1.0, 1.0))
-    estimate = estimated("share_bias", float(differences.mean()), distribution, detail=detail, **facts)
+    groups = groups_on(answers.part, answers.items, answers.targets)
+    distribution: Any = bounded_mean(differences, answers.clusters[used], (-1.0, 1.0))
+    if groups is not None:
+        weights = label_weights(groups, answers.requested[judge] & np.isfinite(given), used)
+        distribution = stratified_mean(differences, groups[used], weights, answers.clusters[used], step=1.0)
+        for name, values in (("judge", mine), ("people", people)):
+            detail[name] = number(float(np.average(values, weights=weights)))
+        facts["method"] = "mean over groups of texts, each at its share of all judged texts; t"
+    value = float(differences.mean()) if groups is None else distribution.value
+    estimate = estimated("share_bias", value, distribution, detail=detail, **facts)
     found = decided.expected >= 0.5
     sides = {
         name: (int((side & wanted & ~used).sum()), int((side & wanted).sum()))

@@ -22,16 +22,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recuse.metrics.deviations import WELCH
 from recuse.metrics.estimates import THESE_TEXTS, estimated, matrix, number, these_texts, undefined
 from recuse.metrics.losses import losses_of_judge
 from recuse.metrics.measure import Named, measure, per_judge, per_part, per_subject
 from recuse.ratings import Cells, Ratings
+from recuse.ratings.label_groups import groups_on, label_weights
 from recuse.ratings.persons import People, people_on
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats, Mask, distinct
-from recuse.statistics.clusters import difference_of_means
+from recuse.statistics.clusters import difference_of_means, stratified_mean
 from recuse.statistics.contrasts import contrast
 from recuse.statistics.distributions import Student
 
@@ -51,6 +53,7 @@ class Compared:
     cells: Cells
     people: People
     own: Mapping[str, str]
+    groups: NDArray[np.intp] | None = None  # (U,), of labels that were chosen by group
 
     @property
     def judges(self) -> tuple[str, ...]:
@@ -76,10 +79,15 @@ class Compared:
         distribution = contrast(weights, cells.mean, cells.variance, cells.count, thirds=cells.cubes, step=cells.step)
         return replace(distribution, value=distribution.value - float(self.people.mean[np.nonzero(used)[1]].mean()))
 
-    def over_texts(self, used: Mask) -> Student:
-        """The same, new texts."""
+    def over_texts(self, used: Mask, by_group: bool = False) -> Student:
+        """The same, new texts; `by_group`: of one judge, labels that were chosen by group stand for their group."""
         judges, texts = np.nonzero(used)
         values = self.differences[judges, texts]
+        cells = self.cells
+        if by_group and self.groups is not None and len(texts):
+            judge = int(judges[0])
+            weights = label_weights(self.groups, np.isfinite(cells.mean[judge]), used[judge])
+            return stratified_mean(values, self.groups[texts], weights, cells.clusters[texts], step=cells.step)
         every = np.ones(len(values), dtype=bool)
         return difference_of_means(values, every, None, self.cells.clusters[texts], step=self.cells.step)
 
@@ -99,7 +107,7 @@ class Compared:
             lost = int(cells.lost[wanted].sum())
             return undefined(metric, self.nothing(wanted), n_excluded=lost, **about)
         these = self.over_repeats(used) if cells.fixed else None
-        distribution = these if repeats and these else self.over_texts(used)
+        distribution = these if repeats and these else self.over_texts(used, by_group=metric == "human_offset")
         se, df = self.people.error(texts)
         in_general = distribution if math.isnan(se) else distribution.plus_error(se, df)
         n = int(cells.count[used].sum()) if repeats else distinct(cells.items[texts])
@@ -157,7 +165,10 @@ class Compared:
 def compared(part: Ratings, ratings: Ratings) -> Compared:
     """`part`, one combination of factor levels of `ratings`, beside its people."""
     cells = part.cells()
-    return part.remember(compared, lambda: Compared(cells, people_on(part, cells, ratings), part.own()))
+    items, targets = ([names[k] for k in places] for names, places in
+                      ((cells.item_names, cells.items), (cells.target_names, cells.targets)))  # fmt: skip
+    groups = groups_on(part, items, targets)
+    return part.remember(compared, lambda: Compared(cells, people_on(part, cells, ratings), part.own(), groups))
 
 
 @measure(

@@ -21,11 +21,13 @@ from recuse.metrics.measure import measure, per_judge
 from recuse.metrics.one_more_person import OneMorePerson, chance_to_pass
 from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.array import mean_of, smallest_step
+from recuse.ratings.label_groups import groups_on, label_weights
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats
 from recuse.statistics.agreement import Coefficient, distances
 from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.agreement.coefficient_intervals import AtMost
+from recuse.statistics.clusters import stratified_mean
 
 __all__ = ["MARGIN", "human_ceiling"]
 
@@ -70,6 +72,9 @@ def human_ceiling(answers: Answers, judge: int, margin: float = MARGIN) -> Estim
     shown to agree, a judge that always says the same may lie inside the margin: the interval then has no low end, so
     nobody passes, `power` is 0, and the note says so.
 
+    Labels that were chosen by group count by their weight (`recuse.ratings.label_groups`), and each text's influence
+    varies about the mean of its group (`stratified_mean`).
+
     Undefined where no two people rated one text, or fewer than 20, where the judge never answered, and where people or
     judge always say the same.
 
@@ -81,6 +86,11 @@ def human_ceiling(answers: Answers, judge: int, margin: float = MARGIN) -> Estim
     table = _options(answers, judge) if answers.options else _numbers(answers, judge)
     used = table.used
     clusters, shares = answers.clusters[used], table.shares[used]
+    unanswered = int(used.sum() - round(float(shares[:, 1].sum())))
+    groups, weights = groups_on(answers.part, answers.items, answers.targets), np.ones(len(shares))
+    if groups is not None and used.any():
+        weights = label_weights(groups, answers.requested[judge], used)
+        shares = shares * weights[:, None]
     facts: dict[str, Any] = {"n": int(used.sum()), "method": METHOD, "over": answers.over,
                              "clusters": answers.clusters_called}  # fmt: skip
     difference = Coefficient(
@@ -88,7 +98,6 @@ def human_ceiling(answers: Answers, judge: int, margin: float = MARGIN) -> Estim
         lean=table.lean,
     )  # fmt: skip
     sums = difference.sums
-    unanswered = int(used.sum() - round(float(sums[1]))) if used.any() else 0
     if difference.undefined:
         return undefined("human_ceiling", difference.undefined, n_excluded=unanswered, **facts)
     judged, among = (float(part(sums[None])[0]) for part in (table.judge_human, table.human_human))
@@ -97,6 +106,12 @@ def human_ceiling(answers: Answers, judge: int, margin: float = MARGIN) -> Estim
     agree = low > margin
     distribution: Any = difference.jackknife(clusters)
     single: Any = difference.jackknife()
+    if groups is not None:  # each text's influence, about the mean of its group
+        without = difference.left_out()
+        pulled = difference.value + (without.mean() - without) * weights.sum() / weights
+        slip = table.one_slip(sums)
+        distribution = stratified_mean(pulled, groups[used], weights, clusters, step=slip)
+        single = stratified_mean(pulled, groups[used], weights, np.arange(len(pulled)), step=slip)
     alike = 1.0 if answers.over == "items" else max(1.0, distribution.se / single.se)
     person = table.person(used).of_fewer(alike**2)  # texts of a cluster say less where they are alike
     chance = chance_to_pass(person, distribution.df, table.persons_slip(sums), table.lean, margin) if agree else 0.0

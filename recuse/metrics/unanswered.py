@@ -12,9 +12,11 @@ from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure, per_judge
 from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.array import mean_of
+from recuse.ratings.label_groups import groups_on, label_weights
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats
 from recuse.statistics.clusters import SHARE, clustered_share, difference_of_means
+from recuse.statistics.distributions import Binomial
 
 __all__ = ["unanswered"]
 
@@ -30,7 +32,8 @@ def unanswered(answers: Answers, judge: int) -> Estimate:
     """Share of texts that the judge was asked about, and a person rated, without any usable answer of the judge, by
     judge and factor level. Detail `harder`: people's disagreement among themselves on these texts less on the others,
     with interval and p-value, so that a judge which passes over the hard ones is told from one that loses some at
-    random; None where no two people rated such texts. Undefined where people rated none of what the judge was asked.
+    random; None where no two people rated such texts. Labels that were chosen by group count by their weight
+    (`recuse.ratings.label_groups`). Undefined where people rated none of what the judge was asked.
 
     >>> from recuse.metrics.agreement_example import rated
     >>> unanswered(rated(judge="p-pf", ann="ppff")).of(judge="judge").value
@@ -45,6 +48,11 @@ def unanswered(answers: Answers, judge: int) -> Estimate:
         return undefined("unanswered", "people rated no text that the judge was asked about", **facts)
     distribution = clustered_share(lost[requested], answers.clusters[requested])
     share = float(lost[requested].mean())
+    groups = groups_on(answers.part, answers.items, answers.targets)
+    if groups is not None:
+        weights = label_weights(groups, answers.requested[judge], requested)
+        share, size = float((weights * lost[requested]).sum() / n), n**2 / float((weights**2).sum())
+        distribution = Binomial(share * size, size)
     return estimated("unanswered", share, distribution, detail={"harder": _harder(answers, requested, lost)}, **facts)
 
 

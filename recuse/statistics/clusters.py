@@ -22,7 +22,7 @@ from recuse.statistics.distributions import Binomial, Side, Student
 
 __all__ = [
     "SHARE", "Bounded", "OverClusters", "clustered_mean", "clustered_share",
-    "difference_of_means", "slope", "slopes",
+    "difference_of_means", "slope", "slopes", "stratified_mean",
 ]  # fmt: skip
 
 FEW = 4
@@ -251,3 +251,32 @@ def difference_of_means(
     se = math.sqrt(count / (count - 1) * _sum_of_squares(sums))
     se = se if se >= 1e-12 else math.sqrt(slip_variance(step, count) / count)
     return OverClusters(value, se, count - 1)
+
+
+def stratified_mean(
+    values: Floats, strata: NDArray[np.intp], weights: Floats, clusters: NDArray[np.intp], *, step: float = 0.0
+) -> OverClusters:
+    """sum_h W_h mean_h of values (n,) in strata (n,), W_h the share of the weights (n,) that stratum h has:
+
+        e_g = sum over cluster g of w / sum(w) sqrt(n_h / (n_h - 1)) (x - mean_h),    se^2 = sum_g e_g^2
+
+    which is sum W_h^2 s_h^2 / n_h where clusters are single (Cochran 1977, Sampling Techniques, sec. 5.5), on
+    Satterthwaite's degrees of freedom (sec. 5.4). One slip by a `step` more than was seen, at the largest weight, is
+    allowed for. A stratum of one value takes the variance about the mean of all.
+    """
+    shares = weights / weights.sum()
+    sizes = np.bincount(strata).astype(float)
+    whole = np.bincount(strata, weights=shares)
+    means = np.bincount(strata, weights=shares * values) / np.maximum(whole, 1e-300)
+    value = float((shares * values).sum())
+    single = sizes[strata] < 2
+    residuals = np.where(single, values - value, values - means[strata])
+    widened = shares * residuals * np.sqrt(np.where(single, 1.0, sizes[strata] / np.maximum(sizes[strata] - 1, 1)))
+    codes = ascending_codes(clusters)
+    if not len(codes) or int(codes.max()) < 1:
+        return OverClusters(value, math.nan, 0)
+    squares = _sum_of_squares(np.bincount(codes, weights=widened)) + float(shares.max() * step) ** 2
+    each = np.bincount(strata, weights=widened**2)
+    free = float((each**2 / np.maximum(sizes - 1, 1)).sum())
+    df = min(float(each.sum()) ** 2 / free if free > 0 else math.inf, float(codes.max()))
+    return OverClusters(value, math.sqrt(squares), df)

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from types import ModuleType
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any, cast
 from recuse.gates import Gates, Verdicts
 from recuse.gates.causes import EXPLAINING
 from recuse.gates.uses import Uses
+from recuse.ratings.label_groups import WEIGHED, are_chosen
 from recuse.ratings.needs import NEEDS, check_needs, kind_of, missing
 from recuse.readers.file_panel import FILE, FilePanel
 from recuse.schema import Estimate, Estimates, RecuseError, members
@@ -38,6 +40,8 @@ ASKS = ("recuse_asks", "asks")
 """Names of the mark that says what a test needs of ratings: the second inside a suite only."""
 
 MODULE = "recuse_shipped_"
+PEOPLE = frozenset(["people", "people_items", "two_people", "expert"])
+"""Needs of questions that read people's labels."""
 
 
 @dataclass
@@ -92,11 +96,12 @@ class Asking:
     wanted: Callable[[Mapping[str, str]], bool] = lambda subject: True
     records: Records = field(default_factory=Records)
     decided: list[Verdicts] = field(default_factory=list)
+    by_group: bool = False  # people's labels were chosen by group, and the test reads them
 
     def gate(self, name: str, measured: Estimate | Estimates, **subject: str) -> Verdicts:
         """A verdict on every judge that was measured. Where the gate is not in force, what was measured is only shown,
         and nothing objects."""
-        of = self.of
+        of, measured = self.of, self._weighed(measured)
         if not self.gates.in_force(name, of.uses, of.offers):
             self.measure(measured, **subject)
             return Verdicts(())
@@ -109,12 +114,23 @@ class Asking:
 
     def measure(self, measured: Estimate | Estimates, **subject: str) -> None:
         """Shown in the report, gated by nothing."""
-        for names, estimate in members(measured):
+        for names, estimate in members(self._weighed(measured)):
             about = {**self.of.place, **subject, **names}
             if self.wanted(about):
                 row = {"subject": about, "estimate": estimate.record(), **self.words, "test": self.test}
                 self.records.measurements.append(cast("MeasurementRow", row))
                 self._describe(estimate.metric)
+
+    def _weighed(self, measured: Estimate | Estimates) -> Estimate | Estimates:
+        """The same; undefined where labels were chosen by group and the measure counts every text alike."""
+        if not self.by_group:
+            return measured
+        why = "undefined: labels were chosen group by group, and this counts every text alike"
+        nothing: dict[str, Any] = {"value": math.nan, "low": math.nan, "high": math.nan, "distribution": None}
+        if isinstance(measured, Estimate):
+            return measured if measured.metric in WEIGHED else replace(measured, **nothing, note=why)
+        one_each = {key: self._weighed(one) for key, one in measured.items()}
+        return Estimates(measured.by, cast("dict[tuple[str, ...], Estimate]", one_each))
 
     def upgrade(self, verdict: UpgradeVerdict) -> Verdicts:
         """The verdict on a candidate, and those on its components, kept for the report."""
@@ -256,5 +272,7 @@ def ask(
         if deciding and not asked and not EXPLAINING & set(question.function.__code__.co_names):
             continue
         found.asked += asked
-        question.ask(panel.by(place["protocol"]), Asking(question.name, question.words, of, gates, records=found))
+        by_group = are_chosen(panel.ratings) and not PEOPLE.isdisjoint(question.needs)
+        asking = Asking(question.name, question.words, of, gates, records=found, by_group=by_group)
+        question.ask(panel.by(place["protocol"]), asking)
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -41,6 +42,21 @@ def test_the_short_table_of_labels_is_that_of_the_commands():
 def test_the_tables_of_labels_are_what_plan_prints(command, shown):
     run = [sys.executable, "-m", "recuse.cli", *command.split()[1:]]
     assert subprocess.run(run, cwd=ROOT, capture_output=True, text=True, check=True).stdout == shown
+
+
+BLOCK = re.compile(r"^```sh\n(recuse [a-z]+ tests/cli/.*?)\n```\n\n```text\n(.*?)^```", re.M | re.S)
+CHECKED = [found for path in sorted((ROOT / "docs").glob("*.md")) for found in BLOCK.findall(page(path.name))]
+
+
+@pytest.mark.parametrize(("command", "shown"), CHECKED, ids=[command for command, _ in CHECKED])
+def test_what_a_page_says_that_a_command_prints_is_what_it_prints(command, shown, tmp_path):
+    """Every line of the block, in this order; files that are written go elsewhere."""
+    outputs = {"next.csv", "people.csv", "grouped.csv"}
+    words = [str(tmp_path / word) if word in outputs else word for word in shlex.split(command)[1:]]
+    run = subprocess.run([sys.executable, "-m", "recuse.cli", *words], cwd=ROOT, capture_output=True, text=True)
+    printed = iter(run.stdout.replace(f"{tmp_path}/", "").splitlines())
+    lines = [line for line in shown.splitlines() if line]
+    assert [line for line in lines if line not in printed] == [], run.stdout + run.stderr
 
 
 def test_the_table_of_uses_names_every_use_of_the_gates_file():

@@ -1,0 +1,364 @@
+"""Which texts to label next: `recuse check FILE --next-labels N next.csv`, and the list read back filled in.
+
+Texts are grouped by what is known of all of them, the judges' answers: what the judge in question says, and how many
+other judges say otherwise (of numbers: low, middle or high, and how far the others lie from it). Where judges agree,
+people mostly agree too, and a label says little. So half of the labels go to groups by their size and half by size
+times the spread of what is measured (Neyman's allocation; Cochran 1977, Sampling Techniques, sec. 5.5), and a label
+then counts for all texts that it stands for (`recuse.ratings.label_groups`). Within a group texts are drawn by lot:
+labels picked by how interesting they look would move every number.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recuse.check.file_answers import FileAnswers
+from recuse.gates.causes import rounded
+from recuse.ratings.answers import COMPARED, Answers, answers_of
+from recuse.ratings.label_groups import GROUP, WEIGHED
+from recuse.ratings.scale import Numeric
+from recuse.readers.file_panel import FilePanel
+from recuse.schema import RecuseError
+from recuse.schema.arrays import Floats
+from recuse.schema.vocabulary import UNDECIDED
+from recuse.security.files import write_output
+from recuse.security.sanitize import safe_cell
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from recuse.ratings import Ratings
+
+__all__ = [
+    "LabelList", "chosen_texts", "is_label_list", "label_spread", "next_labels", "text_groups", "with_labels",
+]  # fmt: skip
+
+HEAD = ("item", "system", GROUP, "for_judge")
+DONE = "done"
+"""Stands where a person has rated the text already."""
+SMALLEST, SMALLEST_SHARE = 10, 0.02
+"""A group of fewer texts is joined to its neighbour."""
+PRIOR = 4.0
+"""Texts that the judges' own disagreement counts as, beside the labels, in guessing how far people will differ."""
+EASIEST = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class LabelList:
+    """`rows`: texts to label with the columns of `HEAD`, then one per person; `groups`: name -> (judged texts, labelled
+    before, chosen now); `lines`: what the command prints."""
+
+    rows: pd.DataFrame
+    groups: Mapping[str, tuple[int, int, int]]
+    lines: tuple[str, ...]
+
+    def write(self, path: Path) -> None:
+        """As CSV; no cell begins a formula, whoever opens it. Nothing that somebody filled in is written over."""
+        stream = io.StringIO()
+        table = self.rows.map(lambda cell: safe_cell(str(cell))).rename(columns=lambda name: safe_cell(str(name)))
+        table.to_csv(stream, index=False, lineterminator="\r\n")
+        write_output(path, stream.getvalue(), is_blank_list, "utf-8-sig")
+
+
+def is_blank_list(text: str) -> bool:
+    """Whether a file's text is a list of next labels in which nothing is filled in yet."""
+    head, *rows = csv.reader(io.StringIO(text.lstrip("\ufeff"))) if text else [[]]
+    answers = [k for k, name in enumerate(head) if name not in (*HEAD, "text")]
+    return tuple(head[: len(HEAD)]) == HEAD and all(row[k] in ("", DONE) for row in rows for k in answers)
+
+
+def next_labels(answers: FileAnswers, count: int, file: str, written: Path) -> LabelList:
+    """The `count` texts whose labels bring the first undecided judge nearest to a word. `file` and `written` as the
+    hints name them. Raises `RecuseError` where there is nothing to choose from."""
+    if count < 1:
+        raise RecuseError(f"--next-labels takes how many texts and a file, as 60 next.csv; got {count}")
+    panel = answers.panel
+    undecided = [one for one in answers.decision.judges if one.stated and one.word == UNDECIDED]
+    judge = undecided[0].judge if undecided else panel.judges[0]
+    given = _answers(panel.ratings)
+    place = given.judges.index(judge)
+    people = _people(given)
+    wanted = min(2, len(people))
+    labelled = given.raters >= wanted
+    open_gates = _open(answers, judge, undecided[0].gates if undecided else ())
+    by_group = all(gate in WEIGHED for gate, _, _ in open_gates)
+    names = text_groups(given, place) if by_group else np.full(len(given.items), "", dtype=object)
+    judged = given.requested[place]
+    if not (judged & ~labelled).any():
+        raise RecuseError(f"{panel.path}: every text that {judge} judged has its labels; add texts without a label")
+    groups, code = np.unique(names.astype(str), return_inverse=True)
+    spread = label_spread(given, place, code, labelled & judged)
+    rng = np.random.default_rng(len(given.items))
+    chosen, share = chosen_texts(code, spread, judged, labelled, count, rng)
+    parts = (code[judged], code[labelled & judged], code[chosen])
+    whole, have, taken = (np.bincount(part, minlength=len(groups)) for part in parts)
+    counts = {str(name): (int(whole[k]), int(have[k]), int(taken[k])) for k, name in enumerate(groups)}
+    head = f"{len(chosen)} texts to label: {written}, for {judge}"
+    if undecided:
+        head += f", undecided to {undecided[0].use}"
+    lines = [f"{head}; fill in {', '.join(people)}, then: recuse check {file} {written}"]
+    if by_group:
+        lines += [f"  {name}: {n[2]} of {n[0]} judged texts, {n[1]} labelled before" for name, n in counts.items()]
+    else:
+        gate = next(label for gate, label, _ in open_gates if gate not in WEIGHED)
+        lines.append(f"  by lot among all texts: {gate} counts every text alike, so no group may have more labels")
+    lines += _settles(open_gates, whole, spread, share if by_group else whole / whole.sum(), int(have.sum()))
+    return LabelList(_rows(panel, given, chosen, names, judge, people, by_group), counts, tuple(lines))
+
+
+def _answers(ratings: Ratings) -> Answers:
+    parts = [part for _, part in ratings.each(*COMPARED)]
+    if len(ratings.headline) > 1:
+        raise RecuseError(
+            f"next labels are chosen for one criterion at a time; these ratings have {', '.join(ratings.headline)}: "
+            "leave the columns of the others out with --ignore"
+        )
+    if len(parts) != 1:
+        raise RecuseError(
+            f"next labels are chosen for judges that were asked in one way; these were asked in {len(parts)} "
+            f"({', '.join(ratings.factors)}): keep the rows of one"
+        )
+    return answers_of(parts[0], ratings, people=False)
+
+
+def _people(given: Answers) -> list[str]:
+    """Whose labels are wanted: the two with the most, the one, or you."""
+    labels = np.isfinite(given.rated).any(axis=2).sum(axis=1) if len(given.people) else np.zeros(0)
+    most = np.argsort(-labels, kind="stable")[:2]
+    return [given.people[k] for k in sorted(most)] or ["you"]
+
+
+def _open(answers: FileAnswers, judge: str, gates: Sequence[str]) -> list[tuple[str, str, int | None]]:
+    """(gate, label, how many more would decide) of the gates of its use that are undecided."""
+    rows = []
+    for verdict in answers.verdicts_on(judge):
+        if verdict["gate"] in gates and verdict["outcome"] == UNDECIDED:
+            remedy: Any = verdict["remedy"] or {}
+            needed, observed = remedy.get("needed"), remedy.get("observed")
+            more = needed - observed if needed and observed else None
+            rows.append((verdict["gate"], str(verdict["label"] or verdict["gate"]), more))
+    return rows
+
+
+# --------------------------------------------------------------------------- groups
+
+
+def text_groups(given: Answers, judge: int) -> NDArray[np.object_]:
+    """The name of each text's group, (U,), by the answers of the judges alone."""
+    others = [k for k in range(len(given.judges)) if k != judge]
+    own, level, words = (_of_options if given.options else _of_numbers)(given, judge, others)
+    joined = {key: key for key in set(zip(own, level, strict=True))}
+    sizes = {key: sum(pair == key for pair in zip(own, level, strict=True)) for key in joined}
+    fewest = max(SMALLEST, SMALLEST_SHARE * len(own))
+    while len(sizes) > 1 and min(sizes.values()) < fewest:
+        small = min(sizes, key=lambda key: (sizes[key], key))
+        rest = [key for key in sizes if key != small]
+        near = min(rest, key=lambda key: (key[0] != small[0], abs(key[1] - small[1]), -sizes[key], key))
+        sizes[near] += sizes.pop(small)
+        joined = {key: near if to == small else to for key, to in joined.items()}
+    names = {key: words.format(own=to[0], level=to[1]) for key, to in joined.items()}
+    return np.array([names[key] for key in zip(own, level, strict=True)], dtype=object)
+
+
+def _of_options(given: Answers, judge: int, others: list[int]) -> tuple[list[str], list[int], str]:
+    shares = given.judge_shares
+    answered = np.isfinite(shares[:, :, 0])
+    mode = np.where(answered, np.nan_to_num(shares).argmax(axis=2), -1)
+    unsure = answered[judge] & (np.nan_to_num(shares[judge]).max(axis=1) < 1)
+    own = [given.options[k] if k >= 0 else "no answer" for k in mode[judge]]
+    own = [f"{name}, not always" if one else name for name, one in zip(own, unsure, strict=True)]
+    level = ((mode[others] != mode[judge]) & answered[others]).sum(axis=0)
+    words = "it says {own}" + (f"; {{level}} of {len(others)} other judges differ" if others else "")
+    return own, level.tolist(), words
+
+
+def _of_numbers(given: Answers, judge: int, others: list[int]) -> tuple[list[str], list[int], str]:
+    means = given.judge_means
+    mine = means[judge]
+    known = np.isfinite(mine)
+    thirds = np.unique(np.quantile(mine[known], [1 / 3, 2 / 3])) if known.any() else np.zeros(0)
+    third = np.searchsorted(thirds, np.nan_to_num(mine), side="left")
+    own = [("low", "middle", "high")[k] if there else "no answer" for k, there in zip(third, known, strict=True)]
+    if others:
+        apart = np.nan_to_num(np.abs(means[others] - mine)).mean(axis=0)
+    else:
+        apart = np.nan_to_num(np.nanstd(np.where(known[:, None], given.judged[judge], 0.0), axis=1))
+    cuts = np.unique(np.quantile(apart[known], [1 / 3, 2 / 3])) if known.any() else np.zeros(0)
+    level = np.searchsorted(cuts, apart, side="left")
+    what = "other judges are" if others else "its repeats are"
+    words = "its score is {own}; " + what + " {level} steps away" if apart.any() else "its score is {own}"
+    return own, np.where(known, level, 0).tolist(), words
+
+
+# --------------------------------------------------------------------------- how many of each
+
+
+def label_spread(given: Answers, judge: int, code: NDArray[np.intp], labelled: NDArray[np.bool_]) -> Floats:
+    """What a label of each group adds to the variance, (H,): the root of the mean squared difference between judge and
+    person, as a share of the largest there is. From the labels, and from how the judges differ among themselves."""
+    if given.options:
+        mine, people = np.nan_to_num(given.judge_shares), np.nan_to_num(given.people_shares)
+        squares = 1 - (mine[judge] * people).sum(axis=1)
+        prior = 1 - (mine[judge] * mine).sum(axis=2).mean(axis=0)
+    else:
+        span = given.scale.span if np.isfinite(given.scale.span) else float(np.nanmax(given.judged) or 1.0)
+        squares = np.nan_to_num((given.judge_means[judge] - given.people_mean) / span) ** 2
+        prior = (np.nan_to_num((given.judge_means - given.judge_means[judge]) / span) ** 2).mean(axis=0)
+    count = int(code.max()) + 1
+    have = np.bincount(code[labelled], minlength=count)
+    differ = np.bincount(code[labelled], weights=squares[labelled], minlength=count)
+    expected = np.bincount(code, weights=prior) / np.maximum(np.bincount(code, minlength=count), 1)
+    typical = squares[labelled].mean() if labelled.any() else float(expected.mean())
+    lowest = EASIEST * (1.0 if given.options else max(float(typical), 1e-4))
+    guess: Floats = (differ + PRIOR * np.maximum(expected, lowest)) / (have + PRIOR)
+    return np.sqrt(guess)
+
+
+def chosen_texts(
+    code: NDArray[np.intp], spread: Floats, judged: NDArray[np.bool_], labelled: NDArray[np.bool_], count: int,
+    rng: np.random.Generator,
+) -> tuple[NDArray[np.intp], Floats]:  # fmt: skip
+    """Places of `count` judged texts without a label, in an order by lot, and each group's share of all labels: half by
+    size, half by size times `spread` (H,). Groups take turns so that old and new labels come nearest to the shares."""
+    free = judged & ~labelled
+    whole, have, left = (np.bincount(code[texts], minlength=len(spread)) for texts in (judged, labelled & judged, free))
+    wide = whole * spread
+    share: Floats = 0.5 * whole / whole.sum() + 0.5 * wide / wide.sum()
+    taken = np.zeros(len(share), dtype=np.intp)
+    for _ in range(min(count, int(free.sum()))):
+        lacking = np.where(taken < left, share / (have + taken + 0.5), -1.0)
+        taken[int(np.argmax(lacking))] += 1
+    drawn = [rng.permutation(np.flatnonzero(free & (code == k)))[:n] for k, n in enumerate(taken)]
+    return rng.permutation(np.concatenate(drawn)).astype(np.intp), share
+
+
+def _settles(
+    gates: Sequence[tuple[str, str, int | None]], whole: NDArray[np.intp], spread: Floats, share: Floats, have: int
+) -> list[str]:
+    """How many labels would settle each open gate, chosen so and in random order."""
+    size, squares = whole / whole.sum(), spread**2
+    within = squares * (1 - squares)  # the mean of a group's differences is no error of a mean over groups
+    lines = []
+    for gate, label, more in gates:
+        if more is None:
+            lines.append(f"  {label}: more labels alone would not settle it, its value lies at the limit")
+            continue
+        each = within if gate in ("human_offset", "share_bias") else squares
+        ratio = min(1.0, float((size**2 * each / share).sum() / (size * squares).sum()))
+        chosen = max(0.0, (have + more) * ratio - have) if gate in WEIGHED else more
+        lines.append(
+            f"  {label}: about {rounded(max(chosen, 1))} more labels would settle it"
+            + (f", in random order about {rounded(more)}" if ratio < 1 and gate in WEIGHED else "")
+        )
+    return lines
+
+
+def _rows(
+    panel: FilePanel, given: Answers, chosen: NDArray[np.intp], names: NDArray[np.object_], judge: str,
+    people: Sequence[str], by_group: bool,
+) -> pd.DataFrame:  # fmt: skip
+    import pandas as pd
+
+    items, targets = np.array(given.items, dtype=object)[chosen], np.array(given.targets, dtype=object)[chosen]
+    number = {name: f"group {k}" for k, name in enumerate(sorted(set(names.tolist())), 1)}  # who labels is not told
+    groups = [number[name] for name in names[chosen]] if by_group else ""
+    rows = pd.DataFrame(dict(zip(HEAD, (items, targets, groups, judge), strict=True)))
+    read = panel.read
+    if (column := read.mapping.text) and column in read.raw.frame:
+        first = read.rows.drop_duplicates(["item", "target"]).set_index(["item", "target"])["row"]
+        at = first.reindex(pd.MultiIndex.from_arrays([items, targets])).to_numpy(dtype=int)
+        rows["text"] = read.raw.frame[column].to_numpy(dtype=object)[at]
+    for name in people:
+        rated = np.isfinite(given.rated[given.people.index(name)]).any(axis=1) if name in given.people else None
+        rows[name] = "" if rated is None else np.where(rated[chosen], DONE, "")
+    return rows
+
+
+# --------------------------------------------------------------------------- read back
+
+
+def is_label_list(path: Path) -> bool:
+    """Whether a file is what `--next-labels` wrote: its first line begins with `HEAD`."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as stream:
+        first = stream.read(4096).split(b"\n")[0].decode("utf-8", "replace")
+    names = [name.strip().strip('"\ufeff\r') for name in first.replace(";", ",").split(",")]
+    return tuple(names[: len(HEAD)]) == HEAD
+
+
+def with_labels(panel: FilePanel, lists: Sequence[Path]) -> FilePanel:
+    """The panel with what people filled into lists of next labels. Raises `RecuseError` for a cell that is no answer on
+    the scale, with its line, and for lists that belong to other judges or texts."""
+    import pandas as pd
+
+    from recuse.readers.formats import read_raw
+    from recuse.readers.opening import open_file
+
+    ratings = panel.ratings
+    given = _answers(ratings)
+    texts = set(zip(given.items, given.targets, strict=True))
+    rows: list[dict[str, Any]] = []
+    judges: dict[str, None] = {}
+    for path in lists:
+        frame = read_raw(open_file(path)).frame.fillna("").astype(str)
+        grouped = frame[GROUP].ne("")
+        judges |= dict.fromkeys(frame.loc[grouped, "for_judge"])
+        for line, row in enumerate(frame.to_dict("records"), start=2):
+            text = (row["item"].lstrip("'"), row["system"].lstrip("'"))
+            if text not in texts:
+                raise RecuseError(f"{path}, line {line}: {panel.path.name} has no judged text {text[0]!r}")
+            for name in [name for name in frame.columns if name not in (*HEAD, "text")]:
+                if row[name].strip() not in ("", DONE):
+                    answer = _answer(row[name].strip(), ratings, f"{path}, line {line}, column {name}")
+                    rows.append({"item": text[0], "target": text[1], "rater": name, **answer})
+    if len(judges) > 1:
+        raise RecuseError(f"these lists were chosen for {' and '.join(judges)}; give those of one judge together")
+    if judges and (name := next(iter(judges))) not in given.judges:
+        raise RecuseError(f"{lists[0]} was chosen for {name}, and {panel.path.name} has {', '.join(given.judges)}")
+    if not rows:
+        raise RecuseError(f"{lists[0]}: no label is filled in; write answers into the columns after for_judge")
+    blank = {"kind": "person", "criterion": ratings.criterion, "status": "ok", "repeat": 0}
+    added = pd.DataFrame([{**blank, **row} for row in rows]).reindex(columns=ratings.table.columns)
+    for column in added.columns[added.isna().all()]:
+        if column not in ("score", "response"):
+            added[column] = ratings.table[column].iloc[0] if column in ratings.factors else ""
+    table = pd.concat([ratings.table, added], ignore_index=True)
+    known = ratings.texts
+    if judges:
+        groups = text_groups(given, given.judges.index(next(iter(judges))))
+        named = pd.DataFrame({"item": given.items, "target": given.targets, GROUP: groups})
+        keys = ["item", "target"]
+        known = named if known is None else named.merge(
+            known, on=[key for key in keys if key in known], how="left"
+        )  # fmt: skip
+    ratings = replace(ratings, table=table, texts=known, _memory={})
+    note = f"{len(rows)} labels of {', '.join(path.name for path in lists)}"
+    if judges:
+        note += f", chosen by group for {next(iter(judges))}: a label counts for the judged texts that it stands for"
+    return replace(panel, read=replace(panel.read, ratings=ratings, notes=(note, *panel.read.notes)))
+
+
+def _answer(cell: str, ratings: Ratings, place: str) -> dict[str, Any]:
+    scale = ratings.scale
+    if isinstance(scale, Numeric):
+        try:
+            score = float(cell.replace(",", "."))
+        except ValueError:
+            score = np.nan
+        low, high = scale.ends
+        if not low <= score <= high:
+            raise RecuseError(f"{place}: a score from {low:g} to {high:g} is needed; got {cell!r}")
+        return {"score": score, "response": None}
+    option = next((option for option in scale.options if option.casefold() == cell.casefold()), None)
+    if option is None:
+        raise RecuseError(f"{place}: one of {', '.join(scale.options)} is needed; got {cell!r}")
+    return {"score": np.nan, "response": option}
