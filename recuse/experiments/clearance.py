@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from datetime import date
@@ -17,6 +19,7 @@ from recuse.check.file_answers import file_answers
 from recuse.experiments.simulated_files import Setting, simulated_file
 from recuse.gates import Gates
 from recuse.readers.file_panel import FilePanel
+from recuse.recording.progress import Progress, ProgressLine
 from recuse.suite.question_runner import Question, read_evals
 
 __all__ = ["Case", "Simulated", "Source", "Word", "error_of", "share_cleared", "uses_in", "words_for"]
@@ -74,13 +77,22 @@ def words_for(cases: Sequence[Case], folder: Path, *, seed: int, processes: int,
     ]
     if processes > 1 and len(jobs) > 1:
         with ProcessPoolExecutor(processes) as pool:
-            parts = list(pool.map(_words, *zip(*(job[:-1] for job in jobs), strict=True)))
+            parts = list(_shown(pool.map(_words, *zip(*(job[:-1] for job in jobs), strict=True)), len(jobs)))
     else:
-        parts = [_words(*job[:-1]) for job in jobs]
+        parts = list(_shown((_words(*job[:-1]) for job in jobs), len(jobs)))
     words: list[list[Word]] = [[] for _ in cases]
     for job, part in zip(jobs, parts, strict=True):
         words[job[-1]] += part
     return words
+
+
+def _shown(parts: Iterable[list[Word]], total: int) -> Iterator[list[Word]]:
+    """The parts as they come; who waits at a terminal is told how many there are."""
+    line, start = ProgressLine(sys.stderr), time.monotonic()
+    for done, part in enumerate(parts, 1):
+        if sys.stderr.isatty():
+            line(Progress(total, done, 0, time.monotonic() - start, verb="simulated"))
+        yield part
 
 
 def _words(case: Case, folder: Path, today: date, seed: int, start: int, stop: int) -> list[Word]:

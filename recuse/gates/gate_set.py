@@ -72,14 +72,13 @@ class Gates(Mapping[str, Gate]):
         subject: Mapping[str, str],
         *,
         asserted: bool = True,
-        of_file: bool = False,
     ) -> Verdicts:
         """A verdict of gate `name` on each member of `Estimates`, or on the one estimate.
 
         `subject` is what all of it is about (panel, task, ...); a member's own subject adds the names it was measured
         by. Members are corrected together for their number (`recuse.gates.families`); who wants to see some of them
         chooses afterwards (`Verdicts.only`). Where the answer is not `asserted` (`is_asserted`), a run stays green
-        whatever it is. What to do about ratings `of_file` is never to record.
+        whatever it is.
 
         Raises `GatesError` for an unknown gate, for nothing measured, for a subject that names what was measured by,
         and for a limit of the scale's range where the measure knows no scale.
@@ -90,7 +89,7 @@ class Gates(Mapping[str, Gate]):
         decided = decide_together(name, gate, members, self.alpha(name), given)
         formerly = self._formerly(name, measured, subject) or repeat(None, len(decided))
         return Verdicts(
-            self._verdict(name, one, before, asserted=asserted, of_file=of_file)
+            self._verdict(name, one, before, asserted=asserted)
             for one, before in zip(decided, formerly, strict=True)
         )
 
@@ -261,14 +260,13 @@ class Gates(Mapping[str, Gate]):
     # -- one verdict
 
     def _verdict(
-        self, name: str, decided: Decided, formerly: Outcome | None = None, *, asserted: bool = True,
-        of_file: bool = False,
-    ) -> Verdict:  # fmt: skip
+        self, name: str, decided: Decided, formerly: Outcome | None = None, *, asserted: bool = True
+    ) -> Verdict:
         gate, member, decision = self[name], decided.member, decided.decision
         applied = member.applied
         allowed = gate.allows_undecided(self.today) and decision.straddles
         outcome: Outcome = decision.outcome
-        remedy: Remedy | Callable[[], Remedy | None] | None = partial(self._next_step, name, decided, of_file)
+        remedy: Remedy | Callable[[], Remedy | None] | None = partial(self._next_step, name, decided)
         acceptance = None
         if known := self.accepted_fault_for(name, member.subject):
             outcome, remedy, acceptance = under_accepted_fault(known, decided, self.today, self.file)
@@ -290,9 +288,9 @@ class Gates(Mapping[str, Gate]):
             else partial(power_of, applied.limit, member.estimate, gate.level, decided.fail_level),
         )
 
-    def _next_step(self, name: str, decided: Decided, of_file: bool) -> Remedy | None:
+    def _next_step(self, name: str, decided: Decided) -> Remedy | None:
         """What to do about a verdict that no accepted fault covers."""
-        gate, remedy = self[name], remedies.next_step(name, decided, self.file, of_file=of_file)
+        gate, remedy = self[name], remedies.next_step(name, decided, self.file)
         if remedy is not None and decided.decision.straddles and gate.allowance_expired(self.today):
             return remedies.expired_allowance(gate, remedy)
         return remedy

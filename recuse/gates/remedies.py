@@ -16,7 +16,7 @@ from recuse.gates.limits import Decision, GatesError, Limit, has_interval, sure_
 from recuse.gates.verdict_power import ENOUGH, factor_to_decide
 from recuse.schema import Acceptance, AcceptanceState, Estimate, Outcome, Remedy, RemedyKind
 from recuse.schema.number_text import percent
-from recuse.schema.vocabulary import NOT_MEASURED, UNDECIDED, printed
+from recuse.schema.vocabulary import FILE, NOT_MEASURED, UNDECIDED, printed
 
 __all__ = [
     "accepted", "beyond_accepted_fault", "expired_accepted_fault", "expired_allowance", "next_step",
@@ -40,10 +40,10 @@ Doubt = tuple[RemedyKind, str, int | None]
 """Why a verdict is undecided: the kind, a sentence, and how many observations would decide."""
 
 
-def next_step(name: str, decided: Decided, file: str, *, of_file: bool = False) -> Remedy | None:
-    """What to do about an outcome that is not a pass; None for a pass. Ratings `of_file` cannot be recorded again."""
+def next_step(name: str, decided: Decided, file: str) -> Remedy | None:
+    """What to do about an outcome that is not a pass; None for a pass. Ratings from a file cannot be recorded again."""
     decision, limit, subject = decided.decision, decided.member.applied.limit, decided.member.subject
-    estimate = decision.estimate
+    estimate, of_file = decision.estimate, subject.get("protocol") == FILE
     if decision.outcome == "fail":
         return replace(
             _how_far(limit, estimate),

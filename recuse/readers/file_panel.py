@@ -18,12 +18,13 @@ from recuse.ratings.offers import offers_of
 from recuse.readers.file_ratings import FileRatings, read_file
 from recuse.schema import Provenance, RecuseError
 from recuse.schema.results import PanelRow
+from recuse.schema.vocabulary import FILE
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "FILE", "FilePanel", "ReadOptions", "are_versions", "as_versions", "is_ratings_file", "load_file_panel",
+    "FilePanel", "ReadOptions", "are_versions", "as_versions", "is_ratings_file", "load_file_panel",
     "load_file_panels", "load_versions", "panel_of", "read",
 ]  # fmt: skip
 
@@ -31,8 +32,8 @@ ENDINGS = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".e
 """What names a file of ratings among `recuse_panels`; `--ratings` takes any file."""
 
 
-FILE, SETS = "file", "response_set"
-"""What stands in the place of a protocol for a file's ratings, and for sets of options beside them."""
+SETS = "response_set"
+"""What stands in the place of a protocol for sets of options beside a file's ratings."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -67,7 +67,7 @@ class Spending:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a recording is. `seconds` since it started."""
+    """How far a recording is, or other long work. `seconds` since it started; `verb`: what is done to each."""
 
     total: int
     stored: int
@@ -75,6 +75,7 @@ class Progress:
     seconds: float
     spent: float | None = None  # dollars; None: no price is known
     expected: float | None = None  # dollars at most
+    verb: str = "recorded"
 
     def __str__(self) -> str:
         rate = self.stored / self.seconds if self.seconds > 0 else 0.0
@@ -83,7 +84,7 @@ class Progress:
         remaining = f", about {_span(left / rate)} left" if rate > 0 and left else ""
         money = f", {text} spent" if (text := spent_text(self.spent, self.expected)) else ""
         speed = f"{rate:.1f} per second" if rate >= 1 else f"{rate * 60:.1f} per minute"
-        return f"recorded {self.stored} of {self.total}{failed}, {speed}{remaining}{money}"
+        return f"{self.verb} {self.stored} of {self.total}{failed}, {speed}{remaining}{money}"
 
 
 Report = Callable[[Progress], None]

@@ -22,6 +22,9 @@ ACCEPTED_DOUBT: Final = "accepted doubt"
 CLEARED: Final = "cleared"
 NOT_CLEARED: Final = "not cleared"
 
+FILE: Final = "file"
+"""What stands in the place of a protocol for ratings from a file: they can be read anew, and not be recorded."""
+
 Outcome = Literal["pass", "fail", "undecided", "not measured", "accepted"]
 OUTCOMES: tuple[Outcome, ...] = (PASS, FAIL, UNDECIDED, NOT_MEASURED, ACCEPTED)
 GREEN = (PASS, ACCEPTED)

@@ -15,6 +15,7 @@ from recuse.ratings.needs import unlock, unlock_by_column
 from recuse.readers.file_panel import FilePanel, is_ratings_file, load_file_panels
 from recuse.schema import RecuseError
 from recuse.schema.results import Wanting
+from recuse.schema.vocabulary import FILE
 from recuse.tasks import Task, load_task
 
 __all__ = ["Elicitation", "NotAsked", "Selection"]
@@ -53,12 +54,11 @@ class NotAsked:
     task: str
     protocol: str
     missing: tuple[str, ...]
-    of_file: bool = False  # ratings that nobody can record: a column unlocks what is missing
 
     def record(self) -> Wanting:
         """As builtins, with what would unlock the question: one sentence per missing need; `unfixed` are those that the
         source of the panel does not fix."""
-        missing, unlocking = list(self.missing), unlock_by_column if self.of_file else unlock
+        missing, unlocking = list(self.missing), unlock_by_column if self.protocol == FILE else unlock
         return {
             "panel": self.panel, "task": self.task, "protocol": self.protocol, "missing": missing,
             "unlock": [UNLOCK.get(need) or unlocking(need) for need in missing],

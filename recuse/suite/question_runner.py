@@ -23,10 +23,11 @@ from recuse.gates.causes import EXPLAINING
 from recuse.gates.uses import Uses
 from recuse.ratings.label_groups import WEIGHED, are_chosen
 from recuse.ratings.needs import NEEDS, check_needs, kind_of, missing
-from recuse.readers.file_panel import FILE, FilePanel
+from recuse.readers.file_panel import FilePanel
 from recuse.schema import Estimate, Estimates, RecuseError, members
 from recuse.schema.results import AskedRow, MeasureRow, NotAskedRow, UpgradeVerdictRow
 from recuse.schema.verdict_rows import MeasurementRow, QuestionWords, VerdictRow
+from recuse.schema.vocabulary import FILE
 from recuse.suite.panel_selection import NotAsked
 
 if TYPE_CHECKING:
@@ -66,13 +67,12 @@ class Records:
 @dataclass(frozen=True, slots=True)
 class Respondents:
     """Whom a question is asked of. `place`: task, panel and protocol; `uses`: what the judges are used for; `offers`:
-    the needs that their ratings meet; `of_file`: these cannot be recorded."""
+    the needs that their ratings meet."""
 
     place: Mapping[str, str]
     judges: tuple[str, ...]
     uses: Uses
     offers: Collection[str]
-    of_file: bool = False
 
     def gates_to_ask(self, test: str, names: Iterable[str], gates: Gates) -> list[AskedRow]:
         """A record of each of the gates that a test names and that is in force here."""
@@ -106,8 +106,7 @@ class Asking:
             self.measure(measured, **subject)
             return Verdicts(())
         asserted = self.gates.is_asserted(name, of.uses)
-        about = {**of.place, **subject}
-        verdicts = self.gates.decide(name, measured, about, asserted=asserted, of_file=of.of_file).only(self.wanted)
+        verdicts = self.gates.decide(name, measured, {**of.place, **subject}, asserted=asserted).only(self.wanted)
         self.decided.append(verdicts)
         self._keep(verdicts, of=len(verdicts))
         return verdicts
@@ -262,11 +261,11 @@ def ask(
         if task not in (None, panel.task) or protocol not in (None, FILE):
             continue
         if wanting := missing(question.needs, panel.offers):
-            lacking = NotAsked(panel.name, panel.task, FILE, tuple(wanting), of_file=True)
+            lacking = NotAsked(panel.name, panel.task, FILE, tuple(wanting))
             found.not_asked[question.name] = [{**lacking.record(), **question.words, "tests": []}]
             continue
         place = {"task": panel.task, "panel": panel.name, "protocol": panel.protocol(kind_of(question.needs))}
-        of = Respondents(place, panel.judges, uses, panel.offers, of_file=True)
+        of = Respondents(place, panel.judges, uses, panel.offers)
         names = gates_named(question.function, gates)
         asked = of.gates_to_ask(question.name, names, gates)
         if deciding and not asked and not EXPLAINING & set(question.function.__code__.co_names):

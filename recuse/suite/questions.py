@@ -16,9 +16,9 @@ from recuse.protocols.wording import facts_of
 from recuse.ratings.criteria import PLACE, TRUE
 from recuse.ratings.needs import CANDIDATE, KINDS, kind_of, missing
 from recuse.ratings.offers import RatingFacts, offered
-from recuse.readers.file_panel import FILE
 from recuse.references import BLINDED, people_of, persons_of
 from recuse.schema import SourceFixes
+from recuse.schema.vocabulary import FILE
 from recuse.suite.panel_selection import Elicitation, NotAsked, Selection
 
 __all__ = ["Questions"]
@@ -46,8 +46,7 @@ class Questions:
             if isinstance(one, NotAsked):
                 lacking.append(one)
             elif wanting := self._wanting(one, needs, rests_on):
-                of_file = one.panel in self.selection.files
-                lacking.append(NotAsked(one.panel, one.task, one.protocol, wanting, of_file))
+                lacking.append(NotAsked(one.panel, one.task, one.protocol, wanting))
             else:
                 offering.append(one)
         return offering, lacking

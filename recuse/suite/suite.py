@@ -109,10 +109,7 @@ class Suite:
     def respondents(self, elicitation: Elicitation) -> Respondents:
         """Whom a question is asked of there."""
         of, panel = self.questions, elicitation.panel
-        return Respondents(
-            elicitation.place, of.judges_of(elicitation), self.uses(panel), of.offers(elicitation),
-            of_file=panel in self.selection.files,
-        )  # fmt: skip
+        return Respondents(elicitation.place, of.judges_of(elicitation), self.uses(panel), of.offers(elicitation))
 
     def uses(self, panel: str) -> Uses:
         """What the panel's judges are used for, as it states or as its ratings suggest; nothing in a study."""

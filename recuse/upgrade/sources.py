@@ -11,8 +11,9 @@ from recuse.metrics.upgrade import Upgrade
 from recuse.panels.loaded_panel import UNLOCK, unfixed
 from recuse.protocols import protocol as known_protocol
 from recuse.ratings import Ratings
-from recuse.readers.file_panel import FILE, FilePanel, load_file_panel, panel_of
+from recuse.readers.file_panel import FilePanel, load_file_panel, panel_of
 from recuse.schema import RecuseError
+from recuse.schema.vocabulary import FILE
 from recuse.suite import Elicitation, Selection, Suite
 
 if TYPE_CHECKING:

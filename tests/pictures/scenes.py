@@ -15,6 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 RATINGS = ROOT / "fixtures" / "ratings" / "rewardbench.csv.gz"
 TEXTS = 60
+REFUSED = ("gpt-5.4-mini,prompt=base", "gpt-5.4-nano,prompt=base")
 REPEATS = 2
 STEP = 0.1
 
@@ -119,7 +120,7 @@ def green_upgrade(folder: Path, run: Run) -> None:
 
 def refused_upgrade(folder: Path, run: Run) -> None:
     """The smaller one in its place again, by the prompt that both were asked by."""
-    _compare(folder, "gpt-5.4-mini,prompt=base", "gpt-5.4-nano,prompt=base")
+    _compare(folder, *REFUSED)
 
 
 def _compare(folder: Path, incumbent: str, candidate: str) -> None:

@@ -31,6 +31,9 @@ def test_a_scene_is_decided_as_its_picture_says(name, run_pytest, tmp_path):
         text = (tmp_path / "reports" / file).read_text(encoding="utf-8").replace("\\", "")
         shown = re.sub(r"<[^>]+>", "", text[text.find("<h1>") :]) if file == "index.html" else text
         assert shown.startswith(begin + said)
+    if name == "refused-upgrade":  # what README says of it
+        assert "−7.9 %" in text
+        assert "record again" not in text
 
 
 @pytest.mark.parametrize("name", scenes.SCENES)
@@ -39,3 +42,9 @@ def test_a_picture_is_small_and_stands_in_the_docs_with_its_decision(name):
     text = " ".join((DOCS / "pull-request.md").read_text(encoding="utf-8").split())
     assert f"]({name}.png)" in text
     assert scenes.SCENES[name][1] in text
+
+
+def test_the_readme_shows_the_refused_upgrade_with_its_command():
+    text = (scenes.ROOT / "README.md").read_text(encoding="utf-8")
+    assert "](docs/refused-upgrade.png)" in text
+    assert f"recuse compare {scenes.RATINGS.relative_to(scenes.ROOT)} {' '.join(scenes.REFUSED)} " in text

@@ -1,0 +1,34 @@
+"""Long simulations say on a terminal how far they are, and nothing anywhere else."""
+
+from __future__ import annotations
+
+import io
+import sys
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from recuse.experiments import clearance
+from recuse.experiments.clearance import Case, Simulated, words_for
+from recuse.experiments.simulated_files import Setting
+
+
+class Stream(io.StringIO):
+    def __init__(self, terminal: bool) -> None:
+        super().__init__()
+        self.terminal = terminal
+
+    def isatty(self) -> bool:
+        return self.terminal
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_who_waits_at_a_terminal_is_told(monkeypatch: pytest.MonkeyPatch, terminal: bool) -> None:
+    stream = Stream(terminal)
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(clearance, "_words", lambda *_: [])
+    cases = [Case(Simulated(Setting("1-5", 0.7)), 30, "one more person", 3 * clearance.CHUNK)]
+    assert words_for(cases, Path(), seed=1, processes=1, today=date(2026, 1, 1)) == [[]]
+    assert stream.getvalue().endswith("\n") == ("simulated 3 of 3" in stream.getvalue()) == terminal
+    assert terminal or stream.getvalue() == ""
