@@ -24,6 +24,20 @@ PLACE = ("panel", "task", "protocol")
 MOST_POWERS = 4
 
 
+WIDEST = 2.0
+"""How many times what is allowed the picture of a change shows to either side of none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A change with its interval in units of what is allowed, and the allowed band: places in percent of the width."""
+
+    band: tuple[float, float]  # where it begins, how wide it is
+    low: float
+    high: float
+    x: float
+
+
 @dataclass(frozen=True, slots=True)
 class UpgradeRow:
     """One component: what it is, both judges' own values, the change with its interval, what is allowed, the
@@ -37,6 +51,7 @@ class UpgradeRow:
     verdict: str
     outcome: str
     anchor: str = ""
+    picture: Picture | None = None
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -123,7 +138,22 @@ def _row(n: Number, minus: str) -> UpgradeRow:
         _word(n),
         n.state,
         verdict_anchor(n.gate, n.subject),
+        _picture(n),
     )
+
+
+def _picture(n: Number) -> Picture | None:
+    """None without a number, an interval, or an allowance other than none at all."""
+    within = n.limit.get("within") or (n.limit.get("at_least"), n.limit.get("at_most"))
+    ends = [abs(end) for end in within if is_number(end)]
+    if not (ends and max(ends) > 0 and is_number(n.low) and is_number(n.high)):
+        return None
+
+    def at(value: float) -> float:
+        return round(50 + 50 * min(1.0, max(-1.0, value / max(ends) / WIDEST)), 1)
+
+    least, most = (at(end) if is_number(end) else edge for end, edge in zip(within, (0.0, 100.0), strict=True))
+    return Picture((least, round(most - least, 1)), at(n.low), at(n.high), at(n.amount))
 
 
 def _title(n: Number) -> str:

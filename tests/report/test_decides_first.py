@@ -166,6 +166,10 @@ def test_an_upgrade_has_old_and_new_in_one_column() -> None:
     table = next(t for t in ids(tree)["verdicts"].all("table") if "grok-4 → grok-5" in t.text)
     row = next(table.one("tbody").all("tr"))
     assert [td.text for td in row.all("td")][:2] == ["7.10 → 7.72", "+0.62 (+0.50 to +0.70)"]
+    picture = row.one("svg")  # of +-1, twice what is allowed: 0.5 is allowed to either side
+    band, interval, dot = picture.one("rect"), picture.one("line", class_="s0"), picture.one("use")
+    assert [band.attributes["x"], band.attributes["width"]] == ["25%", "50%"]
+    assert [interval.attributes["x1"], interval.attributes["x2"], dot.attributes["x"]] == ["75%", "85%", "81%"]
     changes = ids(tree)["changed"].one("tbody").text
     assert "judge (model) of published, merchant_risk, rubric" in changes
     assert "may not replace it" in changes
