@@ -21,6 +21,7 @@ from recuse.statistics.rank_correlation import spearman_t
 
 TABLE_9 = Path(__file__).parents[2] / "fixtures" / "published" / "illusion_rankings.csv"
 TIERS = ("Base", "Instruct", "Thinking")
+RARELY = 0.1  # of the models
 Row = tuple[str, str, str, str, bool | None]
 """Requirement, what, printed, computed, whether they agree; None where nothing is printed."""
 
@@ -94,9 +95,10 @@ def rows() -> Iterator[Row]:
     for tier, values in agreement.items():
         mean = float(values.mean())
         yield "25", f"mean agreement, {tier}", f"{printed[tier]:.2f}", f"{mean:.3f}", agree(printed[tier], mean, 2)
-    yield "12", "p of rho = 0.984 over 32 models", "< 1e-23", f"{spearman_t(0.984, 32):.1e}", True
-    high = sum(float(v) > 0.8 for v in table_9()["agreement"])
-    yield "72", "models with agreement above 0.80", "rarely", f"{high} of 32", False
+    p = spearman_t(0.984, len(table_9()))
+    yield "12", "p of rho = 0.984 over 32 models", "< 1e-23", f"{p:.1e}", p < 1e-23
+    high = int((table_9()["agreement"] > 0.8).sum())
+    yield "72", "models with agreement above 0.80", "rarely", f"{high} of 32", high / 32 <= RARELY
 
 
 def _tier_means(means: dict[str, float]) -> Iterator[Row]:

@@ -13,12 +13,18 @@ from collections.abc import Iterator
 import illusion
 import numpy as np
 from illusion import TIERS, Row, agree, by_tier, table_9
-from merg import delta_k_table
+from merg import CASES, delta_k_table
 from scipy import stats
 
 TABLE_4 = (7.77, 6.83, 6.72, 6.69, 6.62, 3.33, 2.97, 2.20, 2.04, 1.22)
 TABLE_5 = (0.89, 0.88, 0.87, 0.87, 0.86, 0.67, 0.67, 0.62, 0.60, 0.60)
 SIZE_OF = {"Qwen3-4B": 4, "Qwen3-8B": 8, "Qwen3-14B": 14, "Qwen3-30B": 30, "Qwen3-32B": 32, "Qwen3-235B": 235}
+F_OF_PAIRS = 14.7  # sec. 3.1
+OVER_TEMPERATURES = {"Base": 0.76, "Thinking": 0.70}  # sec. 3.2, mean r over all temperatures
+FLAT = 0.05  # points of r between the highest and the lowest of three temperatures
+BANDS = ((3.0, 5.5), (5.0, 7.0), (5.5, 7.5))  # app. F, by tier
+GEMINI, THE_OTHERS = 9.0, (7.1, 6.9)  # app. C
+IN_APPENDIX_C = (6.4, 6.5)  # Claude's scores of the patent and the pitch
 BASELINE_MEANS = (9.3, 4.7, 5.0, 8.0, 7.7, 8.7, 7.3)  # app. E: means over three judges of whole scores
 
 
@@ -43,8 +49,9 @@ def _resolutions() -> Iterator[Row]:
     at_zero = float(table_9()["agreement"].mean())
     yield told("14", "rho less r, both at temperature 0", 0.27, 0.989 - at_zero, 2)
     yield told("15", "mean r of the three pairs", 0.72, float(np.mean([0.77, 0.71, 0.69])), 2)
-    yield "16", "p of F(2, 93) = 14.7", "< .001", f"{stats.f.sf(14.7, 2, 93):.1e}", True
-    yield "16", "p of the same F over 32 models that repeat, F(2, 62)", "", f"{stats.f.sf(14.7, 2, 62):.1e}", None
+    p = stats.f.sf(F_OF_PAIRS, 2, 93)
+    yield "16", "p of F(2, 93) = 14.7", "< .001", f"{p:.1e}", bool(p < 0.001)
+    yield "16", "p of the same F over 32 models that repeat, F(2, 62)", "", f"{stats.f.sf(F_OF_PAIRS, 2, 62):.1e}", None
     weighted = float(np.average([0.75, 0.65, 0.63], weights=[8, 13, 11]))
     yield told("21", "mean ICC of the tiers, by their models", 0.67, weighted, 2)
     yield told("22", "r less ICC, as printed", 0.05, 0.72 - 0.67, 2)
@@ -52,14 +59,11 @@ def _resolutions() -> Iterator[Row]:
 
 
 def _tiers() -> Iterator[Row]:
-    yield (
-        "20",
-        "Base less Thinking: does it widen at temperature 0?",
-        "yes",
-        f"{0.76 - 0.70:.2f} to {0.81 - 0.76:.2f}",
-        False,
-    )
     agreement = by_tier("agreement")
+    grand = OVER_TEMPERATURES["Base"] - OVER_TEMPERATURES["Thinking"]
+    at_zero = float(agreement["Base"].mean() - agreement["Thinking"].mean())
+    shown = f"{grand:.2f} to {at_zero:.2f}"
+    yield "20", "Base less Thinking: does it widen at temperature 0?", "yes", shown, at_zero > grand
     anova = stats.f_oneway(*agreement.values()).pvalue
     welch = stats.ttest_ind(agreement["Base"], agreement["Thinking"], equal_var=False).pvalue
     yield "25", "p of the three tiers' agreement, analysis of variance", "", f"{anova:.2f}", None
@@ -93,20 +97,26 @@ def _temperature() -> Iterator[Row]:
     yield "33", "temperature of the widest gap", "0.3", f"{gap.idxmax():g}", bool(gap.idxmax() == 0.3)
     base = {t: float(means.loc[t, "base_r"]) for t in (0.0, 0.3, 1.0)}
     shown = ", ".join(f"{r:.3f}" for r in base.values())
-    yield "33", "is baseline agreement lower at temperature 0 than at 0.3?", "yes", "no", False
-    yield "73", "baseline agreement at temperatures 0, 0.3, 1", "flat", shown, False
+    lower = base[0.0] < base[0.3]
+    yield "33", "is baseline agreement lower at temperature 0 than at 0.3?", "yes", "yes" if lower else "no", lower
+    flat = max(base.values()) - min(base.values()) <= FLAT
+    yield "73", "baseline agreement at temperatures 0, 0.3, 1", "flat", shown, flat
     pairs = frame[(frame["pair"] != "Mean") & (frame["temperature"] == 0)].set_index("pair")["base_r"]
-    yield "74", "pair that agrees most at temperature 0", "Claude/GPT", str(pairs.idxmax()), False
+    most = str(pairs.idxmax())
+    yield "74", "pair that agrees most at temperature 0", "Claude/GPT", most, most == "Claude/GPT"
 
 
 def _appendix_f() -> Iterator[Row]:
     scores = by_tier("score")
-    for tier, band in zip(TIERS, ("3.0 to 5.5", "5.0 to 7.0", "5.5 to 7.5"), strict=True):
-        yield "77", f"mean scores, {tier}", band, f"{scores[tier].min():.2f} to {scores[tier].max():.2f}", False
+    for tier, (low, high) in zip(TIERS, BANDS, strict=True):
+        inside = low - 0.05 <= scores[tier].min() and scores[tier].max() <= high + 0.05
+        shown = f"{scores[tier].min():.2f} to {scores[tier].max():.2f}"
+        yield "77", f"mean scores, {tier}", f"{low:.1f} to {high:.1f}", shown, bool(inside)
     for tier, printed in (("Thinking", 1.5), ("Base", 3.5)):
         yield told("78", f"best less worst model, {tier}", printed, float(np.ptp(scores[tier])), 1)
-    above = [9.0 - other for other in (7.1, 6.9)]
-    yield "79", "Gemini above the others (app. C)", "0.5 to 1.0", f"{above[0]:.1f} and {above[1]:.1f}", False
+    above = [GEMINI - other for other in THE_OTHERS]
+    shown = f"{above[0]:.1f} and {above[1]:.1f}"
+    yield "79", "Gemini above the others (app. C)", "0.5 to 1.0", shown, all(0.45 <= more <= 1.05 for more in above)
     for tier in TIERS:
         yield "81", f"points per tenfold size, Qwen3 {tier}", "0.3 to 0.5", f"{slope(tier):.2f}", slope(tier) <= 0.5
 
@@ -122,16 +132,15 @@ def slope(tier: str) -> float:
 
 def _cases() -> Iterator[Row]:
     thirds = sum(abs(3 * mean - round(3 * mean)) <= 0.15 + 1e-9 for mean in BASELINE_MEANS)
-    yield "67", "baseline means of the cases that three whole scores can have", "7", str(thirds), thirds == 7
-    low, high = ((3.2 - 1) / (top - 1) for top in (10, 5))
-    yield "69", "where 3.2 lies on 1-10, and on 1-5", "a bit above the middle", f"{low:.0%}, {high:.0%}", False
-    yield (
-        "92",
-        "scores of two cases in app. C and E",
-        "6.4, 6.5",
-        "6.43, 6.48",
-        agree(6.4, 6.43, 1) and agree(6.5, 6.48, 1),
-    )
+    shown = f"{thirds}: {', '.join(map(str, BASELINE_MEANS))}"
+    yield "67", "baseline means of the cases that three whole scores can have", "7", shown, thirds == 7
+    patent = CASES[0][2]
+    low, high = ((patent[2] - 1) / (top - 1) for top in (10, 5))
+    shown = f"{low:.0%}, {high:.0%}"
+    yield "69", "where 3.2 lies on 1-10, and on 1-5", "a bit above the middle", shown, 0.5 < low < 0.6
+    in_e = [scores[0] for _, name, scores, _ in CASES if name in ("patent", "pitch")]
+    same = all(agree(short, long, 1) for short, long in zip(IN_APPENDIX_C, in_e, strict=True))
+    yield "92", "scores of two cases in app. C and E", "6.4, 6.5", ", ".join(map(str, in_e)), same
 
 
 def markdown() -> str:
