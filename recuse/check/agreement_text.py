@@ -112,10 +112,11 @@ def _more_labels(have: int, needed: int) -> str:
 
 
 def metrics(answers: FileAnswers, question: str | None) -> list[str]:
-    """Metrics with an estimate on a judge, in the order of their rank; of one question, or of all others."""
+    """Metrics with an estimate on a judge, in the order of their rank; of one question, or, on whatever it is, of all
+    others."""
     records = [*answers.results["verdicts"], *answers.results["measurements"]]
-    names = {r["estimate"]["metric"]: None for r in records
-             if (r["question"] == AGREEMENT) == (question == AGREEMENT) and "judge" in r["subject"]}  # fmt: skip
+    of = [r for r in records if (r["question"] == AGREEMENT) == (question == AGREEMENT)]
+    names = {r["estimate"]["metric"]: None for r in of if question is None or "judge" in r["subject"]}
     measures = answers.results["measures"]
     return sorted(names, key=lambda name: (measures[name]["rank"] if name in measures else 1000, name))
 

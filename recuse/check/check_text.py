@@ -250,8 +250,22 @@ def _others(answers: FileAnswers) -> Iterator[str]:
     for metric in metrics(answers, None):
         if metric not in decided:
             yield from _measured(answers, metric)
+    yield from _readings(answers)
     for row in answers.results["unmeasured"]:
         yield f"  {printed(NOT_MEASURED):<13}{row['test'].rpartition('::')[2].removeprefix('test_'):<24} {row['why']}"
+
+
+def _readings(answers: FileAnswers) -> Iterator[str]:
+    """The sentence that the page has above each question's figures."""
+    from recuse.report.canonical_form import normalised
+    from recuse.report.questions import Drawings
+    from recuse.report.results_model import ResultsModel
+
+    view, drawings = ResultsModel(normalised(answers.results)), Drawings()
+    for question in view.questions:
+        for group in view.groups(question):
+            if question.id != AGREEMENT and (text := drawings.of(question.id).reading(group)):
+                yield f"  {'in words':<13}{question.title} {text}"
 
 
 def _measured(answers: FileAnswers, metric: str) -> Iterator[str]:
@@ -261,11 +275,10 @@ def _measured(answers: FileAnswers, metric: str) -> Iterator[str]:
         record
         for record in answers.results["measurements"]
         if record["estimate"]["metric"] == metric and record["estimate"]["value"] is not None
-        and "judge" in record["subject"]
-    ]  # fmt: skip
+    ]
     for record in records[:SHOWN_ROWS]:
         shown = with_interval(record["estimate"], minus="-")
-        yield f"  {'measured':<13}{_where(record['subject']):<24} {title}: {shown}"
+        yield f"  {'measured':<13}{_where(record['subject']) or 'all judges':<24} {title}: {shown}"
     if len(records) > SHOWN_ROWS:
         yield f"  {'':<13}and {len(records) - SHOWN_ROWS} more of {title}; --json writes all"
 

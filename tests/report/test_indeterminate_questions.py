@@ -126,6 +126,21 @@ def test_tables_and_plots_are_there(results):
     assert "Jensen-Shannon divergence, nats" in text
 
 
+def test_choice_and_reverse_matrices_stand_with_their_intervals(results):
+    """F and F' of people, cell by cell, Theorem 3.4 in words, and that E is in no such data."""
+    detail = next(e["estimate"]["detail"] for e in results["measurements"]
+                  if e["estimate"]["metric"] == "indeterminate_share" and e["subject"]["rater"] == "people")
+    text = drawn(results).replace("&#39;", "'")
+    table = text.partition("People: which option is chosen where a response set is held")[2]
+    both = detail["options"].index("toxic"), detail["sets"].index("|".join(detail["options"]))
+    for name, row, column in (("choice", *both), ("reverse", *both[::-1])):
+        value, low, high = (detail[f"{name}{end}"][row][column] for end in ("", "_low", "_high"))
+        assert 0 < low < value < high < 1
+        assert f"{value:.2f} {low:.2f} to {high:.2f}" in table
+    assert detail["words"] in text
+    assert "would take back (E) is in no such data" in text
+
+
 def test_any_measure_may_be_missing_or_alone(results):
     for metric in metrics(results):
         drawn(results, without=metric)

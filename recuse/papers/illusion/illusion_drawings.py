@@ -152,6 +152,25 @@ def _scale(group: Group) -> Table:
     )(group)
 
 
+class GapDetail(TypedDict, total=False):
+    """Whether some pairs of judges agree better, and the correlation to expect of two judges' means of so many
+    texts."""
+
+    pairs_differ: dict[str, float | None]
+    averaged: list[tuple[int, float | None]]
+
+
+def _pairs_differ(n: Number) -> Cell:
+    test = n.detail_as(GapDetail).get("pairs_differ") or {}
+    if not is_number(test.get("f")):
+        return Cell(MISSING)
+    return Cell(f"F({test['df']}, {test['df_rest']}) = {fixed(test['f'])}", f"p = {fixed(test['p'], 3)}")
+
+
+def _averaged(texts: int) -> Callable[[Number], Cell]:
+    return lambda n: Cell(fixed(dict(n.detail_as(GapDetail).get("averaged") or ()).get(texts)))
+
+
 def _slip(n: Number) -> str:
     return "never leaves the lower half of the scale: does it use another one?" if n.detail.get("slip") else ""
 
@@ -163,6 +182,19 @@ agreement_resolution = Drawing(
         _ladders,
         Forest("panel_agreement", "Agreement of the panel on single texts", "ICC(2,1)", head="panel",
                includes=(-1, 1)),
+        DetailTable(
+            "resolution_gap",
+            "Behind the three: all judges at once, pairs of judges, and means of several texts",
+            lambda group, n: Cell(n.circumstances or "all judges"),
+            "panel",
+            {
+                "ICC of all judges": detail_cell("panel_icc"),
+                "do some pairs agree better": _pairs_differ,
+                "r of means of 10 texts": _averaged(10),
+                "of 100 texts": _averaged(100),
+            },
+            only=lambda n: is_number(n.value),
+        ),
         _judges,
         _who_with_whom,
         _scale,

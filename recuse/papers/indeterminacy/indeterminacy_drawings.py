@@ -5,13 +5,16 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from recuse.report.drawing import Drawing
+from recuse.report.drawing import Drawing, words
 from recuse.report.figures import Bars, Cell, Forest, Table, bars, cross_table, number_cell
 from recuse.report.gated_number import Number
 from recuse.report.results_model import Group
 from recuse.schema.number_text import MISSING, fixed, in_words, is_number
 
 # --------------------------------------------------------------------------- what its measures say besides a number
+
+
+Cells = list[list[float | None]]
 
 
 class Chosen(TypedDict):
@@ -45,6 +48,19 @@ class RatingsNeededDetail(TypedDict):
     tau: float
     now: float
     wanted: float
+
+
+class MatricesDetail(TypedDict, total=False):
+    """F (options x sets) and F' (sets x options), each with the ends of its intervals."""
+
+    options: list[str]
+    sets: list[str]
+    choice: Cells
+    choice_low: Cells
+    choice_high: Cells
+    reverse: Cells
+    reverse_low: Cells
+    reverse_high: Cells
 
 
 class PrevalenceDetail(TypedDict, total=False):
@@ -165,6 +181,40 @@ def _sets(group: Group) -> Table:
     )
 
 
+def _matrices(group: Group) -> list[Table]:
+    """F and F' of every rater that gave choices and sets, with their intervals."""
+    tables = []
+    for n in group.of("indeterminate_share"):
+        found = n.detail_as(MatricesDetail)
+        if "choice" not in found:
+            continue
+        who = n.subject.get("rater", "")
+        by_set = [zip(*found[key], strict=True) for key in ("choice", "choice_low", "choice_high")]
+        sets_behind = [found[key] for key in ("reverse", "reverse_low", "reverse_high")]
+        rows = [
+            [Cell(name), *map(_chance, *ends[:3]), *map(_chance, *ends[3:])]
+            for name, *ends in zip(found["sets"], *by_set, *sets_behind, strict=True)
+        ]
+        columns = [f"{word} {name}" for word in ("chooses", "who chose") for name in found["options"]]
+        caption = (
+            f"{'People' if who == 'people' else group.label(who)}: which option is chosen where a response set is held "
+            "(F), and which sets stand behind a choice (F')"
+        )
+        tables.append(Table(caption, ["response set", *columns], rows))
+    return tables
+
+
+def _chance(value: float | None, low: float | None, high: float | None) -> Cell:
+    return Cell(fixed(value), f"{fixed(low)} to {fixed(high)}" if value else "")
+
+
+def _identifiable(group: Group) -> list[str]:
+    """Theorem 3.4 in words, and what nobody can tell from such data."""
+    said = dict.fromkeys(str(n.detail["words"]) for n in group.of("indeterminate_share") if n.detail.get("words"))
+    unknown = "How often raters give a set or a choice that they would take back (E) is in no such data."
+    return [*said, unknown] if said else []
+
+
 indeterminate_ratings = Drawing(
     order=31,
     reading=_advice,
@@ -174,6 +224,8 @@ indeterminate_ratings = Drawing(
         Forest("prevalence_bias bias_over_beta", "Share of positive texts, judge less people", "share", signed=True),
         _grids,
         _sets,
+        _matrices,
+        words(_identifiable),
         _people,
         _definitions,
     ),
