@@ -34,7 +34,7 @@ __all__ = [
 
 
 Level = Callable[[Floats], Floats]
-"""From sums (..., targets, 6) to agreement: a function of `recuse.papers.illusion.judge_pairs`."""
+"""From sums (..., targets, 6) to agreement: one of the functions below."""
 
 
 def all_pairs(array: RatingArray) -> Floats:
@@ -199,7 +199,7 @@ def _covariance(a: Floats, b: Floats) -> Floats:
     return np.where(n > 1, shared / np.maximum(n - 1, 1), np.nan)
 
 
-# --------------------------------------------------------------------------- agreement of judges on single texts wher
+# --------------------------------------------------------------------------- single texts of several criteria
 # Pooled, every criterion of every text is one pair of scores, and what differs between criteria counts as agreement;
 # averaged, each text has one number per judge, and what criteria disagree on cancels. "Beyond the illusion of
 # consensus" (paper 002, sec. 2.1) uses the first across temperatures and the second per model, and compares one with

@@ -1,4 +1,5 @@
-"""Do judges agree less on the better targets? That is where a fine judgement is needed most."""
+"""What a whole panel of judges is like: whether it agrees less on the better targets, where a fine judgement is needed
+most, whether temperature changes how well it agrees, and how many independent judges it is worth."""
 
 from __future__ import annotations
 
@@ -78,7 +79,7 @@ def correlation_with_quality(quality: Floats, agreement: Floats, targets: tuple[
     return estimated("quality_agreement", rho, FisherZ(rho, n), detail=detail, **facts)
 
 
-# --------------------------------------------------------------------------- does agreement change with a setting tha
+# --------------------------------------------------------------------------- agreement by temperature
 
 
 METHOD_AGREEMENT_CHANGE = "least squares over levels of the mean r over pairs and targets; jackknife over items, t"
@@ -149,7 +150,7 @@ def _by_level(sums: Floats) -> Floats:
     return each
 
 
-# --------------------------------------------------------------------------- how many independent judges is a panel w
+# --------------------------------------------------------------------------- how many independent judges a panel is
 
 
 METHOD_EFFECTIVE_JUDGES = "k / (1 + (k - 1) r), r the mean correlation of errors; jackknife over items, t"

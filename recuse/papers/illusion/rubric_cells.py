@@ -156,7 +156,7 @@ def _cells(part: Ratings, arrays: dict[str, RatingArray]) -> RubricCells:
     )
 
 
-# --------------------------------------------------------------------------- correlations of every pair of raters und
+# --------------------------------------------------------------------------- correlations of every pair of raters
 # same texts under each condition, and any set of units at once.
 
 

@@ -5,8 +5,7 @@
 
 A text's surface is its format, fluency and confident tone, the same for all who look. z is the judge's own stable
 reading of the text, z' differs from call to call; both are standard normal. The simulation at the size of a paper
-(`recuse.papers.illusion.shared_heuristics`) and the scripted judges that answer over HTTP
-(`fixtures/standins/behaviours/merg.py`) both read by it.
+below and the scripted judges that answer over HTTP (`fixtures/standins/behaviours/merg.py`) both read by it.
 """
 
 from __future__ import annotations
@@ -48,8 +47,7 @@ class JudgeModel:
 #     scores = simulate(PAPER, np.random.default_rng(1))      # judges x items x targets x temperatures
 #
 # Each text has a surface (format, fluency, confident tone) and a substance, unrelated unless `related` says so; a judge
-# reads them by the formula of `recuse.papers.illusion.shared_heuristics`, and its reading is rounded to a step and cut
-# at the ends of the scale.
+# reads them by the formula above, and its reading is rounded to a step and cut at the ends of the scale.
 #
 # Judges that weigh the surface alone agree as well as judges that weigh the substance alone: agreement cannot tell
 # which, and it falls where some do one and some the other. With the defaults the simulated panel shows the pattern of
@@ -141,7 +139,7 @@ def as_ratings(study: Study, scores: Floats) -> Ratings:
     return Ratings.of(frame, scales=Numeric(*study.ends, study.step), tiers=tiers)
 
 
-# --------------------------------------------------------------------------- what becomes of texts that are chosen by
+# --------------------------------------------------------------------------- choosing texts by such a judge
 #     python -m recuse.papers.illusion.shared_heuristics      # what docs/illusion.md tells
 #
 # A reward is a judge's score of a single text, so what an optimiser gains is what that judge looks at. Choosing the

@@ -124,7 +124,7 @@ def _mean(values: Floats) -> Floats:
     return mean
 
 
-# --------------------------------------------------------------------------- how many ratings per item settle a decis
+# --------------------------------------------------------------------------- ratings that settle a decision
 
 
 MOST = 1000

@@ -172,7 +172,7 @@ def _given(mass: Floats, modes: Floats) -> Floats:
     return given
 
 
-# --------------------------------------------------------------------------- distances between two distributions over
+# --------------------------------------------------------------------------- distances between distributions
 # `p` and `q` have shape (..., K) and broadcast; what is not a number stays so. A probability of 0 under q where p is
 # not 0 makes Kullback-Leibler and cross-entropy infinite. Shares from a few ratings are 0 all the time, so both sides
 # are first mixed with the uniform distribution: (1 - smoothing) p + smoothing / K. `smoothing` = 0 is allowed where
@@ -241,7 +241,7 @@ def squared_error(judge: Floats, people: Floats) -> Floats:
     return error
 
 
-# --------------------------------------------------------------------------- sets of options against sets of options
+# --------------------------------------------------------------------------- sets against sets
 # `judge` and `people` have shape (..., K): a hard vector (shares of the modes, sum 1) or a hard response set (0 and 1).
 
 

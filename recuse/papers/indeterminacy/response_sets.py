@@ -160,7 +160,7 @@ def _needed(positive: Floats, raters: Floats, tau: float, wanted: float) -> Esti
     return Estimate(metric="ratings_needed", value=float(count), detail=detail, **facts)
 
 
-# --------------------------------------------------------------------------- agreement with people under each definit
+# --------------------------------------------------------------------------- agreement by definition
 # Which judge is better depends on the definition where more than one answer may be right, so they are shown together
 # and none is gated. Guerdan et al. (2025), Validating LLM-as-a-judge systems in the absence of gold labels, sec. 4.
 

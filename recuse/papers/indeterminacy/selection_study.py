@@ -166,8 +166,8 @@ def _trial(design: Design, budgets: tuple[int, ...], rng: np.random.Generator) -
     )
 
 
-# --------------------------------------------------------------------------- what a few ratings
-# 12, 15). Every study draws `trials` populations from one seed and gives means over them.
+# --------------------------------------------------------------------------- few ratings, and errors
+# Figures 6, 10 to 12 and 15. Every study draws `trials` populations from one seed and gives means over them.
 
 
 Sizes = Sequence[tuple[int, int]]

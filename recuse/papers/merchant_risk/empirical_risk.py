@@ -190,9 +190,9 @@ def _over_years(table: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFram
     return rates
 
 
-# --------------------------------------------------------------------------- true risk of merchant categories from a
-# A file of settings names the table, its column of categories, and the indicators with their weights
-# (`recuse.papers.merchant_risk.empirical_risk`); a task names that file: [reference] event_rates = "ground_truth.toml".
+# --------------------------------------------------------------------------- risk of categories from single payments
+# A file of settings names the table, its column of categories, and the indicators with their weights; a task names
+# that file: [reference] event_rates = "ground_truth.toml".
 
 
 AMOUNT = "amount"

@@ -4,7 +4,7 @@ paper, sec. 2), of the whole table of categories, or of one line of trade at a t
 
 The picks become rows: item = category code, criterion "risk_level", score = the level it was put on. So do the texts:
 criterion "rationale", response = the text, item = its level; and what each keeps to, where the task has rules
-(`recuse.papers.merchant_risk.generation`): criterion "rule: ...", response "kept" or what breaks it.
+(`RationaleRules`): criterion "rule: ...", response "kept" or what breaks it.
 """
 
 from __future__ import annotations

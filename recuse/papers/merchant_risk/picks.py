@@ -88,7 +88,7 @@ def _names(part: Ratings) -> dict[str, str]:
     return dict(zip(truth["item"].astype(str), truth["name"].fillna("").astype(str), strict=True))
 
 
-# --------------------------------------------------------------------------- do a model's levels follow the data year
+# --------------------------------------------------------------------------- levels against the data of a year
 
 
 YEARLY = "value_"
@@ -123,7 +123,7 @@ def yearly_rank_correlation(ratings: Ratings) -> Estimates:
     return Estimates(("judge", *ratings.within(), "year"), estimates)
 
 
-# --------------------------------------------------------------------------- which rules of its task does what a mode
+# --------------------------------------------------------------------------- rules of the task that a text keeps
 # Ratings of a generating protocol carry one row per text and rule: criterion "rule: <name>", response "kept" or what
 # breaks it. Merchant-risk paper, sec. 2.1: five dimensions, three codes per level, no figures, no jargon.
 

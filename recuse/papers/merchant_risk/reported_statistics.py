@@ -145,7 +145,7 @@ def _decimals(values: ArrayLike) -> NDArray[np.int64]:
     return np.array([max(0, -int(exponent)) for exponent in exponents], dtype=np.int64)[places]
 
 
-# --------------------------------------------------------------------------- which means and standard deviations can
+# --------------------------------------------------------------------------- means and SDs that can be
 # Scores are minimum, minimum + step, ..., maximum. In units of the step they are whole numbers, so their sum S and sum
 # of squares Q are too, and a reported mean and SD must come from some pair (S, Q) that n of them can reach:
 #

@@ -1,4 +1,5 @@
-"""Calibrated scores: does a map from a judge's scores to people's bring it closer on texts it was not fitted on?
+"""Calibrated scores and ensembles: does a map from judges' scores to people's bring them closer on texts that it was
+not fitted on?
 
     offset      score + mean of (people - judge)
     linear      least squares of people's mean on the score
@@ -165,7 +166,6 @@ CALIBRATIONS: Mapping[str, Fit] = {"offset": _offset, "linear": _linear, "isoton
 Weigh = Callable[[Floats, Floats], tuple[Floats, Floats]]
 """From judges' scores (J, T) and people's (T,) to an offset to add and a weight per judge, each (J,)."""
 
-METHOD = "mean over left-out texts, t; fits share texts, so the interval is a guide"
 TINY = 1e-6
 """Squared points below which an error counts as this, so that no judge of a few texts takes all the weight."""
 

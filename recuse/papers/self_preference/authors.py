@@ -110,7 +110,7 @@ def _mean(part: Ratings, array: RatingArray, values: Floats, detail: dict[str, A
     return paired_estimate("author_score", test, part, excluded=int(np.isnan(values).sum()), why=why, detail=detail)
 
 
-# --------------------------------------------------------------------------- how many tests of a family are significa
+# --------------------------------------------------------------------------- significant tests of a family
 
 
 METHOD = "paired t-tests, Holm over the family"

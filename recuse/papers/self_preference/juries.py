@@ -3,7 +3,7 @@
     poll            every judge the same (Verga et al. 2024, arXiv:2404.18796)
     weighted_poll   a judge weighing less on texts that are easy to predict for it (Wataoka et al. 2024,
                     arXiv:2410.21819): w = its perplexity on this text / its geometric mean on the item's texts
-    peer_rank       a judge weighing as its own texts win (`recuse.papers.self_preference.juries`)
+    peer_rank       a judge weighing as its own texts win
 
 A jury that the reference sits in agrees with it for that reason alone. So every peer is the reference once, and the
 jury is formed anew from the others, weights included.

@@ -99,7 +99,7 @@ def _mean(values: Floats) -> float | None:
     return number(float(values.mean())) if len(values) else None
 
 
-# --------------------------------------------------------------------------- juries of which some members are asked o
+# --------------------------------------------------------------------------- juries of which half are inverted
 # The open question of the thesis on bias in LLM self-evaluation, sec. 5.1: a leaning towards high numbers lifts a text
 # on the ascending scale and sinks it on the reversed one, so it may cancel where half of the jury is asked either way.
 # All judges were asked both ways; a jury takes one of the two from each, brought to the ascending scale:

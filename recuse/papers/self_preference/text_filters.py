@@ -1,7 +1,7 @@
 """Filters that read the text alone: phrases common in injections, and what can be counted in it.
 
 Two of the defences against prompt injection (thesis on bias in LLM self-evaluation, sec. 2.3.1). What they stop, and
-what clean text they block, is measured in `defences`; `injection_phrases` has the phrases.
+what clean text they block, is measured in `defences`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def text_blocks(ratings: Ratings) -> Blocks:
     and those of the clean ratings hold it in a column `text`.
 
     The statistical filter never sees the text's own cluster: for every cluster it is fitted on the clean texts of the
-    others, and gives no answer where fewer than three are left (`recuse.papers.self_preference.text_filters`).
+    others, and gives no answer where fewer than three are left.
     """
     attacked, clean = texts_of(ratings, "attacked"), texts_of(ratings.beside("scores"), "clean")
     groups = {str(name): list(texts) for name, texts in clean.groupby("cluster", sort=False)["text"]}
@@ -257,9 +257,6 @@ _NO_LETTERS = bytes(set(range(128)) - set(ascii_letters.encode()))
 
 
 # --------------------------------------------------------------------------- string matching
-# (Thesis on bias in LLM self-evaluation, sec. 2.3.1.) What it stops, and what clean text it blocks, is measured in
-# `recuse.papers.self_preference.defences`.
-
 
 _ORDERS = r"(?:instructions?|orders?|rules?|guidelines?|prompts?|directions?|tasks?)"
 _GRADING = r"(?:grad|rat|judg|scor|award|prais|answer)\w*"
