@@ -142,14 +142,10 @@ def _scale(group: Group) -> Table:
     columns: dict[str, Callable[[Number], Cell]] = {"SD beside the others'": number_cell}
     columns |= {name: detail_cell(name.lower()) for name in ("mean", "SD", "lowest", "highest", "skewness")}
     return DetailTable(
-        "scale_use",
-        f"How {in_words(len(judges))} judges use the scale",
+        "scale_use", f"How {in_words(len(judges))} judges use the scale",
         lambda group, n: Cell(group.label(n.who), ", ".join(part for part in (n.circumstances, _slip(n)) if part)),
-        "judge",
-        columns,
-        frozenset(range(1, 7)),
-        only=lambda n: is_number(n.value),
-    )(group)
+        "judge", columns, frozenset(range(1, 7)), only=lambda n: is_number(n.value),
+    )(group)  # fmt: skip
 
 
 class GapDetail(TypedDict, total=False):
@@ -294,15 +290,10 @@ def _groups(group: Group) -> Table:
     left = len(names) - len(measured)
     caption = "The difference by domain and language"
     return cross_table(
-        caption + (f" (not measured, too few texts: {left} of {len(names)})" if left else ""),
-        "texts",
-        numbers,
-        row=lambda n: n.subject["group"],
-        rows={name: name for name in names if name in measured},
-        column=_rubric,
-        columns=str,
-        cell=_signed,
-    )
+        caption + (f" (not measured, too few texts: {left} of {len(names)})" if left else ""), "texts", numbers,
+        row=lambda n: n.subject["group"], rows={name: name for name in names if name in measured}, column=_rubric,
+        columns=str, cell=_signed,
+    )  # fmt: skip
 
 
 def _won(n: Number) -> str:

@@ -35,9 +35,7 @@ from recuse.schema import Item, Judge, Judgement, Prompt, Reply
 from recuse.tasks import Task
 
 OFFERS = "scores"
-FACTORS: Mapping[str, tuple[str, ...]] = {
-    RUBRIC: ("checklist", "independent", "dimensions", "shared", "universal"),
-}
+FACTORS: Mapping[str, tuple[str, ...]] = {RUBRIC: ("checklist", "independent", "dimensions", "shared", "universal")}
 REPEATS = 1
 OVERALL, PLAIN_MEAN = "overall", "plain_mean"
 PARTS = tuple(f"dimension_{number}" for number in range(1, DIMENSIONS + 1))
@@ -143,12 +141,8 @@ STAGES = (
         uses=lambda factors: [Use("knowledge")],
     ),
     Stage(
-        "rubric",
-        rubric_prompt,
-        rubric_reading,
-        specimen=lambda task, item, factors: specimen_rubric(task),
-        per=("item", RUBRIC),
-        uses=lambda factors: [Use("knowledge"), Use("reflection")],
+        "rubric", rubric_prompt, rubric_reading, specimen=lambda task, item, factors: specimen_rubric(task),
+        per=("item", RUBRIC), uses=lambda factors: [Use("knowledge"), Use("reflection")],
     ),
 )
 

@@ -54,9 +54,7 @@ def rubric_schema(task: Task, *, named: bool, tenths: bool = False) -> dict[str,
     anchors = {"type": "array", "items": _text(longest(task, "anchor")), "minItems": ANCHORS, "maxItems": ANCHORS}
     name = {} if named else {"name": _text(longest(task, "name"))}
     properties = {**name, "anchors": anchors}
-    one = {
-        "type": "object", "properties": properties, "required": list(properties), "additionalProperties": False,
-    }  # fmt: skip
+    one = {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
     dimensions = {"type": "array", "items": one, "minItems": DIMENSIONS, "maxItems": DIMENSIONS}
     number = {"type": "number"}
     numbers = {"type": "array", "items": number, "minItems": DIMENSIONS, "maxItems": DIMENSIONS}

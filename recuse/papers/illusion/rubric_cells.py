@@ -145,15 +145,10 @@ def _cells(part: Ratings, arrays: dict[str, RatingArray]) -> RubricCells:
     raters, items, targets = first.axes
     scores = np.stack([array.means.reshape(len(raters), -1) for array in arrays.values()])
     return RubricCells(
-        tuple(arrays),
-        raters,
-        scores,
-        tuple(item for item in items for _ in targets),
-        tuple(target for _ in items for target in targets),
-        tuple(unit for unit in first.clusters for _ in targets),
-        "clusters" if first.clustered else "items",
-        part.clusters if first.clustered else "items",
-    )
+        tuple(arrays), raters, scores, tuple(item for item in items for _ in targets),
+        tuple(target for _ in items for target in targets), tuple(unit for unit in first.clusters for _ in targets),
+        "clusters" if first.clustered else "items", part.clusters if first.clustered else "items",
+    )  # fmt: skip
 
 
 # --------------------------------------------------------------------------- correlations of every pair of raters

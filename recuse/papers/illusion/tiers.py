@@ -76,9 +76,7 @@ def order_of_tiers(tiers: dict[str, Floats]) -> Estimate:
     detail: dict[str, Any] = {
         "means": {tier: number(float(values.mean())) for tier, values in tiers.items()},
         "right": right, "pairs": total,
-        "between": [
-            [low, high, *ordered_pairs([tiers[low], tiers[high]])] for low, high in combinations(tiers, 2)
-        ],
+        "between": [[low, high, *ordered_pairs([tiers[low], tiers[high]])] for low, high in combinations(tiers, 2)],
         "cohen_d": {name: number(cohen_d(lowest, highest, name)) for name in ("sample", "population", "averaged")},
     }  # fmt: skip
     return estimated(

@@ -145,13 +145,8 @@ def _people(group: Group) -> Table:
         for tau in dict.fromkeys([*needed, *moved])
     ]
     columns = [
-        "threshold",
-        "ratings per text for 9 in 10",
-        "alike now",
-        "alike by one rating",
-        "people's share",
-        "beta .4",
-    ]
+        "threshold", "ratings per text for 9 in 10", "alike now", "alike by one rating", "people's share", "beta .4",
+    ]  # fmt: skip
     return Table("What would settle it", columns, rows)
 
 
@@ -171,14 +166,10 @@ def _sets(group: Group) -> Table:
         "accepted_both": "chose otherwise, would have accepted it (beta)",
     }
     return cross_table(
-        "Response sets beside choices",
-        "rater",
-        group.of(*columns),
-        row=lambda n: n.subject.get("rater", ""),
-        rows=lambda rater: rater if rater == "people" else group.label(rater),
-        column=lambda n: n.metric,
+        "Response sets beside choices", "rater", group.of(*columns), row=lambda n: n.subject.get("rater", ""),
+        rows=lambda rater: rater if rater == "people" else group.label(rater), column=lambda n: n.metric,
         columns=columns,
-    )
+    )  # fmt: skip
 
 
 def _matrices(group: Group) -> list[Table]:

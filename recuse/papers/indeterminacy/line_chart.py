@@ -66,11 +66,7 @@ def line_chart(
         path = "M" + " L".join(f"{x} {y}" for x, y in points) if points else ""
         lines.append(
             Line(
-                name,
-                path,
-                COLOURS[k % len(COLOURS)],
-                DASHES[k // len(COLOURS) % len(DASHES)],
-                tuple(line),
+                name, path, COLOURS[k % len(COLOURS)], DASHES[k // len(COLOURS) % len(DASHES)], tuple(line),
                 tuple(points),
             )
         )

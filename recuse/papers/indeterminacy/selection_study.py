@@ -157,13 +157,7 @@ def _trial(design: Design, budgets: tuple[int, ...], rng: np.random.Generator) -
     gains = gains_of(population.judges, RatingVectors(whole.choices[None], whole.endorsed[None]))[:, :, 0]
     rho = np.stack([rank_correlation(gains, wanted[:, None]) for wanted in (c, -b)], axis=-1)
     correlations: Floats = np.where(np.isnan(rho), 0.0, rho).mean(axis=0)
-    return (
-        c[rows, chosen].mean(axis=0).T,
-        b[rows, chosen].mean(axis=0).T,
-        best,
-        average,
-        correlations,
-    )
+    return (c[rows, chosen].mean(axis=0).T, b[rows, chosen].mean(axis=0).T, best, average, correlations)
 
 
 # --------------------------------------------------------------------------- few ratings, and errors

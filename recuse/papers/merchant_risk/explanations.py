@@ -45,18 +45,7 @@ CONJUNCTIONS = ("and", "but")
 """Beyond these a negator does not reach."""
 NEGATORS = frozenset(
     [
-        "no",
-        "not",
-        "never",
-        "without",
-        "nothing",
-        "none",
-        "hardly",
-        "neither",
-        "nor",
-        "isn't",
-        "doesn't",
-        "don't",
+        "no", "not", "never", "without", "nothing", "none", "hardly", "neither", "nor", "isn't", "doesn't", "don't",
         "cannot",
     ]
 )
@@ -219,14 +208,9 @@ def _ungrounded(said: Said) -> Mask:
 
 
 FINDINGS: Mapping[str, Callable[[Said], Mask]] = {
-    "empty": _empty,
-    "contradiction": _contradiction,
-    "wrong criterion": _wrong_criterion,
-    "copied": _copied,
-    "boilerplate": _boilerplate,
-    "rubric": _rubric,
-    "ungrounded": _ungrounded,
-}
+    "empty": _empty, "contradiction": _contradiction, "wrong criterion": _wrong_criterion, "copied": _copied,
+    "boilerplate": _boilerplate, "rubric": _rubric, "ungrounded": _ungrounded,
+}  # fmt: skip
 
 
 def _share(said: Said, flags: Mask) -> Estimate:

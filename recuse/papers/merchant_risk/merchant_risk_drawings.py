@@ -177,14 +177,9 @@ def _sound(group: Group) -> str:
 
 def _kept(group: Group) -> Table:
     return cross_table(
-        "Share of texts that keep a rule",
-        "rule",
-        group.of("rules_kept"),
-        row=lambda n: n.subject.get("rule", ""),
-        rows=str,
-        column=lambda n: n.who,
-        columns=group.label,
-    )
+        "Share of texts that keep a rule", "rule", group.of("rules_kept"), row=lambda n: n.subject.get("rule", ""),
+        rows=str, column=lambda n: n.who, columns=group.label,
+    )  # fmt: skip
 
 
 def _broken(group: Group) -> Table:

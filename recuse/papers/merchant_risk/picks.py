@@ -179,11 +179,6 @@ def _first(table: pd.DataFrame, judge: str, rules: pd.DataFrame) -> list[list[An
 def _share(kept: Any, detail: dict[str, Any]) -> Estimate:
     distribution = clustered_share(kept, np.arange(len(kept)))
     return estimated(
-        "rules_kept",
-        float(kept.mean()),
-        distribution,
-        n=len(kept),
-        unit="share",
-        method=METHOD_RULES_KEPT,
+        "rules_kept", float(kept.mean()), distribution, n=len(kept), unit="share", method=METHOD_RULES_KEPT,
         detail=detail,
-    )
+    )  # fmt: skip

@@ -117,9 +117,7 @@ STAGES = (
         _criteria,
         specimen=lambda task, item, levels: {"text": "x" * (CRITERIA * (LONGEST + 3)), "tokens": 0},
         per=PER,
-        uses=lambda levels: [
-            Use("draft", factors=_draft_of(levels)), Use("trial", factors=_draft_of(levels))
-        ],
+        uses=lambda levels: [Use("draft", factors=_draft_of(levels)), Use("trial", factors=_draft_of(levels))],
     ),
 )  # fmt: skip
 

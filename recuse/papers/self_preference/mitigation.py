@@ -185,9 +185,7 @@ class _Measured:
         return cls(mean_of(received, axis=0), mean_of(controlled, axis=0))
 
 
-def _compared(
-    part: Ratings, array: RatingArray, remedy: _Remedy | Jury, judge: str, was: _Measured | None
-) -> Estimate:  # fmt: skip
+def _compared(part: Ratings, array: RatingArray, remedy: _Remedy | Jury, judge: str, was: _Measured | None) -> Estimate:
     metric, nothing, items = "self_preference_change", Paired.of([]), len(array.items)
     if was is None:
         return paired_estimate(metric, nothing, part, excluded=items, why=missing_text(array, judge))

@@ -127,17 +127,9 @@ class _Ways:
             requested &= np.isfinite(self.true)
         unit = self.part.scale.unit
         return mean_over_texts(
-            metric,
-            values,
-            self.array,
-            self.part,
-            why=why,
-            span=span,
-            unit=unit,
-            detail=detail,
-            requested=requested,
+            metric, values, self.array, self.part, why=why, span=span, unit=unit, detail=detail, requested=requested,
             signed=signed,
-        )
+        )  # fmt: skip
 
 
 def _ways(ratings: Ratings, factor: str) -> Iterator[tuple[tuple[str, ...], _Ways]]:

@@ -147,13 +147,9 @@ def _wins(group: Group) -> Table:
     numbers = group.of("own_win_rate")
     seen = {n.subject.get("seen_by") for n in numbers if is_number(n.value)}
     return cross_table(
-        "Pairs its own text won",
-        "own text wins, as seen by",
-        numbers,
-        rows=group.label,
-        column=lambda n: n.subject.get("seen_by"),
-        columns={view: name for view, name in _SEEN.items() if view in seen},
-    )
+        "Pairs its own text won", "own text wins, as seen by", numbers, rows=group.label,
+        column=lambda n: n.subject.get("seen_by"), columns={view: name for view, name in _SEEN.items() if view in seen},
+    )  # fmt: skip
 
 
 own_wins = Drawing(
