@@ -96,15 +96,12 @@ def _ladders(group: Group) -> Block | None:
 def _ladder(number: Number) -> Bars | None:
     """Model, sample and absolute agreement, one bar each: what is left on the way to a single text's score."""
     values = {name: number.detail.get(name) for name, *_ in RUNGS}
-    rows = [(title, _length(values[name]), fixed(values[name]), what, "") for name, title, what in RUNGS]
+    # Disagreement has no bar, its number says it
+    lengths = {name: max(0.0, value) if is_number(value) else None for name, value in values.items()}
+    rows = [(title, lengths[name], fixed(values[name]), what, "") for name, title, what in RUNGS]
     phrase = f", {number.circumstances}" if number.circumstances else ""
     caption = f"Agreement at three resolutions{phrase}"
     return bars(rows, caption=caption, value_name="agreement", full=1.0, head="agreement on")
-
-
-def _length(value: object) -> float | None:
-    """Disagreement has no bar, its number says it."""
-    return max(0.0, value) if is_number(value) else None
 
 
 def _who_with_whom(group: Group) -> HeatMaps | None:

@@ -55,7 +55,9 @@ def common_class_recall(ratings: Ratings) -> Estimates:
 
 def _of(counts: OptionCounts) -> list[tuple[str, str, Estimate]]:
     answered = counts.judged.sum(axis=(1, 2)) > 0
-    codes = _modes(counts.judged[answered])
+    judged = counts.judged[answered]
+    # The commonest answer of each judge to each text, the first of those that tie; NaN where there is none
+    codes = np.where(judged.sum(axis=2) > 0, judged.argmax(axis=2), np.nan).astype(float)
     judges = [name for name, there in zip(counts.judges, answered, strict=True) if there]
     rows: list[tuple[str, str, Estimate]] = []
     if not judges:
@@ -65,11 +67,6 @@ def _of(counts: OptionCounts) -> list[tuple[str, str, Estimate]]:
         for k, option in enumerate(counts.options):
             rows.append((judge, option, _estimate(fitted, r, k, int(np.isfinite(codes[r]).sum()))))
     return rows
-
-
-def _modes(judged: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The commonest answer of each judge to each text, the first of those that tie; NaN where there is none."""
-    return np.where(judged.sum(axis=2) > 0, judged.argmax(axis=2), np.nan).astype(float)
 
 
 def _estimate(fitted: CommonClasses, judge: int, option: int, n: int) -> Estimate:

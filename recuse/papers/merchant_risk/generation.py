@@ -40,7 +40,8 @@ LONGEST = 700
 def items(task: Task, judge: Judge) -> Sequence[Item]:
     """The whole table of categories as one item, or one item a line of trade, with the judge as the target: it writes
     its own. `RecuseError` for a table that cannot be read or lacks a category of a line of trade."""
-    author, table = judge.author or judge.name, _categories(task)
+    author = judge.author or judge.name
+    table = _table(task.folder / task.data.get("reference", {}).get("names", "mcc.csv"))
     if "segment" not in task.data:
         return (Item(task.name, "category-table", author, {"mccs": table}),)
     return tuple(
@@ -64,7 +65,11 @@ def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
     """Table and levels; the reply is a list with one object a level, which servers that enforce a schema by grammar are
     held to level by level."""
     words = wording.messages(task, "generation", task=task.data, **item.fields)
-    schema, stepwise = _schema(task, item), _stepwise_schema(task, item)
+    levels = [int(entry["level"]) for entry in task.data["level"]]
+    size = {"minItems": len(levels), "maxItems": len(levels)}
+    schema = {"type": "array", "items": _level_schema(task, item, {"type": "integer", "enum": levels}), **size}
+    # For servers that enforce a schema by grammar: level by level, so that none comes twice
+    stepwise = {"type": "array", "prefixItems": [_level_schema(task, item, {"const": k}) for k in levels], **size}
     return Prompt(words, temperature=0.7, max_tokens=1400, schema=schema, grammar_schema=stepwise)
 
 
@@ -121,10 +126,6 @@ def _rationale(
     return [Judgement(RATIONALE, response=text.strip(), item=name), *judgements]
 
 
-def _categories(task: Task) -> list[dict[str, Any]]:
-    return _table(task.folder / task.data.get("reference", {}).get("names", "mcc.csv"))
-
-
 @lru_cache
 def _table(path: Path) -> list[dict[str, Any]]:
     try:
@@ -145,18 +146,6 @@ def _listed(task: Task, segment: Mapping[str, Any], table: Sequence[dict[str, An
             "does not have"
         )
     return [named[code] for code in segment["mccs"]]
-
-
-def _schema(task: Task, item: Item) -> dict[str, Any]:
-    levels = [int(entry["level"]) for entry in task.data["level"]]
-    one = _level_schema(task, item, {"type": "integer", "enum": levels})
-    return {"type": "array", "items": one, "minItems": len(levels), "maxItems": len(levels)}
-
-
-def _stepwise_schema(task: Task, item: Item) -> dict[str, Any]:
-    """For servers that enforce a schema by grammar: level by level, so that none is told twice."""
-    levels = [_level_schema(task, item, {"const": int(entry["level"])}) for entry in task.data["level"]]
-    return {"type": "array", "prefixItems": levels, "minItems": len(levels), "maxItems": len(levels)}
 
 
 def _level_schema(task: Task, item: Item, level: dict[str, Any]) -> dict[str, Any]:

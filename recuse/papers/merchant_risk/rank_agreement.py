@@ -73,13 +73,9 @@ def concordance(scores: Floats) -> float:
         return math.nan
     each = ranks(scores)
     spread = float(((each.sum(axis=0) - judges * (texts + 1) / 2) ** 2).sum())
-    most = judges**2 * (texts**3 - texts) - judges * sum(map(_ties, each))
+    ties = sum(float((counts**3 - counts).sum()) for counts in (np.unique(row, return_counts=True)[1] for row in each))
+    most = judges**2 * (texts**3 - texts) - judges * ties
     return 12 * spread / most if most > 0 else math.nan
-
-
-def _ties(row: Floats) -> float:
-    counts = np.unique(row, return_counts=True)[1]
-    return float((counts**3 - counts).sum())
 
 
 def _estimate(cells: Cells, seed: int, draws: int, names: tuple[str, ...]) -> Estimate:

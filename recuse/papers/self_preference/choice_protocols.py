@@ -174,10 +174,6 @@ class Discussion(Choice):
         return [*super().read(task, item, factors, reply, earlier), first]
 
 
-def _both_reviews(levels: Levels) -> list[Use]:
-    return [Use("review"), Use("review", next_judge=True)]
-
-
 _PER = ("item", "target", "order")
 DISCUSSION = Discussion(
     OFFERS="choices_after_discussion", WORDING="pairwise_discussion", label="Winner", criterion=CRITERION,
@@ -185,6 +181,8 @@ DISCUSSION = Discussion(
     facts=PAIRWISE.facts, uses=lambda levels: [Use("review"), Use("answer", next_judge=True)],
     STAGES=(
         Stage("review", _turn, _turn_read, _specimen, _PER),
-        Stage("answer", _turn, _turn_read, _specimen, _PER, _both_reviews),
+        Stage("answer", _turn, _turn_read, _specimen, _PER, uses=lambda levels: [
+            Use("review"), Use("review", next_judge=True),
+        ]),
     ),
 )  # fmt: skip

@@ -11,7 +11,7 @@ function is measured in the same way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -152,7 +152,8 @@ def committee_blocks(ratings: Ratings) -> Blocks:
         raise RecuseError("a committee takes the median of scores, and these are choices between two texts")
     names = levels_of(ratings)
     on_attacks, on_clean = [], []
-    for part in _by_levels(outcomes(ratings), names):
+    table = outcomes(ratings)
+    for part in [part for _, part in table.groupby(list(names), sort=False)] if names else [table]:
         criterion = part["criterion"].iloc[0] if CRITERION in names else ratings.criterion
         step = step_of(ratings.scales[criterion]) - 1e-9
         before, after, places = _grid(part, ["item", "target"], ("before", "after"))
@@ -165,10 +166,6 @@ def committee_blocks(ratings: Ratings) -> Blocks:
     columns = ["defence", "judge", *names, "item", "target", "cluster", "blocked"]
     attacks, clean = (pd.concat(f, ignore_index=True).assign(defence="committee") for f in (on_attacks, on_clean))
     return Blocks(attacks[columns], clean[columns])
-
-
-def _by_levels(table: pd.DataFrame, names: Sequence[str]) -> list[pd.DataFrame]:
-    return [part for _, part in table.groupby(list(names), sort=False)] if names else [table]
 
 
 def _grid(rows: pd.DataFrame, text: list[str], columns: tuple[str, ...]) -> tuple[Any, ...]:

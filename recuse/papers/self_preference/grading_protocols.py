@@ -57,13 +57,12 @@ WORDED = Grading(
 )  # fmt: skip
 
 
-def _segment(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Mapping[str, Any]:
-    return {"story": item.fields["story"], "text": item.fields[levels["segment"]]}
-
-
 SEGMENTS = replace(
     GRADING, OFFERS="segment_scores", WORDING="grading_segments", FACTORS={"segment": ("headline", "lead")},
-    FACTOR_NAMES={}, shown=_segment, top_logprobs=None,
+    FACTOR_NAMES={}, top_logprobs=None,
+    shown=lambda task, item, levels, earlier: {
+        "story": item.fields["story"], "text": item.fields[levels["segment"]],
+    },
 )  # fmt: skip
 
 # --------------------------------------------------------------------------- a hundred steps

@@ -139,7 +139,8 @@ def recognition_and_preference(ratings: Ratings) -> Estimates:
     scores = ratings.beside("scores")
     for names, part in () if scores is None else scores.each():
         favours = {judge: float(np.nanmean(d)) for judge, d in _favour(part).items() if np.isfinite(d).any()}
-        pairs = {judge: (_nan_mean(by_item), favours[judge]) for judge, by_item in known.items() if judge in favours}
+        pairs = {judge: (float(np.mean(list(by_item.values()))) if by_item else float("nan"), favours[judge])
+                 for judge, by_item in known.items() if judge in favours}  # fmt: skip
         estimates[names] = rank_correlation("recognition_and_preference", pairs)
     return Estimates(() if scores is None else scores.within(), estimates)
 
@@ -247,7 +248,3 @@ def _over_pairs(part: Ratings, values: Floats, own: Floats, clusters: Any, reque
 
 def _mean(values: Floats) -> float | None:
     return number(float(values.mean())) if len(values) else None
-
-
-def _nan_mean(values: Mapping[str, float]) -> float:
-    return float(np.mean(list(values.values()))) if values else float("nan")

@@ -69,14 +69,10 @@ def _table(group: Group, numbers: list[Number], what: str) -> Table:
     for who in dict.fromkeys(n.who for n in numbers):
         after = [by_mitigation.get((who, remedy)) for remedy in remedies]
         first = next((n for n in after if n and is_number(n.value)), None)
-        rows.append([Cell(group.label(who)), _before(first), *(_after(n, first) for n in after)])
+        before = Cell(fixed(_at(first, "before"), signed=True))
+        rows.append([Cell(group.label(who)), before, *(_after(n, first) for n in after)])
     caption = f"{what}: before, and after each remedy (below: the change)"
     return Table(caption, ["judge", "before", *(REMEDIES[r] for r in remedies)], rows if remedies else [])
-
-
-def _before(first: Number | None) -> Cell:
-    value = _at(first, "before")
-    return Cell(fixed(value, signed=True)) if is_number(value) else Cell(MISSING)
 
 
 def _after(n: Number | None, first: Number | None) -> Cell:
