@@ -22,8 +22,7 @@ def changes_of(results: Results) -> list[Change]:
     """Every change in assembled results, as results.json holds them before its decision."""
     labels = {v["gate"]: v.get("label") or v["gate"].replace("_", " ") for v in results["verdicts"]}
     baseline = results.get("baseline")
-    compared = [row["cause"] for row in results.get("changed") or ()]
-    compared += list(baseline.get("objections") or ()) if baseline else []
+    compared = list(baseline.get("objections") or ()) if baseline else []
     return [
         *map(_upgrade, results["upgrades"]),
         *map(_in_place, results.get("in_place") or ()),
@@ -68,11 +67,13 @@ def _changed(row: ChangedRow, baseline: Comparison | None, labels: Mapping[str, 
     ]  # fmt: skip
     names = list(dict.fromkeys(one["subject"].get("judge", "the panel") for one in better))
     profit = ""
-    if names and row["kind"] == "yardstick" and row["word"] == "decide":
+    word = row["word"]
+    if names and row["kind"] == "yardstick" and (word == "decide" or row["place"]):
+        word = "decide"
         profit = f"; with it {listed(names, 2)} {'pass' if names[1:] else 'passes'} {_label(better[0]['what'], labels)}"
-    step = row.get("next") or ("" if row["word"] == "merge" else "read it, and merge it if it is meant")
-    order = {"base": 9, "recording": 1}.get(row["kind"], 2 if profit else 3)
-    return Change(row["kind"], row["what"], row["word"], row["cause"] + profit, step, order)
+    step = row.get("next") or ("" if word == "merge" else "read it, and merge it if it is meant")
+    order = {"base": 9, "recording": 0}.get(row["kind"], 0 if profit else 2)
+    return Change(row["kind"], row["what"], word, row["cause"] + profit, step, order, row.get("red", False))
 
 
 def _instead(upgrade: UpgradeVerdictRow) -> str:

@@ -363,7 +363,7 @@ def _briefly(one: JudgeDecision) -> str:
 def _is_red(word: ChangeWord, judges: Sequence[JudgeDecision], changes: Sequence[Change]) -> bool:
     """A run must not be green where the change is refused, or a judge is undecided for its use or was changed in place,
     and nobody accepts that (any more)."""
-    open_ = any(change.kind in ("expired", "in place") and change.word != "merge" for change in changes)
+    open_ = any(c.red or (c.kind in ("expired", "in place") and c.word != "merge") for c in changes)
     return word == "do not merge" or (word != "no decision" and (open_ or bool(_doubtful(judges))))
 
 

@@ -130,6 +130,7 @@ class Change:
     cause: str
     next: str = ""
     order: int = 0
+    red: bool = False  # whether a run with a baseline must not be green
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,7 +143,7 @@ def open_suite(config: pytest.Config) -> Suite:
             distributed=is_worker(config) or bool(getattr(config.option, "numprocesses", None)),
             shared=shared_folder,
             baseline=baseline_path(config),
-            base=given(config, "base") or os.environ.get("RECUSE_BASE"),
+            base=_base(config),
             keep=partial(_write_replies, config.rootpath / REPORTS) if config.getini("recuse_texts") else None,
             texts=config.getini("recuse_texts"),
         )
@@ -154,6 +154,19 @@ def _write_replies(reports: Path, transcript: Transcript) -> RepliesRow:
     from recuse.report.replies import FOLDER, write_transcript
 
     return write_transcript(transcript, reports / FOLDER)
+
+
+def _base(config: pytest.Config) -> str | None:
+    """The commit that whoever runs compares with: what runs in continuous integration has the last word."""
+    from recuse.schema import RecuseError
+
+    if any(word.partition("=")[0] in ("--base", "--recuse-base") for word in config.getini("addopts")):
+        raise RecuseError(
+            "--base stands in addopts: the commit that a change is compared with is no part of the change; give it on "
+            "the command line, or as RECUSE_BASE"
+        )
+    named = os.environ.get("RECUSE_BASE", "")
+    return named if named.strip("0") else given(config, "base")  # GitHub: zeros where a branch is new
 
 
 def baseline_path(config: pytest.Config) -> Path:

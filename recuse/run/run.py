@@ -68,12 +68,12 @@ class Run(Records):
     ) -> None:
         """Assemble the results, compare them with the baseline, write reports/.
 
-        `strict`: what `baseline_changes.objections` finds turns the run red. `part`: which evals, judges or panels
-        ran, where not all that the configuration names; `whole`: at least all evals did. Only of a complete run can
-        something be missing, only it may become the baseline, and a part's report is written beside it. `because`: why
-        it becomes the baseline although it is red, or although limits changed. `base`: the commit that all is compared
-        with, its baseline first; `in_place`: judges that are not what they were there (`recuse.upgrade.in_place`);
-        `changed`: what else is not.
+        `strict`, or a `base` that was given: what asks for a decision turns the run red. `part`: which evals, judges or
+        panels ran, where not all that the configuration names; `whole`: at least all evals did. Only of a complete run
+        can something be missing, only it may become the baseline, and a part's report is written beside it. `because`:
+        why it becomes the baseline although it is red, or although limits changed. `base`: the commit that all is
+        compared with, its baseline first; `in_place`: judges that are not what they were there
+        (`recuse.upgrade.in_place`); `changed`: what else is not.
         """
         self.whole, self.part = whole, part
         self.complete = not part and not self.unmeasured
@@ -92,10 +92,13 @@ class Run(Records):
         if brought:
             self.results["changed"].append(self._rewritten(baseline, before, shown, gates))
         accepted = _covered(baseline) if brought else []
-        self.results["baseline"] = self._compare(baseline, before, shown or baseline.name, gates, strict, accepted)
-        if strict and isinstance(base, BaseCommit) and base.given:
-            asking = [row["cause"] for row in self.results["changed"] if row["word"] == "decide"]
-            self.objections += [cause for cause in asking if cause not in accepted]
+        if strict and before is None and not baseline.is_file():
+            self.objections.append(f"there is no baseline {shown or baseline.name}; write one with --update-baseline")
+        given = isinstance(base, BaseCommit) and base.given
+        compared = self._compare(baseline, before, shown or baseline.name, gates, strict or given, accepted)
+        self.results["baseline"] = compared
+        for row in self.results["changed"]:
+            row["red"] = given and row["word"] == "decide" and row["cause"] not in accepted
         self._decide()
         identity = identity_of(selection.root, selection.panels, gates.path, os.environ)
         self._write(selection.root / self.folder, selection.root / "reports" / "templates", identity)
@@ -209,8 +212,6 @@ class Run(Records):
         from recuse.gates.limit_changes import limit_changes, stated
 
         if before is None and not path.is_file():
-            if strict:
-                self.objections.append(f"there is no baseline {shown}; write one with --update-baseline")
             limits = limit_changes(stated(gates.former), gates, self.verdicts) if gates.former else []
             self.results["changed"] += [_yardstick(row["sentence"], row["sentence"]) for row in limits]
             return None

@@ -366,6 +366,7 @@ class ChangedRow(TypedDict):
     word: Literal["merge", "decide", "do not merge"]
     cause: str
     place: dict[str, str]  # the panel or task that it is about, where it is about one
+    red: NotRequired[bool]  # the run must not be green, because nobody accepts it
     next: NotRequired[str]
 
 

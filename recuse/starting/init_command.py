@@ -201,7 +201,7 @@ def to_add(folder: Path, there: list[str], panel: str) -> Iterator[str]:
     if "conftest.py" in there and ".github/workflows/evals.yml" not in there:
         yield (
             ".github/workflows/evals.yml installs recuse alone: add what conftest.py and evals/ import to its line "
-            "`pip install recuse`."
+            "`pip install`."
         )
 
 

@@ -124,45 +124,70 @@ _RECORDING = """\
 
 
 def workflow(action: str = "") -> str:
-    """The workflow: three lines where Recuse's action can be reached (`action`: its address), else its steps."""
-    steps = f"      - uses: {action}\n        with: {{ arguments: evals/ }}\n" if action else _STEPS
+    """The workflow: Recuse's actions where they can be reached (`action`: the address of the first), else their steps.
+    What a pull request brings runs without any right to write; its comment is a job that checks out nothing."""
+    if action:
+        judges = f"      - uses: {action}\n        with: {{ arguments: evals/ }}\n"
+        comment = f"      - uses: {action.replace('/actions/evals@', '/actions/comment@')}\n"
+    else:
+        judges, comment = _JUDGES, _COMMENT
     return f"""\
 name: evals
 on:
   pull_request:
+  merge_group:
   push:
     branches: [main, master]
 permissions:
   contents: read
-  pull-requests: write
 concurrency:
   group: evals-${{{{ github.ref }}}}
   cancel-in-progress: true
 jobs:
-  evals:
+  judges:
     runs-on: ubuntu-latest
+    timeout-minutes: 15
     steps:
-      - uses: actions/checkout@v6
-        with: {{ persist-credentials: false }}
-{steps}"""
+      - uses: actions/checkout@d23441a48e516b6c34aea4fa41551a30e30af803 # v6.1.0
+        with: {{ persist-credentials: false, fetch-depth: 0 }}
+{judges}\
+  comment:
+    if: ${{{{ !cancelled() && github.event_name == 'pull_request' }}}}
+    needs: judges
+    runs-on: ubuntu-latest
+    timeout-minutes: 5
+    permissions:
+      pull-requests: write
+    steps:
+{comment}"""
 
 
-_STEPS = """\
-      - uses: actions/setup-python@v6
+_INSTALL = """\
+      - uses: actions/setup-python@ece7cb06caefa5fff74198d8649806c4678c61a1 # v6.3.0
         with: { python-version: "3.12" }
-      - run: pip install recuse
+      - run: pip install "recuse @ git+https://YOUR-HOST/recuse.git@COMMIT"  # or a wheel
+"""
+_JUDGES = f"""\
+{_INSTALL}\
       - run: if test -f reports/baseline.json; then pytest evals/ --baseline; else pytest evals/; fi
         env:
-          RECUSE_COMMIT: ${{ github.event.pull_request.head.sha || github.sha }}
+          RECUSE_COMMIT: ${{{{ github.event.pull_request.head.sha || github.sha }}}}
+          RECUSE_BASE: >-
+            ${{{{ github.event.pull_request.base.sha || github.event.merge_group.base_sha || github.event.before }}}}
       - if: always()
         run: test ! -f reports/summary.md || cat reports/summary.md >> "$GITHUB_STEP_SUMMARY"
       - if: always()
-        uses: actions/upload-artifact@v6
-        with: { name: evals-report, path: reports/ }
-      - if: always() && github.event_name == 'pull_request'
-        run: test ! -f reports/summary.md || recuse comment reports/summary.md
+        uses: actions/upload-artifact@b7c566a772e6b6bfb58ed0dc250532a479d7789f # v6.0.0
+        with: {{ name: evals-report, path: reports/ }}
+"""
+_COMMENT = f"""\
+{_INSTALL}\
+      - uses: actions/download-artifact@018cc2cf5baa6db3ef3c5f8a56943fffe632ef53 # v6.0.0
+        continue-on-error: true
+        with: {{ name: evals-report, path: report }}
+      - run: test ! -f report/summary.md || recuse comment report/summary.md
         env:
-          GITHUB_TOKEN: ${{ github.token }}
+          GITHUB_TOKEN: ${{{{ github.token }}}}
 """
 
 

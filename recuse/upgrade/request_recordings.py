@@ -3,10 +3,10 @@
     for row in changed_recordings(root, commit, panels):
         row["cause"]        # "judge_1: 120 replies of the base commit stand under other requests; ..."
 
-Three things can be told offline, and each is red: replies of the base commit under another request (signed again, not
-asked again), replies that are another judge's, and replies whose own `model` is not the one that the panel names. A
-reply with an id of its provider is told by its bytes. One without an id may repeat by chance, so that nearly all of a
-judge's replies must, in words that vary. That a reply was made up cannot be told offline at all.
+Two things can be told offline, and are red: a reply with the id of one of the base commit under another request
+(signed again, not asked again) or of another judge's, and replies whose own `model` is not the one that the panel
+names. Nearly all of a judge's replies in the words of others, if they vary, are for a person to decide: a judge without
+chance may say the same again. That a reply was made up cannot be told offline at all.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from recuse.schema.results import ChangedRow
 __all__ = ["changed_recordings"]
 
 FEWEST, SHARE, VARIED = 10, 0.9, 0.25
-"""Replies without an id are another's where at least so many are alike, this share of all, in so many different
-words."""
+"""Replies read as another's where at least so many do, this share of all, in so many different words."""
+Word = Literal["merge", "decide", "do not merge"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,16 +108,13 @@ def _row(
     kept = "" if gone == 0 else f", {gone} of the base commit are gone"
     counts = f"{len(now) - again} replies are new, {again} stand where the base commit has others{kept}"
     about = f"{counts}; {_account(now, replies, known.model if known else '', models)}"
-    word: Literal["merge", "decide", "do not merge"]
-    if faults:
-        word, cause = "do not merge", f"{judge}: {faults[0]}"
-    else:
-        word = "decide" if again else "merge"
-        cause = f"{again} replies of {judge} to unchanged requests are not those of the base commit" if again else \
-            f"{judge} is recorded: {len(now)} new replies"  # fmt: skip
+    word, cause = next(iter(faults), ("merge", ""))
+    if word != "do not merge" and again:
+        word, cause = "decide", f"{again} replies of {judge} to unchanged requests are not those of the base commit"
     return {
         "kind": "recording", "what": f"recordings of {judge} ({panel.name})", "before": None,
-        "after": "; ".join([about, *faults[1:]]), "word": word, "cause": cause,
+        "after": "; ".join([about, *(fault for _, fault in faults if fault != cause)]), "word": word,
+        "cause": cause or f"{judge} is recorded: {len(now)} new replies",
         "place": {"panel": panel.name, "judge": judge},
         "next": "ask the judge itself: pytest evals/ --record=all" if word != "merge" else "",
     }  # fmt: skip
@@ -137,36 +134,42 @@ def _account(answers: Iterable[_Answer], replies: Sequence[Reply], asked: str, m
 def _faults(
     panel: Panel, judge: str, answers: Sequence[_Answer], replies: Sequence[Reply], recorded: Sequence[_Recorded],
     others: Sequence[tuple[str, _Recorded]],
-) -> Iterator[str]:  # fmt: skip
-    keys = {answer.key for answer in answers}
+) -> Iterator[tuple[Word, str]]:  # fmt: skip
+    """What of these answers contradicts itself (do not merge), and what only looks like it (decide)."""
+    keys, of = {answer.key for answer in answers}, f"of {len(answers)} replies"
+    theirs = {name: {a.place: a for other, one in others if other == name for a in one.answers.values()}
+              for name, _ in others}  # fmt: skip
     before = {a.place: a for one in recorded for a in one.base.values() if a.key not in keys}
-    if n := _alike(answers, before, panel, judge, judge):
-        yield f"{n} of {len(answers)} replies are those of the base commit under other requests: nobody asked it again"
-    for name in dict.fromkeys(name for name, _ in others):
-        theirs = {a.place: a for other, one in others if other == name for a in one.answers.values()}
-        if n := _alike(answers, theirs, panel, judge, name):
-            yield f"{n} of {len(answers)} replies are those of {name}"
+    elsewhere = [("the base commit under other requests", judge, before)]
+    elsewhere += [(name, name, those) for name, those in theirs.items()]
+    doubts: list[tuple[Word, str]] = []
+    for whose, other, those in elsewhere:
+        ids = {_id(answer.body) for answer in those.values()} - {""}
+        if same := sum(_id(answer.body) in ids for answer in answers):
+            nobody = ": nobody asked it again" if other == judge else ""
+            yield "do not merge", f"{judge}: {same} {of} are those of {whose}{nobody}"
+        elif same := _word_for_word(answers, those, panel, judge, other):
+            doubts.append(("decide", f"{judge}: {same} {of} are word for word those of {whose}"))
     known = panel.judges.get(judge)
     if known and (wrong := other_models(known.wire, known.model, (reply.model for reply in replies))):
-        count = f"{sum(reply.model in wrong for reply in replies)} of {len(answers)}"
-        yield f"{count} replies say that {wrong[0]} answered, and the panel names {known.model}"
+        count = sum(reply.model in wrong for reply in replies)
+        yield "do not merge", f"{judge}: {count} {of} say that {wrong[0]} answered, and the panel names {known.model}"
+    yield from doubts
 
 
-def _alike(
+def _word_for_word(
     answers: Sequence[_Answer], others: Mapping[tuple[str, int, int], _Answer], panel: Panel, judge: str, other: str
 ) -> int:
-    """How many replies are another's: by their bytes where a provider gave them an id, else by their words at the same
-    place, where nearly all are and they vary."""
-    bodies = {answer.body for answer in others.values()}
-    if same := sum(answer.body in bodies and _id(answer.body) for answer in answers):
-        return same
-    pairs = [(a, others[a.place]) for a in answers if a.place in others and not _id(a.body)]
-    if len(pairs) < max(FEWEST, SHARE * len(answers)) or not {judge, other} <= panel.judges.keys():
+    """How many replies read as another's at the same place, where nearly all do and they vary. What stands in for a
+    judge says the same again whenever it is asked."""
+    pairs = [(a, others[a.place]) for a in answers if a.place in others]
+    enough = len(pairs) >= max(FEWEST, SHARE * len(answers))
+    if not enough or panel.provenance != "recorded" or not {judge, other} <= panel.judges.keys():
         return 0
     formats = wire(panel.judges[judge].wire), wire(panel.judges[other].wire)
     words = [[read_response(how, RawResponse(200, {}, a.body)).text for how, a in zip(formats, pair, strict=True)]
              for pair in pairs]  # fmt: skip
-    equal = [mine for mine, theirs in words if mine == theirs]
+    equal = [one for one, another in words if one == another]
     return len(equal) if len(equal) >= SHARE * len(answers) and len(set(equal)) >= VARIED * len(equal) else 0
 
 
@@ -178,9 +181,10 @@ def _members(body: bytes) -> Mapping[str, object]:
     return value if isinstance(value, dict) else {}
 
 
-def _id(body: bytes) -> bool:
-    """Whether the provider gave this reply a name of its own."""
-    return any(isinstance(name, str) and len(name) >= 8 for name in map(_members(body).get, ("id", "responseId")))
+def _id(body: bytes) -> str:
+    """The name that the provider gave this reply; "" where it gave none that no other reply has."""
+    names = map(_members(body).get, ("id", "responseId"))
+    return next((name for name in names if isinstance(name, str) and len(name) >= 8), "")
 
 
 def _day(body: bytes) -> str:

@@ -12,8 +12,12 @@ from __future__ import annotations
 import ast
 import json
 import re
+import sys
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import partial
+from importlib.metadata import packages_distributions
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
@@ -28,13 +32,19 @@ IN_PLACE = frozenset((
     "rubric", "replaces", "change",
 ))  # fmt: skip
 """Keys of a judge that make it another judge: compared as an upgrade."""
-WORDS = frozenset(["description", "title", "label", "price", "api_key_env", "budget_usd", "free", "markers"])
+WORDS = frozenset((
+    "description", "title", "label", "price", "api_key_env", "budget_usd", "free", "markers", "concurrency",
+    "timeout_s", "requests_per_minute", "tokens_per_minute",
+))  # fmt: skip
 """Keys that decide nothing."""
 SETTINGS = {"pyproject.toml", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", "setup.cfg"}
+INSTALLS = re.compile(r"(^|/)((requirements|constraints)[^/]*\.(txt|in)|uv\.lock|poetry\.lock)$")
+ITEM = re.compile(r'"id": *"([^"]+)"')
 GROWING = ("recuse_panels", "protocols", "recuse_drawings")
 """Lists that may grow without anything being measured otherwise."""
 DOTTED = re.compile(r"""(?<=["'\s])[A-Za-z_]\w*(?:\.\w+)*(?=(?::\w+)?["'\s])""")
 LONGEST = 120
+Key = tuple[str, ...]
 
 
 def changed_yardsticks(root: Path, commit: BaseCommit, gates: Path) -> Iterator[ChangedRow]:
@@ -43,27 +53,27 @@ def changed_yardsticks(root: Path, commit: BaseCommit, gates: Path) -> Iterator[
     differing = commit.differing()
     code = _code(root, commit, gates.parent.as_posix(), differing)
     for path, status in sorted(differing.items()):
-        before, now = commit.text(path), _text(root / path)
-        parts = PurePosixPath(path).parts
+        parts = (*PurePosixPath(path).parts, "")
+        if parts[0] == "cassettes" or parts[-2].endswith(".md") or parts[-2] == "MANIFEST.toml":
+            continue
+        what = {"A": "is new", "M": "is changed", "D": "is gone"}[status]
+        sides = partial(_sides, root, commit, path)
         if path in code:
-            what = {"A": "is new", "M": "is changed", "D": "is gone"}[status]
-            yield _row(path, f"{path}, code that the run executes, {what}", *_lines(before, now))
-        elif path in SETTINGS:
-            yield from _settings(path, before, now)
+            yield _row(path, f"{path}, code that the run executes, {what}", *_lines(*sides()))
+        elif path in SETTINGS or INSTALLS.search(path):
+            yield from _settings(path, *sides())
         elif parts[:2] == ("reports", "templates"):
-            yield _row(path, f"{path} draws the report otherwise", before and "as it was", now and "changed")
-        elif parts[0] in (".github", ".gitlab-ci.yml") and status != "A" and "recuse" in f"{before} {now}":
-            yield _row(path, f"{path}, which runs the evals, {'is gone' if now is None else 'is changed'}",
-                       *_lines(before, now))  # fmt: skip
+            yield _row(path, f"{path}, which draws the report, {what}", *_lines(*sides()))
+        elif parts[0] in (".github", ".gitlab-ci.yml") and status != "A":
+            if re.search("recuse|pytest|evals", "".join(filter(None, sides()))):
+                yield _row(path, f"{path}, which runs the evals, {what}", *_lines(*sides()))
         elif parts[:2] == ("fixtures", "panels") and path.endswith(".toml"):
-            yield from _panel(path, before, now)
-        elif parts[:2] == ("fixtures", "tasks") and len(parts) > 3:
+            yield from _panel(path, *sides())
+        elif parts[:2] == ("fixtures", "tasks") and parts[3:]:
             if differing.get(f"fixtures/tasks/{parts[2]}/task.toml") != "A":
-                yield from _task(path, status, before, now)
-        elif parts[0] == "fixtures" and status != "A" and parts[1] not in ("standins", "makers") and \
-                not path.endswith((".md", "MANIFEST.toml")):  # fmt: skip
-            yield _row(path, f"{path}, ratings or data, {'is gone' if status == 'D' else 'is changed'}",
-                       *_lines(before, now))  # fmt: skip
+                yield from _task(root, commit, path, status)
+        elif parts[0] == "fixtures" and status != "A" and parts[1] not in ("standins", "makers"):
+            yield _row(path, f"{path}, ratings or data, {what}", *_lines(*sides()))
 
 
 def _row(
@@ -72,6 +82,11 @@ def _row(
 ) -> ChangedRow:  # fmt: skip
     return {"kind": "yardstick", "what": what, "before": before, "after": after, "word": word, "cause": cause,
             "place": place}  # fmt: skip
+
+
+def _sides(root: Path, commit: BaseCommit, path: str) -> tuple[str | None, str | None]:
+    """What a file held, and holds."""
+    return commit.text(path), _text(root / path)
 
 
 # --------------------------------------------------------------------------- files of the project
@@ -83,72 +98,91 @@ def _panel(path: str, before: str | None, now: str | None) -> Iterator[ChangedRo
         yield _row(path, f"the panel file {path} is {'gone' if gone else 'new'}", word="decide" if gone else "merge")
         return
     old, new = _tables(before), _tables(now)
-    place = {"panel": str(new.get("name") or "")}
-    judges = [{key.split(".")[1] for key in side if key.startswith("judge.")} for side in (old, new)]
+    place = {"panel": str(new.get(("name",)) or "")}
+    judges = [{key[1] for key in side if key[0] == "judge" and key[1:]} for side in (old, new)]
     for judge in sorted(judges[0] ^ judges[1]):
         gone = judge in judges[0]
         cause = f"the judge {judge} is {'gone from' if gone else 'new in'} {path}"
         yield _row(f"judge {judge} of {path}", cause, word="decide" if gone else "merge", **place)
     for key in sorted(old.keys() | new.keys()):
-        kind, _, rest = key.partition(".")
-        judge, _, field = rest.partition(".")
-        asked = kind == "judge" and (field.split(".")[0] in IN_PLACE or judge not in judges[0] & judges[1])
+        asked = key[0] == "judge" and ((key[2:3] and key[2] in IN_PLACE) or key[1] not in judges[0] & judges[1])
         if not asked:
             yield from _key(path, key, old.get(key), new.get(key), **place)
 
 
-def _task(path: str, status: str, before: str | None, now: str | None) -> Iterator[ChangedRow]:
-    task, name = path.split("/")[2], path.split("/", 3)[3]
+def _task(root: Path, commit: BaseCommit, path: str, status: str) -> Iterator[ChangedRow]:
+    _, _, task, name = path.split("/", 3)
+    before, now = _sides(root, commit, path)
     if name == "task.toml":
         old, new = _tables(before), _tables(now)
         for key in sorted(old.keys() | new.keys()):
-            if key.split(".")[0] in UNTOLD:
+            if key[0] in UNTOLD:
                 yield from _key(path, key, old.get(key), new.get(key), task=task)
-    elif status != "A" and not name.startswith("prompts") and not name.endswith(".md"):
+    elif status != "A" and not name.startswith("prompts"):
         what = "texts" if name.endswith(".jsonl") else "ratings by people or true values"
-        cause = f"{path}, {what} that judges are compared by, {'is gone' if status == 'D' else 'is changed'}"
+        if before and now and (new_lines := _added(root, commit, task, before, now)):
+            yield _row(path, f"{new_lines} lines on new texts in {path}", word="merge", task=task)
+            return
+        cause = f"{path}, {what} that judges are compared by, is {'gone' if status == 'D' else 'changed'}"
         yield _row(path, cause, *_lines(before, now), task=task)
 
 
+def _added(root: Path, commit: BaseCommit, task: str, before: str, now: str) -> int:
+    """How many lines a file of a task has more, where it keeps all others and these are about texts that are new."""
+    folder = f"fixtures/tasks/{task}"
+    files = [path for path in commit.files(folder) if path.endswith(".jsonl")]
+    known = {name for path in files for name in ITEM.findall(commit.text(path) or "")}
+    new = {name for path in (root / folder).glob("*.jsonl") for name in ITEM.findall(_text(path) or "")} - known
+    lines, kept = Counter(now.splitlines()), Counter(before.splitlines())
+    added = [line for line in (lines - kept).elements() if line.strip()]
+    about_new = all(new.intersection([*line.split(","), *ITEM.findall(line)]) for line in added)
+    return len(added) if kept <= lines and about_new else 0
+
+
 def _settings(path: str, before: str | None, now: str | None) -> Iterator[ChangedRow]:
-    if not path.endswith("pyproject.toml"):
+    if INSTALLS.search(path):
+        was, now = ("\n".join(re.findall(r".*\brecuse\b.*", text or "")) for text in (before, now))
+        if was != now:
+            yield _row(path, f"{path} installs another recuse", *_lines(was, now))
+    elif not path.endswith("pyproject.toml"):
         if any(re.search(r"^\[(tool:)?pytest\]", text or "", re.M) or "pytest" in path for text in (before, now)):
             yield _row(path, f"{path}, settings of pytest, is changed", *_lines(before, now))
-        return
-    tables = [_tables(text) for text in (before, now)]
-    for key in sorted(tables[0].keys() | tables[1].keys()):
-        if key.startswith(("tool.pytest.", "project.entry-points.")):
-            yield from _key(path, key, tables[0].get(key), tables[1].get(key))
+    else:
+        old, new = _tables(before), _tables(now)
+        for key in sorted(old.keys() | new.keys()):
+            values = old.get(key), new.get(key)
+            installs = key[:2] == ("project", "dependencies") and "recuse" in str(values)
+            if key[:2] in (("tool", "pytest"), ("project", "entry-points")) or installs:
+                yield from _key(path, key, *values)
 
 
-def _key(path: str, key: str, was: object, now: object, **place: str) -> Iterator[ChangedRow]:
+def _key(path: str, key: Key, was: object, now: object, **place: str) -> Iterator[ChangedRow]:
     """A key of a TOML file that says something else; that words alone differ is no row."""
-    last = key.split(".")[-1]
-    if was == now or last in WORDS:
+    if was == now or key[-1] in WORDS:
         return
-    grown = last in GROWING and isinstance(was, list) and isinstance(now, list) and all(one in now for one in was)
+    grown = key[-1] in GROWING and isinstance(was, list) and isinstance(now, list) and all(one in now for one in was)
     shown = [None if value is None else json.dumps(value, ensure_ascii=False, default=str)[:LONGEST]
              for value in (was, now)]  # fmt: skip
     word: Literal["merge", "decide"] = "merge" if grown else "decide"
-    cause = f"{last} of {path}: {shown[0] or 'nothing'} -> {shown[1] or 'nothing'}"
-    yield _row(f"{key} of {path}", cause, *shown, word=word, **place)
+    what = f"{'.'.join(key).removeprefix('tool.pytest.ini_options.')} of {path}"
+    yield _row(what, f"{what}: {shown[0] or 'nothing'} -> {shown[1] or 'nothing'}", *shown, word=word, **place)
 
 
-def _tables(text: str | None) -> dict[str, Any]:
+def _tables(text: str | None) -> dict[Key, Any]:
     """The keys of a TOML text with their values, tables in lists under their names; {} of what is no TOML."""
     try:
-        return dict(_flat(tomllib.loads(text or ""), ""))
+        return dict(_flat(tomllib.loads(text or ""), ()))
     except tomllib.TOMLDecodeError:
         return {}
 
 
-def _flat(value: Any, at: str) -> Iterator[tuple[str, Any]]:
+def _flat(value: Any, at: Key) -> Iterator[tuple[Key, Any]]:
     if isinstance(value, Mapping):
         for name, part in value.items():
-            yield from _flat(part, f"{at}.{name}" if at else name)
+            yield from _flat(part, (*at, name))
     elif isinstance(value, list) and value and all(isinstance(part, Mapping) for part in value):
         for n, part in enumerate(value):
-            yield from _flat(part, f"{at}.{part.get('name') or part.get('id') or n}")
+            yield from _flat(part, (*at, str(part.get("name") or part.get("id") or n)))
     else:
         yield at, value
 
@@ -163,8 +197,9 @@ def _text(path: Path) -> str | None:
 def _lines(before: str | None, now: str | None) -> tuple[str | None, str | None]:
     """The first line that went, and the first that came."""
     sides = [(text or "").splitlines() for text in (before, now)]
-    gone, come = ([line for line in one if line not in set(other)] for one, other in (sides, sides[::-1]))
-    return tuple(next((line.strip()[:LONGEST] for line in part if line.strip()), None) for part in (gone, come))  # type: ignore[return-value]
+    gone, come = (next((line.strip()[:LONGEST] for line in one if line.strip() and line not in other), None)
+                  for one, other in ((sides[0], set(sides[1])), (sides[1], set(sides[0]))))  # fmt: skip
+    return gone, come
 
 
 # --------------------------------------------------------------------------- code
@@ -172,12 +207,19 @@ def _lines(before: str | None, now: str | None) -> tuple[str | None, str | None]
 
 def _code(root: Path, commit: BaseCommit, evals: str, differing: Mapping[str, str]) -> set[str]:
     """The differing files that a run executes: evals, every conftest.py, modules that a panel, a task, the gates or
-    pytest's settings name, and what these import. Recuse itself is none of them where the base commit has it."""
+    pytest's settings name, what these import, and new ones in the place of an installed package. Recuse itself is none
+    of them where the base commit has it."""
     python = {path for path in differing if path.endswith((".py", ".pth", ".so"))}
-    if commit.text("recuse/__init__.py") is not None:
+    ours = commit.text("recuse/__init__.py") is not None
+    if ours:
         python = {path for path in python if not path.startswith("recuse/")}
+    tops = {path: path.removeprefix("src/").partition("/")[0].removesuffix(".py") for path in python}
+    new = {top for path, top in tops.items() if differing[path] == "A"}
+    hiding = new & (sys.stdlib_module_names | packages_distributions().keys()) if new else set()
+    hiding = {top for top in hiding if not commit.files(top, f"{top}.py", f"src/{top}", f"src/{top}.py")}
     always = "conftest.py", "sitecustomize.py", "usercustomize.py", ".pth"
-    reached = {path for path in python if path.startswith(f"{evals}/") or path.endswith(always)}
+    reached = {path for path in python
+               if path.startswith(f"{evals}/") or path.endswith(always) or tops[path] in hiding}  # fmt: skip
     if not python - reached:
         return reached
     patterns = ("fixtures/panels/*.toml", "fixtures/tasks/*/*.toml", f"{evals}/*.toml", *SETTINGS)
@@ -187,7 +229,7 @@ def _code(root: Path, commit: BaseCommit, evals: str, differing: Mapping[str, st
     seen: set[Path] = set()
     while pending:
         path = pending.pop()
-        if path in seen or path.is_relative_to(root / "recuse"):
+        if path in seen or (ours and path.is_relative_to(root / "recuse")):
             continue
         seen.add(path)
         for folder, names in _imports(path):

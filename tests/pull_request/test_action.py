@@ -16,19 +16,23 @@ from recuse.starting.texts import workflow
 ROOT = Path(__file__).parents[2]
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / ".github/actions/evals/action.yml").read_text(encoding="utf-8"))
 STEPS: list[dict[str, Any]] = ACTION["runs"]["steps"]
+COMMENT: dict[str, Any] = yaml.safe_load((ROOT / ".github/actions/comment/action.yml").read_text(encoding="utf-8"))
 OURS = yaml.safe_load((ROOT / ".github/workflows/evals.yml").read_text(encoding="utf-8"))
 
 
-def steps_of(text: str) -> list[dict[str, Any]]:
-    (job,) = yaml.safe_load(text)["jobs"].values()
-    return list(job["steps"])
+def steps_of(text: str, job: str = "judges") -> list[dict[str, Any]]:
+    return list(yaml.safe_load(text)["jobs"][job]["steps"])
 
 
 def run_of(name: str) -> str:
     return next(step["run"] for step in STEPS if step.get("name") == name)
 
 
-@pytest.mark.parametrize("steps", [STEPS, steps_of(workflow())], ids=["action", "init"])
+@pytest.mark.parametrize(
+    "steps",
+    [STEPS + COMMENT["runs"]["steps"], steps_of(workflow()) + steps_of(workflow(), "comment")],
+    ids=["action", "init"],
+)
 def test_no_expression_stands_inside_a_shell_script(steps):
     """GitHub pastes expressions in as text: a branch name with a quote in it would be run."""
     scripts = [step["run"] for step in steps if "run" in step]
@@ -37,29 +41,60 @@ def test_no_expression_stands_inside_a_shell_script(steps):
 
 
 @pytest.mark.parametrize("steps", [STEPS, steps_of(workflow())], ids=["action", "init"])
-def test_a_red_run_is_still_summarised_uploaded_and_commented(steps):
-    said = [step for step in steps if any(word in str(step) for word in ("summary.md", "upload-artifact"))]
-    assert len(said) == 3
-    assert all(step["if"].startswith("always()") for step in said)
+def test_a_red_run_is_still_summarised_and_uploaded(steps):
+    kept = [step for step in steps if any(word in str(step) for word in ("summary.md", "upload-artifact"))]
+    assert len(kept) == 2
+    assert all(step["if"].startswith("always()") for step in kept)
 
 
-def test_this_repository_uses_its_own_action_with_inputs_that_exist():
-    (job,) = OURS["jobs"].values()
-    (ours,) = [step for step in job["steps"] if step.get("uses", "").startswith("./")]
-    assert (ROOT / ours["uses"] / "action.yml").is_file()
-    assert set(ours["with"]) <= set(ACTION["inputs"])
-    assert OURS["permissions"]["pull-requests"] == "write"
+@pytest.mark.parametrize("text", [workflow(), workflow("acme/recuse/.github/actions/evals@v1"), None])
+def test_what_a_pull_request_brings_runs_without_rights_and_its_comment_without_its_code(text):
+    jobs = OURS["jobs"] if text is None else yaml.safe_load(text)["jobs"]
+    top = (OURS if text is None else yaml.safe_load(text))["permissions"]
+    assert (top, jobs["judges"].get("permissions")) == ({"contents": "read"}, None)
+    assert "secrets" not in str(jobs)
+    assert jobs["comment"]["permissions"]["pull-requests"] == "write"
+    assert jobs["comment"]["needs"] == "judges"
+    assert all("timeout-minutes" in job for job in jobs.values())
+    asked, commenting = ([step for step in jobs[job]["steps"] if "checkout@" in step.get("uses", "")] for job in jobs)
+    assert asked[0]["with"] == {"persist-credentials": False, "fetch-depth": 0}
+    assert [step["with"]["ref"] for step in commenting] in ([], ["${{ github.event.pull_request.base.sha }}"])
+
+
+def test_this_repository_uses_its_own_actions_with_inputs_that_exist():
+    for job, action in (("judges", ACTION), ("comment", COMMENT)):
+        (ours,) = [step for step in OURS["jobs"][job]["steps"] if step.get("uses", "").startswith("./")]
+        assert (ROOT / ours["uses"] / "action.yml").is_file()
+        assert set(ours["with"]) <= set(action["inputs"])
+
+
+def test_a_run_is_given_the_commit_that_the_change_goes_onto():
+    base = "github.event.pull_request.base.sha || github.event.merge_group.base_sha || github.event.before"
+    assert base in ACTION["inputs"]["base"]["default"]
+    (run,) = [step for step in steps_of(workflow()) if "pytest evals/" in step.get("run", "")]
+    assert base in run["env"]["RECUSE_BASE"]
+
+
+def test_actions_are_named_by_commit():
+    """A tag can be moved."""
+    files = [*(ROOT / ".github").rglob("*.yml")]
+    texts = [file.read_text(encoding="utf-8") for file in files] + [workflow()]
+    used = [line for text in texts for line in text.splitlines() if re.match(r"\s*(- )?uses: (?!\./)", line)]
+    assert len(used) > 10
+    assert [line for line in used if not re.search(r"@[0-9a-f]{40} # \S+$", line)] == []
 
 
 def test_an_action_that_can_be_reached_makes_three_lines_of_it():
     steps = steps_of(workflow("acme/recuse/.github/actions/evals@v1"))
-    assert [step["uses"] for step in steps] == ["actions/checkout@v6", "acme/recuse/.github/actions/evals@v1"]
+    assert steps[1]["uses"] == "acme/recuse/.github/actions/evals@v1"
     assert set(steps[1]["with"]) <= set(ACTION["inputs"])
+    (comment,) = steps_of(workflow("acme/recuse/.github/actions/evals@v1"), "comment")
+    assert comment["uses"] == "acme/recuse/.github/actions/comment@v1"
 
 
 def test_without_one_the_workflow_names_no_address_of_ours():
-    used = [step["uses"] for step in steps_of(workflow()) if "uses" in step]
-    assert all(re.fullmatch(r"actions/[a-z-]+@v\d+", name) for name in used)
+    used = [step["uses"] for job in ("judges", "comment") for step in steps_of(workflow(), job) if "uses" in step]
+    assert all(re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40}", name) for name in used)
 
 
 @pytest.mark.parametrize(("arguments", "told"), [("evals/ -k 'a b'", ["evals/", "-k", "a b"]), ("$(id) `id`;id", None)])
@@ -74,7 +109,8 @@ def test_arguments_are_words_and_never_a_script(tmp_path, arguments, told):
 
 
 def written_by_init(word: str) -> str:
-    return next(step["run"] for step in steps_of(workflow()) if word in step.get("run", ""))
+    steps = steps_of(workflow()) + steps_of(workflow(), "comment")
+    return next(step["run"] for step in steps if word in step.get("run", ""))
 
 
 @pytest.mark.parametrize("word", ["GITHUB_STEP_SUMMARY", "recuse comment"])

@@ -1,0 +1,103 @@
+"""Pull requests as teams make them: none is accused of anything, whether or not it brings its baseline along."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+GATES, PANEL, TASK = "evals/gates.toml", "fixtures/panels/desk.toml", "fixtures/tasks/replies"
+JUDGE = """
+[[judge]]
+name = "{name}"
+wire = "openai_chat"
+base_url = "https://{name}.example/v1"
+model = "{name}-1"
+{more}
+"""
+
+
+def new_judge(pr):
+    pr.add(PANEL, JUDGE.format(name="newcomer", more=""))
+    pr.sign(pr.answers("tuesday"), "newcomer")
+
+
+def better_prompt_as_candidate(pr):
+    more = 'replaces = "steady"\nchange = ["prompt"]\nprompts = "prompts-v2"'
+    pr.add(PANEL, JUDGE.format(name="steady-v2", more=more).replace("steady-v2-1", "steady-1"))
+    pr.write(f"{TASK}/prompts-v2/rubric.user.j2", "Score this reply to a customer: {{ reply }}\n")
+    pr.sign(pr.answers("tuesday", model="steady-1"), "steady-v2")
+
+
+def model_asked_again_in_place(pr):
+    pr.edit(PANEL, 'model = "steady-1"', 'model = "steady-2"')
+    pr.sign(pr.answers("tuesday"), "steady")
+
+
+def tightened_limit(pr):
+    pr.edit(GATES, "at_most = 1.0\nreason", "at_most = 0.9\nreason")
+
+
+def new_texts(pr):
+    names = [f"reply-{n}" for n in (90, 91, 92)]
+    texts = [{"id": name, "target": "assistant", "fields": {"reply": f"Text {name}."}} for name in names]
+    pr.add(f"{TASK}/items.jsonl", "\n".join(map(json.dumps, texts)) + "\n")
+    rows = [f"{who},{name},assistant,{pr.quality(name):.1f}" for name in names for who in ("ann", "ben")]
+    pr.add(f"{TASK}/people.csv", "\n".join(rows) + "\n")
+    pr.sign(pr.answers("monday"))
+
+
+def other_words(pr):
+    pr.edit(GATES, 'reason = "a point on a scale of ten"', 'reason = "one point of ten"')
+    pr.edit(PANEL, 'description = "Judges of a support desk."', 'description = "Judges of our support desk."')
+    pr.add("README.md", "More words.\n")
+
+
+def code_of_the_product(pr):
+    pr.write("shop/basket.py", "import json\n")
+    pr.write("tests/test_basket.py", "from shop import basket\n")
+    pr.write(".github/workflows/lint.yml", "jobs: {}")
+
+
+def new_panel(pr):
+    shutil.copytree(pr.root / "cassettes/desk", pr.root / "cassettes/second")
+    pr.write("fixtures/panels/second.toml", pr.read(PANEL).replace('name = "desk"', 'name = "second"'))
+
+
+HONEST = (new_judge, better_prompt_as_candidate, model_asked_again_in_place, tightened_limit, new_texts, other_words,
+          code_of_the_product, new_panel)  # fmt: skip
+
+
+@pytest.mark.parametrize("change", HONEST, ids=lambda change: change.__name__)
+def test_an_honest_pull_request_is_told_to_merge(pr, change):
+    change(pr)
+    for _ in range(2):
+        run = pr.run()
+        assert (run.word, run.code) == ("merge", pytest.ExitCode.OK), run.text
+        pr.rewrite_baseline(run)
+
+
+def test_a_baseline_with_a_reason_is_green_and_for_a_person_to_decide(pr):
+    """Whoever merges reads the reason; nothing else turns green by it."""
+    pr.edit(GATES, "within = [-1.0, 1.0]", "within = [-1.0, 1.2]")
+    assert pr.run().code == pytest.ExitCode.TESTS_FAILED
+    pr.run("--update-baseline", "--because", "people agreed")
+    run = pr.run()
+    assert (run.word, run.code) == ("decide", pytest.ExitCode.OK), run.text
+    assert "limit of human offset widened" in run.screen
+    pr.add("evals/test_people.py", "# and nothing else\n")
+    assert pr.run().code == pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_where_no_base_can_be_read_a_run_says_so(pr, monkeypatch, given):
+    if not given:
+        monkeypatch.delenv("RECUSE_BASE")
+    shutil.rmtree(pr.root / ".git")
+    run = pr.run_only()
+    assert run.word == ("" if given else "no decision")
+    assert ("git knows no such commit" if given else "there is no git commit here") in run.text
+    assert (run.code == pytest.ExitCode.OK) is not given

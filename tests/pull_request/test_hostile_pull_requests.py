@@ -1,0 +1,452 @@
+"""Pull requests of somebody who wants a bad judge merged: none of them is told to merge, and the first screen names
+what it brings. Each is run as it is, and again with a baseline that it wrote anew, from which nothing differs."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+GATES, PANEL, TASK = "evals/gates.toml", "fixtures/panels/desk.toml", "fixtures/tasks/replies"
+PEOPLE_TEST = "evals/test_people.py"
+HOSTILE: list[tuple[Callable, str]] = []
+"""What a pull request does, and by what the first screen names it."""
+
+
+def hostile(named):
+    def keep(change):
+        HOSTILE.append((change, named))
+        return change
+
+    return keep
+
+
+def without_acceptance(pr):
+    text = pr.read(GATES)
+    pr.write(GATES, text[: text.index("[[accepted]]")])
+
+
+# --------------------------------------------------------------------------- limits
+
+
+@hostile("limit of human offset widened")
+def limit_widened_and_acceptance_deleted(pr):
+    without_acceptance(pr)
+    pr.edit(GATES, "within = [-1.0, 1.0]", "within = [-3.0, 3.0]")
+
+
+@hostile("accepted fault of human offset changed")
+def accepted_for_ever(pr):
+    pr.write(GATES, re.sub(r"until = .*", "until = 2199-12-31", pr.read(GATES)))
+
+
+@hostile("accepted fault of human offset changed")
+def acceptance_widened(pr):
+    pr.edit(GATES, "within = [-1.0, 2.0]", "within = [-1.0, 9.0]")
+
+
+@hostile("accepted fault of human offset added")
+def another_fault_accepted(pr):
+    pr.sign(pr.answers("tuesday", steady=1.6), "steady")
+    text = pr.read(GATES)
+    pr.add(GATES, text[text.index("[[accepted]]") :].replace('"vendor"', '"steady"'))
+
+
+@hostile("decide of human offset added")
+def decided_by_the_point(pr):
+    pr.edit(GATES, "within = [-1.0, 1.0]", 'within = [-1.0, 1.0]\ndecide = "point"')
+
+
+@hostile("undecided of human offset added")
+def undecided_is_allowed(pr):
+    allow = 'undecided = "allow"\nbecause = "few texts"\nuntil = 2199-12-31'
+    pr.edit(GATES, "within = [-1.0, 1.0]", f"within = [-1.0, 1.0]\n{allow}")
+
+
+@hostile("human_offset against added")
+def against_peers(pr):
+    without_acceptance(pr)
+    pr.edit(GATES, "within = [-1.0, 1.0]", 'within = [-1.0, 1.0]\nagainst = "peers"')
+
+
+@hostile("limit of human offset widened")
+def another_limit_for_this_panel(pr):
+    without_acceptance(pr)
+    table = '[[human_offset.on]]\npanel = "desk"\nwithin = [-5.0, 5.0]\nreason = "new"\n\n[upgrade_agreement]'
+    pr.edit(GATES, "[upgrade_agreement]", table)
+
+
+@hostile("false_fail of the run")
+def chance_of_a_false_failure(pr):
+    pr.write(GATES, "[run]\nfalse_fail = 0.000001\n\n" + pr.read(GATES))
+
+
+@hostile("tolerance of human offset added")
+def tolerance(pr):
+    pr.edit(GATES, "within = [-1.0, 1.0]", "within = [-1.0, 1.0]\ntolerance = 9.0")
+
+
+@hostile("human_offset removed")
+def gate_of_another_name(pr):
+    without_acceptance(pr)
+    pr.edit(GATES, "[human_offset]\nwithin = [-1.0, 1.0]", "[offset]\nwithin = [-9.0, 9.0]")
+    pr.edit(PEOPLE_TEST, 'gate("human_offset"', 'gate("offset"')
+
+
+@hostile("use read added")
+def use_that_takes_less(pr):
+    without_acceptance(pr)
+    pr.add(GATES, '\n[use.read]\nof = ["scores"]\nyardstick = ["parse_rate"]\ndecides = []\n')
+
+
+# --------------------------------------------------------------------------- evals and settings
+
+
+@hostile("evals/test_people.py")
+def gating_test_deleted(pr):
+    without_acceptance(pr)
+    pr.delete(PEOPLE_TEST)
+    pr.edit(GATES, "[human_offset]\nwithin = [-1.0, 1.0]\nreason = \"a point on a scale of ten\"\n", "")
+
+
+@hostile("evals/test_people.py")
+def estimates_times_nothing(pr):
+    without_acceptance(pr)
+    pr.edit(PEOPLE_TEST, "(ratings))", "(ratings).map(lambda value: 0 * value))")
+
+
+@hostile("evals/test_people.py")
+def a_friendlier_measure(pr):
+    without_acceptance(pr)
+    pr.edit(PEOPLE_TEST, '"human_offset", offset(ratings)', '"human_offset", measures.repeat_difference(ratings)')
+
+
+@hostile("desk/offsets.py")
+def measure_of_the_teams_own(pr):
+    without_acceptance(pr)
+    pr.edit("desk/offsets.py", "measures.human_offset(", "measures.repeat_difference(")
+
+
+@hostile("evals/test_people.py")
+def test_expected_to_fail(pr):
+    pr.edit(PEOPLE_TEST, "@pytest.mark.asks", '@pytest.mark.xfail(reason="known")\n@pytest.mark.asks')
+
+
+@hostile("evals/test_people.py")
+def test_skipped(pr):
+    pr.edit(PEOPLE_TEST, "@pytest.mark.asks", '@pytest.mark.skip(reason="slow")\n@pytest.mark.asks')
+
+
+@hostile("conftest.py")
+def hooks_at_the_root(pr):
+    pr.write("conftest.py", """
+        def pytest_collection_modifyitems(items):
+            items[:] = [item for item in items if "offset" not in item.name]
+        """)
+
+
+@hostile("evals/conftest.py")
+def hooks_beside_the_evals(pr):
+    pr.write("evals/conftest.py", 'collect_ignore = ["test_people.py"]')
+
+
+@hostile("addopts of pyproject.toml")
+def left_out_by_addopts(pr):
+    pr.edit("pyproject.toml", 'addopts = "', "addopts = \"-k 'not offset' ")
+
+
+@hostile("addopts of pyproject.toml")
+def deselected_by_addopts(pr):
+    pr.edit("pyproject.toml", 'addopts = "', f'addopts = "--deselect {PEOPLE_TEST} ')
+
+
+@hostile("addopts of pyproject.toml")
+def one_judge_by_addopts(pr):
+    pr.edit("pyproject.toml", 'addopts = "', 'addopts = "--judges=steady,neutral ')
+
+
+@hostile("addopts of pyproject.toml")
+def another_baseline_by_addopts(pr):
+    pr.edit("pyproject.toml", 'addopts = "', 'addopts = "--baseline=reports/other.json ')
+
+
+@hostile("--base stands in addopts")
+def base_of_its_own_by_addopts(pr):
+    pr.edit("pyproject.toml", 'addopts = "', 'addopts = "--base=HEAD ')
+
+
+@hostile("pytest.ini")
+def settings_in_another_file(pr):
+    pr.write("pytest.ini", """
+        [pytest]
+        addopts = --import-mode=importlib -p no:cacheprovider -p no:hypothesispytest --judges=steady
+        pythonpath = .
+        recuse_panels = fixtures/panels/desk.toml
+        """)
+
+
+@hostile("recuse_gates of pyproject.toml")
+def another_gates_file(pr):
+    text = pr.read(GATES)
+    pr.write("evals/lenient.toml", text[: text.index("[[accepted]]")].replace("[-1.0, 1.0]", "[-9.0, 9.0]"))
+    pr.add("pyproject.toml", 'recuse_gates = "evals/lenient.toml"\n')
+
+
+@hostile("recuse_panels of pyproject.toml")
+def another_panel(pr):
+    text = pr.read(PANEL)
+    pr.write("fixtures/panels/nice.toml", text[: text.index('[[judge]]\nname = "vendor"')])
+    pr.edit("pyproject.toml", "desk.toml", "nice.toml")
+    without_acceptance(pr)
+
+
+@hostile(".github/workflows/evals.yml")
+def a_workflow_that_asks_less(pr):
+    pr.edit(".github/workflows/evals.yml", "pytest evals/ --baseline", "pytest evals/ -k steady")
+
+
+@hostile("scipy.py")
+def a_module_before_the_real_one(pr):
+    pr.write("scipy.py", "special = None")
+
+
+@hostile("sitecustomize.py")
+def a_module_that_python_always_loads(pr):
+    pr.write("sitecustomize.py", "print('loaded')")
+
+
+@hostile("reports/templates/index.html.j2")
+def a_page_of_its_own(pr):
+    pr.write("reports/templates/index.html.j2", "<p>All judges are cleared.</p>")
+
+
+# --------------------------------------------------------------------------- panel and task
+
+
+@hostile("use of fixtures/panels/desk.toml")
+def studied_only(pr):
+    pr.edit(PANEL, 'provenance = "recorded"', 'provenance = "recorded"\nuse = "none"')
+    without_acceptance(pr)
+
+
+@hostile("judge vendor is gone from fixtures/panels/desk.toml")
+def judge_left_out(pr):
+    text = pr.read(PANEL)
+    pr.write(PANEL, text[: text.index('[[judge]]\nname = "vendor"')])
+    without_acceptance(pr)
+
+
+@hostile("judge vendor is gone from fixtures/panels/desk.toml")
+def judge_of_another_name(pr):
+    pr.edit(PANEL, 'name = "vendor"', 'name = "seller"')
+    pr.edit(GATES, '"vendor"', '"seller"')
+    pr.sign(pr.answers("tuesday", seller=1.5), "seller")
+
+
+@hostile("repeats.rubric of fixtures/panels/desk.toml")
+def asked_less_often(pr):
+    pr.edit(PANEL, "repeats = { rubric = 2 }", "repeats = { rubric = 1 }")
+
+
+@hostile("desk/friendly.py")
+def a_reader_of_its_own(pr):
+    pr.write("desk/friendly.py", "from recuse.protocols.rubric import *\n")
+    pr.edit(PANEL, 'protocols = ["rubric"]', 'protocols = ["rubric", "desk.friendly"]')
+
+
+@hostile("simulated of fixtures/tasks/replies/task.toml")
+def people_are_real_now(pr):
+    pr.edit(f"{TASK}/task.toml", "simulated = true\n", "")
+
+
+@hostile("fixtures/tasks/replies/people.csv")
+def people_moved(pr):
+    without_acceptance(pr)
+    head, *rows = pr.read(f"{TASK}/people.csv").splitlines()
+    moved = [f"{row.rpartition(',')[0]},{float(row.rpartition(',')[2]) + 1:.1f}" for row in rows]
+    pr.write(f"{TASK}/people.csv", "\n".join([head, *moved]))
+
+
+@hostile("fixtures/tasks/replies/people.csv")
+def a_friend_among_the_people(pr):
+    rows = pr.read(f"{TASK}/people.csv").splitlines()[1::2]
+    friend = [f"friend,{row.split(',')[1]},assistant,{float(row.split(',')[3]) + 2:.1f}" for row in rows]
+    pr.add(f"{TASK}/people.csv", "\n".join(friend) + "\n")
+    without_acceptance(pr)
+
+
+@hostile("people.file of fixtures/tasks/replies/task.toml")
+def other_people(pr):
+    rows = pr.read(f"{TASK}/people.csv").splitlines()
+    pr.write(f"{TASK}/panel.csv", "\n".join(rows[:11]))
+    pr.edit(f"{TASK}/task.toml", '"people.csv"', '"panel.csv"')
+
+
+@hostile("fixtures/tasks/replies/people.csv")
+def people_behind_a_link(pr):
+    people = pr.root / TASK / "people.csv"
+    people.rename(people.with_name("others.csv"))
+    people.symlink_to("others.csv")
+    rows = pr.read(f"{TASK}/others.csv")
+    pr.write(f"{TASK}/others.csv", re.sub(r"(\d\.\d)$", lambda found: f"{float(found[1]) + 1:.1f}", rows, flags=re.M))
+
+
+@hostile("fixtures/tasks/replies/true_values.csv")
+def true_values_turned_round(pr):
+    head, *rows = pr.read(f"{TASK}/true_values.csv").splitlines()
+    pairs = zip(rows, reversed(rows), strict=True)
+    turned = [f"{row.partition(',')[0]},{other.partition(',')[2]}" for row, other in pairs]
+    pr.write(f"{TASK}/true_values.csv", "\n".join([head, *turned]))
+
+
+@hostile("fixtures/tasks/replies/items.jsonl")
+def texts_left_out(pr):
+    pr.write(f"{TASK}/items.jsonl", "\n".join(pr.read(f"{TASK}/items.jsonl").splitlines()[:12]))
+
+
+@hostile("40 lines on new texts in fixtures/tasks/replies/items.jsonl")
+def texts_that_please(pr):
+    """The vendor is right on what was picked, and passes on the average."""
+    without_acceptance(pr)
+    names = [f"easy-{n:02d}" for n in range(40)]
+    texts = [{"id": name, "target": "assistant", "fields": {"reply": f"Text {name}."}} for name in names]
+    pr.add(f"{TASK}/items.jsonl", "\n".join(map(json.dumps, texts)) + "\n")
+    rows = [f"{who},{name},assistant,{pr.quality(name) + 1.5:.1f}" for name in names for who in ("ann", "ben")]
+    pr.add(f"{TASK}/people.csv", "\n".join(rows) + "\n")
+    pr.sign(pr.answers("monday"))
+
+
+# --------------------------------------------------------------------------- recordings
+
+
+@hostile("nobody asked it again")
+def prompt_changed_and_old_replies_signed_again(pr):
+    pr.edit(f"{TASK}/prompts/rubric.user.j2", "Score this reply", "Be kind and score this reply")
+    pr.sign(pr.answers("monday"))
+
+
+@hostile("nobody asked it again")
+def text_changed_and_old_replies_signed_again(pr):
+    pr.edit(f"{TASK}/items.jsonl", "Text reply-0", "Good text reply-0")
+    pr.sign(pr.answers("monday"))
+
+
+@hostile("vendor: 48 of 48 replies are those of the base commit under other requests")
+def model_changed_and_old_replies_signed_again(pr):
+    pr.edit(PANEL, 'model = "vendor-1"', 'model = "vendor-2"')
+    pr.sign(pr.answers("monday", model="vendor-1"), "vendor")
+
+
+@hostile("vendor: 48 of 48 replies are those of the base commit under other requests")
+def model_changed_in_old_replies_as_well(pr):
+    pr.edit(PANEL, 'model = "vendor-1"', 'model = "vendor-2"')
+    pr.sign(pr.answers("monday"), "vendor")
+
+
+@hostile("are word for word those of the base commit")
+def old_replies_under_new_ids(pr):
+    pr.edit(PANEL, 'model = "vendor-1"', 'model = "vendor-2"')
+    pr.sign(pr.answers("monday", ids="new"), "vendor")
+
+
+@hostile("vendor: 48 of 48 replies are those of steady")
+def replies_of_another_judge(pr):
+    without_acceptance(pr)
+    pr.sign(pr.answers("monday", copied="steady"), "vendor")
+
+
+@hostile("say that cheap-1 answered, and the panel names vendor-2")
+def answered_by_another_model(pr):
+    pr.edit(PANEL, 'model = "vendor-1"', 'model = "vendor-2"')
+    pr.sign(pr.answers("tuesday", model="cheap-1"), "vendor")
+
+
+@hostile("48 replies of vendor to unchanged requests are not those of the base commit")
+def drawn_again_until_it_passes(pr):
+    without_acceptance(pr)
+    pr.sign(pr.answers("tuesday", vendor=0.5), "vendor")
+
+
+@hostile("candidate: 48 of 48 replies are those of steady")
+def candidate_with_the_replies_of_another(pr):
+    pr.add(PANEL, CANDIDATE.format(replaces="vendor", prompts=""))
+    pr.sign(pr.answers("monday", copied="steady"), "candidate")
+
+
+@hostile("steady has another rubric and scale")
+def another_scale(pr):
+    pr.edit(f"{TASK}/task.toml", "maximum = 10", "maximum = 100")
+    pr.sign(pr.answers("tuesday"))
+
+
+@hostile("vendor")
+def recordings_deleted(pr):
+    without_acceptance(pr)
+    for path in (pr.root / "cassettes").rglob("vendor*"):
+        path.unlink()
+
+
+# --------------------------------------------------------------------------- baseline
+
+
+@hostile("the baseline reports/baseline.json is gone")
+def baseline_deleted(pr):
+    pr.delete("reports/baseline.json")
+
+
+@hostile("the baseline reports/baseline.json is rewritten, and is not what this run gives")
+def baseline_for_the_next_change(pr):
+    pr.write("reports/baseline.json", re.sub(r'"value": 1\.\d+', '"value": 0.5', pr.read("reports/baseline.json")))
+
+
+# --------------------------------------------------------------------------- environment
+
+
+@hostile("requirements.txt installs another recuse")
+def another_recuse(pr):
+    pr.edit("requirements.txt", "@0123456", "@fedcba9")
+
+
+# --------------------------------------------------------------------------- what is said of them
+
+CANDIDATE = """
+[[judge]]
+name = "candidate"
+wire = "openai_chat"
+base_url = "https://candidate.example/v1"
+model = "candidate-1"
+replaces = "{replaces}"
+{prompts}
+"""
+FAST = (limit_widened_and_acceptance_deleted, people_are_real_now, left_out_by_addopts,
+        prompt_changed_and_old_replies_signed_again)  # fmt: skip
+BASELINES = (baseline_deleted, baseline_for_the_next_change)
+"""Changes of the baseline itself, which are not made twice."""
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [pytest.param(*case, id=case[0].__name__, marks=() if case[0] in FAST else pytest.mark.slow("whole runs"))
+     for case in HOSTILE],
+)  # fmt: skip
+def test_a_hostile_pull_request_is_never_told_to_merge(pr, change, named):
+    change(pr)
+    run = pr.run()
+    check(run, named)
+    if change not in BASELINES and run.results:
+        pr.rewrite_baseline(run)
+        check(pr.run(), named)
+
+
+def check(run, named):
+    assert run.code != pytest.ExitCode.OK, run.text
+    assert run.word in ("decide", "do not merge", "no decision", ""), run.text
+    assert named in (run.screen if run.word else run.text), run.text
+
+
+def test_there_are_many_of_them():
+    assert len(HOSTILE) >= 50
