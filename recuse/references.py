@@ -22,7 +22,7 @@ LLM1 = "gpt-5.1"
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from os.path import normpath
 from pathlib import Path
@@ -36,7 +36,8 @@ from recuse.tasks import Task
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["BLINDED", "SUMMARY", "blinded_people", "payloads_of", "people_of", "persons_of", "reference_of"]
+__all__ = ["BLINDED", "SUMMARY", "blinded_people", "payloads_of", "people_of", "persons_of", "reference_of",
+           "said_by_people"]  # fmt: skip
 
 NAMES = {"item": str, "target": str, "rater": str}
 """Columns of names: 0742, the code of a category, is no number."""
@@ -70,6 +71,27 @@ def persons_of(task: Task, protocol: str) -> pd.DataFrame | None:
     """Ratings by people one by one; None where the task names none or knows their means alone."""
     people = people_of(task, protocol)
     return people if people is not None and "rater" in people else None
+
+
+def said_by_people(
+    task: Task, protocol: str, headline: Sequence[str]
+) -> dict[tuple[str, str], list[float | str]]:
+    """(item, target) -> what each person said of the text as a whole, item "" where only a mean per target is known;
+    empty where people rated by other criteria only."""
+    table = people_of(task, protocol)
+    if table is None:
+        return {}
+    if set(SUMMARY) <= set(table.columns):
+        return {("", target): [mean] for target, mean in zip(table["target"], table["mean"], strict=True)}
+    if "criterion" in table:
+        table = table[table["criterion"].isin(headline)]
+    values: dict[tuple[str, str], list[float | str]] = {}
+    targets = table["target"] if "target" in table else [""] * len(table)
+    column = "score" if "score" in table else "response"
+    for item, target, value in zip(table["item"], targets, table[column], strict=True):
+        if value == value:  # no answer is NaN
+            values.setdefault((item, target), []).append(value)
+    return values
 
 
 def reference_of(task: Task) -> pd.DataFrame | None:

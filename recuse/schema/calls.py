@@ -173,7 +173,9 @@ class Exchange:
 @dataclass(frozen=True)
 class Transcript:
     """Every call of one panel, task and protocol, in the order in which they were made. `levels`: factor levels of a
-    call -> the same in plain words; `labels`: judge -> what it is called; `candidate`: whose upgrade is asked about."""
+    call -> the same in plain words; `labels`: judge -> what it is called; `candidate`: whose upgrade is asked about.
+    `people`: (item, target) -> what people said of it, item "" where only a mean per target is known; `headline`: the
+    criteria that this is of."""
 
     panel: str
     task: str
@@ -183,6 +185,8 @@ class Transcript:
     labels: Mapping[str, str]
     levels: Mapping[tuple[tuple[str, str], ...], str]
     exchanges: Sequence[Exchange]
+    people: Mapping[tuple[str, str], Sequence[float | str]] = field(default_factory=dict)
+    headline: Sequence[str] = ()
 
 
 def reply_id(call: Call) -> str:

@@ -10,16 +10,18 @@ from typing import Any
 from recuse.cassettes.cell_coverage import Coverage, MissingInteractionError, unused_lines
 from recuse.cassettes.library import Library, Mode
 from recuse.elicitation.chains import Chain
-from recuse.elicitation.panel_ratings import REMARKS
+from recuse.elicitation.panel_ratings import REMARKS, headline_of
 from recuse.elicitation.plan import Plan, digests, headers
 from recuse.elicitation.replies import Elicited, read_replies
 from recuse.panels import Panel
 from recuse.protocols import called
 from recuse.protocols import protocol as known_protocol
 from recuse.ratings.factors import level_words
+from recuse.references import said_by_people
 from recuse.schema import Call, Exchange, RawResponse, RecuseError, Transcript
 from recuse.schema.results import RepliesRow
 from recuse.suite.panel_selection import Elicitation, Selection
+from recuse.tasks import Task
 
 __all__ = ["RECORD_MODES", "Recordings"]
 
@@ -80,7 +82,8 @@ class Recordings:
             self._judging[elicitation] = chain.final_calls
         account = _account(chain, library, elicited, left_out) | {"excerpts": elicited.excerpts if self.texts else []}
         if self.keep is not None:
-            account["replies"] = self.keep(_transcript(elicitation, panel, exchanges or []))
+            task = self.selection.task_of(elicitation)
+            account["replies"] = self.keep(_transcript(elicitation, panel, task, exchanges or []))
         return elicited, account | {"source": digests(plan, headers(panel, plan, chain.calls))}
 
     def replies(self, elicitation: Elicitation, plan: Plan) -> Iterable[tuple[Call, RawResponse]]:
@@ -169,14 +172,16 @@ def _account(chain: Chain, library: Library, elicited: Elicited, left_out: Itera
     }
 
 
-def _transcript(elicitation: Elicitation, panel: Panel, exchanges: list[Exchange]) -> Transcript:
+def _transcript(elicitation: Elicitation, panel: Panel, task: Task, exchanges: list[Exchange]) -> Transcript:
     how, labels = known_protocol(elicitation.protocol), {name: judge.label for name, judge in panel.judges.items()}
     levels = {
         factors: ", ".join(level_words(called(how, factor), called(how, factor, level)) for factor, level in factors)
         for factors in dict.fromkeys(exchange.call.factors for exchange in exchanges)
     }
     about = (elicitation.panel, elicitation.task, elicitation.protocol, elicitation.candidate)
-    return Transcript(*about, panel.provenance, labels, levels, exchanges)
+    headline = headline_of(how, task)
+    people = said_by_people(task, elicitation.protocol, headline)
+    return Transcript(*about, panel.provenance, labels, levels, exchanges, people, headline)
 
 
 def _not_recorded(coverage: Coverage) -> set[str]:

@@ -88,6 +88,20 @@ def test_an_address_is_that_of_the_call_and_of_no_other(tmp_path: Path) -> None:
     assert fewer == [ids[3], ids[1]]
 
 
+def test_the_text_on_which_it_lies_farthest_from_people_stands_first(tmp_path: Path) -> None:
+    """Of scores by the distance of means, 0, 3 and 1.5; of options by the share of people that say something else. A
+    text that nobody rated stands last."""
+    scored = [exchange(item=f"s{k}", judgements=[Judgement("total", score)]) for k, score in enumerate((7, 4, 8.5, 1))]
+    people = {("s0", "grok-4"): [6, 8], ("s1", "grok-4"): [7], ("s2", "grok-4"): [7]}
+    write_transcript(replace(transcript(*scored), people=people, headline=("total",)), tmp_path)
+    assert [h.text.partition(",")[0] for h in page(tmp_path).all("h2")] == ["s1", "s2", "s0", "s3"]
+    assert "farthest from people stand first" in page(tmp_path).text
+    chosen = [exchange(item=f"s{k}", judgements=[Judgement("total", response="yes")]) for k in range(3)]
+    people = {("s0", "grok-4"): ["yes"], ("s1", "grok-4"): ["no", "yes"], ("s2", "grok-4"): ["no", "no"]}
+    write_transcript(replace(transcript(*chosen), people=people, headline=("total",)), tmp_path)
+    assert [h.text.partition(",")[0] for h in page(tmp_path).all("h2")] == ["s2", "s1", "s0"]
+
+
 def test_what_could_not_be_used_is_listed_at_the_top(tmp_path: Path) -> None:
     bad = exchange("no", repeat=2, judgements=[BAD])
     write_transcript(transcript(exchange(), exchange(repeat=1), bad), tmp_path)

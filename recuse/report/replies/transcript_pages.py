@@ -76,7 +76,8 @@ def write_transcript(transcript: Transcript, folder: Path) -> RepliesRow:
         by_judge.setdefault(exchange.call.judge, []).append(exchange)
     pages: dict[str, list[str]] = {}
     further: dict[str, dict[str, int]] = {}
-    for judge, mine in by_judge.items():
+    for judge, made in by_judge.items():
+        mine = _farthest_first(transcript, made)
         most = REPLIES_PER_PAGE * PAGES_PER_JUDGE
         parts = [mine[at : at + REPLIES_PER_PAGE] for at in range(0, min(len(mine), most), REPLIES_PER_PAGE)]
         names = [page_name(judge, part) for part in range(len(parts))]
@@ -93,6 +94,30 @@ def write_transcript(transcript: Transcript, folder: Path) -> RepliesRow:
 
 
 # --------------------------------------------------------------------------- replies
+
+
+def _farthest_first(transcript: Transcript, exchanges: list[Exchange]) -> list[Exchange]:
+    """By text, the one on which the judge lies farthest from people first: of scores the distance of the means, of
+    options the share of people that said something else. Texts that people did not rate keep their order behind."""
+    distances: dict[tuple[str, str], list[float]] = {}
+    for exchange in exchanges:
+        item, target, people = exchange.call.item, exchange.call.target, _people_on(transcript, exchange.call)
+        for one in exchange.judgements:
+            if people and one.status == "ok" and one.criterion in ("", *transcript.headline):
+                distances.setdefault((item, target), []).append(_from_people(one.score, one.response, people))
+    mean = {text: sum(values) / len(values) for text, values in distances.items()}
+    return sorted(exchanges, key=lambda e: -mean.get((e.call.item, e.call.target), -1.0))
+
+
+def _people_on(transcript: Transcript, call: Call) -> Sequence[float | str]:
+    return transcript.people.get((call.item, call.target)) or transcript.people.get(("", call.target)) or ()
+
+
+def _from_people(score: float | None, response: str | None, people: Sequence[float | str]) -> float:
+    numbers = [value for value in people if not isinstance(value, str)]
+    if numbers and score is not None:
+        return abs(score - sum(numbers) / len(numbers))
+    return sum(value != response for value in people) / len(people)
 
 
 def _replies_page(
@@ -123,6 +148,7 @@ def _replies_page(
         bad=bad,
         shown=len(exchanges),
         total=total,
+        compared=any(_people_on(transcript, exchange.call) for exchange in exchanges),
         left_out=max(0, total - REPLIES_PER_PAGE * PAGES_PER_JUDGE),
     )
 
