@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,7 @@ def test_a_quoted_reply_has_an_address(repo) -> None:
 
 TEXTS = ("Score this essay by", "Grade this essay by", "Short and plain", "Long and winding", "So it is.")
 """What prompts, judged texts and replies of the repository say."""
+NOBODY = ("-c", "user.name=a", "-c", "user.email=a@b.invalid")
 HIDDEN = ("-o", "recuse_texts=false")
 
 
@@ -67,6 +69,8 @@ def test_a_changed_prompt_is_not_quoted_where_texts_stay_hidden(repo, monkeypatc
     lines = ("- Score this essay by", "+ Grade this essay by")
     changed = JudgeChange("bob", "mini", "prompt", *lines, "decide", "changed")
     monkeypatch.setattr("recuse.upgrade.in_place.changed_in_place", lambda *_: [changed])
+    for command in (["init", "-q"], ["add", "."], [*NOBODY, "commit", "-qm", "as it was"]):
+        subprocess.run(["git", *command], cwd=repo.root, check=True)
     prompt = repo / "fixtures" / "tasks" / "essays" / "prompts" / "rubric.user.j2"
     prompt.write_text(prompt.read_text().replace("Score", "Grade"))
     assert {"Score this essay by", "Grade this essay by"} <= texts_in(repo.run(), repo / "reports")
