@@ -76,6 +76,9 @@ class Section:
 MOST_CHANGES = 12
 """Changes with a row of their own at the head of the page."""
 
+MOST_UNLOCKS = 40
+"""Ways to unlock what was not asked that the page lists, those that unlock most; the table has all."""
+
 TEMPLATE_FAULTS = (TemplateError, ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError)
 """What a template that somebody wrote may raise."""
 
@@ -135,6 +138,7 @@ def _parts(view: ResultsModel, questions: list[Question]) -> dict[str, object]:
         "run_faults": run_faults(view),
         "gates": gate_rows(view, questions),
         "not_asked": not_asked(view),
+        "most_unlocks": MOST_UNLOCKS,
         "not_asked_in_one_line": in_one_line(view),
         "error_rates": error_rates(view),
         "baseline": movement(view),

@@ -94,3 +94,14 @@ def test_page_folds_the_list() -> None:
     rows = [[cell.text for cell in row.all() if cell.tag in ("th", "td")] for row in section.one("tbody").all("tr")]
     again = "record more repeats of the same question"
     assert rows[1] == [again, "repeats", "1", "Does a hold? published: x, rubric"]
+
+
+def test_the_page_lists_what_unlocks_most() -> None:
+    """Of 60 remedies the 40 that unlock most questions; the table beside it has all."""
+    many = {**results(), "not_asked": [
+        entry("a", f"task {k}", f"need {n:02d}", unlock=f"give {n:02d}") for n in range(60) for k in range(60 - n)
+    ]}  # fmt: skip
+    section = next(s for s in read(page(normalised(many), "h")).all("section") if s.attributes["id"] == "not-asked")
+    firsts = [next(tr.all("th")).text for tr in section.one("tbody").all("tr")]
+    assert firsts == [f"give {n:02d}" for n in range(40)]
+    assert "20 more, each of which unlocks less: tables/not_asked.csv" in section.text
