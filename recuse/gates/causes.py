@@ -14,7 +14,7 @@ from math import floor, log10
 
 from recuse.gates.records import Figure, VerdictRecord
 from recuse.schema.details import MatrixDetail, Slice, SliceDetail, detail_as
-from recuse.schema.number_text import brief, fixed
+from recuse.schema.number_text import brief, fixed, listed
 from recuse.schema.vocabulary import NOT_MEASURED, UNDECIDED
 
 __all__ = ["EXPLAINING", "Clause", "causes_of_doubt", "causes_of_failure", "rounded", "unfinished_cause"]
@@ -31,6 +31,7 @@ AGAINST_PEOPLE = frozenset(
     ["human_ceiling", "human_offset", "share_bias", "worst_slice", "slice_favour", "own_favour", "system_order"]
 )
 """Gates that one person who answers in reverse or at random may make a good judge fail."""
+BOTH_ORDERS = ("order_consistency", "slot_preference")
 RATED = ("unanswered", "human_offset", "share_bias")
 """Gates that are asked wherever a person rated."""
 EXPLAINING = frozenset(["commonest_answer", "every_coefficient", "repeat_reliability", "length_coefficient"])
@@ -91,11 +92,13 @@ def causes_of_doubt(
         step = "look at what people disagree about, and ask two of them again"
     clauses += [_there(v, _does(v)) for v in every if _is_effect(v)]
     for verdict in sorted(open_, key=lambda v: (v.gate not in AGREEMENT, -(v.more or 0), v.gate)):
-        clauses.append(_there(verdict, _open(verdict)))
+        clauses.append(_there(verdict, _open(verdict, open_)))
         if verdict.more and not step:
             step = f"collect about {rounded(verdict.more)} {verdict.units} more"
         elif verdict.outcome == NOT_MEASURED and verdict.gate in AGAINST_PEOPLE:
             step = step or "let people rate more of the texts that it rated"
+        elif verdict.outcome == NOT_MEASURED and verdict.gate in BOTH_ORDERS:
+            step = step or "let it judge some pairs in both orders"
     if missing:
         clauses.append(f"{_listed_gates(missing)} {'was' if len(missing) == 1 else 'were'} not measured in this run")
         step = step or "run again, or record what is missing"
@@ -247,10 +250,12 @@ def _of_slice(verdict: VerdictRecord, at: Slice) -> str:
     return f"on {where} it agrees with your people less than elsewhere ({fixed(value, signed=True, minus='-')})"
 
 
-def _open(verdict: VerdictRecord) -> str:
+def _open(verdict: VerdictRecord, open_: Sequence[VerdictRecord]) -> str:
     what = verdict.label
     if verdict.outcome == NOT_MEASURED or math.isnan(verdict.figure.value):
-        return f"{what} could not be measured ({verdict.figure.note or 'no reason given'})"
+        note = verdict.figure.note
+        alike = sorted({v.label for v in open_ if v.outcome == NOT_MEASURED and v.figure.note == note} | {what})
+        return f"{listed(alike)} could not be measured ({note.removeprefix('undefined: ') or 'no reason given'})"
     if math.isnan(verdict.figure.low):
         return f"{what} has no interval, so nobody knows how sure it is"
     more = f"; about {rounded(verdict.more)} {verdict.units} more would decide" if verdict.more else ""

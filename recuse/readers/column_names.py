@@ -112,12 +112,14 @@ JUDGES = (
     "judge", "llm", "gpt", "claude", "sonnet", "haiku", "opus", "gemini", "gemma", "llama", "mistral", "mixtral",
     "qwen", "deepseek", "grok", "command", "phi", "model", "auto", "ai", "bot", "palm", "bard", "vicuna", "o1", "o3",
     "o4", "kimi", "nova", "jamba", "glm", "yi", "prometheus", "eval", "modell", "modelo", "modele", "prediction",
-    "predicted", "pred",
+    "predicted", "pred", "ki", "ia",
 )  # fmt: skip
 PEOPLE = (
     "human", "humans", "person", "people", "annotator", "expert", "labeler", "labeller", "crowd", "reviewer", "doctor",
     "editor", "sme", "volunteer", "participant", "assessor", "lawyer", "nurse",
     "you", "your", "user", "customer", "coder", "moderator", "annotation",
+    "mensch", "gutachter", "gutachterin", "experte", "expertin", "humain", "annotateur", "evaluateur", "humano",
+    "anotador", "evaluador", "experto",
 )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from recuse.readers.column_names import (
     BATCHES,
     NAMES,
     PARTS,
+    PROMPTS,
     SETS,
     base_of,
     is_attribute,
@@ -133,6 +134,10 @@ def take_raters(roles: Roles) -> None:
     else:
         called = [n for n in rated if is_judge(n) or is_person(n)]
         facts = [n for n in called if n not in named and _is_one_word_throughout(roles.columns[n])]
+        judged = [n for n in rated if called and n not in (*named, *called) and plain(n) in (*NAMES["text"], *PROMPTS)]
+        roles.ignored |= dict.fromkeys(judged, "by its name what was judged; --people or --judges if somebody's rating")
+        roles.use(judged)
+        rated = [n for n in rated if n not in judged]
         declared = [n for n in rated if n in named or n in called or plain(n) in NAMES["value"]]
         declared = [n for n in declared if n not in facts]
         kept = _alike(roles, declared) or [n for n in rated if _looks_rated(roles, n)]

@@ -373,3 +373,20 @@ def test_the_command_that_is_offered_names_every_judge(recuse, tmp_path):
     path.write_text("\n".join(lines) + "\n")
     [offered] = [line for line in recuse("check", path, "--all").out.splitlines() if "Not right?" in line]
     assert f"--people anna --judge {','.join(judges)} " in offered
+
+
+def test_a_choice_made_in_one_order_only_says_once_what_is_missing_and_what_to_do(recuse, tmp_path):
+    rng = np.random.default_rng(2)
+    rows = ["question_id,model_a,model_b,human_winner,judge_winner"]
+    for k in range(200):
+        first, second = rng.choice(["m1", "m2", "m3"], 2, replace=False)
+        human = "ab"[int(rng.integers(2))]
+        rows.append(f"q{k},{first},{second},{human},{human if k % 5 else 'ab'[human == 'a']}")
+    path = tmp_path / "pairs.csv"
+    path.write_text("\n".join(rows) + "\n")
+    found = recuse("check", path)
+    assert found.code == 2
+    assert found.out.startswith(
+        "judge_winner is undecided to choose: order consistency and position bias could not be measured (no pair has a "
+        "usable verdict in both orders).\n  next: let it judge some pairs in both orders\n"
+    )

@@ -19,7 +19,7 @@ class Asked(Exception):
 
 @pytest.fixture
 def nobody_works(monkeypatch):
-    def asked(*_):
+    def asked(*_, **__):
         raise Asked
 
     monkeypatch.setattr(deciding.remedies, "next_step", asked)

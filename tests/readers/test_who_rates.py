@@ -62,3 +62,25 @@ def test_a_consensus_among_the_raters_of_a_long_table_is_left_out(file):
     read = read_file(file("a.csv", "\n".join(["id,rater,score", *rows])))
     assert read.ratings.raters == {"anna": "person", "ben": "person", "gpt-4o": "judge"}
     assert any("consensus" in note for note in read.notes)
+
+
+@pytest.mark.parametrize("judged", ["answer", "output", "response", "completion"])
+def test_what_was_judged_is_nobodys_rating_though_it_answers_in_the_same_words(file, judged):
+    """A reply may be yes or no, as a judge's word on it is."""
+    words = ("no", "yes")
+    text = table(
+        f"id,{judged},annotator,gpt_verdict",
+        lambda k: (f"t{k}", words[k // 3 % 2], words[k % 2], words[(k + (k % 9 == 0)) % 2]),
+    )
+    read = read_file(file("a.csv", text))
+    assert read.ratings.raters == {"annotator": "person", "gpt": "judge"}
+    named = read_file(file("b.csv", text), people=f"{judged},annotator", judges="gpt")
+    assert named.ratings.persons == (judged, "annotator")
+
+
+@pytest.mark.parametrize(
+    ("person", "judge"), [("Gutachter A", "KI-Urteil"), ("annotateur", "note_ia"), ("evaluador", "modelo")]
+)
+def test_raters_are_known_by_name_in_other_languages(file, person, judge):
+    read = read_file(file("a.csv", table(f"id,{person},{judge}", lambda k: (k, *marks(k)[:2]))))
+    assert read.ratings.raters == {person: "person", judge: "judge"}
