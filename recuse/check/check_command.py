@@ -11,8 +11,13 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any, Unpack
 
 from recuse.check.check_text import full_text, short_text
-from recuse.check.disagreements import disagreements as find_disagreements
-from recuse.check.disagreements import is_review, is_review_text, read_review, write_disagreements
+from recuse.check.disagreements import (
+    count_disagreements,
+    is_review,
+    is_review_text,
+    read_review,
+    write_disagreements,
+)  # fmt: skip
 from recuse.check.drawn_judges import chance_of_clearance
 from recuse.check.file_answers import FileAnswers, file_answers
 from recuse.check.next_labels import is_blank_list, is_label_list, next_labels, with_labels
@@ -77,9 +82,9 @@ def run_check(
     answers, gates, questions = _decide(panel)
     chances = _chances(panel, answers, gates, questions, everything=everything)
     ranges = pass_rate_ranges(panel.ratings) if panel.read.kind == "scores" else []
-    count = len(find_disagreements(panel.read)) if panel.read.ratings.persons and panel.read.kind == "scores" else None
+    compared = panel.read.ratings.persons and panel.read.kind == "scores" and not disagreements
+    count = count_disagreements(panel.read.ratings) if compared else None
     typed = " ".join(quote(str(one)) for one in (*files, *lists))
-    count = None if disagreements else count
     print(
         full_text(answers, chances, ranges, file=typed, disagreements=count)
         if everything

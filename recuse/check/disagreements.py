@@ -6,7 +6,7 @@ from __future__ import annotations
 import io
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recuse.ratings.scale import Numeric, Ordinal
 from recuse.security.files import write_output
@@ -15,9 +15,13 @@ from recuse.security.sanitize import safe_cell
 if TYPE_CHECKING:
     import pandas as pd
 
+    from recuse.ratings import Ratings
     from recuse.readers import FileRatings
 
-__all__ = ["Review", "disagreements", "is_review", "is_review_text", "read_review", "write_disagreements"]
+__all__ = [
+    "Review", "count_disagreements", "disagreements", "is_review", "is_review_text", "read_review",
+    "write_disagreements",
+]  # fmt: skip
 
 YOURS = "your_verdict"
 
@@ -25,33 +29,13 @@ YOURS = "your_verdict"
 def disagreements(read: FileRatings) -> pd.DataFrame:
     """One row per judge and text on which it and people differ: item, system, criterion, people's answers, the judge's,
     by how much, the text and the judge's reason where the file has them; the widest first."""
-    import numpy as np
     import pandas as pd
 
     ratings = read.ratings
-    usable = ratings.table[ratings.table["status"] == "ok"]
     keys = ["item", "target", "criterion", *ratings.factors]
-    numbers = pd.Series(np.nan, index=usable.index)
-    for name, scale in ratings.scales.items():
-        mine = usable["criterion"] == name
-        if isinstance(scale, Numeric | Ordinal):
-            numbers[mine] = scale.numbers(usable.loc[mine, "score"], usable.loc[mine, "response"])
-    score, scores = pd.factorize(usable["score"])
-    shown = np.array([*(f"{value:g}" for value in scores), ""], dtype=object)[score]  # the last one for NaN
-    responses = usable["response"].astype(object)
-    answer, answers = pd.factorize(responses.where(responses.notna(), shown), sort=True)
-    text = usable.groupby(keys, sort=False, dropna=False).ngroup()  # rows of one text and criterion share a number
-    rows = usable.assign(number=numbers, answer=answer, text_=text)
-    people, judges = rows[rows["kind"] == "person"], rows[rows["kind"] == "judge"]
-    counts = people.groupby(["text_", "answer"]).size().rename("times").reset_index()
-    common = counts.sort_values(["times", "answer"], ascending=[False, True], kind="stable").drop_duplicates("text_")
-    mean = people.groupby("text_")["number"].mean()
-    met = judges[judges["text_"].isin(mean.index)].drop_duplicates(["text_", "rater"])
-    by = (met["number"] - met["text_"].map(mean)).abs()
-    otherwise = (met["answer"] != met["text_"].map(common.set_index("text_")["answer"])).astype(float)
-    met = met.assign(difference=by.where(by.notna(), otherwise).round(6))
-    steps = [scale.step for scale in ratings.scales.values() if isinstance(scale, Numeric) and scale.step]
-    met = met[met["difference"] > 0.5 * min(steps, default=0.0)]
+    met, people, answers = _differing(ratings, keys)
+    named = ratings.table[["rater", *keys]].iloc[met["place"]].reset_index(drop=True)
+    met = pd.concat([named, met[["text_", "answer", "difference"]].reset_index(drop=True)], axis=1)
     met = met.sort_values(["difference", "rater", "item"], ascending=[False, True, True], kind="stable")
     given: dict[int, list[str]] = {}  # by text, in alphabetical order
     for place, code in people.sort_values("answer", kind="stable")[["text_", "answer"]].itertuples(index=False):
@@ -65,6 +49,48 @@ def disagreements(read: FileRatings) -> pd.DataFrame:
             out[role] = read.raw.frame[column].to_numpy(dtype=object)[first.reindex(places).to_numpy(dtype=int)]
     out[YOURS] = ""
     return out.reset_index(drop=True)
+
+
+def count_disagreements(ratings: Ratings) -> int:
+    """How many there are, without writing any."""
+    return len(_differing(ratings, ["item", "target", "criterion", *ratings.factors])[0])
+
+
+def _differing(ratings: Ratings, keys: list[str]) -> tuple[pd.DataFrame, pd.DataFrame, pd.Index[Any]]:
+    """The judges' answers that differ from people's: `place` in the table, `text_`, `answer` and `difference`; people's
+    with `text_` and `answer`; and the answers that the codes stand for. Rows of one text and criterion share `text_`.
+    """
+    import numpy as np
+    import pandas as pd
+
+    place = np.flatnonzero(ratings.table["status"] == "ok")
+    usable = ratings.table[["kind", "criterion", "score", "response"]].iloc[place]
+    number = np.full(len(usable), np.nan)
+    for name, scale in ratings.scales.items():
+        mine = (usable["criterion"] == name).to_numpy()
+        if isinstance(scale, Numeric | Ordinal):
+            number[mine] = scale.numbers(usable["score"][mine], usable["response"][mine])
+    score, scores = pd.factorize(usable["score"])
+    shown = np.array([*(f"{value:g}" for value in scores), ""], dtype=object)[score]  # the last one for NaN
+    responses = usable["response"].astype(object)
+    answer, answers = pd.factorize(responses.where(responses.notna(), shown), sort=True)
+    text = np.zeros(len(ratings.table), dtype=np.int64)
+    for key in keys:
+        names, codes = ratings.coded(key)
+        text = pd.factorize(text * (len(names) + 1) + codes)[0]
+    rater = ratings.coded("rater")[1][place]
+    columns = {"place": place, "text_": text[place], "rater": rater, "answer": answer, "number": number}
+    rows, kind = pd.DataFrame(columns), usable["kind"].to_numpy()
+    people, judges = rows[kind == "person"], rows[kind == "judge"]
+    counts = people.groupby(["text_", "answer"]).size().rename("times").reset_index()
+    common = counts.sort_values(["times", "answer"], ascending=[False, True], kind="stable").drop_duplicates("text_")
+    mean = people.groupby("text_")["number"].mean()
+    met = judges[judges["text_"].isin(mean.index)].drop_duplicates(["text_", "rater"])
+    by = (met["number"] - met["text_"].map(mean)).abs()
+    otherwise = (met["answer"] != met["text_"].map(common.set_index("text_")["answer"])).astype(float)
+    met = met.assign(difference=by.where(by.notna(), otherwise).round(6))
+    steps = [scale.step for scale in ratings.scales.values() if isinstance(scale, Numeric) and scale.step]
+    return met[met["difference"] > 0.5 * min(steps, default=0.0)], people, pd.Index(answers)
 
 
 def write_disagreements(read: FileRatings, path: Path) -> int:

@@ -36,6 +36,9 @@ from recuse.statistics.contrasts import own_against_others, pooled_spread
 from recuse.statistics.distributions import Student
 
 OVER_ITEMS = "mean deviation over texts, cluster-robust t over items"
+MOST_PAIRED = 20_000
+"""Clusters up to which a result keeps the deviation of each, for a later recording of the same items to be paired with;
+more of them tell a change apart unpaired, and would fill a baseline."""
 PREDICTION = "own text against the spread of the judge's deviations on others' texts, t with their number less 1"
 
 
@@ -170,7 +173,8 @@ def _estimate(
             detail |= beside
         if cells.over == "clusters":
             about["n_clusters"] = distinct(cells.clusters[used])
-    per_item = None if cells.fixed else _per_item(cells, bias, own, others)
+    paired = not cells.fixed and len(cells.cluster_names) <= MOST_PAIRED
+    per_item = _per_item(cells, bias, own, others) if paired else None
     return estimated(
         metric, distribution.value, distribution, n=n, n_excluded=lost, detail=detail, per_item=per_item, **about
     )

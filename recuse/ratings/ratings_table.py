@@ -47,20 +47,23 @@ def completed(frame: pd.DataFrame) -> pd.DataFrame:
     import numpy as np
     import pandas as pd
 
-    given = {"rater" if name == "judge" and "rater" not in frame else name: frame[name] for name in frame.columns}
+    if "judge" in frame and "rater" not in frame:
+        frame = frame.rename(columns={"judge": "rater"})
+    given = {name: frame[name] for name in frame.columns}
     if not {"rater", "item"} <= given.keys() or not {"score", "response"} & given.keys():
         raise RatingsError(
             "ratings need the columns rater, item, and score or response; there is "
             + ", ".join(map(str, frame.columns))
         )
-    table = USUAL | given
+    table: dict[str, Any] = USUAL | given
     if "status" not in given:
         there = pd.notna(given.get("score")) | pd.notna(given.get("response"))
         table["status"] = np.where(there, "ok", "unparsed")
     scores = given.get("score", np.full(len(frame), np.nan))
     table["score"] = pd.to_numeric(scores, errors="coerce").astype(float)
     names = [*COLUMNS, *(name for name in given if name not in COLUMNS)]
-    complete = pd.DataFrame({name: table[name] for name in names}, index=frame.index)
+    complete = frame.assign(**{name: table[name] for name in (*USUAL, "score") if name not in frame or name == "score"})
+    complete = complete[names]  # columns that are given are shared, not copied
     # names as Python's own texts: kept in Arrow's, each choice of rows or columns takes longer
     complete.columns = pd.Index(names, dtype=object)
     return complete

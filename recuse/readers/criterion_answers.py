@@ -141,14 +141,18 @@ def _are_places(part: pd.DataFrame, values: pd.Series[float], criterion: str) ->
     """Whether numbers are places in a ranking, of which the first is best: written as such ("1st"), or in a column
     called rank in which a rater's numbers of an item are 1, 2, ... without a gap, each once. `RecuseError` where they
     are that in a column called otherwise: nothing says which end is best."""
-    written = part["cell"].astype(str).str.strip().str.fullmatch(PLACE)
+    import pandas as pd
+
+    cell, cells = pd.factorize(part["cell"])
+    written = pd.Series(cells, dtype=object).astype(str).str.strip().str.fullmatch(PLACE).to_numpy(dtype=bool)[cell]
     if bool(written.mean() > HALF):
         return True
-    groups = values.groupby([part[name] for name in ("rater", "item", "repeat")])
+    groups = values.groupby([pd.factorize(part[name])[0] for name in ("rater", "item", "repeat")])
     whole = (groups.transform("size") > 1) & groups.transform("min").eq(1)
-    whole &= groups.transform("max").eq(groups.transform("size")) & groups.transform("nunique").eq(
-        groups.transform("size")
-    )
+    if whole.any():  # nunique is slow
+        whole &= groups.transform("max").eq(groups.transform("size")) & groups.transform("nunique").eq(
+            groups.transform("size")
+        )
     called = {plain(str(name)).rsplit("_", 1)[-1] for name in part["column"].unique()} & {*RANKS}
     if called:
         return bool(whole.mean() > KNOWN_SHARE)

@@ -34,9 +34,11 @@ def read_cells(long: pd.DataFrame, place: Place, scale: str = "") -> Judgements:
     """Scores or labels, criterion by criterion. A person's empty cell is no judgement; a judge's is an unusable one.
 
     `RecuseError` where a criterion mixes numbers and labels or scales of another length, and where it is free text."""
+    import pandas as pd
+
     empty = is_empty(long["cell"])
-    long = long[~(empty & long["kind"].eq("person"))]
-    empty = empty[long.index]
+    if (silent := empty & long["kind"].eq("person")).any():
+        long, empty = long[~silent], empty[~silent]
     score = np.full(len(long), np.nan)
     response = np.full(len(long), None, dtype=object)
     status = np.where(empty, "unparsed", "ok").astype(object)
@@ -51,10 +53,12 @@ def read_cells(long: pd.DataFrame, place: Place, scale: str = "") -> Judgements:
         if part.empty:
             scales[str(criterion)] = Numeric(0, 1)
             continue
-        lost = part["cell"].map(lambda cell: STATUSES.get(str(cell).strip().lower()))
-        if lost.notna().any():
-            status[places[lost.notna().to_numpy()]] = lost.dropna()
-            part, places = part[lost.isna()], places[lost.isna().to_numpy()]
+        codes, values = pd.factorize(part["cell"])
+        told = np.array([STATUSES.get(str(cell).strip().lower()) for cell in values], dtype=object)[codes]
+        lost = pd.notna(told)
+        if lost.any():
+            status[places[lost]] = told[lost]
+            part, places = part[~lost], places[~lost]
         answers = read_answers(part, str(criterion), scale, place)
         scales[str(criterion)] = answers.scale
         notes += answers.notes
