@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recuse.ratings.scale import Numeric, Ordinal
+from recuse.readers.long_texts import whole_texts
 from recuse.security.files import write_output
 from recuse.security.sanitize import safe_cell
 
@@ -46,7 +47,8 @@ def disagreements(read: FileRatings) -> pd.DataFrame:
         if column := getattr(read.mapping, role):
             first = read.rows.drop_duplicates(["item", "target"]).set_index(["item", "target"])["row"]
             places = pd.MultiIndex.from_frame(out[["item", "target"]])
-            out[role] = read.raw.frame[column].to_numpy(dtype=object)[first.reindex(places).to_numpy(dtype=int)]
+            cells = read.raw.frame[column].to_numpy(dtype=object)[first.reindex(places).to_numpy(dtype=int)]
+            out[role] = whole_texts(read.path, cells)
     out[YOURS] = ""
     return out.reset_index(drop=True)
 

@@ -21,6 +21,10 @@ FEW_LABELS, LONG, FEWEST_TEXTS = 25, 40, 8
 DAY = re.compile(r"\d{1,4}([-./])\d{1,2}\1\d{1,4}(?!\d)")
 
 
+LONGEST_NUMBER = 200
+"""Longer cells hold no number, and are not searched for one."""
+
+
 @dataclass(frozen=True, eq=False)
 class Column:
     """What a column holds, looked at once."""
@@ -43,7 +47,9 @@ class Column:
     @cached_property
     def numeric(self) -> bool:
         """Whether half of its cells are numbers; the others (refusals, say) are faults, told one by one."""
-        return bool(len(self.filled)) and float(as_numbers(self.filled).notna().mean()) >= 0.5
+        if not len(self.filled) or float(self.filled.astype(str).str.len().gt(LONGEST_NUMBER).mean()) > 0.5:
+            return False
+        return float(as_numbers(self.filled).notna().mean()) >= 0.5
 
     @cached_property
     def ordered(self) -> pd.Series[float]:

@@ -20,6 +20,7 @@ from recuse.readers.item_columns import FEWEST_CLUSTERS
 from recuse.readers.json_cells import with_fields_of_json
 from recuse.readers.judgement_rows import lengthened, named, with_kinds
 from recuse.readers.judgements import Judgements, read_cells, read_winners
+from recuse.readers.long_texts import word_count
 from recuse.readers.mapping import ColumnMapping, given_mapping, saved_mapping, saved_path
 from recuse.readers.opening import Fault, stem_of
 from recuse.readers.raw_table import RawTable
@@ -234,6 +235,8 @@ def _chosen(rows: pd.DataFrame, mapping: ColumnMapping, factors: list[str], clus
     kept = ["rater", "kind", "item", "first", "second", "repeat", "response", *factors]
     kept += [name for name in ("text_a", "text_b") if name in rows]
     table = rows[[*kept, *(["cluster"] if "cluster" in rows else [])]].reset_index(drop=True)
+    if "text_a" in table:
+        table = table.assign(**{f"words_{side}": table[f"text_{side}"].map(word_count) for side in ("a", "b")})
     if plain(mapping.first).startswith("generator"):  # AlpacaEval shows them in an order that it does not keep
         table = table.rename(columns={"first": "a", "second": "b"})
         table["response"] = table["response"].replace({"first": "a", "second": "b"})
@@ -266,7 +269,7 @@ def _texts(rows: pd.DataFrame, raw: RawTable, mapping: ColumnMapping) -> pd.Data
         texts[plain(name)] = named(raw.frame[name], "(empty)").to_numpy()[at]
     if mapping.text:
         texts["text"] = raw.frame[mapping.text].to_numpy(dtype=object)[at]
-        texts["words"] = np.array([len(str(text).split()) or np.nan for text in texts["text"]], dtype=float)
+        texts["words"] = np.array([word_count(text) or np.nan for text in texts["text"]], dtype=float)
     if counted is not None:
         from recuse.readers.values import as_numbers
 

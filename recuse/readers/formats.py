@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from recuse.readers.evaluation_logs import ALPACA_EVAL, DEEPEVAL, PROMPTFOO
 from recuse.readers.exports import LABEL_STUDIO
 from recuse.readers.inspect_log import ENDING, INSPECT, unpacked_log
+from recuse.readers.long_texts import LARGE, long_columns, shorten
 from recuse.readers.openai_logs import BATCH, CHAT_LOG
 from recuse.readers.opening import Opened, open_file
 from recuse.readers.raw_table import (
@@ -51,7 +52,8 @@ def read_source(source: Path | str | pd.DataFrame, reader: str = "") -> tuple[Op
     """A file or a data frame as a table of strings. An index that has a name is a column."""
     if isinstance(source, Path | str):
         opened = open_file(Path(source))
-        return opened, check_bounds(read_raw(opened, reader))
+        raw = check_bounds(read_raw(opened, reader))
+        return replace(opened, data=b""), raw
     named = any(name is not None for name in source.index.names)
     raw = check_bounds(from_frame(FRAME, source.reset_index() if named else source, "a data frame"))
     content = raw.frame.to_csv(index=False).encode("utf-8", "surrogatepass")
@@ -59,7 +61,15 @@ def read_source(source: Path | str | pd.DataFrame, reader: str = "") -> tuple[Op
 
 
 def read_raw(opened: Opened, reader: str = "") -> RawTable:
-    """The file as a table of strings, by the named reader or by the first that recognises it."""
+    """The file as a table of strings, by the named reader or by the first that recognises it; long texts of a large one
+    are shortened."""
+    raw = _read_raw(opened, reader)
+    if len(opened.data) <= LARGE:
+        return raw
+    return replace(raw, frame=shorten(raw.frame, long_columns(raw.frame), opened.wanted))
+
+
+def _read_raw(opened: Opened, reader: str) -> RawTable:
     if reader and reader not in READERS:
         from recuse.configuration.names import named
 

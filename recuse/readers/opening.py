@@ -8,7 +8,7 @@ import json
 import re
 import zipfile
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -32,13 +32,15 @@ CHUNK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """`name` without what it was packed in; `data` unpacked; `sha256` of the file as it lies there; `notes`: words."""
+    """`name` without what it was packed in; `data` unpacked; `sha256` of the file as it lies there; `notes`: words.
+    `wanted`: short forms of long texts that are looked for (`long_texts`), each of which gets its text."""
 
     path: Path
     name: str
     data: bytes
     sha256: str
     notes: tuple[str, ...]
+    wanted: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
 
     def text(self) -> tuple[str, tuple[str, ...]]:
         """The decoded text and, where it is not plain UTF-8, in which encoding it was read.

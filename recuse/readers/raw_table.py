@@ -9,12 +9,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recuse.readers.header_lines import find_header, without_totals
-from recuse.readers.opening import Fault, Opened, parsed, shown
+from recuse.readers.long_texts import LARGE, long_columns, shorten
+from recuse.readers.opening import Fault, Opened, open_file, parsed, shown
 from recuse.schema import RecuseError
 from recuse.security.sanitize import visible
 
@@ -42,7 +43,7 @@ class RawTable:
     unit: str = "line"
     made_by: str = ""
     faults: tuple[Fault, ...] = ()
-    text: str = field(default="", repr=False)
+    text: str | Callable[[], str] = field(default="", repr=False)  # of a large file read again where needed
     separator: str = ","
     numbers: tuple[int, ...] | None = None  # place of each row, where it is known
 
@@ -64,7 +65,8 @@ class RawTable:
         lines hold no row."""
         csv.field_size_limit(1 << 30)
         lines, before = [], 0
-        reader = csv.reader(io.StringIO(self.text), delimiter=self.separator)
+        text = self.text() if callable(self.text) else self.text
+        reader = csv.reader(io.StringIO(text), delimiter=self.separator)
         for cells in reader:
             if cells:
                 lines.append((before + 1, len(cells)))
@@ -90,6 +92,8 @@ def delimited(opened: Opened) -> RawTable:
     """A table with a header line. `RecuseError` for no header, two columns of one name and rows longer than it."""
     import pandas as pd
 
+    if len(opened.data) > LARGE and (large := _in_portions(opened)) is not None:
+        return large
     text, notes = opened.text()
     _check_lines(text, opened.path)
     separator = _separator(text)
@@ -117,6 +121,47 @@ def delimited(opened: Opened) -> RawTable:
         return table
     what, places = "row(s) have fewer cells than the header", (f"line {at}" for at in short[:5])
     return replace(table, faults=(*faults, Fault.of(what, places, "what is missing counts as empty", len(short))))
+
+
+PORTION, HEAD = 10_000, 1 << 20
+"""Rows of a large file that are read at a time; and bytes in which its first rows lie."""
+
+
+def _in_portions(opened: Opened) -> RawTable | None:
+    """A large table in plain UTF-8 with its header in the first line, long texts shortened; None for any other, which
+    is read, or refused, as a small one is."""
+    import pandas as pd
+
+    data = opened.data
+    head = data[:HEAD].decode("utf-8", "ignore")
+    plain = not (data.startswith(b"\xef\xbb\xbf") or b"\x00" in data or b"\r" in data or opened.name.endswith(".xlsx"))
+    separator = _separator(head)
+    found = find_header(head, separator)
+    if not plain or found.text is not head or len(data) - data.rfind(b"\n") > LONGEST_CELL:
+        return None
+    within_cells(opened.path, 0, len(found.cells))
+    header, portions, columns = _names(found.cells, opened.path), [], None
+    try:
+        for portion in pd.read_csv(
+            io.BytesIO(data), sep=separator, header=0, dtype=object, keep_default_na=False, na_values=[],
+            skip_blank_lines=True, on_bad_lines="error", chunksize=PORTION,
+        ):  # fmt: skip
+            portion.columns = pd.Index(header)
+            columns = long_columns(portion) if columns is None else columns
+            portions.append(shorten(portion, columns, opened.wanted))
+        frame = pd.concat(portions)
+    except (ValueError, UnicodeDecodeError):
+        return None
+    if not isinstance(portions[0].index, pd.RangeIndex) or frame.empty or frame[header[-1]].eq("").any():
+        return None
+    frame, faults = without_totals(frame.reset_index(drop=True))
+    notes = (f"separated by {SEPARATORS[separator]}",) if separator != "," else ()
+    again = partial(_text_again, opened.path)
+    return RawTable(opened.path, frame, (*notes, *found.notes), faults=faults, text=again, separator=separator)
+
+
+def _text_again(path: Path) -> str:
+    return open_file(path).text()[0]
 
 
 def parse_json(opened: Opened) -> tuple[Any, list[int] | None, tuple[str, ...]]:

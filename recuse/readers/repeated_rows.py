@@ -148,9 +148,11 @@ def _keys(rows: pd.DataFrame, frame: pd.DataFrame, columns: list[str]) -> pd.Ser
     at = once["row"].to_numpy()
     texts = np.array([" ".join(" ".join(map(str, cells)).split()).lower() for cells in frame[columns].to_numpy()[at]])
     facts = once[["item"]].assign(key=once["target"].astype(str) + "\x1f" + texts, size=np.char.str_len(texts))
-    whole = facts.sort_values("key", kind="stable").groupby("item", sort=False).agg(
-        key=("key", "\x1e".join), size=("size", "max")
-    )  # fmt: skip
+    whole = facts.set_index("item")
+    if facts["item"].duplicated().any():
+        whole = facts.sort_values("key", kind="stable").groupby("item", sort=False).agg(
+            key=("key", "\x1e".join), size=("size", "max")
+        )  # fmt: skip
     whole = whole.reindex(once["item"].drop_duplicates())
     return whole["key"].where(whole["size"] >= SHORT, "")
 

@@ -1,0 +1,102 @@
+"""Long texts of a large file are shortened at reading: nothing that is measured changes, and what is shown is whole."""
+
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import recuse
+from recuse.check.disagreements import disagreements
+from recuse.readers import formats, long_texts, raw_table
+from recuse.readers.file_ratings import read_file
+
+ITEMS = 60
+
+
+@pytest.fixture
+def table(tmp_path):
+    draws = np.random.default_rng(5)
+    words = [" ".join(f"word{k}" for k in draws.integers(0, 99, size)) for size in draws.integers(150, 300, ITEMS)]
+    rows = ["item,reply,anna,ben,judge_a,judge_b"]
+    for k, text in enumerate(words):
+        scores = ",".join(map(str, np.clip(k % 5 + 1 + draws.integers(-1, 2, 4), 1, 5)))
+        rows.append(f'{k},"{text}, number {k} ends so\nin two lines",{scores}')
+    path = tmp_path / "texts.csv"
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def large(monkeypatch):
+    """Every file counts as large."""
+    for module in (long_texts, raw_table, formats):
+        monkeypatch.setattr(module, "LARGE", 10)
+
+
+def packed(path: Path) -> Path:
+    other = path.with_suffix(".csv.gz")
+    other.write_bytes(gzip.compress(path.read_bytes()))
+    return other
+
+
+def as_json_lines(path: Path) -> Path:
+    frame = read_file(path).raw.frame
+    other = path.with_suffix(".jsonl")
+    other.write_text("".join(json.dumps(row) + "\n" for row in frame.to_dict("records")), encoding="utf-8")
+    return other
+
+
+@pytest.mark.parametrize("form", [Path, packed, as_json_lines])
+def test_nothing_that_is_measured_changes_and_what_is_shown_is_whole(table, form, monkeypatch, request):
+    path = form(table)
+    held = read_file(path, text="reply")
+    request.getfixturevalue("large")
+    short = read_file(path, text="reply")
+    assert short.raw.frame["reply"].str.len().max() < 300 < held.raw.frame["reply"].str.len().min()
+    assert short.ratings.table.equals(held.ratings.table)
+    assert short.ratings.texts["words"].equals(held.ratings.texts["words"])
+    assert short.raw.place(ITEMS - 1) == held.raw.place(ITEMS - 1)
+    assert disagreements(short).equals(disagreements(held))
+    assert recuse.check(short.ratings).record() == recuse.check(held.ratings).record()
+
+
+def test_copies_stay_copies_and_other_texts_other_texts(large):
+    import pandas as pd
+
+    one, other = "A long text. " * 90, "a  long text. " * 90
+    frame = pd.DataFrame({"text": [one, other, one + "!"]})
+    short = long_texts.shorten(frame, ["text"], {})["text"]
+    assert short[0].lower() == short[1].lower() != short[2].lower()
+    assert [*map(long_texts.word_count, short)] == [len(text.split()) for text in frame["text"]]
+
+
+def test_objects_that_answers_are_read_from_are_held(large, tmp_path):
+    filler = "because it is so " * 60
+    replies = ({"verdict": "pass" if k % 3 else "fail", "reason": filler + str(k)} for k in range(40))
+    path = tmp_path / "objects.jsonl"
+    rows = [
+        {"item": str(k), "judge_output": json.dumps(reply), "anna": "pass" if k % 2 else "fail"}
+        for k, reply in enumerate(replies)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    ratings = recuse.read(path)
+    judged = ratings.table[ratings.table["kind"] == "judge"]
+    assert [*judged["response"]] == ["pass" if k % 3 else "fail" for k in range(40)]
+
+
+@pytest.mark.parametrize("change", [
+    lambda text: "Ratings of May,,,,,\n" + text,  # a title
+    lambda text: text.replace("\n", "\r\n"),
+    lambda text: "\ufeff" + text,
+    lambda text: text + "60,short\n",  # a row with cells missing
+])  # fmt: skip
+def test_what_is_not_plain_is_read_as_a_small_file_is(table, change, monkeypatch, request):
+    table.write_text(change(table.read_text(encoding="utf-8")), encoding="utf-8")
+    held = read_file(table, text="reply")
+    request.getfixturevalue("large")
+    short = read_file(table, text="reply")
+    assert short.ratings.table.equals(held.ratings.table)
+    assert [fault.sentence() for fault in short.faults] == [fault.sentence() for fault in held.faults]
+    assert short.notes == held.notes
