@@ -71,6 +71,7 @@ def test_corrected_rates(ratings, measure):
 def test_delegable_share(ratings, measure):
     """Which texts need no person at 5 % errors?"""
     measure(measures.delegable_share(ratings))
+    measure(measures.brier_score(ratings))
 
 
 @pytest.mark.asks("choices", "two_people")

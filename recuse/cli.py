@@ -118,6 +118,12 @@ def _parser() -> argparse.ArgumentParser:
         "--next-labels", nargs=2, metavar=("N", "NEXT"),
         help="write the N texts to label next as CSV; filled in, it is read as recuse check FILE NEXT",
     )
+    check.add_argument(
+        "--to-people", type=Path, metavar="FILE", help="write the texts that a judge may not decide alone as CSV"
+    )
+    check.add_argument(
+        "--errors", type=float, default=0.05, metavar="SHARE", help="errors that --to-people allows a judge (0.05)"
+    )
     check.add_argument("--save", action="store_true", help="keep what was read as what in FILE.recuse.toml")
     check.add_argument("--use", default="", metavar="USE", help=USE)
     check.add_argument("--all", action="store_true", help="print every number, not only those that decide")
@@ -127,6 +133,17 @@ def _parser() -> argparse.ArgumentParser:
     _add_overrides(check)
     check.set_defaults(run=_check)
     _add_compare(commands)
+    choose = commands.add_parser(
+        "choose", help="which of several judges or prompts, and is a cheaper one good enough?",
+        description="Of the judges of a file the best for a use, by their errors against people on the same texts, "
+        "with its chance to be the best, and what a judgement costs (columns cost, or JUDGE_cost).",
+    )  # fmt: skip
+    choose.add_argument("file", type=Path, metavar="FILE", help="ratings by several judges and by people")
+    choose.add_argument("--use", default="", metavar="USE", help="decide, grade, choose, rank or estimate")
+    choose.add_argument("--budget", type=int, metavar="N", help="ratings that people can give: how many per text?")
+    choose.add_argument("--reader", default="", help="name of the reader, or the dotted name of your own")
+    _add_overrides(choose)
+    choose.set_defaults(run=_choose)
     init = commands.add_parser("init", help="a repository with the shipped questions, for a file or an endpoint")
     init.add_argument("folder", type=Path, nargs="?", default=Path("."), metavar="FOLDER")
     init.add_argument("--ratings", type=Path, metavar="FILE", help="ratings that you already have")
@@ -221,8 +238,16 @@ def _check(arguments: argparse.Namespace) -> int:
     return run_check(
         arguments.files, given, reader=arguments.reader, html=arguments.html, json=arguments.json,
         disagreements=arguments.disagreements, next_list=arguments.next_labels,
+        to_people=arguments.to_people, errors=arguments.errors,
         save=arguments.save, everything=arguments.all, raters=arguments.raters,
     )  # fmt: skip
+
+
+def _choose(arguments: argparse.Namespace) -> int:
+    from recuse.check.choose_command import run_choose
+
+    given = {name: getattr(arguments, name) for name in ("reader", *(name for name, _, _ in OVERRIDES))}
+    return run_choose(arguments.file, given, use=arguments.use, budget=arguments.budget)
 
 
 def _init(arguments: argparse.Namespace) -> int:

@@ -21,6 +21,7 @@ from recuse.check.disagreements import (
 from recuse.check.drawn_judges import chance_of_clearance
 from recuse.check.file_answers import FileAnswers, file_answers
 from recuse.check.next_labels import is_blank_list, is_label_list, next_labels, with_labels
+from recuse.check.to_people import is_list, list_for_people
 from recuse.check.underspecified import pass_rate_ranges
 from recuse.gates import Decision, Gates
 from recuse.gates.decision import EXIT
@@ -58,6 +59,7 @@ def check(
 def run_check(
     files: Sequence[Path], given: Mapping[str, Any], *, reader: str = "", html: Path | None = None,
     json: Path | None = None, disagreements: Path | None = None, next_list: Sequence[str] | None = None,
+    to_people: Path | None = None, errors: float = 0.05,
     save: bool = False, everything: bool = False, raters: bool = False,
 ) -> int:  # fmt: skip
     """The exit code: 0 cleared, 1 not cleared, 2 undecided. Several files are versions of one judge, the oldest first;
@@ -73,6 +75,7 @@ def run_check(
         return EXIT[UNDECIDED]
     check_outputs(json, html)
     check_output(disagreements, is_review_text)
+    check_output(to_people, is_list)
     check_output(Path(next_list[1]) if next_list else None, is_blank_list)
     panel = load_versions(files, raters=raters, reader=reader, **given)
     panel = with_labels(panel, lists) if lists else panel
@@ -97,6 +100,8 @@ def run_check(
         chosen = next_labels(answers, int(number), typed, Path(to))
         chosen.write(Path(to))
         print("\n" + "\n".join(map(visible, chosen.lines)))
+    if to_people:
+        print("\n" + "\n".join(map(visible, list_for_people(panel, to_people, errors))))
     if save:
         write_output(saved_path(file), mapping, bool)
         print(f"\nSaved what was read as what: {saved_path(file)}")

@@ -19,7 +19,7 @@ from recuse.schema.arrays import Floats
 from recuse.statistics.clusters import clustered_share
 from recuse.statistics.distributions import Binomial
 
-__all__ = ["delegable_share", "labels_for_bound"]
+__all__ = ["confidence_of", "delegable_share", "errors_of", "labels_for_bound", "safe_from"]
 
 STEPS = 10
 
@@ -56,7 +56,7 @@ def delegable_share(
     """
     if not 0 < bound < 1:
         raise RecuseError(f"an error bound lies between 0 and 1, for example 0.05; got {bound!r}")
-    sure, by = _confidence(answers, judge, confidence)
+    sure, by = confidence_of(answers, judge, confidence)
     return _delegable(answers, judge, sure, by, bound, level, tolerance)
 
 
@@ -83,10 +83,19 @@ def labels_for_bound(error_rate: float, bound: float, level: float = 0.95) -> in
     return high
 
 
+def safe_from(answers: Answers, judge: int, share: Estimate, tolerance: float = 0.1) -> float:
+    """The confidence from which on `delegable_share` found that no person is needed; infinite where it found none."""
+    safe = [group for group in share.detail.get("groups", ()) if group["at_most"] <= share.detail["bound"]]
+    if not share.defined or not share.value or not safe:
+        return math.inf
+    sure = confidence_of(answers, judge)[0][np.isfinite(errors_of(answers, judge, tolerance))]
+    return float(np.sort(sure)[::-1][safe[-1]["labels"] - 1])
+
+
 def _delegable(
     answers: Answers, judge: int, sure: Floats, by: str, bound: float, level: float, tolerance: float
 ) -> Estimate:
-    wrong = _errors(answers, judge, tolerance)
+    wrong = errors_of(answers, judge, tolerance)
     labelled = np.flatnonzero(np.isfinite(wrong))
     answered = np.isfinite(answers.judged[judge]).any(axis=1)
     facts: dict[str, Any] = {
@@ -139,7 +148,7 @@ def _upper(distribution: Binomial, level: float) -> float:
     return distribution.interval(2 * level - 1)[1]
 
 
-def _errors(answers: Answers, judge: int, tolerance: float) -> Floats:
+def errors_of(answers: Answers, judge: int, tolerance: float) -> Floats:
     """1 where the judge is wrong, 0 where it is right, NaN where nobody knows; shape (U,)."""
     if answers.options:
         mine, people = answers.judge_shares[judge], answers.people_shares
@@ -153,7 +162,7 @@ def _errors(answers: Answers, judge: int, tolerance: float) -> Floats:
     return np.where(known, np.where(right, 0.0, 1.0), np.nan)
 
 
-def _confidence(answers: Answers, judge: int, column: str) -> tuple[Floats, str]:
+def confidence_of(answers: Answers, judge: int, column: str = "confidence") -> tuple[Floats, str]:
     """How sure the judge is of each text, (U,), and by what; larger is surer."""
     part, given = answers.part, answers.judged[judge]
     if part is not None and column in part.table:

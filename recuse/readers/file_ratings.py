@@ -18,6 +18,7 @@ from recuse.readers.exports import as_exported
 from recuse.readers.formats import FRAME, read_source
 from recuse.readers.item_columns import FEWEST_CLUSTERS
 from recuse.readers.json_cells import with_fields_of_json
+from recuse.readers.judge_columns import with_confidence
 from recuse.readers.judgement_rows import lengthened, named, with_kinds
 from recuse.readers.judgements import Judgements, read_cells, read_winners
 from recuse.readers.long_texts import word_count
@@ -102,11 +103,12 @@ def read_file(
         kind, ratings = "choices", _chosen(rows, mapping, factors, clusters)
     else:
         kind, ratings = _without_sets(_scored(rows, judged, raw, mapping, factors, clusters))
+    ratings, sure = with_confidence(ratings, rows, raw.frame, mapping)
     faults_of_people = people_faults(ratings)
     return FileRatings(
         path, opened.sha256, ratings, kind, mapping, raw, rows,
         (*raw.faults, *copied, *judged.faults, *twice),
-        (*opened.notes, *raw.notes, *shaped, *unrated, *notes, *said, *judged.notes, *numbered, *copies, *absent,
+        (*opened.notes, *raw.notes, *shaped, *unrated, *notes, *said, *judged.notes, *numbered, *copies, *absent, *sure,
          *_few_rated(ratings), *(fault.sentence() for fault in faults_of_people)),
         faults_of_people,
     )  # fmt: skip

@@ -1,0 +1,106 @@
+"""`recuse check FILE --to-people PEOPLE.csv`: confidence is read, and what a judge may not decide alone is listed."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from recuse.metrics.confidence import brier_score
+from recuse.metrics.delegation import delegable_share, safe_from
+from recuse.ratings import Ordinal, Ratings
+from recuse.ratings.answers import COMPARED, answers_of
+from recuse.readers.file_panel import read
+
+FILE = Path(__file__).parent / "three_judges.csv"
+
+
+def test_confidence_is_read_from_wide_and_long_tables():
+    wide = read(FILE)
+    assert wide.table.loc[wide.table["rater"] == "judge_large", "confidence"].iloc[:2].tolist() == [0.95, 0.99]
+    assert wide.table.loc[wide.table["kind"] == "person", "confidence"].isna().all()
+    each = (("gpt", "pass", "85 %"), ("anna", "pass", ""))
+    rows = [(k, *one) for k in range(30) for one in each]
+    rows += [(30, "gpt", "fail", "60 %"), (30, "anna", "fail", "")]
+    long = read(pd.DataFrame(rows, columns=["item", "rater", "verdict", "confidence"]), people="anna", judges="gpt")
+    assert set(long.table.loc[long.table["kind"] == "judge", "confidence"]) == {0.85, 0.6}
+
+
+def test_the_list_holds_what_is_not_sure_and_nobody_rated(recuse, tmp_path):
+    found = recuse("check", FILE, "--to-people", tmp_path / "people.csv")
+    assert "judge_large may decide alone from 0.72 on" in found.out
+    head, *rows = csv.reader((tmp_path / "people.csv").open(encoding="utf-8-sig"))
+    assert head == ["judge", "item", "system", "confidence", "why"]
+    sent = {row[1]: float(row[3]) for row in rows if row[0] == "judge_large"}
+    frame = pd.read_csv(FILE, dtype={"ticket_id": str})
+    wanted = frame[frame["anna"].isna() & (frame["judge_large_confidence"] < 0.72)]
+    assert sent == dict(zip(wanted["ticket_id"], wanted["judge_large_confidence"], strict=True))
+    assert list(sent.values()) == sorted(sent.values())
+
+
+@pytest.mark.parametrize(("errors", "words"), [("0", "an error bound lies between 0 and 1"), ("1.5", "got 1.5")])
+def test_a_bound_that_is_none_is_refused(recuse, tmp_path, errors, words):
+    found = recuse("check", FILE, "--to-people", tmp_path / "people.csv", "--errors", errors)
+    assert (found.code, words in found.err) == (3, True)
+
+
+def test_labels_in_chosen_order_bound_nothing(recuse, tmp_path):
+    found = recuse("check", FILE, FILE.with_name("three_judges_next.csv"), "--to-people", tmp_path / "people.csv")
+    assert (found.code, "labels in random order" in found.err) == (3, True)
+
+
+def rated(sure: np.ndarray, right: np.ndarray, labelled: int) -> Ratings:
+    texts = np.arange(len(sure))
+    judge = pd.DataFrame({"rater": "j", "kind": "judge", "item": texts, "response": "pass", "confidence": sure})
+    said = np.where(right, "pass", "fail")[:labelled]
+    person = pd.DataFrame({"rater": "p", "kind": "person", "item": texts[:labelled], "response": said})
+    return Ratings.of(pd.concat([judge, person], ignore_index=True), scales=Ordinal(("fail", "pass")))
+
+
+def test_brier_and_calibration_by_hand():
+    """Ten at .9 of which 8 are right, ten at .6 of which 6 are: Brier (8 .01 + 2 .81 + 6 .16 + 4 .36) / 20, ECE
+    .1 / 2."""
+    sure, right = np.repeat([90, 60], 10), np.tile([1, 1, 1, 1, 1, 1, 0, 0, 0, 0], 2)
+    right[6:8] = 1
+    found = brier_score(rated(sure, right, 20)).of(judge="j")
+    assert found.value == pytest.approx(0.205)
+    assert (found.detail["ece"], found.detail["says"], found.detail["right"]) == pytest.approx((0.05, 0.75, 0.7))
+    expected = np.sqrt(2 / np.pi) / 2 * (np.sqrt(0.09 / 10) + np.sqrt(0.24 / 10))
+    assert found.detail["ece_of_chance"] == pytest.approx(expected)
+
+
+def test_what_is_no_share_is_undefined_and_no_column_gives_nothing():
+    scale_of_five = brier_score(rated(np.tile([1, 5], 10), np.ones(20), 20)).of(judge="j")
+    assert scale_of_five.note == "undefined: confidence runs from 1 to 5, which is neither a share nor a percentage"
+    plain = rated(np.ones(20), np.ones(20), 20)
+    assert dict(brier_score(Ratings.of(plain.table.drop(columns="confidence"), scales=plain.scale))) == {}
+
+
+def test_a_confidence_that_is_right_shows_the_calibration_error_of_chance():
+    rng = np.random.default_rng(1)
+    shown = []
+    for _ in range(40):
+        sure = rng.uniform(0.5, 1, 300)
+        detail = brier_score(rated(sure, rng.random(300) < sure, 300)).of(judge="j").detail
+        shown.append((detail["ece"], detail["ece_of_chance"]))
+    ece, chance = np.mean(shown, axis=0)
+    assert ece == pytest.approx(chance, rel=0.15)
+
+
+def test_a_threshold_seldom_lets_more_errors_through_than_stated():
+    """Errors 0.2 (1 - confidence); the true rate above a threshold t is 0.1 (1 - t): more than 5 % in at most one file
+    of 20, and many files have a threshold."""
+    rng = np.random.default_rng(3)
+    wrong, some, runs = 0, 0, 150
+    for _ in range(runs):
+        sure = rng.random(1200)
+        ratings = rated(sure, rng.random(1200) >= 0.2 * (1 - sure), 400)
+        part = next(part for _, part in ratings.each(*COMPARED))
+        threshold = safe_from(answers_of(part, ratings), 0, delegable_share(ratings).of(judge="j"))
+        some += threshold < 1
+        wrong += 0.1 * (1 - threshold) > 0.05
+    assert some > 0.4 * runs
+    assert wrong <= 0.05 * runs + 2.5 * (0.05 * 0.95 * runs) ** 0.5
