@@ -144,6 +144,16 @@ def _parser() -> argparse.ArgumentParser:
     choose.add_argument("--reader", default="", help="name of the reader, or the dotted name of your own")
     _add_overrides(choose)
     choose.set_defaults(run=_choose)
+    weeks = commands.add_parser(
+        "weeks", help="other texts each week: has anything changed, and is it the judge or the system?",
+        description="A control chart of a judge's share of one answer and of its agreement with people, week by week. "
+        "Exit code: 1 the last week has changed, 2 too few weeks to tell, 0 neither.",
+    )  # fmt: skip
+    weeks.add_argument("file", type=Path, metavar="FILE", help="ratings of all weeks")
+    weeks.add_argument("--week", required=True, metavar="COLUMN", help="the column that names the week, or any period")
+    weeks.add_argument("--reader", default="", help="name of the reader, or the dotted name of your own")
+    _add_overrides(weeks)
+    weeks.set_defaults(run=_weeks)
     init = commands.add_parser("init", help="a repository with the shipped questions, for a file or an endpoint")
     init.add_argument("folder", type=Path, nargs="?", default=Path("."), metavar="FOLDER")
     init.add_argument("--ratings", type=Path, metavar="FILE", help="ratings that you already have")
@@ -248,6 +258,13 @@ def _choose(arguments: argparse.Namespace) -> int:
 
     given = {name: getattr(arguments, name) for name in ("reader", *(name for name, _, _ in OVERRIDES))}
     return run_choose(arguments.file, given, use=arguments.use, budget=arguments.budget)
+
+
+def _weeks(arguments: argparse.Namespace) -> int:
+    from recuse.check.weeks_command import run_weeks
+
+    given = {name: getattr(arguments, name) for name in ("reader", *(name for name, _, _ in OVERRIDES))}
+    return run_weeks(arguments.file, given, arguments.week)
 
 
 def _init(arguments: argparse.Namespace) -> int:

@@ -1,0 +1,197 @@
+"""`recuse weeks FILE --week COLUMN`: other texts each week; has anything changed, and is it the judge or the system?
+
+Two numbers per week and judge are charted: its share of one answer (of scores the mean), and its agreement with people
+on the texts that have labels. A week's limits come from the weeks before it, at least five:
+
+    centre +- t sqrt(T + s^2 / n + (T + s^2 / m) / k),    T = max(0, variance of the k weeks' values - s^2 / m)
+
+s^2: variance of one text's value within weeks, n: texts of this week, m: harmonic mean of the k weeks' numbers, t: the
+99.5 % quantile of Student's t with k - 1 degrees of freedom. T is how far weeks differ without any reason, beyond what
+their size explains (a chart without it alarms all the time; Laney 2002, Quality Engineering 14, 531-537). So each chart
+alarms in one week of a hundred, or less often, where nothing changed.
+
+Anchors are texts of earlier weeks that the judge judges again. What moves on them is the judge; what the week's own
+texts moved beyond that is the system, or who uses it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from recuse.ratings import Ratings
+from recuse.ratings.answers import COMPARED, Answers, answers_of
+from recuse.readers.column_names import plain
+from recuse.readers.file_panel import load_file_panel
+from recuse.schema import RecuseError
+from recuse.schema.arrays import Floats
+from recuse.security.sanitize import visible
+
+__all__ = ["Limits", "Week", "chart", "run_weeks", "weeks_of"]
+
+FEWEST, FEWEST_TEXTS = 5, 5
+ALARMS = 0.01
+"""Chance that a chart alarms in a week in which nothing changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Where a week's value lies if it is like the `weeks` before it."""
+
+    centre: float
+    low: float
+    high: float
+    variance: float  # of the centre
+
+
+@dataclass(frozen=True, eq=False)
+class Week:
+    """`values` of the judge's new texts and its `agreement` with people on those of them that have labels, one number
+    per text; `moved`: of texts of earlier weeks, how much the judge's value changed."""
+
+    name: str
+    values: Floats
+    agreement: Floats
+    moved: Floats
+
+
+def chart(weeks: list[Floats], ends: tuple[float, float] = (-math.inf, math.inf)) -> Limits | None:
+    """Limits for the last week, from those before it, within `ends`; None where fewer than five have enough texts."""
+    before = [values for values in weeks[:-1] if len(values) >= FEWEST_TEXTS]
+    last = weeks[-1]
+    if len(before) < FEWEST or len(last) < FEWEST_TEXTS:
+        return None
+    k, means = len(before), np.array([values.mean() for values in before])
+    within = sum(float(((values - values.mean()) ** 2).sum()) for values in before)
+    s2 = within / (sum(map(len, before)) - k)
+    size = k / sum(1 / len(values) for values in before)
+    between = max(0.0, float(means.var(ddof=1)) - s2 / size)
+    centre = float(means.mean())
+    variance = (between + s2 / size) / k
+    half = float(special.stdtrit(k - 1, 1 - ALARMS / 2)) * math.sqrt(between + s2 / len(last) + variance)
+    low, high = ends
+    return Limits(centre, max(low, centre - half), min(high, centre + half), variance)
+
+
+def weeks_of(ratings: Ratings, factor: str, judge: str) -> tuple[str, list[Week]]:
+    """What is counted, in words, and the weeks in order."""
+    parts = sorted(((names[-1] if names else "", part) for names, part in ratings.each(*COMPARED)), key=_order)
+    every = {name: answers_of(part, ratings, people=False) for name, part in parts}
+    first = next(iter(every.values()))
+    counted, title = _counted(ratings, list(every.values()), first)
+    known: dict[tuple[str, str], float] = {}
+    weeks = []
+    for name, answers in every.items():
+        if judge not in answers.judges:
+            continue
+        k = answers.judges.index(judge)
+        values = counted(answers, k)
+        agreement = _agreement(answers, k)
+        texts = list(zip(answers.items, answers.targets, strict=True))
+        there = [u for u in range(len(texts)) if np.isfinite(values[u])]
+        new = [u for u in there if texts[u] not in known]
+        moved = [values[u] - known[texts[u]] for u in there if texts[u] in known]
+        labelled = agreement[new]
+        weeks.append(Week(name, values[new], labelled[np.isfinite(labelled)], np.array(moved)))
+        known |= {texts[u]: float(values[u]) for u in new}
+    return title, weeks
+
+
+def _order(entry: tuple[str, Ratings]) -> tuple[int, float, str]:
+    """Numbers by size, everything else, such as 2026-07-01 or 2026-W27, by the alphabet."""
+    try:
+        return 0, float(entry[0]), ""
+    except ValueError:
+        return 1, 0.0, entry[0]
+
+
+def _counted(ratings: Ratings, every: list[Answers], first: Answers) -> tuple[Any, str]:
+    if not first.options:
+        return (lambda answers, k: answers.judge_means[k]), "mean score"
+    totals = sum(np.nansum(answers.judge_shares, axis=(0, 1)) for answers in every)
+    stated = ratings.positive.get(ratings.criterion, "")
+    place = first.options.index(stated) if stated in first.options else int(np.argmin(totals))
+    return (lambda answers, k: answers.judge_shares[k][:, place]), f"share of {first.options[place]}"
+
+
+def _agreement(answers: Answers, k: int) -> Floats:
+    """Per text the share of people who give the judge's answer; of numbers, 1 less the distance from their mean as a
+    share of the range. NaN where either is missing."""
+    if not answers.people:
+        return np.full(len(answers.items), np.nan)
+    if answers.options:
+        agreement: Floats = (answers.judge_shares[k] * answers.people_shares).sum(axis=1)
+        return agreement
+    span = answers.scale.span if np.isfinite(answers.scale.span) else 1.0
+    distances: Floats = 1 - np.abs(answers.judge_means[k] - answers.people_mean) / span
+    return distances
+
+
+def run_weeks(file: Path, given: Mapping[str, Any], week: str) -> int:
+    """The command: 1 where a chart alarms in the last week, 2 where no week can be told yet, else 0."""
+    factors = ",".join(filter(None, (str(given.get("factors") or ""), week)))
+    panel = load_file_panel(file, **{**given, "factors": factors})
+    ratings = panel.ratings
+    if len(ratings.headline) > 1:
+        raise RecuseError(f"{file}: weeks are charted for one criterion; leave the columns of the others out: --ignore")
+    if list(ratings.factors) != [plain(week)]:
+        raise RecuseError(f"{file}: texts differ in {', '.join(ratings.factors)} beside {week}; keep the rows of one")
+    codes = []
+    for judge in panel.judges:
+        title, weeks = weeks_of(ratings, plain(week), judge)
+        code, lines = _told(judge, title, weeks)
+        codes.append(code)
+        print("\n".join(map(visible, lines)))
+    return max(codes, key=(0, 2, 1).index, default=2)
+
+
+def _told(judge: str, title: str, weeks: list[Week]) -> tuple[int, list[str]]:
+    charts = ((title, [one.values for one in weeks]), ("agreement with people", [one.agreement for one in weeks]))
+    rows, alarms, drawn = [], [], 0
+    for what, values in charts:
+        for end in range(len(weeks)):
+            limits = chart(values[: end + 1], (-math.inf, math.inf) if what == "mean score" else (0.0, 1.0))
+            if limits is None:
+                continue
+            drawn += 1
+            value, name = float(values[end].mean()), weeks[end].name
+            out = not limits.low <= value <= limits.high
+            if end >= len(weeks) - 4:
+                rows.append(
+                    f"  {name:<12}{what:<24}{value:>7.3f}   expected {limits.low:.3f} to {limits.high:.3f}, "
+                    f"{len(values[end]):,} texts{'   ALARM' if out else ''}"
+                )
+            if out and end == len(weeks) - 1:
+                alarms.append(f"{what} {value:.3f}, expected {limits.low:.3f} to {limits.high:.3f}")
+    if not drawn:
+        need = f"limits need {FEWEST} weeks of {FEWEST_TEXTS} texts before the one in question"
+        return 2, [f"{judge}: {len(weeks)} weeks; {need}"]
+    if not alarms:
+        return 0, [f"{judge}: {weeks[-1].name} is like the weeks before it.", *rows]
+    return 1, [f"{judge}: {weeks[-1].name} has changed: {'; '.join(alarms)}.", *_whose(weeks, title), *rows]
+
+
+def _whose(weeks: list[Week], title: str) -> Iterator[str]:
+    """Is it the judge or the system, by anchors."""
+    moved, last = weeks[-1].moved, weeks[-1].values
+    limits = chart([one.values for one in weeks])
+    if len(moved) < FEWEST_TEXTS or limits is None:
+        yield (
+            f"  judge or system? {len(moved)} texts of earlier weeks were judged again; put about 100 into every week: "
+            "what moves on them is the judge"
+        )
+        return
+    total, judge = float(last.mean()) - limits.centre, float(moved.mean())
+    of_judge = max(float(moved.var(ddof=1)), 1 / len(moved)) / len(moved)
+    of_total = float(last.var(ddof=1)) / len(last) + limits.variance
+    t = float(special.stdtrit(len(moved) - 1, 0.975))
+    parts = ((judge, of_judge), (total - judge, of_total + of_judge))
+    halves = ((value, t * math.sqrt(variance)) for value, variance in parts)
+    one, other = (f"{value:+.3f} ({value - half:+.3f} to {value + half:+.3f})" for value, half in halves)
+    yield f"  of {total:+.3f} in {title}, the judge is {one} by {len(moved)} anchors, the system {other}"

@@ -1,0 +1,88 @@
+"""`recuse weeks FILE --week COLUMN`: how often a chart alarms when nothing changed, and whose change it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from recuse.check.weeks_command import ALARMS, chart
+
+FILE = Path(__file__).parent / "weeks.csv"
+
+
+@pytest.mark.parametrize("weeks", [6, 12, 30])
+@pytest.mark.parametrize("spread", [0.0, 0.04])
+@pytest.mark.parametrize("texts", [(60, 60), (30, 200)])
+def test_a_chart_alarms_in_one_week_of_a_hundred_where_nothing_changed(weeks, spread, texts):
+    """Shares around .2 that differ between weeks by an SD of `spread`, with so many texts a week."""
+    rng = np.random.default_rng(weeks)
+    alarms, runs = 0, 1500
+    for _ in range(runs):
+        shares = np.clip(0.2 + spread * rng.normal(size=weeks), 0.02, 1)
+        values = [(rng.random(rng.integers(texts[0], texts[1] + 1)) < share).astype(float) for share in shares]
+        limits = chart(values)
+        alarms += not limits.low <= values[-1].mean() <= limits.high
+    assert alarms <= runs * ALARMS + 3 * (runs * ALARMS) ** 0.5
+
+
+def test_a_chart_finds_a_share_that_has_doubled():
+    rng = np.random.default_rng(1)
+    found = 0
+    for _ in range(100):
+        values = [(rng.random(200) < share).astype(float) for share in [0.2] * 11 + [0.4]]
+        found += values[-1].mean() > chart(values).high
+    assert found >= 95
+
+
+def test_limits_by_hand():
+    """Five weeks of 0, 1, 0, 1: centre .5, s^2 = 1/3, no spread between weeks: t(4) sqrt(1/12 + 1/60) either way."""
+    weeks = [np.array([0.0, 1, 0, 1, 0, 1])] * 6
+    limits = chart(weeks)
+    s2 = 5 * 6 * 0.25 / 25
+    assert limits.centre == 0.5
+    assert limits.high - 0.5 == pytest.approx(4.604095 * np.sqrt(s2 / 6 + s2 / 30))
+    assert chart(weeks[:5]) is None
+
+
+def written(folder: Path, judge_moves: float, system_moves: float, anchors: int = 100) -> Path:
+    """Twelve weeks of 150 texts; in the last the judge, or the system, moves that much of the share of fails."""
+    rng = np.random.default_rng(4)
+    rows, said = [], {}
+    for week in range(12):
+        moves, worse = (judge_moves, system_moves) if week == 11 else (0.0, 0.0)
+        for text in range(150 * week, 150 * week + 150):
+            said[text] = rng.random() < 0.2 + worse
+            rows.append((week, text, said[text] or rng.random() < moves))
+        for text in rng.choice(150 * week, min(anchors, 150 * week), replace=False) if week else ():
+            rows.append((week, int(text), said[int(text)] or rng.random() < moves))
+    frame = pd.DataFrame(rows, columns=["week", "item", "judge"])
+    frame["judge"] = np.where(frame["judge"], "fail", "pass")
+    frame.to_csv(folder / "w.csv", index=False)
+    return folder / "w.csv"
+
+
+@pytest.mark.parametrize(("judge", "system"), [(0.35, 0.0), (0.0, 0.3)])
+def test_anchors_tell_the_judge_from_the_system(recuse, tmp_path, judge, system):
+    found = recuse("weeks", written(tmp_path, judge, system), "--week", "week", "--judges", "judge")
+    assert found.code == 1
+    (line,) = [line for line in found.out.splitlines() if "anchors" in line]
+    of_judge, _, of_system = line.partition("the judge is")[2].partition("the system")
+    for part, moved in ((of_judge, judge), (of_system, system)):
+        ends = part[part.index("(") + 1 : part.index(")")].split(" to ")
+        assert (float(ends[0]) > 0) == bool(moved), line
+
+
+def test_without_anchors_it_says_what_would_tell(recuse, tmp_path):
+    found = recuse("weeks", written(tmp_path, 0.3, 0.0, anchors=0), "--week", "week", "--judges", "judge")
+    assert "0 texts of earlier weeks were judged again; put about 100 into every week" in found.out
+
+
+def test_too_few_weeks_and_wrong_columns_are_told(recuse, tmp_path):
+    frame = pd.read_csv(FILE)
+    frame[frame["week"] < "2026-W05"].to_csv(tmp_path / "few.csv", index=False)
+    assert recuse("weeks", tmp_path / "few.csv", "--week", "week").code == 2
+    found = recuse("weeks", FILE, "--week", "month")
+    assert (found.code, "month" in found.err) == (3, True)
