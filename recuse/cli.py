@@ -154,6 +154,14 @@ def _parser() -> argparse.ArgumentParser:
     weeks.add_argument("--reader", default="", help="name of the reader, or the dotted name of your own")
     _add_overrides(weeks)
     weeks.set_defaults(run=_weeks)
+    rank = commands.add_parser(
+        "rank", help="systems ranked by pairs: by people, by each judge, and what a judge moves",
+        description="Bradley-Terry strengths of systems from choices between two texts, with intervals.",
+    )  # fmt: skip
+    rank.add_argument("file", type=Path, metavar="FILE", help="pairs of systems, judged by people, judges or both")
+    rank.add_argument("--reader", default="", help="name of the reader, or the dotted name of your own")
+    _add_overrides(rank)
+    rank.set_defaults(run=_rank)
     init = commands.add_parser("init", help="a repository with the shipped questions, for a file or an endpoint")
     init.add_argument("folder", type=Path, nargs="?", default=Path("."), metavar="FOLDER")
     init.add_argument("--ratings", type=Path, metavar="FILE", help="ratings that you already have")
@@ -265,6 +273,14 @@ def _weeks(arguments: argparse.Namespace) -> int:
 
     given = {name: getattr(arguments, name) for name in ("reader", *(name for name, _, _ in OVERRIDES))}
     return run_weeks(arguments.file, given, arguments.week)
+
+
+def _rank(arguments: argparse.Namespace) -> int:
+    from recuse.check.rank_command import run_rank
+
+    return run_rank(
+        arguments.file, {name: getattr(arguments, name) for name in ("reader", *(name for name, _, _ in OVERRIDES))}
+    )
 
 
 def _init(arguments: argparse.Namespace) -> int:

@@ -1,0 +1,169 @@
+"""`recuse rank FILE`: systems ranked by pairs, as people, as each judge ranks them, and how far a judge moves one.
+
+Bradley and Terry (1952, Biometrika 39, 324-345): of systems i and j, i wins with probability
+
+    1 / (1 + 10^((E_j - E_i) / 400))
+
+E is given in points as for Elo, with mean 0 over systems. The likelihood is maximised by Hunter's iteration (2004,
+Annals of Statistics 32, 384-406); a tie is half a win for either. Every pair of systems that met counts half a tie more
+than was seen, so that a system that always wins has a finite strength. Intervals: percentile bootstrap over items
+(clusters), 1,000 draws, people and judges on the same ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recuse.ratings import Ratings
+from recuse.ratings.answers import COMPARED, Answers, answers_of
+from recuse.readers.file_panel import load_file_panel
+from recuse.schema import RecuseError
+from recuse.schema.arrays import Floats
+from recuse.security.sanitize import visible
+from recuse.statistics.resampling import SEED, generator
+
+__all__ = ["Ranking", "bradley_terry", "rank_systems", "run_rank"]
+
+DRAWS = 1000
+UNSEEN = 0.5
+POINTS = 400 / np.log(10)
+STEPS, CLOSE = 2000, 1e-8
+
+
+def bradley_terry(wins: Floats) -> Floats:
+    """Strengths in points (..., S) from wins (..., S, S), [i, j]: how often i won against j, ties as halves. Mean 0.
+    Systems that no chain of pairs joins have strengths that mean nothing beside each other.
+
+    >>> wins = np.array([[0.0, 30.0], [10.0, 0.0]])
+    >>> [round(float(points)) for points in bradley_terry(wins)]
+    [95, -95]
+    """
+    met = (wins + np.swapaxes(wins, -1, -2)) > 0
+    wins = wins + met * UNSEEN / 2
+    games, won = wins + np.swapaxes(wins, -1, -2), wins.sum(axis=-1)
+    p = np.ones(won.shape)
+    for _ in range(STEPS):
+        after = won / np.maximum((games / (p[..., :, None] + p[..., None, :])).sum(axis=-1), 1e-300)
+        after = np.maximum(after, 1e-300) / np.exp(np.log(np.maximum(after, 1e-300)).mean(axis=-1, keepdims=True))
+        done = bool(np.abs(np.log(after / p)).max() < CLOSE)
+        p = after
+        if done:
+            break
+    strengths: Floats = POINTS * np.log(p)
+    return strengths
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """Strengths of `systems`, strongest first by `by[0]`: per rater of `by` ("people" first, where there are any) the
+    value and the ends of its 95 % interval, (B, S, 3); `moved` (B - 1, S, 3): judge less people, its interval at
+    1 - .05 / S, so that of judges who move nothing one in twenty seems to. `pairs` were judged by all of them."""
+
+    systems: tuple[str, ...]
+    by: tuple[str, ...]
+    strengths: Floats
+    moved: Floats
+    pairs: int
+
+    def lines(self) -> Iterator[str]:
+        """A row per system, and what each judge moves."""
+        yield f"{len(self.systems)} systems, {self.pairs:,} pairs; points as for Elo, mean 0, with 95 % intervals"
+        width = max(6, *(len(name) for name in self.systems)) + 2
+        yield f"  {'system':<{width}}" + "".join(f"{name[:26]:<28}" for name in self.by).rstrip()
+        for s, name in enumerate(self.systems):
+            cells = (f"{v:+.0f} ({low:+.0f} to {high:+.0f})" for v, low, high in self.strengths[:, s])
+            yield f"  {name:<{width}}" + "".join(f"{cell:<28}" for cell in cells).rstrip()
+        for judge, moved in zip(self.by[1:], self.moved, strict=False):
+            sure = [s for s in range(len(self.systems)) if not moved[s, 1] <= 0 <= moved[s, 2]]
+            ends = (f"{value:+.0f} ({low:+.0f} to {high:+.0f})" for value, low, high in moved[sure])
+            phrases = [f"{self.systems[s]} {text}" for s, text in zip(sure, ends, strict=True)]
+            yield f"{judge} less people: {'; '.join(phrases) or 'no system is moved beyond chance'}"
+
+
+def rank_systems(ratings: Ratings) -> Ranking:
+    """The ranking by people and by each judge, on the pairs that all of them judged. `RecuseError` where rows are no
+    pairs of systems, and where some systems never meet the others."""
+    texts = ratings.texts
+    if texts is None or not {"a", "b"} <= set(texts):
+        raise RecuseError("ranking takes pairs: say which two systems met with --first model_a --second model_b")
+    parts = [part for _, part in ratings.each(*COMPARED)]
+    if len(parts) != 1:
+        ways = ", ".join((*ratings.factors, *ratings.headline[1:]))
+        raise RecuseError(f"pairs were judged in {len(parts)} ways ({ways}); keep the rows of one")
+    answers = answers_of(parts[0], ratings, people=False)
+    known = texts.drop_duplicates("item").set_index("item")
+    pairs = [(str(known["a"].get(item, "")), str(known["b"].get(item, ""))) for item in answers.items]
+    by, shares = _raters(answers)
+    there = np.isfinite(shares[..., 0]).all(axis=0) & np.array([a != b for a, b in pairs])
+    if not there.any():
+        raise RecuseError(f"no pair was judged by all of {', '.join(by)}; leave some out: --judges A,B --people C")
+    systems = sorted({name for pair, one in zip(pairs, there, strict=True) if one for name in pair})
+    place = {name: k for k, name in enumerate(systems)}
+    met = np.array([[place[a], place[b]] for (a, b), one in zip(pairs, there, strict=True) if one])
+    if len(groups_met := _joined(met, len(systems))) > 1:
+        named = ("{" + ", ".join(systems[k] for k in group[:4]) + "}" for group in groups_met[:2])
+        groups = " and ".join(named)
+        raise RecuseError(f"systems of {groups} never met, so nothing ranks them together; add pairs between them")
+    count = _counts(answers.clusters[there])
+    strengths = np.stack([bradley_terry(_wins(one[there], met, len(systems), count)) for one in shares])  # (B, D, S)
+    order = np.argsort(-strengths[0, 0], kind="stable")
+    strengths = strengths[:, :, order]
+    level = 0.05 / len(systems)
+    moved = strengths[1:] - strengths[:1] if by[0] == "people" else strengths[:0]
+    return Ranking(
+        tuple(systems[k] for k in order), by, _with_ends(strengths, 0.05), _with_ends(moved, level), int(there.sum())
+    )
+
+
+def _raters(answers: Answers) -> tuple[tuple[str, ...], Floats]:
+    """Who ranks, and the share of "a won", "b won" and "tie" among their answers, (B, U, 3)."""
+    if not answers.people:
+        return answers.judges, answers.judge_shares
+    return ("people", *answers.judges), np.concatenate([answers.people_shares[None], answers.judge_shares])
+
+
+def _counts(clusters: NDArray[np.intp]) -> Floats:
+    codes = np.unique(clusters, return_inverse=True)[1]
+    groups = int(codes.max()) + 1
+    drawn = generator(SEED, "rank").multinomial(groups, np.full(groups, 1 / groups), size=DRAWS)
+    counts: Floats = np.vstack([np.ones(len(codes)), drawn[:, codes]]).astype(float)
+    return counts
+
+
+def _wins(shares: Floats, met: NDArray[np.intp], systems: int, counts: Floats) -> Floats:
+    """Wins (D, S, S) for every row of `counts` (D, U)."""
+    a, b = met.T
+    each = np.zeros((len(shares), systems * systems))
+    rows = np.arange(len(shares))
+    each[rows, a * systems + b] = shares[:, 0] + shares[:, 2] / 2
+    each[rows, b * systems + a] = shares[:, 1] + shares[:, 2] / 2
+    return (counts @ each).reshape(len(counts), systems, systems)
+
+
+def _with_ends(draws: Floats, alpha: float) -> Floats:
+    """Value and interval, (B, S, 3), of (B, 1 + DRAWS, S)."""
+    if not len(draws):
+        return np.zeros((0, draws.shape[2], 3))
+    ends = np.quantile(draws[:, 1:], [alpha / 2, 1 - alpha / 2], axis=1)
+    return np.stack([draws[:, 0], *ends], axis=-1)
+
+
+def _joined(met: NDArray[np.intp], systems: int) -> list[list[int]]:
+    """Groups of systems that chains of pairs join."""
+    group = list(range(systems))
+    for a, b in met.tolist():
+        if group[a] != group[b]:
+            group = [group[a] if one == group[b] else one for one in group]
+    return [[k for k in range(systems) if group[k] == name] for name in dict.fromkeys(group)]
+
+
+def run_rank(file: Path, given: Mapping[str, Any]) -> int:
+    """The command; exit code 0: a ranking clears nobody. Raises `RecuseError` for what cannot be read."""
+    print("\n".join(map(visible, rank_systems(load_file_panel(file, **given).ratings).lines())))
+    return 0
