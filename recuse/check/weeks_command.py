@@ -145,13 +145,13 @@ def run_weeks(file: Path, given: Mapping[str, Any], week: str) -> int:
     codes = []
     for judge in panel.judges:
         title, weeks = weeks_of(ratings, plain(week), judge)
-        code, lines = _told(judge, title, weeks)
+        code, lines = _charted(judge, title, weeks)
         codes.append(code)
         print("\n".join(map(visible, lines)))
     return max(codes, key=(0, 2, 1).index, default=2)
 
 
-def _told(judge: str, title: str, weeks: list[Week]) -> tuple[int, list[str]]:
+def _charted(judge: str, title: str, weeks: list[Week]) -> tuple[int, list[str]]:
     charts = ((title, [one.values for one in weeks]), ("agreement with people", [one.agreement for one in weeks]))
     rows, alarms, drawn = [], [], 0
     for what, values in charts:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.ratings.answers import COMPARED, Answers, answers_of
+from recuse.ratings.label_groups import GROUP
 from recuse.schema import RecuseError
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ FEWEST = 20
 """Texts within a slice, and outside it, below which it is not looked at: t cannot be trusted far out in its tails."""
 MOST = 30
 FACTS = frozenset(
-    ["item", "cluster", "text", "words", "a", "b", "words_a", "words_b", "payload", "clean", "attacked", "gold"]
+    ["item", "cluster", "text", "words", "a", "b", "words_a", "words_b", "payload", "clean", "attacked", "gold", GROUP]
 )
 
 
