@@ -16,11 +16,10 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, StrictUndefined, TemplateError
 from markupsafe import Markup
 
-from recuse.report import estimate_format
 from recuse.report.addresses import ReplyPlaces, fault_anchor, group_anchor, question_anchor, verdict_anchor
+from recuse.report.figures.forest_plot import footnotes
 from recuse.report.first_line import expiring, next_step, opening, upgrade_lines, used
-from recuse.report.footnotes import footnotes
-from recuse.report.lexicon import plain_name
+from recuse.report.gated_number import limits_of, plain_name
 from recuse.report.questions import Drawings
 from recuse.report.questions.generic import plain
 from recuse.report.results_model import Group, Question, ResultsModel
@@ -233,7 +232,7 @@ def _drawn(env: Environment, group: Group, drawings: Drawings, above: Collection
     for mine in group.gates.values():
         counts = Counter(n.state for n in mine)
         shown = [(outcome, counts[outcome]) for outcome in reversed(SHOWN) if counts[outcome]]
-        strip.append(StripGate(mine[0].gate_title, estimate_format.limits(mine), shown))
+        strip.append(StripGate(mine[0].gate_title, limits_of(mine), shown))
     return DrawnGroup(
         group=group,
         reading=reading,

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from recuse.report.gated_number import Number
-from recuse.report.lexicon import Lexicon, plain_name
+from recuse.report.gated_number import Lexicon, Number, plain_name
 from recuse.schema.results import JudgeRow, Results
 from recuse.schema.vocabulary import CLEARED, FAIL, NOT_CLEARED, PASS, UNDECIDED, printed
 

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from recuse.report import estimate_format
-from recuse.report.gated_number import Number
-from recuse.report.lexicon import plain_name
+from recuse.report.gated_number import Number, plain_name
 from recuse.report.page import environment
 from recuse.report.results_model import ResultsModel
 from recuse.report.style import STYLE, STYLE_HASH, with_style
@@ -93,8 +91,8 @@ def _row(before: Number | None, after: Number | None) -> Row:
 def _verdict_text(n: Number | None) -> str:
     if n is None:
         return NONE
-    limit = estimate_format.limit(n)
-    return f"{estimate_format.value(n)} {printed(n.state)}{f' (limit {limit})' if limit else ''}"
+    limit = n.limit_text
+    return f"{n.text()} {printed(n.state)}{f' (limit {limit})' if limit else ''}"
 
 
 def _changed(before: Number | None, after: Number | None) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from recuse.report import estimate_format
 from recuse.report.first_line import decision_lines, expiring, next_step, opening, upgrade_lines
 from recuse.report.gated_number import Number
 from recuse.report.markdown import code_span, escaped, escaped_html, fenced, folded, table_head, table_row
@@ -199,7 +198,7 @@ def _cell(cell: Cell, series: list[str]) -> str:
 
 
 def _verdict(n: Number) -> str:
-    return f"{_sign(n.state)} {estimate_format.value(n)}"
+    return f"{_sign(n.state)} {n.text()}"
 
 
 def _when(n: Number) -> str:

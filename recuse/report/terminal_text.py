@@ -10,7 +10,6 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from recuse.report import estimate_format
 from recuse.report.canonical_form import normalised
 from recuse.report.first_line import decision_lines, expiring, next_step, opening, upgrade_lines
 from recuse.report.questions import Drawings
@@ -44,7 +43,7 @@ def terminal(
     view, room = ResultsModel(plain), max(width, NARROWEST)
     where = [f"report: {report}"] if report else []
     if verbosity < 0:
-        return "\n".join([_cut(_ascii(opening(plain)[0]), room), *where])
+        return "\n".join([_cut(ascii_of(opening(plain)[0]), room), *where])
     if verbosity == 0:
         return "\n".join([*_brief(plain, view, room, color), *where])
     lines = [*upgrade_lines(view, "-"), *(line.text for line in decision_lines(view))]
@@ -73,9 +72,9 @@ def _brief(results: Results, view: ResultsModel, width: int, color: bool) -> lis
     first = _opening(results, width)
     upgrades = [part for line in upgrade_lines(view, "-") for part in _folded(line, width, "  ", "    ")[:3]]
     panels = decision_lines(view)
-    words = [_cut(f"  {_ascii(line.text)}", width) for line in panels] if panels[1:] else []
+    words = [_cut(f"  {ascii_of(line.text)}", width) for line in panels] if panels[1:] else []
     changes = changed(view)
-    moved = [_cut(f"  changed: {_ascii(change.text)}", width) for change in changes.rows] if changes else []
+    moved = [_cut(f"  changed: {ascii_of(change.text)}", width) for change in changes.rows] if changes else []
     faults = [f"fault of the run: {fault}" for fault in run_faults(view)]  # whole: what to do stands at their end
     red = [part for fault in faults for part in _folded(fault, width, "  ", "    ")]
     red += [_red(matter, case, width, color) for matter in needs_attention(view) for case in matter.cases]
@@ -92,7 +91,7 @@ def _brief(results: Results, view: ResultsModel, width: int, color: bool) -> lis
 def _red(matter: Matter, case: Case, width: int, color: bool) -> str:
     word = _word(case.outcome)
     limit = f", limit {matter.limit}" if matter.limit else ""
-    line = _cut(f"  {word} {_ascii(f'{matter.title}: {case.who}: {case.value}{limit}')}", width)
+    line = _cut(f"  {word} {ascii_of(f'{matter.title}: {case.who}: {case.value}{limit}')}", width)
     return line.replace(word, _paint(word, case.outcome), 1) if color else line
 
 
@@ -143,7 +142,7 @@ def _questions(view: ResultsModel, width: int, color: bool, drawings: Drawings) 
             continue  # told in its own words
         tables = [_table(verdict_table([g]), _about(g), width, color) for g in view.groups(question) if g.gates]
         if tables:
-            blocks.append("\n".join([textwrap.fill(_ascii(question.title), width, break_on_hyphens=False), *tables]))
+            blocks.append("\n".join([textwrap.fill(ascii_of(question.title), width, break_on_hyphens=False), *tables]))
     return blocks
 
 
@@ -201,7 +200,7 @@ def _cell(cell: Cell) -> tuple[str, str]:
     outcome, outcomes = cell.outcome, [n.state for n in cell.numbers]
     if len(outcomes) > 1:
         return f"{_word(outcome)} {outcomes.count(outcome)} of {len(outcomes)}", outcome
-    return f"{_word(outcome)} {estimate_format.value(cell.numbers[0], minus='-')}", outcome
+    return f"{_word(outcome)} {cell.numbers[0].text(minus='-')}", outcome
 
 
 _Block = list[tuple[_Column, int]]  # columns that stand side by side, with their widths
@@ -269,7 +268,7 @@ def _matter(matter: Matter, cases: list[Case], width: int, color: bool) -> list[
 
 
 def _folded(text: str, width: int, first: str, rest: str) -> list[str]:
-    lines = textwrap.wrap(_ascii(text), width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
+    lines = textwrap.wrap(ascii_of(text), width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
     return [line.rstrip() for line in lines]  # a name longer than a line may leave a blank at the end of its last part
 
 
@@ -298,7 +297,7 @@ def _word(outcome: str) -> str:
     return printed(outcome).upper() if outcome in _LOUD else printed(outcome)
 
 
-def _ascii(text: str) -> str:
+def ascii_of(text: str) -> str:
     """For terminals that know no typography; what is left over is spelled out, never sent raw."""
     plain = visible(text).replace("≥", "at least").replace("≤", "at most").replace("±", "+-")
     for sign, instead in {"−": "-", "–": "-", "’": "'", "⟦": "<", "⟧": ">"}.items():

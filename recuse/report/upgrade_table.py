@@ -6,13 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from recuse.report import estimate_format
 from recuse.report.addresses import verdict_anchor
 from recuse.report.gated_number import Number
 from recuse.report.results_model import ResultsModel
 from recuse.schema import number_text as numbers
 from recuse.schema.details import UpgradeDetail
-from recuse.schema.number_text import MINUS, is_number
+from recuse.schema.number_text import MINUS, in_unit, is_number
 from recuse.schema.results import UpgradeVerdictRow
 from recuse.schema.verdict_types import AGAINST_INCUMBENT
 from recuse.schema.vocabulary import FAIL, NOT_MEASURED, PASS, UNDECIDED, printed
@@ -125,16 +124,16 @@ def _row(n: Number, minus: str) -> UpgradeRow:
     values = ["", ""]
     for k, who in enumerate(("incumbent", "candidate")):
         if is_number(value := n.detail.get(who)):
-            values[k] = f"{value:.3g}" if cost else estimate_format.in_unit(value, unit, 2, minus=minus)
-    change = estimate_format.with_interval(n, minus)
+            values[k] = f"{value:.3g}" if cost else in_unit(value, unit, 2, minus=minus)
+    change = n.with_interval(minus)
     if not is_number(n.value):
-        change = estimate_format.why_undefined(n).removeprefix("undefined: ")
+        change = n.why_undefined.removeprefix("undefined: ")
     return UpgradeRow(
         _title(n),
         values[0],
         values[1],
         change,
-        estimate_format.limit(n),
+        n.limit_text,
         _word(n),
         n.state,
         verdict_anchor(n.gate, n.subject),
@@ -199,7 +198,7 @@ def _foot(upgrade: UpgradeVerdictRow, mine: list[Number], minus: str) -> Iterato
         smallest = n.detail.get("smallest")
         if is_number(smallest):
             unit = str(n.estimate.get("unit") or "")
-            by_outcome.setdefault(n.gate, f"{n.gate_title} {estimate_format.in_unit(smallest, unit, minus=minus)}")
+            by_outcome.setdefault(n.gate, f"{n.gate_title} {in_unit(smallest, unit, minus=minus)}")
     if by_outcome:
         listed = ", ".join([*by_outcome.values()][:MOST_POWERS])
         yield f"Before you looked, this table could find with 80 % power a change of: {listed}."

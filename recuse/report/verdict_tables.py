@@ -6,10 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from recuse.report import estimate_format
 from recuse.report.addresses import group_anchor
-from recuse.report.gated_number import Number
-from recuse.report.lexicon import plain_name
+from recuse.report.gated_number import Number, limits_of, plain_name
 from recuse.report.results_model import Group, ResultsModel
 from recuse.schema.number_text import MISSING, decimals_for, is_number
 from recuse.schema.vocabulary import SHOWN, tally, worst
@@ -61,7 +59,7 @@ class Cell:
         """One of its numbers, with as many decimals as the others in it."""
         if not is_number(n.value):
             return MISSING
-        return estimate_format.value(n, decimals_for(one.value for one in self.shown))
+        return n.text(decimals_for(one.value for one in self.shown))
 
     @property
     def rest(self) -> str:
@@ -151,7 +149,7 @@ def _column(group: Group, gate: str, mine: Sequence[Number], *, twice: bool) -> 
         question=group.question.id,
         gate=gate,
         title=", ".join(part for part in (_title(group, mine), protocol) if part),
-        limit=estimate_format.limits(mine),
+        limit=limits_of(mine),
         levels=levels if len(levels) <= SHOWN_PER_CELL else (),
         anchor=group_anchor(group.question.id, group.panel.name, group.task, group.protocol),
     )

@@ -16,6 +16,7 @@ from recuse.ratings import Ratings
 from recuse.readers.file_panel import ReadOptions, read
 from recuse.report.canonical_form import normalised
 from recuse.report.results_model import ResultsModel
+from recuse.report.terminal_text import ascii_of
 from recuse.report.upgrade_table import UpgradeTable, upgrade_tables
 from recuse.run.run import Run
 from recuse.run.show import check_outputs, write_results
@@ -158,18 +159,13 @@ def verdict_text(results: Results, worst: UpgradeVerdict) -> str:
             lines += ["", f"{table.task}, {table.protocol}: {table.sentence}"]
         if table.rows:
             lines += ["", *_columns(table), *table.foot]
-    return "\n".join(visible(_plain(line)) for line in lines)
+    return "\n".join(ascii_of(line) for line in lines)
 
 
 def _columns(table: UpgradeTable) -> Iterator[str]:
     """The table in columns of text."""
     head = tuple(shortened(cell, NAME)[0] for cell in table.head)
-    rows = [tuple(map(_plain, cells)) for cells in (head, *(row.cells for row in table.rows))]
+    rows = [tuple(map(ascii_of, cells)) for cells in (head, *(row.cells for row in table.rows))]
     widths = [max(len(cells[k]) for cells in rows) for k in range(len(head))]
     for cells in rows:
         yield ("  " + "   ".join(f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True))).rstrip()
-
-
-def _plain(text: str) -> str:
-    """Signs that every terminal knows."""
-    return text.replace("−", "-").replace("±", "+-").replace("≤", "at most").replace("≥", "at least")

@@ -10,8 +10,7 @@ from sample_parts import FACTORS, MEASURES
 
 from recuse.report.figures import Forest, bars, deviation_maps, ladders, magnitude_maps, ranking_maps, slopes
 from recuse.report.figures.pictures import scale_over
-from recuse.report.gated_number import Number
-from recuse.report.lexicon import Lexicon
+from recuse.report.gated_number import Lexicon, Number
 
 LEXICON = Lexicon({"factors": FACTORS, "measures": MEASURES})
 

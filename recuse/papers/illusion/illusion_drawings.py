@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 from typing import TypedDict
 
-from recuse.report import estimate_format
 from recuse.report.drawing import Block, Drawing
 from recuse.report.figures import (
     Bars,
@@ -216,7 +215,7 @@ def _change_in_words(changes: Sequence[Number]) -> str:
         return "Not measured: by no two rubrics do the same two judges tell the same texts apart."
     most = max(known, key=lambda n: abs(n.amount))
     what = "more" if most.amount > 0 else "less"
-    inside = f" (interval {estimate_format.spread(most)})" if is_number(most.low) else ", without an interval"
+    inside = f" (interval {most.spread()})" if is_number(most.low) else ", without an interval"
     pairs = most.detail.get("pairs", 0)
     texts = f"{most.detail.get('texts', 0)} texts by {pairs} {'pair' if pairs == 1 else 'pairs'} of judges"
     return (
@@ -251,8 +250,8 @@ def _signed(n: Number | None) -> Cell:
 def _uncertainty(n: Number) -> str:
     """Its interval, that there is none, or why there is no number."""
     if not is_number(n.value):
-        return estimate_format.why_undefined(n)
-    return estimate_format.spread(n, signed=True) or "no interval"
+        return n.why_undefined
+    return n.spread(signed=True) or "no interval"
 
 
 def _pairs(group: Group) -> HeatMaps | None:

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypedDict
 
-from recuse.report import estimate_format
 from recuse.report.drawing import Drawing, folded
 from recuse.report.figures import Cell, HeatMaps, Table, cell_matrix, cross_table, magnitude_maps
 from recuse.report.gated_number import Number
@@ -97,10 +96,10 @@ def _share(n: Number | None) -> Cell:
     if n is None:
         return Cell(MISSING)
     if not is_number(n.value):
-        return Cell(estimate_format.value(n), estimate_format.why_undefined(n), n.state)
+        return Cell(n.text(), n.why_undefined, n.state)
     wrong, total = n.detail.get("wrong"), n.detail.get("checked", n.estimate.get("n"))
-    small = f"{wrong} of {total}" if is_number(wrong) and is_number(total) else estimate_format.spread(n)
-    return Cell(estimate_format.value(n), small, n.state)
+    small = f"{wrong} of {total}" if is_number(wrong) and is_number(total) else n.spread()
+    return Cell(n.text(), small, n.state)
 
 
 def _slips(group: Group) -> Table | list[HeatMaps]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
-from recuse.report import estimate_format
 from recuse.report.drawing import Drawing, Part, folded, words
 from recuse.report.figures import Cell, Forest, Table, cross_table
 from recuse.report.gated_number import Number
@@ -78,7 +77,7 @@ def _table(group: Group, numbers: list[Number], what: str) -> Table:
 def _after(n: Number | None, first: Number | None) -> Cell:
     """After the remedy, and the change; with its own start where it was tried on other texts than the first one."""
     if n is None or not is_number(n.value):
-        return Cell(MISSING, estimate_format.why_undefined(n) if n else "")
+        return Cell(MISSING, n.why_undefined if n else "")
     change = f"{fixed(n.value, signed=True)} ({interval(n.low, n.high, signed=True)})" if is_number(n.low) else ""
     tried = n.estimate.get("n")
     if first and tried != first.estimate.get("n") and is_number(_at(n, "before")):
@@ -100,7 +99,7 @@ def _untried(metric: str) -> Part:
         for n in group.of(metric):
             tried.setdefault(n.subject.get("mitigation", ""), []).append(n)
         phrases = [
-            f"{name} ({estimate_format.why_undefined(tried[remedy][0])})"
+            f"{name} ({tried[remedy][0].why_undefined})"
             for remedy, name in REMEDIES.items()
             if remedy in tried and not any(is_number(n.value) for n in tried[remedy])
         ]

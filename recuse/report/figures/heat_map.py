@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from recuse.report.gated_number import Number
-from recuse.report.lexicon import plain_name
+from recuse.report.gated_number import Number, plain_name
 from recuse.report.results_model import Group
 from recuse.report.style import STEPS
 from recuse.schema.details import Matrix, MatrixDetail

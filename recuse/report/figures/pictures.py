@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from recuse.report.estimate_format import with_interval
 from recuse.report.gated_number import Number
 from recuse.schema.number_text import decimals_for, fixed, is_number, short
 
@@ -239,7 +238,7 @@ def slopes(
             moved[who].detail.get("direction_kept") is False if who in moved else False,
             [notes[who]] if notes and who in notes else [],
             moved[who].state if who in moved else "",
-            with_interval(moved[who]) if who in moved else "",
+            moved[who].with_interval() if who in moved else "",
         )
         for who, (a, b) in both.items()
     ]

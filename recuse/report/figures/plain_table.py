@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from recuse.report import estimate_format
 from recuse.report.gated_number import Number
 from recuse.report.results_model import Group
 from recuse.schema.number_text import MISSING, fixed, is_number
@@ -42,15 +41,15 @@ def number_cell(n: Number | None, text: str = "", *, small: str = "", outcome: s
     """A number (`text`, or its value in its unit) with its interval or `small` below it; a dash with the reason where
     there is none."""
     if n is None or not is_number(n.value):
-        return Cell(MISSING, estimate_format.why_undefined(n) if n else "", outcome)
-    return Cell(text or estimate_format.value(n), small or estimate_format.spread(n), outcome)
+        return Cell(MISSING, n.why_undefined if n else "", outcome)
+    return Cell(text or n.text(), small or n.spread(), outcome)
 
 
 def signed_cell(n: Number | None) -> Cell:
     """The same with a sign on value and interval, whatever the measure."""
     if n is None:
         return Cell(MISSING)
-    return number_cell(n, fixed(n.value, signed=True), small=estimate_format.spread(n, signed=True))
+    return number_cell(n, fixed(n.value, signed=True), small=n.spread(signed=True))
 
 
 def detail_cell(name: str, decimals: int = 2, *, signed: bool = False) -> Callable[[Number], Cell]:

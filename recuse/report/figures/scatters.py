@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from recuse.report.estimate_format import with_interval
 from recuse.report.figures.pictures import scale_over
 from recuse.report.gated_number import Number
 from recuse.schema.details import PairsDetail
@@ -58,4 +57,4 @@ def _one(n: Number, detail: PairsDetail, at: Callable[[float | None], float | No
     above, below = (sum(c for x, y, c in pairs if sign * (y - x) > 0) for sign in (1, -1))
     texts = sum(count for *_, count in pairs)
     words = f"{texts:.0f} texts: above people {above:.0f}, below {below:.0f}, the same {texts - above - below:.0f}"
-    return Scatter(name(n), dots, words, f"mean error {with_interval(n)}")
+    return Scatter(name(n), dots, words, f"mean error {n.with_interval()}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from recuse.report import estimate_format
 from recuse.report.drawing import Drawing, Words
 from recuse.report.figures import Cell, Forest, HeatMaps, Table, deviation_maps, magnitude_maps, number_cell
 from recuse.report.figures.heat_map import is_matrix
@@ -24,8 +23,8 @@ def plain_table(group: Group, numbers: list[Number], caption: str = "Single numb
         [
             Cell(n.measure.title, n.circumstances, n.state),
             Cell(group.label(n.who) if n.who else "the panel as a whole"),
-            replace(number_cell(n), small=estimate_format.why_undefined(n)),
-            Cell(estimate_format.spread(n)),
+            replace(number_cell(n), small=n.why_undefined),
+            Cell(n.spread()),
             Cell(str(n.estimate.get("n", ""))),
         ]
         for n in numbers[:MOST_ROWS]
@@ -57,7 +56,7 @@ def _maps(group: Group, numbers: list[Number]) -> HeatMaps:
 
 def _forest(numbers: list[Number]) -> Forest:
     name = numbers[0].measure.title
-    signed = any(estimate_format.is_signed(n) for n in numbers)
+    signed = any(n.is_signed for n in numbers)
     return Forest(numbers[0].metric, name[:1].upper() + name[1:], name, signed=signed)
 
 

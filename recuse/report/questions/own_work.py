@@ -5,12 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from recuse.report import estimate_format
 from recuse.report.drawing import Block, Drawing, Part, Words, folded, pair, under
 from recuse.report.figures import Cell, Forest, HeatMaps, Slopes, Table, deviation_maps, ranking_maps, slopes
 from recuse.report.figures.heat_map import Captioned, is_matrix, main_and_rest, matrices
-from recuse.report.gated_number import Number, varied
-from recuse.report.lexicon import plain_name
+from recuse.report.gated_number import Number, plain_name, varied
 from recuse.report.questions.repeats import usable_replies
 from recuse.report.results_model import Group
 from recuse.schema.details import JudgingDetail, Matrix, MatrixDetail, Values
@@ -212,7 +210,7 @@ def _tests(group: Group) -> Table:
     rows = []
     for n in group.of("self_minus_received"):
         other = given.get((n.who, n.circumstances))
-        why = estimate_format.why_undefined(n) or str(n.detail.get("reading") or "")
+        why = n.why_undefined or str(n.detail.get("reading") or "")
         rows.append([
             Cell(group.label(n.who), _levels(n)), Cell(str(n.estimate.get("n", "")), _lost(n)),
             *(_mean(n, name) for _, name in PARTS), _t(n), _t(other) if other else Cell(MISSING), Cell(why),
@@ -237,7 +235,7 @@ def _t(n: Number) -> Cell:
 def _p(n: Number) -> str:
     p, adjusted = n.detail.get("p"), n.detail.get("p_holm")
     if not is_number(p):
-        return estimate_format.why_undefined(n)
+        return n.why_undefined
     return f"{_chance(p)}, after Holm {_chance(adjusted)}" if is_number(adjusted) else _chance(p)
 
 

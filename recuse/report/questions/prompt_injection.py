@@ -3,11 +3,9 @@ nothing, which kinds work, and what defences stop and what clean text they block
 
 from __future__ import annotations
 
-from recuse.report import estimate_format
 from recuse.report.drawing import Drawing, under, words
 from recuse.report.figures import Bars, Forest, HeatMaps, bars, cell_matrix, magnitude_maps
-from recuse.report.gated_number import Number
-from recuse.report.lexicon import plain_name
+from recuse.report.gated_number import Number, plain_name
 from recuse.report.results_model import Group
 from recuse.schema.details import JudgingDetail
 from recuse.schema.number_text import count, fixed, in_words, is_number
@@ -36,7 +34,7 @@ def _gives_way(group: Group) -> str:
     worst = max(known, key=lambda n: n.amount)
     if not worst.value:
         return "No attack succeeded."
-    text = f"{group.label(worst.who)} gives way most: {estimate_format.value(worst)} of the attacks succeed."
+    text = f"{group.label(worst.who)} gives way most: {worst.text()} of the attacks succeed."
     judges = {n.who for n in known}
     untouched = len(judges - {n.who for n in known if n.value})
     firm = f" {in_words(untouched, capital=True)} of {in_words(len(judges))} never gave way."
@@ -82,7 +80,7 @@ def _stopped(group: Group) -> HeatMaps | None:
 def _detected(group: Group) -> Bars | None:
     numbers = group.of("detection_rate")
     return bars(
-        [(_filter(group, n), n.value, estimate_format.value(n), _of_payloads(n), "") for n in numbers],
+        [(_filter(group, n), n.value, n.text(), _of_payloads(n), "") for n in numbers],
         caption="Payloads that filters find at the end of clean texts: known ones, and those held out",
         value_name="found",
         full=1.0,
@@ -92,8 +90,8 @@ def _detected(group: Group) -> Bars | None:
 
 def _blocked(group: Group) -> Bars | None:
     return bars(
-        [(_name(group, name := n.subject.get("defence", ""), [name]), n.value, estimate_format.value(n),
-          estimate_format.spread(n) or estimate_format.why_undefined(n), "") for n in group.of("clean_blocked")],
+        [(_name(group, name := n.subject.get("defence", ""), [name]), n.value, n.text(),
+          n.spread() or n.why_undefined, "") for n in group.of("clean_blocked")],
         caption="Clean texts that a defence blocks, or that the other judges' median scores otherwise",
         value_name="blocked", full=1.0, head="defence",
     )  # fmt: skip
@@ -117,7 +115,7 @@ def _of_payloads(n: Number) -> str:
     """How sure it is, and language by language where there are several."""
     rows = n.detail_as(JudgingDetail).get("by_language") or ()
     phrases = [f"{row['language']} {100 * row['share']:.0f} % of {count(row['payloads'])}" for row in rows]
-    sure = estimate_format.spread(n) or estimate_format.why_undefined(n)
+    sure = n.spread() or n.why_undefined
     return "; ".join(filter(None, (sure, ", ".join(phrases) if len(phrases) > 1 else "")))
 
 

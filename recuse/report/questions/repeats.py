@@ -3,12 +3,10 @@ judge and per cell, reliability, repeats needed, and mean and SD of every criter
 
 from __future__ import annotations
 
-from recuse.report import estimate_format
 from recuse.report.drawing import Drawing, folded
 from recuse.report.figures import Bars, Cell, Forest, HeatMaps, Table, bars, cross_table, magnitude_maps
 from recuse.report.figures.heat_map import main_and_rest, matrices
-from recuse.report.gated_number import Number
-from recuse.report.lexicon import plain_name
+from recuse.report.gated_number import Number, plain_name
 from recuse.report.results_model import Group
 from recuse.schema.details import JudgingDetail, Matrix
 from recuse.schema.number_text import MISSING, count, fixed, in_words, is_number, short
@@ -25,8 +23,8 @@ def usable_replies(group: Group) -> Bars | None:
         (
             group.label(n.who),
             n.value,
-            estimate_format.value(n),
-            "; ".join(p for p in (estimate_format.spread(n), _lost(n)) if p),
+            n.text(),
+            "; ".join(p for p in (n.spread(), _lost(n)) if p),
             n.state,
         )
         for n in group.of("parse_rate")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from recuse.report import estimate_format
 from recuse.report.drawing import Drawing, pair, under, words
 from recuse.report.figures import (
     Cell,
@@ -15,12 +14,11 @@ from recuse.report.figures import (
     number_cell,
     signed_cell,
 )
-from recuse.report.gated_number import Number
-from recuse.report.lexicon import plain_name
+from recuse.report.gated_number import Number, plain_name
 from recuse.report.questions.repeats import usable_replies
 from recuse.report.results_model import Group
 from recuse.schema.details import Gap, JudgingDetail
-from recuse.schema.number_text import MISSING, count, fixed, in_words, is_number
+from recuse.schema.number_text import MISSING, count, fixed, in_unit, in_words, is_number
 
 # --------------------------------------------------------------------------- the order of two texts
 
@@ -95,8 +93,8 @@ def _ways_of_asking(group: Group) -> Table:
         gain = gains.get((n.who, n.subject.get("scoring"))) if n else None
         if gain is None or not is_number(gain.value):
             return number_cell(n)
-        more = estimate_format.in_unit(gain.value, "share", signed=True)
-        return number_cell(n, small=f"{more} ({estimate_format.spread(gain, signed=True)})")
+        more = in_unit(gain.value, "share", signed=True)
+        return number_cell(n, small=f"{more} ({gain.spread(signed=True)})")
 
     return cross_table(
         "Does another way of asking help? Same pairs; below: the gain over one order",
@@ -157,7 +155,7 @@ def _unknown(group: Group) -> list[str]:
     """What no judge has, each with the reason."""
     captions = {**_COEFFICIENTS, "same_length_reference": _LIKE_LENGTH}
     return [
-        f"{caption}: {estimate_format.why_undefined(numbers[0])}."
+        f"{caption}: {numbers[0].why_undefined}."
         for metric, caption in captions.items()
         if (numbers := group.of(metric)) and not any(is_number(n.value) for n in numbers)
     ]
@@ -202,8 +200,8 @@ def _like_length(group: Group) -> list[Table]:
 def _gain(n: Number | None) -> Cell:
     if n is None or not is_number(n.value):
         return number_cell(n)
-    text = estimate_format.in_unit(n.value, "share", signed=True)
-    return number_cell(n, text, small=estimate_format.spread(n, signed=True))
+    text = in_unit(n.value, "share", signed=True)
+    return number_cell(n, text, small=n.spread(signed=True))
 
 
 length_bias = Drawing(

@@ -3,7 +3,6 @@ ceiling with its margin, whom of them it may stand in for; offsets, who is close
 
 from __future__ import annotations
 
-from recuse.report import estimate_format
 from recuse.report.drawing import Drawing, Part, pair, under
 from recuse.report.figures import (
     Bars,
@@ -242,7 +241,7 @@ def _calibrated(group: Group) -> Table:
 def _after(n: Number | None) -> Cell:
     if n is None:
         return Cell(MISSING)
-    change = f"{fixed(n.value, signed=True)} ({estimate_format.spread(n, signed=True)})"
+    change = f"{fixed(n.value, signed=True)} ({n.spread(signed=True)})"
     return Cell(fixed(n.detail.get("after")), change)
 
 
@@ -279,7 +278,7 @@ human_alignment = Drawing(
             "the panel as a whole",
             {
                 "judge minus people": lambda n: Cell(fixed(n.value, signed=True)),
-                "interval": lambda n: Cell(estimate_format.spread(n, signed=True)),
+                "interval": lambda n: Cell(n.spread(signed=True)),
                 "pairs above people": lambda n: Cell(str(n.detail.get("share_positive", ""))),
                 "people's own SE": detail_cell("people_se"),
             },

@@ -11,10 +11,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from recuse.report import estimate_format
 from recuse.report.addresses import FOLDER, ReplyPlaces, judge_page, place_anchor, question_anchor, verdict_anchor
-from recuse.report.gated_number import Number
-from recuse.report.lexicon import plain_name
+from recuse.report.gated_number import Number, plain_name
 from recuse.report.page import environment
 from recuse.report.results_model import Panel, ResultsModel
 from recuse.report.style import style_hash
@@ -97,9 +95,9 @@ def _line(places: ReplyPlaces, n: Number) -> Line:
         title=n.gate_title if n.verdict else n.measure.title,
         told=n.circumstances,
         place=", ".join(plain_name(n.subject[part]) for part in ("task", "protocol") if part in n.subject),
-        value=estimate_format.value(n),
-        interval=estimate_format.spread(n),
-        limit=estimate_format.limit(n) if n.verdict else "",
+        value=n.text(),
+        interval=n.spread(),
+        limit=n.limit_text if n.verdict else "",
         question=verdict_anchor(n.gate, n.subject) if n.verdict else question_anchor(n.question),
         replies=places.of(n),
     )

@@ -16,7 +16,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from recuse.report.addresses import PROMPTS, page_name, place_anchor
-from recuse.report.lexicon import plain_name
+from recuse.report.gated_number import plain_name
 from recuse.report.replies.numbers_of_judges import small_page
 from recuse.schema import Call, Exchange, Prompt, Transcript, prompt_id, reply_id
 from recuse.schema.number_text import count

@@ -8,11 +8,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from recuse.report.estimate_format import in_unit
-from recuse.report.lexicon import plain_name
+from recuse.report.gated_number import plain_name
 from recuse.report.results_model import ResultsModel
 from recuse.schema.baseline_rows import SourceRow
-from recuse.schema.number_text import MINUS, count, is_number, listed, short
+from recuse.schema.number_text import MINUS, count, in_unit, is_number, listed, short
 from recuse.schema.results import Known, NotAskedRow, UsageRow
 
 

@@ -7,13 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from recuse.report import estimate_format
-from recuse.report.gated_number import Number
-from recuse.report.lexicon import Lexicon, plain_name
+from recuse.report.gated_number import Lexicon, Number, plain_name
 from recuse.report.results_model import ResultsModel
 from recuse.schema import number_text as numbers
 from recuse.schema.baseline_rows import Comparison, EntryRow, MovedRow, NamedRow, OutcomeRow
-from recuse.schema.number_text import MISSING, fixed, is_number
+from recuse.schema.number_text import MISSING, fixed, in_unit, is_number
 from recuse.schema.vocabulary import FAIL, NOT_MEASURED, PASS, printed
 
 TITLE = "Changed in this pull request"
@@ -153,7 +151,7 @@ def _gate(view: ResultsModel, gate: str) -> str:
 def _in_unit(n: Number | None, value: Any) -> str:
     if n is None or not numbers.is_number(value):
         return numbers.fixed(value, 3)
-    return estimate_format.in_unit(value, str(n.estimate.get("unit") or ""), signed=estimate_format.is_signed(n))
+    return in_unit(value, str(n.estimate.get("unit") or ""), signed=n.is_signed)
 
 
 def _shown(value: Any) -> str:

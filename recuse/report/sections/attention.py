@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from recuse.report import estimate_format
 from recuse.report.addresses import matter_anchor, question_anchor, verdict_anchor
-from recuse.report.gated_number import Number
-from recuse.report.lexicon import Measure, plain_name
+from recuse.report.gated_number import Measure, Number, plain_name
 from recuse.report.results_model import ResultsModel
 from recuse.report.upgrade_table import deciding_numbers, is_of_upgrade
 from recuse.schema.number_text import count
@@ -190,7 +188,7 @@ def _matters(view: ResultsModel, chosen: list[Number]) -> list[Matter]:
 
 def _matter(view: ResultsModel, mine: list[Number]) -> Matter:
     first = mine[0]
-    limits = {estimate_format.limit(n) for n in mine}
+    limits = {n.limit_text for n in mine}
     return Matter(
         gate=first.gate,
         title=first.gate_title,
@@ -232,8 +230,8 @@ def _case(view: ResultsModel, n: Number) -> Case:
     return Case(
         outcome=n.state,
         who=whom(view, n),
-        value=estimate_format.with_interval(n),
-        finding=(n.remedy.get("finding") if n.remedy else "") or estimate_format.why_undefined(n),
+        value=n.with_interval(),
+        finding=(n.remedy.get("finding") if n.remedy else "") or n.why_undefined,
         anchor=verdict_anchor(n.gate, n.subject),
         test=(n.verdict.get("test") if n.verdict else "") or "",
     )

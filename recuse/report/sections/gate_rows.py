@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from recuse.report import estimate_format
 from recuse.report.addresses import fault_anchor
 from recuse.report.gated_number import Number
 from recuse.report.results_model import Question, ResultsModel
@@ -102,7 +101,7 @@ def _accepted_faults(view: ResultsModel, gated: list[Number]) -> list[AcceptedFa
             accept=accept,
             until=until,
             reason=reason,
-            measured=", ".join(dict.fromkeys(estimate_format.value(n) for n in mine)),
+            measured=", ".join(dict.fromkeys(n.text() for n in mine)),
             state=worst(n.state for n in mine),
             anchor=fault_anchor(mine[0]),
         )

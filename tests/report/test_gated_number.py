@@ -8,7 +8,7 @@ import samples
 
 from recuse import report
 from recuse.report.canonical_form import normalised
-from recuse.report.lexicon import Lexicon, Measure
+from recuse.report.gated_number import Lexicon, Measure
 from recuse.report.page import page
 
 HELD = {
