@@ -108,11 +108,16 @@ def everything() -> dict[str, Any]:
     more = normalised(samples.failing())
     return {**more, "questions": [*more["questions"], *results["questions"]],
             "verdicts": [*more["verdicts"], *results["verdicts"]],
-            "measurements": [*more["measurements"], *results["measurements"]],
+            "measurements": [*more["measurements"], *results["measurements"], AGAINST_PEOPLE],
             "panels": more["panels"] + [p for p in results["panels"] if p not in more["panels"]],
             "not_asked": NOT_ASKED}  # fmt: skip
 
 
+AGAINST_PEOPLE = {
+    "question": "agreement_with_people", "test": "evals/t.py::t",
+    "subject": {"panel": "published", "task": "merchant_risk", "protocol": "rubric", "judge": "gpt-5.1"},
+    "estimate": {"metric": "mean_error", "value": 0.5, "detail": {"pairs": [[3, 4, 1], [5, 5, 1]], "ends": [0, 10]}},
+}  # fmt: skip
 NOT_ASKED = [
     {"question": "length_bias", "title": "Length?", "panel": "published", "task": "merchant_risk", "protocol": "rubric",
      "missing": ["lengths"], "unlock": ["give texts"], "unfixed": [], "tests": []}

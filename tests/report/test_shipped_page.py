@@ -14,6 +14,7 @@ import browser
 import pytest
 from page_reader import Element, read
 
+from recuse import report
 from recuse.report.canonical_form import normalised
 from recuse.report.page import page
 
@@ -65,6 +66,16 @@ def test_it_is_whole_and_under_a_megabyte(shipped: str, tree: Element) -> None:
     drawn = sum(len(list(section.all("figure"))) for section in tree.all("section"))
     assert drawn > len({question["id"] for question in results["questions"]})
     assert len(shipped.encode()) < 1_000_000
+
+
+@pytest.mark.parametrize("width", [80, 200])
+def test_the_terminal_says_it_in_twenty_five_lines(width: int) -> None:
+    results = json.loads(RESULTS.read_text(encoding="utf-8"))
+    texts = [report.terminal(results, width, report="reports/index.html", verbosity=level) for level in (-1, 0, 1)]
+    lines = [text.splitlines() for text in texts]
+    word, brief, tables = map(len, lines)
+    assert word == 2 < brief <= 25 < tables
+    assert all(len(line) <= width for text in lines for line in text)
 
 
 def test_no_markup_of_docstrings_is_left(tree: Element) -> None:
