@@ -11,6 +11,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any, Unpack
 
 from recuse.check.check_text import full_text, short_text
+from recuse.check.disagreement_kinds import kinds_of_disagreement
 from recuse.check.disagreements import (
     count_disagreements,
     is_review,
@@ -109,6 +110,7 @@ def run_check(
         print(
             f"\n{write_disagreements(panel.read, disagreements)} disagreements: {disagreements}; fill in your_verdict"
         )
+        print("\n".join(map(visible, kinds_of_disagreement(panel.read))))
     write_results({**answers.results, "underspecified": [pass_rates.record() for pass_rates in ranges]}, json, html)
     return answers.decision.exit_code
 

@@ -29,20 +29,26 @@ YOURS = "your_verdict"
 
 def disagreements(read: FileRatings) -> pd.DataFrame:
     """One row per judge and text on which it and people differ: item, system, criterion, people's answers, the judge's,
-    by how much, the text and the judge's reason where the file has them; the widest first."""
+    of which kind and by how much, the text and the judge's reason where the file has them; the widest first."""
     import pandas as pd
 
     ratings = read.ratings
     keys = ["item", "target", "criterion", *ratings.factors]
     met, people, answers = _differing(ratings, keys)
     named = ratings.table[["rater", *keys]].iloc[met["place"]].reset_index(drop=True)
-    met = pd.concat([named, met[["text_", "answer", "difference"]].reset_index(drop=True)], axis=1)
+    met = pd.concat([named, met.drop(columns=["place", "rater", "number"]).reset_index(drop=True)], axis=1)
     met = met.sort_values(["difference", "rater", "item"], ascending=[False, True, True], kind="stable")
     given: dict[int, list[str]] = {}  # by text, in alphabetical order
     for place, code in people.sort_values("answer", kind="stable")[["text_", "answer"]].itertuples(index=False):
         given.setdefault(place, []).append(str(answers[code]))
     met = met.assign(people=[", ".join(given[place]) for place in met["text_"]], answer=answers[met["answer"]])
-    out = met[["rater", *keys, "people", "answer", "difference"]].rename(columns={"rater": "judge"})
+    scored = [isinstance(ratings.scales[name], Numeric) for name in met["criterion"]]
+    each = zip(scored, met["above"], met["answer"], answers[met["commonest"]], strict=True)
+    met["kind"] = [
+        f"{'above' if above else 'below'} people" if numbers else f"{own} where people say {theirs}"
+        for numbers, above, own, theirs in each
+    ]
+    out = met[["rater", *keys, "people", "answer", "kind", "difference"]].rename(columns={"rater": "judge"})
     for role in ("text", "reason"):
         if column := getattr(read.mapping, role):
             first = read.rows.drop_duplicates(["item", "target"]).set_index(["item", "target"])["row"]
@@ -59,9 +65,9 @@ def count_disagreements(ratings: Ratings) -> int:
 
 
 def _differing(ratings: Ratings, keys: list[str]) -> tuple[pd.DataFrame, pd.DataFrame, pd.Index[Any]]:
-    """The judges' answers that differ from people's: `place` in the table, `text_`, `answer` and `difference`; people's
-    with `text_` and `answer`; and the answers that the codes stand for. Rows of one text and criterion share `text_`.
-    """
+    """The judges' answers that differ from people's: `place` in the table, `text_`, `answer`, `difference`, people's
+    `commonest` answer and whether the judge's number lies `above` their mean; people's with `text_` and `answer`; and
+    the answers that the codes stand for. Rows of one text and criterion share `text_`."""
     import numpy as np
     import pandas as pd
 
@@ -89,8 +95,10 @@ def _differing(ratings: Ratings, keys: list[str]) -> tuple[pd.DataFrame, pd.Data
     mean = people.groupby("text_")["number"].mean()
     met = judges[judges["text_"].isin(mean.index)].drop_duplicates(["text_", "rater"])
     by = (met["number"] - met["text_"].map(mean)).abs()
-    otherwise = (met["answer"] != met["text_"].map(common.set_index("text_")["answer"])).astype(float)
-    met = met.assign(difference=by.where(by.notna(), otherwise).round(6))
+    commonest = met["text_"].map(common.set_index("text_")["answer"])
+    otherwise = (met["answer"] != commonest).astype(float)
+    above = met["number"] > met["text_"].map(mean)
+    met = met.assign(difference=by.where(by.notna(), otherwise).round(6), commonest=commonest, above=above)
     steps = [scale.step for scale in ratings.scales.values() if isinstance(scale, Numeric) and scale.step]
     return met[met["difference"] > 0.5 * min(steps, default=0.0)], people, pd.Index(answers)
 
@@ -121,7 +129,7 @@ def _with_verdicts(rows: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
 
 
 COLUMNS = ("judge", "item", "people", "answer", "your_verdict")
-NO_KEYS = ("people", "answer", "difference", "text", "reason", YOURS)
+NO_KEYS = ("people", "answer", "kind", "difference", "text", "reason", YOURS)
 HEAD = 4096
 
 

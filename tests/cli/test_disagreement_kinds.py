@@ -1,0 +1,57 @@
+"""`recuse check FILE --disagreements` groups them by kind, and names a slice where one matters."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pandas as pd
+
+from recuse.check.disagreement_kinds import kinds_of_disagreement
+from recuse.readers.file_panel import panel_of, read
+
+
+def tickets(seed: int, on_refunds: float, elsewhere: float = 0.1) -> pd.DataFrame:
+    """300 tickets in three topics; the judge passes a fail with these chances, and seldom errs the other way."""
+    rng = np.random.default_rng(seed)
+    topic = rng.choice(["refunds", "login", "billing"], 300)
+    truth = rng.random(300) < 0.5
+    lenient = rng.random(300) < np.where(topic == "refunds", on_refunds, elsewhere)
+    said = np.where(truth, rng.random(300) > 0.03, lenient)
+    words = np.array(["fail", "pass"])
+    return pd.DataFrame({
+        "item": [f"t{k}" for k in range(300)], "topic": topic, "gpt": words[said.astype(int)],
+        "anna": words[truth.astype(int)],
+    })  # fmt: skip
+
+
+def lines(frame: pd.DataFrame) -> list[str]:
+    return list(kinds_of_disagreement(panel_of(read(frame, people="anna", judges="gpt")).read))
+
+
+def test_the_planted_kind_comes_first_with_its_slice(recuse, tmp_path):
+    frame = tickets(1, 0.6)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    asked = ("--people", "anna", "--judges", "gpt", "--disagreements", tmp_path / "d.csv")
+    found = recuse("check", tmp_path / "t.csv", *asked)
+    wrong = frame[frame["gpt"] != frame["anna"]]
+    lenient = (wrong["gpt"] == "pass").sum()
+    head = f"gpt disagrees on {len(wrong)} of 300 texts that people rated:\n"
+    assert f"{head}  {lenient} pass where people say fail (such as " in found.out
+    assert "; on topic refunds 0." in found.out
+    head, *rows = csv.reader((tmp_path / "d.csv").open(encoding="utf-8-sig"))
+    assert sum(row[head.index("kind")] == "pass where people say fail" for row in rows) == lenient
+
+
+def test_scores_say_which_way():
+    rng = np.random.default_rng(2)
+    people = rng.integers(1, 6, 100)
+    said = np.minimum(people + (rng.random(100) < 0.4), 5)
+    frame = pd.DataFrame({"item": np.arange(100), "gpt": said, "anna": people})
+    above = int((frame["gpt"] > frame["anna"]).sum())
+    assert lines(frame)[1].startswith(f"  {above} above people (such as ")
+
+
+def test_a_slice_that_does_not_matter_is_seldom_named():
+    named = sum("; on topic" in line for seed in range(100) for line in lines(tickets(seed, 0.3, 0.3)))
+    assert named <= 5 + 2.5 * (100 * 0.05 * 0.95) ** 0.5
