@@ -168,6 +168,7 @@ def _parser() -> argparse.ArgumentParser:
     init.add_argument("--use", default="", metavar="USE", help=USE)
     init.add_argument("--endpoint", default="", metavar="URL", help="address of a judge that speaks the OpenAI format")
     init.add_argument("--model", default="", help="the judge's model at the endpoint")
+    init.add_argument("--protocol", default="", help="how it is asked, instead of rubric: merg")
     init.add_argument("--action", default="", metavar="ADDRESS", help="where the action is: OWNER/NAME/PATH@VERSION")
     init.add_argument("--adopt", action="store_true", help="add to an existing repository; nothing is overwritten")
     init.set_defaults(run=_init)
@@ -288,7 +289,7 @@ def _init(arguments: argparse.Namespace) -> int:
 
     return init(
         arguments.folder, ratings=arguments.ratings, endpoint=arguments.endpoint, model=arguments.model,
-        action=arguments.action, adopt=arguments.adopt, use=arguments.use,
+        protocol=arguments.protocol, action=arguments.action, adopt=arguments.adopt, use=arguments.use,
     )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from recuse.readers.file_panel import load_file_panel
 from recuse.readers.mapping import saved_path
 from recuse.schema import RecuseError
 from recuse.starting import texts
-from recuse.suite.shipped import shipped_evals
+from recuse.suite.shipped import shipped_evals, shipped_prompts
 
 if TYPE_CHECKING:
     from recuse.gates import JudgeDecision
@@ -25,14 +25,19 @@ READABLE = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".eval", ".gz", ".b
 
 
 def init(
-    folder: Path, *, ratings: Path | None = None, endpoint: str = "", model: str = "", action: str = "",
-    adopt: bool = False, use: str = "",
+    folder: Path, *, ratings: Path | None = None, endpoint: str = "", model: str = "", protocol: str = "",
+    action: str = "", adopt: bool = False, use: str = "",
 ) -> int:  # fmt: skip
     """Write a repository into `folder` and return 0. Without `ratings`, the one file of ratings in the folder is taken,
     or made-up ones. `action`: where Recuse's action can be reached, for the workflow. `use`: what the judges are used
-    for, or "none" for ratings that are only measured. Nothing is accepted: where a judge is not cleared for its use,
+    for, or "none" for ratings that are only measured. `protocol`: by which the endpoint is asked, merg or, in general,
+    rubric. Nothing is accepted: where a judge is not cleared for its use,
     this says so and the first run is red. `RecuseError` where a file would be overwritten (with `adopt` it is left as
     it is, and what to add to it is said) and for ratings that cannot be read; then nothing is written."""
+    if protocol and not endpoint:
+        raise RecuseError("--protocol says how a judge is asked: name its address with --endpoint")
+    example = texts.MERG_TASK if protocol else texts.EXAMPLE_TASK
+    prompts = shipped_prompts(protocol) if protocol else {}
     folder.mkdir(parents=True, exist_ok=True)
     source = ratings or _only_ratings(folder)
     name = f"fixtures/{source.name if source else 'example.csv'}"
@@ -43,8 +48,9 @@ def init(
         "cassettes/.gitkeep": b"", "reports/.gitkeep": b"",
     }  # fmt: skip
     if endpoint:
-        files["fixtures/panels/ours.toml"] = texts.panel(endpoint, model or "MODEL").encode()
-        files |= {path: text.encode() for path, text in texts.EXAMPLE_TASK.items()}
+        files["fixtures/panels/ours.toml"] = texts.panel(endpoint, model or "MODEL", protocol).encode()
+        files |= {path: text.encode() for path, text in example.items()}
+        files |= {f"fixtures/tasks/replies/prompts/{name}": template for name, template in prompts.items()}
     settings = settings_file(folder)
     if settings != "pyproject.toml":  # pytest reads one file, and theirs is another
         del files["pyproject.toml"]

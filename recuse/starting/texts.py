@@ -8,6 +8,7 @@ __all__ = [
     "CONFTEST",
     "EXAMPLE_TASK",
     "IGNORED",
+    "MERG_TASK",
     "PYTEST_TABLE",
     "example_ratings",
     "panel",
@@ -61,6 +62,60 @@ Reply: {{ reply }}
 Answer with one JSON object in this form, with your own scores and reasons:
 {"helpful": {"score": 1, "why": "one sentence"}, "correct": {"score": 1, "why": "one sentence"}}
 """,
+}
+
+
+MERG_TASK = {
+    "fixtures/tasks/replies/task.toml": """\
+name = "replies"
+text = ["response"]
+scale = { minimum = 1, maximum = 10 }
+criterion = [{ id = "overall" }]
+
+[rubric]
+names = ["Content", "Structure", "Style", "Language", "Fit"]    # of the variant whose five names are given
+
+[[target]]                        # whose texts are judged: a table for each model or system
+id = "a"
+
+[[target]]
+id = "b"
+
+# One rubric for all requests: five dimensions, anchors at 2, 5, 8 and 10, weights that sum to 1. Write your own.
+[[universal]]
+name = "Task"
+weight = 0.3
+anchors = ["does not do what was asked", "does most of it", "does all of it", "does all of it, and nothing else"]
+
+[[universal]]
+name = "Correctness"
+weight = 0.3
+anchors = ["a main statement is wrong", "a detail is wrong", "nothing is wrong", "right, and shows why"]
+
+[[universal]]
+name = "Substance"
+weight = 0.2
+anchors = ["says almost nothing", "says what anybody would", "specific to this case", "specific, and worth knowing"]
+
+[[universal]]
+name = "Order"
+weight = 0.1
+anchors = ["no order", "an order with gaps", "each part follows", "could stand in no other order"]
+
+[[universal]]
+name = "Words"
+weight = 0.1
+anchors = ["hard to read", "readable", "clear", "clear, with a voice of its own"]
+""",
+    "fixtures/tasks/replies/items.jsonl": "".join(
+        f'{{"id": "r1", "target": "{target}", "fields": {{"genre": "e-mail", "query": "Refuse a refund in three '
+        'sentences: 30 days have passed.", "checklist": ["Says no", "Gives the reason", "Offers something else", '
+        f'"Polite", "Three sentences"], "response": "{response}"}}}}\n'
+        for target, response in (
+            ("a", "We cannot refund you: 30 days have passed. A voucher is possible. Write to us if you want it."),
+            ("b", "Unfortunately no."),
+        )
+    ),
 }
 
 
@@ -191,8 +246,24 @@ _COMMENT = f"""\
 """
 
 
-def panel(endpoint: str, model: str) -> str:
-    """A panel file for a judge at this endpoint."""
+def panel(endpoint: str, model: str, protocol: str = "") -> str:
+    """A panel file for a judge at this endpoint, and for a second one where `protocol` compares judges."""
+    asked = """\
+protocols = ["rubric"]
+repeats = { rubric = 3 }
+factors = { rubric = { names = ["hidden"] } }    # the prompt names no author (author_label)
+"""
+    second = ""
+    if protocol:
+        asked = f'protocols = ["{protocol}"]             # asks for the agreement of judges: it takes two or more\n'
+        second = f"""
+[[judge]]
+name = "second"
+wire = "openai_chat"
+base_url = "{endpoint}"
+model = "ANOTHER"
+api_key_env = "JUDGE_API_KEY"
+"""
     return f"""\
 name = "ours"
 description = "The judge that we use."
@@ -203,10 +274,7 @@ budget_usd = 1.0                 # a recording that may cost more is not started
 
 [[task]]
 name = "replies"
-protocols = ["rubric"]
-repeats = {{ rubric = 3 }}
-factors = {{ rubric = {{ names = ["hidden"] }} }}    # the prompt names no author (author_label)
-
+{asked}
 [[judge]]
 name = "judge"
 wire = "openai_chat"
@@ -214,7 +282,7 @@ base_url = "{endpoint}"
 model = "{model}"
 api_key_env = "JUDGE_API_KEY"    # the name of the variable that holds the key, never the key
 # price = {{ input_usd_per_mtok = 1.0, output_usd_per_mtok = 4.0 }}    # what yours costs, per million tokens
-"""
+{second}"""
 
 
 def example_ratings() -> str:

@@ -117,6 +117,45 @@ def test_the_example_prompt_names_no_author_so_names_are_not_varied(recuse, tmp_
     assert task.factors == {"rubric": {"names": ["hidden"]}}
 
 
+def test_a_team_asks_by_merg_with_the_prompts_of_the_wheel(recuse, tmp_path):
+    """Panel, task, five rubric sources and all four stages, without a word to be written first."""
+    from recuse.cassettes.matching import request_key
+    from recuse.elicitation.plan import make_plan
+    from recuse.panels import load_panel
+    from recuse.papers.illusion import merg
+    from recuse.tasks import load_task
+
+    folder = tmp_path / "r"
+    recuse("init", folder, "--endpoint", "https://judges.example/v1", "--model", "m-1", "--protocol", "merg")
+    panel = load_panel(folder / "fixtures" / "panels" / "ours.toml")
+    task = load_task(folder / "fixtures" / "tasks" / "replies")
+    assert list(panel.judges) == ["judge", "second"]
+    assert panel.tasks["replies"].protocols == ["merg"]
+    plan = make_plan("ours", task, "merg", panel.judges_of("replies"), identify=request_key)
+    assert {judge for judge, *_ in plan.items} == {"judge", "second"}
+    item, earlier = task.items[0], {}
+    for stage in merg.STAGES:
+        levels = {"rubric_source": "independent"}
+        assert item.fields["query"] in stage.prompt(task, item, levels, earlier).messages[-1].content
+        earlier[stage.name] = stage.specimen(task, item, levels)
+    for source in merg.FACTORS["rubric_source"]:
+        used = {use.stage: earlier[use.stage] for use in merg.uses({"rubric_source": source})}
+        words = merg.prompt(task, item, {"rubric_source": source}, used).messages[-1].content
+        assert item.fields["response"] in words
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [(["--protocol", "merg"], "name its address with --endpoint"),
+     (["--protocol", "poll", "--endpoint", "https://judges.example/v1"], "prompts for the protocol merg; got 'poll'")],
+)  # fmt: skip
+def test_a_protocol_that_cannot_be_started_with_writes_nothing(recuse, tmp_path, more, why):
+    found = recuse("init", tmp_path / "r", *more)
+    assert found.code == 3
+    assert why in found.err
+    assert not (tmp_path / "r").exists()
+
+
 def test_the_steps_to_a_first_recording_are_written_down(recuse, tmp_path):
     told = recuse("init", tmp_path / "r", "--endpoint", "https://judges.example/v1").out
     readme = (tmp_path / "r" / "README.md").read_text()

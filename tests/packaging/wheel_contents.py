@@ -25,6 +25,8 @@ def main(wheel: Path) -> int:
     evals = {f"recuse/shipped/evals/{name}" for name in shipped}
     sources |= evals  # the questions travel with the package
     sources |= {f"recuse/shipped/skill/{path.name}" for path in (ROOT / "docs" / "skill").iterdir()}
+    prompts = ROOT / "fixtures" / "tasks" / "writing" / "prompts"
+    sources |= {f"recuse/shipped/merg/{path.name}" for path in prompts.iterdir()}
     faults = [f"missing: {name}" for name in sorted(sources - carried)]
     faults += [f"does not belong there: {name}" for name in sorted(carried - sources)]
     faults += [f"missing: {name}" for name in ("entry_points.txt", "licenses/LICENSE") if name not in about]
