@@ -42,7 +42,7 @@ def bradley_terry(wins: Floats) -> Floats:
 
     >>> wins = np.array([[0.0, 30.0], [10.0, 0.0]])
     >>> [round(float(points)) for points in bradley_terry(wins)]
-    [95, -95]
+    [94, -94]
     """
     met = (wins + np.swapaxes(wins, -1, -2)) > 0
     wins = wins + met * UNSEEN / 2
