@@ -330,9 +330,9 @@ ROWS: tuple[Row, ...] = (
     ),
     (
         "F1",
-        "three ratings help more than the choice of measure",
+        "three ratings help more than the choice of measure: for some measures, and not for the ones to choose",
         (
-            FOUND + "test_finding_1_three_ratings_help_more_than_the_choice_of_measure",
+            FOUND + "test_finding_1_holds_for_some_measures_and_not_for_the_ones_to_choose",
             FOUND + "test_finding_1_does_not_reach_measures_that_know_the_reverse_matrices",
         ),
         "",

@@ -219,7 +219,7 @@ ROWS: tuple[Row, ...] = (
         (
             TOGETHER + "test_offset_calibration_helps_nine_of_ten_of_the_paper_s_judges",
             TOGETHER + "test_a_noisy_judge_weighs_less_and_spoils_a_plain_mean_more",
-            TOGETHER + "test_who_is_best_is_learnt_on_other_texts",
+            TOGETHER + "test_what_an_ensemble_is_made_from_leaves_out_the_text_that_it_scores",
         ),
         "",
     ),

@@ -52,7 +52,7 @@ def answers(ratings: Ratings, question: str) -> dict[str, Estimate | Estimates]:
 
     def measure(measured: Estimate | Estimates, **subject: str) -> None:
         members = [measured] if isinstance(measured, Estimate) else list(measured.values())
-        found[members[0].metric] = measured
+        found.update(dict.fromkeys((member.metric for member in members), measured))
 
     given = {"ratings": ratings, "gate": gate, "measure": measure}
     test(**{name: given[name] for name in inspect.signature(test).parameters})
