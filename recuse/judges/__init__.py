@@ -39,7 +39,7 @@ class Wire(Protocol):
     """What the rest needs to know of a wire format. A module with these functions is one."""
 
     def request(self, judge: Judge, prompt: Prompt, seed: int | None) -> Request:
-        """The request as it goes out, its body canonical, without secrets."""
+        """The request as it goes out, without secrets; see `description.as_written`."""
 
     def headers(self, key: str | None) -> dict[str, str]:
         """How this provider wants its API key; None: the judge needs none."""

@@ -33,7 +33,7 @@ def request(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
     if system := [{"text": m.content} for m in prompt.messages if m.role == "system"]:
         body["system"] = system
     if judge.structured and prompt.schema is not None:
-        schema = json.dumps(strict_schema(prompt.schema, BOUNDS), sort_keys=True, ensure_ascii=False)
+        schema = json.dumps(strict_schema(prompt.schema, BOUNDS), ensure_ascii=False)
         structure = {"jsonSchema": {"name": "reply", "schema": schema}}
         body["outputConfig"] = {"textFormat": {"type": "json_schema", "structure": structure}}
     return Request(address(judge, f"/model/{segment(judge.model)}/converse"), described(judge, body))

@@ -1,4 +1,4 @@
-"""A judge's request as the panel file describes it, spelled so that equal requests are equal bytes.
+"""A judge's request as the panel file describes it, spelled so that equal requests have equal bytes.
 
     described(judge, {"temperature": 0.7, "max_tokens": 200, ...})  -> the body as it goes out
     address(judge, "/chat/completions")                             -> where it goes
@@ -40,7 +40,18 @@ def canonical_value(value: Any) -> CanonicalJson:
     return CanonicalJson(_spelled(value))
 
 
-def _spelled(value: Any) -> bytes:
+def as_written(body: Mapping[str, Any]) -> bytes:
+    """Canonical but for the members of a schema, which keep their order: servers that enforce a schema have a judge
+    write its reply in it, a reason before a score or after. Requests that differ in that order alone have one key.
+
+    >>> as_written({"b": 1.0, "a": {"properties": {"why": {}, "score": {}}}}).decode()
+    '{"a":{"properties":{"why":{},"score":{}}},"b":1}'
+    """
+    spelled = _spelled(body, in_order=True)
+    return spelled if b'"properties":' in spelled else CanonicalJson(spelled)
+
+
+def _spelled(value: Any, in_order: bool = False, of: object = "") -> bytes:
     """Texts, which are most of a request, are written by pydantic's encoder: it spells them as the standard library
     does and takes a fifth of the time. It spells numbers differently (1e-7 for 1e-07)."""
     kind = type(value)
@@ -49,12 +60,14 @@ def _spelled(value: Any) -> bytes:
     if kind is int or kind is float:
         return _plain(value)
     if isinstance(value, dict) and value:
-        return b"{%b}" % b",".join([spelled + _spelled(value[name]) for name, spelled in _names(tuple(value))])
+        names = _names(tuple(value), in_order and of == "properties")
+        return b"{%b}" % b",".join([spelled + _spelled(value[name], in_order, name) for name, spelled in names])
     if isinstance(value, _LISTS) and value:
         kinds = set(map(type, value))
         if kinds <= _SPELLED_AS_THEY_ARE:
             return _encoded(value)
-        return _numbers(tuple(value)) if kinds <= _NUMBER_KINDS else b"[%b]" % b",".join(map(_spelled, value))
+        inner = [] if kinds <= _NUMBER_KINDS else [_spelled(one, in_order) for one in value]
+        return b"[%b]" % b",".join(inner) if inner else _numbers(tuple(value))
     return _plain(value) if isinstance(value, _NUMBERS) else _encoded(value)
 
 
@@ -76,12 +89,12 @@ def _encoded(value: Any) -> bytes:
 
 
 @lru_cache(maxsize=1024)
-def _names(names: tuple[object, ...]) -> tuple[tuple[object, bytes], ...]:
-    """The names of an object in order, each with what stands before its value."""
+def _names(names: tuple[object, ...], in_order: bool) -> tuple[tuple[object, bytes], ...]:
+    """The names of an object, sorted or in their order, each with what stands before its value."""
     for name in names:
         if not isinstance(name, str):
             raise TypeError(f"the keys of an object must be text, not {type(name).__name__}")
-    return tuple((name, _text(name) + b":") for name in sorted(map(str, names)))
+    return tuple((name, _text(name) + b":") for name in (map(str, names) if in_order else sorted(map(str, names))))
 
 
 def _text(text: str) -> bytes:
@@ -108,12 +121,13 @@ SINGLE = {"n": 1, "candidateCount": 1, "stream": False, "background": False}
 
 
 def described(judge: Judge, body: Mapping[str, Any]) -> bytes:
-    """The canonical body of a request of this judge: `body` with the panel's `rename`, `omit` and `parameters` applied.
+    """The body of a request of this judge as it goes out: `body` with the panel's `rename`, `omit` and `parameters`
+    applied.
 
     A `rename` or `omit` of a field that this request does not have does nothing: protocols differ in what they send.
     """
     if not judge.rename and not judge.omit:
-        return canonical(merged(body, judge.parameters))
+        return as_written(merged(body, judge.parameters))
     changed = _copied(body)
     for old, new in judge.rename.items():
         *outer, field = old.split(".")
@@ -123,7 +137,7 @@ def described(judge: Judge, body: Mapping[str, Any]) -> bytes:
         *outer, field = path.split(".")
         if (table := _table(changed, outer)) is not None:
             table.pop(field, None)
-    return canonical(merged(changed, judge.parameters))
+    return as_written(merged(changed, judge.parameters))
 
 
 def merged(body: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:

@@ -82,7 +82,8 @@ class Judge:
 
 @value_type
 class Request:
-    """One HTTP request as it goes out, without its secrets. `body` is canonical JSON."""
+    """One HTTP request as it goes out, without its secrets. `body` is canonical JSON but for the order of
+    a schema's members, which is the order in which a judge writes its reply."""
 
     url: str
     body: bytes

@@ -7,7 +7,10 @@ import json
 
 import pytest
 
+from recuse.cassettes import request_key
+from recuse.judges import wire
 from recuse.judges.description import canonical_value
+from recuse.schema import Judge, Message, Prompt, Request
 
 
 def spelled_by_json(value: object) -> bytes:
@@ -44,3 +47,25 @@ def test_a_name_that_is_no_text_is_refused() -> None:
 def test_not_a_number_is_refused() -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         canonical_value([float("nan")])
+
+
+def schema(*names: str) -> dict[str, object]:
+    return {"type": "object", "properties": {name: {"type": "string"} for name in names}, "required": list(names)}
+
+
+def test_a_schema_goes_out_in_the_order_in_which_it_is_written() -> None:
+    """Servers that enforce a schema have a judge write in its order: a reason before the score stays before it."""
+    judge = Judge("a", "A", "openai_chat", "http://127.0.0.1:1/v1", "m", structured=True)
+    prompt = Prompt((Message("user", "?"),), 0.0, 10, schema=schema("why", "score"))
+    body = wire("openai_chat").request(judge, prompt, None).body
+    sent = json.loads(body)["response_format"]["json_schema"]["schema"]["properties"]
+    assert list(sent) == ["why", "score"]
+    assert list(json.loads(body)) == sorted(json.loads(body))
+
+
+def test_requests_that_differ_in_the_order_of_a_schema_have_one_key() -> None:
+    keys = {
+        request_key(Request("http://127.0.0.1:1/v1", json.dumps({"properties": dict.fromkeys(names, 1)}).encode()))
+        for names in (("why", "score"), ("score", "why"))
+    }
+    assert len(keys) == 1
