@@ -35,3 +35,15 @@ def test_planted_flaws(ratings, gate):
 def test_evidence(ratings, measure):
     """Do judges that agree on a text cite the same places in it?"""
     measure(measures.evidence_overlap(ratings))
+
+
+@pytest.mark.asks("scores", "rubric_source", "items", "numbers")
+def test_repeated_numbers(ratings, measure):
+    """Does it score, or does it repeat the numbers that the prompt shows?"""
+    measure(measures.repeated_numbers(ratings))
+
+
+@pytest.mark.asks("scores", "quotes", "items", "numbers")
+def test_quotes(ratings, measure):
+    """Is what it cites in the text?"""
+    measure(measures.quotes_in_text(ratings))

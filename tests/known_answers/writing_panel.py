@@ -15,6 +15,7 @@ from pathlib import Path
 from statistics import fmean
 
 from recuse.cassettes.cell_file import contents, stored_files
+from recuse.papers.illusion.copied_replies import quotes_in_text, repeated_numbers
 from recuse.papers.illusion.evidence_overlap import evidence_overlap
 from recuse.papers.illusion.knowledge_grounding import delta_k, flaw_penalty
 from recuse.papers.illusion.rubric_commensurability import agreement_by_rubric, structural_share
@@ -38,7 +39,8 @@ def recorded(root: Path = ROOT) -> Ratings:
 
 
 def markdown(ratings: Ratings, root: Path = ROOT) -> str:
-    return "\n\n".join("\n".join(table) for table in (_of_pairs(ratings), _of_judges(ratings), _of_cost(root)))
+    tables = (_of_pairs(ratings), _of_judges(ratings), _of_copies(ratings), _of_cost(root))
+    return "\n\n".join("\n".join(table) for table in tables)
 
 
 def _of_pairs(ratings: Ratings) -> Iterator[str]:
@@ -86,6 +88,17 @@ def _penalty(found: Estimates, judge: str, source: str) -> str:
     one = found.of(judge=judge, rubric_source=source)
     inside = _interval(one) or "no interval"
     return f"{fixed(one.value, 1, signed=True)} ({inside}), {one.n}" if one.defined else f"not measured, {one.n}"
+
+
+def _of_copies(ratings: Ratings) -> Iterator[str]:
+    """Replies whose scores repeat the numbers of the prompt, and quotes that stand in the text."""
+    yield f"| copied | {' | '.join(level_words(RUBRIC, source) for source in LEVELS[RUBRIC])} |"
+    yield "|---" * (1 + len(LEVELS[RUBRIC])) + "|"
+    for what, found in (("scores", repeated_numbers(ratings)), ("quotes in the text", quotes_in_text(ratings))):
+        for judge in ratings.judges:
+            known = [found.get((judge, source)) for source in LEVELS[RUBRIC]]
+            shares = (f"{fixed(100 * one.value, 0)} % of {one.n}" if one else "none asked" for one in known)
+            yield f"| {what}, {judge} | {' | '.join(shares)} |"
 
 
 def _of_cost(root: Path) -> Iterator[str]:
