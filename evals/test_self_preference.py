@@ -21,6 +21,12 @@ def test_self_preference(ratings, gate):
     assert gate("own_text", measures.self_preference_controlled(ratings))
 
 
+@pytest.mark.asks("scores", "families", "neutral_texts")
+def test_sibling_preference(ratings, measure):
+    """A sibling's text, a model of its own family, in the place of its own: siblings are no neutral peers."""
+    measure(measures.sibling_preference(ratings))
+
+
 @pytest.mark.asks("scores", rests_on="margins")  # mean, SD and n of S - R and S - G
 def test_published_comparisons(ratings, measure):
     """S - R and S - G, with t, p and effect size: harmful where both are above 0, justified where only S - G is."""

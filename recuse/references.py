@@ -4,6 +4,7 @@
 file = "people.csv"             # rater, item, target, criterion, score or response; or target, mean, sd, n; a column
                                 # protocol where people were asked by several
 simulated = true                # drawn from a model; nobody was asked
+truth = "construction"          # the rater whose answers are known to be right
 
 [reference]
 file = "truth.csv"              # item, value, and name where items have one

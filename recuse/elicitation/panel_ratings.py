@@ -23,7 +23,7 @@ __all__ = ["EXPLANATIONS", "REMARKS", "explanations_of", "headline_of", "panel_r
 
 
 def panel_ratings(
-    plan: Plan, table: pd.DataFrame, *, authors: Mapping[str, str],
+    plan: Plan, table: pd.DataFrame, *, authors: Mapping[str, str], families: Mapping[str, str],
     beside: Callable[[str], Ratings | None] = lambda kind: None,
 ) -> Ratings:  # fmt: skip
     """The ratings of one panel, task and protocol.
@@ -44,16 +44,31 @@ def panel_ratings(
         scales=scales,
         factors=factors,
         authors=authors,
+        families=families,
+        enforced=enforced_judges(plan),
         headline=headline,
         parts=parts,
         texts=texts_of(plan),
         clusters=task.clusters,
         people=summary,
+        truth=task.truth,
         reference=reference_of(task),
         payloads=payloads_of(task),
         thresholds={name: task.thresholds for name, scale in scales.items() if isinstance(scale, Numeric)},
         tiers=task.tiers,
         beside=beside,
+    )
+
+
+def enforced_judges(plan: Plan) -> frozenset[str]:
+    """Judges whose server binds replies to a grammar, which this protocol gives it: what they write can be read,
+    whatever they would have written by themselves."""
+    prompts = {call.judge: call.prompt for call in plan.calls}  # none of several calls, whose stages all name a form
+    return frozenset(
+        name
+        for name, judge in plan.judges.items()
+        if judge.grammar
+        and (not prompts or (prompt := prompts[name]) is None or prompt.grammar or (judge.structured and prompt.schema))
     )
 
 

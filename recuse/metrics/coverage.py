@@ -4,6 +4,7 @@ other number rests on what is counted here."""
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from recuse.metrics.estimates import estimated
@@ -15,6 +16,7 @@ from recuse.statistics.distributions import Binomial
 if TYPE_CHECKING:
     import pandas as pd
 
+ENFORCED = "a grammar of the server lets no other form through"
 METHOD = "share of calls, Clopper-Pearson interval"
 
 
@@ -29,7 +31,8 @@ def parse_rate(ratings: Ratings, criteria: tuple[str, ...] | None = None) -> Est
     `criteria` defaults to all that the table holds. A call is one request and one repeat, however many criteria or
     items its reply answers (a generation's picks share a call); one row that is not ok makes it unusable. Detail:
     `calls`, `usable`, and `by_status`, where an unusable call counts under its first failure, "unparsed" if a wanted
-    criterion has no row at all. People are left out.
+    criterion has no row at all. People are left out. Where a server enforces the
+    form by a grammar (`Ratings.enforced`) a note says so: the share then says nothing of the judge.
 
     Clopper and Pearson's interval is exact for calls that fail independently at one rate, and wide where rates differ
     between targets.
@@ -54,7 +57,10 @@ def parse_rate(ratings: Ratings, criteria: tuple[str, ...] | None = None) -> Est
     keys = ["rater", "task", "protocol", "target", "call", "repeat", *factors]
     calls = rows.groupby(keys, sort=False, dropna=False)
     calls_read = calls.agg(failure=("failure", "first"), answered=("answered", "nunique")).reset_index()
-    return Estimates(("judge",), _rates(calls_read, wanted))
+    return Estimates(("judge",), {
+        (judge,): replace(rate, note=ENFORCED if judge in ratings.enforced else "")
+        for (judge,), rate in _rates(calls_read, wanted).items()
+    })  # fmt: skip
 
 
 def _rates(calls: pd.DataFrame, wanted: Iterable[str]) -> dict[tuple[str, ...], Estimate]:

@@ -28,7 +28,8 @@ one item; `recuse.metrics.consensus.self_preference` covers that design.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,7 @@ __all__ = [
     "self_minus_given",
     "self_minus_received",
     "self_preference_controlled",
+    "sibling_preference",
     "thesis_reading",
 ]
 
@@ -149,6 +151,42 @@ def self_preference_controlled(ratings: Ratings, margin: float = MARGIN) -> Esti
             }), one.lost, (-2 * part.scale.span, 2 * part.scale.span), one.lost_items)
         for (subject, (part, one)), p in zip(estimates.items(), adjusted, strict=True)
     })  # fmt: skip
+
+
+@measure(
+    "sibling_preference", "preference for a sibling's text", signed=True, rank=41,
+    above="prefers texts of its own family|prefer texts of their own family",
+    below="disfavours texts of its own family|disfavour texts of their own family",
+    reading="The same for the text of another model of the judge's family, held against judges and texts of others.",
+)  # fmt: skip
+def sibling_preference(ratings: Ratings) -> Estimates:
+    """`self_preference_controlled` with a sibling's text in the place of a judge's own, by judge, sibling's target and
+    factor level (`Ratings.families`; thesis, sec. 2.4: "the same model or model family"). Neither the family's other
+    judges nor its other texts count: they are no neutral peers. Empty where no two judges of a family wrote texts.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"judge": list("aaabbb"), "item": "i", "target": list("stn") * 2})
+    >>> frame["score"] = [4.0, 5, 3, 3, 3, 3]
+    >>> wrote, family = {"a": "s", "c": "t"}, {"a": "one", "c": "one"}
+    >>> sibling_preference(Ratings.of(frame, authors=wrote, families=family)).of(judge="a", target="t").value
+    2.0
+    """
+    estimates: dict[tuple[str, ...], Estimate] = {}
+    for judge, sibling in product(ratings.judges, ratings.authors):
+        family = ratings.families.get(judge)
+        target = ratings.authors[sibling]
+        if judge == sibling or family is None or ratings.families.get(sibling) != family:
+            continue
+        kin = {name for name, of in ratings.families.items() if of == family}
+        theirs = {ratings.authors[name] for name in kin if name in ratings.authors} - {target}
+        table = ratings.table
+        kept = table[~table["target"].isin(theirs) & ~table["rater"].isin(kin - {judge})]
+        authors = {name: of for name, of in ratings.authors.items() if name not in kin}
+        alone = replace(ratings, table=kept, authors={judge: target, **authors}, _memory={})
+        for (name, *names), estimate in self_preference_controlled(alone).items():
+            if name == judge:
+                estimates[judge, target, *names] = replace(estimate, metric="sibling_preference")
+    return Estimates(("judge", "target", *ratings.within()), estimates)
 
 
 @dataclass(frozen=True, slots=True)

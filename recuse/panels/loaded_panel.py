@@ -46,6 +46,7 @@ class Panel:
     replaces: Mapping[str, str] = dataclasses.field(default_factory=dict)  # candidate -> the judge in use
     changes: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)  # candidate -> what it changes
     words: Mapping[str, OwnWords] = dataclasses.field(default_factory=dict)  # candidate -> how it is asked instead
+    families: Mapping[str, str] = dataclasses.field(default_factory=dict)  # judge -> the family of its model
     uses: tuple[str, ...] | None = None  # as it states; None where its ratings say
 
     def only(self, names: Sequence[str]) -> Panel:
@@ -134,6 +135,7 @@ def load_panel(path: Path) -> Panel:
         replaces={j.name: j.replaces for j in table.judge if j.replaces is not None},
         changes={j.name: _changes(j, table.judge) for j in table.judge if j.replaces is not None},
         words={j.name: OwnWords(j.prompts, j.rubric) for j in table.judge if j.prompts or j.rubric},
+        families={j.name: j.family for j in table.judge if j.family},
         uses=None if table.use is None else (table.use,) if isinstance(table.use, str) else tuple(table.use),
     )
 

@@ -59,6 +59,7 @@ class JudgeTable(Table):
     base_url: str
     model: str
     author: str | None = None
+    family: str | None = None  # of models; siblings are no neutral peers
     api_key_env: str | None = None
     parameters: dict[str, Any] = Field(default_factory=dict)
     rename: dict[str, str] = Field(default_factory=dict)
@@ -117,7 +118,7 @@ class JudgeTable(Table):
 
     def judge(self) -> Judge:
         """Who is asked, as all other modules know it: without what only recording and the panel need to know."""
-        values = self.model_dump(exclude={"price", "server", "behaviour", "label", "omit", *OF_CANDIDATES})
+        values = self.model_dump(exclude={"price", "server", "behaviour", "label", "omit", "family", *OF_CANDIDATES})
         prices = self.price.model_dump() if self.price else {}
         return Judge(label=self.label or self.name, omit=tuple(self.omit), **values, **prices)
 

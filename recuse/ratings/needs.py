@@ -96,6 +96,10 @@ NEEDS: dict[str, Need] = {
     "peers": Need("two judges or more", "add a second judge"),
     "three_judges": Need("three judges or more", "add a third judge"),
     "authors": Need("a judge that wrote one of the texts", "name the target a judge wrote (author = ...)"),
+    "families": Need(
+        "texts by a judge of the same family",
+        'say which judges are of one family of models (family = "..." in the panel file)',
+    ),
     "tiers": Need("targets of known tiers", "say which targets are known to be better (task.toml, [[tier]])"),
     "shared_texts": Need("texts judged by several judges", "let several judges judge the same texts"),
     "several_targets": Need("three targets or more", "judge texts by three systems or more"),
@@ -211,7 +215,7 @@ COLUMNS: Mapping[str, str] = {
 
 NOT_OF_A_FILE = frozenset(
     name for name in KINDS if name not in ("scores", "choices", "forced_choices", "response_sets")
-) | {"parts", "direction", "names", "labels"}  # fmt: skip
+) | {"parts", "direction", "names", "labels", "families"}  # fmt: skip
 """Needs that a table of ratings seldom has: judges must be asked in another way."""
 
 

@@ -31,6 +31,7 @@ class RatingFacts:
     judges: Collection[str]
     about: Collection[str]  # the judges that conclusions are wanted on
     wrote: Mapping[str, str]  # judge -> the target that is its own
+    families: Mapping[str, str]  # judge -> the family of its model
     texts: pd.DataFrame  # columns item, target: each text once
     targets: Collection[str]
     written: Collection[str]  # targets, and those that meet in pairs
@@ -75,6 +76,7 @@ def offers_of(ratings: Ratings, kind: str = "") -> frozenset[str]:
         judges=ratings.judges,
         about=ratings.judges,
         wrote=ratings.own(),
+        families=ratings.families,
         texts=table[["item", "target"]].drop_duplicates(),
         targets=ratings.targets,
         written={*ratings.targets, *known.get("a", ()), *known.get("b", ())},
@@ -125,6 +127,12 @@ def offered(facts: RatingFacts) -> frozenset[str]:
         "peers": judges > 1,
         "three_judges": judges > 2,
         "authors": any(facts.wrote.get(judge) in facts.written for judge in facts.about),
+        "families": any(
+            facts.wrote.get(other) in facts.written
+            for judge in facts.about
+            for other in facts.judges
+            if judge != other and facts.families.get(judge, judge) == facts.families.get(other, other)
+        ),
         "items": len(facts.texts) > 0 and int(facts.texts["target"].value_counts().max()) > 1,
         "common_items": bool(facts.texts["item"].duplicated().any()),
         "several_targets": len(facts.targets) > 2,

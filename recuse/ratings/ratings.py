@@ -57,6 +57,8 @@ class Ratings:
     - `positive`: criterion -> the option that is the property which texts are judged for, where somebody says so.
     - `truth`: the rater among people whose answers are known to be right, "" where there is none.
     - `tiers`: tier -> the targets that are known to be of it, the lowest tier first: base, instruct, thinking.
+    - `families`: judge -> the family of its model, where it is stated; siblings are no neutral peers.
+    - `enforced`: judges whose server lets only replies of the wanted form through, so that all of them can be read.
     - `beside`: the same judges' ratings of this task by other protocols, by what these offer.
     - `one_of_several`: whether the one headline criterion is named in what is measured, as it is where there are more.
     """
@@ -76,6 +78,8 @@ class Ratings:
     positive: Mapping[str, str] = field(default_factory=dict)
     truth: str = ""
     tiers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    families: Mapping[str, str] = field(default_factory=dict)
+    enforced: frozenset[str] = frozenset()
     beside: Callable[[str], Ratings | None] = _nothing_else
     one_of_several: bool = False
     _memory: dict[Any, Any] = field(default_factory=dict)

@@ -143,6 +143,7 @@ class Suite:
         self._replayed[str(elicitation)] = account
         made = panel_ratings(
             plan, elicited.table, authors=self.selection.authors(elicitation),
+            families=self.selection.panels[elicitation.panel].families,
             beside=lambda kind: self._of_kind(elicitation, kind),
         )  # fmt: skip
         return self._in_place(elicitation, made) if elicitation.candidate else made

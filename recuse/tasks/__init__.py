@@ -60,6 +60,7 @@ class _People(_Table):
 
     file: str
     simulated: bool = False  # drawn from a model; nobody was asked
+    truth: str = ""  # the rater of the file whose answers are known to be right, if any
     scale: _Scale | None = None  # where it is not the judges'
     single: _SinglePeople | None = None
 
@@ -168,6 +169,11 @@ class Task:
     def people_simulated(self) -> bool:
         """Whether the ratings by people come out of a model."""
         return bool(self.data.get("people", {}).get("simulated"))
+
+    @property
+    def truth(self) -> str:
+        """The rater among people whose answers are known to be right, "" where there is none."""
+        return str(self.data.get("people", {}).get("truth", ""))
 
     @property
     def tiers(self) -> dict[str, tuple[str, ...]]:

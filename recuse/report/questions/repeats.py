@@ -24,7 +24,7 @@ def usable_replies(group: Group) -> Bars | None:
             group.label(n.who),
             n.value,
             n.text(),
-            "; ".join(p for p in (n.spread(), _lost(n)) if p),
+            "; ".join(p for p in (n.spread(), _lost(n), _enforced(n)) if p),
             n.state,
         )
         for n in group.of("parse_rate")
@@ -38,10 +38,16 @@ def _lost(number: Number) -> str:
     return ", ".join(f"{count(n)} {plain_name(status)}" for status, n in by_status.items() if status != "ok" and n)
 
 
+def _enforced(number: Number) -> str:
+    return str(number.estimate.get("note") or "")
+
+
 def _all_usable(group: Group) -> str:
     rates = [n for n in group.of("parse_rate") if is_number(n.value)]
     full = sum(n.value == 1 for n in rates)
     whole = f"{in_words(full, capital=True)} of {in_words(len(rates))} gave a usable answer every time."
+    if bound := sum(bool(_enforced(n)) for n in rates):
+        whole += f" Of {in_words(bound)} the server enforces the form, so that says nothing of them."
     return whole if rates else ""
 
 

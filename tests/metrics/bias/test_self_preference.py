@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -442,3 +443,19 @@ def test_a_scale_that_states_no_step_has_the_smallest_that_its_scores_show(rate)
                      for scale in (Numeric(0, 10), Numeric(0, 10, 1)))  # fmt: skip
     assert (free.low, free.high) == (stepped.low, stepped.high)
     assert free.low > 1.4
+
+
+def test_a_siblings_text_is_held_against_strangers_only() -> None:
+    """Judge a gives its sibling's text t one point more than strangers do; what c, the sibling, gives does not count,
+    nor does what a gives itself."""
+    rows = {"a": (5, 4, 3, 3), "c": (1, 5, 1, 1), "b": (3, 3, 3, 3), "d": (3, 3, 3, 3)}
+    frame = pd.DataFrame(
+        [(judge, item, target, float(score)) for judge, scores in rows.items() for item in "ij"
+         for target, score in zip("stun", scores, strict=True)],
+        columns=["judge", "item", "target", "score"],
+    )  # fmt: skip
+    ratings = Ratings.of(frame, authors={"a": "s", "c": "t", "b": "u"}, families={"a": "one", "c": "one"})
+    found = sp.sibling_preference(ratings)
+    assert set(found) == {("a", "t"), ("c", "s")}
+    assert found.of(judge="a", target="t").value == 1.0
+    assert not sp.sibling_preference(replace(ratings, families={}, _memory={}))
