@@ -23,6 +23,7 @@ PROTOCOLS = {
     "rubric": "recuse.protocols.rubric", "grading": "recuse.protocols.grading.GRADING",
     "grading_injected": "recuse.protocols.grading.INJECTED", "pairwise": "recuse.protocols.pairwise.PAIRWISE",
     "pairwise_injected": "recuse.protocols.pairwise.INJECTED", "pairwise_length": "recuse.protocols.pairwise.LENGTH",
+    "verdict": "recuse.protocols.last_line.VERDICT",
 }  # fmt: skip
 """Name -> where it is. The name stands in panels, evals, cassettes and results."""
 

@@ -1,7 +1,8 @@
 """Protocols of one question whose verdict stands on the last line of a reply: "Rating: 4", "Winner: A", "Answer: yes".
 
 One protocol is one object: which template asks, what of an item it shows, which verdicts there are. `Choice` reads one
-of a few words; `recuse.protocols.grading.Grading` reads a number.
+of a few words of its own, `Verdict` one of the options of the task's criterion, as `VERDICT` asks of any task whose
+texts pass or fail; `recuse.protocols.grading.Grading` reads a number.
 
 The reader guesses nothing. Markdown around a line (bold, a heading, a list mark, a code fence) is taken for decoration.
 All else is named: no such line, two lines that disagree, a verdict that is not on the last line or that the token limit
@@ -10,6 +11,7 @@ may have cut.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,10 +19,10 @@ from functools import lru_cache
 from typing import Any
 
 from recuse.protocols import Earlier, Levels, Stage, Use, wording
-from recuse.protocols.reading import Unreadable, all_failed, answered, is_refusal, score
+from recuse.protocols.reading import Unreadable, all_failed, answered, is_refusal, option, score
 from recuse.protocols.wording import facts as usual_facts
 from recuse.ratings.scale import Nominal, Numeric, Ordinal, Scale
-from recuse.schema import Item, Judge, Judgement, Prompt, Reply
+from recuse.schema import Item, Judge, Judgement, Prompt, RecuseError, Reply
 from recuse.tasks import Task
 
 Shown = Callable[[Task, Item, Levels, Earlier], Mapping[str, Any]]
@@ -73,10 +75,6 @@ class LastLine:
         """What stands before the verdict; nothing where it stands alone."""
         return self.label
 
-    def given(self, reply: Reply, levels: Levels) -> str:
-        """The verdict as written. Raises `Unreadable`."""
-        return verdict(reply, self.label_of(levels))
-
     def items(self, task: Task, judge: Judge) -> Sequence[Item]:
         """All items of the task, whoever judges. `RecuseError` where the task does not have the one criterion that is
         asked for."""
@@ -107,7 +105,7 @@ class LastLine:
     ) -> list[Judgement]:
         """The verdict or why there is none, and the tokens that it took."""
         try:
-            judgement = self.judgement(task, item, factors, self.given(reply, factors))
+            judgement = self.judgement(task, item, factors, verdict(reply, self.label_of(factors)))
         except Unreadable as failure:
             return all_failed([self.criterion_of(task)], failure)
         counts = [spent(reply)]
@@ -155,6 +153,35 @@ class Choice(LastLine):
         return Judgement(self.criterion, response=response)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Verdict(LastLine):
+    """One of the options of the task's first criterion, as the task writes them."""
+
+    def criterion_of(self, task: Task) -> str:
+        """The task's first criterion; `RecuseError` where it has no options."""
+        if "options" not in task.data["criterion"][0]:
+            raise RecuseError(
+                f"{task.folder / 'task.toml'}: criterion {task.criteria[0]} has no options; give it "
+                'options = ["no", "yes"], or ask by a protocol that scores'
+            )
+        return task.criteria[0]
+
+    def headline(self, task: Task) -> tuple[str, ...]:
+        """That criterion; tokens stand beside it."""
+        return task.criteria[:1]
+
+    def alternatives(self, task: Task, item: Item, levels: Levels) -> str:
+        """Every option as a literal, the best first."""
+        return " | ".join(json.dumps(name, ensure_ascii=False) for name in reversed(self._options(task)))
+
+    def judgement(self, task: Task, item: Item, levels: Levels, given: str) -> Judgement:
+        """One of the options of the criterion."""
+        return option(given, self.criterion_of(task), self._options(task))
+
+    def _options(self, task: Task) -> tuple[str, ...]:
+        return tuple(task.data["criterion"][0]["options"])
+
+
 def yes_or_no(criterion: str, **differs: Any) -> Choice:
     """A question that is answered by "Answer: yes" or "Answer: no"."""
     return Choice(
@@ -173,6 +200,8 @@ def spent(reply: Reply) -> int | None:
     counts = (reply.usage.input_tokens, reply.usage.output_tokens)
     return None if None in counts else sum(count for count in counts if count is not None)
 
+
+VERDICT = Verdict(OFFERS="scores", WORDING="verdict", label="Answer", max_tokens=40, top_logprobs=10)
 
 # --------------------------------------------------------------------------- reading the last line
 

@@ -55,7 +55,7 @@ def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
         task, "rubric", task=task.data, author_label=author_label(task, item.target, factors["condition"]),
         **item.fields,
     )  # fmt: skip
-    schema, stepped = _schema(task, _number), _schema(task, _steps)
+    schema, stepped = _schema(task, as_number), _schema(task, as_steps)
     return Prompt(words, temperature=0.7, max_tokens=700, schema=schema, grammar_schema=stepped)
 
 
@@ -149,7 +149,7 @@ def _schema(task: Task, total_value: Callable[[Scale], dict[str, Any]]) -> dict[
     why = {"type": "string", "maxLength": 160}
     properties: dict[str, Any] = {
         name: {
-            "type": "object", "properties": {"score": _steps(scale), "why": why}, "required": ["score", "why"],
+            "type": "object", "properties": {"score": as_steps(scale), "why": why}, "required": ["score", "why"],
             "additionalProperties": False,
         }
         for name, scale in task.scales.items()
@@ -161,17 +161,18 @@ def _schema(task: Task, total_value: Callable[[Scale], dict[str, Any]]) -> dict[
     }  # fmt: skip
 
 
-def _number(scale: Scale) -> dict[str, Any]:
+def as_number(scale: Scale) -> dict[str, Any]:
+    """JSON schema of any number of a scale."""
     assert isinstance(scale, Numeric)  # the total's scale is made of two numbers
     return {"type": "number", "minimum": scale.minimum, "maximum": scale.maximum}
 
 
-def _steps(scale: Scale) -> dict[str, Any]:
-    """The values of a scale one by one; a range, where it names no step."""
+def as_steps(scale: Scale) -> dict[str, Any]:
+    """JSON schema of the values of a scale one by one; of a range, where it names no step."""
     if not isinstance(scale, Numeric):
         return {"enum": list(scale.options)}
     if scale.step is None:
-        return _number(scale)
+        return as_number(scale)
     low, step = scale.minimum, scale.step
     values = [round(low + i * step, 6) for i in range(round((scale.maximum - low) / step) + 1)]
     return {"enum": [int(v) if v == int(v) else v for v in values]}

@@ -17,7 +17,7 @@ from recuse.suite.panel_selection import Elicitation, Selection
 from recuse.tasks import load_task
 
 ROOT = Path(__file__).resolve().parents[2]
-PANELS = ("published", "local", "thesis", "writing")
+PANELS = ("published", "local", "thesis", "writing", "checks")
 
 
 @pytest.mark.parametrize("name", PANELS)

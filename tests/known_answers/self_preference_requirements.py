@@ -27,7 +27,7 @@ ROWS: tuple[Row, ...] = (
         "1.1, App. A",
         "observations first, then the number alone on the last line; list of faults; no outside information",
         ("test_ways_of_asking.py::test_grades", "test_ways_of_asking.py::test_verdicts"),
-        (PROMPTS + "test_observations_come_first_and_the_grade_stands_alone", PROMPTS + "test_a_bare_last_line"),
+        (PROMPTS + "test_observations_differ_in_what_comes_first_and_in_nothing_else",),
         "",
     ),
     (

@@ -100,3 +100,17 @@ def test_sets_of_one_line_of_trade_are_shown_together() -> None:
     asked = rubric_joint.items(task, ANN)
     assert [item.id for item in asked] == ["a", "b"]
     assert [one["target"] for one in asked[0].fields["sets"]] == names
+
+
+def test_all_sets_at_once_are_bound_to_the_steps_of_one_by_one(risk: Task) -> None:
+    (item,) = rubric_joint.items(risk, ANN)
+    joint, single = rubric_joint.prompt(risk, item, HIDDEN), rubric.prompt(risk, risk.items[0], HIDDEN)
+    assert joint.grammar_schema is not None
+    assert single.grammar_schema is not None
+    whole = joint.grammar_schema["properties"]
+    assert list(whole) == ["sets", "ranking", "synthesis"]
+    one = whole["sets"]["items"]["properties"]
+    assert list(one) == ["author", *risk.criteria, "total"]
+    alone = single.grammar_schema["properties"]
+    assert [one[name] for name in risk.criteria] == [alone[name]["properties"]["score"] for name in risk.criteria]
+    assert one["total"] == alone["total"]

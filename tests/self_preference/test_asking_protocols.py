@@ -11,7 +11,6 @@ import pytest
 
 from recuse.papers.self_preference.choice_protocols import rotated
 from recuse.papers.self_preference.grading_calibrated import labelled
-from recuse.papers.self_preference.grading_protocols import verdict_alone
 from recuse.papers.self_preference.writing_protocols import number
 from recuse.protocols import protocol
 from recuse.protocols.reading import Unreadable
@@ -65,30 +64,26 @@ def test_every_way_of_asking_adds_to_the_same_words() -> None:
         assert plain <= set(said.splitlines()), prompt
 
 
-def test_observations_come_first_and_the_grade_stands_alone() -> None:
-    asked = graded("observations")
-    assert "First write down your observations" in words(asked)
-    assert asked.grammar is not None
-    least, most = map(int, re.findall(r"\[\^\\n\]\{(\d+),(\d+)\}", asked.grammar)[0])
-    assert 0 < least < most  # a reply cannot begin with its grade
-    assert asked.grammar.endswith('"\\n" ("1" | "2" | "3" | "4" | "5")')
-    reply = Reply("It invents a place.\n**2**", "stop")
-    read = grading_prompts.read(HEADLINES, TEXT, {"prompt": "observations"}, reply, {})
-    assert (read[0].score, read[0].status) == (2.0, "ok")
-    plain = grading_prompts.read(HEADLINES, TEXT, {"prompt": "plain"}, Reply("It invents a place.\n2", "stop"), {})
-    assert plain[0].status == "unparsed"
+def test_observations_differ_in_what_comes_first_and_in_nothing_else() -> None:
+    for how, task, text, label in (
+        (grading_prompts, HEADLINES, TEXT, "Rating"), (correctness, PROBLEMS, ANSWER, "Answer"),
+    ):  # fmt: skip
+        plain, observed = (how.prompt(task, text, {"prompt": name}, {}) for name in ("plain", "observations"))
+        before, after = (words(prompt).splitlines() for prompt in (plain, observed))
+        changed = [pair for pair in zip(before, after, strict=True) if pair[0] != pair[1]]
+        assert len(changed) == 1
+        assert "First write" in changed[0][1]
+        verdicts = (plain.grammar or "").removeprefix("root ::= ")
+        assert verdicts.startswith(f'"{label}: " (')
+        assert observed.grammar == f'root ::= [^\\n]{{10,}} "\\n" {verdicts}'
 
 
-@pytest.mark.parametrize(
-    ("text", "finish", "status"),
-    [("Rating 4 of 5", "stop", "unparsed"), ("", "stop", "unparsed"), ("Good.\n4", "length", "unparsed"),
-     ("I cannot help with that", "stop", "refused")],
-)  # fmt: skip
-def test_a_bare_last_line(text: str, finish: Any, status: str) -> None:
-    with pytest.raises(Unreadable) as found:
-        verdict_alone(Reply(text, finish), "Rating")
-    assert found.value.status == status
-    assert verdict_alone(Reply("All right.\n4.", "stop"), "Rating") == "4."
+def test_observations_that_the_token_limit_cuts_have_no_verdict() -> None:
+    levels = {"prompt": "observations"}
+    cut = grading_prompts.read(HEADLINES, TEXT, levels, Reply("It invents a place and", "length"), {})
+    assert cut[0].status == "unparsed"
+    whole = grading_prompts.read(HEADLINES, TEXT, levels, Reply("It invents a place.\n**Rating: 2**", "stop"), {})
+    assert (whole[0].score, whole[0].status) == (2.0, "ok")
 
 
 def test_a_hundred_steps() -> None:

@@ -3,7 +3,8 @@ the printed prompt of the merchant-risk paper (Appendix A, messages 1 to 6) does
 
 Sets of one item are shown together; where every target has items of its own, all sets are. Each set gets the rows that
 `rubric` would give it, and a row "place" with its place in the ranking, 1 for the best. A judge that sees all sets can
-spread its scores over them: whether it does is what the two protocols together show.
+spread its scores over them: whether it does is what the two protocols together show. A server that enforces a schema
+binds both to the same steps of the scale.
 """
 
 from __future__ import annotations
@@ -50,7 +51,9 @@ def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
     labels = _labels(task, item, factors)
     shown = [{**one, "author_label": label} for one, label in zip(item.fields["sets"], labels, strict=True)]
     words = wording.messages(task, "rubric_joint", task=task.data, sets=shown)
-    return Prompt(words, temperature=0.7, max_tokens=1200, schema=_schema(task, item, factors))
+    scale = Numeric(*task.scale, task.data["scale"].get("step"))
+    schema, stepped = (_schema(task, item, factors, of(scale)) for of in (rubric.as_number, rubric.as_steps))
+    return Prompt(words, temperature=0.7, max_tokens=1200, schema=schema, grammar_schema=stepped)
 
 
 def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
@@ -111,9 +114,8 @@ def _criteria(task: Task) -> tuple[str, ...]:
     return task.criteria if whole is None else (*task.criteria, whole)
 
 
-def _schema(task: Task, item: Item, factors: Mapping[str, str]) -> dict[str, Any]:
+def _schema(task: Task, item: Item, factors: Mapping[str, str], number: Mapping[str, Any]) -> dict[str, Any]:
     labels = _labels(task, item, factors)
-    number = {"type": "number", "minimum": task.scale[0], "maximum": task.scale[1]}
     names = _criteria(task)
     one = {
         "type": "object",

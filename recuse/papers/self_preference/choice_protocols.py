@@ -27,7 +27,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from recuse.protocols import Earlier, Levels, Stage, Use
-from recuse.protocols.last_line import Choice, places, spent, yes_or_no
+from recuse.protocols.last_line import Choice, places, spent, verdict, yes_or_no
 from recuse.protocols.pairwise import CRITERION, ORDERS, PAIRWISE, names, pair_shown, place_of_name
 from recuse.protocols.wording import facts
 from recuse.ratings.scale import Nominal, Scale
@@ -149,7 +149,7 @@ _TURNS = {False: "pairwise_discussion.review", True: "pairwise_discussion.answer
 
 
 def _turn_read(task: Task, item: Item, levels: Levels, reply: Reply, earlier: Earlier) -> Any:
-    chosen = DISCUSSION.judgement(task, item, levels, DISCUSSION.given(reply, levels))
+    chosen = DISCUSSION.judgement(task, item, levels, verdict(reply, DISCUSSION.label_of(levels)))
     return {"text": reply.text.strip(), "place": chosen.response, "tokens": spent(reply)}
 
 

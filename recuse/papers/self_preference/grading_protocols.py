@@ -29,14 +29,13 @@ from typing import Any
 from recuse.papers.self_preference import writing_protocols as writing
 from recuse.protocols import Earlier, Levels, Stage, Use, last_line, reading, wording
 from recuse.protocols.grading import DIRECTION, GRADING, Grading
-from recuse.protocols.last_line import LastLine, item_fields, spent
+from recuse.protocols.last_line import Verdict, item_fields, spent
 from recuse.protocols.wording import facts
 from recuse.ratings.scale import Numeric, Scale
 from recuse.schema import Item, Judgement, Message, Prompt, Reply
 from recuse.tasks import Task
 
 OBSERVED = "observations"
-LONGEST = 160  # characters of observations that the grammar allows
 FAMILY = "grading_family"
 
 
@@ -129,45 +128,14 @@ CHANNELS = Channelled(
 # --------------------------------------------------------------------------- in several ways
 
 
-class Observed(LastLine):
-    """Where `prompt` is "observations", the verdict may stand alone on the last line."""
-
-    def label_of(self, levels: Levels) -> str:
-        """None after observations."""
-        return "" if levels["prompt"] == OBSERVED else self.label
-
-    def given(self, reply: Reply, levels: Levels) -> str:
-        """What stands on the last line, behind the label or, after observations, alone."""
-        return verdict_alone(reply, self.label) if levels["prompt"] == OBSERVED else super().given(reply, levels)
-
-
-def verdict_alone(reply: Reply, label: str) -> str:
-    """The one word on the last line, or what stands there behind "<label>:". Raises `Unreadable`."""
-    text = reading.answered(reply)
-    if last_line.labelled(text, label):
-        return last_line.verdict(reply, label)
-    lines = last_line.lines(text)
-    if not lines:
-        raise reading.Unreadable("unparsed", "the reply is empty")
-    if reply.finish == "length":
-        raise reading.Unreadable("unparsed", "the token limit cut the reply")
-    if len(lines[-1].split()) != 1:
-        why = f'"{last_line.short(lines[-1])}" is no verdict alone on the last line'
-        raise reading.Unreadable("refused" if reading.is_refusal(text) else "unparsed", why)
-    return lines[-1]
-
-
 def _observations(levels: Levels) -> str:
-    return f'[^\\n]{{10,{LONGEST}}} "\\n" ' if levels["prompt"] == OBSERVED else ""
+    # No cap: a sentence that a grammar ends in its middle is no reason. What the token limit cuts has no verdict.
+    return '[^\\n]{10,} "\\n" ' if levels["prompt"] == OBSERVED else ""
 
 
 def _own_first(levels: Levels) -> Sequence[Use]:
     """Its own solution, where it is asked for one first."""
     return [Use("solution")] if levels["prompt"] == "solved" else []
-
-
-class PromptedGrading(Observed, Grading):
-    """A grade, asked for in several ways."""
 
 
 def _writing(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Prompt:
@@ -183,7 +151,7 @@ def _written(task: Task, item: Item, levels: Levels, reply: Reply, earlier: Earl
     return {"text": text.strip(), "tokens": spent(reply)}
 
 
-PROMPTS = PromptedGrading(
+PROMPTS = Grading(
     OFFERS="prompted_scores", WORDING=FAMILY, shown=question, lead=_observations, tokens="of the chain",
     FACTORS={"prompt": ("plain", OBSERVED, "examples", "reference", "guidelines", "solved")},
     STAGES=(
@@ -195,27 +163,6 @@ PROMPTS = PromptedGrading(
 )  # fmt: skip
 
 # --------------------------------------------------------------------------- right or wrong
-
-
-@dataclass(frozen=True, kw_only=True)
-class Correctness(Observed):
-    """Yes or no on the first criterion of the task, whose options they are."""
-
-    def criterion_of(self, task: Task) -> str:
-        """The task's first criterion."""
-        return task.criteria[0]
-
-    def headline(self, task: Task) -> tuple[str, ...]:
-        """That criterion; tokens stand beside it."""
-        return task.criteria[:1]
-
-    def alternatives(self, task: Task, item: Item, levels: Levels) -> str:
-        """Yes and no."""
-        return '"yes" | "no"'
-
-    def judgement(self, task: Task, item: Item, levels: Levels, given: str) -> Judgement:
-        """One of the options of the criterion."""
-        return reading.option(given, self.criterion_of(task), tuple(task.data["criterion"][0]["options"]))
 
 
 def _solving(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Prompt:
@@ -232,7 +179,7 @@ def _checked(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Mappin
     return {**item_fields(task, item, levels, earlier), "own": earlier.get("solution", {}).get("answer")}
 
 
-CORRECTNESS = Correctness(
+CORRECTNESS = Verdict(
     OFFERS="prompted_verdicts", WORDING="correctness", label="Answer", shown=_checked, lead=_observations,
     FACTORS={"prompt": ("plain", OBSERVED, "examples", "reference", "solved")}, tokens="of the chain",
     STAGES=(

@@ -1,0 +1,86 @@
+"""Pass or fail on the last line: one of the options of the task's criterion; and a task of which the truth is known."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from fixtures.makers.build_checks import LANGUAGES
+from recuse.panels import load_panel
+from recuse.protocols import protocol
+from recuse.protocols.last_line import VERDICT
+from recuse.references import people_of
+from recuse.schema import Item, RecuseError, Reply
+from recuse.tasks import Task, load_task
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+CHECKS = load_task(FIXTURES / "tasks" / "checks")
+ITEM = CHECKS.items[0]
+
+
+def test_the_options_of_the_task_are_asked_for() -> None:
+    prompt = protocol("verdict").prompt(CHECKS, ITEM, {})
+    assert prompt.grammar == 'root ::= "Answer: " ("yes" | "no")'
+    assert prompt.messages[-1].content.endswith("Answer: yes\nAnswer: no")
+
+
+@pytest.mark.parametrize(
+    ("said", "response", "status"),
+    [("Answer: yes", "yes", "ok"), ("It does.\n**Answer: no**", "no", "ok"), ("Answer: maybe", None, "unparsed"),
+     ("yes", None, "unparsed")],
+)  # fmt: skip
+def test_only_an_option_behind_the_label_is_a_verdict(said: str, response: str | None, status: str) -> None:
+    (row,) = VERDICT.read(CHECKS, ITEM, {}, Reply(said, "stop"))
+    assert (row.criterion, row.response, row.status) == ("kept", response, status)
+
+
+def test_a_criterion_without_options_is_refused() -> None:
+    task = Task("t", Path("t"), {"criterion": [{"id": "overall"}], "scale": {"minimum": 1, "maximum": 5}})
+    with pytest.raises(RecuseError, match="criterion overall has no options"):
+        VERDICT.criterion_of(task)
+
+
+def right_answers() -> dict[str, str]:
+    people = people_of(CHECKS, "verdict")
+    assert people is not None
+    return dict(zip(people["item"], people["response"], strict=True))
+
+
+def test_every_reply_has_a_right_answer_and_each_side_half() -> None:
+    right = right_answers()
+    assert set(right) == {item.id for item in CHECKS.items}
+    assert len(right) >= 200
+    for kind in ("figure", "language", "form"):
+        sides = [answer for name, answer in right.items() if name.startswith(kind)]
+        assert sides.count("yes") == sides.count("no") == 40
+    assert load_panel(FIXTURES / "panels" / "checks.toml").uses == ("decide",)
+    assert CHECKS.truth == "construction"
+
+
+def test_what_is_right_follows_from_the_reply_alone() -> None:
+    """Worked out again from question and reply, by other means than the maker's."""
+    right = right_answers()
+    for item in CHECKS.items:
+        assert right[item.id] == ("yes" if _keeps(item) else "no"), item.id
+
+
+def _keeps(item: Item) -> bool:
+    question, reply = item.fields["question"], item.fields["reply"]
+    if item.id.startswith("figure"):
+        (figure,) = (word for word in question.rstrip("?").split() if word.isdigit())
+        return figure in reply.rstrip(".").replace(".", "").split()
+    if item.id.startswith("language"):
+        wanted = next(name for name in LANGUAGES if name in question)
+        return any(reply.startswith(sentence) for sentence in LANGUAGES[wanted])
+    if "dashes" in question:
+        return all(line.startswith("- ") for line in reply.split("\n"))
+    if "end with a question" in question:
+        return bool(reply.endswith("?"))
+    return bool(reply.endswith(question.removeprefix("Is the reply signed by ").rstrip("?")))
+
+
+def test_no_two_replies_ask_the_same() -> None:
+    asked = [json.dumps([item.fields["question"], item.fields["reply"]]) for item in CHECKS.items]
+    assert len(set(asked)) == len(asked)
