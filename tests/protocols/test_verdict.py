@@ -5,12 +5,18 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from fixtures.makers.build_checks import LANGUAGES
+from recuse.cassettes import request_key
+from recuse.elicitation.panel_ratings import enforced_judges
+from recuse.elicitation.plan import make_plan
+from recuse.metrics.coverage import ENFORCED, parse_rate
 from recuse.panels import load_panel
 from recuse.protocols import protocol
 from recuse.protocols.last_line import VERDICT
+from recuse.ratings import Ratings
 from recuse.references import people_of
 from recuse.schema import Item, RecuseError, Reply
 from recuse.tasks import Task, load_task
@@ -40,6 +46,17 @@ def test_a_criterion_without_options_is_refused() -> None:
     task = Task("t", Path("t"), {"criterion": [{"id": "overall"}], "scale": {"minimum": 1, "maximum": 5}})
     with pytest.raises(RecuseError, match="criterion overall has no options"):
         VERDICT.criterion_of(task)
+
+
+@pytest.mark.parametrize(("panel", "name", "enforced"), [("checks", "verdict", 4), ("thesis", "grading", 0)])
+def test_a_judge_whose_server_enforces_the_form_is_known(panel: str, name: str, enforced: int) -> None:
+    judges = load_panel(FIXTURES / "panels" / f"{panel}.toml").judges
+    task = CHECKS if panel == "checks" else load_task(FIXTURES / "tasks" / "headlines").with_items("items-thesis.jsonl")
+    plan = make_plan(panel, task, name, judges, identify=request_key, first=1)
+    assert len(enforced_judges(plan)) == enforced
+    frame = pd.DataFrame({"judge": list(judges), "item": "i", "score": 1.0})
+    notes = [rate.note for rate in parse_rate(Ratings.of(frame, enforced=enforced_judges(plan))).values()]
+    assert sum(ENFORCED in note for note in notes) == enforced
 
 
 def right_answers() -> dict[str, str]:
