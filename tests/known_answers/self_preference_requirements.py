@@ -25,7 +25,7 @@ ROWS: tuple[Row, ...] = (
     ),
     (
         "1.1, App. A",
-        "observations first, then the number on the last line, labelled as in every way; faults; no outside information",
+        "observations first, then the number on the last line, labelled as everywhere; faults; no outside information",
         ("test_ways_of_asking.py::test_grades", "test_ways_of_asking.py::test_verdicts"),
         (PROMPTS + "test_observations_differ_in_what_comes_first_and_in_nothing_else",),
         "",
