@@ -91,11 +91,7 @@ def _keeps(item: Item) -> bool:
     if item.id.startswith("language"):
         wanted = next(name for name in LANGUAGES if name in question)
         return any(reply.startswith(sentence) for sentence in LANGUAGES[wanted])
-    if "dashes" in question:
-        return all(line.startswith("- ") for line in reply.split("\n"))
-    if "end with a question" in question:
-        return bool(reply.endswith("?"))
-    return bool(reply.endswith(question.removeprefix("Is the reply signed by ").rstrip("?")))
+    return bool(reply.startswith("{" if "JSON" in question else "|"))
 
 
 def test_no_two_replies_ask_the_same() -> None:
