@@ -23,7 +23,7 @@ __all__ = ["EXPLANATIONS", "REMARKS", "explanations_of", "headline_of", "panel_r
 
 
 def panel_ratings(
-    plan: Plan, table: pd.DataFrame, *, authors: Mapping[str, str], families: Mapping[str, str],
+    plan: Plan, table: pd.DataFrame, *, authors: Mapping[str, str], families: Mapping[str, str] | None = None,
     beside: Callable[[str], Ratings | None] = lambda kind: None,
 ) -> Ratings:  # fmt: skip
     """The ratings of one panel, task and protocol.
@@ -44,7 +44,7 @@ def panel_ratings(
         scales=scales,
         factors=factors,
         authors=authors,
-        families=families,
+        families=families or {},
         enforced=enforced_judges(plan),
         headline=headline,
         parts=parts,

@@ -69,6 +69,8 @@ def test_a_grammar_leaves_no_local_verdict_unread(replay: Replay) -> None:
         if name == "headline_generation":  # a grammar does not make a model stop
             assert set(failed["criterion"]) == {"lead"}
             assert failed.groupby("rater").size().to_dict() == {"gemma-3-270m": 4, "smollm2-135m": 10}
+        elif name == "grading_prompts":  # nor does it end an observation
+            assert set(failed["prompt"]) == {"observations"}
         else:
             assert failed.empty, name
 
