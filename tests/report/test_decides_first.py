@@ -125,6 +125,17 @@ def test_questions_on_whose_account_the_run_stays_green_are_folded() -> None:
     assert unfolded(samples.failing()) == {"q-consensus_deviation", "q-score_stability", "q-human_alignment"}
 
 
+def test_what_another_use_would_refuse_is_no_reason_why_this_run_is_red() -> None:
+    """A gate that no use of the panel names fails, and the run stays green (`allowed`)."""
+    results = samples.published()
+    verdict = next(v for v in results["verdicts"] if v["outcome"] == "pass")
+    verdict.update(outcome="fail", allowed=False)
+    assert "attention" in ids(tree_of(results))
+    verdict["allowed"] = True
+    assert "attention" not in ids(tree_of(results))
+    assert "turns this run red" not in summary(normalised(results))
+
+
 def test_counts_agree_between_the_head_and_the_questions() -> None:
     results = samples.both()
     tree = tree_of(results)

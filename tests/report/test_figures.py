@@ -100,7 +100,7 @@ def test_forest_plot_places() -> None:
     assert plot.band == (0.0, 100.0)
     a, b = plot.rows
     assert [(m.series, m.x, m.low, m.high) for m in a.marks] == [(0, 50.0, 37.5, 62.5), (1, 75.0, 62.5, 87.5)]
-    assert (b.marks[0].x, b.marks[0].value, b.marks[0].aside) == (None, "–", "undefined: no peer")
+    assert (b.marks[0].x, b.marks[0].value, b.marks[0].aside) == (None, "–", "undefined")
 
 
 def test_forest_plot_with_limits_of_their_own_and_one_sided() -> None:

@@ -164,7 +164,7 @@ def _mark(n: Number, levels: list[str], by: str, scale: Scale, decimals: int, sp
         value=in_unit(n.value, unit, decimals, signed=spec.signed) if is_number(n.value) else MISSING,
         interval=n.spread(signed=spec.signed),
         outcome=n.state,
-        aside=spec.aside(n) or n.why_undefined,
+        aside=spec.aside(n) or ("" if is_number(n.value) else "undefined"),  # why stands below: a lane is one line
     )
 
 
@@ -197,6 +197,8 @@ def footnotes(group: Group, above: Collection[str] = ()) -> list[str]:
         numbers = [n for n in group.numbers if n.metric == metric]
         by_method.setdefault(_how(numbers), []).append(_what(metric, numbers))
     lines = [f"{_capital('; '.join(what))}{f': {how}' if how else ''}." for how, what in by_method.items()]
+    undefined = _distinct(n.why_undefined.removeprefix("undefined: ") for n in group.numbers)
+    lines += [f"Where there is no number: {'; '.join(undefined)}."] if undefined else []
     new = [line for line in lines if line not in above]
     return [*new, "The rest as above."] if len(new) < len(lines) else new
 

@@ -11,7 +11,7 @@ from recuse.report.results_model import ResultsModel
 from recuse.report.upgrade_table import deciding_numbers, is_of_upgrade
 from recuse.schema.number_text import count
 from recuse.schema.results import ExcerptRow
-from recuse.schema.vocabulary import ACCEPTED, PASS, SHOWN, UNDECIDED, worst
+from recuse.schema.vocabulary import ACCEPTED, PASS, SHOWN, worst
 from recuse.security.sanitize import shortened, visible
 
 MOST_EXCERPTS = 8
@@ -167,8 +167,7 @@ def run_faults(view: ResultsModel) -> list[str]:
 
 def tolerated(number: Number) -> bool:
     """Whether the run may stay green on this verdict's account."""
-    allowed = bool(number.verdict and number.verdict.get("allowed"))
-    return number.outcome in (PASS, ACCEPTED) or (number.outcome == UNDECIDED and allowed)
+    return number.outcome in (PASS, ACCEPTED) or bool(number.verdict and number.verdict.get("allowed"))
 
 
 def whom(view: ResultsModel, n: Number) -> str:
