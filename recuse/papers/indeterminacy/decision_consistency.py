@@ -154,14 +154,16 @@ def prevalence_shift(ratings: Ratings, taus: Sequence[float] = TAUS, betas: Sequ
 
 def people_vectors(rated: RatedOptions, betas: Sequence[float]) -> Floats:
     """People's endorsement by beta, (B, U, K): their response sets, whatever beta, or Omega_positive = O_positive +
-    beta (1 - O_positive), with the other options as chosen. `RecuseError` for a beta outside [0, 1]."""
+    beta (1 - O_positive - O_beyond), with the other options as chosen (Table 2). `RecuseError` for a beta outside
+    [0, 1]."""
     if any(not 0 <= beta <= 1 for beta in betas) or not len(betas):
         raise RecuseError(f"beta is a probability, between 0 and 1; got {', '.join(map(str, betas)) or 'none'}")
     if rated.has_people_sets:
         return np.repeat(rated.people_endorsed[None], len(betas), axis=0)
     vectors = np.repeat(rated.people_choices[None], len(betas), axis=0)
     chosen = vectors[..., rated.positive]
-    vectors[..., rated.positive] = chosen + np.asarray(betas)[:, None] * (1 - chosen)
+    otherwise = 1 - chosen - vectors[..., rated.beyond].sum(axis=-1)
+    vectors[..., rated.positive] = chosen + np.asarray(betas)[:, None] * otherwise
     return vectors
 
 

@@ -29,8 +29,8 @@ __all__ = ["OptionCounts", "RatedOptions", "each_rated", "option_counts", "rated
 
 @dataclass(frozen=True, eq=False)
 class RatedOptions:
-    """K `options`, of which `positive` is the property that texts are judged for: the better of ordered options, the
-    first of others. Over J judges and U texts, shares are NaN where nothing valid was said:
+    """K `options`, of which `positive` is the property that texts are judged for: the one stated to be, else the best
+    of ordered options, the first of others. Over J judges and U texts, shares are NaN where nothing valid was said:
 
     - `judge_choices` (J, U, K), `judge_endorsed` (J, U, K): chosen, and endorsed in response sets;
     - `people_choices` (U, K), `people_endorsed` (U, K): the same of all people's answers to a text together;
@@ -52,6 +52,13 @@ class RatedOptions:
     sets: tuple[tuple[str, ...], ...]
     joint: dict[str, Floats]
     clusters_called: str
+    ordered: bool = False
+
+    @property
+    def beyond(self) -> list[int]:
+        """Options above the positive one, where they are ordered: who chose one of these is past the property, so what
+        it would have accepted besides stays out of it (Table 2: Very Toxic beside Toxic)."""
+        return list(range(self.positive + 1, len(self.options))) if self.ordered else []
 
     @cached_property
     def people_choices(self) -> Floats:
@@ -107,13 +114,16 @@ def _rated(part: Ratings, ratings: Ratings) -> RatedOptions:
     judges = tuple(name for name in part.judges)
     chosen = _placed(choices, texts, judges, part)
     endorsed = _placed(sets, texts, judges, part)
-    ordered = isinstance(part.scale, Ordinal)
+    ordered, stated = isinstance(part.scale, Ordinal), part.positive.get(part.criterion, "")
+    positive = len(either.options) - 1 if ordered else 0
+    if stated in either.options:
+        positive = either.options.index(stated)
     clusters = np.unique(either.clusters, return_inverse=True)[1].astype(np.intp)
     return RatedOptions(
-        either.options, len(either.options) - 1 if ordered else 0, judges,
+        either.options, positive, judges,
         _shares(chosen.judged, chosen.judge_answers), _shares(endorsed.judged, endorsed.judge_answers),
         chosen.rated, endorsed.rated, endorsed.answers, clusters,
-        chosen.lost + endorsed.lost, sets.answers if sets else (), _joint(choices, sets), part.clusters,
+        chosen.lost + endorsed.lost, sets.answers if sets else (), _joint(choices, sets), part.clusters, ordered,
     )  # fmt: skip
 
 

@@ -19,6 +19,8 @@ from recuse.papers.indeterminacy.decision_consistency import (
     prevalence_shift,
 )
 from recuse.papers.indeterminacy.rated_options import rated_options
+from recuse.papers.indeterminacy.rating_task import RatingTask, endorsements, recovered
+from recuse.papers.indeterminacy.transitions import reverse_choice_matrix
 from recuse.ratings import Nominal, Ordinal, Ratings, ResponseSets
 from recuse.schema import RecuseError
 
@@ -105,6 +107,37 @@ def test_beta_moves_people_and_nobody_else():
     assert found.of(threshold="0.4").detail["prevalence"] == [0.5, 1.0]
     assert found.of(threshold="0.4").value == 0.5
     assert found.of(threshold="0.5").value == 0.0
+
+
+@pytest.mark.parametrize(("scale", "moved"), [
+    (Ordinal(("no or unsure", "toxic", "very toxic")), 0.6),
+    (Ordinal(("very toxic", "toxic", "no or unsure")), 0.2),
+    (Nominal(("no or unsure", "toxic", "very toxic")), 0.8),
+])  # fmt: skip
+def test_of_three_options_beta_moves_those_below_the_property_as_in_table_2(scale, moved):
+    """Of .2 very toxic, .2 toxic, .6 no or unsure: where toxic lies below very toxic, a share beta of the .6 would
+    accept it too. In the other order it is those who chose very toxic, without any order both."""
+    answers = ["very toxic"] + ["toxic"] + ["no or unsure"] * 3
+    rows = [(f"p{k}", "person", item, answer) for k, answer in enumerate(answers) for item in "ij"]
+    rows += [("judge", "judge", item, "toxic") for item in "ij"]
+    frame = pd.DataFrame(rows, columns=["rater", "kind", "item", "response"])
+    rated = rated_options(Ratings.of(frame, scales=scale, positive={"rating": "toxic"}))
+    assert people_vectors(rated, (0.5,))[0, 0, rated.positive] == pytest.approx(0.2 + 0.5 * moved)
+
+
+def test_over_beta_people_are_table_2_of_the_paper():
+    """The measure and the reverse matrix as printed endorse toxic alike."""
+    task = RatingTask.of(["very toxic", "toxic", "no or unsure"])
+    back = reverse_choice_matrix(task, 0.5, positive=1)
+    assert endorsements(task, recovered(back, np.array([0.2, 0.2, 0.6])))[1] == pytest.approx(0.2 + 0.5 * 0.6)
+
+
+def test_the_property_is_the_option_that_is_stated_to_be():
+    """Else the first of options without an order: "toxic" here, whatever was meant."""
+    ratings = said(*FOUR)
+    fine = replace(ratings, positive={"rating": "fine"}, _memory={})
+    found = [decision_consistency(one).of(judge="judge").detail["option"] for one in (ratings, fine)]
+    assert found == ["toxic", "fine"]
 
 
 def test_prevalence_rises_with_beta_and_falls_with_tau(planted):
