@@ -15,7 +15,7 @@ from math import floor, log10
 from recuse.gates.records import Figure, VerdictRecord
 from recuse.schema.details import MatrixDetail, Slice, SliceDetail, detail_as
 from recuse.schema.number_text import brief, fixed, listed
-from recuse.schema.vocabulary import NOT_MEASURED, UNDECIDED
+from recuse.schema.vocabulary import NOT_MEASURED, RIGHT_ANSWERS, UNDECIDED
 
 __all__ = ["EXPLAINING", "Clause", "causes_of_doubt", "causes_of_failure", "rounded", "unfinished_cause"]
 
@@ -25,6 +25,8 @@ AGREEMENT = ("human_ceiling", "sensitivity", "specificity", "system_order", "rig
 FAVOURS = ("slice_favour", "own_favour")
 EFFECTS = (*FAVOURS, "worst_slice")
 """Gates that a judge fails for a reason of its own, or because it agrees with nobody."""
+PEOPLE = "your people"
+"""Whom a judge is held against, where a figure does not say that it is somebody else."""
 COEFFICIENTS = ("cohen_kappa", "concordance", "krippendorff_alpha")
 """Agreement beyond chance; the first that was measured is read."""
 AGAINST_PEOPLE = frozenset(
@@ -72,7 +74,7 @@ def _repair(failed: Sequence[VerdictRecord], unrelated: bool) -> str:
         return f"move every threshold on its scores by {by}, or take {by} out of them, and check again"
     if any(v.gate in UNANSWERED for v in failed):
         return "read the replies that could not be used, and mend the prompt or the reader"
-    return "keep the judge in use, and read where this one disagrees with your people"
+    return f"keep the judge in use, and read where this one disagrees with {_whom(failed[0].figure)}"
 
 
 def causes_of_doubt(
@@ -156,11 +158,12 @@ def _is_effect(verdict: VerdictRecord) -> bool:
 
 def _constant(figures: Iterable[Figure]) -> dict[Levels, str]:
     """Where it gives one answer to everything, and a clause that says so."""
-    return {
-        _levels(f.subject): f"{_where(f)}it always says {f.detail.get('answer', 'the same')}, so it tells nothing apart"
-        for f in figures
-        if f.metric == "commonest_answer" and f.value == 1.0
-    }
+    constant: dict[Levels, str] = {}
+    for f in figures:
+        if f.metric == "commonest_answer" and f.value == 1.0:
+            phrase = f"it always says {f.detail.get('answer', 'the same')}"
+            constant[_levels(f.subject)] = Clause(f"{_where(f)}{phrase}, so it tells nothing apart", phrase)
+    return constant
 
 
 def _relation(failed: Iterable[VerdictRecord], figures: Sequence[Figure]) -> dict[Levels, str]:
@@ -173,9 +176,11 @@ def _relation(failed: Iterable[VerdictRecord], figures: Sequence[Figure]) -> dic
         there = (f for name in COEFFICIENTS for f in figures if f.metric == name and _levels(f.subject) == at)
         coefficient = next((f for f in there if not math.isnan(f.high)), None)
         if coefficient is not None and coefficient.high < 0:
-            related[at] = _where(verdict.figure) + "it says the opposite of what your people say"
+            phrase = f"it says the opposite of what {_whom(verdict.figure)} say"
+            related[at] = Clause(_where(verdict.figure) + phrase, phrase)
         elif coefficient is not None and coefficient.low <= 0:
-            related[at] = _where(verdict.figure) + "it agrees with your people no more than chance would"
+            phrase = f"it agrees with {_whom(verdict.figure)} no more than chance would"
+            related[at] = Clause(_where(verdict.figure) + phrase, "it agrees no more than chance would")
     return related
 
 
@@ -227,7 +232,7 @@ def _does(verdict: VerdictRecord) -> str:
     """What a judge does whose value lies on this side of the limit, with the value."""
     f, shown = verdict.figure, verdict.limit.of_unit(verdict.figure.unit)
     if verdict.gate == "human_offset":
-        return f"it scores {brief(abs(f.value))} {'above' if f.value > 0 else 'below'} your people"
+        return f"it scores {brief(abs(f.value))} {'above' if f.value > 0 else 'below'} {_whom(f)}"
     if verdict.gate == "human_ceiling":
         return "it agrees with your people less than they agree with each other"
     if slice_ := detail_as(SliceDetail, f.detail).get("slice"):
@@ -259,7 +264,7 @@ def _open(verdict: VerdictRecord, open_: Sequence[VerdictRecord]) -> str:
     if math.isnan(verdict.figure.low):
         return f"{what} has no interval, so nobody knows how sure it is"
     more = f"; about {rounded(verdict.more)} {verdict.units} more would decide" if verdict.more else ""
-    return Clause(f"{what} lies too close to its limit to tell{more}", f"{what} lies too close to its limit to tell")
+    return Clause(f"{what} lies too close to its limit to tell{more}", f"{what} is too close to its limit")
 
 
 def _differs_from_peers(verdict: VerdictRecord) -> str:
@@ -275,6 +280,11 @@ def _labels_fault(verdict: VerdictRecord) -> str:
         f"{_where(verdict.figure)}your people hardly agree with each other, so no judge can be told from chance: the "
         "labels are the problem"
     )
+
+
+def _whom(figure: Figure) -> str:
+    """Right answers where they are known; whoever else rated is the reader's own people."""
+    return RIGHT_ANSWERS if figure.detail.get("held_against") == RIGHT_ANSWERS else PEOPLE
 
 
 def _where(figure: Figure) -> str:

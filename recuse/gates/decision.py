@@ -40,7 +40,7 @@ from recuse.gates.records import Asked, Change, Evidence, Figure, PanelPlan, Pla
 from recuse.gates.uses import EVERY_GATE
 from recuse.schema.notebook_tables import table
 from recuse.schema.results import DecisionRow, JudgeDecisionRow
-from recuse.schema.vocabulary import CLEARED, NOT_CLEARED, UNDECIDED, JudgeWord, printed
+from recuse.schema.vocabulary import CLEARED, NOT_CLEARED, RIGHT_ANSWERS, UNDECIDED, JudgeWord, printed
 from recuse.security.sanitize import visible
 
 if TYPE_CHECKING:
@@ -92,6 +92,7 @@ class JudgeDecision:
         }  # fmt: skip
 
 
+STUDIES = "none is used for anything: studies are measured, and nobody is cleared or refused"
 VERBS = frozenset(["grade", "decide", "choose", "rank", "estimate"])
 """Uses whose name is a verb: a judge is cleared to grade, and for anything else."""
 
@@ -116,7 +117,8 @@ class Decision:
     @property
     def lines(self) -> tuple[str, str]:
         """The two lines that every output begins with: this change, and these judges."""
-        return f"This change: {self.word}: {self.cause}.", f"These judges: {_who_is_cleared(self.judges)}."
+        compared = any(change.kind == "upgrade" for change in self.changes)
+        return f"This change: {self.word}: {self.cause}.", f"These judges: {_who_is_cleared(self.judges, compared)}."
 
     @property
     def sentences(self) -> list[str]:
@@ -285,7 +287,7 @@ def _as_good(verdicts: Sequence[VerdictRecord]) -> str:
     gates = {v.gate for v in verdicts}
     if "human_ceiling" in gates:
         return "it agrees with your people about as well as they agree with each other"
-    if any(v.figure.detail.get("held_against") == "the right answers" for v in verdicts):
+    if any(v.figure.detail.get("held_against") == RIGHT_ANSWERS for v in verdicts):
         return "it decides as the right answers say"
     if gates & {"sensitivity", "expert_kappa"}:
         return "it decides as your one expert does; nobody knows how far experts agree"
@@ -367,9 +369,9 @@ def _is_red(word: ChangeWord, judges: Sequence[JudgeDecision], changes: Sequence
     return word == "do not merge" or (word != "no decision" and (open_ or bool(_doubtful(judges))))
 
 
-def _who_is_cleared(judges: Sequence[JudgeDecision]) -> str:
+def _who_is_cleared(judges: Sequence[JudgeDecision], compared: bool) -> str:
     """ "2 of 5 cleared to grade (a, b); 3 not cleared: c scores 0.8 above your people"; the use with most cleared
-    first, and what is accepted without its cause."""
+    first."""
     parts: list[tuple[int, str]] = []
     for use in dict.fromkeys(one.use for one in judges if one.stated):
         mine = [one for one in judges if one.stated and one.use == use]
@@ -380,8 +382,9 @@ def _who_is_cleared(judges: Sequence[JudgeDecision]) -> str:
         for word in (NOT_CLEARED, UNDECIDED):
             if those := [one for one in mine if one.word == word]:
                 until_now = ", acceptance expired" if any(one.expired for one in those) else ", accepted"
-                why = until_now if all(one.accepted for one in those) else f": {_briefly(_worst(those))}"
-                line += f"; {len(those)} {printed(word)}{why}"
+                known = until_now if all(one.accepted for one in those) else ""
+                line += f"; {len(those)} {printed(word)}{known}: {_briefly(_worst(those))}"
         parts.append((-len(cleared), line))
     lines = [line for _, line in sorted(parts, key=lambda part: part[0])]
-    return ". ".join(lines) or "none is used for anything: studies are measured, and nobody is cleared or refused"
+    nobody = "compared with each other, checked for no use" if compared else STUDIES
+    return ". ".join(lines) or nobody

@@ -33,6 +33,7 @@ from recuse.ratings.label_groups import groups_on, label_weights
 from recuse.ratings.persons import People, people_on
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats, Mask, distinct
+from recuse.schema.vocabulary import RIGHT_ANSWERS
 from recuse.statistics.clusters import difference_of_means, stratified_mean
 from recuse.statistics.contrasts import contrast
 from recuse.statistics.distributions import Student
@@ -40,6 +41,7 @@ from recuse.statistics.distributions import Student
 ZERO = 1e-9
 GIVEN = "human means taken as given"
 ALONE = "one person: how far others would differ is unknown, and the interval takes this one as given"
+EXACT = "held against right answers, which nobody would give otherwise"
 OVER_ITEMS = "mean of judge minus people over texts, cluster-robust t over items"
 SUMMARISED = f"{OVER_ITEMS}, with people's own sampling error"
 FEW_PEOPLE = 3
@@ -54,6 +56,7 @@ class Compared:
     people: People
     own: Mapping[str, str]
     groups: NDArray[np.intp] | None = None  # (U,), of labels that were chosen by group
+    right: bool = False  # whether what people would say is known to be right
 
     @property
     def judges(self) -> tuple[str, ...]:
@@ -114,7 +117,7 @@ class Compared:
         detail = {
             **more.pop("detail", {}), "people": self.people.count(texts), "people_se": number(se),
             "people_in_general": None if math.isnan(se) else [number(end) for end in in_general.interval(0.95)],
-            **self._losses(wanted),
+            **self._losses(wanted), **({"held_against": RIGHT_ANSWERS} if self.right else {}),
         }  # fmt: skip
         phrase = THESE_TEXTS if repeats else ""
         if these and not repeats:
@@ -156,7 +159,7 @@ class Compared:
         """What limits a comparison on the `wanted` cells, (J, U), of which `texts` (U,) are in use."""
         unrated = int((wanted.any(axis=0) & ~np.isfinite(self.people.mean)).sum())
         count = self.people.count(texts)
-        parts = [ALONE] if count == 1 else []
+        parts = [EXACT if self.right else ALONE] if count == 1 else []
         if self.people.known and 1 < count <= FEW_PEOPLE:
             parts.append(f"against these {count} people; what people in general would give is less sure")
         return "; ".join(parts + ([f"{unrated} texts that no person rated are left out"] if unrated else []))
@@ -168,7 +171,8 @@ def compared(part: Ratings, ratings: Ratings) -> Compared:
     items, targets = ([names[k] for k in places] for names, places in
                       ((cells.item_names, cells.items), (cells.target_names, cells.targets)))  # fmt: skip
     groups = groups_on(part, items, targets)
-    return part.remember(compared, lambda: Compared(cells, people_on(part, cells, ratings), part.own(), groups))
+    right = bool(ratings.truth) and ratings.persons == (ratings.truth,)
+    return part.remember(compared, lambda: Compared(cells, people_on(part, cells, ratings), part.own(), groups, right))
 
 
 @measure(

@@ -22,6 +22,7 @@ from recuse.ratings.factors import ORDER
 from recuse.ratings.pair_array import PAIRED, PairArray, pair_array, repeated_over, verdicts_of
 from recuse.schema import Distribution, Estimate, Estimates, RatingsError
 from recuse.schema.arrays import Floats
+from recuse.schema.vocabulary import RIGHT_ANSWERS
 from recuse.statistics.clusters import SHARE, clustered_share
 from recuse.statistics.distributions import Side
 
@@ -131,7 +132,7 @@ def _of_pairs(part: Ratings, ratings: Ratings) -> Iterator[_Choices]:
     known = np.isfinite(met.people) & (met.people != 0.5)
     right, shown_first = met.people > 0.5, _shown_first(part, met)
     alone = "one person" if len(ratings.persons) == 1 else "people"
-    against = "the right answers" if ratings.truth in ratings.persons else alone
+    against = RIGHT_ANSWERS if ratings.truth in ratings.persons else alone
     for judge, name in enumerate(met.judges):
         wanted = met.requested[judge] & known
         won = met.won[judge][wanted]
@@ -180,7 +181,7 @@ def _of_scores(part: Ratings) -> Iterator[_Choices]:
         hits = (top & right[wanted]).any(axis=1) / np.maximum(top.sum(axis=1), 1)
         credit, chance = np.where(complete, hits, np.nan), 1 / requested[wanted].sum(axis=1)
         yield _Choices(
-            name, credit, chance, float("nan"), clusters[wanted], "the right answers",
+            name, credit, chance, float("nan"), clusters[wanted], RIGHT_ANSWERS,
             "clusters" if array.clustered else "items", part.clusters,
         )  # fmt: skip
 

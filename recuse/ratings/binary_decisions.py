@@ -26,6 +26,7 @@ from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Numeric, ResponseSets, Scale
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
+from recuse.schema.vocabulary import RIGHT_ANSWERS
 
 __all__ = ["BinaryDecisions", "against_truth", "each_decided", "has_several_options", "is_binary"]
 
@@ -54,7 +55,7 @@ class BinaryDecisions:
     def held_against(self) -> str:
         """Whose answers the judge's are compared with, in words."""
         if self.truth:
-            return "the right answers"
+            return RIGHT_ANSWERS
         rated = self.answers.raters.max(initial=0) > 1
         return "most people" if rated else "one person for each text" if len(self.answers.people) > 1 else "one person"
 

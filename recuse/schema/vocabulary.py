@@ -21,6 +21,8 @@ ACCEPTED_FAULT: Final = "accepted fault"
 ACCEPTED_DOUBT: Final = "accepted doubt"
 CLEARED: Final = "cleared"
 NOT_CLEARED: Final = "not cleared"
+RIGHT_ANSWERS: Final = "the right answers"
+"""What a judge is held against where they are known; else it is people."""
 
 FILE: Final = "file"
 """What stands in the place of a protocol for ratings from a file: they can be read anew, and not be recorded."""

@@ -86,6 +86,16 @@ def test_a_judge_unrelated_to_people_is_not_reported_to_disagree_as_well():
         assert len(found) == len(EFFECTS)
 
 
+def test_right_answers_are_not_called_people():
+    against = {"held_against": "the right answers"}
+    failed = [verdict("sensitivity", 0.5, LEAST, detail=against), verdict("human_offset", 2.5, WITHIN, detail=against)]
+    causes, step = causes_of_failure(failed, failed, [coefficient(0.01)])
+    unrelated, offset = causes
+    assert unrelated == "it agrees with the right answers no more than chance would"
+    assert offset == "it scores 2.5 above the right answers"
+    assert step == "keep the judge in use, and read where this one disagrees with the right answers"
+
+
 def test_only_what_answers_all_alike_is_called_constant():
     found = clauses(EFFECTS, [constant(0.97), coefficient(0.5)])
     assert not any("always says" in clause for clause in found)

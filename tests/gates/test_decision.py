@@ -184,6 +184,12 @@ def test_a_study_clears_and_refuses_nobody():
     assert "studies are measured" in decision.lines[1]
 
 
+def test_judges_that_were_compared_and_not_checked_are_not_called_studies():
+    upgrade = Change("upgrade", "new", "merge", "new may replace old")
+    decision = decide(evidence(uses=(), judges=(), gates=(), changes=(upgrade,)))
+    assert decision.lines[1] == "These judges: compared with each other, checked for no use."
+
+
 def test_where_a_file_names_no_use_all_gates_decide():
     def without_uses(*verdicts, gates):
         found = evidence(*verdicts, uses=(EVERY_GATE,), gates=gates)
@@ -203,7 +209,7 @@ def test_where_a_file_names_no_use_all_gates_decide():
 def test_an_accepted_failure_clears_nobody_and_turns_nothing_red():
     decision = decide(evidence(*passes(verdict("offset", outcome="fail", value=0.9, accepted=True))))
     assert (decision.word, decision.red, decision.judges[0].word) == ("merge", False, "not cleared")
-    assert "0 of 1 cleared to grade; 1 not cleared, accepted." in decision.lines[1]
+    assert "0 of 1 cleared to grade; 1 not cleared, accepted: ann scores too high." in decision.lines[1]
 
 
 def test_an_accepted_failure_accepts_nothing_else():
@@ -235,7 +241,7 @@ def test_what_was_accepted_until_a_day_that_has_passed_asks_a_person_and_turns_t
     decision = decide(evidence(*passes(known), changes=(EXPIRED,)))
     assert (decision.word, decision.red, decision.judges[0].word) == ("decide", True, "not cleared")
     assert decision.cause == EXPIRED.cause
-    assert "0 of 1 cleared to grade; 1 not cleared, acceptance expired." in decision.lines[1]
+    assert "0 of 1 cleared to grade; 1 not cleared, acceptance expired: ann scores too high." in decision.lines[1]
 
 
 def test_a_judge_not_cleared_or_undecided_for_its_panels_use_is_red():

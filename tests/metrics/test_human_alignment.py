@@ -283,6 +283,16 @@ def test_one_person_has_no_error_of_their_own(rate, make_frame):
     assert "one person" in found.note
 
 
+@pytest.mark.parametrize("others", [{}, {"ann": {"i": 2, "j": 3}}])
+def test_right_answers_are_no_person_and_people_beside_them_are_people(rate, make_frame, others):
+    frame = crowd(make_frame, {"x": {"i": 3, "j": 5}}, {"key": {"i": 2, "j": 3}, **others})
+    found = human_alignment.human_offset(rate(frame, truth="key")).of(judge="x")
+    assert found.value == 1.5
+    assert ("right answers" in found.note, found.detail.get("held_against")) == (
+        (False, None) if others else (True, "the right answers")
+    )
+
+
 # --------------------------------------------------------------------------- identities and coverage
 
 

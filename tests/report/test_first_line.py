@@ -39,7 +39,7 @@ def test_the_opening_is_the_decision() -> None:
     assert opening(results) == results["decision"]["lines"] == [
         "This change: merge: nothing changed.",
         "These judges: 3 of 5 cleared for merchant_risk (gpt-5.1, claude-4.5-sonnet and perplexity-sonar); 2 not "
-        "cleared, accepted.",
+        "cleared, accepted: gemini-2.5-pro promotes itself.",
     ]  # fmt: skip
     assert headline(results) == " ".join(opening(results))
     assert opening({"headline": "kept by an older run."}) == ["kept by an older run."]

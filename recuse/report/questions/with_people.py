@@ -130,7 +130,7 @@ def _coefficients(group: Group) -> Table:
     measured = {n.metric for n in numbers if is_number(n.value)}
     return cross_table(
         "Every coefficient that fits the scale",
-        "",
+        "coefficient",
         numbers,
         row=lambda n: n.metric,
         rows={n.metric: n.measure.title for n in numbers if n.metric in measured},
