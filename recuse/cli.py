@@ -27,6 +27,7 @@ OVERRIDES = (
     ("judges", "A,B", "raters that are judges (also --judge)"),
     ("criterion", "COLUMN", "on which criterion"),
     ("cluster", "COLUMN", "what items share: a topic, a conversation"),
+    ("count", "COLUMN", "how many items a row stands for"),
     ("text", "COLUMN", "the text that was judged"),
     ("repeat", "COLUMN", "which of the times the judge was asked"),
     ("gold", "COLUMN", "the right answer"),

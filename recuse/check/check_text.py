@@ -181,7 +181,7 @@ def _roles(mapping: Any) -> Iterator[tuple[str, str]]:
     for column in mapping.item:
         yield "item", column
     for role in ("target", "first", "second", "criterion", "cluster", "text", "rater", "kind", "repeat", "gold",
-                 "author",                  "reason", "order"):  # fmt: skip
+                 "author", "reason", "order", "count"):  # fmt: skip
         if column := getattr(mapping, role):
             yield called.get(role, role), column
     for column in mapping.value:

@@ -6,13 +6,13 @@ import re
 from collections.abc import Mapping, Sequence
 
 __all__ = [
-    "BATCHES", "JUDGES", "NAMES", "PEOPLE", "PROMPTS", "ROLES", "TALKS", "base_of", "is_attribute", "is_criterion",
-    "is_date", "is_derived", "is_judge", "is_nobodys", "is_person", "plain", "rater_name",
+    "BATCHES", "COUNTS", "JUDGES", "NAMES", "PEOPLE", "PROMPTS", "ROLES", "TALKS", "base_of", "is_attribute",
+    "is_criterion", "is_date", "is_derived", "is_judge", "is_nobodys", "is_person", "plain", "rater_name",
 ]  # fmt: skip
 
 ROLES = (
     "item", "target", "criterion", "cluster", "text", "rater", "kind", "value", "repeat", "gold", "author", "reason",
-    "first", "second", "order",
+    "first", "second", "order", "count",
 )  # fmt: skip
 
 NAMES: Mapping[str, tuple[str, ...]] = {
@@ -75,6 +75,8 @@ NAMES: Mapping[str, tuple[str, ...]] = {
 """Role -> names in plain form, the surest first."""
 
 WINNERS = ("winner", "preference", "choice", "vote", "verdict", "result", "response", "decision", "score", "label")
+COUNTS = ("count", "n", "weight", "weights", "counts", "freq", "frequency", "n_items", "occurrences")
+"""Columns that may say how many items a row stands for: the first two do where nothing else names items."""
 CRITERIA = (
     "faithfulness", "groundedness", "relevancy", "relevance", "precision", "recall", "correctness", "helpfulness",
     "harmlessness", "harmfulness", "coherence", "fluency", "similarity", "toxicity", "conciseness", "completeness",

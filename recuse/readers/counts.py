@@ -11,6 +11,11 @@ is there, must be the sum. Beside columns of judges that answer in the same word
     c1,   1,           4,          fine              c1, 0.2,      5,                        no
 
 The second is a share of people, as in the corpus Civil Comments: so many of so many said that the text is toxic.
+
+A column `count` alone counts items, not answers: each row is that many items, answered alike.
+
+    gpt-4o, anna, count
+    toxic,  fine, 12
 """
 
 from __future__ import annotations
@@ -18,13 +23,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.readers.column_names import NAMES, is_attribute, is_judge, is_person, plain
-from recuse.readers.columns import FEW_LABELS
+from recuse.readers.column_names import COUNTS, NAMES, is_attribute, is_judge, is_person, plain
+from recuse.readers.columns import FEW_LABELS, Roles, like_ratings
+from recuse.readers.item_columns import take_item
 from recuse.readers.opening import shown
 from recuse.readers.raw_table import RawTable
 from recuse.readers.values import EMPTY, ORDERS, STATUSES, as_numbers, unwrapped
@@ -33,13 +39,14 @@ from recuse.schema import RecuseError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["without_counts"]
+__all__ = ["with_counted_items", "without_counts"]
 
 COUNTED = re.compile(r"^counts?[ _:]+(?P<answer>.*\S)\s*$", re.IGNORECASE)
 TOTAL = ("total", "count_total", "counts_total", "count", "sum")
 RATER = "people"
 """Whose answers are counted where no column says so."""
-MOST = 10_000_000
+MOST, MOST_UNFOLDED = 10_000_000, 8_000_000
+"""Answers that are counted, and cells of the items that are: two million items of four columns."""
 SEED = 0
 
 
@@ -196,3 +203,68 @@ def _spread(raw: RawTable, frame: pd.DataFrame, counts: NDArray[np.int64], answe
     columns = {"label": label, "repeat": (np.arange(len(row)) - first).astype(str).astype(object)}
     spread = frame.iloc[row].reset_index(drop=True).assign(**columns)
     return replace(raw, frame=spread, numbers=tuple(raw.at(int(k)) for k in row), text="")
+
+
+def with_counted_items(
+    raw: RawTable, roles: Mapping[str, Any], ignored: Sequence[str] = ()
+) -> tuple[RawTable, dict[str, Any], tuple[str, ...]]:
+    """The table with a row for each item of a row that counts several, the role of the column that counts them, and a
+    note; the table as it is where no column does.
+
+    Where `roles` name no column, one called `count` or `n` does if no other column says which item a row is; one with
+    another usual name is asked about, and so is any beside names of items where no two rows hold the same answers, as
+    in a table that was counted. `RecuseError` with these questions, with the line of a count that is no whole number
+    from 1, for rows of one item with several counts, and for more items than can be held."""
+    frame = raw.frame
+    known = {plain(name): name for name in map(str, frame.columns) if name not in ignored}
+    asked = str(roles.get("count", ""))
+    column = asked or next((known[word] for word in COUNTS if word in known), "")
+    guess = Roles(frame, {**roles, "count": column}) if column else None
+    if guess is None or not (asked or guess.columns[column].numeric):
+        return raw, {}, ()
+    counts = as_numbers(frame[column])
+    whole = (counts >= 1) & (counts % 1 == 0)
+    take_item(guess, int(counts[whole].sum()))
+    item = guess.filled("item") or [name for name in guess.free if guess.columns[name].wordy]
+    answers = [name for name in guess.free if like_ratings(frame, name)]
+    if not asked and item and not (answers and whole.all() and not frame[answers].duplicated().any()):
+        return raw, {}, ()
+    if not asked and (item or plain(column) not in COUNTS[:2]):
+        beside = f", beside {item[0]}" if item else ""
+        raise RecuseError(
+            f"{raw.path}: does {column} say how many items each row stands for{beside}? If so, say --count {column}; "
+            f"if not, --ignore {column}"
+        )
+    if not whole.all():
+        row = int(np.flatnonzero(~whole)[0])
+        raise RecuseError(
+            f"{raw.path}: {raw.place(row)}, column {column}: {shown(frame[column].iloc[row])} is no number of items; "
+            f"each row stands for a whole number of them, 1 or more. Mend the row or leave it out; if {column} is "
+            f"something else, say --ignore {column}"
+        )
+    if item and (frame.assign(**{column: counts}).groupby(item, sort=False)[column].nunique() > 1).any():
+        raise RecuseError(
+            f"{raw.path}: rows of one {item[0]} have several counts in {column}; if it counts answers, write a column "
+            "count_ANSWER for each answer, else one count for each item"
+        )
+    unfolded = _unfolded(raw, np.asarray(counts, dtype=np.int64), column, (guess.filled("item") or [""])[0])
+    note = f"{column} says how many items each row stands for: {len(frame):,} rows are {len(unfolded.frame):,} items"
+    return unfolded, {"count": column}, (note,)
+
+
+def _unfolded(raw: RawTable, counts: NDArray[np.int64], column: str, item: str) -> RawTable:
+    """Each row as often as it counts; where a column names the items, the copies of one get names of their own."""
+    total, width = int(counts.sum()), len(raw.frame.columns)
+    if total * width > MOST_UNFOLDED:
+        raise RecuseError(
+            f"{raw.path}: column {column} adds up to {total:,} items of {width} columns; up to {MOST_UNFOLDED:,} cells "
+            "are unfolded, which takes some 5 GB of memory. Draw a sample of the items before they are counted, or "
+            "divide all counts by one number: intervals are then those of fewer items"
+        )
+    row = np.repeat(np.arange(len(raw.frame)), counts)
+    frame = raw.frame.iloc[row].reset_index(drop=True)
+    if item:
+        copy = (np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)).tolist()
+        frame[item] = [f"{name} ({k})" if k else name for name, k in zip(frame[item], copy, strict=True)]
+    places = np.array([raw.at(k) for k in range(len(raw.frame))])[row]
+    return replace(raw, frame=frame, numbers=tuple(places.tolist()), text="")

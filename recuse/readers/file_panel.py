@@ -112,6 +112,7 @@ class ReadOptions(TypedDict, total=False):
     judges: str | Sequence[str]
     criterion: str
     cluster: str
+    count: str
     text: str
     repeat: str
     gold: str

@@ -13,7 +13,7 @@ from recuse.ratings import Numeric, Ratings, ResponseSets, Scale
 from recuse.ratings.people_faults import PeopleFault, people_faults
 from recuse.readers.absent_rows import with_absent_rows
 from recuse.readers.column_names import NAMES, TALKS, plain, rater_name
-from recuse.readers.counts import without_counts
+from recuse.readers.counts import with_counted_items, without_counts
 from recuse.readers.exports import as_exported
 from recuse.readers.formats import FRAME, read_source
 from recuse.readers.item_columns import FEWEST_CLUSTERS
@@ -87,6 +87,8 @@ def read_file(
     columns = [str(name) for name in raw.frame.columns]
     saved = given_mapping(kept, columns, saved_path(path).name)
     roles = {**known, **saved, **given_mapping(given, columns, path.name)}
+    raw, counted, items = with_counted_items(raw, roles, roles.get("ignore", ()))
+    roles |= counted
     mapping = recognise(raw.frame, roles)
     raw, unrated = without_unrated_roles(raw, mapping)
     mapping = recognise(raw.frame, roles) if unrated else mapping
@@ -108,8 +110,8 @@ def read_file(
     return FileRatings(
         path, opened.sha256, ratings, kind, mapping, raw, rows,
         (*raw.faults, *copied, *judged.faults, *twice),
-        (*opened.notes, *raw.notes, *shaped, *unrated, *notes, *said, *judged.notes, *numbered, *copies, *absent, *sure,
-         *_few_rated(ratings), *(fault.sentence() for fault in faults_of_people)),
+        (*opened.notes, *raw.notes, *shaped, *items, *unrated, *notes, *said, *judged.notes, *numbered, *copies,
+         *absent, *sure, *_few_rated(ratings), *(fault.sentence() for fault in faults_of_people)),
         faults_of_people,
     )  # fmt: skip
 

@@ -18,8 +18,9 @@ SURELY = 5
 """So many rows that a column of letters tells apart are not told apart by chance."""
 
 
-def take_item(roles: Roles) -> None:
-    """A column that is called an item, or one of many ids or numbers."""
+def take_item(roles: Roles, rows: int = 0) -> None:
+    """A column that is called an item, or one of many ids or numbers. `rows`: how many the table stands for, where that
+    is more than it has."""
     if "item" in roles.taken:
         return
     roles.take_named("item", lambda c: len(c.distinct) > 1 or len(roles.frame) == 1)
@@ -31,7 +32,7 @@ def take_item(roles: Roles) -> None:
         for n in roles.free
         if plain(n).endswith(("_id", "id", "_no", "_nr", "number", "name")) or plain(n).startswith("id_")
     ]
-    ids = [n for n in ids if len(roles.columns[n].distinct) > max(2, len(roles.frame) // 50)]
+    ids = [n for n in ids if len(roles.columns[n].distinct) > max(2, max(rows, len(roles.frame)) // 50)]
     if ids:
         roles.taken["item"] = (ids[0],)
         roles.use(ids[:1])

@@ -34,6 +34,7 @@ class ColumnMapping:
       is about, where a rater's columns are no repeats.
     - `value`: the column with the rating; several where each holds another criterion. `repeats`: columns that hold
       the repeats of one rating side by side.
+    - `count`: how many items a row stands for.
     - `judges`, `people`: names of raters. `factors`: what was varied. `slices`: what groups texts (a
       language, a few topics). `ignored`: column -> why it is not read.
     - `scale`: as given, "1-5" or "fail<pass"; "" where the values decide. `same`: answers that say the same,
@@ -60,6 +61,7 @@ class ColumnMapping:
     first: str = ""
     second: str = ""
     order: str = ""
+    count: str = ""
     raters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     criteria: Mapping[str, str] = field(default_factory=dict)
     judges: tuple[str, ...] = ()

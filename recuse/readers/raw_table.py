@@ -263,7 +263,7 @@ def check_bounds(raw: RawTable) -> RawTable:
     if rows > OF_ROWS and 1 - float(raw.frame.duplicated().mean()) < ALIKE:
         raise RecuseError(
             f"{raw.path}: nearly all of its {rows:,} rows say the same as another; add a column that names the item of "
-            "each row, or count them: a column count_ANSWER for each answer"
+            "each row, or count them: each different row once, with a column count"
         )
     for name in raw.frame:
         sizes = raw.frame[name].str.len()

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from recuse.readers.column_names import NAMES, SETS, WINNERS, is_attribute, is_judge, is_person, plain
+from recuse.readers.column_names import COUNTS, NAMES, SETS, WINNERS, is_attribute, is_judge, is_person, plain
 from recuse.readers.columns import Roles
 from recuse.readers.item_columns import (
     take_cluster,
@@ -188,6 +188,8 @@ def _why(roles: Roles, name: str) -> str:
     column = roles.columns[name]
     if not len(column.distinct):
         return "empty"
+    if plain(name) in COUNTS and column.numeric:
+        return f"items have names of their own; if it says how many of them each row stands for, say --count {name}"
     if len(column.distinct) == 1:
         own = not roles.taken.get("item") and plain(name) in NAMES["item"]
         return "the same in every row" + ("; each row is read as a text of its own, else say --item" if own else "")

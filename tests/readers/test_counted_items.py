@@ -1,0 +1,184 @@
+"""Rows that stand for several items: a column `count`. The folded table is the unfolded one, whatever is measured."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from recuse import check, read
+from recuse.cli import main
+from recuse.readers import read_file
+from recuse.schema import RecuseError
+
+ANSWERS = ("pass", "fail")
+
+
+def unfolded(rows: int = 400, seed: int = 3) -> pd.DataFrame:
+    """Two judges, one of them careless, and two people, sorted by what they say, as a table that was counted is."""
+    rng = np.random.default_rng(seed)
+    right = rng.random(rows) < 0.6
+    errors = {"gpt": 0.1, "claude": 0.3, "anna": 0.1, "ben": 0.12}
+    table = pd.DataFrame({n: np.where(right ^ (rng.random(rows) < e), *ANSWERS) for n, e in errors.items()})
+    table["language"] = np.where(rng.random(rows) < 0.3, "de", "en")
+    return table.sort_values([*table], ignore_index=True)
+
+
+def folded(table: pd.DataFrame, count: str = "count") -> pd.DataFrame:
+    return table.groupby([*table], sort=True).size().rename(count).reset_index()
+
+
+def numbers(value: object, at: str = "") -> dict[str, object]:
+    """Every leaf of results by its place."""
+    if isinstance(value, dict):
+        return {k: v for name, part in value.items() for k, v in numbers(part, f"{at}/{name}").items()}
+    if isinstance(value, list):
+        return {k: v for n, part in enumerate(value) for k, v in numbers(part, f"{at}[{n}]").items()}
+    return {at: value}
+
+
+def differences(one: dict[str, object], other: dict[str, object]) -> list[str]:
+    a, b = numbers(one), numbers(other)
+    assert a.keys() == b.keys()
+    return [
+        f"{at}: {a[at]} {b[at]}" for at in a
+        if (not math.isclose(a[at], b[at], rel_tol=1e-9, abs_tol=1e-9) if isinstance(a[at], float) else a[at] != b[at])
+    ]  # fmt: skip
+
+
+def results_of(path, out, *options: str) -> tuple[int, dict[str, object]]:
+    code = main(["check", str(path), "--json", str(out), *options])
+    results = json.loads(out.read_text())
+    return code, {k: results[k] for k in ("verdicts", "measurements", "underspecified")}
+
+
+def test_a_folded_table_is_the_unfolded_one(tmp_path, capsys):
+    """Every number of results.json and the exit code, in each way in: `recuse check`, `recuse.read`, a data frame."""
+    table = unfolded()
+    paths = {name: tmp_path / name / "ratings.csv" for name in ("whole", "counted", "weighted")}
+    for path in paths.values():
+        path.parent.mkdir()
+    table.to_csv(paths["whole"], index=False)
+    folded(table).to_csv(paths["counted"], index=False)
+    folded(table, "times").to_csv(paths["weighted"], index=False)
+    whole = results_of(paths["whole"], tmp_path / "whole.json")
+    counted = results_of(paths["counted"], tmp_path / "counted.json")
+    weighted = results_of(paths["weighted"], tmp_path / "weighted.json", "--count", "times")
+    assert whole[0] == counted[0] == weighted[0]
+    assert len(numbers(whole[1])) > 500
+    assert differences(whole[1], counted[1]) == []
+    assert differences(whole[1], weighted[1]) == []
+    assert check(folded(table)).exit_code == check(table).exit_code == whole[0]
+    pd.testing.assert_frame_equal(read(folded(table)).table, read(table).table)
+    assert "32 rows are 400 items" in capsys.readouterr().out
+
+
+def test_init_starts_with_the_same_word(tmp_path, capsys):
+    table = unfolded()
+    words = []
+    for name, each in (("whole", table), ("counted", folded(table))):
+        source = tmp_path / name / "ratings.csv"
+        source.parent.mkdir()
+        each.to_csv(source, index=False)
+        assert main(["init", str(tmp_path / name / "here"), "--ratings", str(source)]) == 0
+        words.append(capsys.readouterr().out.replace(name, ""))
+    assert words[0] == words[1]
+
+
+def test_numbers_and_clusters_are_kept(file):
+    """Scores, and a topic that items share: the topic stays what a repetition draws."""
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame({"topic": np.repeat([f"t{k}" for k in range(30)], 10)})
+    for name in ("gpt", "anna", "ben"):
+        table[name] = rng.integers(1, 4, 300).astype(str)
+    table = table.sort_values([*table], ignore_index=True)
+    whole, counted = read_file(file("a.csv", table.to_csv(index=False))), read_file(folded(table))
+    pd.testing.assert_frame_equal(whole.ratings.table, counted.ratings.table)
+    pd.testing.assert_frame_equal(whole.ratings.texts, counted.ratings.texts)
+    assert counted.ratings.clusters == "topics"
+
+
+def test_items_that_are_named_get_names_of_their_own(file):
+    """Patterns with an id, one answer a row: only where it is asked for."""
+    text = "pattern,rater,label,count\np1,gpt,pass,3\np1,anna,pass,3\np2,gpt,fail,2\np2,anna,pass,2\n"
+    ratings = read_file(file("a.csv", text), item="pattern", count="count").ratings
+    assert ratings.table["item"].drop_duplicates().tolist() == ["p1", "p1 (1)", "p1 (2)", "p2", "p2 (1)"]
+    assert len(ratings.table) == 10
+    assert not ratings.table.duplicated(["item", "rater"]).any()
+    assert set(ratings.table["repeat"]) == {0}
+
+
+def test_several_counts_of_one_item_are_refused(file):
+    text = "pattern,rater,label,count\np1,gpt,pass,3\np1,anna,pass,4\np2,gpt,fail,2\np2,anna,pass,2\n"
+    with pytest.raises(RecuseError, match="rows of one pattern have several counts in count; if it counts answers"):
+        read_file(file("a.csv", text), item="pattern", count="count")
+
+
+WORDS = "id,gpt,anna,count\n" + "".join(f"{k},{ANSWERS[k % 2]},{ANSWERS[k % 3 == 0]},{20 + k}\n" for k in range(30))
+
+
+def test_words_per_text_are_no_items(file, capsys):
+    path = file("a.csv", WORDS)
+    read_as = read_file(path)
+    assert read_as.mapping.count == ""
+    assert len(read_as.ratings.table) == 60
+    assert "if it says how many of them each row stands for, say --count count" in read_as.mapping.ignored["count"]
+    main(["check", str(path)])
+    assert "not used: count" in capsys.readouterr().out
+
+
+def test_texts_of_their_own_are_no_counted_items(file):
+    texts = "".join(f"this is text number {k} about something long,{ANSWERS[k % 2]},pass,{k + 3}\n" for k in range(30))
+    assert len(read_file(file("a.csv", f"text,gpt,anna,count\n{texts}")).raw.frame) == 30
+
+
+def test_one_question_where_either_may_be_meant(file):
+    """Beside ids no answers come again: as many rows as a counted table has."""
+    text = "id,gpt,anna,count\n1,pass,pass,50\n2,pass,fail,7\n3,fail,pass,5\n4,fail,fail,40\n"
+    asked = r"does count say how many items each row stands for, beside id\? If so, say --count count; if not, --ignore"
+    with pytest.raises(RecuseError, match=asked):
+        read_file(file("a.csv", text))
+    assert len(read_file(file("a.csv", text), count="count").ratings.table) == 204
+    assert len(read_file(file("a.csv", text), ignore="count").ratings.table) == 8
+
+
+@pytest.mark.parametrize("name", ["weight", "freq", "counts"])
+def test_other_names_are_asked_about(file, name):
+    text = f"gpt,anna,{name}\npass,pass,50\npass,fail,7\nfail,pass,5\nfail,fail,40\n"
+    with pytest.raises(RecuseError, match=rf"does {name} say how many .* --count {name}; if not, --ignore {name}"):
+        read_file(file("a.csv", text))
+
+
+def test_n_is_taken(file):
+    read_as = read_file(file("a.csv", "gpt,anna,n\npass,pass,50\npass,fail,7\nfail,pass,5\nfail,fail,40\n"))
+    assert (read_as.mapping.count, len(read_as.ratings.table)) == ("n", 204)
+
+
+@pytest.mark.parametrize("cell", ["0", "2.5", "-1", "many", ""])
+def test_a_count_that_is_no_whole_positive_number_is_refused(file, cell):
+    text = f"gpt,anna,count\npass,pass,50\npass,fail,{cell}\nfail,pass,5\nfail,fail,40\n"
+    with pytest.raises(RecuseError, match=rf"line 3, column count: '{cell}' is no number of items; each row"):
+        read_file(file("a.csv", text))
+
+
+def test_more_items_than_can_be_held_are_refused(tmp_path, capsys):
+    path = tmp_path / "a.csv"
+    path.write_text("gpt,anna,count\npass,pass,5000000000\npass,fail,7\nfail,pass,5\nfail,fail,40\n")
+    assert main(["check", str(path)]) == 3
+    assert "count adds up to 5,000,000,052 items of 3 columns" in capsys.readouterr().err
+
+
+def test_a_fault_names_the_row_that_was_counted(file):
+    text = "gpt,anna,count\n3,3,5\n4,5,7\n2,unclear,2\n5,5,9\n1,2,3\n4,4,4\n"
+    (fault,) = read_file(file("a.csv", text)).faults
+    assert "line 4, column anna: 'unclear'" in fault.sentence()
+
+
+def test_the_mapping_that_is_saved_keeps_it(tmp_path, capsys):
+    path = tmp_path / "a.csv"
+    folded(unfolded(), "weight").to_csv(path, index=False)
+    main(["check", str(path), "--count", "weight", "--save"])
+    assert len(read_file(path).raw.frame) == 400
