@@ -10,6 +10,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -203,8 +204,9 @@ def headers(panel: Panel, plan: Plan, calls: Sequence[Call] | None = None) -> di
 
 
 def digests(plan: Plan, headers: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """What a plan's judges were asked and who they are, short enough to keep beside their results: {"items", "prompt",
-    "rubric", "scale", "judges": {name: digest}}, of the plan's `headers`."""
+    """What a plan's judges were asked, who they are and what they are measured by, short enough to keep beside their
+    results: {"items", "prompt", "rubric", "scale", "people", "truth", "provenance", "judges": {name: digest}}, of the
+    plan's `headers` and the files of its task."""
     asked = sorted({(item.id, item.target, _canonical(item.fields)) for item in plan.items.values()})
     digests: dict[str, Any] = {"items": _digest(asked)}
     judges: dict[str, dict[str, None]] = {}
@@ -213,7 +215,20 @@ def digests(plan: Plan, headers: Mapping[str, Mapping[str, Any]]) -> dict[str, A
         for name in ("prompt", "rubric", "scale"):
             digests[name] = fingerprint.pop(name)
         judges.setdefault(header["judge"], {})[_canonical(fingerprint)] = None
+    for name, tables in {"people": ("people",), "truth": ("reference", "thresholds", "cluster", "clusters")}.items():
+        digests[name] = _digest(_with_files([plan.task.data.get(table) for table in tables], plan.task.folder))
+    digests["provenance"] = ", ".join(sorted({header["provenance"] for header in headers.values()}))
     return digests | {"judges": {name: _digest(sorted(prompts)) for name, prompts in sorted(judges.items())}}
+
+
+def _with_files(value: Any, folder: Path) -> Any:
+    """A table of task.toml with the contents of the files that it names."""
+    if isinstance(value, Mapping):
+        return {name: _with_files(part, folder) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_with_files(part, folder) for part in value]
+    path = folder / value if isinstance(value, str) and value else folder
+    return hashlib.blake2b(path.read_bytes(), digest_size=8).hexdigest() if path.is_file() else value
 
 
 _canonical = json.JSONEncoder(sort_keys=True, ensure_ascii=False, default=str).encode

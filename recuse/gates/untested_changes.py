@@ -13,6 +13,8 @@ __all__ = ["as_kept", "changed_sources", "joined_levels", "moved", "removed", "r
 
 
 EXACT = ("n", "n_clusters", "n_excluded")
+MEASURED_BY = {"people": "ratings by people", "truth": "true values", "provenance": "the label of provenance"}
+"""Sources that a baseline of an earlier version does not have."""
 
 
 def moved(was: BaselineEntry, now: BaselineEntry, tested: bool) -> list[MovedRow]:
@@ -82,12 +84,14 @@ def _for(uses: Sequence[str]) -> str:
 
 
 def changed_sources(before: Mapping[str, SourceRow], after: Mapping[str, SourceRow]) -> list[str]:
-    """What the judges were asked and who they are, where it is not what it was: items, prompt, rubric, judge."""
+    """What the judges were asked, who they are and what they are measured by, where it is not what it was."""
     phrases = []
     for place in sorted(before.keys() & after.keys()):
         was, now = before[place], after[place]
         phrases += [f"{place}: the {name} changed" for name in ("items", "prompt", "rubric", "scale")
                  if was.get(name) != now.get(name)]  # fmt: skip
+        phrases += [f"{place}: {words} changed" for name, words in MEASURED_BY.items()
+                    if name in was and was.get(name) != now.get(name)]  # fmt: skip
         judges = was.get("judges") or {}, now.get("judges") or {}
         phrases += [f"{place}: {j} changed" for j in sorted(judges[0].keys() & judges[1].keys())
                  if judges[0][j] != judges[1][j]]  # fmt: skip

@@ -49,10 +49,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption(
         "--recuse-record",
-        choices=("none", "missing", "all", "batch"),
+        choices=("none", "missing", "all", "batch", "sample"),
         default="none",
         help="none: replay only, no network (default); missing: ask for what no cassette answers; all: ask anew; "
-        "batch: hand in what is missing as files, where the provider takes them at half the price",
+        "batch: hand in what is missing as files, where the provider takes them at half the price; "
+        "sample: ask a random twentieth again, and compare it with what is recorded, which stays as it is",
     )
     group.addoption("--recuse-yes", action="store_true", help="record even above the panel's budget")
     group.addoption("--recuse-models", default="models", metavar="DIR", help="where weights of local models are kept")

@@ -175,13 +175,13 @@ def _against_base(suite: Suite) -> tuple[list[InPlaceRow], list[ChangedRow]]:
     from recuse.upgrade.request_recordings import changed_recordings
     from recuse.upgrade.yardsticks import changed_yardsticks
 
-    selection, commit = suite.selection, suite.base
+    selection, commit, sampled = suite.selection, suite.base, suite.recordings.sampled
     if not isinstance(commit, BaseCommit):
-        return [], []
+        return [], sampled
     root, gates = selection.root, suite.gates.path
     evals = gates.relative_to(root) if gates.is_relative_to(root) else Path("evals/gates.toml")
     in_place = [change.record() for change in changed_in_place(root, selection, commit)]
-    changed = [*changed_recordings(root, commit, selection.panels), *changed_yardsticks(root, commit, evals)]
+    changed = [*sampled, *changed_recordings(root, commit, selection.panels), *changed_yardsticks(root, commit, evals)]
     if not suite.recordings.texts:
         for row in in_place:
             if row["kind"] in ("prompt", "rubric", "scale"):

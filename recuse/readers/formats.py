@@ -52,7 +52,7 @@ def read_source(source: Path | str | pd.DataFrame, reader: str = "") -> tuple[Op
     """A file or a data frame as a table of strings. An index that has a name is a column."""
     if isinstance(source, Path | str):
         opened = open_file(Path(source))
-        raw = check_bounds(read_raw(opened, reader))
+        raw = read_raw(opened, reader)
         return replace(opened, data=b""), raw
     named = any(name is not None for name in source.index.names)
     raw = check_bounds(from_frame(FRAME, source.reset_index() if named else source, "a data frame"))
@@ -63,7 +63,7 @@ def read_source(source: Path | str | pd.DataFrame, reader: str = "") -> tuple[Op
 def read_raw(opened: Opened, reader: str = "") -> RawTable:
     """The file as a table of strings, by the named reader or by the first that recognises it; long texts of a large one
     are shortened."""
-    raw = _read_raw(opened, reader)
+    raw = check_bounds(_read_raw(opened, reader))
     if len(opened.data) <= LARGE:
         return raw
     return replace(raw, frame=shorten(raw.frame, long_columns(raw.frame), opened.wanted))

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, AnyStr
 
 from recuse.readers.header_lines import find_header, without_totals
 from recuse.readers.long_texts import LARGE, long_columns, shorten
-from recuse.readers.opening import Fault, Opened, open_file, parsed, shown
+from recuse.readers.opening import Fault, Opened, open_file, parsed, shown, within_bounds
 from recuse.schema import RecuseError
 from recuse.security.sanitize import visible
 
@@ -95,7 +95,8 @@ def delimited(opened: Opened) -> RawTable:
     if len(opened.data) > LARGE and (large := _in_portions(opened)) is not None:
         return large
     text, notes = opened.text()
-    _check_lines(text, opened.path)
+    if line := _endless_line(text, "\n"):
+        raise RecuseError(f"{opened.path}: line {line} is longer than {LONGEST_CELL >> 20} MB; is a line feed missing?")
     separator = _separator(text)
     found = find_header(text, separator)
     within_cells(opened.path, 0, len(found.cells))
@@ -137,7 +138,7 @@ def _in_portions(opened: Opened) -> RawTable | None:
     plain = not (data.startswith(b"\xef\xbb\xbf") or b"\x00" in data or b"\r" in data or opened.name.endswith(".xlsx"))
     separator = _separator(head)
     found = find_header(head, separator)
-    if not plain or found.text is not head or len(data) - data.rfind(b"\n") > LONGEST_CELL:
+    if not plain or found.text is not head or _endless_line(data, b"\n") is not None:
         return None
     within_cells(opened.path, 0, len(found.cells))
     header, portions, columns = _names(found.cells, opened.path), [], None
@@ -218,11 +219,16 @@ def parquet(opened: Opened) -> RawTable:
     """A Parquet file. `RecuseError` where pyarrow is not installed, saying how to get it."""
 
     try:
+        from pyarrow import Table  # type: ignore[import-untyped]
         from pyarrow.parquet import ParquetFile  # type: ignore[import-untyped]
 
-        file = ParquetFile(io.BytesIO(opened.data))
+        file, batches, size = ParquetFile(io.BytesIO(opened.data)), [], 0
         within_cells(opened.path, file.metadata.num_rows, file.metadata.num_columns)
-        frame = file.read().to_pandas()
+        for batch in file.iter_batches(batch_size=256):  # a text that stands there once may be that of every row
+            size += batch.nbytes
+            within_bounds(opened.path, size, len(opened.data))
+            batches.append(batch)
+        frame = Table.from_batches(batches, file.schema_arrow).to_pandas()
     except RecuseError:
         raise
     except ImportError as error:
@@ -327,15 +333,14 @@ def cell_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value) if isinstance(value, list | dict) else str(value)
 
 
-def _check_lines(text: str, path: Path) -> None:
-    """`RecuseError` for a line beyond `LONGEST_CELL`, found by leaps to the last line feed within that."""
+def _endless_line(text: AnyStr, feed: AnyStr) -> int | None:
+    """The number of a line beyond `LONGEST_CELL`, found by leaps to the last line feed within that."""
     at = 0
     while len(text) - at > LONGEST_CELL:
-        end = text.rfind("\n", at, at + LONGEST_CELL)
-        if end < 0:
-            line = text.count("\n", 0, at) + 1
-            raise RecuseError(f"{path}: line {line} is longer than {LONGEST_CELL >> 20} MB; is a line feed missing?")
+        if (end := text.rfind(feed, at, at + LONGEST_CELL)) < 0:
+            return text.count(feed, 0, at) + 1
         at = end + 1
+    return None
 
 
 def _separator(text: str) -> str:

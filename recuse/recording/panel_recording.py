@@ -39,8 +39,10 @@ class Recorder:
     yes: bool = False
     say: Callable[[str], None] = lambda line: print(line, file=sys.stderr, flush=True)
 
-    def record(self, plans: Sequence[Plan], readable: Readable | None = None) -> None:
-        """Return when every call of the plans is on disk; each plan must have been given to `Library.expect` before.
+    def record(
+        self, plans: Sequence[Plan], readable: Readable | None = None, chains: Chains | None = None
+    ) -> None:  # fmt: skip
+        """Return when every call of the plans is on disk, or of `chains` instead; `Library.expect` was given them all.
 
         The budget is asked once, before the first call, over everything that is missing. Local models are started one
         after the other, so that one machine can hold them; all others are asked at once. Calls that are made from
@@ -52,7 +54,7 @@ class Recorder:
         and `RecordingInterrupted` (a KeyboardInterrupt) after SIGINT or SIGTERM; all that was answered is then on disk.
         """
         with self.library.use():  # also without anything to ask: settles what a changed plan left behind
-            chains = Chains(self.panel, self.library, plans)
+            chains = chains or Chains(self.panel, self.library, plans)
             calls = chains.calls()
             if all(map(self.library.has, calls)):
                 return
@@ -198,7 +200,7 @@ class Chains:
     """The chains of several plans of one panel, unfolded with what the library has."""
 
     def __init__(self, panel: Panel, library: Library, plans: Sequence[Plan]) -> None:
-        self._panel, self._library = panel, library
+        self.panel, self._library = panel, library
         self.chains = [Chain(plan) for plan in plans]
         # judges in use and each candidate have a chain of their own, by the same task and protocol
         self._chain_of = {
@@ -212,7 +214,7 @@ class Chains:
                 before = len(chain.calls)
                 calls = chain.unfold(self._library.answer)
                 if len(calls) != before:
-                    self._library.expect(calls, headers(self._panel, chain.plan, calls))
+                    self._library.expect(calls, headers(self.panel, chain.plan, calls))
         known = [call for chain in self.chains for call in chain.calls]
         self._library.more_to_come = not all(chain.complete for chain in self.chains)
         return known
@@ -229,7 +231,11 @@ class Chains:
 
     def why_unreadable(self, call: Call, response: RawResponse) -> str | None:
         """Why the reply to one of the calls cannot be read by its protocol."""
-        return self._chain_of[call.task, call.protocol, call.judge].why_unreadable(call, response)
+        return self.chain_of(call).why_unreadable(call, response)
+
+    def chain_of(self, call: Call) -> Chain:
+        """The chain that one of the calls belongs to."""
+        return self._chain_of[call.task, call.protocol, call.judge]
 
 
 def answer_for(panel: Panel, root: Path, chains: Sequence[Chain]) -> Answer:

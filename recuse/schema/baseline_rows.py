@@ -10,12 +10,15 @@ from recuse.schema.vocabulary import Outcome
 
 
 class SourceRow(TypedDict, total=False):
-    """Digests of what was asked at a place, and of the settings of each judge."""
+    """Digests of what was asked at a place, of what it is measured by, and of the settings of each judge."""
 
     items: str
     prompt: str
     rubric: str
     scale: str
+    people: str
+    truth: str
+    provenance: str  # the word itself
     judges: dict[str, str]
 
 

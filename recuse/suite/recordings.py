@@ -19,13 +19,15 @@ from recuse.protocols import protocol as known_protocol
 from recuse.ratings.factors import level_words
 from recuse.references import said_by_people
 from recuse.schema import Call, Exchange, RawResponse, RecuseError, Transcript
-from recuse.schema.results import RepliesRow
+from recuse.schema.results import ChangedRow, RepliesRow
 from recuse.suite.panel_selection import Elicitation, Selection
 from recuse.tasks import Task
 
 __all__ = ["RECORD_MODES", "Recordings"]
 
-RECORD_MODES: Mapping[str, Mode] = {"none": "replay", "missing": "missing", "all": "all", "batch": "missing"}
+RECORD_MODES: Mapping[str, Mode] = {
+    "none": "replay", "missing": "missing", "all": "all", "batch": "missing", "sample": "replay"
+}  # fmt: skip
 """Values of the option --record, and what they mean for the cassettes."""
 
 Keep = Callable[[Transcript], RepliesRow]
@@ -35,8 +37,9 @@ Keep = Callable[[Transcript], RepliesRow]
 @dataclass
 class Recordings:
     """`models`: where weights of local models are kept. `yes`: record even above the panel's budget. `distributed`:
-    this is one of several processes, so nothing is recorded. `batch`: what is missing is handed in as files. `keep`: is
-    given every call as it went, and what it returns joins the account. `texts`: whether records and messages quote
+    this is one of several processes, so nothing is recorded. `batch`: what is missing is handed in as files. `sample`:
+    a part is asked again and compared, `sampled`. `keep`: is given every call as it went, and what it returns joins the
+    account. `texts`: whether records and messages quote
     prompts and replies."""
 
     selection: Selection
@@ -45,8 +48,10 @@ class Recordings:
     yes: bool = False
     distributed: bool = False
     batch: bool = False
+    sample: bool = False
     keep: Keep | None = None
     texts: bool = True
+    sampled: list[ChangedRow] = field(default_factory=list)
     _libraries: dict[str, Library] = field(default_factory=dict)
     _unrecorded: dict[str, RecuseError] = field(default_factory=dict)  # panel -> why its recording ended early
     # the calls whose replies give remarks as well
@@ -101,11 +106,13 @@ class Recordings:
         return chain, library.expect(calls, headers(self.selection.panels[elicitation.panel], plan, calls))
 
     def record(self, wanted: Iterable[Elicitation], *, stop_at_first: bool = False) -> None:
-        """Ask what is missing for all of these: one recording per panel, one budget over all its tasks and protocols.
+        """Ask what is missing for all of these, or a sample of what is there: one recording per panel, one budget over
+        all its tasks and protocols.
 
         A panel that could not be recorded fails the tests that need it, in words; an interruption ends everything."""
         from recuse.recording.batches import record_batches
         from recuse.recording.panel_recording import Recorder
+        from recuse.recording.sample import not_sampled, sample_again
 
         by_panel: dict[str, list[Elicitation]] = {}
         for elicitation in dict.fromkeys(wanted):
@@ -118,12 +125,15 @@ class Recordings:
                 for elicitation, plan in zip(parts, plans, strict=True):
                     self._unfolded(elicitation, plan)
                 recorder = Recorder(panel, library, self.selection.root, self.models, self.yes)
-                if self.batch:
+                if self.sample:
+                    self.sampled += sample_again(recorder, library, plans)
+                elif self.batch:
                     record_batches(recorder, plans)
                 else:
                     recorder.record(plans)
             except RecuseError as error:
                 self._unrecorded[name] = error
+                self.sampled += [not_sampled(name, error)] if self.sample else []
                 if stop_at_first:
                     return
 

@@ -81,10 +81,12 @@ class Suite:
         these are compared with; where there is none, with those of `baseline`, if it is there. `keep`: what becomes of
         the replies beside the ratings; `texts`: whether records and messages quote prompts and replies."""
         selection = Selection.load(root, panels, ratings, judges)
-        mode, batch = RECORD_MODES[record], record == "batch"
+        if record == "sample" and distributed:
+            raise RecuseError("--record=sample asks in one process (it is concurrent inside); leave out -n")
         recordings = Recordings(
-            selection, mode, models, yes=yes, distributed=distributed, batch=batch, keep=keep, texts=texts
-        )
+            selection, RECORD_MODES[record], models, yes=yes, distributed=distributed, batch=record == "batch",
+            sample=record == "sample", keep=keep, texts=texts,
+        )  # fmt: skip
         loaded = Gates.load(gates, today=date.today())
         commit = base_commit(root, base)
         before = None

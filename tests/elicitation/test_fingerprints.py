@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from recuse.cassettes.matching import request_key
-from recuse.elicitation.plan import headers, make_plan, rubric_hash
+from recuse.elicitation.plan import digests, headers, make_plan, rubric_hash
 from recuse.panels import LocalServer, Panel, load_panel
 from recuse.schema import Judge
-from recuse.tasks import Task
+from recuse.tasks import Task, load_task
 
 PANEL = """
 name = "mini"
@@ -108,3 +108,24 @@ def test_the_rubrics_hash_follows_criteria_and_not_prose(task: Task) -> None:
     assert changed(criterion=[{"id": "clarity"}]) != rubric_hash(task)
     assert changed(scale={"minimum": 1, "maximum": 10, "step": 1}) != rubric_hash(task)
     assert changed(written=date(2026, 1, 31)) != rubric_hash(task), "a date of TOML is no obstacle"
+
+
+def test_people_true_values_and_provenance_have_digests_of_their_own(panel: Panel, task: Task) -> None:
+    folder = task.folder
+    toml = (folder / "task.toml").read_text(encoding="utf-8")
+
+    def measured(people: str = "ann,x,3", true: str = "x,0.1", simulated: str = "true") -> list[str]:
+        tables = f'[people]\nfile = "people.csv"\nsimulated = {simulated}\n[reference]\nfile = "true.csv"\n'
+        for name, text in {"task.toml": f"{toml}\n{tables}", "people.csv": people, "true.csv": true}.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        plan = make_plan("mini", load_task(folder), "rubric", panel.judges, identify=request_key, repeats=2)
+        found = digests(plan, headers(panel, plan))
+        return [found[name] for name in ("people", "truth", "provenance", "rubric")]
+
+    def changed(**how: str) -> list[bool]:
+        return [a != b for a, b in zip(measured(), measured(**how), strict=True)]
+
+    assert changed() == [False, False, False, False]
+    assert changed(people="ann,x,4") == changed(simulated="false") == [True, False, False, False]
+    assert changed(true="x,0.2") == [False, True, False, False]
+    assert measured()[2] == "recorded"

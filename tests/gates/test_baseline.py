@@ -307,6 +307,18 @@ def test_what_was_asked_of_whom_is_told_where_it_changed(changed):
         lambda: results() | {"sources": {place: source}},
     )
     assert comparison["sources"] == [f"{place}: the prompt changed", f"{place}: a changed"]
+    measured = source | {"people": "1", "truth": "2", "provenance": "recorded"}
+    changes = {"people": "ratings by people", "truth": "true values", "provenance": "the label of provenance"}
+    for name, words in changes.items():
+        other = changed(
+            lambda now, name=name: now["sources"].update({place: measured | {name: "9"}}),
+            lambda: results() | {"sources": {place: measured}},
+        )
+        assert other["sources"] == [f"{place}: {words} changed"]
+    earlier = changed(
+        lambda now: now["sources"].update({place: measured}), lambda: results() | {"sources": {place: source}}
+    )
+    assert earlier["sources"] == [], "a baseline of an earlier version does not know them"
     assert objections(comparison) == [], "who judges otherwise is compared in place (recuse.upgrade.in_place)"
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import random
+import re
 import signal
 import subprocess
 import sys
@@ -14,22 +16,24 @@ from typing import Any
 import pytest
 
 from recuse.judges import wire
+from recuse.recording import sample
 from recuse.standins.server import ReceivedRequest, serve
 
 pytest_plugins = ["pytester"]
 
 PANEL = "fixtures/panels/mini.toml"
 KEY = "canary-51c0ffee93ab"
-SCORES = json.dumps({"clarity": {"score": 7}, "depth": {"score": 7}, "total": 7})
 
 
 class Provider:
-    """Answers every judge on loopback as hosted judges would; `refuse` says which calls get an HTTP error instead."""
+    """Answers every judge on loopback as hosted judges would; `refuse` says which calls get an HTTP error instead,
+    `score` what a judge, called by its wire format, gives."""
 
     def __init__(self) -> None:
         self.asked: list[ReceivedRequest] = []
         self.url = ""
         self.refuse: Callable[[ReceivedRequest], int] = lambda asked: 0
+        self.score: Callable[[str], int] = lambda judge: 7
 
     def __call__(self, asked: ReceivedRequest) -> tuple[int, dict[str, str], bytes]:
         self.asked.append(asked)
@@ -44,7 +48,9 @@ class Provider:
             )
             if asked.path.endswith(end)
         )
-        payload = wire(kind).payload(SCORES, model="real-1", refusal=False, input_tokens=9, output_tokens=9)
+        score = self.score(kind)
+        text = json.dumps({"clarity": {"score": score}, "depth": {"score": score}, "total": score})
+        payload = wire(kind).payload(text, model="real-1", refusal=False, input_tokens=9, output_tokens=9)
         return 200, {"content-type": "application/json"}, json.dumps(payload).encode()
 
 
@@ -220,3 +226,70 @@ def test_one_signal_ends_everything_and_what_was_answered_is_on_disk(
     provider.refuse = lambda asked: 0
     assert two_protocols.run("--record=missing").outcomes.get("errors", 0) == 0
     assert len(provider.asked) <= 60 + 4, "what had been answered was not asked again"
+
+
+# --------------------------------------------------------------------------- a sample asked again
+
+
+@pytest.fixture
+def varied(hosted, provider: Provider, monkeypatch: pytest.MonkeyPatch):
+    """Recorded from judges that vary; what is drawn and what they say is the same in every test."""
+    chance = random.Random(4)
+    provider.score = lambda judge: chance.randint(5, 7)
+    monkeypatch.setattr(sample, "CHANCE", random.Random(4))
+    texts = [{"id": f"{who}-{n:02d}", "target": who, "fields": {"essay": f"Text {n}."}}
+             for n in range(12) for who in ("alpha", "beta")]  # fmt: skip
+    hosted.write("fixtures/tasks/essays/items.jsonl", "\n".join(map(json.dumps, texts)))
+    hosted.edit(PANEL, "rubric = 4", "rubric = 2")
+    assert hosted.run(*RECORD).code == pytest.ExitCode.OK
+    provider.asked.clear()
+    return hosted
+
+
+SAMPLE = ("--record=sample", "-k", "parse_rate", "-v")
+
+
+def test_a_sample_asked_again_says_what_is_recorded_and_changes_nothing(varied, provider: Provider) -> None:
+    before = varied.cassettes
+    run = varied.run(*SAMPLE)
+    assert run.code == pytest.ExitCode.OK, run.text
+    assert len(provider.asked) == 3 * 20, "a twentieth of 96, and at least twenty of each judge"
+    assert varied.cassettes == before
+    for judge in ("ann", "bob", "eve"):
+        assert re.search(rf"mini: {judge}, asked again, says what is recorded; \d+ of 20 replies are as re", run.text)
+    assert KEY not in run.text
+
+
+def test_a_recording_that_its_judge_would_not_give_is_red(varied, provider: Provider) -> None:
+    before, score = varied.cassettes, provider.score
+    provider.score = lambda judge: score(judge) - 3 * (judge == "gemini_generate")
+    run = varied.run(*SAMPLE)
+    assert run.code == pytest.ExitCode.TESTS_FAILED
+    assert "This change: do not merge: bob, asked again, differs from its recording more" in run.text
+    assert "mini: eve, asked again, says what is recorded" in run.text
+    assert varied.cassettes == before
+
+
+def test_a_judge_without_a_key_is_not_asked_and_no_silence_is_green(
+    varied, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("BOB_KEY")
+    run = varied.run(*SAMPLE)
+    assert run.code == pytest.ExitCode.TESTS_FAILED
+    assert "mini: bob was not asked again: recording bob needs the environment variable(s) BOB_KEY" in run.text
+    assert "mini: ann, asked again, says what is recorded" in run.text
+    assert len(provider.asked) == 2 * 20
+
+
+def test_a_judge_that_answers_no_more_is_not_taken_for_the_same(varied, provider: Provider) -> None:
+    provider.refuse = lambda asked: 404 if asked.path.endswith("messages") else 0
+    run = varied.run(*SAMPLE)
+    assert run.code == pytest.ExitCode.TESTS_FAILED
+    assert "mini: eve was not asked again: " in run.text
+    assert "mini: bob, asked again, says what is recorded" in run.text
+
+
+def test_a_sample_is_asked_in_one_process(varied, provider: Provider) -> None:
+    run = varied.run(*SAMPLE, "-n", "2")
+    assert "--record=sample asks in one process" in run.text
+    assert not provider.asked

@@ -95,6 +95,17 @@ def test_parquet_of_millions_of_equal_rows(tmp_path):
     assert "14,000,000 rows of 3 columns; tables of up to 40,000,000 cells" in refused(tmp_path / "a.parquet")
 
 
+@pytest.mark.parametrize("nested", [False, True], ids=["texts", "lists"])
+def test_parquet_whose_texts_stand_there_once(tmp_path, nested):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    text = "a" * 1_000_000
+    ones = pyarrow.array([1] * 200)
+    table = pyarrow.table({"item": ones, "gpt": ones, "text": pyarrow.array([[text] if nested else text] * 200)})
+    parquet.write_table(table, tmp_path / "a.parquet")
+    assert "unpacks to more than" in refused(tmp_path / "a.parquet")
+
+
 def test_many_equal_rows_ask_for_an_item_or_for_counts(file):
     told = refused(file("a.csv.gz", gzip.compress(b"item,gpt,anna\n" + b"t1,4,4\n" * 200_000)))
     assert "nearly all of its 200,000 rows say the same" in told
@@ -119,8 +130,10 @@ def test_five_thousand_judges(file):
         ("a.csv", TABLE + "t31," + "4" * (9 << 20) + ",3\n", "line 32 is longer"),
         ("a.csv", TABLE + 't31,"' + "4\n" * (5 << 20) + '",3\n', "line 32, column gpt holds 10 MB"),
         ("a.jsonl", json.dumps({"item": 1, "gpt": 3, "text": "a" * (9 << 20)}), "record 1, column text holds 9 MB"),
+        ("a.jsonl", json.dumps({"item": 1, "gpt": 3, "text": "a" * (33 << 20)}), "record 1, column text holds 33 MB"),
+        ("a.csv", TABLE + "t31," + "4" * (33 << 20) + ",3\n", "line 32 is longer"),
     ],
-    ids=["header", "cell", "lines", "json"],
+    ids=["header", "cell", "lines", "json", "large json", "large cell"],
 )
 def test_a_line_or_cell_of_many_megabytes(file, name, content, where):
     assert where in refused(file(name, content))

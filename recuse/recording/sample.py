@@ -1,0 +1,231 @@
+"""A random part of what is recorded, asked again and compared: replies that somebody made up are not what a judge says.
+
+    rows = sample_again(recorder, library, plans)       # a row per judge; "do not merge" where they differ
+
+Whether the new replies differ *more* than the judge differs from itself is a permutation test: if the recording is the
+judge's, any of the replies to one prompt could as well be the one that came on another day. The recording is never
+changed, and nothing of the new replies is kept.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from itertools import combinations
+from pathlib import Path
+from statistics import fmean
+from typing import Literal
+
+import numpy as np
+
+from recuse.cassettes.library import Library
+from recuse.elicitation.plan import Plan, headers
+from recuse.judges import read_response, wire
+from recuse.judges.client import MissingKeyError, keys_from_environment, secret_values
+from recuse.recording.panel_recording import Chains, Recorder
+from recuse.recording.progress import IncompleteRecordingError
+from recuse.schema import Call, RawResponse, RecuseError
+from recuse.schema.results import ChangedRow
+
+__all__ = ["Unit", "chance_of_as_much", "not_sampled", "sample_again"]
+
+SHARE, FEWEST = 0.05, 20
+"""How much of each judge's replies is asked again, and at least how many: of fewer nothing can be concluded."""
+ALPHA = 0.01
+"""The chance that any judge of a panel is accused whose recording is its own."""
+PERMUTATIONS = 49_999
+CHANCE: random.Random = random.SystemRandom()
+"""Whoever writes a recording must not know which of it will be asked."""
+
+Answer = tuple[float | None, str | None, str]
+"""Score, response and status of one judgement."""
+Reading = Mapping[tuple[str, str, str, str, str], Answer]
+"""(task, protocol, criterion, item, target) -> what was read of it in one reply."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What one judge says to one prompt: `alone` is the reply of the other day, beside `together`, those of one day."""
+
+    alone: Reading
+    together: Sequence[Reading]
+
+
+class Sample(Chains):
+    """The chains of a recording, of which `drawn` alone is asked again: prompts, with the calls that are made."""
+
+    drawn: Sequence[tuple[Sequence[Call], Sequence[Call]]] = ()
+
+    def recorded(self) -> list[Call]:
+        """The judging calls that have a recorded answer."""
+        return [call for call in super().calls() if not call.stage and self._library.has(call)]
+
+    def calls(self) -> list[Call]:
+        """The calls that are made."""
+        return [call for _, calls in self.drawn for call in calls]
+
+    expected = calls
+
+    def read(self, call: Call, response: RawResponse) -> Reading:
+        """What the protocol reads in a reply."""
+        chain = self.chain_of(call)
+        read = chain.judge(call, read_response(wire(chain.judges[call.judge].wire), response))
+        return {
+            (call.task, call.protocol, one.criterion, one.item or "", one.target or ""):
+            (None if one.score is None or math.isnan(one.score) else one.score, one.response, one.status)
+            for one in read
+        }  # fmt: skip
+
+
+def sample_again(recorder: Recorder, library: Library, plans: Sequence[Plan]) -> list[ChangedRow]:
+    """A row per judge, each of which is said as well. Judges without a key at hand are not asked, nor those of whom
+    nothing is recorded: a row says so and keeps the run red. `RecuseError` for what ends a recording before it began;
+    `RecordingInterrupted` for a signal."""
+    panel, say = recorder.panel, recorder.say
+    if panel.stand_in is not None or panel.provenance != "recorded":
+        say(f"{panel.name}: its replies are {panel.provenance}; there is nobody to ask again")
+        return []
+    sample, why = Sample(panel, library, plans), dict.fromkeys((name for plan in plans for name in plan.judges), "")
+    recorded = sample.recorded()
+    for name, judge in sample.judges(recorded).items():
+        try:
+            keys_from_environment({name: judge})
+        except MissingKeyError as error:
+            why[name] = str(error)
+    sample.drawn = list(_drawn([call for call in recorded if not why[call.judge]]))
+    with tempfile.TemporaryDirectory(prefix="recuse-sample-") as folder:
+        new = Library(Path(folder), panel.name, mode="missing", secrets=secret_values(panel.judges))
+        with closing(new):
+            for chain in sample.chains:
+                own = [call for call in sample.calls() if sample.chain_of(call) is chain]
+                new.expect(own, headers(panel, chain.plan, own))
+            say(f"{panel.name}: {len(sample.calls())} calls, drawn at random, are made again; nothing of it is kept")
+            try:
+                replace(recorder, library=new).record(plans, readable=lambda call, response: None, chains=sample)
+            except IncompleteRecordingError as error:
+                why = {name: reason or str(error).splitlines()[0] for name, reason in why.items()}
+            rows = list(_rows(sample, library, new, why))
+    for row in rows:
+        say(f"{panel.name}: {row['cause']}{'; ' if row['after'] else ''}{row['after'] or ''}")
+    return rows
+
+
+def _drawn(recorded: Sequence[Call]) -> Iterator[tuple[Sequence[Call], Sequence[Call]]]:
+    """(every recorded call of a prompt, what is asked of it again). Where a prompt was asked only once, it is asked
+    twice now: otherwise nobody knew how much the judge differs from itself."""
+    prompts: dict[str, dict[tuple[object, ...], list[Call]]] = defaultdict(lambda: defaultdict(list))
+    for call in recorded:
+        prompt = call.task, call.protocol, call.item, call.target, call.factors
+        prompts[call.judge][prompt].append(call)
+    for of_judge in prompts.values():
+        wanted = max(FEWEST, math.ceil(SHARE * sum(map(len, of_judge.values()))))
+        for calls in CHANCE.sample(list(of_judge.values()), min(wanted, len(of_judge))):
+            call = CHANCE.choice(calls)
+            yield calls, [call] if calls[1:] else [call, replace(call, repeat=call.repeat + 1)]
+
+
+def _rows(sample: Sample, library: Library, new: Library, why: Mapping[str, str]) -> Iterator[ChangedRow]:
+    units: dict[str, list[Unit]] = defaultdict(list)
+    same: dict[str, list[bool]] = defaultdict(list)
+    for recorded, calls in sample.drawn:
+        now = [sample.read(call, new.response(call)) for call in calls if new.has(call)]
+        before = [sample.read(call, library.response(call)) for call in recorded]
+        if len(now) == len(calls):
+            same[calls[0].judge].append(now[0] == before[recorded.index(calls[0])])
+            units[calls[0].judge].append(Unit(before[0], now) if now[1:] else Unit(now[0], before))
+    for name, reason in why.items():
+        word: Literal["merge", "decide", "do not merge"] = "decide"
+        cause, counts = f"{name} was not asked again: {reason or 'none of its replies is recorded'}", None
+        if name in units:
+            differs = chance_of_as_much(units[name]) < ALPHA / len(units)
+            word = "do not merge" if differs else "merge"
+            pairs = [a == b for unit in units[name] for a, b in combinations(unit.together, 2)]
+            counts = (f"{sum(same[name])} of {len(same[name])} replies are as recorded, "
+                      f"{sum(pairs)} of {len(pairs)} pairs of its own repeats are alike")  # fmt: skip
+            cause = (f"{name}, asked again, differs from its recording more than from itself" if differs else
+                     f"{name}, asked again, says what is recorded")  # fmt: skip
+        yield _row(sample.panel.name, name, word, cause, counts)
+
+
+def not_sampled(panel: str, error: RecuseError) -> ChangedRow:
+    """The row of a panel of which nobody was asked again, and why."""
+    return _row(panel, "", "decide", f"{panel} was not asked again: {str(error).splitlines()[0]}")
+
+
+def _row(
+    panel: str, judge: str, word: Literal["merge", "decide", "do not merge"], cause: str, counts: str | None = None
+) -> ChangedRow:
+    step = "find out who recorded it, and when; then ask the judge itself: pytest evals/ --record=all"
+    return {
+        "kind": "recording", "what": f"sample of {judge or 'all'} ({panel})", "before": None, "after": counts,
+        "word": word, "cause": cause, "place": {"panel": panel, **({"judge": judge} if judge else {})},
+        "red": word != "merge", "next": step if word == "do not merge" else "",
+    }  # fmt: skip
+
+
+def chance_of_as_much(units: Sequence[Unit]) -> float:
+    """The chance that one reply to each prompt, whichever, stands out among the others as `alone` does: the smaller of
+    two permutation tests, doubled.
+
+    One looks at the mean distance of a reply from the others to its prompt, too far or too near: of two scores their
+    difference in parts of the widest there is, of anything else 0 where it is the same and 1 where not. The other looks
+    at what shifts over all prompts: mean scores, and how often each answer and status is given.
+    """
+    scores: dict[tuple[str, ...], list[float]] = defaultdict(list)
+    for reading in (one for unit in units for one in (unit.alone, *unit.together)):
+        for key, (score, _, _) in reading.items():
+            if score is not None:
+                scores[key[:3]].append(score)
+    widest = {key: max(of) - min(of) or 1.0 for key, of in scores.items()}
+    chance = np.random.default_rng(0)
+    distances = np.zeros(PERMUTATIONS + 1)
+    names: dict[tuple[str, ...], int] = {}
+    shifts: list[tuple[np.ndarray, np.ndarray]] = []  # who is alone in each permutation; replies x features
+    for unit in units:
+        replies = [unit.alone, *unit.together]
+        apart = np.array([[_distance(a, b, widest) for b in replies] for a in replies]).sum(axis=1)
+        alone = np.concatenate([[0], chance.integers(len(replies), size=PERMUTATIONS)])
+        distances += apart[alone] / len(unit.together)
+        features = [_features(reply, widest) for reply in replies]
+        for name in dict.fromkeys(name for reply in features for name in reply):
+            names.setdefault(name, len(names))
+        table = np.zeros((len(replies), len(names)))
+        for row, reply in zip(table, features, strict=True):
+            for name in reply:
+                row[names[name]] = reply[name]
+        shifts.append((alone, (table - table.mean(axis=0)) * len(replies) / len(unit.together)))
+    total, scatter = np.zeros((PERMUTATIONS + 1, len(names))), np.zeros(len(names))
+    for alone, table in shifts:
+        total[:, : table.shape[1]] += table[alone]
+        scatter[: table.shape[1]] += (table**2).mean(axis=0)
+    shifted = (total[:, scatter > 0] ** 2 / scatter[scatter > 0]).sum(axis=1)
+    far, near, moved = (float((one >= one[0] - 1e-9).mean()) for one in (distances, -distances, shifted))
+    return min(1.0, 2 * min(2 * far, 2 * near, moved))
+
+
+def _distance(a: Reading, b: Reading, widest: Mapping[tuple[str, ...], float]) -> float:
+    keys = a.keys() | b.keys()
+    return fmean(_between(a.get(key), b.get(key), widest.get(key[:3], 1.0)) for key in keys) if keys else 0.0
+
+
+def _between(a: Answer | None, b: Answer | None, widest: float) -> float:
+    if a is not None and b is not None and a[0] is not None and b[0] is not None:
+        return abs(a[0] - b[0]) / widest
+    return float(a != b)
+
+
+def _features(reading: Reading, widest: Mapping[tuple[str, ...], float]) -> dict[tuple[str, ...], float]:
+    """Mean score, and counts of answers and of what is no answer, by criterion and target."""
+    features: dict[tuple[str, ...], list[float]] = defaultdict(list)
+    for (task, protocol, criterion, _, target), (score, response, status) in reading.items():
+        place = task, protocol, criterion, target
+        if score is not None:
+            features[*place, "score"].append(score / widest[place[:3]])
+        if score is None or response is not None:
+            features[*place, status, response or ""].append(1.0)
+    return {name: fmean(values) if name[-1] == "score" else sum(values) for name, values in features.items()}
