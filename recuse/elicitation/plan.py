@@ -240,9 +240,10 @@ def _digest(value: Any) -> str:
 
 UNTOLD = (
     "title", "description", "target", "tier", "text", "cluster", "clusters", "people", "reference", "thresholds",
-    "payloads", "rules",
+    "payloads", "rules", "longest", "cut_texts",
 )  # fmt: skip
-"""Tables of task.toml that say nothing to a judge: prose for readers, and what answers are compared with."""
+"""Tables of task.toml that say nothing to a judge: prose for readers, what answers are compared with, and where texts
+may end."""
 
 
 def rubric_hash(task: Task) -> str:

@@ -53,7 +53,7 @@ class LastLine:
     uses: Callable[[Levels], Sequence[Use]] = lambda levels: ()
     shown: Shown = item_fields
     facts: Callable[[Task, Item], dict[str, Any]] = usual_facts
-    lead: Callable[[Levels], str] = lambda levels: ""
+    lead: Callable[[Task, Levels], str] = lambda task, levels: ""
     temperature: float = 0.0
     max_tokens: int = 200
     top_logprobs: int | None = None
@@ -90,7 +90,7 @@ class LastLine:
         """Of a reply that is the labelled verdict and what leads to it."""
         label = self.label_of(levels)
         labelled = f'"{label}: " ' if label else ""
-        return f"root ::= {self.lead(levels)}{labelled}({self.alternatives(task, item, levels)})"
+        return f"root ::= {self.lead(task, levels)}{labelled}({self.alternatives(task, item, levels)})"
 
     def prompt(self, task: Task, item: Item, factors: Levels, earlier: Earlier | None = None) -> Prompt:
         """The template with what is shown of the item, at these factor levels."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 import subprocess
@@ -11,8 +10,6 @@ import tomllib
 from pathlib import Path
 
 import pytest
-
-from recuse.papers.self_preference.writing_protocols import LONGEST
 
 ROOT = Path(__file__).parents[2]
 
@@ -81,12 +78,3 @@ def test_the_beginnings_of_lines_in_the_tree_are_those_that_runs_print():
     ):  # fmt: skip
         assert phrase in page("run-is-red.md"), phrase
         assert phrase in source, phrase
-
-
-def test_the_page_on_self_preference_counts_the_texts_that_our_caps_end():
-    path = ROOT / "fixtures" / "tasks" / "headlines" / "items-local.jsonl"
-    items = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    cut = [item for item in items if any(len(item["fields"][part]) >= most for part, most in LONGEST.items())]
-    words = " ".join(page("self-preference.md").split())
-    assert f"{len(cut)} of their {len(items)} texts end at a cap" in words
-    assert f"({LONGEST['headline']} characters a headline, {LONGEST['lead']} a lead)" in words

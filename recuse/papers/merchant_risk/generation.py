@@ -33,8 +33,6 @@ CRITERION, RATIONALE, RULE = "risk_level", "rationale", "rule: "
 PICKS_PER_LEVEL = 3
 THREE = "three codes"
 KEPT = "kept"
-LONGEST = 700
-"""Characters of a rationale that a grammar allows, where the task does not say (`rationale_characters`)."""
 
 
 def items(task: Task, judge: Judge) -> Sequence[Item]:
@@ -150,13 +148,15 @@ def _listed(task: Task, segment: Mapping[str, Any], table: Sequence[dict[str, An
 
 def _level_schema(task: Task, item: Item, level: dict[str, Any]) -> dict[str, Any]:
     codes = {"enum": [row["mcc"] for row in item.fields["mccs"]]}
-    shortest, longest = task.data.get("rationale_characters", (0, LONGEST))
-    least = {"minLength": shortest} if shortest else {}
+    # A server that enforces the schema ends a text at the most characters that task.toml allows
+    most = task.data.get("longest", {}).get("rationale")
+    ends = zip(("minLength", "maxLength"), task.data.get("rationale_characters", (0, most)), strict=True)
+    length = {name: characters for name, characters in ends if characters}
     return {
         "type": "object",
         "properties": {
             "level": level,
-            "rationale": {"type": "string", **least, "maxLength": longest},
+            "rationale": {"type": "string", **length},
             "mccs": {"type": "array", "items": codes, "minItems": PICKS_PER_LEVEL, "maxItems": PICKS_PER_LEVEL},
         },
         "required": ["level", "rationale", "mccs"],

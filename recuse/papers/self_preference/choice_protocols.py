@@ -26,6 +26,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from recuse.papers.self_preference.writing_protocols import LIKELY, line
 from recuse.protocols import Earlier, Levels, Stage, Use
 from recuse.protocols.last_line import Choice, places, spent, verdict, yes_or_no
 from recuse.protocols.pairwise import CRITERION, ORDERS, PAIRWISE, names, pair_shown, place_of_name
@@ -56,12 +57,11 @@ SELF_RECOGNITION = yes_or_no("mine", OFFERS="recognitions", WORDING="self_recogn
 
 # --------------------------------------------------------------------------- pairs
 
-LONGEST_EVIDENCE = 160  # characters per text that the grammar allows
 OTHER = {"first": "second", "second": "first", "tie": "tie"}
 
 
-def _evidence(levels: Levels) -> str:
-    return "".join(f'"Text {name}: " [^\\n]{{10,{LONGEST_EVIDENCE}}} "\\n" ' for name in names(levels))
+def _evidence(task: Task, levels: Levels) -> str:
+    return "".join(f'"Text {name}: " {line(task, "evidence", 10)} "\\n" ' for name in names(levels))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +126,6 @@ LISTWISE = Choice(
 # --------------------------------------------------------------------------- discussions
 
 FIRST = "first_choice"
-LONGEST_REVIEW = 120  # characters that the grammar allows
 
 
 def _discussed(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Mapping[str, Any]:
@@ -140,8 +139,8 @@ def _discussed(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Mapp
 
 def _turn(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Prompt:
     # The line of reasons has a name of its own, so that no model writes a second choice there.
-    review = f'"Review: " [^\\n]{{10,{LONGEST_REVIEW}}} "\\n" '
-    turn = replace(DISCUSSION, WORDING=_TURNS["peer review" in earlier], lead=lambda levels: review)
+    review = f'"Review: " {line(task, "review", 10)} "\\n" '
+    turn = replace(DISCUSSION, WORDING=_TURNS["peer review" in earlier], lead=lambda task, levels: review)
     return turn.prompt(task, item, levels, earlier)
 
 
@@ -154,7 +153,7 @@ def _turn_read(task: Task, item: Item, levels: Levels, reply: Reply, earlier: Ea
 
 
 def _specimen(task: Task, item: Item, levels: Levels) -> Any:
-    return {"text": "x" * (LONGEST_REVIEW + 20), "place": "tie", "tokens": 0}
+    return {"text": "x" * (LIKELY["review"] + 20), "place": "tie", "tokens": 0}
 
 
 @dataclass(frozen=True, kw_only=True)

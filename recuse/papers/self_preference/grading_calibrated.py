@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from recuse.papers.self_preference.grading_protocols import FAMILY, question
+from recuse.papers.self_preference.writing_protocols import CUT, LIKELY, line
 from recuse.protocols import Earlier, Levels, Stage, Use, reading, wording
 from recuse.protocols.grading import Grading, grades
 from recuse.protocols.last_line import spent
@@ -25,10 +26,8 @@ from recuse.schema import Item, Message, Prompt, RecuseError, Reply
 from recuse.tasks import Task
 
 CRITERIA = 3  # how many a draft has
-LONGEST = 80  # characters of each that the grammar allows
 SHOWN = 4  # labelled examples that a draft is made from
 FURTHEST = 2  # misjudged examples that a refinement is shown
-LINES = " ".join([f'"- " [^\\n]{{8,{LONGEST}}} "\\n"'] * CRITERIA)
 PER = ("criteria",)
 
 
@@ -50,18 +49,24 @@ def _words(task: Task, stage: str, **shown: Any) -> tuple[Message, ...]:
     return wording.messages(task, f"{FAMILY}.{stage}", task=task.data, **shown)
 
 
+def _lines(task: Task) -> str:
+    return "root ::= " + " ".join([f'"- " {line(task, "criterion", 8)} "\\n"'] * CRITERIA)
+
+
 def _drafting(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Prompt:
     every, number = labelled(task.folder), int(levels["criteria"].rpartition("-")[2])
     start = SHOWN * (number - 1)
     shown = [every[(start + k) % len(every)] for k in range(min(SHOWN, len(every)))]
     words = _words(task, "draft", examples=shown, count=CRITERIA)
-    return Prompt(words, temperature=0.0, max_tokens=160, grammar=f"root ::= {LINES}")
+    return Prompt(words, temperature=0.0, max_tokens=160, grammar=_lines(task))
 
 
 def _criteria(task: Task, item: Item, levels: Levels, reply: Reply, earlier: Earlier) -> Any:
     lines = [line.strip() for line in reading.answered(reply).splitlines() if line.strip().startswith("-")]
     if len(lines) < 1:
         raise reading.Unreadable("unparsed", 'no line "- criterion" in the reply')
+    if reply.finish == "length":
+        raise reading.Unreadable("unparsed", CUT)
     return {"text": "\n".join(lines[:CRITERIA]), "tokens": spent(reply)}
 
 
@@ -88,7 +93,7 @@ def _refining(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Promp
     by_error = sorted(range(len(every)), key=lambda k: (-abs(grades[k] - every[k]["grade"]), k))
     shown = [{**every[k], "given": grades[k]} for k in by_error[:FURTHEST]]
     words = _words(task, "refine", examples=shown, criteria=earlier["draft"]["text"], count=CRITERIA)
-    return Prompt(words, temperature=0.0, max_tokens=160, grammar=f"root ::= {LINES}")
+    return Prompt(words, temperature=0.0, max_tokens=160, grammar=_lines(task))
 
 
 def _draft_of(levels: Levels) -> dict[str, str]:
@@ -100,7 +105,7 @@ STAGES = (
         "draft",
         _drafting,
         _criteria,
-        specimen=lambda task, item, levels: {"text": "x" * (CRITERIA * (LONGEST + 3)), "tokens": 0},
+        specimen=lambda task, item, levels: {"text": "x" * (CRITERIA * (LIKELY["criterion"] + 3)), "tokens": 0},
         per=PER,
     ),
     Stage(
@@ -115,7 +120,7 @@ STAGES = (
         "refine",
         _refining,
         _criteria,
-        specimen=lambda task, item, levels: {"text": "x" * (CRITERIA * (LONGEST + 3)), "tokens": 0},
+        specimen=lambda task, item, levels: {"text": "x" * (CRITERIA * (LIKELY["criterion"] + 3)), "tokens": 0},
         per=PER,
         uses=lambda levels: [Use("draft", factors=_draft_of(levels)), Use("trial", factors=_draft_of(levels))],
     ),

@@ -128,7 +128,7 @@ CHANNELS = Channelled(
 # --------------------------------------------------------------------------- in several ways
 
 
-def _observations(levels: Levels) -> str:
+def _observations(task: Task, levels: Levels) -> str:
     # No cap: a sentence that a grammar ends in its middle is no reason. What the token limit cuts has no verdict.
     return '[^\\n]{10,} "\\n" ' if levels["prompt"] == OBSERVED else ""
 
@@ -141,7 +141,8 @@ def _own_first(levels: Levels) -> Sequence[Use]:
 def _writing(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Prompt:
     """What the judge is asked as a writer, at temperature 0."""
     words = wording.messages(task, f"{FAMILY}.solution", task=task.data, **item.fields)
-    return Prompt(words, temperature=0.0, max_tokens=writing.HEADLINES.max_tokens, grammar=writing.HEADLINES.grammar)
+    written = writing.HEADLINES
+    return Prompt(words, temperature=0.0, max_tokens=written.max_tokens, grammar=written.grammar(task))
 
 
 def _written(task: Task, item: Item, levels: Levels, reply: Reply, earlier: Earlier) -> Any:
@@ -156,7 +157,7 @@ PROMPTS = Grading(
     FACTORS={"prompt": ("plain", OBSERVED, "examples", "reference", "guidelines", "solved")},
     STAGES=(
         Stage("solution", _writing, _written, lambda task, item, levels: {
-            "text": "x" * sum(writing.LONGEST.values()), "tokens": 0
+            "text": "x" * (writing.LIKELY["headline"] + writing.LIKELY["lead"]), "tokens": 0
         }),
     ),
     uses=_own_first,
@@ -167,7 +168,7 @@ PROMPTS = Grading(
 
 def _solving(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Prompt:
     words = wording.messages(task, "correctness.solution", task=task.data, **item.fields)
-    return Prompt(words, temperature=0.0, max_tokens=120, grammar=writing.SOLVING.grammar)
+    return Prompt(words, temperature=0.0, max_tokens=120, grammar=writing.SOLVING.grammar(task))
 
 
 def _solution(task: Task, item: Item, levels: Levels, reply: Reply, earlier: Earlier) -> Any:
@@ -184,7 +185,7 @@ CORRECTNESS = Verdict(
     FACTORS={"prompt": ("plain", OBSERVED, "examples", "reference", "solved")}, tokens="of the chain",
     STAGES=(
         Stage("solution", _solving, _solution, lambda task, item, levels: {
-            "answer": "x" * (writing.LONGEST_WORKING + 16), "tokens": 0
+            "answer": "x" * (writing.LIKELY["working"] + 16), "tokens": 0
         }),
     ),
     uses=_own_first,

@@ -35,12 +35,12 @@ class Writing:
 
     WORDING: str
     criteria: tuple[str, ...]
-    parts: Callable[[Reply], list[Judgement]]
+    parts: Callable[[Task, Reply], list[Judgement]]
     asked_of: Callable[[Path], Mapping[str, Mapping[str, Any]]]
     temperature: float = 1.0
     max_tokens: int
     top_logprobs: int | None = None
-    grammar: str | None = None
+    grammar: Callable[[Task], str | None] = lambda task: None
     OFFERS: str = "texts"
     FACTORS: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     REPEATS: int = 1
@@ -57,13 +57,14 @@ class Writing:
     def prompt(self, task: Task, item: Item, factors: Levels) -> Prompt:
         """All fields of the item."""
         words = wording.messages(task, self.WORDING, task=task.data, **item.fields)
-        return Prompt(words, self.temperature, self.max_tokens, top_logprobs=self.top_logprobs, grammar=self.grammar)
+        return Prompt(words, self.temperature, self.max_tokens, top_logprobs=self.top_logprobs,
+                      grammar=self.grammar(task))  # fmt: skip
 
     def read(self, task: Task, item: Item, factors: Levels, reply: Reply) -> list[Judgement]:
         """The parts; all fail where nothing can be read."""
         try:
             reading.answered(reply)
-            return self.parts(reply)
+            return self.parts(task, reply)
         except reading.Unreadable as failure:
             return reading.all_failed(self.criteria, failure)
 
@@ -92,15 +93,26 @@ def _rows(path: Path, needs: tuple[str, ...]) -> Mapping[str, Mapping[str, Any]]
         ) from None
 
 
+# --------------------------------------------------------------------------- where a text ends
+
+LIKELY = {"headline": 100, "lead": 320, "working": 120, "review": 120, "criterion": 80}
+"""Characters of what is not written yet, by which costs are reckoned."""
+
+CUT = "the token limit cut the reply"
+
+
+def line(task: Task, part: str, least: int = 1) -> str:
+    """Grammar of one line of text. Only the token limit ends it, and what that cuts is not read; a task whose texts
+    were recorded under a cap says so: `longest = { lead = 320 }` in task.toml, in characters."""
+    return f"[^\\n]{{{least},{task.data.get('longest', {}).get(part, '')}}}"
+
+
 # --------------------------------------------------------------------------- headlines
 
-LONGEST = {"headline": 100, "lead": 320}
-"""Characters that the grammar allows, well above the words asked for; without it nothing is cut."""
 
-
-def _headline_and_lead(reply: Reply) -> list[Judgement]:
+def _headline_and_lead(task: Task, reply: Reply) -> list[Judgement]:
     """A lead that the token limit cut is unparsed."""
-    rows = [_part(reply.text, part, cut=part == "lead" and reply.finish == "length") for part in LONGEST]
+    rows = [_part(reply.text, part, part == "lead" and reply.finish == "length") for part in HEADLINES.criteria]
     return [*rows, perplexity("perplexity", reply.tokens)] if reply.tokens else rows
 
 
@@ -110,21 +122,24 @@ def _part(text: str, part: str, cut: bool) -> Judgement:
         what = "an empty line" if len(lines) == 1 else f"{len(lines)} lines"
         return Judgement(part, status="unparsed", why=f'{what} "{part.capitalize()}: ...", one with words is wanted')
     if cut:
-        return Judgement(part, status="unparsed", why="the token limit cut the reply")
+        return Judgement(part, status="unparsed", why=CUT)
     return Judgement(part, response=lines[0])
 
 
 HEADLINES = Writing(
-    WORDING="headline_generation", criteria=tuple(LONGEST), parts=_headline_and_lead, asked_of=stories, max_tokens=240,
-    top_logprobs=1,
-    grammar="root ::= " + ' "\\n" '.join(f'"{p.capitalize()}: " [^\\n]{{1,{most}}}' for p, most in LONGEST.items()),
+    WORDING="headline_generation", criteria=("headline", "lead"), parts=_headline_and_lead, asked_of=stories,
+    max_tokens=240, top_logprobs=1,
+    grammar=lambda task: f'root ::= "Headline: " {line(task, "headline")} "\\n" "Lead: " {line(task, "lead")}',
 )  # fmt: skip
 
 # --------------------------------------------------------------------------- any text
 
 
-def _whole(reply: Reply) -> list[Judgement]:
-    """The text as it stands; one that the token limit cut is a text too, and says so by breaking off."""
+def _whole(task: Task, reply: Reply) -> list[Judgement]:
+    """The text as it stands. One that the token limit cut is none, but where task.toml says that it is shown so
+    (`cut_texts = true`)."""
+    if reply.finish == "length" and not task.data.get("cut_texts"):
+        raise reading.Unreadable("unparsed", CUT)
     text = reply.text.strip()
     if not text:
         raise reading.Unreadable("unparsed", "the reply is empty")
@@ -134,8 +149,6 @@ def _whole(reply: Reply) -> list[Judgement]:
 TEXTS = Writing(WORDING="text_generation", criteria=("response",), parts=_whole, asked_of=prompts, max_tokens=90)
 
 # --------------------------------------------------------------------------- solutions
-
-LONGEST_WORKING = 120  # characters that the grammar allows
 
 
 def working_and_answer(reply: Reply) -> tuple[str, str]:
@@ -154,14 +167,14 @@ def number(given: str) -> str:
     return str(int(digits))
 
 
-def _solution(reply: Reply) -> list[Judgement]:
+def _solution(task: Task, reply: Reply) -> list[Judgement]:
     working, answer = working_and_answer(reply)
     return [Judgement("working", response=working), Judgement("answer", response=answer)]
 
 
 SOLVING = Writing(
     WORDING="solving", criteria=("working", "answer"), parts=_solution, asked_of=prompts, temperature=0.7,
-    max_tokens=120, grammar=f'root ::= [^\\n]{{5,{LONGEST_WORKING}}} "\\n" "Answer: " [0-9]{{1,6}}',
+    max_tokens=120, grammar=lambda task: f'root ::= {line(task, "working", 5)} "\\n" "Answer: " [0-9]{{1,6}}',
 )  # fmt: skip
 
 # --------------------------------------------------------------------------- perplexity

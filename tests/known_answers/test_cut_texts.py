@@ -1,0 +1,164 @@
+"""Where a limit of our own ended what a recorded model wrote: every page that shows such texts says how many, no other
+is recorded unnoticed, and a task that does not ask for it gets none."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from recuse.papers.merchant_risk import generation
+from recuse.papers.self_preference import choice_protocols as choices
+from recuse.papers.self_preference import grading_calibrated as calibrated
+from recuse.papers.self_preference import writing_protocols as writing
+from recuse.schema import Item, Reply
+from recuse.tasks import Task, load_task
+
+ROOT = Path(__file__).parents[2]
+TASKS, CASSETTES = ROOT / "fixtures" / "tasks", ROOT / "cassettes"
+LOCAL = "local/headlines"
+
+
+@cache
+def replies(folder: str) -> tuple[tuple[str, str], ...]:
+    """What the models wrote, and why each reply ended."""
+    lines = [json.loads(line) for path in sorted((CASSETTES / folder).glob("*.jsonl"))
+             for line in path.read_text("utf-8").splitlines()]  # fmt: skip
+    choices = [line["json"]["choices"][0] for line in lines if line["kind"] == "answer"]
+    return tuple((choice["message"]["content"], choice["finish_reason"]) for choice in choices)
+
+
+def written(folder: str, pattern: str) -> Iterator[str]:
+    """Whatever the pattern finds in the replies."""
+    return (found for text, _ in replies(folder) for found in re.findall(pattern, text))
+
+
+def items(file: str) -> list[dict[str, object]]:
+    return [json.loads(line)["fields"] for line in (TASKS / file).read_text("utf-8").splitlines()]
+
+
+def ended(texts: Iterator[str], most: int) -> str:
+    """ "235 of 768": those as long as they may be."""
+    lengths = [len(text) for text in texts]
+    return f"{sum(length >= most for length in lengths)} of {len(lengths)}"
+
+
+def headlines() -> str:
+    texts, longest = items("headlines/items-local.jsonl"), load_task(TASKS / "headlines").data["longest"]
+    cut = sum(len(text["headline"]) >= longest["headline"] or len(text["lead"]) >= longest["lead"] for text in texts)
+    return f"{cut} of their {len(texts)}"
+
+
+def rationales() -> str:
+    sets = items("merchant_rationales/items-local.jsonl")
+    return ended((level["rationale"] for one in sets for level in one["rationales"]), 340)
+
+
+def shown_texts() -> str:
+    """Texts by models among those that the judges of panel `writing` are shown."""
+    why = {text.strip(): end for text, end in replies("writing/writing/text_generation")}
+    by_models = [one["response"] for one in items("writing/items-merg.jsonl") if one["response"] in why]
+    return f"{sum(why[str(text)] == 'length' for text in by_models)} of the {len(by_models)}"
+
+
+def reasons(task: str) -> Iterator[str]:
+    return (json.loads(f'"{text}"', strict=False)
+            for text in written(f"local/{task}/rubric", r'"why"\s*:\s*"((?:[^"\\]|\\.)*)"'))  # fmt: skip
+
+
+COUNTS = {
+    "headlines": headlines,
+    "evidence": lambda: ended(written(f"{LOCAL}/pairwise_evidence", r"(?m)^Text \w+: (.*)$"), 160),
+    "reviews": lambda: ended(written(f"{LOCAL}/pairwise_discussion", r"(?m)^Review: (.*)$"), 120),
+    "criteria": lambda: ended(written(f"{LOCAL}/grading_calibrated", r"(?m)^- (.*)$"), 80),
+    "workings": lambda: ended((str(one["answer"]).rpartition(" Answer: ")[0]
+                               for one in items("word_problems/items-few-local.jsonl")), 120),
+    "rationales": rationales,
+    "reasons of the loop": lambda: ended(reasons("merchant_rationales"), 160),
+    "reasons": lambda: ended(reasons("merchant_risk"), 160),
+    "texts": shown_texts,
+}  # fmt: skip
+SAID = {
+    "docs/self-preference.md": [
+        "{headlines} texts end at a cap of our grammar (100 characters a headline, 320 a lead)",
+        "{evidence} pieces of evidence before a choice (160 characters), {reviews} reviews in a discussion (120), "
+        "{criteria} inferred criteria (80) and {workings} workings of the judged sums (120)",
+    ],
+    "docs/merchant-risk.md": [
+        "{rationales} rationales end at a cap of our own, 340 characters, in mid-sentence",
+        "{reasons of the loop} reasons at 160", "{reasons} end at 160 characters",
+    ],
+    "docs/rubrics.md": ["{texts} texts by models end at our limit of 90 tokens, most in mid-sentence"],
+    "fixtures/tasks/headlines/README.md": ["{headlines} texts end there", "{evidence} pieces of evidence",
+                                           "{reviews} reviews", "{criteria} inferred criteria"],
+    "fixtures/tasks/merchant_rationales/README.md": ["{rationales} rationales end at"],
+    "fixtures/tasks/word_problems/README.md": ["{workings} workings end at 120 characters"],
+    "fixtures/tasks/writing/README.md": ["{texts} texts by models end at 90 tokens"],
+    "fixtures/panels/local.toml": ["{headlines} headlines", "{rationales} rationales"],
+    "fixtures/panels/writing.toml": ["{texts} texts by models end at our limit of 90 tokens"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("path", SAID)
+def test_whoever_shows_cut_texts_says_how_many(path):
+    page = " ".join((ROOT / path).read_text(encoding="utf-8").split())
+    counts = {name: count() for name, count in COUNTS.items()}
+    assert [words for words in SAID[path] if words.format_map(counts) not in page] == []
+
+
+# --------------------------------------------------------------------------- new recordings
+
+BOUNDED = re.compile(r"\[\^\\n\]\{\d+,\d+\}|maxLength")
+ANY = Item("headlines", "i", "x", {})
+PAIR = {"order": "ab", "labels": "ab", "prompt": "plain"}
+
+
+def uncapped(name: str) -> Task:
+    """A shipped task as a team writes one: without a word on where texts end."""
+    task = load_task(TASKS / name)
+    data = {key: value for key, value in task.data.items() if key not in ("longest", "cut_texts")}
+    return replace(task, data=data)
+
+
+def of_pairs(task: Task) -> str:
+    item = task.with_items("pairs-few-local.jsonl").items[0]
+    asked = [choices.EVIDENCE.prompt(task, item, PAIR)]
+    asked += [stage.prompt(task, item, PAIR, {"review": {"text": ""}, "peer review": {"text": ""}})
+              for stage in choices.DISCUSSION.STAGES]  # fmt: skip
+    return " ".join(str(prompt.grammar) for prompt in asked)
+
+
+def of_criteria(task: Task) -> str:
+    draft, _, refine = calibrated.STAGES
+    earlier = {"draft": {"text": ""}, "trial": {"grades": [1] * 40}}
+    return " ".join(str(stage.prompt(task, ANY, {"criteria": "draft-1"}, earlier).grammar)
+                    for stage in (draft, refine))  # fmt: skip
+
+
+def of_rationales(task: Task) -> str:
+    table = [{"mcc": 5411, "name": "Grocery stores"}]
+    return json.dumps(generation.prompt(task, Item(task.name, "i", "x", {"mccs": table}), {}).schema)
+
+
+@pytest.mark.parametrize(("name", "form"), [
+    ("headlines", writing.HEADLINES.grammar), ("word_problems", writing.SOLVING.grammar), ("headlines", of_pairs),
+    ("headlines", of_criteria), ("merchant_risk", of_rationales),
+])  # fmt: skip
+def test_no_form_of_ours_ends_a_text_unless_the_task_says_so(name, form):
+    assert BOUNDED.search(str(form(load_task(TASKS / name))))
+    assert not BOUNDED.search(str(form(uncapped(name))))
+
+
+@pytest.mark.parametrize(("how", "words"), [
+    (writing.TEXTS, "A bridge was"), (writing.HEADLINES, "Headline: A bridge\nLead: It was opened by"),
+    (writing.SOLVING, "6 x 7 = 4"),
+])  # fmt: skip
+def test_a_text_that_the_token_limit_cuts_is_none(how, words):
+    task = uncapped("writing")
+    rows = how.read(task, None, {}, Reply(words, finish="length"))
+    assert rows[-1].status == "unparsed"
