@@ -13,8 +13,6 @@ from recuse.schema.number_text import fixed, more, value_text, with_interval
 from recuse.schema.verdict_rows import EstimateRow
 from recuse.security.sanitize import shortened
 
-__all__ = ["AGREEMENT", "SHOWN_JUDGES", "agreement", "labels_more", "metrics", "of_criterion"]
-
 AGREEMENT = "agreement_with_people"
 SHOWN_JUDGES = 6
 HALF_WIDTH = 0.05

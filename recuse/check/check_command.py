@@ -40,8 +40,6 @@ from recuse.suite.shipped import shipped_evals
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["check", "run_check"]
-
 
 def check(
     ratings: Ratings | Path | str | pd.DataFrame, *, gates: Path | str | None = None, **options: Unpack[ReadOptions]

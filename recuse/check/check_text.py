@@ -6,14 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from recuse.check.agreement_text import (
-    AGREEMENT,
-    SHOWN_JUDGES,
-    agreement,
-    labels_more,
-    metrics,
-    of_criterion,
-)
+from recuse.check.agreement_text import AGREEMENT, SHOWN_JUDGES, agreement, labels_more, metrics, of_criterion
 from recuse.check.file_answers import FileAnswers
 from recuse.check.underspecified import PassRateRange
 from recuse.gates.limits import Limit
@@ -28,8 +21,6 @@ from recuse.security.sanitize import shortened, visible
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["full_text", "short_text"]
 
 WIDTH = 14
 SHOWN_ROWS, SHOWN_RANGES = 24, 4

@@ -35,8 +35,6 @@ from recuse.security.sanitize import visible
 from recuse.statistics.resampling import SEED, generator
 from recuse.suite.shipped import shipped_evals
 
-__all__ = ["Choice", "choose_judge", "run_choose"]
-
 DRAWS = 2000
 FEWEST = 20
 SURE = 0.95

@@ -22,8 +22,6 @@ from recuse.schema.number_text import fixed
 if TYPE_CHECKING:
     from recuse.readers import FileRatings
 
-__all__ = ["kinds_of_disagreement"]
-
 SHOWN, EXAMPLES = 4, 3
 SURE = 0.05
 

@@ -19,11 +19,6 @@ if TYPE_CHECKING:
     from recuse.ratings import Ratings
     from recuse.readers import FileRatings
 
-__all__ = [
-    "Review", "count_disagreements", "disagreements", "is_review", "is_review_text", "read_review",
-    "write_disagreements",
-]  # fmt: skip
-
 YOURS = "your_verdict"
 
 

@@ -37,8 +37,6 @@ from recuse.suite.question_runner import Question
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["People", "chance_of_clearance", "people_of", "with_drawn_judges"]
-
 FEWEST = 20
 DRAWS = 40
 """Judges drawn for one file: the chance is known to 8 points, one standard error at most."""

@@ -17,8 +17,6 @@ from recuse.schema.verdict_rows import EstimateRow, VerdictRow
 from recuse.suite import Selection
 from recuse.suite.question_runner import Question, ask, read_evals
 
-__all__ = ["FileAnswers", "ask_file", "file_answers"]
-
 COMPARED = "unanswered"
 """The gate that decides wherever a judge is compared with people."""
 

@@ -37,10 +37,6 @@ if TYPE_CHECKING:
 
     from recuse.ratings import Ratings
 
-__all__ = [
-    "LabelList", "chosen_texts", "is_label_list", "label_spread", "next_labels", "text_groups", "with_labels",
-]  # fmt: skip
-
 HEAD = ("item", "system", GROUP, "for_judge")
 DONE = "done"
 """Stands where a person has rated the text already."""

@@ -28,8 +28,6 @@ from recuse.schema.arrays import Floats
 from recuse.security.sanitize import visible
 from recuse.statistics.resampling import SEED, generator
 
-__all__ = ["Ranking", "bradley_terry", "rank_systems", "run_rank"]
-
 DRAWS = 1000
 UNSEEN = 0.5
 POINTS = 400 / np.log(10)

@@ -18,8 +18,6 @@ from recuse.schema.number_text import percent
 from recuse.security.files import begins_with, write_output
 from recuse.security.sanitize import safe_cell
 
-__all__ = ["is_list", "list_for_people"]
-
 HEAD = ("judge", "item", "system", "confidence", "why")
 is_list = begins_with(",".join(HEAD))
 

@@ -23,8 +23,6 @@ from recuse.schema.results import PassRateRow
 if TYPE_CHECKING:
     from recuse.ratings import Ratings
 
-__all__ = ["BETA", "TAU", "PassRateRange", "pass_rate_ranges"]
-
 BETA = 0.4
 TAU = 0.5
 DISPUTED = 0.1

@@ -33,8 +33,6 @@ from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 from recuse.security.sanitize import visible
 
-__all__ = ["Limits", "Week", "chart", "run_weeks", "weeks_of"]
-
 FEWEST, FEWEST_TEXTS = 5, 5
 ALARMS = 0.01
 """Chance that a chart alarms in a week in which nothing changed."""

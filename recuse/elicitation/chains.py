@@ -21,8 +21,6 @@ from recuse.protocols import Stage, Use, check_use, protocol, stages_of, wanted_
 from recuse.protocols.reading import Unreadable
 from recuse.schema import Call, Item, Judge, Judgement, RawResponse, RecuseError, Reply
 
-__all__ = ["Answer", "Chain"]
-
 Answer = Callable[[Call], RawResponse | None]
 """The recorded reply to a call; None where there is none yet."""
 

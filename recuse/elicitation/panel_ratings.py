@@ -19,8 +19,6 @@ from recuse.tasks import Task
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["EXPLANATIONS", "REMARKS", "explanations_of", "headline_of", "panel_ratings", "scales_of", "with_people"]
-
 
 def panel_ratings(
     plan: Plan, table: pd.DataFrame, *, authors: Mapping[str, str], families: Mapping[str, str] | None = None,

@@ -23,9 +23,6 @@ from recuse.schema import Call, Item, Judge, Prompt, RecuseError, Request
 from recuse.schema.cycle_collector import paused_cycle_collector
 from recuse.tasks import Task
 
-__all__ = ["Plan", "make_plan", "planned_items", "planned_levels", "seed_for"]
-
-
 Identify = Callable[[Request], str]
 Levels = Mapping[str, Sequence[str]]
 

@@ -22,8 +22,6 @@ from recuse.schema.cycle_collector import paused_cycle_collector
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Elicited", "read_replies"]
-
 UNUSABLE_SHOWN = 2  # per judge
 LONGEST_TEXT = 4000
 LONGEST_PROMPT = 1500

@@ -6,8 +6,6 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-__all__ = ["add_simulations"]
-
 OPTIONS = (
     ("scale", str, "SCALE", "LOW-HIGH as 0-10, pass/fail, labels or pairs"),
     ("agreement", float, "SHARE", "how well people agree: ICC of scores, kappa of options"),

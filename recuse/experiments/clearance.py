@@ -22,8 +22,6 @@ from recuse.readers.file_panel import FilePanel
 from recuse.recording.progress import Progress, ProgressLine
 from recuse.suite.question_runner import Question, read_evals
 
-__all__ = ["Case", "Simulated", "Source", "Word", "error_of", "share_cleared", "uses_in", "words_for"]
-
 CHUNK = 10
 JUDGES = ("judge", "one more person")
 """How judges under examination are called in drawn files; a peer beside them is not counted."""

@@ -19,8 +19,6 @@ from recuse.schema import RecuseError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Pilot"]
-
 TOGETHER = 5
 """Judges drawn for one file: they share its people, which costs little beside drawing more files."""
 

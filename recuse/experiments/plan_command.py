@@ -27,8 +27,6 @@ from recuse.security.sanitize import visible
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ENOUGH", "Plan", "plan", "planned_size", "run_plan"]
-
 SIZES = (30, 60, 100, 200, 400, 800, 1600)
 JUDGES = ("one more person", "half a person's error")
 ENOUGH = 0.8

@@ -36,8 +36,6 @@ from recuse.readers.raw_table import RawTable
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 
-__all__ = ["FAULTS", "PERSON_LIKE", "SCALES", "Fault", "Setting", "panel_of", "simulated_file"]
-
 Codes = NDArray[np.intp]
 
 SPREAD = 0.22

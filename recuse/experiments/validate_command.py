@@ -15,8 +15,6 @@ from recuse.experiments.simulated_files import FAULTS, PERSON_LIKE, Setting
 from recuse.schema import RecuseError
 from recuse.security.files import check_output, is_json_with, write_output
 
-__all__ = ["GOOD", "SIZES", "evals_folder", "run_validate", "too_often"]
-
 SIZES = (30, 60, 200, 1000)
 NAMED_AT = 200
 """Texts at which the first cause is compared with what was planted."""

@@ -29,8 +29,6 @@ from recuse.schema.details import MatrixDetail, SliceDetail, TheseTextsDetail, d
 from recuse.schema.results import Results
 from recuse.schema.verdict_rows import MeasurementRow, VerdictRow
 
-__all__ = ["SCHEMA", "UPDATE", "BaselineError", "identity", "load", "reduce", "write"]
-
 SCHEMA, EARLIER = 3, (1, 2)
 FIGURES = ("value", "se", "df", "low", "high", "level", "unit", "over", "n", "n_clusters", "n_excluded")
 KINDS = ("verdict", "measurement")

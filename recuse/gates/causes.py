@@ -17,8 +17,6 @@ from recuse.schema.details import MatrixDetail, Slice, SliceDetail, detail_as
 from recuse.schema.number_text import brief, fixed, listed
 from recuse.schema.vocabulary import NOT_MEASURED, RIGHT_ANSWERS, UNDECIDED
 
-__all__ = ["EXPLAINING", "Clause", "causes_of_doubt", "causes_of_failure", "rounded", "unfinished_cause"]
-
 UNANSWERED = ("unanswered", "parse_rate")
 AGREEMENT = ("human_ceiling", "sensitivity", "specificity", "system_order", "right_choices", "human_order")
 """Gates that fail wherever a judge says little of what it is asked about, whatever the reason."""

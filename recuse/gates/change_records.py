@@ -15,8 +15,6 @@ from recuse.schema.baseline_rows import Comparison, LimitChangeRow
 from recuse.schema.results import ChangedRow, EndRow, InPlaceRow, Results, UpgradeVerdictRow
 from recuse.schema.vocabulary import NOT_MEASURED, UNDECIDED, printed
 
-__all__ = ["changes_of"]
-
 
 def changes_of(results: Results) -> list[Change]:
     """Every change in assembled results, as results.json holds them before its decision."""

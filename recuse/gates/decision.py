@@ -46,8 +46,6 @@ from recuse.security.sanitize import visible
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["EXIT", "Decision", "JudgeDecision", "decide"]
-
 ChangeWord = Literal["merge", "do not merge", "decide", "no decision"]
 WORST_FIRST: tuple[JudgeWord, ...] = (NOT_CLEARED, UNDECIDED, CLEARED)
 BEST_FIRST = WORST_FIRST[::-1]
@@ -224,8 +222,7 @@ def _judge(
     open_ = [v for v in verdicts if v.outcome not in ("pass", "fail")]
     missing = sorted({a.gate for a in asked if _is_missing(a, judge, by_place)})
     figures = sorted(
-        (f for f in evidence.figures if f.panel == panel.name and f.judge == judge),
-        key=lambda f: (f.metric, _about(f)),
+        (f for f in evidence.figures if f.panel == panel.name and f.judge == judge), key=lambda f: (f.metric, _about(f))
     )
     stated = use in panel.uses
 
@@ -258,8 +255,7 @@ def _judge(
     lacking = bool(yardsticks) and not compared and not {*missing, *(v.gate for v in open_)} & set(yardsticks)
     if missing or open_ or apart or lacking or part or not verdicts:
         causes, step = causes_of_doubt(
-            open_, apart, missing, figures, part=part, lacking=lacking, verdicts=verdicts,
-            every=every,
+            open_, apart, missing, figures, part=part, lacking=lacking, verdicts=verdicts, every=every
         )
         more = (*missing, *(["people"] if lacking else []), *(["part"] if part else []))
         if panel.people_faults and any(v.gate in AGAINST_PEOPLE for v in open_):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["counted", "listed"]
-
 
 def counted(n: int, noun: str) -> str:
     """ "1 judge", "3 judges"."""

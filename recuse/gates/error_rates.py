@@ -20,8 +20,6 @@ from statistics import median
 from recuse.schema.results import ErrorRates, JudgeErrors, SmallestFault
 from recuse.schema.verdict_rows import FamilyRow, PowerRow, VerdictRow
 
-__all__ = ["error_rates"]
-
 
 def error_rates(verdicts: Iterable[VerdictRow], false_fail: float) -> ErrorRates:
     """Of verdicts as results.json holds them; `false_fail` is what the gates file allows the run.

@@ -13,9 +13,6 @@ from recuse.schema import Estimate, RecuseError, Remedy, Rule, Verdict
 from recuse.schema.number_text import percent
 from recuse.schema.vocabulary import printed
 
-__all__ = ["Verdicts", "count_of", "explain", "rule_of", "subject_text"]
-
-
 WIDTH = 110
 
 

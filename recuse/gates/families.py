@@ -26,11 +26,6 @@ from recuse.schema import Estimate, Estimates, Family, members
 from recuse.schema.details import LossesDetail, detail_as
 from recuse.statistics.multiplicity import decision_levels
 
-__all__ = [
-    "AppliedLimit", "Decided", "Member", "applied_limit", "decide_jointly", "decide_together", "lost_answers",
-    "members_of",
-]  # fmt: skip
-
 
 @dataclass(frozen=True, slots=True)
 class AppliedLimit:

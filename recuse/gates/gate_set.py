@@ -19,19 +19,10 @@ from recuse.gates.limits import GatesError
 from recuse.gates.remedies import under_accepted_fault, unused_sentence
 from recuse.gates.uses import Uses, UseTable
 from recuse.gates.verdict_power import power_of
-from recuse.schema import (
-    Estimate,
-    Estimates,
-    Family,
-    Outcome,
-    Remedy,
-    Verdict,
-)
+from recuse.schema import Estimate, Estimates, Family, Outcome, Remedy, Verdict
 from recuse.schema.results import EndRow
 from recuse.schema.verdict_rows import VerdictRow
 from recuse.schema.vocabulary import UNDECIDED
-
-__all__ = ["Gates"]
 
 YARDSTICKS = frozenset(["people", "people_items", "right_answer", "right_scores", "reference"])
 """Needs that say who is right: where one is offered, peers are not asked."""
@@ -66,12 +57,7 @@ class Gates(Mapping[str, Gate]):
         return cls(Path(path), gates, accepted_faults, today, run, uses)
 
     def decide(
-        self,
-        name: str,
-        measured: Estimate | Estimates,
-        subject: Mapping[str, str],
-        *,
-        asserted: bool = True,
+        self, name: str, measured: Estimate | Estimates, subject: Mapping[str, str], *, asserted: bool = True
     ) -> Verdicts:
         """A verdict of gate `name` on each member of `Estimates`, or on the one estimate.
 
@@ -89,8 +75,7 @@ class Gates(Mapping[str, Gate]):
         decided = decide_together(name, gate, members, self.alpha(name), given)
         formerly = self._formerly(name, measured, subject) or repeat(None, len(decided))
         return Verdicts(
-            self._verdict(name, one, before, asserted=asserted)
-            for one, before in zip(decided, formerly, strict=True)
+            self._verdict(name, one, before, asserted=asserted) for one, before in zip(decided, formerly, strict=True)
         )
 
     def decide_jointly(
@@ -119,10 +104,7 @@ class Gates(Mapping[str, Gate]):
         alpha = round(self.run.false_fail * share, 12)
         family = Family(name=together, within=given, correction="holm", members=0, alpha=alpha)
         decided = decide_jointly([(gate, member) for _, gate, member in members], alpha, family)
-        return Verdicts(
-            self._verdict(name, one)
-            for (name, _, _), one in zip(members, decided, strict=True)
-        )
+        return Verdicts(self._verdict(name, one) for (name, _, _), one in zip(members, decided, strict=True))
 
     # -- which gates decide, and at which level
 

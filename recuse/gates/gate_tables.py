@@ -12,8 +12,6 @@ from recuse.configuration.toml_files import Table
 from recuse.gates.limits import LIMIT_KINDS, Limit
 from recuse.schema.vocabulary import NOT_MEASURED, Acceptable
 
-__all__ = ["STANDARD", "Accept", "AcceptedFault", "Gate", "LimitElsewhere", "LimitTable", "RunTable"]
-
 Finite = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 WITHIN = "two finite numbers, the lower first, e.g. within = [-0.5, 0.5]"

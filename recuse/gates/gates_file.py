@@ -10,8 +10,6 @@ from recuse.gates.gate_tables import STANDARD, AcceptedFault, Gate, RunTable
 from recuse.gates.uses import UseTable
 from recuse.schema.vocabulary import UNDECIDED
 
-__all__ = ["read"]
-
 ACCEPTED, RUN, USE = "accepted", "run", "use"
 
 

@@ -11,19 +11,6 @@ from recuse.schema import Estimate, Outcome, RecuseError
 from recuse.schema.number_text import figure
 from recuse.schema.vocabulary import NOT_MEASURED, UNDECIDED
 
-__all__ = [
-    "LIMIT_KINDS",
-    "Decision",
-    "GatesError",
-    "Limit",
-    "LimitKind",
-    "decide",
-    "has_interval",
-    "sure_at",
-    "with_losses",
-]  # fmt: skip
-
-
 LimitKind = Literal["within", "at_least", "at_most"]
 LIMIT_KINDS: tuple[LimitKind, ...] = ("within", "at_least", "at_most")
 

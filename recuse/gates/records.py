@@ -15,8 +15,6 @@ from recuse.schema.baseline_rows import Comparison
 from recuse.schema.results import MeasureRow, Results
 from recuse.schema.verdict_rows import EstimateRow, VerdictRow
 
-__all__ = ["Asked", "Change", "Evidence", "Figure", "PanelPlan", "Plan", "VerdictRecord", "decoded"]
-
 PLACE = ("panel", "task", "protocol")
 
 

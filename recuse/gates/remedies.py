@@ -18,12 +18,6 @@ from recuse.schema import Acceptance, AcceptanceState, Estimate, Outcome, Remedy
 from recuse.schema.number_text import percent
 from recuse.schema.vocabulary import FILE, NOT_MEASURED, UNDECIDED, printed
 
-__all__ = [
-    "accepted", "beyond_accepted_fault", "expired_accepted_fault", "expired_allowance", "next_step",
-    "under_accepted_fault", "unused_sentence",
-]  # fmt: skip
-
-
 RECORD = "pytest evals/ --record=missing"
 READ_REPLIES = (
     "Read the judge's own words for this subject in the report. If judge, prompt or rubric changed, record again: "
@@ -81,10 +75,7 @@ def _how_far(limit: Limit, estimate: Estimate) -> Remedy:
     if near > 0:
         text += f", and the near end of the interval, {limit.show(end)}, by {limit.distance(end, bound)}"
     return Remedy(
-        kind="outside",
-        finding=f"{text}.",
-        distance=limit.excess(estimate.value),
-        near_end=near if near > 0 else None,
+        kind="outside", finding=f"{text}.", distance=limit.excess(estimate.value), near_end=near if near > 0 else None
     )
 
 

@@ -43,15 +43,6 @@ from recuse.statistics.multiplicity import holm
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "EXIT",
-    "TOGETHER",
-    "UpgradeVerdict",
-    "decide_upgrade",
-    "not_comparable",
-    "without_answers",
-]
-
 Word = Literal["better", "equivalent", "worse", "different", "undecided", "not comparable"]
 TOGETHER = "upgrade"
 EXIT: Mapping[Word, int] = {
@@ -171,11 +162,7 @@ def decide_upgrade(
         c for c, estimates in changes if c in NOT_NEEDED and not any(e.defined for e in estimates.values())
     )
     measured = [(component, estimates) for component, estimates in changes if component not in unmeasured]
-    rows = (
-        gates.decide_jointly(measured, subject, together=TOGETHER, share=share)
-        if measured
-        else Verdicts(())
-    )
+    rows = gates.decide_jointly(measured, subject, together=TOGETHER, share=share) if measured else Verdicts(())
     asked = next((row.estimate for row in rows if row.gate == LOSSES), None)
     verdict = UpgradeVerdict(
         "equivalent",

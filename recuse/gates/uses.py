@@ -19,8 +19,6 @@ from pydantic import Field
 from recuse.configuration.toml_files import Table, did_you_mean
 from recuse.gates.limits import GatesError
 
-__all__ = ["EVERY_GATE", "STUDY", "UseTable", "Uses", "uses_for"]
-
 EVERY_GATE = "every gate"
 """The one use of a gates file that names none."""
 

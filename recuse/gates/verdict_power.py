@@ -34,8 +34,6 @@ from recuse.gates.limits import Limit, has_interval
 from recuse.schema import Distribution, Estimate, Power
 from recuse.schema.arrays import Floats
 
-__all__ = ["ENOUGH", "FEASIBLE", "Spread", "chance_to_fail", "chance_to_pass", "factor_to_decide", "power_of", "spread"]
-
 ENOUGH = 0.8
 """The chance that a plan promises: a decision, or a fault found."""
 FEASIBLE = 100.0

@@ -41,8 +41,6 @@ from recuse.statistics.agreement.krippendorff import Level, alpha_of_products, a
 from recuse.statistics.agreement.options import CELLS, Rate, Weights
 from recuse.statistics.clusters import SHARE, clustered_share
 
-__all__ = ["COEFFICIENTS", "coefficient", "counted", "every_coefficient", "passed_or_failed"]
-
 Compute = Callable[[Answers, int, str], Estimate]
 Build = Callable[[Floats, Floats], Coefficient]
 Needs = Literal["any", "options", "pass or fail", "numbers"]
@@ -185,9 +183,7 @@ def _rate(which: Rate) -> Compute:
 
 def _concordance(answers: Answers, judge: int, metric: str) -> Estimate:
     products = answers.products(judge)
-    return estimate_of(
-        metric, answers, judge, lambda used: of_raters.concordance(products[used]), method=JACKKNIFE
-    )
+    return estimate_of(metric, answers, judge, lambda used: of_raters.concordance(products[used]), method=JACKKNIFE)
 
 
 def _of_means(build: Build, *, scaled: bool = False) -> Compute:

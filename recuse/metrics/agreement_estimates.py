@@ -15,11 +15,6 @@ from recuse.schema import Estimate
 from recuse.schema.arrays import Floats
 from recuse.statistics.agreement import Coefficient
 
-__all__ = [
-    "FEWEST", "JACKKNIFE", "both_rated", "describe_people", "estimate_of", "needs_numbers", "needs_options",
-    "span_of", "tally", "too_few",
-]  # fmt: skip
-
 JACKKNIFE = "jackknife, t"
 FEWEST = 20
 """Labels outside the commonest option (of numbers: texts) below which no interval of a chance-corrected coefficient can

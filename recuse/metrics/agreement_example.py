@@ -6,8 +6,6 @@ from dataclasses import replace
 
 from recuse.ratings import Numeric, Ordinal, Ratings, ResponseSets
 
-__all__ = ["accepted", "rated"]
-
 
 def rated(**answers: str) -> Ratings:
     """Ratings by `judge` and by people of any name: p is pass, f is fail, a digit is a score from 0 to 9, - is nothing.

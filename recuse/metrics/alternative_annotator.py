@@ -23,8 +23,6 @@ from recuse.schema.arrays import Floats
 from recuse.statistics.clusters import OverClusters, clustered_mean
 from recuse.statistics.distributions import Side
 
-__all__ = ["advantage_over_person", "winning_rate"]
-
 FEWEST = 30
 """Texts per person below which the t-test is not to be trusted (sec. 3 of the paper)."""
 EPSILON = 0.1

@@ -24,8 +24,6 @@ from recuse.schema import RecuseError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["HARMLESS", "OUTCOMES", "between_two", "levels_of", "outcomes", "step_of", "twins"]
-
 HARMLESS, ATTACK = "harmless", "attack"
 OUTCOMES = ("success", "failure", "ceiling", "no_twin", "broken")
 COLUMNS = ["item", "clean", "cluster", "target", "payload", "class", "before", "after", "outcome"]

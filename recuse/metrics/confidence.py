@@ -15,8 +15,6 @@ from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.clusters import clustered_mean
 
-__all__ = ["brier_score"]
-
 BINS = 10
 
 

@@ -14,8 +14,6 @@ from recuse.schema import Estimate
 from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.coefficient import Coefficient, ratio
 
-__all__ = ["commonest_answer", "gain_over_constant"]
-
 METHOD = "share of the judge's usable answers"
 NOBODY_TWICE = "nobody rated these texts twice, so what one of the people gains is unknown"
 SAME = "people gave every text one and the same answer, so no judge could do better"

@@ -25,8 +25,6 @@ from recuse.statistics.agreement import Coefficient
 from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.clusters import Bounded, clustered_share
 
-__all__ = ["labels_needed", "prediction_powered_mean", "rogan_gladen_rate"]
-
 POWERED = "prediction-powered mean, weight of the judge tuned; t over clusters"
 CORRECTED = "Rogan-Gladen, jackknife, t"
 FEWEST = 20

@@ -19,8 +19,6 @@ from recuse.schema.arrays import Floats
 from recuse.statistics.clusters import clustered_share
 from recuse.statistics.distributions import Binomial
 
-__all__ = ["confidence_of", "delegable_share", "errors_of", "labels_for_bound", "safe_from"]
-
 STEPS = 10
 
 

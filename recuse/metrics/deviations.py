@@ -14,8 +14,6 @@ from recuse.schema.arrays import Floats, Mask
 from recuse.statistics.clusters import difference_of_means
 from recuse.statistics.contrasts import Contrast, contrast
 
-__all__ = ["ONE_JUDGE", "WELCH", "ZERO", "deviation_matrix", "deviations", "over_repeats", "peer_weights"]
-
 WELCH = "linear contrast of cell means, t and Hall's interval, quiet cells by the scale's step"
 ONE_JUDGE = "no consensus: one judge"
 ZERO = 1e-9

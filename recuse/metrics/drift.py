@@ -21,8 +21,6 @@ from recuse.statistics.clusters import clustered_mean, clustered_share
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["drift"]
-
 METHOD = "same texts, first version against last; t over texts (an exact share where nothing was asked twice)"
 
 

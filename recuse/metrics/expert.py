@@ -29,7 +29,6 @@ from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.bounded import BOUNDED, bounded_mean
 from recuse.statistics.clusters import SHARE, clustered_share, stratified_mean
 
-__all__ = ["expert_kappa", "sensitivity", "share_bias", "specificity"]
 
 @measure(
     "sensitivity", "sensitivity", unit="share", bad="below", rank=286,

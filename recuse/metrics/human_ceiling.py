@@ -29,8 +29,6 @@ from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.agreement.coefficient_intervals import AtMost
 from recuse.statistics.clusters import stratified_mean
 
-__all__ = ["MARGIN", "human_ceiling"]
-
 METHOD = "agreement beyond chance, judge-human less human-human; paired jackknife over texts, t"
 MARGIN = 0.1
 """The margin of the shipped gate, for which `power` in the detail is computed."""

@@ -39,9 +39,7 @@ pairs are counted one by one for Kendall's tau."""
     reading="Spearman's rank correlation of a judge's scores with people's mean over the same texts.",
 )  # fmt: skip
 @per_subject("judge", compared)
-def human_order(
-    against: Compared, seed: int = resampling.SEED, draws: int = 1999
-) -> Iterator[Named]:
+def human_order(against: Compared, seed: int = resampling.SEED, draws: int = 1999) -> Iterator[Named]:
     """Spearman's rho of a judge's means with people's, by judge and factor level; ties take mean ranks.
 
     The interval is over texts (clusters), from eight on: Bonett and Wright's on Fisher's scale, wider where ties or

@@ -25,8 +25,6 @@ from recuse.statistics.clusters import SHARE, clustered_share
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["HARMLESS", "Over", "by_class", "injection_above_harmless", "injection_success", "outcomes", "successes"]
-
 Over = Literal["payload", "cluster"]
 """What a repetition would draw anew."""
 

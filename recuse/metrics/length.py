@@ -34,8 +34,6 @@ from recuse.schema.arrays import Floats
 from recuse.statistics.bounded import BOUNDED, bounded_mean
 from recuse.statistics.clusters import OverClusters, slopes
 
-__all__ = ["choice_length_coefficient", "length_coefficient", "padding_preference"]
-
 FITTED = "least squares, jackknife over clusters, Student's t"
 
 
@@ -218,9 +216,7 @@ def choice_length_coefficient(part: Ratings) -> Iterator[Named]:
             "n_clusters": len(np.unique(groups[usable])), "n_excluded": int(met.requested[j].sum() - usable.sum()),
             "unit": "share per doubling", **over,
         }  # fmt: skip
-        yield judge, _coefficient(
-            "choice_length_coefficient", distributions[j], raws[j], int(usable.sum()), why, more
-        )
+        yield judge, _coefficient("choice_length_coefficient", distributions[j], raws[j], int(usable.sum()), why, more)
 
 
 def _coefficient(

@@ -28,8 +28,6 @@ from recuse.ratings import Cells, mean_of
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats, Mask
 
-__all__ = ["MARGIN", "add_losses", "losses", "losses_of_judge", "peers_view", "share_difference"]
-
 Side = tuple[int, int]
 
 MARGIN = 0.05

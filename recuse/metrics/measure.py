@@ -28,11 +28,6 @@ from recuse.ratings import Cells, RatingArray, Ratings
 from recuse.ratings.array import judges_array
 from recuse.schema import Estimate, Estimates, RecuseError
 
-__all__ = [
-    "MEASURES", "Bad", "Measure", "Named", "describe", "described", "in_array", "in_cells", "itself", "measure",
-    "per_judge", "per_part", "per_subject",
-]  # fmt: skip
-
 
 class Judged(Protocol):
     """Ratings in one of their dense forms."""
@@ -130,9 +125,7 @@ def per_judge(
     """From a measure of the k-th judge of `view` to one of all judges, within every criterion and every combination of
     levels of the factors that are not `pooled`."""
 
-    def decorate(
-        function: Callable[Concatenate[J, int, P], Estimate],
-    ) -> Callable[Concatenate[Ratings, P], Estimates]:
+    def decorate(function: Callable[Concatenate[J, int, P], Estimate]) -> Callable[Concatenate[Ratings, P], Estimates]:
         def each(seen: J, /, *args: P.args, **kwargs: P.kwargs) -> Iterable[Named]:
             return ((judge, function(seen, k, *args, **kwargs)) for k, judge in enumerate(seen.judges))
 
@@ -157,10 +150,7 @@ def per_part(
 
 def per_subject(
     by: str | tuple[str, ...], view: View[V], *pooled: str
-) -> Callable[
-    [Callable[Concatenate[V, P], Iterable[Named]]],
-    Callable[Concatenate[Ratings, P], Estimates],
-]:
+) -> Callable[[Callable[Concatenate[V, P], Iterable[Named]]], Callable[Concatenate[Ratings, P], Estimates]]:
     """As `per_judge`, for a function that yields the estimates of some subjects, each named by what `by` lists."""
 
     def decorate(

@@ -24,8 +24,6 @@ from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.coefficient import SLIGHT
 from recuse.statistics.contrasts import Contrast
 
-__all__ = ["OneMorePerson", "chance_to_pass"]
-
 PLACES, WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
 NORMAL: tuple[Floats, Floats] = PLACES, WEIGHTS / WEIGHTS.sum()
 """Places and weights that average a polynomial of a normal number, up to the 29th power."""

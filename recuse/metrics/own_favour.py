@@ -22,8 +22,6 @@ from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import distinct
 from recuse.statistics.clusters import difference_of_means
 
-__all__ = ["own_favour"]
-
 METHOD = "judge less people on own texts, less the same on others', cluster-robust t over items"
 
 

@@ -12,8 +12,6 @@ import numpy as np
 from recuse.ratings import RatingArray, mean_of
 from recuse.schema.arrays import Floats
 
-__all__ = ["contrast", "missing_text", "own_place", "self_received_given", "why_not_comparable"]
-
 NESTED = (
     "every target has items of its own, so no item has texts to compare; consensus.self_preference compares over all "
     "texts"

@@ -13,8 +13,6 @@ from recuse.ratings import Numeric, RatingArray, Ratings
 from recuse.schema import Estimate
 from recuse.statistics.paired import BOUNDED_METHOD, METHOD, Paired
 
-__all__ = ["MARGIN", "bounded_test", "paired_change", "paired_estimate", "paired_test"]
-
 MARGIN = 0.0625
 """Share of the scale's range, a quarter of a point on 1 to 5: the difference whose chance of being found is reported as
 `power`."""
@@ -47,13 +45,7 @@ def paired_change(
 
 
 def paired_estimate(
-    metric: str,
-    test: Paired,
-    part: Ratings,
-    *,
-    excluded: int,
-    why: str,
-    detail: Mapping[str, Any] | None = None,
+    metric: str, test: Paired, part: Ratings, *, excluded: int, why: str, detail: Mapping[str, Any] | None = None
 ) -> Estimate:
     """The mean difference with its interval; undefined, with `why`, where no item could be compared. `part` says what
     the scores are and what clusters are called."""

@@ -16,8 +16,6 @@ from recuse.schema.arrays import Floats
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Pairs", "paired", "pairs_by_judge", "quads_by_judge"]
-
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Pairs:

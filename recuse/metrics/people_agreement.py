@@ -15,8 +15,6 @@ from recuse.statistics.agreement import Coefficient, counts_of, krippendorff_alp
 from recuse.statistics.agreement.krippendorff import Level, alpha_of_counts
 from recuse.statistics.agreement.options import fleiss_kappa, gwet_many, percent_many
 
-__all__ = ["people_alpha"]
-
 
 @measure(
     "people_alpha", "people's agreement among themselves", ends=(-1, 1), rank=306,

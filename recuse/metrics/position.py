@@ -29,8 +29,6 @@ from recuse.statistics.bounded import BOUNDED, BoundedMean, bounded_mean
 from recuse.statistics.clusters import SHARE, clustered_share
 from recuse.statistics.distributions import Binomial
 
-__all__ = ["first_pick_share", "letter_preference", "order_consistency", "slot_preference", "tie_share"]
-
 HALF = (-0.5, 0.5)
 SHARE_ENDS = (0.0, 1.0)
 ENDS = {

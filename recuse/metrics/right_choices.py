@@ -26,8 +26,6 @@ from recuse.schema.vocabulary import RIGHT_ANSWERS
 from recuse.statistics.clusters import SHARE, clustered_share
 from recuse.statistics.distributions import Side
 
-__all__ = ["best_response", "right_choices", "right_first", "right_responses"]
-
 METHOD = f"(right - by chance) / (1 - by chance); {SHARE}"
 
 

@@ -29,8 +29,6 @@ from recuse.schema.arrays import Floats
 from recuse.statistics.bounded import BOUNDED, bounded_mean
 from recuse.statistics.clusters import clustered_mean
 
-__all__ = ["direction_insensitivity", "framing_shift", "shift_by_target"]
-
 ASCENDING, REVERSED = LEVELS[DIRECTION]
 NO_TEXT = "no text was scored in both directions of the scale"
 SHIFT = "mean of paired differences, cluster-robust t over clusters, half a cluster a step up and down added"

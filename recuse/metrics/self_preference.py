@@ -45,16 +45,6 @@ from recuse.schema import Estimate, Estimates
 from recuse.statistics.multiplicity import holm
 from recuse.statistics.paired import Paired, moments, significant
 
-__all__ = [
-    "ALPHA",
-    "reading",
-    "self_minus_given",
-    "self_minus_received",
-    "self_preference_controlled",
-    "sibling_preference",
-    "thesis_reading",
-]
-
 ALPHA = 0.05
 
 

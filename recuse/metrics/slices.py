@@ -21,8 +21,6 @@ from recuse.schema.arrays import Floats
 from recuse.statistics.clusters import difference_of_means
 from recuse.statistics.distributions import Side
 
-__all__ = ["Simultaneous", "slice_favour", "worst_slice"]
-
 METHOD = "agreement within the slice less elsewhere, t over clusters, Bonferroni over all slices"
 FAVOUR = "judge less people within the slice, less the same elsewhere, t over clusters, Bonferroni over all slices"
 

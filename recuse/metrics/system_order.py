@@ -25,8 +25,6 @@ from recuse.schema.arrays import Floats, Mask, ascending_codes, distinct
 from recuse.statistics.multiplicity import holm
 from recuse.statistics.resampling import SEED, generator, percentile
 
-__all__ = ["system_order"]
-
 FEWEST = 10
 """Items (clusters) below which how far means of other items would lie apart cannot be told."""
 DRAWS = 3999

@@ -18,8 +18,6 @@ from recuse.schema.arrays import Floats
 from recuse.statistics.clusters import SHARE, clustered_share, difference_of_means
 from recuse.statistics.distributions import Binomial
 
-__all__ = ["unanswered"]
-
 
 @measure(
     "unanswered", "texts left without an answer", unit="share", rank=291,

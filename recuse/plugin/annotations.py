@@ -10,8 +10,6 @@ from typing import Any
 
 from recuse.schema.vocabulary import ACCEPTED, FAIL, NOT_MEASURED, PASS, UNDECIDED
 
-__all__ = ["annotation_lines"]
-
 MOST = 10
 """Errors that GitHub shows of one step."""
 

@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from recuse.schema.results import AskedRow, NotAskedRow
     from recuse.suite import Elicitation, Suite
 
-__all__ = ["asked_rows", "asks_judges", "not_asked_rows", "pytest_collection_finish", "pytest_collection_modifyitems",
-           "pytest_configure", "pytest_generate_tests"]  # fmt: skip
-
 WORDS = (
     '(*needs, task=None, protocol=None, rests_on="pairs"): what this test asks of ratings, as asks("scores", '
     '"authors"); it runs for every panel, task and protocol that offers all of it, and whose source fixes what its '

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from recuse.schema.results import RepliesRow
     from recuse.suite import Suite
 
-__all__ = ["SHORT", "SHORT_NAMES", "baseline_path", "given", "is_opened", "is_suite", "is_worker", "open_suite",
-           "pytest_addoption", "pytest_load_initial_conftests"]  # fmt: skip
-
 SHORT_NAMES = "recuse.plugin.short_names"
 """The plugin that is active in suites of ours only; a conftest.py may name it too."""
 

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from recuse.suite.question_runner import Asking
     from recuse.tasks import Task
 
-__all__ = ["recuse_asking", "recuse_elicitation", "recuse_gate", "recuse_may_replace", "recuse_measure",
-           "recuse_ratings", "recuse_suite", "recuse_task", "recuse_upgrade"]  # fmt: skip
-
 
 @pytest.fixture(scope="session")
 def recuse_suite(pytestconfig: pytest.Config) -> Generator[Suite, None, None]:

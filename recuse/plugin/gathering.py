@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from recuse.schema.results import ChangedRow, InPlaceRow
     from recuse.suite import Suite
 
-__all__ = ["pytest_report_from_serializable", "pytest_report_to_serializable", "pytest_sessionfinish",
-           "pytest_sessionstart", "readable"]  # fmt: skip
-
 OURS = "recuse."
 HIDDEN = "not shown: recuse_texts = false"
 PLACE = ("task", "panel", "protocol")  # the test's own name says them

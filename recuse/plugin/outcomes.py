@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from recuse.gates import Verdicts
     from recuse.suite.question_runner import Asking
 
-__all__ = ["ASKING", "NOBODY", "RECORDS", "UNMEASURED", "pytest_runtest_makereport"]
-
 RECORDS, UNMEASURED, NOBODY = "recuse.records", "recuse.unmeasured", "recuse.nobody"
 """Names under which a test hands to the process that reports what it came to: `user_properties` of its report."""
 

@@ -17,8 +17,6 @@ from recuse.schema import Item, Message, RecuseError
 if TYPE_CHECKING:
     from recuse.tasks import Task
 
-__all__ = ["facts", "facts_of", "text_of"]
-
 
 def messages(task: Task, protocol: str, /, **variables: Any) -> tuple[Message, ...]:
     """The system message (if the task has one for this protocol) and the user message."""

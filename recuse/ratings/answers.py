@@ -21,10 +21,7 @@ from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats, distinct
 
 if TYPE_CHECKING:
-
     from recuse.ratings.ratings import Ratings
-
-__all__ = ["COMPARED", "WON", "Answers", "answers_of"]
 
 COMPARED = (ORDER, LABELS)
 """Factors that answers are pooled over: a choice is the same choice whoever stood first and whatever it was called."""

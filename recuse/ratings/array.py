@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from recuse.ratings.ratings import Ratings
 
-__all__ = ["Axes", "RatingArray", "array_of", "arrays_by_level", "judges_array", "mean_of"]
-
 Axes = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 AXES = ("rater", "item", "target")
 

@@ -28,8 +28,6 @@ from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 from recuse.schema.vocabulary import RIGHT_ANSWERS
 
-__all__ = ["BinaryDecisions", "against_truth", "each_decided", "has_several_options", "is_binary"]
-
 
 @dataclass(frozen=True, eq=False)
 class BinaryDecisions:

@@ -25,8 +25,6 @@ from recuse.schema.arrays import Floats
 if TYPE_CHECKING:
     from recuse.ratings.ratings import Ratings
 
-__all__ = ["Cells", "cells_of"]
-
 
 @dataclass(frozen=True, eq=False)
 class Cells:

@@ -16,8 +16,6 @@ from recuse.schema import RatingsError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["read_choices"]
-
 TIES = ("tie", "draw", "equal", "same")
 FACTS = ("cluster", "words_a", "words_b", "text_a", "text_b")
 

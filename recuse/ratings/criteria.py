@@ -10,9 +10,6 @@ from recuse.schema import RatingsError
 if TYPE_CHECKING:
         from recuse.ratings.ratings import Ratings
 
-__all__ = ["CRITERIA_MEAN", "PLACE", "TRUE", "counted_criteria", "with_criteria_mean"]
-
-
 CRITERIA_MEAN = "criteria_mean"
 
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from recuse.ratings.ratings import Ratings
 
-__all__ = ["GROUP", "WEIGHED", "are_chosen", "groups_on", "label_weights"]
-
 GROUP = "label_group"
 """The column of `Ratings.texts` that names each text's group."""
 WEIGHED = frozenset(["human_ceiling", "human_offset", "share_bias", "unanswered"])

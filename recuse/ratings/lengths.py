@@ -15,8 +15,6 @@ from recuse.schema.arrays import Floats
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["doublings_of_pairs", "doublings_of_texts", "sizes_of_pairs"]
-
 
 def doublings_of_texts(ratings: Ratings, array: RatingArray) -> Floats:
     """log2 of the words of each text, shape (items, targets); NaN where unknown."""

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from recuse.schema.arrays import Floats
 
-__all__ = ["EQUAL", "Moments", "moments_of", "option_counts"]
-
 EQUAL = 1e-12
 """Scores of a cell that differ by less are equal: binary rounding never passes for spread."""
 

@@ -7,9 +7,6 @@ from dataclasses import dataclass
 
 from recuse.schema import RecuseError
 
-__all__ = ["CANDIDATE", "KINDS", "NEEDS", "NOT_OF_A_FILE", "Need", "check_needs", "kind_of", "missing", "unlock",
-           "unlock_by_column"]  # fmt: skip
-
 
 @dataclass(frozen=True, slots=True)
 class Need:

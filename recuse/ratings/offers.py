@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from recuse.ratings import Ratings
 
-__all__ = ["RatingFacts", "has_neutral_texts", "offered", "offers_of"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatingFacts:

@@ -28,17 +28,6 @@ if TYPE_CHECKING:
 
     from recuse.ratings.ratings import Ratings
 
-__all__ = [
-    "CHOICES",
-    "PAIRED",
-    "PairArray",
-    "both_orders",
-    "codes_of",
-    "pair_array",
-    "repeated_over",
-    "verdicts_of",
-]
-
 CREDIT = {"first": 1.0, "tie": 0.5, "second": 0.0}
 CHOICES = Nominal(("first", "second", "tie"))
 PAIRED = (ORDER, LABELS)

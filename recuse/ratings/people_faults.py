@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
     from recuse.ratings.ratings import Ratings
 
-__all__ = ["PeopleFault", "people_faults"]
-
 LEVEL = 0.01
 FEWEST, MOST = 20, 60
 """Texts, or clusters of them, that two must share; and people beyond whom nobody is looked at one by one."""

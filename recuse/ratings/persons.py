@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from recuse.ratings.ratings import Ratings
 
-__all__ = ["People", "people_on"]
-
 SUMMARY = ("target", "mean", "sd", "n")
 
 

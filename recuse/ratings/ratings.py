@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from recuse.ratings.array import RatingArray
     from recuse.ratings.cells import Cells
 
-__all__ = ["CRITERION", "Ratings"]
-
 CRITERION = "criterion"
 Found = TypeVar("Found")
 

@@ -12,9 +12,6 @@ if TYPE_CHECKING:
 
         from recuse.ratings.ratings import Ratings
 
-__all__ = ["COLUMNS", "JUDGE", "KINDS", "PERSON", "check_table", "completed", "ratings_html"]
-
-
 JUDGE, PERSON = KINDS = ("judge", "person")
 
 COLUMNS = (

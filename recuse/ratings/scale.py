@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 Values = TypeVar("Values")
 
-__all__ = ["Nominal", "Numeric", "Ordinal", "ResponseSets", "Scale", "scale_of"]
-
 SLACK = 1e-9
 """Scores this far (times the range) beyond an end are on it: 9.999999999 is 10 after arithmetic."""
 

@@ -14,8 +14,6 @@ from recuse.schema import RecuseError
 if TYPE_CHECKING:
     from recuse.ratings.ratings import Ratings
 
-__all__ = ["FEWEST", "Slices", "have_slices", "slices_of"]
-
 Slices = dict[tuple[str, str], NDArray[np.bool_]]
 FEWEST = 20
 """Texts within a slice, and outside it, below which it is not looked at: t cannot be trusted far out in its tails."""

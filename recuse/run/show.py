@@ -14,8 +14,6 @@ from recuse.schema.results import Results
 from recuse.security.files import check_output, is_page, is_results, write_output
 from recuse.security.sanitize import visible
 
-__all__ = ["add_show", "check_outputs", "load_results", "write_results"]
-
 
 def add_show(commands: Any) -> None:
     """Add `recuse show` to the subparsers of `recuse`."""

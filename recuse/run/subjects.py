@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from recuse.panels import Panel
     from recuse.suite import Selection
 
-__all__ = ["factor_records", "panel_record", "task_records"]
-
 
 def panel_record(panel: Panel) -> PanelRow:
     """A panel and its judges, candidates among them, without their addresses."""

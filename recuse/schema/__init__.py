@@ -29,16 +29,7 @@ from recuse.schema.calls import (
 from recuse.schema.estimate_types import NORMAL, Distribution, Estimate, Estimates, members
 from recuse.schema.exceptions import JudgeClosedError, JudgeUnreachableError, RatingsError, RecuseError
 from recuse.schema.plain_values import builtins, number
-from recuse.schema.verdict_types import (
-    Acceptance,
-    AcceptanceState,
-    Family,
-    Power,
-    Remedy,
-    RemedyKind,
-    Rule,
-    Verdict,
-)
+from recuse.schema.verdict_types import Acceptance, AcceptanceState, Family, Power, Remedy, RemedyKind, Rule, Verdict
 from recuse.schema.vocabulary import OUTCOMES, Outcome
 
 __all__ = [

@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Floats", "Mask", "ascending_codes", "distinct"]
-
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 

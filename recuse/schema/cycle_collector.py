@@ -6,8 +6,6 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["paused_cycle_collector", "spare_the_cycle_collector"]
-
 OBJECTS = 50_000
 
 

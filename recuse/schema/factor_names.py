@@ -5,11 +5,6 @@ Ratings have them as columns, verdicts in their subjects. Their levels and what 
 
 from __future__ import annotations
 
-__all__ = [
-    "CHANNEL", "DIRECTION", "FACTORS", "LABELS", "NAMES", "ORDER", "PROMPT", "RUBRIC", "TEMPERATURE", "VERSION",
-    "WORDING",
-]  # fmt: skip
-
 NAMES, DIRECTION, ORDER, LABELS, VERSION = "names", "direction", "order", "labels", "version"
 RUBRIC = "rubric_source"
 WORDING, CHANNEL, PROMPT = "wording", "channel", "prompt"

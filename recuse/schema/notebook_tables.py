@@ -7,8 +7,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-__all__ = ["MOST_ROWS", "figure", "span", "subject", "table"]
-
 MOST_ROWS = 40
 
 

@@ -26,8 +26,6 @@ from recuse.schema.arrays import Floats, ascending_codes, distinct
 from recuse.statistics.clusters import FEW
 from recuse.statistics.distributions import NOTHING, Side, tail
 
-__all__ = ["BOUNDED", "BoundedMean", "bounded_mean"]
-
 BOUNDED = "mean within the ends of the scale, beta intervals of the parts above and below 0, joined (MOVER)"
 
 ROOT_2_PI = math.sqrt(2 * math.pi)

@@ -20,11 +20,6 @@ from recuse.schema.arrays import Floats, ascending_codes, distinct
 from recuse.statistics.contrasts import slip_variance
 from recuse.statistics.distributions import Binomial, Side, Student
 
-__all__ = [
-    "SHARE", "Bounded", "OverClusters", "clustered_mean", "clustered_share",
-    "difference_of_means", "slope", "slopes", "stratified_mean",
-]  # fmt: skip
-
 FEW = 4
 """Hits in fewer clusters than these do not show whether the observations of a cluster are alike."""
 

@@ -33,8 +33,6 @@ from scipy import special
 from recuse.schema.arrays import Floats
 from recuse.statistics.distributions import Side, Student, tail, welch_satterthwaite
 
-__all__ = ["Contrast", "OverTexts", "contrast", "own_against_others", "pooled_spread", "slip_variance"]
-
 TOWARDS_ALL = 0.3
 """How far a small variance is pulled towards the mean of all cells' variances."""
 MORE_SKEW = 1.5

@@ -19,8 +19,6 @@ from scipy import special
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 
-__all__ = ["FEWEST_PAIRS", "Binomial", "Draws", "FisherZ", "Student", "welch_satterthwaite"]
-
 Side = Literal["above", "below"]
 
 NOTHING: tuple[float, float] = (math.nan, math.nan)

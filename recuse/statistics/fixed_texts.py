@@ -13,8 +13,6 @@ from scipy import special
 from recuse.schema.arrays import Floats
 from recuse.statistics.distributions import NOTHING, Side, tail
 
-__all__ = ["FixedTexts", "Noise", "noise_of"]
-
 HALVINGS = 40
 """To twelve digits. `scipy.special.ncfdtrinc` finds no noncentrality above 10,000, and smaller ones to two or three."""
 SEEN = 4.5

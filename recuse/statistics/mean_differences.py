@@ -27,8 +27,6 @@ from scipy import special
 from recuse.schema.arrays import Floats
 from recuse.statistics.distributions import NOTHING, Side, tail
 
-__all__ = ["MeanDifference", "mean_difference"]
-
 SKEW = 0.85
 """How much of Johnson's correction for skewness is applied, on the scale of logarithms."""
 NORMAL = 0.511

@@ -17,8 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from recuse.schema import RecuseError
 
-__all__ = ["Correction", "decision_levels", "holm"]
-
 Correction = Literal["holm", "bonferroni", "none"]
 
 

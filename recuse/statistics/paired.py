@@ -18,8 +18,6 @@ from recuse.statistics import power
 from recuse.statistics.bounded import BoundedMean, bounded_mean
 from recuse.statistics.clusters import OverClusters, clustered_mean
 
-__all__ = ["BOUNDED_METHOD", "METHOD", "Paired", "moments", "significant"]
-
 METHOD = "mean of paired differences, Student's t"
 BOUNDED_METHOD = "mean of paired differences over items, beta intervals of the parts above and below 0, p by t"
 

@@ -13,8 +13,6 @@ from scipy import special
 
 from recuse.schema import RecuseError
 
-__all__ = ["observations_for_half_width", "power_of", "smallest_effect"]
-
 MOST = 10**9
 """Beyond this many observations a plan is no plan."""
 

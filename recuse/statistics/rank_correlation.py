@@ -15,10 +15,6 @@ from scipy import special
 from recuse.schema.arrays import Floats
 from recuse.statistics.resampling import SEED, PermutationTest, generator, permutation_test
 
-__all__ = [
-    "isotonic", "kendall", "kendall_test", "ranks", "spearman", "spearman_influence", "spearman_t", "spearman_test",
-]  # fmt: skip
-
 STEPS = 200_000
 """Most transitions counted exactly; 15 pairs in five groups of three take 5,120, 12 untied pairs 49,152."""
 

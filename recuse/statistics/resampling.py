@@ -17,8 +17,6 @@ from numpy.typing import ArrayLike
 from recuse.schema.arrays import Floats
 from recuse.statistics.distributions import Draws
 
-__all__ = ["SEED", "PermutationTest", "generator", "percentile", "permutation_test", "resampled_means"]
-
 SEED = 20260301
 """Seed of every resampling whose caller gives none; fixed, so that the same ratings give the same numbers."""
 

@@ -18,8 +18,6 @@ from recuse.schema.results import Wanting
 from recuse.schema.vocabulary import FILE
 from recuse.tasks import Task, load_task
 
-__all__ = ["Elicitation", "NotAsked", "Selection"]
-
 
 @dataclass(frozen=True, slots=True, order=True)
 class Elicitation:

@@ -34,9 +34,6 @@ if TYPE_CHECKING:
     from recuse.gates.upgrade_verdict import UpgradeVerdict
     from recuse.ratings import Ratings
 
-__all__ = ["ASKS", "Asking", "Question", "Records", "Respondents", "ask", "gates_named", "needs_of", "read_evals",
-           "words_of"]  # fmt: skip
-
 ASKS = ("recuse_asks", "asks")
 """Names of the mark that says what a test needs of ratings: the second inside a suite only."""
 

@@ -21,8 +21,6 @@ from recuse.schema import SourceFixes
 from recuse.schema.vocabulary import FILE
 from recuse.suite.panel_selection import Elicitation, NotAsked, Selection
 
-__all__ = ["Questions"]
-
 UPGRADED = ("scores", "choices")
 """Kinds of ratings on which a candidate is held against the judge in use."""
 

@@ -23,8 +23,6 @@ from recuse.schema.results import ChangedRow, RepliesRow
 from recuse.suite.panel_selection import Elicitation, Selection
 from recuse.tasks import Task
 
-__all__ = ["RECORD_MODES", "Recordings"]
-
 RECORD_MODES: Mapping[str, Mode] = {
     "none": "replay", "missing": "missing", "all": "all", "batch": "missing", "sample": "replay"
 }  # fmt: skip

@@ -18,8 +18,6 @@ from typing import Any
 
 from recuse.elicitation.replies import Elicited
 
-__all__ = ["SharedReplay", "content_hash"]
-
 POLL_S = 0.02
 LONGEST_WAIT_S = 600.0
 

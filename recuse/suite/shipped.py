@@ -6,8 +6,6 @@ from pathlib import Path
 
 from recuse.schema import RecuseError
 
-__all__ = ["shipped_evals", "shipped_prompts"]
-
 
 def shipped_evals() -> Path:
     """The folder with the shipped `test_*.py` and `gates.toml`. `RecuseError` where a wheel was built without them."""

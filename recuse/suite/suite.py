@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from recuse.metrics.upgrade import Upgrade
     from recuse.ratings import Ratings
 
-__all__ = ["Suite"]
-
 
 @dataclass
 class Suite:

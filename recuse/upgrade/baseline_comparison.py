@@ -24,8 +24,6 @@ from recuse.schema.number_text import figure
 from recuse.schema.results import Results
 from recuse.schema.vocabulary import UNDECIDED
 
-__all__ = ["BaselineVerdict", "compare_baselines", "read_estimates"]
-
 FIXED = ("items", "scale")
 """What two judges must share; prompt and rubric may be declared to change."""
 ROWS = 12

@@ -35,8 +35,6 @@ from recuse.upgrade.sources import Part, Source, open_sources, pair_up, split_ar
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["compare", "run_compare"]
-
 OWN_GATES = Path("evals") / "gates.toml"
 WORDS: QuestionWords = {"question": "upgrade", "title": "May a judge be replaced by its candidate?", "note": ""}
 NAME = 22

@@ -37,8 +37,6 @@ from recuse.suite.recordings import Recordings
 from recuse.suite.shipped import shipped_evals
 from recuse.upgrade.judge_upgrade import judge_upgrade, worst_of
 
-__all__ = ["JudgeChange", "changed_in_place"]
-
 Word = Literal["better", "equivalent", "decide", "worse"]
 KINDS: Mapping[str, str] = {
     "model": "model", "host": "model", "served": "model", "wire": "wire", "prompt": "prompt", "rubric": "rubric",

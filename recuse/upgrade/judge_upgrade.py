@@ -19,8 +19,6 @@ from recuse.schema import Verdict
 from recuse.schema.number_text import brief, fixed
 from recuse.schema.vocabulary import UNDECIDED
 
-__all__ = ["judge_upgrade", "worst_of"]
-
 
 def judge_upgrade(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], *, share: float = 1.0) -> UpgradeVerdict:
     """The verdict on one upgrade; `subject` is what it is about (panel, task, protocol), `share` one over the number of

@@ -29,8 +29,6 @@ from recuse.panels import Panel
 from recuse.schema import RawResponse, Reply
 from recuse.schema.results import ChangedRow
 
-__all__ = ["changed_recordings"]
-
 FEWEST, SHARE, VARIED = 10, 0.9, 0.25
 """Replies read as another's where at least so many do, this share of all, in so many different words."""
 Word = Literal["merge", "decide", "do not merge"]

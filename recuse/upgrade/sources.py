@@ -19,8 +19,6 @@ from recuse.suite import Elicitation, Selection, Suite
 if TYPE_CHECKING:
     from recuse.gates import Gates
 
-__all__ = ["Part", "Source", "open_sources", "pair_up", "split_arguments"]
-
 KINDS = ("scores", "choices")
 
 

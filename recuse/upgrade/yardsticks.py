@@ -25,8 +25,6 @@ from recuse.elicitation.plan import UNTOLD
 from recuse.git.commits import BaseCommit
 from recuse.schema.results import ChangedRow
 
-__all__ = ["changed_yardsticks"]
-
 IN_PLACE = frozenset((
     "model", "wire", "base_url", "parameters", "structured", "seeded", "headers", "query", "rename", "omit", "prompts",
     "rubric", "replaces", "change",

@@ -26,8 +26,6 @@ from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.coefficient import Coefficient, ratio
 from recuse.statistics.distributions import NOTHING, Side
 
-__all__ = ["Further", "errors", "offset", "order_of_people", "worst_slice_offset"]
-
 NOBODY = "no text that people rated has a usable answer of both"
 METHOD = "difference of two distances from people over the same texts, t, both signs of either"
 

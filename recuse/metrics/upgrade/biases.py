@@ -23,8 +23,6 @@ from recuse.ratings.pair_array import CHOICES
 from recuse.schema import Distribution, Estimate, Estimates
 from recuse.statistics.agreement.coefficient_intervals import Difference, Known
 
-__all__ = ["biases"]
-
 METHOD = "difference of two estimates, each in its own line-up (Zou and Donner)"
 
 describe(

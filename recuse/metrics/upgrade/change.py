@@ -19,11 +19,6 @@ from recuse.schema.arrays import Floats
 from recuse.statistics.distributions import Student
 from recuse.statistics.rank_correlation import ranks
 
-__all__ = [
-    "METHOD", "agreement_of_two", "change", "codes", "graded", "mean_gap", "means", "no_change", "repeats", "sides",
-    "smallest", "span_of", "step_of", "with_a_swap",
-]  # fmt: skip
-
 METHOD = "mean of paired differences over texts, t, with one more cluster a step either way"
 POWER = 0.8
 

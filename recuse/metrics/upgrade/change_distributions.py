@@ -15,8 +15,6 @@ from recuse.statistics.agreement.coefficient_intervals import Difference
 from recuse.statistics.clusters import OverClusters
 from recuse.statistics.distributions import NOTHING, Binomial, Side
 
-__all__ = ["Folded", "Hidden", "Largest", "RareChange", "Within", "mean_change"]
-
 FEW = 10
 """Clusters that differ from 0 below which their spread says little of the next."""
 

@@ -17,8 +17,6 @@ from recuse.metrics.upgrade.people import agreement_with_people, worst_slice_agr
 from recuse.metrics.upgrade.scores import noise, order, shift
 from recuse.schema import Estimate, Estimates, number
 
-__all__ = ["COMPONENTS", "costs", "measure_pair", "measure_upgrade"]
-
 Levels = tuple[tuple[str, str], ...]
 """Names of factors, each with its level."""
 

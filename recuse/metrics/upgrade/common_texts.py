@@ -14,8 +14,6 @@ from dataclasses import dataclass, replace
 from recuse.metrics.upgrade.pairing import TEXT, Text, Upgrade, texts_of
 from recuse.ratings import Ratings
 
-__all__ = ["Overlap", "missing_as_unanswered", "on_common_texts", "overlap"]
-
 
 @dataclass(frozen=True, slots=True)
 class Overlap:

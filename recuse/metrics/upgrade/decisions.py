@@ -17,8 +17,6 @@ from recuse.metrics.upgrade.change_distributions import Hidden, mean_change
 from recuse.metrics.upgrade.pairing import Pair, Upgrade
 from recuse.schema import Estimate
 
-__all__ = ["decisions_flipped", "knows_right_answers", "losses", "right_answers"]
-
 describe(
     "upgrade_flips", "decisions flipped", unit="share", rank=14, bad="above",
     above="decides otherwise|decide otherwise",

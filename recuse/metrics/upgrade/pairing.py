@@ -28,8 +28,6 @@ from recuse.schema import RecuseError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["CHANGES", "SETTINGS", "TEXT", "Pair", "Text", "Upgrade", "contradiction", "texts_of"]
-
 CHANGES = ("model", "prompt", "rubric", "sampling")
 """What an upgrade may declare that it changes. Texts and scale are the ground both stand on and never change."""
 

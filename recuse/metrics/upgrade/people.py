@@ -27,11 +27,6 @@ from recuse.statistics.agreement.options import distances
 from recuse.statistics.clusters import OverClusters
 from recuse.statistics.distributions import Student
 
-__all__ = [
-    "FEWEST", "agreement_with_people", "gained_per_text", "worst_of_slices",
-    "worst_slice_agreement", "worst_slice_shift",
-]  # fmt: skip
-
 METHOD = "agreement beyond chance, candidate less incumbent on the same texts, jackknife over texts, t"
 
 describe(

@@ -28,8 +28,6 @@ from recuse.schema import Estimate
 from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.coefficient import Coefficient, ratio
 
-__all__ = ["could_hide", "noise", "order", "shift"]
-
 ENOUGH_LOST = 3
 
 describe(

@@ -24,8 +24,6 @@ from recuse.statistics.contrasts import Contrast, slip_variance
 from recuse.statistics.distributions import Draws, Student
 from recuse.statistics.resampling import percentile
 
-__all__ = ["EMPTY", "Coefficient", "Form", "ratio"]
-
 Form = Literal["chance", "correlation", "difference", "plain"]
 EMPTY = "no item was rated by two raters"
 CELLS = 4_000_000

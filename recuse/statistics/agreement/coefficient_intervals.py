@@ -14,8 +14,6 @@ from recuse.statistics.distributions import NOTHING, Binomial, Side, Student, ta
 if TYPE_CHECKING:
     from recuse.schema import Distribution
 
-__all__ = ["AtMost", "Difference", "Known", "Mirrored", "NoInterval", "OnScale", "PerfectAgreement"]
-
 
 @dataclass(frozen=True, slots=True)
 class NoInterval:

@@ -20,11 +20,6 @@ from recuse.statistics.clusters import clustered_mean
 from recuse.statistics.distributions import FEWEST_PAIRS, FisherZ
 from recuse.statistics.rank_correlation import spearman, spearman_influence
 
-__all__ = [
-    "concordance", "kendall_tau", "mean_absolute_error", "mean_error", "pearson", "products", "spearman_distribution",
-    "spearman_rho",
-]  # fmt: skip
-
 CELLS = 500
 """Most pairs of values that ranks are counted over."""
 LEVELS = 20

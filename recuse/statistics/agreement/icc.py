@@ -26,8 +26,6 @@ from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.coefficient import Coefficient
 from recuse.statistics.distributions import NOTHING, Side, tail
 
-__all__ = ["FORMS", "ICC", "IccForm", "MeanSquares", "icc", "icc_interval", "icc_of_pairs", "mean_squares"]
-
 IccForm = Literal["ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)"]
 FORMS: tuple[IccForm, ...] = ("ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)")
 

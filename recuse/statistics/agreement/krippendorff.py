@@ -12,10 +12,6 @@ from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.coefficient import EMPTY, Coefficient, ratio
 from recuse.statistics.agreement.options import coded, counts_of
 
-__all__ = [
-    "Level", "alpha_of_counts", "alpha_of_products", "alpha_of_sums", "alpha_of_tables", "krippendorff_alpha",
-]  # fmt: skip
-
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
 MOST = 2000

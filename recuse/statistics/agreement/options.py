@@ -27,11 +27,6 @@ from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.coefficient import EMPTY, Coefficient, ratio
 
-__all__ = [
-    "CELLS", "Rate", "Weights", "coded", "cohen_kappa", "counts_of", "distances", "fleiss_kappa", "gwet_ac",
-    "gwet_many", "percent_agreement", "percent_many", "rate", "scott_pi",
-]  # fmt: skip
-
 Weights = Literal["plain", "linear", "quadratic"]
 Rate = Literal["true positive rate", "true negative rate", "precision", "F1"]
 Chance = Callable[[Floats, Floats, Floats], Floats]
