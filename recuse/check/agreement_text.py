@@ -7,8 +7,8 @@ from math import ceil
 
 from recuse.check.file_answers import FileAnswers
 from recuse.gates.causes import rounded
-from recuse.ratings.factors import level_words
 from recuse.schema.details import PeopleDetail, SliceDetail, detail_as
+from recuse.schema.factors import level_words
 from recuse.schema.number_text import fixed, more, value_text, with_interval
 from recuse.schema.verdict_rows import EstimateRow
 from recuse.security.sanitize import shortened

@@ -3,37 +3,43 @@ in Python: `check`."""
 
 from __future__ import annotations
 
+import io
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any, Unpack
 
+import numpy as np
+
 from recuse.check.check_text import full_text, short_text
-from recuse.check.disagreement_kinds import kinds_of_disagreement
 from recuse.check.disagreements import (
-    count_disagreements,
-    is_review,
-    is_review_text,
-    read_review,
-    write_disagreements,
+        count_disagreements,
+        is_review,
+        is_review_text,
+        kinds_of_disagreement,
+        read_review,
+        write_disagreements,
 )  # fmt: skip
 from recuse.check.drawn_judges import chance_of_clearance
 from recuse.check.file_answers import FileAnswers, file_answers
 from recuse.check.next_labels import is_blank_list, is_label_list, next_labels, with_labels
-from recuse.check.to_people import is_list, list_for_people
 from recuse.check.underspecified import pass_rate_ranges
 from recuse.gates import Decision, Gates
 from recuse.gates.decision import EXIT
+from recuse.metrics.delegation import brier_score, confidence_of, delegable_share, safe_from
 from recuse.ratings import Ratings
+from recuse.ratings.answers import COMPARED, answers_of
+from recuse.ratings.text_slices import are_chosen
 from recuse.readers.file_panel import FilePanel, ReadOptions, load_versions, panel_of, read
 from recuse.readers.mapping import saved_path
 from recuse.run.show import check_outputs, write_results
 from recuse.schema import RecuseError
+from recuse.schema.number_text import percent
 from recuse.schema.vocabulary import UNDECIDED
-from recuse.security.files import check_output, write_output
-from recuse.security.sanitize import visible
+from recuse.security.files import begins_with, check_output, write_output
+from recuse.security.sanitize import safe_cell, visible
 from recuse.suite.question_runner import Question, read_evals
 from recuse.suite.shipped import shipped_evals
 
@@ -148,3 +154,61 @@ def _chances(
 
 MOST_DRAWN = 2_000
 """Texts beyond which judges are not drawn: that many are seldom too few, and it would take seconds."""
+
+
+# --------------------------------------------------------------------------- what a judge may decide alone
+
+HEAD = ("judge", "item", "system", "confidence", "why")
+is_list = begins_with(",".join(HEAD))
+
+
+def list_for_people(panel: FilePanel, path: Path, bound: float) -> Iterator[str]:
+    """Write the texts that a judge may not decide alone at an error rate of `bound`, the least sure first, and say in
+    words, judge by judge, from which confidence on it may. Texts that people have rated are not listed. Raises
+    `RecuseError` where nobody rated anything, and where labels were chosen by group."""
+    import pandas as pd
+
+    ratings, rows = panel.ratings, []
+    if not ratings.persons:
+        raise RecuseError(f"{panel.path}: nobody rated anything, so no error is known; add labels of some texts")
+    if are_chosen(ratings):
+        raise RecuseError("what may be left to a judge is shown by labels in random order; leave the label lists out")
+    for criterion in ratings.headline:
+        about = ratings.with_criterion(criterion) if len(ratings.headline) > 1 else ratings
+        shares, briers = delegable_share(about, bound=bound), brier_score(about)
+        for names, part in about.each(*COMPARED):
+            answers = answers_of(part, about)
+            for k, judge in enumerate(answers.judges):
+                estimate = shares[judge, *names]
+                sure, by = confidence_of(answers, k)
+                threshold = safe_from(answers, k, estimate)
+                where = ", ".join((judge, *names))
+                there = answers.requested[k]
+                alone = np.isfinite(sure) & (sure >= threshold)
+                if threshold < np.inf:
+                    share = f"{100 * float(alone[there].mean()):.0f} % of the texts"
+                    yield (
+                        f"{where} may decide alone from {threshold:.3g} on ({by}): {share}, with at most "
+                        f"{percent(bound)} errors, which holds with 95 % confidence."
+                    )
+                else:
+                    yield f"{where} may decide nothing alone at {percent(bound)} errors: {estimate.note}."
+                if (judge, *names) in briers and (brier := briers[judge, *names]).defined:
+                    d = brier.detail
+                    yield (
+                        f"  says it is right in {100 * d['says']:.0f} % and is in {100 * d['right']:.0f} %; "
+                        f"Brier {brier.value:.3f}, ECE {d['ece']:.3f} (of perfect confidence {d['ece_of_chance']:.3f})"
+                    )
+                    cells = [f"{b['from']:.1f}-{b['to']:.1f}: {b['right']:.2f} ({b['n']})" for b in d["reliability"]]
+                    yield f"  right by its confidence: {', '.join(cells)}"
+                sent = np.flatnonzero(there & ~alone & (answers.raters == 0))
+                for u in sent[np.argsort(np.nan_to_num(sure[sent], nan=-np.inf), kind="stable")]:
+                    answered = np.isfinite(answers.judged[k, u]).any()
+                    why = "not sure enough" if answered else "no answer"
+                    shown = f"{sure[u]:.4g}" if np.isfinite(sure[u]) else ""
+                    rows.append((judge, answers.items[u], answers.targets[u], shown, why))
+    table = pd.DataFrame(rows, columns=list(HEAD)).map(lambda cell: safe_cell(str(cell)))
+    stream = io.StringIO()
+    table.to_csv(stream, index=False, lineterminator="\r\n")
+    write_output(path, stream.getvalue(), is_list, "utf-8-sig")
+    yield f"{len(rows)} answers that people have to look at: {path}"

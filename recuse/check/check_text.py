@@ -10,10 +10,10 @@ from recuse.check.agreement_text import AGREEMENT, SHOWN_JUDGES, agreement, labe
 from recuse.check.file_answers import FileAnswers
 from recuse.check.underspecified import PassRateRange
 from recuse.gates.limits import Limit
-from recuse.ratings.factors import level_words
 from recuse.ratings.needs import NOT_OF_A_FILE, unlock_by_column
 from recuse.readers.columns import like_ratings
 from recuse.schema.details import PeopleDetail, detail_as
+from recuse.schema.factors import level_words
 from recuse.schema.number_text import fixed, more, percent, with_interval
 from recuse.schema.verdict_rows import VerdictRow
 from recuse.schema.vocabulary import NOT_MEASURED, PASS, printed

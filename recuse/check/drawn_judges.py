@@ -28,10 +28,10 @@ from recuse.check.file_answers import file_answers
 from recuse.gates import Gates
 from recuse.ratings import Ratings
 from recuse.ratings.answers import WON, Answers, answers_of
-from recuse.ratings.factors import ORDER, VERSION
 from recuse.ratings.ratings_table import PERSON
 from recuse.readers.file_panel import FilePanel
 from recuse.schema.arrays import Floats
+from recuse.schema.factors import ORDER, VERSION
 from recuse.suite.question_runner import Question
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from recuse.gates import Decision, Gates
 from recuse.gates.uses import uses_for
-from recuse.ratings.factors import VERSION
 from recuse.readers.file_panel import FilePanel
 from recuse.run.run import Run
+from recuse.schema.factors import VERSION
 from recuse.schema.results import Results
 from recuse.schema.verdict_rows import EstimateRow, VerdictRow
 from recuse.suite import Selection

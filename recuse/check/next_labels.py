@@ -4,7 +4,7 @@ Texts are grouped by what is known of all of them, the judges' answers: what the
 other judges say otherwise (of numbers: low, middle or high, and how far the others lie from it). Where judges agree,
 people mostly agree too, and a label says little. So half of the labels go to groups by their size and half by size
 times the spread of what is measured (Neyman's allocation; Cochran 1977, Sampling Techniques, sec. 5.5), and a label
-then counts for all texts that it stands for (`recuse.ratings.label_groups`). Within a group texts are drawn by lot:
+then counts for all texts that it stands for (`recuse.ratings.text_slices`). Within a group texts are drawn by lot:
 labels picked by how interesting they look would move every number.
 """
 
@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from recuse.check.file_answers import FileAnswers
 from recuse.gates.causes import rounded
 from recuse.ratings.answers import COMPARED, Answers, answers_of
-from recuse.ratings.label_groups import GROUP, WEIGHED
 from recuse.ratings.scale import Numeric
+from recuse.ratings.text_slices import GROUP, WEIGHED
 from recuse.readers.file_panel import FilePanel
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats

@@ -10,10 +10,10 @@ from recuse.judges import read_response, wire
 from recuse.protocols import ElicitationProtocol, called, protocol
 from recuse.protocols.wording import facts_of
 from recuse.ratings import Nominal, Ratings
-from recuse.ratings.factors import DIRECTION
 from recuse.ratings.scale import Numeric, Scale
 from recuse.references import SUMMARY, payloads_of, people_of, reference_of
 from recuse.schema import Call, RawResponse
+from recuse.schema.factors import DIRECTION
 from recuse.tasks import Task
 
 if TYPE_CHECKING:
@@ -118,9 +118,9 @@ def with_people(
     cannot count under both orders. Without a criterion theirs is the headline's, where there is one."""
     import pandas as pd
 
-    from recuse.ratings.factors import LEVELS
     from recuse.ratings.pair_array import PAIRED
     from recuse.ratings.ratings_table import PERSON, completed
+    from recuse.schema.factors import LEVELS
 
     usual = {name: LEVELS[name][0] for name in PAIRED if name in factors and name not in persons}
     if "criterion" not in persons and len(headline) == 1:
@@ -142,7 +142,6 @@ def _turned(rows: pd.DataFrame, scales: Mapping[str, Scale]) -> pd.DataFrame:
 
 
 # --------------------------------------------------------------------------- reasons and quotes, where asked for
-
 
 EXPLANATIONS, QUOTES = "explanations", "quotes"
 REMARKS = (EXPLANATIONS, QUOTES)

@@ -29,7 +29,7 @@ LONGEST_PROMPT = 1500
 
 @dataclass(frozen=True)
 class Elicited:
-    """What one pass over the replies found. `table` has the factors under the names of `recuse.ratings.factors`."""
+    """What one pass over the replies found. `table` has the factors under the names of `recuse.schema.factors`."""
 
     table: pd.DataFrame
     usage: list[dict[str, Any]]

@@ -26,7 +26,6 @@ from scipy import optimize, special
 
 from recuse.gates import Gates
 from recuse.ratings import Numeric, Ordinal, Ratings
-from recuse.ratings.factors import ORDER, VERSION
 from recuse.ratings.pair_array import CHOICES
 from recuse.ratings.scale import Nominal, Scale
 from recuse.readers.file_panel import FilePanel
@@ -35,6 +34,7 @@ from recuse.readers.mapping import ColumnMapping
 from recuse.readers.raw_table import RawTable
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
+from recuse.schema.factors import ORDER, VERSION
 
 Codes = NDArray[np.intp]
 

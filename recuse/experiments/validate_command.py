@@ -4,16 +4,28 @@ from __future__ import annotations
 
 import json
 import re
+import sys
+import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from datetime import date
+from functools import cache
+from math import sqrt
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from recuse.experiments.clearance import Case, Simulated, Word, error_of, share_cleared, uses_in, words_for
-from recuse.experiments.simulated_files import FAULTS, PERSON_LIKE, Setting
+import numpy as np
+
+from recuse.check.file_answers import file_answers
+from recuse.experiments.simulated_files import FAULTS, PERSON_LIKE, Setting, simulated_file
+from recuse.gates import Gates
+from recuse.readers.file_panel import FilePanel
+from recuse.recording.progress import Progress, ProgressLine
 from recuse.schema import RecuseError
 from recuse.security.files import check_output, is_json_with, write_output
+from recuse.suite.question_runner import Question, read_evals
 
 SIZES = (30, 60, 200, 1000)
 NAMED_AT = 200
@@ -76,9 +88,6 @@ def too_often(record: Mapping[str, Any]) -> list[str]:
     return [row["fault"] for row in record["faults"] if any((share or 0.0) > most for share in row["cleared"])]
 
 
-Words = Mapping[tuple[str, str, int], Sequence[Word]]
-
-
 def _good(words: Words, sizes: Sequence[int]) -> Iterator[dict[str, Any]]:
     for name, (_, shown) in GOOD.items():
         for judge in PERSON_LIKE:
@@ -138,3 +147,114 @@ def _table(record: Mapping[str, Any], sizes: Sequence[int]) -> Iterator[str]:
 
 def _cells(shares: Sequence[float | None]) -> str:
     return "".join(f"{'':>8}" if share is None else f"{100 * share:>8.0f}" for share in shares)
+
+
+# --------------------------------------------------------------------------- how often judges are cleared
+
+CHUNK = 10
+JUDGES = ("judge", "one more person")
+"""How judges under examination are called in drawn files; a peer beside them is not counted."""
+
+
+class Source(Protocol):
+    """Where files come from; picklable."""
+
+    def draw(self, texts: int, judge: str, rng: np.random.Generator, gates: Gates) -> FilePanel:
+        """A file of so many texts with this kind of judge."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Simulated:
+    """Files of a setting, with one judge each."""
+
+    setting: Setting
+
+    def draw(self, texts: int, judge: str, rng: np.random.Generator, gates: Gates) -> FilePanel:
+        """One file of the setting."""
+        return simulated_file(self.setting, texts, judge, rng, gates)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """`runs` files of so many texts with one kind of judge."""
+
+    source: Source
+    texts: int
+    judge: str
+    runs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """The word on one judge of one file for one use, with its first cause."""
+
+    use: str
+    word: str
+    cause: str
+    gates: tuple[str, ...]
+
+
+Words = Mapping[tuple[str, str, int], Sequence[Word]]
+
+
+def words_for(cases: Sequence[Case], folder: Path, *, seed: int, processes: int, today: date) -> list[list[Word]]:
+    """The words of each case; a seed for every file, so that they do not depend on the number of processes."""
+    jobs = [
+        (case, folder, today, seed, start, min(start + CHUNK, case.runs), number)
+        for number, case in enumerate(cases)
+        for start in range(0, case.runs, CHUNK)
+    ]
+    if processes > 1 and len(jobs) > 1:
+        with ProcessPoolExecutor(processes) as pool:
+            parts = list(_shown(pool.map(_words, *zip(*(job[:-1] for job in jobs), strict=True)), len(jobs)))
+    else:
+        parts = list(_shown((_words(*job[:-1]) for job in jobs), len(jobs)))
+    words: list[list[Word]] = [[] for _ in cases]
+    for job, part in zip(jobs, parts, strict=True):
+        words[job[-1]] += part
+    return words
+
+
+def _shown(parts: Iterable[list[Word]], total: int) -> Iterator[list[Word]]:
+    """The parts as they come; who waits at a terminal is told how many there are."""
+    line, start = ProgressLine(sys.stderr), time.monotonic()
+    for done, part in enumerate(parts, 1):
+        if sys.stderr.isatty():
+            line(Progress(total, done, 0, time.monotonic() - start, verb="simulated"))
+        yield part
+
+
+def _words(case: Case, folder: Path, today: date, seed: int, start: int, stop: int) -> list[Word]:
+    gates, questions = _door(folder, today)
+    words = []
+    for run in range(start, stop):
+        rng = np.random.default_rng((seed, case.texts, run, *case.judge.encode()))
+        answers = file_answers(case.source.draw(case.texts, case.judge, rng, gates), gates, questions, deciding=True)
+        words += [
+            Word(one.use, one.word, one.cause.partition("; ")[0], one.gates)
+            for one in answers.decision.judges
+            if one.judge.startswith(JUDGES)
+        ]
+    return words
+
+
+@cache
+def _door(folder: Path, today: date) -> tuple[Gates, tuple[Question, ...]]:
+    return read_evals(folder, today)
+
+
+def error_of(share: float, runs: int) -> float:
+    """The Monte-Carlo standard error of a share of so many runs."""
+    return sqrt(share * (1 - share) / runs) if runs else 0.0
+
+
+def share_cleared(words: Sequence[Word], use: str) -> float | None:
+    """Of the judges that the files were asked about for this use; None where no file offers it."""
+    mine = [one.word == "cleared" for one in words if one.use == use]
+    return sum(mine) / len(mine) if mine else None
+
+
+def uses_in(words: Sequence[Word]) -> tuple[str, ...]:
+    """In the order in which files offer them."""
+    return tuple(dict.fromkeys(one.use for one in words))

@@ -47,7 +47,9 @@ from recuse.gates.untested_changes import (
     value_of,
     without_levels,
 )
-from recuse.schema.baseline_rows import (
+from recuse.schema.number_text import figure
+from recuse.schema.results import Results
+from recuse.schema.verdict_rows import (
     Baseline,
     BaselineEntry,
     BriefRow,
@@ -57,8 +59,6 @@ from recuse.schema.baseline_rows import (
     NamedRow,
     SourceRow,
 )
-from recuse.schema.number_text import figure
-from recuse.schema.results import Results
 from recuse.statistics.distributions import Student, welch_satterthwaite
 from recuse.statistics.multiplicity import decision_levels
 from recuse.statistics.paired import Paired

@@ -24,10 +24,18 @@ from typing import Any, Literal, cast
 from recuse.gates.gate_set import Gates
 from recuse.gates.limit_changes import stated
 from recuse.schema import RecuseError
-from recuse.schema.baseline_rows import Baseline, BaselineEntry, Because, EntryRow, Examined, Figures
 from recuse.schema.details import MatrixDetail, SliceDetail, TheseTextsDetail, detail_as
 from recuse.schema.results import Results
-from recuse.schema.verdict_rows import MeasurementRow, VerdictRow
+from recuse.schema.verdict_rows import (
+    Baseline,
+    BaselineEntry,
+    Because,
+    EntryRow,
+    Examined,
+    Figures,
+    MeasurementRow,
+    VerdictRow,
+)
 
 SCHEMA, EARLIER = 3, (1, 2)
 FIGURES = ("value", "se", "df", "low", "high", "level", "unit", "over", "n", "n_clusters", "n_excluded")

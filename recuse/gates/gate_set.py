@@ -13,8 +13,7 @@ from recuse.configuration.toml_files import did_you_mean
 from recuse.gates import remedies
 from recuse.gates.explanation import Verdicts, rule_of
 from recuse.gates.families import Decided, Member, decide_jointly, decide_together, members_of
-from recuse.gates.gate_tables import STANDARD, AcceptedFault, Gate, RunTable
-from recuse.gates.gates_file import read
+from recuse.gates.gate_tables import STANDARD, AcceptedFault, Gate, RunTable, read
 from recuse.gates.limits import GatesError
 from recuse.gates.remedies import under_accepted_fault, unused_sentence
 from recuse.gates.uses import Uses, UseTable

@@ -21,8 +21,15 @@ from recuse.gates.limits import Limit
 from recuse.gates.uses import UseTable
 from recuse.git.commits import BaseCommit
 from recuse.schema import RecuseError
-from recuse.schema.baseline_rows import LimitChangeRow, StatedAcceptance, StatedGate, StatedGates, WhereLimit
-from recuse.schema.verdict_rows import AcceptedRow, VerdictRow
+from recuse.schema.verdict_rows import (
+    AcceptedRow,
+    LimitChangeRow,
+    StatedAcceptance,
+    StatedGate,
+    StatedGates,
+    VerdictRow,
+    WhereLimit,
+)
 from recuse.schema.vocabulary import printed
 
 __all__ = ["as_stated", "gates_at", "limit_changes", "stated", "with_former"]

@@ -149,7 +149,7 @@ def decide(
       passes. One known only at a higher level is wider than needed and decides all the same.
 
     A pass is undecided where answers were lost that may have hidden a failure: where the losses of the two sides that
-    the estimate compares are not shown to be alike (detail `losses`, `recuse.metrics.losses`), the interval must lie
+    the estimate compares are not shown to be alike (detail `losses`, `recuse.metrics.estimates`), the interval must lie
     inside the limit also when its ends are moved as far as the lost answers could have moved the value.
     """
     shown = _at(estimate, level)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from recuse.schema.baseline_rows import BaselineEntry, EntryRow, Examined, Figures, MovedRow, SourceRow
-from recuse.schema.factor_names import FACTORS
+from recuse.schema.factors import FACTORS
+from recuse.schema.verdict_rows import BaselineEntry, EntryRow, Examined, Figures, MovedRow, SourceRow
 from recuse.statistics.distributions import Student, welch_satterthwaite
 
 __all__ = ["as_kept", "changed_sources", "joined_levels", "moved", "removed", "row_of", "value_of", "without_levels"]
@@ -119,7 +119,6 @@ def as_kept(value: float) -> float:
 # Whether names are shown or hidden, the scale upright or turned, each level has replies of its own. What a judge gives
 # more on both is known better than on either: two levels with standard errors s each give their mean change
 # one of s / sqrt(2). Each level is tested as well, since a change may be one of a level alone.
-
 
 Tested = tuple[BaselineEntry, BaselineEntry, tuple[Student, str]]
 """An entry then and now, the distribution of the difference, and which test it is."""

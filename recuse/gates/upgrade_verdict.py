@@ -33,9 +33,9 @@ from recuse.gates.explanation import Verdicts
 from recuse.gates.gate_set import Gates
 from recuse.gates.limits import Limit, has_interval
 from recuse.schema import Estimates, Outcome, Verdict
+from recuse.schema.estimate_types import AGAINST_INCUMBENT
 from recuse.schema.notebook_tables import span, table
 from recuse.schema.plain_values import Deferred, Deferring
-from recuse.schema.verdict_types import AGAINST_INCUMBENT
 from recuse.schema.vocabulary import NOT_MEASURED, UNDECIDED, printed
 from recuse.security.sanitize import visible
 from recuse.statistics.multiplicity import holm

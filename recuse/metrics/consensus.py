@@ -25,8 +25,7 @@ from typing import Any
 import numpy as np
 
 from recuse.metrics.deviations import ONE_JUDGE, WELCH, deviation_matrix, deviations, over_repeats
-from recuse.metrics.estimates import THESE_TEXTS, estimated, number, these_texts, undefined
-from recuse.metrics.losses import losses_of_judge, peers_view
+from recuse.metrics.estimates import THESE_TEXTS, estimated, losses_of_judge, number, peers_view, these_texts, undefined
 from recuse.metrics.measure import Named, itself, measure, per_part, per_subject
 from recuse.ratings import Cells, Ratings
 from recuse.schema import Estimate, Estimates

@@ -12,10 +12,10 @@ from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.ratings import Ratings
 from recuse.ratings.answers import COMPARED, Answers, answers_of
-from recuse.ratings.factors import VERSION
 from recuse.ratings.ratings_table import JUDGE, PERSON
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats
+from recuse.schema.factors import VERSION
 from recuse.statistics.clusters import clustered_mean, clustered_share
 
 if TYPE_CHECKING:

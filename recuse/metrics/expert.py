@@ -15,13 +15,19 @@ from typing import Any
 import numpy as np
 
 from recuse.metrics.agreement_estimates import JACKKNIFE, describe_people, too_few
-from recuse.metrics.estimates import estimated, number, undefined
-from recuse.metrics.losses import add_losses
+from recuse.metrics.estimates import add_losses, estimated, number, undefined
 from recuse.metrics.measure import measure, per_judge
 from recuse.ratings import Ratings
-from recuse.ratings.answers import COMPARED, Answers, answers_of
-from recuse.ratings.binary_decisions import BinaryDecisions, against_truth, each_decided, has_several_options
-from recuse.ratings.label_groups import groups_on, label_weights
+from recuse.ratings.answers import (
+    COMPARED,
+    Answers,
+    BinaryDecisions,
+    against_truth,
+    answers_of,
+    each_decided,
+    has_several_options,
+)
+from recuse.ratings.text_slices import groups_on, label_weights
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
 from recuse.statistics.agreement import Coefficient, distances
@@ -41,13 +47,13 @@ def sensitivity(ratings: Ratings, positive: str = "", threshold: float | None = 
     the judge calls positive (of several answers to one text: the share of them), unanswered ones being missed, so that
     no judge gains by leaving out the hard ones.
 
-    What is positive: see `recuse.ratings.binary_decisions`; the detail names it (`positive`, and `stated`, whether
+    What is positive: see `recuse.ratings.answers`; the detail names it (`positive`, and `stated`, whether
     somebody did), with `held_against`, `unanswered`, `answered_only` (what it would be without the unanswered texts)
     and `even` (texts on which people are split evenly, which do not count). Clopper-Pearson interval, so that a judge
     below a limit passes at most as often as the level says at any size (Clopper and Pearson 1934, Biometrika 26,
     404-413); over clusters at the effective sample size. Undefined where the reference has no positive text.
 
-    >>> from recuse.metrics.agreement_example import rated
+    >>> from recuse.metrics.agreement_estimates import rated
     >>> found = sensitivity(rated(judge="ffpp-p", ann="fffppp"), positive="fail").of(judge="judge")
     >>> round(found.value, 4), found.detail["positive"]
     (0.6667, 'fail')
@@ -64,7 +70,7 @@ def sensitivity(ratings: Ratings, positive: str = "", threshold: float | None = 
 def specificity(ratings: Ratings, positive: str = "", threshold: float | None = None) -> Estimates:
     """P(judge negative | reference negative), by judge and factor level; everything else as for `sensitivity`.
 
-    >>> from recuse.metrics.agreement_example import rated
+    >>> from recuse.metrics.agreement_estimates import rated
     >>> round(specificity(rated(judge="ffpp-p", ann="fffppp"), positive="fail").of(judge="judge").value, 4)
     0.6667
     """
@@ -118,7 +124,7 @@ def share_bias(ratings: Ratings, positive: str = "", threshold: float | None = N
     the judge left without an answer do not count and stand under `losses`. Labels that were chosen by group stand for
     their group (`stratified_mean`). Undefined without a common text.
 
-    >>> from recuse.metrics.agreement_example import rated
+    >>> from recuse.metrics.agreement_estimates import rated
     >>> share_bias(rated(judge="ffff", ann="fppp", bea="ffpp"), positive="fail").of(judge="judge").value
     0.625
     """

@@ -25,12 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.deviations import WELCH
-from recuse.metrics.estimates import THESE_TEXTS, estimated, matrix, number, these_texts, undefined
-from recuse.metrics.losses import losses_of_judge
+from recuse.metrics.estimates import THESE_TEXTS, estimated, losses_of_judge, matrix, number, these_texts, undefined
 from recuse.metrics.measure import Named, measure, per_judge, per_part, per_subject
 from recuse.ratings import Cells, Ratings
-from recuse.ratings.label_groups import groups_on, label_weights
 from recuse.ratings.persons import People, people_on
+from recuse.ratings.text_slices import groups_on, label_weights
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats, Mask, distinct
 from recuse.schema.vocabulary import RIGHT_ANSWERS

@@ -9,25 +9,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from recuse.metrics.agreement_estimates import FEWEST
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure, per_judge
-from recuse.metrics.one_more_person import OneMorePerson, chance_to_pass
 from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.array import mean_of, smallest_step
-from recuse.ratings.label_groups import groups_on, label_weights
+from recuse.ratings.text_slices import groups_on, label_weights
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats
 from recuse.statistics.agreement import Coefficient, distances
-from recuse.statistics.agreement.coefficient import ratio
+from recuse.statistics.agreement.coefficient import SLIGHT, ratio
 from recuse.statistics.agreement.coefficient_intervals import AtMost
 from recuse.statistics.clusters import stratified_mean
+from recuse.statistics.contrasts import Contrast
 
 METHOD = "agreement beyond chance, judge-human less human-human; paired jackknife over texts, t"
 MARGIN = 0.1
@@ -70,13 +71,13 @@ def human_ceiling(answers: Answers, judge: int, margin: float = MARGIN) -> Estim
     shown to agree, a judge that always says the same may lie inside the margin: the interval then has no low end, so
     nobody passes, `power` is 0, and the note says so.
 
-    Labels that were chosen by group count by their weight (`recuse.ratings.label_groups`), and each text's influence
+    Labels that were chosen by group count by their weight (`recuse.ratings.text_slices`), and each text's influence
     varies about the mean of its group (`stratified_mean`).
 
     Undefined where no two people rated one text, or fewer than 20, where the judge never answered, and where people or
     judge always say the same.
 
-    >>> from recuse.metrics.agreement_example import rated
+    >>> from recuse.metrics.agreement_estimates import rated
     >>> estimates = human_ceiling(rated(judge="ppff" * 20, ann="ppff" * 20, bea="pppf" * 20)).of(judge="judge")
     >>> estimates.detail["judge_human"], estimates.detail["human_human"], estimates.low > -0.1
     (0.75, 0.466666666667, True)
@@ -234,3 +235,105 @@ def _numbers(answers: Answers, judge: int) -> _Table:
 def _used(answers: Answers, judge: int) -> NDArray[np.bool_]:
     used: NDArray[np.bool_] = answers.requested[judge] & (answers.raters >= 2)
     return used
+
+
+# --------------------------------------------------------------------------- how far the agreement of one more person
+# So the chance to be cleared is one number for a set of labels, whoever is judged on it. What one more person would say
+# of a text follows from what people said of it and from how far they agree (`OneMorePerson`); what that changes in
+# kappa_jh - kappa_hh is, text by text and to first order,
+#
+#     change = -(T - lambda (f(x) - mean over people of f(x_b))) / E,    lambda = D / E
+#
+#     T = mean over people of d(x, x_b) - mean over pairs of people of d(x_a, x_b)
+#
+# d the distance, D and E its mean over pairs of people and by chance, f(x) the mean distance of x from everybody's
+# answers. T averages 0 for one more person; the second part is what other answers than people's own change in E.
+
+PLACES, WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
+NORMAL: tuple[Floats, Floats] = PLACES, WEIGHTS / WEIGHTS.sum()
+"""Places and weights that average a polynomial of a normal number, up to the 29th power."""
+HIDDEN = 20
+"""So many texts show half of the skewness of what they come from: the rare large disagreements are not among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class OneMorePerson:
+    """Moments of what one more person's answer to one of `texts` changes in the difference of coefficients, times the
+    number of texts: its variance, and skewness and kurtosis (3 of a normal distribution)."""
+
+    variance: float
+    skew: float
+    kurtosis: float
+    texts: float
+
+    def of_fewer(self, factor: float) -> OneMorePerson:
+        """The same of a `factor`-th of the texts."""
+        return replace(self, texts=self.texts / factor)
+
+    @classmethod
+    def of_options(cls, people: Floats, raters: Floats, among: Floats, distances: Floats) -> OneMorePerson:
+        """From people's shares (U, K) of K options, how many rated (U,), and their mean distance among themselves (U,).
+
+        One more person says k with probability (a p_k + m share_k) / (a + m), p the shares over all texts and
+        a = (1 - kappa) / kappa: the Dirichlet-multinomial distribution with people's shares and their agreement."""
+        p = people.mean(axis=0)
+        by_chance = distances @ p
+        expected = float(p @ by_chance)
+        kappa = 1 - float(among.mean()) / expected
+        prior, m = (1 - kappa) / max(kappa, 1e-9), raters[:, None]
+        chances = (prior * p + m * people) / (prior + m)
+        apart = people @ distances - among[:, None]
+        leaning = by_chance[None] - (people @ by_chance)[:, None]
+        return cls._of(chances, (apart - (1 - kappa) * leaning) / -expected)
+
+    @classmethod
+    def of_numbers(cls, mean: Floats, squares: Floats, raters: Floats, among: Floats) -> OneMorePerson:
+        """From people's mean and mean square of each text (U,), how many rated, and their mean squared distance among
+        themselves.
+
+        One more person's number is normal about people's mean of the text, drawn towards that of all texts as far as
+        people's errors ask for: the posterior of the text, and a person's error beside it."""
+        centre = float(mean.mean())
+        squares, mean = squares - 2 * centre * mean + centre**2, mean - centre
+        total = float(squares.mean())
+        kappa = min(max(1 - float(among.mean()) / (2 * total), 0.0), 1.0)
+        weight = raters * kappa / (1 + (raters - 1) * kappa)
+        sd = np.sqrt(total * (1 - kappa * weight))
+        given = (weight * mean)[:, None] + sd[:, None] * NORMAL[0]
+        apart = given**2 - 2 * mean[:, None] * given + (squares - among)[:, None]
+        leaning = given**2 - squares[:, None]
+        return cls._of(np.broadcast_to(NORMAL[1], given.shape), (apart - (1 - kappa) * leaning) / (-2 * total))
+
+    @classmethod
+    def _of(cls, chances: Floats, change: Floats) -> OneMorePerson:
+        moved = change - float((chances * change).sum(axis=1).mean())
+        variance, third, fourth = (float((chances * moved**power).sum(axis=1).mean()) for power in (2, 3, 4))
+        if not variance > 1e-9:
+            return cls(0.0, 0.0, 3.0, len(change))
+        return cls(variance, third / variance**1.5, fourth / variance**2, len(change))
+
+
+def chance_to_pass(person: OneMorePerson, df: float, slip: float, lean: float, margin: float) -> float:
+    """Chance that the 95 % interval of one more person lies above -`margin`: the interval of `Coefficient.jackknife` of
+    a "difference" on `df` degrees of freedom, with `slip` (`Coefficient.worst`) and `lean`.
+
+    The difference falls normally about 0; the standard error that is estimated with it is log-normal, (kurtosis - 1) /
+    4n the variance of its logarithm, and correlated with it as mean and variance of a skewed sample are,
+    skewness / sqrt(kurtosis - 1)."""
+    if df < 1:
+        return 0.0
+    if person.variance == 0.0:  # nobody ever differs: the interval of as many slips as cannot be ruled out
+        return float(-slip * math.expm1(math.log(0.025) / (df + 1)) <= margin)
+    se, slip, n = math.sqrt(person.variance / person.texts), slip / (df + 1), person.texts
+    skew = lean * person.skew * n / (n + HIDDEN) / math.sqrt(n)
+    low = -Contrast(0.0, 1.0, df, skew, symmetric=SLIGHT).interval(0.95)[0]
+    z = np.linspace(-6.0, 6.0, 241)
+    density = np.exp(-(z**2) / 2)
+    wide = (se * z + margin) / low  # the widest standard error that still passes
+    own = np.sqrt(np.maximum(wide**2 - slip**2, 0.0)) / se
+    alike = person.skew / math.sqrt(person.kurtosis - 1)
+    spread = math.sqrt((person.kurtosis - 1) / n) / 2
+    rest = spread * math.sqrt(max(1 - alike**2, 1e-9))
+    reached = np.log(np.maximum(own, 1e-300)) - alike * spread * z
+    passes = np.where((wide > 0) & (own > 0), special.ndtr(reached / rest), 0.0)
+    return float((density * passes).sum() / density.sum())

@@ -22,8 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.metrics.estimates import estimated, number, undefined
-from recuse.metrics.losses import add_losses
+from recuse.metrics.estimates import add_losses, estimated, number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.metrics.pairs_by_judge import Pairs, pairs_by_judge
 from recuse.ratings import RatingArray, Ratings, mean_of

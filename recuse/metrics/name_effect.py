@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from recuse.metrics.consensus import OVER_ITEMS, self_bias
 from recuse.metrics.deviations import WELCH, ZERO, deviations
-from recuse.metrics.estimates import estimated, number, these_texts, undefined
-from recuse.metrics.losses import losses
+from recuse.metrics.estimates import estimated, losses, number, these_texts, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.ratings import Ratings
 from recuse.schema import Estimate, Estimates

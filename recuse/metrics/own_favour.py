@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.estimates import estimated, losses_of_judge, number, undefined
 from recuse.metrics.human_alignment import Compared, compared
-from recuse.metrics.losses import losses_of_judge
 from recuse.metrics.measure import Named, measure, per_subject
 from recuse.ratings import Ratings
-from recuse.ratings.binary_decisions import against_truth
+from recuse.ratings.answers import against_truth
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import distinct
 from recuse.statistics.clusters import difference_of_means

@@ -28,7 +28,7 @@ def people_alpha(answers: Answers, level: Level | None = None) -> Iterator[Named
 
     Undefined with one person, and where all ratings are equal.
 
-    >>> from recuse.metrics.agreement_example import rated
+    >>> from recuse.metrics.agreement_estimates import rated
     >>> round(people_alpha(rated(judge="pppp", ann="ppff", bea="ppfp")).of(rater="people").value, 4)
     0.5333
     """

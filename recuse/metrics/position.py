@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.metrics.estimates import estimated, number, undefined
-from recuse.metrics.losses import add_losses
+from recuse.metrics.estimates import add_losses, estimated, number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.metrics.pairs_by_judge import Pairs, pairs_by_judge, quads_by_judge
 from recuse.ratings import Ratings
@@ -196,15 +195,17 @@ def tie_share(part: Ratings) -> Iterator[Named]:
         usable = mine[mine["slot"].notna()]
         lost, ties = len(mine) - len(usable), (usable["slot"] == 0.5).to_numpy()
         groups = usable["group"].to_numpy()
-        yield judge, (
-            _estimated("tie_share", float(ties.mean()), clustered_share(ties, groups), groups, lost, SHARE, **over)
-            if len(usable)
-            else undefined("tie_share", "no verdict was usable", n_excluded=lost, method=SHARE, **over)
+        yield (
+            judge,
+            (
+                _estimated("tie_share", float(ties.mean()), clustered_share(ties, groups), groups, lost, SHARE, **over)
+                if len(usable)
+                else undefined("tie_share", "no verdict was usable", n_excluded=lost, method=SHARE, **over)
+            ),
         )
 
 
 # --------------------------------------------------------------------------- one judge at a time
-
 
 Compute = Callable[[Pairs, int, dict[str, Any]], Estimate]
 

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
 from recuse.ratings import RatingArray, Ratings
+from recuse.ratings.answers import against_truth
 from recuse.ratings.array import mean_of
-from recuse.ratings.binary_decisions import against_truth
-from recuse.ratings.factors import ORDER
 from recuse.ratings.pair_array import PAIRED, PairArray, pair_array, repeated_over, verdicts_of
 from recuse.schema import Distribution, Estimate, Estimates, RatingsError
 from recuse.schema.arrays import Floats
+from recuse.schema.factors import ORDER
 from recuse.schema.vocabulary import RIGHT_ANSWERS
 from recuse.statistics.clusters import SHARE, clustered_share
 from recuse.statistics.distributions import Side

@@ -17,15 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.metrics.estimates import estimated, number, undefined
-from recuse.metrics.losses import add_losses
+from recuse.metrics.estimates import add_losses, estimated, number, undefined
 from recuse.metrics.measure import measure
 from recuse.metrics.paired_items import MARGIN, paired_change
 from recuse.ratings import Numeric, RatingArray, Ratings
 from recuse.ratings.array import arrays_by_level, judges_array
-from recuse.ratings.factors import DIRECTION, LEVELS
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
+from recuse.schema.factors import DIRECTION, LEVELS
 from recuse.statistics.bounded import BOUNDED, bounded_mean
 from recuse.statistics.clusters import clustered_mean
 

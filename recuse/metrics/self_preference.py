@@ -34,8 +34,7 @@ from typing import Any
 
 import numpy as np
 
-from recuse.metrics.estimates import number
-from recuse.metrics.losses import add_losses
+from recuse.metrics.estimates import add_losses, number
 from recuse.metrics.measure import measure
 from recuse.metrics.own_text import contrast, missing_text, own_place, self_received_given, why_not_comparable
 from recuse.metrics.paired_items import MARGIN, bounded_test, paired_estimate, paired_test

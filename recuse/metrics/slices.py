@@ -65,7 +65,7 @@ def worst_slice(answers: Answers, judge: int, columns: tuple[str, ...] | None = 
 
     Raises `RecuseError` for a column that the texts do not have.
 
-    >>> from recuse.metrics.agreement_example import rated
+    >>> from recuse.metrics.agreement_estimates import rated
     >>> worst_slice(rated(judge="pf" * 50, ann="pf" * 50)).of(judge="judge").note
     'undefined: the texts have no column to slice by, such as system, topic or language'
     """
@@ -87,7 +87,7 @@ def slice_favour(answers: Answers, judge: int, columns: tuple[str, ...] | None =
     Slices, correction and detail as for `worst_slice`. A judge that is generous to everyone has 0: what counts is that
     one system, topic or language gains on the others. Undefined where answers have no order or nothing can be sliced.
 
-    >>> from recuse.metrics.agreement_example import rated
+    >>> from recuse.metrics.agreement_estimates import rated
     >>> slice_favour(rated(judge="pf" * 50, ann="pf" * 50)).of(judge="judge").note
     'undefined: the texts have no column to slice by, such as system, topic or language'
     """

@@ -11,16 +11,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from recuse.metrics.estimates import THESE_TEXTS, estimated, number, undefined
-from recuse.metrics.losses import losses
-from recuse.metrics.measure import in_cells, measure, per_judge
-from recuse.metrics.score_matrix import score_matrix
+from recuse.metrics.estimates import THESE_TEXTS, estimated, losses, matrix, number, undefined
+from recuse.metrics.measure import in_cells, itself, measure, per_judge, per_part
 from recuse.ratings import Cells, Ratings
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
-from recuse.statistics.fixed_texts import FixedTexts, noise_of
-from recuse.statistics.mean_differences import mean_difference
+from recuse.statistics.contrasts import contrast
 from recuse.statistics.power import observations_for_half_width
+from recuse.statistics.repeat_noise import FixedTexts, mean_difference, noise_of
 
 MEAN_DIFFERENCE = "mean difference of repeats, t on its logarithm, corrected for skewness, one slip allowed for"
 POOLED = "pooled within-text SD"
@@ -39,7 +37,7 @@ def repeat_difference(cells: Cells, i: int) -> Estimate:
         sum_u (R_u - 1) G_u / sum_u (R_u - 1),   G_u = mean of |x_a - x_b| over all pairs of the text's R_u answers
 
     over the judge's texts with two repeats or more; 1.13 SDs where scores are normal. The interval is that of
-    `recuse.statistics.mean_differences`: over repeats of these texts, 93.5 to 97 % at nominal 95 % for normal, whole,
+    `recuse.statistics.repeat_noise`: over repeats of these texts, 93.5 to 97 % at nominal 95 % for normal, whole,
     crowded, skewed, rarely slipping and heavy-tailed scores (`python tests/benchmarks/coverage.py spread`). A judge
     that never moved has 0 and an upper end above it.
 
@@ -263,4 +261,47 @@ def _needed(sd: Estimate, half_width: float, level: float) -> Estimate:
         metric="runs_needed", value=float(wanted), low=math.nan, high=math.nan, level=level, unit="repeats",
         over="repeats", n=sd.n, n_excluded=sd.n_excluded, method=method, note=THESE_TEXTS,
         detail={"sd": number(sd.value), "half_width": half_width},
+    )  # fmt: skip
+
+
+# --------------------------------------------------------------------------- mean score of every judge on every targe
+
+
+@measure("score_matrix", "mean scores", reading="Mean score of every judge on every target.")
+@per_part(itself)
+def score_matrix(part: Ratings) -> Estimate:
+    """Mean score of every judge on every target (paper, Fig. 6), by factor level, as detail `values` with `n` usable
+    scores per cell and, where every target has one text, `sd` over repeats.
+
+    The value is the mean of all cells. Cells without a usable score are empty and leave the value undefined.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"judge": ["a", "b"], "item": "i", "target": "t", "score": [1.0, 3.0]})
+    >>> score_matrix(Ratings.of(frame)).of().value
+    2.0
+    """
+    cells = part.cells()
+    counts = _counts(cells)
+    sd = {"sd": cells.by_target(np.sqrt(cells.variance))} if cells.fixed else {}
+    means = cells.by_target(cells.mean)
+    detail = matrix(cells.judges, cells.target_names, means, part.own(), criterion=cells.criterion, n=counts, **sd)
+    about: dict[str, Any] = {"n": int(cells.count.sum()), "n_excluded": int(cells.lost.sum()), "unit": cells.scale.unit,
+                             "method": "mean of the judge x target means", "over": cells.over}  # fmt: skip
+    if not counts.all():
+        return undefined("score_matrix", "a judge has no usable score of some target", detail=detail, **about)
+    if cells.fixed:
+        weights = np.full(cells.mean.shape, 1 / cells.mean.size)
+        distribution = contrast(weights, cells.mean, cells.variance, cells.count, thirds=cells.cubes, step=cells.step)
+        return estimated("score_matrix", distribution.value, distribution, detail=detail, note=THESE_TEXTS, **about)
+    value = float(means.mean())
+    return Estimate(metric="score_matrix", value=value, detail=detail, note="a mean of means, no interval", **about)
+
+
+def _counts(cells: Cells) -> Floats:
+    return np.array(
+        [
+            [cells.count[j, cells.targets == t].sum() for t in range(len(cells.target_names))]
+            for j in range(len(cells.judges))
+        ],
+        dtype=float,
     )  # fmt: skip

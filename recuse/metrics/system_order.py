@@ -19,7 +19,7 @@ from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.human_alignment import Compared, compared
 from recuse.metrics.measure import measure, per_judge
 from recuse.ratings import Cells, Ratings
-from recuse.ratings.binary_decisions import against_truth
+from recuse.ratings.answers import against_truth
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, Mask, ascending_codes, distinct
 from recuse.statistics.multiplicity import holm

@@ -12,6 +12,7 @@ from recuse.plugin.collection import (
 )
 from recuse.plugin.command_line import SHORT, pytest_addoption, pytest_load_initial_conftests
 from recuse.plugin.fixtures import (
+    pytest_runtest_makereport,
     recuse_asking,
     recuse_elicitation,
     recuse_gate,
@@ -28,7 +29,6 @@ from recuse.plugin.gathering import (
     pytest_sessionfinish,
     pytest_sessionstart,
 )
-from recuse.plugin.outcomes import pytest_runtest_makereport
 
 __all__ = [
     "SHORT", "pytest_addoption", "pytest_collection_finish", "pytest_collection_modifyitems", "pytest_configure",

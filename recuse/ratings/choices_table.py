@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recuse.ratings.factors import LABELS, ORDER
 from recuse.ratings.pair_array import CHOICES
 from recuse.ratings.ratings import Ratings
 from recuse.ratings.ratings_table import PERSON
 from recuse.schema import RatingsError
+from recuse.schema.factors import LABELS, ORDER
 
 if TYPE_CHECKING:
     import pandas as pd

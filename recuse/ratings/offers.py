@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from recuse.ratings.binary_decisions import has_several_options, is_binary
+from recuse.ratings.answers import has_several_options, is_binary
 from recuse.ratings.criteria import PLACE, counted_criteria
-from recuse.ratings.factors import DIRECTION, LEVELS, TEMPERATURE, VERSION, WORDING
 from recuse.ratings.needs import CANDIDATE, KINDS
 from recuse.ratings.scale import Nominal, Ordinal, Scale
+from recuse.schema.factors import DIRECTION, LEVELS, TEMPERATURE, VERSION, WORDING
 
 FEWEST = 20
 """Items that two people rated below which nothing is said of their agreement (`recuse.metrics.agreement_estimates`)."""

@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.ratings.array import clusters_of, mean_of
-from recuse.ratings.factors import LABELS, LEVELS, ORDER
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Nominal
 from recuse.schema import RatingsError
 from recuse.schema.arrays import Floats
+from recuse.schema.factors import LABELS, LEVELS, ORDER
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -28,10 +28,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.ratings.array import cluster_places_of, mean_of, recoded
-from recuse.ratings.factors import ORDER
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Numeric, Ordinal
 from recuse.schema.arrays import Floats
+from recuse.schema.factors import ORDER
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,10 +14,10 @@ from itertools import product
 from operator import and_
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from recuse.ratings.factors import DIRECTION, check_levels, level_words, levels_in
 from recuse.ratings.ratings_table import JUDGE, PERSON, check_table, completed
 from recuse.ratings.scale import Numeric, Scale, scale_of
 from recuse.schema import RatingsError
+from recuse.schema.factors import DIRECTION, check_levels, level_words, levels_in
 
 if TYPE_CHECKING:
     import numpy as np
@@ -98,7 +98,7 @@ class Ratings:
         What is not given is taken from the data: scales from the values, factors from columns of known names, all
         criteria as headline. Raises `RatingsError` listing every fault of the table.
         """
-        from recuse.ratings.factors import LEVELS, TEMPERATURE, VERSION
+        from recuse.schema.factors import LEVELS, TEMPERATURE, VERSION
 
         table = completed(frame)
         known_factors = tuple(name for name in table.columns if name in (*LEVELS, TEMPERATURE, VERSION))

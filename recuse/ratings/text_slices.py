@@ -8,13 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.ratings.answers import COMPARED, Answers, answers_of
-from recuse.ratings.label_groups import GROUP
 from recuse.schema import RecuseError
+from recuse.schema.arrays import Floats
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from recuse.ratings.ratings import Ratings
 
 Slices = dict[tuple[str, str], NDArray[np.bool_]]
+GROUP = "label_group"
+"""The column of `Ratings.texts` that names each text's group."""
 FEWEST = 20
 """Texts within a slice, and outside it, below which it is not looked at: t cannot be trusted far out in its tails."""
 MOST = 30
@@ -63,3 +67,48 @@ def have_slices(ratings: Ratings) -> bool:
         if any(min((s & there).sum(), (~s & there).sum()) >= FEWEST for s in slices_of(answers)[0].values()):
             return True
     return False
+
+
+# --------------------------------------------------------------------------- labels that were chosen group by group
+# `recuse check --next-labels` groups texts by what the judges say of them, and asks for more labels where these tell
+# more. Texts of a group have one chance to be labelled, those of different groups have not, so group h counts
+#
+#     w_h = N_h / n_h,    N_h: texts of the group that the judge was asked about,  n_h: those of them with a label
+#
+# (Horvitz and Thompson 1952, JASA 47, 663-685). A measure that counts all labelled texts alike would be wrong by as
+# much as groups differ; which ones weigh is listed in `WEIGHED`, and every other one is undefined for such labels.
+
+WEIGHED = frozenset(["human_ceiling", "human_offset", "share_bias", "unanswered"])
+"""Measures that count a label by what it stands for."""
+
+
+def are_chosen(ratings: Ratings) -> bool:
+    """Whether people's labels were chosen group by group."""
+    return ratings.texts is not None and GROUP in ratings.texts
+
+
+def groups_on(part: Ratings | None, items: Sequence[str], targets: Sequence[str]) -> NDArray[np.intp] | None:
+    """The group of each text as a number, (U,); None where labels were not chosen by group."""
+    import pandas as pd
+
+    if part is None or part.texts is None or GROUP not in part.texts:
+        return None
+    known = part.texts.drop_duplicates(["item", "target"])
+    names = known.set_index([known["item"].astype(str), known["target"].astype(str)])[GROUP]
+    texts = pd.MultiIndex.from_arrays([list(items), list(targets)])
+    return pd.factorize(names.reindex(texts).fillna("").to_numpy(dtype=object))[0].astype(np.intp)
+
+
+def label_weights(groups: NDArray[np.intp], judged: NDArray[np.bool_], labelled: NDArray[np.bool_]) -> Floats:
+    """w_h of each labelled text, scaled so that their mean is 1, shape (number of labelled texts,).
+
+    `judged` and `labelled` (U,): texts that the judge was asked about, and those of them that count. `RecuseError`
+    where a group has judged texts and no label, for then nothing stands for them."""
+    whole, have = (np.bincount(groups[texts], minlength=int(groups.max()) + 1) for texts in (judged, labelled))
+    if (whole[have == 0] > 0).any():
+        raise RecuseError(
+            f"{int(whole[have == 0].sum())} judged texts lie in groups without a label, so nothing stands for them; "
+            "fill in more of the list of next labels"
+        )
+    weights: Floats = (whole[groups] / np.maximum(have[groups], 1))[labelled]
+    return weights * len(weights) / max(float(weights.sum()), 1e-300)

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from recuse.ratings import Ratings
-from recuse.ratings.factors import VERSION
 from recuse.ratings.offers import offers_of
 from recuse.readers.file_ratings import FileRatings, read_file
 from recuse.schema import Provenance, RecuseError
+from recuse.schema.factors import VERSION
 from recuse.schema.results import PanelRow
 from recuse.schema.vocabulary import FILE
 

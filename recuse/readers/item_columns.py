@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from recuse.ratings.factors import LEVELS
 from recuse.readers.column_names import FACTORS, NAMES, PARTS, TALKS, is_date, is_judge, is_person, plain
 from recuse.readers.columns import MOST_SLICES, Column, Roles
 from recuse.schema import RecuseError
+from recuse.schema.factors import LEVELS
 
 __all__ = [
     "FEWEST_CLUSTERS", "take_cluster", "take_factors", "take_item", "take_item_of_pairs", "take_parts", "take_slices",

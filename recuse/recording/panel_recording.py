@@ -24,8 +24,7 @@ from recuse.recording.judge_queue import Limits, Readable
 from recuse.recording.progress import ProgressLine, Spending
 from recuse.schema import Call, Judge, RawResponse, RecuseError, Reply
 from recuse.standins import StandInError, open_source
-from recuse.standins.request_router import RequestRouter
-from recuse.standins.server import Answer, ReceivedRequest
+from recuse.standins.server import Answer, ReceivedRequest, RequestRouter
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,9 @@ import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
-from recuse.schema.baseline_rows import EntryRow
 from recuse.schema.number_text import is_number
 from recuse.schema.results import ExcerptRow, Results
-from recuse.schema.verdict_rows import MeasurementRow, VerdictRow
+from recuse.schema.verdict_rows import EntryRow, MeasurementRow, VerdictRow
 from recuse.security.sanitize import safe_cell
 
 __all__ = ["csv_tables"]

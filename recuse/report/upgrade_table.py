@@ -11,9 +11,9 @@ from recuse.report.gated_number import Number
 from recuse.report.results_model import ResultsModel
 from recuse.schema import number_text as numbers
 from recuse.schema.details import UpgradeDetail
+from recuse.schema.estimate_types import AGAINST_INCUMBENT
 from recuse.schema.number_text import MINUS, in_unit, is_number
 from recuse.schema.results import UpgradeVerdictRow
-from recuse.schema.verdict_types import AGAINST_INCUMBENT
 from recuse.schema.vocabulary import FAIL, NOT_MEASURED, PASS, UNDECIDED, printed
 
 __all__ = ["UpgradeRow", "UpgradeTable", "deciding_numbers", "is_of_upgrade", "upgrade_tables"]

@@ -17,7 +17,6 @@ from recuse.suite.question_runner import Records
 if TYPE_CHECKING:
     from recuse.gates import Decision, Gates
     from recuse.gates.uses import Uses
-    from recuse.schema.baseline_rows import Baseline, Comparison
     from recuse.schema.results import (
         CassetteCounts,
         CassetteRows,
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
         Results,
         UseRow,
     )
+    from recuse.schema.verdict_rows import Baseline, Comparison
     from recuse.suite import Selection
 
 UNUSED_SHOWN = 10
@@ -151,8 +151,7 @@ class Run(Records):
     def _decide(self) -> None:
         """Outcome, faults and what they come to for whoever may merge the change: the headline of every output."""
         from recuse.gates import decide
-        from recuse.gates.change_records import changes_of
-        from recuse.gates.records import decoded
+        from recuse.gates.records import changes_of, decoded
         from recuse.report.canonical_form import normalised
 
         self.results |= {"outcome": self._outcome(), "objections": sorted(self.objections)}
@@ -264,14 +263,18 @@ class Run(Records):
             "panels": [
                 self._with_uses(panel)
                 for panel in [
-                    *map(panel_record, selection.panels.values()), *(f.record() for f in selection.files.values())
+                    *map(panel_record, selection.panels.values()),
+                    *(f.record() for f in selection.files.values()),
                 ]
             ],
             "uses": {name: cast("UseRow", use.model_dump()) for name, use in gates.uses.items()},
             "asked": {
-                "whole": self.whole, "part": self.part, "conditions": sorted(gates.conditions),
+                "whole": self.whole,
+                "part": self.part,
+                "conditions": sorted(gates.conditions),
                 "peers": sorted(name for name, gate in gates.items() if gate.against == "peers"),
-                "shown": sorted(selection.shown), "gates": [asked[key] for key in sorted(asked)],
+                "shown": sorted(selection.shown),
+                "gates": [asked[key] for key in sorted(asked)],
             },
             "questions": self._questions(),
             "measures": dict(sorted(self.measures.items())),

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from recuse.elicitation.panel_ratings import scales_of
 from recuse.protocols import protocol
-from recuse.ratings.factors import LEVELS, level_words
 from recuse.ratings.scale import Numeric, Scale
+from recuse.schema.factors import LEVELS, level_words
 from recuse.schema.results import FactorRow, PanelRow, TaskRow
 
 if TYPE_CHECKING:

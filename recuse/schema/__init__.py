@@ -26,10 +26,23 @@ from recuse.schema.calls import (
     prompt_id,
     reply_id,
 )
-from recuse.schema.estimate_types import NORMAL, Distribution, Estimate, Estimates, members
+from recuse.schema.estimate_types import (
+    NORMAL,
+    Acceptance,
+    AcceptanceState,
+    Distribution,
+    Estimate,
+    Estimates,
+    Family,
+    Power,
+    Remedy,
+    RemedyKind,
+    Rule,
+    Verdict,
+    members,
+)
 from recuse.schema.exceptions import JudgeClosedError, JudgeUnreachableError, RatingsError, RecuseError
 from recuse.schema.plain_values import builtins, number
-from recuse.schema.verdict_types import Acceptance, AcceptanceState, Family, Power, Remedy, RemedyKind, Rule, Verdict
 from recuse.schema.vocabulary import OUTCOMES, Outcome
 
 __all__ = [

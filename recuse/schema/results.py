@@ -15,8 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NotRequired, TypedDict
 
-from recuse.schema.baseline_rows import Comparison, SourceRow
-from recuse.schema.verdict_rows import MeasurementRow, QuestionWords, VerdictRow
+from recuse.schema.verdict_rows import Comparison, MeasurementRow, QuestionWords, SourceRow, VerdictRow
 from recuse.schema.vocabulary import JudgeWord, Outcome
 
 # --------------------------------------------------------------------------- who was asked what

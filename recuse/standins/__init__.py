@@ -51,7 +51,7 @@ def open_source(panel: Panel, root: Path) -> Source:
             f"{panel.path}: panel {panel.name} is recorded from real judges; it has no [stand_in] to answer for them"
         )
     if panel.stand_in.kind == "table":
-        from recuse.standins.stored_replies import TableSource
+        from recuse.standins.scripted import TableSource
 
         if panel.stand_in.folder is None:
             raise StandInError(f'{panel.path}: stand_in kind "table" needs `folder`, where its replies are stored')

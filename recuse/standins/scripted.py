@@ -6,8 +6,10 @@ flag. The panel file names it by its dotted path or by an entry point of group "
 
 from __future__ import annotations
 
+import gzip
 import hashlib
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -74,3 +76,92 @@ def generator(call: Call) -> np.random.Generator:
     factors = (f"{name}={value}" for name, value in call.factors)
     text = "\0".join((call.task, call.protocol, call.judge, call.item, call.target, *factors, str(call.repeat)))
     return np.random.default_rng(int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest()))
+
+
+# --------------------------------------------------------------------------- stand-in source "table"
+# `<folder>/<task>/<protocol>.jsonl.gz` (or `.jsonl`) holds lines {"judge", "item", "target", "factors", "repeat",
+# "text", "refusal"}. Only judge and text are required: a line that leaves out item, target, factors or repeat answers
+# for every value of it. Where several lines fit a call, the one that says most wins.
+
+_SELECTORS = ("item", "target", "factors", "repeat")
+_KNOWN = frozenset({"judge", "text", "refusal", *_SELECTORS})
+
+
+class TableSource:
+    """Answers from the files below `folder`; each is read when it is first asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._replies: dict[tuple[str, str], dict[tuple[Any, ...], tuple[str, bool]]] = {}
+
+    def reply(self, call: Call, fields: Mapping[str, Any]) -> StandinReply:
+        """The stored reply to the call. Raises `StandInError` if the file has none or cannot be read."""
+        stored = self._of(call.task, call.protocol)
+        for chosen in _most_telling_first():
+            if (stored_reply := stored.get(_address(call.judge, _values(call), chosen))) is not None:
+                text, refusal = stored_reply
+                return StandinReply(text, refusal, approximate_tokens(call.request.body), approximate_tokens(text))
+        factors = "".join(f", {name} {value}" for name, value in call.factors)
+        raise StandInError(
+            f"{self._path(call.task, call.protocol)}: no reply of {call.judge} on item {call.item}, "
+            f"target {call.target}{factors}, repeat {call.repeat}; build the file again, or ask only for what it holds"
+        )
+
+    def _of(self, task: str, protocol: str) -> dict[tuple[Any, ...], tuple[str, bool]]:
+        if (task, protocol) not in self._replies:
+            self._replies[task, protocol] = _read(self._path(task, protocol))
+        return self._replies[task, protocol]
+
+    def _path(self, task: str, protocol: str) -> Path:
+        plain = self._folder / task / f"{protocol}.jsonl"
+        return plain if plain.is_file() else plain.with_suffix(".jsonl.gz")
+
+
+def _read(path: Path) -> dict[tuple[Any, ...], tuple[str, bool]]:
+    replies: dict[tuple[Any, ...], tuple[str, bool]] = {}
+    for number, line in enumerate(_lines(path), start=1):
+        where = f"{path}:{number}"
+        try:
+            row = json.loads(line)
+            text, judge = row["text"], row["judge"]
+        except (ValueError, TypeError, KeyError) as error:
+            raise StandInError(
+                f"{where}: not a reply ({type(error).__name__} {error}); a line has at least judge and text"
+            ) from None
+        if unknown := set(row) - _KNOWN:
+            raise StandInError(
+                f"{where}: unknown member(s) {', '.join(sorted(unknown))}; known: {', '.join(sorted(_KNOWN))}"
+            )
+        address = _address(judge, row, tuple(name for name in _SELECTORS if name in row))
+        if address in replies:
+            raise StandInError(f"{where}: this call was already answered on an earlier line; keep one of the two")
+        replies[address] = (text, bool(row.get("refusal", False)))
+    return replies
+
+
+def _lines(path: Path) -> Iterator[str]:
+    try:
+        data = path.read_bytes()
+        text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8")
+    except (OSError, EOFError, ValueError) as error:
+        raise StandInError(f"{path}: stored replies cannot be read ({error}); build the file again") from None
+    return (line for line in text.splitlines() if line.strip())
+
+
+def _values(call: Call) -> dict[str, Any]:
+    return {"item": call.item, "target": call.target, "factors": dict(call.factors), "repeat": call.repeat}
+
+
+def _address(judge: str, values: Mapping[str, Any], chosen: tuple[str, ...]) -> tuple[Any, ...]:
+    """What a line answers for: the judge and the chosen selectors with their values, ready to be looked up."""
+    return (
+        judge,
+        *((name, tuple(sorted(values[name].items())) if name == "factors" else values[name]) for name in chosen),
+    )
+
+
+def _most_telling_first() -> Iterator[tuple[str, ...]]:
+    subsets = [
+        tuple(name for bit, name in enumerate(_SELECTORS) if mask >> bit & 1) for mask in range(2 ** len(_SELECTORS))
+    ]
+    return iter(sorted(subsets, key=len, reverse=True))

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any, cast
 from recuse.gates import Gates, Verdicts
 from recuse.gates.causes import EXPLAINING
 from recuse.gates.uses import Uses
-from recuse.ratings.label_groups import WEIGHED, are_chosen
 from recuse.ratings.needs import NEEDS, check_needs, kind_of, missing
+from recuse.ratings.text_slices import WEIGHED, are_chosen
 from recuse.readers.file_panel import FilePanel
 from recuse.schema import Estimate, Estimates, RecuseError, members
 from recuse.schema.results import AskedRow, MeasureRow, NotAskedRow, UpgradeVerdictRow

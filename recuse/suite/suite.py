@@ -26,8 +26,7 @@ from recuse.security.network import blocked_network
 from recuse.suite.panel_selection import Elicitation, Selection
 from recuse.suite.question_runner import Respondents
 from recuse.suite.questions import Questions
-from recuse.suite.recordings import RECORD_MODES, Keep, Recordings
-from recuse.suite.shared_replay import SharedReplay, content_hash
+from recuse.suite.recordings import RECORD_MODES, Keep, Recordings, SharedReplay, content_hash
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ from recuse.gates.upgrade_verdict import UpgradeVerdict, decide_upgrade, not_com
 from recuse.metrics.human_ceiling import human_ceiling
 from recuse.metrics.measure import described
 from recuse.metrics.upgrade import Upgrade, measure_upgrade
-from recuse.metrics.upgrade.common_texts import Overlap, missing_as_unanswered, on_common_texts, overlap
+from recuse.metrics.upgrade.pairing import Overlap, missing_as_unanswered, on_common_texts, overlap
 from recuse.ratings.answers import COMPARED
 from recuse.ratings.ratings_table import JUDGE, PERSON
 from recuse.ratings.scale import Numeric
@@ -39,7 +39,9 @@ def judge_upgrade(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], *,
     return replace(
         verdict,
         reasons=lambda: (
-            *_left_out_conditions(upgrade, added), *_left_out(shared, verdict), *_level(verdict),
+            *_left_out_conditions(upgrade, added),
+            *_left_out(shared, verdict),
+            *_level(verdict),
             *_below_people(upgrade),
         ),
         steps=lambda: tuple(_steps(verdict, _repaired(gates, upgrade, subject, share, verdict))),

@@ -17,12 +17,12 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[2])]
 import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
 
-from recuse.metrics import consensus, coverage, scale_framing, score_matrix, self_preference, stability  # noqa: E402
+from recuse.metrics import consensus, coverage, scale_framing, self_preference, stability  # noqa: E402
 from recuse.papers.self_preference import scale_direction as framing_change  # noqa: E402
 from recuse.ratings import Numeric, Ratings  # noqa: E402
 
 MEASURES = (
-    coverage.parse_rate, score_matrix.score_matrix, consensus.consensus_deviation, consensus.self_bias,
+    coverage.parse_rate, stability.score_matrix, consensus.consensus_deviation, consensus.self_bias,
     consensus.leniency, consensus.self_preference, stability.repeat_difference, stability.cell_table,
     stability.repeat_reliability, self_preference.self_minus_received, self_preference.self_minus_given,
     self_preference.self_preference_controlled, scale_framing.direction_insensitivity, scale_framing.framing_shift,

@@ -7,7 +7,7 @@ import csv
 import numpy as np
 import pandas as pd
 
-from recuse.check.disagreement_kinds import kinds_of_disagreement
+from recuse.check.disagreements import kinds_of_disagreement
 from recuse.readers.file_panel import panel_of, read
 
 

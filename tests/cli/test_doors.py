@@ -17,8 +17,7 @@ import pytest
 from recuse import report
 from recuse.check.file_answers import ask_file
 from recuse.gates import Decision, decide
-from recuse.gates.change_records import changes_of
-from recuse.gates.records import decoded
+from recuse.gates.records import changes_of, decoded
 from recuse.readers.file_panel import load_file_panel
 from recuse.suite.shipped import shipped_evals
 

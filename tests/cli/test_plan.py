@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from recuse.experiments import plan_command
-from recuse.experiments.clearance import Case, Simulated, Word, error_of, share_cleared, words_for
 from recuse.experiments.plan_command import planned_size
 from recuse.experiments.simulated_files import Setting
+from recuse.experiments.validate_command import Case, Simulated, Word, error_of, share_cleared, words_for
 from recuse.readers.file_panel import read
 from recuse.schema import RecuseError
 

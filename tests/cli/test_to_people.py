@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.metrics.confidence import brier_score
-from recuse.metrics.delegation import delegable_share, safe_from
+from recuse.metrics.delegation import brier_score, delegable_share, safe_from
 from recuse.ratings import Ordinal, Ratings
 from recuse.ratings.answers import COMPARED, answers_of
 from recuse.readers.file_panel import read

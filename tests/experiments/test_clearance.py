@@ -12,9 +12,19 @@ import numpy as np
 import pytest
 
 from recuse.experiments import validate_command
-from recuse.experiments.clearance import Case, Simulated, Word, error_of, share_cleared, uses_in, words_for
 from recuse.experiments.simulated_files import FAULTS, PERSON_LIKE, Setting
-from recuse.experiments.validate_command import GOOD, run_validate, too_often
+from recuse.experiments.validate_command import (
+    GOOD,
+    Case,
+    Simulated,
+    Word,
+    error_of,
+    run_validate,
+    share_cleared,
+    too_often,
+    uses_in,
+    words_for,
+)
 
 SHIPPED, TODAY = Path(__file__).parents[2] / "evals", date(2026, 3, 1)
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from recuse.experiments import clearance
-from recuse.experiments.clearance import Case, Simulated, words_for
+from recuse.experiments import validate_command as clearance
 from recuse.experiments.simulated_files import Setting
+from recuse.experiments.validate_command import Case, Simulated, words_for
 
 
 class Stream(io.StringIO):

@@ -13,7 +13,7 @@ from recuse.gates.verdict_power import Spread, chance_to_fail, chance_to_pass, f
 from recuse.schema import Estimate
 from recuse.statistics.bounded import bounded_mean
 from recuse.statistics.distributions import Binomial, Student
-from recuse.statistics.mean_differences import mean_difference
+from recuse.statistics.repeat_noise import mean_difference
 
 WITHIN = Limit.of({"within": (-0.5, 0.5)})
 RUNS = 20_000

@@ -20,8 +20,8 @@ from recuse.papers.illusion.evidence_overlap import evidence_overlap
 from recuse.papers.illusion.knowledge_grounding import delta_k, flaw_penalty
 from recuse.papers.illusion.rubric_commensurability import agreement_by_rubric, structural_share
 from recuse.ratings import Ratings
-from recuse.ratings.factors import LEVELS, RUBRIC, level_words
 from recuse.schema import Estimate, Estimates
+from recuse.schema.factors import LEVELS, RUBRIC, level_words
 from recuse.schema.number_text import fixed
 from recuse.suite import Elicitation, Suite
 

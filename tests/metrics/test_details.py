@@ -9,7 +9,17 @@ from collections.abc import Mapping
 import pandas as pd
 import pytest
 
-from recuse.metrics import consensus, coverage, human_alignment, human_order, name_effect, score_matrix, stability
+from recuse.metrics import (
+    consensus,
+    coverage,
+    human_alignment,
+    human_order,
+    name_effect,
+    stability,
+)
+from recuse.metrics import (
+    stability as score_matrix,
+)
 from recuse.metrics.measure import MEASURES as DESCRIBED
 from recuse.papers.merchant_risk import reported_statistics
 from recuse.ratings.criteria import with_criteria_mean

@@ -10,7 +10,7 @@ import pytest
 
 from recuse.gates.limits import Limit, decide, with_losses
 from recuse.metrics import consensus, position
-from recuse.metrics.losses import add_losses, losses, share_difference
+from recuse.metrics.estimates import add_losses, losses, share_difference
 from recuse.ratings import Numeric, Ratings
 from recuse.schema import Estimate
 

@@ -99,7 +99,7 @@ FILES = {
 
         import pytest
 
-        from recuse.metrics import consensus, coverage, score_matrix
+        from recuse.metrics import consensus, coverage, stability as score_matrix
 
         pytestmark = pytest.mark.asks("scores")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+from recuse.plugin.fixtures import RECORDS as FOUND
+from recuse.plugin.fixtures import UNMEASURED
 from recuse.plugin.gathering import pytest_report_from_serializable, pytest_report_to_serializable
-from recuse.plugin.outcomes import RECORDS as FOUND
-from recuse.plugin.outcomes import UNMEASURED
 
 RECORDS: list[tuple[str, Any]] = [
     (FOUND, {"measurements": [{"subject": {"judge": "a"}, "estimate": {"value": 0.1 + 0.2, "low": None}}]}),

@@ -6,8 +6,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from recuse.plugin.annotations import annotation_lines
-from recuse.plugin.gathering import readable
+from recuse.plugin.gathering import annotation_lines, readable
 
 pytest_plugins = ["pytester"]
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from recuse.ratings.factors import LEVELS
-from recuse.schema.factor_names import FACTORS
+from recuse.schema.factors import FACTORS, LEVELS
 
 
 def test_every_factor_with_known_levels_is_named() -> None:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from recuse.metrics.agreement import coefficient
+from recuse.metrics.coverage import unanswered
 from recuse.metrics.human_ceiling import human_ceiling
-from recuse.metrics.unanswered import unanswered
 from recuse.readers import read_file
 
 WIDE, LONG = "wide", "long"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from recuse.metrics.coverage import unanswered
 from recuse.metrics.position import slot_preference
-from recuse.metrics.unanswered import unanswered
 from recuse.readers import read_file
 
 

@@ -8,8 +8,7 @@ import random
 from typing import Any
 
 from recuse.gates import decide
-from recuse.gates.change_records import changes_of
-from recuse.gates.records import decoded
+from recuse.gates.records import changes_of, decoded
 from recuse.report.canonical_form import normalised
 
 Results = dict[str, Any]

@@ -9,7 +9,7 @@ from page_reader import Element, read
 
 from recuse.cli import main
 from recuse.metrics.agreement import coefficient
-from recuse.metrics.agreement_example import rated
+from recuse.metrics.agreement_estimates import rated
 
 
 def checked(rows: list[str], folder: Path, *options: str) -> Element:

@@ -15,12 +15,12 @@ import pandas as pd
 import pytest
 
 from recuse.check import ask_file
-from recuse.ratings.factors import LEVELS, RUBRIC
 from recuse.readers.file_panel import load_file_panel
 from recuse.report.canonical_form import normalised
 from recuse.report.page import page
 from recuse.report.questions import Drawings
 from recuse.report.questions.generic import generic
+from recuse.schema.factors import LEVELS, RUBRIC
 from recuse.schema.number_text import MISSING, fixed
 
 EVALS = Path(__file__).parents[2] / "evals"

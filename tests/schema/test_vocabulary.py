@@ -83,7 +83,7 @@ def test_json_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("word", ["undecided", "not measured"])
 def test_an_identifier_is_spelled_in_one_module(word: str) -> None:
     """But as a name of something else: a key of gates.toml, a kind of remedy, a type of words on an upgrade."""
-    elsewhere = {"verdict_types.py", "upgrade_verdict.py", "limit_changes.py"}
+    elsewhere = {"estimate_types.py", "upgrade_verdict.py", "limit_changes.py"}
     places = [
         f"{path.relative_to(ROOT)}:{node.lineno}"
         for path in sorted((ROOT / "recuse").rglob("*.py"))

@@ -20,8 +20,7 @@ from recuse.judges.client import Client, JudgeUnreachableError
 from recuse.panels import Panel, StandIn
 from recuse.schema import Call, Judge, RawResponse, Request
 from recuse.standins import StandInError, StandinReply, open_source
-from recuse.standins.request_router import RequestRouter
-from recuse.standins.server import ReceivedRequest, serve
+from recuse.standins.server import ReceivedRequest, RequestRouter, serve
 
 Planned = Callable[..., Plan]
 Named = Callable[[str], Panel]

@@ -11,7 +11,7 @@ import pytest
 
 from recuse.schema import Call, Request
 from recuse.standins import StandInError
-from recuse.standins.stored_replies import TableSource
+from recuse.standins.scripted import TableSource
 
 
 def call(item: str = "a", repeat: int = 0, condition: str = "attributed", judge: str = "j") -> Call:

@@ -18,9 +18,8 @@ from recuse.statistics.bounded import bounded_mean
 from recuse.statistics.clusters import clustered_share, difference_of_means
 from recuse.statistics.contrasts import contrast, own_against_others
 from recuse.statistics.distributions import FisherZ
-from recuse.statistics.fixed_texts import FixedTexts, noise_of
-from recuse.statistics.mean_differences import mean_difference
 from recuse.statistics.rank_correlation import spearman
+from recuse.statistics.repeat_noise import FixedTexts, mean_difference, noise_of
 
 HALF_SCALE = (-0.5, 0.5)
 

@@ -20,8 +20,7 @@ from recuse.statistics.distributions import (
     Student,
     welch_satterthwaite,
 )
-from recuse.statistics.fixed_texts import FixedTexts, Noise
-from recuse.statistics.mean_differences import MeanDifference, mean_difference
+from recuse.statistics.repeat_noise import FixedTexts, MeanDifference, Noise, mean_difference
 
 DISTRIBUTIONS = {
     "student": Student(0.77, 0.06, 19.2),

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from recuse.statistics.mean_differences import LEAST, NORMAL, mean_difference
+from recuse.statistics.repeat_noise import LEAST, NORMAL, mean_difference
 
 
 def pairs(scores):

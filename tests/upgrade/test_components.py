@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from recuse.metrics.upgrade import Upgrade, measure_upgrade
-from recuse.metrics.upgrade.change_distributions import Largest, mean_change
+from recuse.metrics.upgrade.change import Largest, mean_change
 from recuse.ratings import Nominal, Numeric, Ordinal, Ratings
 from recuse.statistics.distributions import Student
 

@@ -14,8 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.measure import describe
-from recuse.metrics.upgrade.change import change, codes, graded, means, no_change, sides, span_of, with_a_swap
-from recuse.metrics.upgrade.change_distributions import Hidden, Largest, mean_change
+from recuse.metrics.upgrade.change import (
+    Hidden,
+    Largest,
+    change,
+    codes,
+    graded,
+    mean_change,
+    means,
+    no_change,
+    sides,
+    span_of,
+    with_a_swap,
+)
 from recuse.metrics.upgrade.pairing import Pair
 from recuse.metrics.upgrade.people import worst_of_slices
 from recuse.metrics.upgrade.scores import could_hide

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from recuse.metrics.agreement_estimates import too_few
 from recuse.metrics.estimates import number
 from recuse.metrics.measure import describe
-from recuse.metrics.upgrade.change import change, means, no_change, span_of, step_of
-from recuse.metrics.upgrade.change_distributions import Largest, RareChange, mean_change
+from recuse.metrics.upgrade.change import Largest, RareChange, change, mean_change, means, no_change, span_of, step_of
 from recuse.metrics.upgrade.pairing import Pair
 from recuse.ratings.answers import Answers
 from recuse.ratings.array import mean_of

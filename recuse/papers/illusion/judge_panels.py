@@ -13,10 +13,10 @@ from recuse.papers.illusion import judge_pairs
 from recuse.papers.illusion.judge_pairs import all_pairs, units_of
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import among, arrays_by_level, judges_array, mean_of
-from recuse.ratings.factors import TEMPERATURE
 from recuse.ratings.persons import people_on
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
+from recuse.schema.factors import TEMPERATURE
 from recuse.statistics.agreement import Coefficient
 from recuse.statistics.distributions import FisherZ
 from recuse.statistics.rank_correlation import kendall, spearman, spearman_t, spearman_test
@@ -80,7 +80,6 @@ def correlation_with_quality(quality: Floats, agreement: Floats, targets: tuple[
 
 
 # --------------------------------------------------------------------------- agreement by temperature
-
 
 METHOD_AGREEMENT_CHANGE = "least squares over levels of the mean r over pairs and targets; jackknife over items, t"
 
@@ -151,7 +150,6 @@ def _by_level(sums: Floats) -> Floats:
 
 
 # --------------------------------------------------------------------------- how many independent judges a panel is
-
 
 METHOD_EFFECTIVE_JUDGES = "k / (1 + (k - 1) r), r the mean correlation of errors; jackknife over items, t"
 

@@ -36,10 +36,10 @@ from recuse.papers.illusion.rubric_cells import (
     rubric_cells,
 )
 from recuse.ratings import Ratings
-from recuse.ratings.factors import RUBRIC
 from recuse.ratings.scale import Numeric
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
+from recuse.schema.factors import RUBRIC
 from recuse.statistics.paired import METHOD, Paired
 from recuse.statistics.resampling import SEED, generator
 
@@ -236,7 +236,6 @@ def _delta_per_domain(pairs: PairCorrelations, codes: NDArray[Any], count: int) 
 # up, an outline in place of the story, a misused concept), and one plain and sound. A judge of substance scores the
 # sound one higher; a judge of surface the polished one ("Beyond the Illusion of Consensus", 2026, section 3.4 and
 # appendix C, whose cases were found by reading, not planted).
-
 
 FLAWED = "flawed"  # column of the texts: yes, no, or nothing for a text without a twin
 

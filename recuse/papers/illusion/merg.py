@@ -29,9 +29,9 @@ from recuse.papers.illusion.merg_rubric import (
     universal_rubric,
 )
 from recuse.protocols import Earlier, Stage, Use, reading, wording
-from recuse.ratings.factors import RUBRIC
 from recuse.ratings.scale import Numeric, Scale
 from recuse.schema import Item, Judge, Judgement, Prompt, Reply
+from recuse.schema.factors import RUBRIC
 from recuse.tasks import Task
 
 OFFERS = "scores"

@@ -1,6 +1,5 @@
 """What the measures of rubrics and knowledge share: correlations of pairs of judges by where the rubric came from, on
-the same texts, and the estimate of any function of them.
-"""
+the same texts, and the estimate of any function of them."""
 
 from __future__ import annotations
 
@@ -16,9 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from recuse.metrics.estimates import Over, estimated, undefined
 from recuse.ratings import Ratings
 from recuse.ratings.array import RatingArray, arrays_by_level
-from recuse.ratings.factors import RUBRIC
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats
+from recuse.schema.factors import RUBRIC
 from recuse.statistics.distributions import Side, Student
 
 __all__ = [
@@ -153,7 +152,6 @@ def _cells(part: Ratings, arrays: dict[str, RatingArray]) -> RubricCells:
 
 # --------------------------------------------------------------------------- correlations of every pair of raters
 # same texts under each condition, and any set of units at once.
-
 
 Averaging = Literal["arithmetic", "fisher"]
 FEWEST = 3  # texts below which a correlation says nothing: through two points there is always a line

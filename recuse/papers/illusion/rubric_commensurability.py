@@ -15,9 +15,9 @@ from recuse.metrics.estimates import number
 from recuse.metrics.measure import measure
 from recuse.papers.illusion.rubric_cells import jackknifed, mean_correlation, rubric_cells
 from recuse.ratings import Ratings
-from recuse.ratings.factors import LEVELS, RUBRIC
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
+from recuse.schema.factors import LEVELS, RUBRIC
 
 __all__ = ["agreement_by_rubric", "rubric_step", "structural_share"]
 

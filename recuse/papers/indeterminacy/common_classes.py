@@ -41,7 +41,7 @@ def common_class_recall(ratings: Ratings) -> Estimates:
     could be tested and was not rejected. Detail: `truth`, the bounds of the same share against the truth, if every text
     of the class is truly of it; `p_independent`; `prevalence` of the class.
 
-    >>> from recuse.metrics.agreement_example import rated
+    >>> from recuse.metrics.agreement_estimates import rated
     >>> common_class_recall(rated(judge="ppff")).of(judge="judge", option="pass").note
     'undefined: without labels, three raters at least are needed to tell whose answer is off; there are 1'
     """
@@ -86,7 +86,6 @@ def _estimate(fitted: CommonClasses, judge: int, option: int, n: int) -> Estimat
 # *answers* show. An error that all raters share is in them: four judges that miss the same half of all faults agree
 # perfectly well with each other, and the model gives each a recall near 1 of the class they have in common. No data
 # without labels can tell. So nothing here is called accuracy, and `truth_bounds` says what remains possible.
-
 
 STEPS = 500
 PRIOR = 0.1

@@ -44,7 +44,7 @@ def indeterminate_share(ratings: Ratings) -> Estimates:
     Exact interval over pairs of rater and text. Detail: `words`, what Theorem 3.4 says of the task: whether choices
     determine response sets, from the rank of the estimated F (options x sets seen).
 
-    >>> from recuse.metrics.agreement_example import accepted
+    >>> from recuse.metrics.agreement_estimates import accepted
     >>> indeterminate_share(accepted(judge="pbfp", ann="bbpf")).of(rater="people").value
     0.5
     """
@@ -59,7 +59,7 @@ def accepted_both(ratings: Ratings) -> Estimates:
     """beta = P(positive in S | O is another option), by rater and factor level; exact interval over pairs of rater and
     text. Beta of judges says nothing of people's: it only shows which values occur (sec. 7).
 
-    >>> from recuse.metrics.agreement_example import accepted
+    >>> from recuse.metrics.agreement_estimates import accepted
     >>> accepted_both(accepted(judge="pbfp", ann="bbpf")).of(rater="people").value  # nobody who chose fail
     0.0
     """
@@ -75,7 +75,7 @@ def ratings_needed(ratings: Ratings, taus: Sequence[float] = TAUS, wanted: float
     median of ratings per text; `now`, what these are expected to reach; `one`, what one rating does. No interval.
     Undefined where no text has two ratings, and where 1000 ratings do not do.
 
-    >>> from recuse.metrics.agreement_example import rated
+    >>> from recuse.metrics.agreement_estimates import rated
     >>> ratings_needed(rated(judge="ppff", ann="pppf", bob="ppff")).of(threshold="0.5").detail["have"]
     2
     """
@@ -164,7 +164,6 @@ def _needed(positive: Floats, raters: Floats, tau: float, wanted: float) -> Esti
 # Which judge is better depends on the definition where more than one answer may be right, so they are shown together
 # and none is gated. Guerdan et al. (2025), Validating LLM-as-a-judge systems in the absence of gold labels, sec. 4.
 
-
 DRAWS = 499
 CELLS = 2_000_000
 WEIGHTS = 20_000_000
@@ -193,7 +192,7 @@ def performance(ratings: Ratings, tau: float = 0.5, beta: float = 0.0) -> Estima
     texts or clusters. Detail: `title`, `higher` (whether more is better), `tau`, `beta`. Undefined where either side
     has no valid answer, and where a coefficient is 0 / 0.
 
-    >>> from recuse.metrics.agreement_example import rated
+    >>> from recuse.metrics.agreement_estimates import rated
     >>> performance(rated(judge="ppff", ann="pppf")).of(judge="judge", definition="hit_rate(h/h)").value
     0.75
     """

@@ -1,7 +1,6 @@
 """What another way of asking changes in choices between two texts: told nothing of order and length, asked for
 the worse one, or after a discussion with a peer. Thesis on bias in LLM self-evaluation,
-sec. 2.1.1, 2.2.1, 2.4.1 and 5.1.
-"""
+sec. 2.1.1, 2.2.1, 2.4.1 and 5.1."""
 
 from __future__ import annotations
 
@@ -15,10 +14,10 @@ from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
 from recuse.ratings import Ratings
 from recuse.ratings.criteria import TRUE
-from recuse.ratings.factors import PROMPT
 from recuse.ratings.pair_array import PAIRED, codes_of, pair_array, repeated_over
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
+from recuse.schema.factors import PROMPT
 from recuse.statistics.bounded import BOUNDED, bounded_mean
 
 if TYPE_CHECKING:

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.metrics.attacks import between_two, levels_of, outcomes, step_of, twins
 from recuse.metrics.estimates import estimated, undefined
-from recuse.metrics.injection import Over, called, successes, unit_of
+from recuse.metrics.injection import Over, between_two, called, levels_of, outcomes, step_of, successes, twins, unit_of
 from recuse.metrics.measure import measure
 from recuse.ratings import Ratings
 from recuse.ratings.array import numbers

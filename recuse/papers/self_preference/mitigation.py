@@ -35,9 +35,9 @@ from recuse.metrics.paired_items import paired_estimate, paired_test
 from recuse.papers.self_preference.juries import Jury, as_given, peer_ranked, poll, weighted_poll
 from recuse.ratings import RatingArray, Ratings, mean_of
 from recuse.ratings.array import array_of, judges_array
-from recuse.ratings.factors import DIRECTION, LEVELS
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
+from recuse.schema.factors import DIRECTION, LEVELS
 from recuse.statistics.paired import Paired, significant
 
 __all__ = ["MITIGATIONS", "self_preference_change"]

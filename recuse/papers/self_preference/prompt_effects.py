@@ -20,9 +20,9 @@ from recuse.metrics.measure import measure
 from recuse.papers.self_preference.over_texts import axes_of, mean_over_texts, true_scores
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import array_of
-from recuse.ratings.factors import PROMPT
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
+from recuse.schema.factors import PROMPT
 
 __all__ = ["error_by_prompt", "error_change", "score_change"]
 

@@ -1,6 +1,5 @@
 """Does a judge prefer its own work more where the lowest number is the best score? (thesis on bias in LLM
-self-evaluation, sec. 3.2; `recuse.metrics.scale_framing` has what else may change when a scale is turned.)
-"""
+self-evaluation, sec. 3.2; `recuse.metrics.scale_framing` has what else may change when a scale is turned.)"""
 
 from __future__ import annotations
 
@@ -18,9 +17,9 @@ from recuse.metrics.paired_items import MARGIN, paired_change, paired_estimate
 from recuse.papers.self_preference.over_texts import axes_of, true_scores
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import array_of, arrays_by_level
-from recuse.ratings.factors import DIRECTION, LEVELS
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
+from recuse.schema.factors import DIRECTION, LEVELS
 from recuse.statistics.clusters import OverClusters
 from recuse.statistics.paired import Paired
 
@@ -110,7 +109,6 @@ def _mean(values: Floats) -> float | None:
 # Reliability is Cronbach's alpha of the members over texts, k / (k - 1) (1 - sum of their variances / variance of their
 # sum): how much of the jury's spread between texts its members share. Where the texts' true scores are known, how far
 # the jury's mean is from them stands beside it: members may also share an error.
-
 
 JURIES = ("ascending", "reversed", "part_inverted", "change")
 JACKKNIFE = "jackknife over clusters, Student's t"

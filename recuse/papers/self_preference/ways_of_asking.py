@@ -26,9 +26,9 @@ from recuse.metrics.measure import measure
 from recuse.papers.self_preference.over_texts import axes_of, mean_over_texts
 from recuse.ratings import Numeric, RatingArray, Ratings
 from recuse.ratings.array import array_of
-from recuse.ratings.factors import CHANNEL, DIRECTION, LEVELS, WORDING
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
+from recuse.schema.factors import CHANNEL, DIRECTION, LEVELS, WORDING
 from recuse.statistics.bounded import BOUNDED, bounded_mean
 from recuse.statistics.clusters import SHARE, clustered_share
 
@@ -168,7 +168,6 @@ def _flips(one: _Crossed, ends: float) -> Floats:
 # Attacked texts and their clean twins are scored both inside the instructions and apart from them (factor `channel`);
 # the text of an attack names its twin (`clean`). Success is a step of the scale or more above the twin in the same
 # channel, as in `recuse.metrics.injection`. Thesis on bias in LLM self-evaluation, sec. 2.3.1, footnote 5.
-
 
 INLINE, SEPARATE = LEVELS[CHANNEL]
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from recuse.report.gated_number import plain_name
 from recuse.report.results_model import ResultsModel
-from recuse.schema.baseline_rows import SourceRow
 from recuse.schema.number_text import MINUS, count, in_unit, is_number, listed, short
 from recuse.schema.results import Known, NotAskedRow, UsageRow
+from recuse.schema.verdict_rows import SourceRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from typing import Any
 from recuse.report.gated_number import Lexicon, Number, plain_name
 from recuse.report.results_model import ResultsModel
 from recuse.schema import number_text as numbers
-from recuse.schema.baseline_rows import Comparison, EntryRow, MovedRow, NamedRow, OutcomeRow
 from recuse.schema.number_text import MISSING, fixed, in_unit, is_number
+from recuse.schema.verdict_rows import Comparison, EntryRow, MovedRow, NamedRow, OutcomeRow
 from recuse.schema.vocabulary import FAIL, NOT_MEASURED, PASS, printed
 
 TITLE = "Changed in this pull request"

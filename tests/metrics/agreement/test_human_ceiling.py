@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from simulated_raters import NAN, World, answers_from
 
-from recuse.metrics import agreement_example
+from recuse.metrics import agreement_estimates as agreement_example
 from recuse.metrics.human_ceiling import human_ceiling
 from recuse.ratings import Nominal, Numeric, Ordinal, Ratings
 from recuse.statistics import agreement as ag

@@ -12,8 +12,8 @@ import pytest
 from simulated_raters import PLANTED, World, answers_from
 
 from recuse.metrics.constant_answers import _against_constant
+from recuse.metrics.coverage import unanswered
 from recuse.metrics.human_ceiling import human_ceiling
-from recuse.metrics.unanswered import unanswered
 from recuse.statistics.agreement.options import CELLS
 
 ceiling_of = inspect.unwrap(human_ceiling)

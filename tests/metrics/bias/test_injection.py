@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from recuse.metrics import attacks, injection
+from recuse.metrics import injection
+from recuse.metrics import injection as attacks
 from recuse.ratings import Numeric, Ordinal, Ratings
 from recuse.schema import RecuseError
 

@@ -1,8 +1,9 @@
 """Factors: what is varied on purpose between two calls about the same text, under the names that measures know.
 
-A protocol may call its factors and levels as its prompts want them (`condition`: attributed, anonymized); the ratings
-table holds the names below, so a measure of "what does a shown name change?" reads any task. A factor that is not in
-this list is kept under its own name: measures work within each of its levels.
+Ratings have them as columns, verdicts in their subjects. A protocol may call its factors and levels as its prompts want
+them (`condition`: attributed, anonymized); the ratings table holds the names below, so a measure of "what does a shown
+name change?" reads any task. A factor that is not in this list is kept under its own name: measures work within each of
+its levels.
 """
 
 from __future__ import annotations
@@ -11,26 +12,18 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from recuse.schema import RecuseError
-from recuse.schema.factor_names import (
-    CHANNEL,
-    DIRECTION,
-    LABELS,
-    NAMES,
-    ORDER,
-    PROMPT,
-    RUBRIC,
-    TEMPERATURE,
-    VERSION,
-    WORDING,
-)
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "CHANNEL", "DIRECTION", "LABELS", "LEVELS", "NAMES", "ORDER", "PROMPT", "RUBRIC", "TEMPERATURE", "VERSION",
-    "WORDING", "check_levels", "level_words", "levels_in",
-]  # fmt: skip
+NAMES, DIRECTION, ORDER, LABELS, VERSION = "names", "direction", "order", "labels", "version"
+RUBRIC = "rubric_source"
+WORDING, CHANNEL, PROMPT = "wording", "channel", "prompt"
+TEMPERATURE = "temperature"
+"""Its levels are numbers, whichever were asked: it is in no list of levels."""
+
+FACTORS = (NAMES, DIRECTION, ORDER, LABELS, WORDING, CHANNEL, RUBRIC)
+"""Those whose levels are known."""
 
 LEVELS: Mapping[str, tuple[str, ...]] = {
     NAMES: ("shown", "hidden"),  # whose work it is: told in the prompt, or hidden behind a label
