@@ -34,7 +34,6 @@ from recuse.schema.verdict_rows import (
     Examined,
     Figures,
     MeasurementRow,
-    VerdictRow,
 )
 
 SCHEMA, EARLIER = 3, (1, 2)
@@ -54,7 +53,9 @@ def reduce(results: Results, gates: Gates, because: Because | None = None) -> Ba
     (verdict or measurement), "what" (the gate or the metric), "subject", "question" and "figures"; a verdict also has
     "outcome" and "limit".
     """
-    entries = [_verdict(v) for v in results["verdicts"]] + [_measurement(m) for m in results["measurements"]]
+    entries = [_entry("measurement", m["estimate"]["metric"], m) for m in results["measurements"]]
+    for v in results["verdicts"]:
+        entries.append({**_entry("verdict", v["gate"], v), "outcome": v["outcome"], "limit": v["limit"]})
     return {
         "schema": SCHEMA,
         "because": because,
@@ -109,7 +110,11 @@ def load(path: Path, text: str | None = None) -> Baseline:
 
 def write(path: Path, results: Results, gates: Gates, because: Because | None = None) -> None:
     """Make `results` the baseline: all of it or nothing, a new file beside it takes its place once it is on disk."""
-    text = _text(reduce(results, gates, because))
+    baseline = reduce(results, gates, because)
+    head = json.dumps({k: v for k, v in baseline.items() if k != "entries"}, indent=1, **_STRICT)
+    lines = ",\n".join(f"  {json.dumps(entry, **_STRICT)}" for entry in baseline["entries"])
+    # A line per entry, so that version control shows which of them changed.
+    text = f'{head[:-2]},\n "entries": [\n{lines}\n ]\n}}\n'
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
@@ -132,25 +137,10 @@ def identity(entry: EntryRow) -> list[str]:
 _subject = json.JSONEncoder(sort_keys=True, ensure_ascii=False).encode  # made once: it is asked for by the thousand
 
 
-def _text(baseline: Baseline) -> str:
-    """One line per entry, so that version control shows which of them changed."""
-    head = json.dumps({k: v for k, v in baseline.items() if k != "entries"}, indent=1, **_STRICT)
-    lines = ",\n".join(f"  {json.dumps(entry, **_STRICT)}" for entry in baseline["entries"])
-    return f'{head[:-2]},\n "entries": [\n{lines}\n ]\n}}\n'
-
-
 _STRICT: Any = {"sort_keys": True, "ensure_ascii": False, "allow_nan": False}
 
 
 # --------------------------------------------------------------------------- entries
-
-
-def _verdict(verdict: VerdictRow) -> BaselineEntry:
-    return {**_entry("verdict", verdict["gate"], verdict), "outcome": verdict["outcome"], "limit": verdict["limit"]}
-
-
-def _measurement(measurement: MeasurementRow) -> BaselineEntry:
-    return _entry("measurement", measurement["estimate"]["metric"], measurement)
 
 
 def _entry(kind: Literal["verdict", "measurement"], what: str, source: MeasurementRow) -> BaselineEntry:

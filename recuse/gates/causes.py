@@ -13,7 +13,7 @@ from itertools import combinations
 from math import floor, log10
 
 from recuse.gates.records import Figure, VerdictRecord
-from recuse.schema.details import MatrixDetail, Slice, SliceDetail, detail_as
+from recuse.schema.details import MatrixDetail, SliceDetail, detail_as
 from recuse.schema.number_text import brief, fixed, listed
 from recuse.schema.vocabulary import NOT_MEASURED, RIGHT_ANSWERS, UNDECIDED
 
@@ -234,7 +234,12 @@ def _does(verdict: VerdictRecord) -> str:
     if verdict.gate == "human_ceiling":
         return "it agrees with your people less than they agree with each other"
     if slice_ := detail_as(SliceDetail, f.detail).get("slice"):
-        return _of_slice(verdict, slice_)
+        where = f"{'system' if slice_['column'] == 'target' else slice_['column']} {slice_['level']}"
+        value = verdict.figure.value
+        if verdict.gate == "slice_favour":
+            share = f"{fixed(100 * value, 0, signed=True, minus='-')} % of the scale"
+            return f"it {'favours' if value > 0 else 'marks down'} {where} against your people ({share})"
+        return f"on {where} it agrees with your people less than elsewhere ({fixed(value, signed=True, minus='-')})"
     above = f.value > verdict.limit.high
     words = (f.above if above else f.below) or f.below or f.above
     words = words.partition("|")[0]
@@ -242,15 +247,6 @@ def _does(verdict: VerdictRecord) -> str:
         words = words.replace(" of it", f' of "{positive}"')
     phrase = f"it {words}" if words else f"its {verdict.label} is outside the limit"
     return Clause(f"{phrase} ({f.title} {shown.show(f.value)}, limit {shown})", phrase)
-
-
-def _of_slice(verdict: VerdictRecord, at: Slice) -> str:
-    where = f"{'system' if at['column'] == 'target' else at['column']} {at['level']}"
-    value = verdict.figure.value
-    if verdict.gate == "slice_favour":
-        share = f"{fixed(100 * value, 0, signed=True, minus='-')} % of the scale"
-        return f"it {'favours' if value > 0 else 'marks down'} {where} against your people ({share})"
-    return f"on {where} it agrees with your people less than elsewhere ({fixed(value, signed=True, minus='-')})"
 
 
 def _open(verdict: VerdictRecord, open_: Sequence[VerdictRecord]) -> str:

@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from statistics import median
 
 from recuse.schema.results import ErrorRates, JudgeErrors, SmallestFault
-from recuse.schema.verdict_rows import FamilyRow, PowerRow, VerdictRow
+from recuse.schema.verdict_rows import PowerRow, VerdictRow
 
 
 def error_rates(verdicts: Iterable[VerdictRow], false_fail: float) -> ErrorRates:
@@ -29,7 +29,7 @@ def error_rates(verdicts: Iterable[VerdictRow], false_fail: float) -> ErrorRates
     `by_value` counts verdicts that the value alone decides: nobody knows their error rates, and they are left out.
     """
     known = sorted(verdicts, key=_place)
-    families = {_family_name(f): f["alpha"] for v in known if (f := v["rule"]["family"])}
+    families = {(f["name"], *sorted(f["within"].items())): f["alpha"] for v in known if (f := v["rule"]["family"])}
     rates: ErrorRates = {
         "false_fail": {
             "allowed": false_fail,
@@ -129,10 +129,6 @@ def _percent(share: float) -> str:
 
 def _rounded(chance: float) -> float:
     return round(chance, 4)
-
-
-def _family_name(family: FamilyRow) -> tuple[object, ...]:
-    return (family["name"], *sorted(family["within"].items()))
 
 
 def _place(verdict: VerdictRow) -> tuple[object, ...]:

@@ -123,7 +123,9 @@ def _straddling(decided: Decided) -> Doubt:
     if math.isinf(factor):
         close = f"The value lies so close to {limit.show(bound)} that no feasible number of {units} decides."
         return "on the bound", f"{straddles} {close}", None
-    enough = _rounded_up(factor * n)
+    count = factor * n  # rounded up to two digits from one hundred on: it is a forecast
+    step = int(10 ** max(0, len(str(math.ceil(count))) - 2))
+    enough = math.ceil(count / step - 1e-9) * step
     finding = (
         f"{straddles} About {enough} {units} instead of {n} would decide with {percent(ENOUGH)} chance, if the true "
         f"value lies {limit.distance(estimate.value, bound)} from {limit.show(bound)}, as measured."
@@ -135,12 +137,6 @@ def _why(estimate: Estimate) -> str:
     """Why there is no value or no interval: the end of the metric's note."""
     note = estimate.note.split("no interval: ")[-1].removeprefix("undefined: ")
     return note or f"the metric gives no reason; n = {estimate.n}, {estimate.method}"
-
-
-def _rounded_up(count: float) -> int:
-    """Upwards, to two digits from one hundred on: it is a forecast."""
-    step = int(10 ** max(0, len(str(math.ceil(count))) - 2))
-    return math.ceil(count / step - 1e-9) * step
 
 
 # --------------------------------------------------------------------------- what to paste
@@ -242,7 +238,9 @@ def under_accepted_fault(
     if known.expired(today):
         expired = remedies.expired_accepted_fault(known, file)
         return decision.outcome, expired, _acceptance(known, decision, "expired")
-    if _accepts(known, decision):
+    limit, outcomes = known.accept.limit, known.accept.outcome
+    within = limit is None or (decision.estimate.defined and limit.holds(decision.estimate.value))
+    if within and (not outcomes or decision.outcome in outcomes):
         return "accepted", remedies.accepted(known), _acceptance(known, decision, "applied")
     beyond = remedies.beyond_accepted_fault(known, decided, file)
     return decision.outcome, beyond, _acceptance(known, decision, "exceeded")
@@ -259,13 +257,6 @@ def unused_sentence(known: AcceptedFault, subjects: Sequence[Mapping[str, str]],
         f"The accepted fault for {known.gate} ({known.described}) in {file} covered nothing in this run; "
         f"{seen}. Mend its subject or delete it."
     )
-
-
-def _accepts(known: AcceptedFault, decision: Decision) -> bool:
-    """Bound and outcomes are joined by AND; one that is not given asks nothing."""
-    limit, outcomes = known.accept.limit, known.accept.outcome
-    within = limit is None or (decision.estimate.defined and limit.holds(decision.estimate.value))
-    return within and (not outcomes or decision.outcome in outcomes)
 
 
 def _acceptance(known: AcceptedFault, decision: Decision, state: AcceptanceState) -> Acceptance:

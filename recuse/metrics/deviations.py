@@ -61,12 +61,15 @@ def deviation_matrix(part: Ratings) -> Estimate:
     naive = cells.by_target(cells.mean - mean_of(cells.mean, axis=0))
     low, high = _intervals(cells, each)
     sds = {"sds": cells.by_target(np.sqrt(cells.variance))} if cells.fixed else {}
+    there = np.isfinite(naive) & np.isfinite(bias)
+    scale = float((bias[there] ** 2).sum())  # of the least-squares factor between the two matrices
+    shrinkage = number(float((naive[there] * bias[there]).sum()) / scale) if scale > ZERO else None
     detail = matrix(
         cells.judges, cells.target_names, bias, part.own(), criterion=cells.criterion, low=low, high=high,
         scores=means, **sds, consensus=means - bias,
         zero_sum=number(np.abs(np.nansum(bias, axis=0)).max()),
         naive={
-            "values": table(naive), "shrinkage": _shrinkage(naive, bias), "expected": number(1 - 1 / len(cells.judges)),
+            "values": table(naive), "shrinkage": shrinkage, "expected": number(1 - 1 / len(cells.judges)),
         },
     )  # fmt: skip
     about: dict[str, Any] = {
@@ -94,10 +97,3 @@ def _intervals(cells: Cells, each: Floats, level: float = 0.95) -> tuple[Floats,
                 distribution = over_repeats(cells, j, plus) if cells.fixed else over_items()
                 ends[:, j, t] = distribution.interval(level)
     return ends[0], ends[1]
-
-
-def _shrinkage(naive: Floats, bias: Floats) -> float | None:
-    """Least-squares factor between the two matrices; None where every bias is 0."""
-    there = np.isfinite(naive) & np.isfinite(bias)
-    scale = float((bias[there] ** 2).sum())
-    return number(float((naive[there] * bias[there]).sum()) / scale) if scale > ZERO else None

@@ -108,7 +108,8 @@ class Answers:
     def products(self, judge: int) -> Floats:
         """Per text 1, x, y, x^2, y^2, xy of one number of the judge and one of a person, both drawn at random, about
         the middle of the scale; 0 where either is missing. Shape (U, 6)."""
-        middle = _middle(self)
+        low, high = self.scale.ends
+        middle = (low + high) / 2 if np.isfinite(low + high) else 0.0
         x, y = self.judged[judge] - middle, self.rated - middle
         mine, other = mean_of(x, axis=1), mean_of(mean_of(y, axis=2), axis=0)
         squares, others = mean_of(x**2, axis=1), mean_of(mean_of(y**2, axis=2), axis=0)
@@ -224,11 +225,6 @@ def _shares(answers: Floats, options: int) -> Floats:
     shares: Floats = np.full(hits.shape, np.nan)
     np.divide(hits, there[..., None], out=shares, where=there[..., None] > 0)
     return shares
-
-
-def _middle(answers: Answers) -> float:
-    low, high = answers.scale.ends
-    return (low + high) / 2 if np.isfinite(low + high) else 0.0
 
 
 # --------------------------------------------------------------------------- binary decisions

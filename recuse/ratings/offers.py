@@ -141,7 +141,8 @@ def offered(facts: RatingFacts) -> frozenset[str]:
         "parts": facts.parts,
         "people": facts.people,
         "people_items": persons is not None,
-        "two_people": persons is not None and _have_items_in_common(persons),
+        "two_people": persons is not None
+        and bool((persons.groupby("item", observed=True)["rater"].nunique() > 1).any()),
         "expert": facts.truth or (persons is not None and _has_one_person_each(persons)),
         "positive": any(is_binary(*scale) for scale in facts.scales),
         "several_options": any(has_several_options(scale, positive) for scale, positive, _ in facts.scales),
@@ -164,11 +165,6 @@ def has_neutral_texts(judges: Iterable[str], targets: Iterable[str], authors: Ma
     judges, targets = list(judges), set(targets)
     pairs = ((judge, peer) for judge in judges if authors.get(judge) in targets for peer in judges if peer != judge)
     return any(targets - {authors[judge], authors.get(peer)} for judge, peer in pairs)
-
-
-def _have_items_in_common(persons: pd.DataFrame) -> bool:
-    """Whether two people rated one item: rows with the columns rater and item."""
-    return bool((persons.groupby("item", observed=True)["rater"].nunique() > 1).any())
 
 
 def _has_one_person_each(persons: pd.DataFrame) -> bool:

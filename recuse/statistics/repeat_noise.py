@@ -83,7 +83,10 @@ class MeanDifference:
         if self.undefined:
             return 1.0
         if self.value == 0:
-            return self._without_a_slip(limit, side)
+            if side == "above" or limit <= 0:
+                return 0.0 if side == "above" and limit < 0 else 1.0
+            share = 2 * limit / self.step
+            return 0.0 if share > 1 else ((1 + math.sqrt(1 - share)) / 2) ** self.n
         if side == "below" and limit >= self._most:
             return 0.0
         least = 0.0 if side == "above" else self._slip
@@ -127,12 +130,6 @@ class MeanDifference:
             return out
         inner = 1 - 8 * self._bend * (self._bend - out)
         return (math.sqrt(inner) - 1) / (4 * self._bend) if inner > 1 else 0.0
-
-    def _without_a_slip(self, limit: float, side: Side) -> float:
-        if side == "above" or limit <= 0:
-            return 0.0 if side == "above" and limit < 0 else 1.0
-        share = 2 * limit / self.step
-        return 0.0 if share > 1 else ((1 + math.sqrt(1 - share)) / 2) ** self.n
 
 
 def mean_difference(texts: Sequence[Floats], step: float = 0.0, span: float = math.inf) -> MeanDifference:

@@ -260,7 +260,9 @@ def compare_baselines(
     pairs = [(before[key], after[key]) for key in shared if not why[key]]
     if not pairs:
         return _not_comparable(called, reasons)
-    together = _recorded_together(old, after)
+    there = [entry["figures"] for entry in old["entries"] if entry["subject"] in [e["subject"] for e in after.values()]]
+    # Of one recording: what is kept of the candidate stands in the incumbent's baseline as well.
+    together = any(entry["figures"] in there for entry in after.values())
     named, tested = beyond_chance(pairs, {_place(now) for _, now in pairs}, gates, only_paired=together)
     worse = [row for row in named if _got_worse(row, after)]
     named = [*worse, *(row for row in named if row not in worse)]
@@ -311,12 +313,6 @@ def _entries(*sides: tuple[Baseline, str]) -> list[dict[str, BaselineEntry]]:
         return json.dumps([entry["kind"], entry["what"], subject], sort_keys=True)
 
     return [{about(entry): entry for entry in entries} for entries in mine]
-
-
-def _recorded_together(old: Baseline, after: Mapping[str, BaselineEntry]) -> bool:
-    """Both judges are of one recording: what is kept of the candidate stands in the incumbent's baseline as well."""
-    there = [entry["figures"] for entry in old["entries"] if entry["subject"] in [e["subject"] for e in after.values()]]
-    return any(entry["figures"] in there for entry in after.values())
 
 
 def _differently_asked(

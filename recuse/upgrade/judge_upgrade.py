@@ -28,7 +28,12 @@ def judge_upgrade(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], *,
     text of the incumbent that it lacks counted as unanswered; it is worse only if it is on the texts of both. What the
     candidate alone was asked under (a further temperature) has nothing to be compared with and is left out; what the
     incumbent alone was asked under must be named away, or a candidate could be asked only where it does well."""
-    missing, added = _conditions(upgrade)
+    tables = (
+        ratings.table.loc[ratings.table["rater"] == judge, _factors(upgrade)].drop_duplicates()
+        for ratings, judge in ((upgrade.before, upgrade.incumbent), (upgrade.after, upgrade.candidate))
+    )
+    old, new = (set(table.itertuples(index=False, name=None)) for table in tables)
+    missing, added = (sorted(old - new), sorted(new - old)) if old & new else ([], [])
     if missing:
         return not_comparable(upgrade.shown, (_not_asked(upgrade, missing),), upgrade.change)
     upgrade = _without_conditions(upgrade, added)
@@ -54,17 +59,6 @@ Conditions = list[tuple[str, ...]]
 def _factors(upgrade: Upgrade) -> list[str]:
     """What was varied for both judges, beside what measures compare themselves (the order of a pair)."""
     return [name for name in upgrade.before.factors if name in upgrade.after.factors and name not in COMPARED]
-
-
-def _conditions(upgrade: Upgrade) -> tuple[Conditions, Conditions]:
-    """Combinations of factor levels that the incumbent alone was asked under, and that the candidate alone was; none
-    where the two have none in common."""
-    tables = (
-        ratings.table.loc[ratings.table["rater"] == judge, _factors(upgrade)].drop_duplicates()
-        for ratings, judge in ((upgrade.before, upgrade.incumbent), (upgrade.after, upgrade.candidate))
-    )
-    old, new = (set(table.itertuples(index=False, name=None)) for table in tables)
-    return (sorted(old - new), sorted(new - old)) if old & new else ([], [])
 
 
 def _without_conditions(upgrade: Upgrade, added: Conditions) -> Upgrade:

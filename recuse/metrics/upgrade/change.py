@@ -189,15 +189,12 @@ def mean_change(
     if count < 2:
         return OverClusters(value, math.nan, 0)
     if np.count_nonzero(np.bincount(clusters[differs])) < min(FEW, count / 2):
-        return _rare(np.nan_to_num(plus) - (0 if minus is None else np.nan_to_num(minus)), used, value, count, span)
+        moved = np.nan_to_num(plus) - (0 if minus is None else np.nan_to_num(minus))
+        up, down = (float(np.clip(sign * moved[used] / span, 0.0, 1.0).mean()) for sign in (1.0, -1.0))
+        return RareChange(value, Binomial(up * count, count), Binomial(down * count, count), span)
     squares = float((np.bincount(clusters[used], weights=shares[used])[sizes > 0] ** 2).sum())
     se = math.sqrt(count / (count - 1) * squares)
     return OverClusters(value, se if se > 1e-12 * span else abs(value) / count, count - 1)
-
-
-def _rare(moved: Floats, used: NDArray[np.bool_], value: float, count: int, span: float) -> RareChange:
-    up, down = (float(np.clip(sign * moved[used] / span, 0.0, 1.0).mean()) for sign in (1.0, -1.0))
-    return RareChange(value, Binomial(up * count, count), Binomial(down * count, count), span)
 
 
 @dataclass(frozen=True, slots=True)
