@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from recuse.schema import RecuseError
+from recuse.schema.exceptions import RecuseError
 
 if TYPE_CHECKING:
     import pandas as pd
