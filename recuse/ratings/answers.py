@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +22,6 @@ from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats, distinct
 from recuse.schema.factors import LABELS, ORDER
 from recuse.schema.vocabulary import RIGHT_ANSWERS
-
-if TYPE_CHECKING:
-    from recuse.ratings.ratings import Ratings
 
 COMPARED = (ORDER, LABELS)
 """Factors that answers are pooled over: a choice is the same choice whoever stood first and whatever it was called."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,6 @@ from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Numeric, Ordinal, ResponseSets
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
-
-if TYPE_CHECKING:
-    from recuse.ratings.ratings import Ratings
 
 __all__ = ["OptionCounts", "RatedOptions", "each_rated", "option_counts", "rated_options"]
 
