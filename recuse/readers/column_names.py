@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 
 __all__ = [
@@ -48,11 +49,16 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         "completed_by", "annotated_by", "rated_by", "scored_by", "graded_by", "judged_by", "evaluated_by", "labeled_by",
         "labelled_by", "reviewed_by", "created_by", "annotator_email", "annotator_name", "rater_name", "rater_email",
         "reviewer_name", "reviewer_email", "grader_name", "evaluator_name", "evaluator_id", "grader_id", "coder_id",
+        "bewerter", "bewerterin", "prufer", "gutachter", "annotateur", "evaluateur", "correcteur", "anotador",
+        "evaluador", "revisor", "avaliador", "valutatore", "revisore", "annotatore", "beoordelaar", "評価者", "评价者",
+        "평가자",
     ),
     "kind": ("kind", "rater_type", "rater_kind", "judge_type", "annotator_type", "human_or_model"),
     "value": (
         "score", "rating", "value", "label", "verdict", "grade", "judgment", "judgement", "decision", "passed", "pass",
         "result", "response", "winner", "preference", "choice", "vote", "outcome", "success", "answer", "values",
+        "punkte", "bewertung", "urteil", "wertung", "puntuacion", "calificacion", "nota", "pontuacao", "punteggio",
+        "voto", "jugement", "評価", "得分", "评分", "점수",
     ),
     "repeat": ("repeat", "rep", "run", "trial", "attempt", "iteration", "repetition", "epoch", "replicate"),
     "gold": (
@@ -81,7 +87,7 @@ CRITERIA = (
     "faithfulness", "groundedness", "relevancy", "relevance", "precision", "recall", "correctness", "helpfulness",
     "harmlessness", "harmfulness", "coherence", "fluency", "similarity", "toxicity", "conciseness", "completeness",
     "tone", "politeness", "accuracy", "safety", "hallucination", "consistency", "clarity", "usefulness", "factuality",
-    "quality", "empathy", "style", "usability", "naturalness",
+    "quality", "empathy", "style", "usability", "naturalness", "overall",
 )  # fmt: skip
 """What ratings are about. Several columns that are called so, and after nobody, are criteria of one rater."""
 PARTS = ("turn", "turn_id", "turn_index", "step", "message_index", "message_id", "segment", "sentence", "chunk")
@@ -114,15 +120,22 @@ JUDGES = (
     "judge", "llm", "gpt", "claude", "sonnet", "haiku", "opus", "gemini", "gemma", "llama", "mistral", "mixtral",
     "qwen", "deepseek", "grok", "command", "phi", "model", "auto", "ai", "bot", "palm", "bard", "vicuna", "o1", "o3",
     "o4", "kimi", "nova", "jamba", "glm", "yi", "prometheus", "eval", "modell", "modelo", "modele", "prediction",
-    "predicted", "pred", "ki", "ia",
+    "predicted", "pred", "ki", "ia", "juge", "juez", "juiz", "giudice", "rechter", "richter", "autograder", "automatic",
+    "automated",
 )  # fmt: skip
 PEOPLE = (
     "human", "humans", "person", "people", "annotator", "expert", "labeler", "labeller", "crowd", "reviewer", "doctor",
     "editor", "sme", "volunteer", "participant", "assessor", "lawyer", "nurse",
     "you", "your", "user", "customer", "coder", "moderator", "annotation",
     "mensch", "gutachter", "gutachterin", "experte", "expertin", "humain", "annotateur", "evaluateur", "humano",
-    "anotador", "evaluador", "experto",
-)  # fmt: skip
+    "anotador", "evaluador", "experto", "annotatrice", "correcteur", "correctrice", "relecteur", "evaluadora",
+    "revisor", "revisora", "avaliador", "avaliadora", "valutatore", "valutatrice", "revisore", "annotatore", "umano",
+    "beoordelaar", "bewerter", "bewerterin", "prufer", "pruferin", "teacher", "lehrer", "tutor", "professor", "ta",
+    "manual", "worker", "respondent", "listener", "mos", "oceniajacy", "experts", "annotators", "reviewers", "doctors",
+)
+NAMED_ON = ("gpt", "claude", "llama", "qwen", "gemini", "模型", "大模型", "모델")
+"""Judges' names go on without a sign between: gpt4o, 模型评分 (the model's score). People's as well:"""
+CALLED_ON = ("評価者", "人間", "人工", "标注", "评价者", "专家", "평가자", "사람")  # fmt: skip
 
 
 DERIVED = (
@@ -150,13 +163,20 @@ SUFFIX = ("_score", "_label", "_rating", "_verdict", "_grade", "_judgment", "_ju
 LONGEST_NAME = 4
 """A column's name of more words is a sentence."""
 
+ADDRESS = re.compile(r"[^@\s]+@[^@\s]+\.[a-z]{2,}", re.IGNORECASE)
+"""An address for mail, which only people have."""
+SCRIPTS = re.compile(r"(?<=[a-z0-9])(?=[\u3040-\u9fff\uac00-\ud7a3])|(?<=[\u3040-\u9fff\uac00-\ud7a3])(?=[a-z0-9])")
+"""Where letters of Latin meet Japanese, Chinese or Korean ones: another word begins."""
 NUMBERED = re.compile(r"^(.+?)(?:\.|_r|_run_?|_rep_?|_repeat_?)(\d{1,3})$")
 
 
 def plain(name: str) -> str:
-    """A column's name in plain form: "Item ID" is item_id, "judgeModel" judge_model."""
+    """A column's name in plain form: "Item ID" is item_id, "judgeModel" judge_model, "Évaluateur" evaluateur."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.strip())
-    return re.sub(r"[^0-9a-z]+", "_", spaced.lower()).strip("_")
+    if not spaced.isascii():
+        bare = "".join(c for c in unicodedata.normalize("NFKD", spaced) if not "\u0300" <= c <= "\u036f")
+        spaced = SCRIPTS.sub("_", unicodedata.normalize("NFC", bare).lower())
+    return re.sub(r"[\W_]+", "_", spaced.lower()).strip("_")
 
 
 def _parts(name: str) -> list[str]:
@@ -164,14 +184,16 @@ def _parts(name: str) -> list[str]:
 
 
 def is_judge(name: str) -> bool:
-    """Whether a rater is called as models are."""
+    """Whether a rater is called as models are; a human eval is people's."""
     parts = _parts(name)
-    return any(part in JUDGES or part.startswith(("gpt", "claude", "llama", "qwen", "gemini")) for part in parts)
+    called = [part for part in parts if part in JUDGES or part.startswith(NAMED_ON)]
+    return bool(called) and not ({*called} == {"eval"} and is_person(name))
 
 
 def is_person(name: str) -> bool:
-    """Whether a rater is called as people are."""
-    return any(part in PEOPLE for part in _parts(name))
+    """Whether a rater is called as people are, or is an address for mail."""
+    called = any(part in PEOPLE or part.startswith(CALLED_ON) for part in _parts(name))
+    return called or bool(ADDRESS.fullmatch(name.strip()))
 
 
 def is_criterion(name: str) -> bool:

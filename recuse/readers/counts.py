@@ -41,7 +41,10 @@ if TYPE_CHECKING:
 
 __all__ = ["with_counted_items", "without_counts"]
 
-COUNTED = re.compile(r"^counts?[ _:]+(?P<answer>.*\S)\s*$", re.IGNORECASE)
+COUNTED = re.compile(r"^(?:counts?|votes?)[ _:]+(?:for[ _])?(.*\S)\s*$|^(.*\S)[ _:]+votes?\s*$", re.IGNORECASE)
+"""count_toxic, votes_for_toxic and toxic_votes."""
+HOW_MANY = re.compile(r"^(?:n|num|number_of|total)_(?:annotators?|raters?|votes?|labelers?|annotations|ratings)$|"
+                      r"^(?:annotator|rater|vote)s?_count$")  # fmt: skip
 TOTAL = ("total", "count_total", "counts_total", "count", "sum")
 RATER = "people"
 """Whose answers are counted where no column says so."""
@@ -57,18 +60,20 @@ def without_counts(raw: RawTable, *, named: bool = False) -> tuple[RawTable, tup
     `RecuseError` with its line for a count that is no whole number from 0, for counts that do not add up to the total,
     and for a rater without any valid answer."""
     raw, shared = _shares_as_counts(raw) if not named else (raw, ())
-    columns = {name: counted["answer"] for name in map(str, raw.frame.columns) if (counted := COUNTED.match(name))}
-    answers = {name: answer for name, answer in columns.items() if plain(name) not in TOTAL}
+    columns = {name: m[1] or m[2] for name in map(str, raw.frame.columns) if (m := COUNTED.match(name))}
+    answers = {n: answer for n, answer in columns.items() if plain(n) not in TOTAL and not HOW_MANY.match(plain(n))}
     rest = [name for name in map(str, raw.frame.columns) if name not in columns and plain(name) not in TOTAL]
+    rest = [name for name in rest if not (columns and HOW_MANY.match(plain(name)))]
     if len(answers) < 2:
         return raw, ()
-    judges = [name for name in rest if _holds_ratings(name)]
+    judges = [name for name in rest if _holds_ratings(name) or _answers_with(raw, name, [*answers.values()])]
     if judges and (named or not _answer_alike(raw, judges, [*answers.values()])):
         return raw, ()
     counts = np.column_stack([_counts(raw, name) for name in answers])
     _check_totals(raw, counts, list(answers))
-    frame = raw.frame[rest] if any(plain(n) in NAMES["rater"] for n in rest) else raw.frame[rest].assign(rater=RATER)
-    _check_raters(frame, counts, list(answers.values()))
+    rater = next((name for name in rest if plain(name) in NAMES["rater"] and name not in judges), "rater")
+    frame = raw.frame[rest] if rater in rest else raw.frame[rest].assign(rater=RATER)
+    _check_raters(frame[rater], counts, list(answers.values()))
     options = ", ".join(answers.values())
     note = f"counts of {options}: every answer that is counted is read as a row, in no order"
     spread = _spread(raw, frame, counts, answers)
@@ -78,11 +83,10 @@ def without_counts(raw: RawTable, *, named: bool = False) -> tuple[RawTable, tup
 def _answer_alike(raw: RawTable, judges: Sequence[str], options: Sequence[str]) -> bool:
     """Whether every one of these columns is a judge's that answers in the words that are counted. `RecuseError` where
     they are called as judges are and answer in others."""
-    known = {option.strip().lower() for option in options}
     for name in judges:
-        words = {unwrapped(str(word).strip().lower()) for word in raw.frame[name].unique()} - {*EMPTY}
-        if words and words <= known | {*STATUSES}:
+        if _answers_with(raw, name, options):
             continue
+        words = _words(raw, name)
         labels = len(words) <= FEW_LABELS and not as_numbers(raw.frame[name]).notna().any()
         if is_judge(name) and not is_person(name) and labels:
             raise RecuseError(
@@ -92,6 +96,16 @@ def _answer_alike(raw: RawTable, judges: Sequence[str], options: Sequence[str]) 
             )
         return False
     return True
+
+
+def _answers_with(raw: RawTable, name: str, options: Sequence[str]) -> bool:
+    """Whether a column that is called as judges are says nothing but these words."""
+    known, words = {option.strip().lower() for option in options}, _words(raw, name)
+    return (is_judge(name) or _holds_ratings(name)) and bool(words & known) and words <= known | {*STATUSES}
+
+
+def _words(raw: RawTable, name: str) -> set[str]:
+    return {unwrapped(str(word).strip().lower()) for word in raw.frame[name].unique()} - {*EMPTY}
 
 
 def _with_judges(raw: RawTable, spread: RawTable, judges: Sequence[str]) -> RawTable:
@@ -115,28 +129,45 @@ def _shares_as_counts(raw: RawTable) -> tuple[RawTable, tuple[str, ...]]:
     known = {plain(name): name for name in names}
     of = {name: known.get(f"{plain(name)}_annotator_count", "") for name in names}
     shares = [name for name, counted in of.items() if counted and not _share(raw, name).isna().any()]
-    if not shares or not judges:
+    voted = _votes(raw, names) if judges and not shares else {}
+    if not (shares or voted) or not judges:
         return raw, ()
-    share, counted = shares[0], of[shares[0]]
+    share, counted = next(iter(voted.items()), None) or (shares[0], of[shares[0]])
+    answer = plain(share)
+    if voted and (named := COUNTED.match(share)):
+        answer = str(named[1] or named[2]).strip().lower()
     words = {unwrapped(str(w).strip().lower()) for name in judges for w in raw.frame[name].unique()}
     words -= {*EMPTY, *STATUSES}
     order = next((order for order in ORDERS if len(order) == 2 and words <= {*order}), None)
-    if order is None and words == {plain(share), f"not {plain(share)}"}:
-        order = (f"not {plain(share)}", plain(share))
+    others = (f"not {answer}", f"non-{answer}", f"not_{answer}", f"un{answer}")
+    no = next((word for word in words if word in others), "")
+    if order is None and no and words == {answer, no}:
+        order = (no, answer)
     if order is None:
         raise RecuseError(
-            f"{share} is a share of people and {counted} how many they were, and {', '.join(judges)} does not say yes "
-            f"or no (it says {', '.join(map(shown, sorted(words)[:3]))}). Say which word is yes and which is no "
-            f"(--same WORD=yes,WORD=no); to read the share as one rating, say --people {share} "
+            f"{share} counts people, or is a share of them, {counted} how many they were, and {', '.join(judges)} does "
+            f"not say yes or no (it says {', '.join(map(shown, sorted(words)[:3]))}). Say which word is yes and which "
+            f"is no (--same WORD=yes,WORD=no); to read the share as one rating, say --people {share} "
             f"--judges {','.join(judges)}"
         )
     total = as_numbers(raw.frame[counted])
-    yes = (_share(raw, share) * total).round()
+    yes = as_numbers(raw.frame[share]) if voted else (_share(raw, share) * total).round()
     frame = raw.frame.drop(columns=[share, counted])
     frame[f"count_{order[1]}"] = yes.astype(int).astype(str).astype(object)
     frame[f"count_{order[0]}"] = (total - yes).astype(int).astype(str).astype(object)
-    note = f"{share} is the share of {counted} people who said {order[1]}"
+    note = f"{share} says how many of {counted} people said {order[1]}"
     return replace(raw, frame=frame), (note,)
+
+
+def _votes(raw: RawTable, names: Sequence[str]) -> dict[str, str]:
+    """The only column that counts votes for something -> the one that says how many there were, which is never less."""
+    counted = [name for name in names if COUNTED.match(name) and not HOW_MANY.match(plain(name))]
+    totals = [name for name in names if HOW_MANY.match(plain(name)) or plain(name) in TOTAL]
+    if len(counted) != 1 or len(totals) != 1:
+        return {}
+    votes, total = as_numbers(raw.frame[counted[0]]), as_numbers(raw.frame[totals[0]])
+    whole = ((votes >= 0) & (votes <= total) & (votes % 1 == 0) & (total % 1 == 0)).all()
+    return {counted[0]: totals[0]} if whole else {}
 
 
 def _share(raw: RawTable, name: str) -> pd.Series[float]:
@@ -183,10 +214,9 @@ def _check_totals(raw: RawTable, counts: NDArray[np.int64], names: Sequence[str]
         )
 
 
-def _check_raters(frame: pd.DataFrame, counts: NDArray[np.int64], answers: Sequence[str]) -> None:
+def _check_raters(raters: pd.Series[str], counts: NDArray[np.int64], answers: Sequence[str]) -> None:
     valid = counts[:, [answer.strip().lower() not in STATUSES for answer in answers]].sum(axis=1)
-    column = next(name for name in map(str, frame.columns) if plain(name) in NAMES["rater"])
-    silent = [str(name) for name, rows in frame.groupby(column, sort=False).indices.items() if not valid[rows].any()]
+    silent = [str(name) for name, rows in raters.groupby(raters, sort=False).indices.items() if not valid[rows].any()]
     if silent:
         raise RecuseError(f"{shown(silent[0])} gave no valid answer to any item: all its counts are 0; leave it out")
 

@@ -9,6 +9,7 @@
 | LangSmith, an experiment | feedback.*, inputs.* or outputs.* | example_id | one judge, a criterion for each feedback |
 | Label Studio, CSV and JSON-MIN | annotation_id, annotator, lead_time | id | annotator |
 | Mechanical Turk, batch results | HITId, WorkerId, Answer.* | HITId | WorkerId |
+| Qualtrics, responses with three header lines | questions in columns | a question | ResponseId |
 | Braintrust, experiment rows | scores.*, metrics.* or metadata.* | id | a column of `scores` each |
 | Argilla, records and flat rows | X.responses.users, or responses.X | id | user ids; the suggestion's agent |
 
@@ -173,6 +174,16 @@ def _mturk(raw: RawTable) -> Export | None:
     return _kept(raw, table), roles, (f"results of Mechanical Turk: workers are people{left_out}",)
 
 
+def _qualtrics(raw: RawTable) -> Export | None:
+    """A response per row, below two lines with the questions' words and ids: the questions are texts or criteria."""
+    frame = raw.frame
+    if "ResponseId" not in frame or len(frame) < 3 or not str(frame["ResponseId"].iloc[1]).startswith('{"ImportId"'):
+        return None
+    asked = [c for c in map(str, frame.columns) if '"QID' in str(frame[c].iloc[1])]
+    table = frame.iloc[2:][["ResponseId", *asked]].rename(columns={"ResponseId": "respondent"})
+    return _kept(raw, table), {}, ("responses of Qualtrics: a respondent per row, the questions in columns",)
+
+
 def _braintrust(raw: RawTable) -> Export | None:
     """A row per example: every score is a rater's, and nothing else is."""
     columns = list(map(str, raw.frame.columns))
@@ -251,7 +262,8 @@ def _kept(raw: RawTable, frame: pd.DataFrame) -> RawTable:
 
 
 TOOLS: tuple[Callable[[RawTable], Export | None], ...] = (
-    *(scores.read for scores in SCORES), _label_studio, _mturk, _braintrust, _langsmith_experiment, _argilla,
+    *(scores.read for scores in SCORES), _label_studio, _mturk, _qualtrics, _braintrust, _langsmith_experiment,
+    _argilla,
 )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from recuse.readers.counts import with_counted_items, without_counts
 from recuse.readers.exports import as_exported
 from recuse.readers.formats import FRAME, read_source
 from recuse.readers.item_columns import FEWEST_CLUSTERS
-from recuse.readers.json_cells import with_fields_of_json
+from recuse.readers.json_cells import with_fields_of_json, with_last_words, with_lists_apart
 from recuse.readers.judge_columns import with_confidence
 from recuse.readers.judgement_rows import lengthened, named, with_kinds
 from recuse.readers.judgements import Judgements, read_cells, read_winners
@@ -27,7 +27,14 @@ from recuse.readers.opening import Fault, stem_of
 from recuse.readers.raw_table import RawTable
 from recuse.readers.recognise import recognise
 from recuse.readers.repeated_rows import with_copies_in_clusters, without_copies, without_duplicates
-from recuse.readers.reshaping import as_rows, below_one_another, in_the_same_words, with_places, without_unrated_roles
+from recuse.readers.reshaping import (
+    as_rows,
+    below_one_another,
+    in_the_same_words,
+    with_marked_answers,
+    with_places,
+    without_unrated_roles,
+)  # fmt: skip
 from recuse.schema import RecuseError
 
 if TYPE_CHECKING:
@@ -119,12 +126,15 @@ def read_file(
 def _in_shape(raw: RawTable, rater: str, *, named: bool) -> tuple[RawTable, dict[str, Any], list[str]]:
     """The table with one answer a cell, whatever its tool or form made of it; roles of columns that are known by that,
     and notes."""
+    raw, marked = with_marked_answers(raw)
     raw, counted = without_counts(raw, named=named)
     raw, fields = with_fields_of_json(raw)
     raw, known, export = as_exported(raw)
+    raw, apart = with_lists_apart(raw) if not (raw.made_by or known) else (raw, ())
+    raw, ends = with_last_words(raw) if not (raw.made_by or known) else (raw, ())
     raw, turned, by_rater = as_rows(raw, rater)
     raw, ranked = with_places(raw)
-    return raw, {**known, **turned}, [*counted, *fields, *export, *by_rater, *ranked]
+    return raw, {**known, **turned}, [*marked, *counted, *fields, *export, *apart, *ends, *by_rater, *ranked]
 
 
 def _factors(mapping: ColumnMapping) -> list[str]:

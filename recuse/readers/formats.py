@@ -108,7 +108,14 @@ def _from_json(
 
 
 def _rows_within(value: dict[str, Any], opened: Opened) -> tuple[list[Any], str]:
-    """The longest list of objects that the object holds."""
+    """The longest list of objects that the object holds, or the rows that pandas writes by columns: `columns` with
+    `data` (as MLflow's eval_results_table.json), or an object of values by row for each column."""
+    columns, data = value.get("columns"), value.get("data")
+    if isinstance(columns, list) and isinstance(data, list) and all(isinstance(row, list) for row in data):
+        return [dict(zip(map(str, columns), row, strict=False)) for row in data], "a table by its columns and data"
+    inner = [*value.values()]
+    if inner and all(isinstance(one, dict) and one.keys() == inner[0].keys() for one in inner) and len(inner[0]) > 1:
+        return [{name: one[row] for name, one in value.items()} for row in inner[0]], "a table by its columns"
     lists = {k: v for k, v in value.items() if isinstance(v, list) and v and isinstance(v[0], dict)}
     if not lists:
         if all(not isinstance(v, list | dict) for v in value.values()):

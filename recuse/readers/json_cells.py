@@ -1,4 +1,4 @@
-"""Columns whose cells hold a judge's whole answer as JSON, bare or in a fenced block: its fields as columns."""
+"""Columns whose cells hold JSON: a judge's whole answer, bare or in a fenced block, or a list of several answers."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from recuse.readers.column_names import NAMES, plain
-from recuse.readers.opening import parsed
+import numpy as np
+
+from recuse.readers.column_names import NAMES, is_judge, is_person, plain
+from recuse.readers.opening import parsed, shown
 from recuse.readers.raw_table import RawTable, cell_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["with_fields_of_json"]
+__all__ = ["with_fields_of_json", "with_last_words", "with_lists_apart"]
 
 HELD, LOOKED_AT = 0.8, 200
 """A column is taken apart where so many of its filled cells hold one object each; so many are looked at first."""
@@ -44,6 +46,108 @@ def with_fields_of_json(raw: RawTable) -> tuple[RawTable, tuple[str, ...]]:
         return raw, ()
     frame = pd.concat(parts, axis=1)
     return replace(raw, frame=frame.loc[:, ~frame.columns.duplicated()]), tuple(notes)
+
+
+MOST_LISTED = 30
+"""Longer lists hold something else than what several people said."""
+
+
+def with_lists_apart(raw: RawTable) -> tuple[RawTable, tuple[str, ...]]:
+    """The table with a column for each place of the lists in a column's cells, and notes: several people's answers, or
+    several of one judge. A list says a number twice somewhere, or it is a set of options and stays as it is; one of
+    objects with numbers only, in a column called after raters, becomes a column per place and name. Lists of one
+    answer each are that answer.
+
+        {"tone": [4, 4, 5]}                        annotator1.tone 4, annotator2.tone 4, ...
+        {"experts": [{"tone": 4}, {"tone": 5}]}    experts1.tone 4, experts2.tone 5
+    """
+    import pandas as pd
+
+    lists = {name: rows for name in map(str, raw.frame.columns) if (rows := _lists(raw.frame[name]))}
+    several = [name for name, rows in lists.items() if _says_twice(rows, is_person(name) or is_judge(name))]
+    every = [row for rows in lists.values() for row in rows]
+    if every and all(len(row) < 2 and not isinstance(one, dict | list) for row in every for one in row or [0]):
+        alone = {name: [cell_text(row[0]) if row else "" for row in rows] for name, rows in lists.items()}
+        return replace(raw, frame=raw.frame.assign(**alone)), ()
+    notes, frame = [], raw.frame
+    for name in several:
+        rows = lists[name]
+        columns: dict[str, list[str]] = {}
+        for place in range(max(map(len, rows))):
+            cells = [row[place] if place < len(row) else None for row in rows]
+            whose = name if is_judge(name) or (len(several) == 1 and is_person(name)) else "annotator"
+            if any(isinstance(cell, dict) for cell in cells):
+                keys = dict.fromkeys(key for cell in cells if cell for key in cell)
+                columns |= {f"{name}{place + 1}.{key}": [cell_text((c or {}).get(key)) for c in cells] for key in keys}
+            else:
+                about = f".{name}" if len(several) > 1 and whose != name else ""
+                sign = "." if is_judge(name) else ""
+                columns[f"{whose}{sign}{place + 1}{about}"] = [cell_text(cell) for cell in cells]
+        if not columns or {*columns} & {*frame.columns}:
+            continue
+        apart = pd.DataFrame(columns, index=frame.index, dtype=object)
+        frame = pd.concat([frame.drop(columns=name), apart], axis=1)
+        notes.append(f"{name} holds several answers a cell, which are read by their place in it: {', '.join(columns)}")
+    return (raw, ()) if frame is raw.frame else (replace(raw, frame=frame), tuple(notes))
+
+
+MARKED = re.compile(r"(?s).*(?:\[\[\s*([^\[\]]{1,20}?)\s*\]\]|\[RESULT\]\W*?(-?\d+(?:\.\d+)?|[A-Za-z]+))\W*")
+LAST = re.compile(
+    r"(?is).*\b(?:score|rating|grade|verdict|decision|bewertung|result)\W*?(?:\bis\b|[:=])\W*?"
+    r"(-?\d+(?:[.,]\d+)?(?:\s*(?:/|out of)\s*\d+)?|[a-z]{1,12})\W*"
+)
+"""How a judge ends what it says: "[[8]]", "[RESULT] 4"; "Rating: 4/5", in a column that is called as judges are."""
+PROSE, MOST_ANSWERS = 30, 25
+"""Cells are longer than this on average, with at most so many different answers at their ends."""
+
+
+def with_last_words(raw: RawTable) -> tuple[RawTable, tuple[str, ...]]:
+    """The table with the answer alone in a column of a judge's prose that ends in it, and a note; where the column's
+    name is no judge's, one more column, judge_NAME. What ends otherwise is unparsed."""
+    import pandas as pd
+
+    frame, notes = raw.frame, []
+    for name in map(str, raw.frame.columns):
+        filled = frame[name][frame[name].astype(str).str.strip() != ""].astype(str)
+        if not len(filled) or filled.str.len().mean() < PROSE:
+            continue
+        codes, cells = pd.factorize(frame[name].astype(str))
+        forms = [MARKED, *([LAST] if is_judge(name) else [])]
+        matches = [next(filter(None, (form.fullmatch(cell[-200:]) for form in forms)), None) for cell in cells]
+        ends = [next(filter(None, match.groups()), "") if match else "" for match in matches]
+        found = pd.Series(np.array([*ends], dtype=object)[codes], index=frame.index)
+        said = found[filled.index]
+        if said.ne("").mean() < HELD or said.nunique() > MOST_ANSWERS:
+            continue
+        answer = found.where(found.ne("") | ~frame.index.isin(filled.index), "unparsed")
+        frame = frame.assign(**{name if is_judge(name) else f"judge_{name}": answer})
+        notes.append(f"{name} is prose that ends in an answer, such as {shown(said.iloc[0])}: that is read")
+    return (raw, ()) if frame is raw.frame else (replace(raw, frame=frame), tuple(notes))
+
+
+def _lists(cells: pd.Series[Any]) -> list[list[Any]]:
+    """The lists in a column that holds nothing else, [] for an empty cell; [] for another column."""
+    found: list[list[Any]] = []
+    for cell in map(str, cells):
+        if cell.strip() and not cell.lstrip().startswith("["):
+            return []
+        try:
+            value = parsed(cell) if cell.strip() else []
+        except ValueError:
+            return []
+        if not isinstance(value, list) or len(value) > MOST_LISTED:
+            return []
+        found.append(value)
+    return found if any(found) else []
+
+
+def _says_twice(rows: list[list[Any]], named: bool) -> bool:
+    """Whether the lists hold numbers only, and one holds a number twice; or numbers by name, where the column is
+    `named` after raters."""
+    bare = [[v for one in row for v in (one.values() if isinstance(one, dict) else [one])] for row in rows]
+    numbers = all(isinstance(value, int | float) for row in bare for value in row)
+    objects = any(isinstance(one, dict) for row in rows for one in row)
+    return numbers and (named if objects else any(len({*row}) < len(row) for row in bare))
 
 
 def _fields(cells: pd.Series[Any]) -> tuple[pd.DataFrame, list[str]] | None:

@@ -160,7 +160,7 @@ def with_kinds(long: pd.DataFrame, mapping: ColumnMapping) -> tuple[pd.DataFrame
     said = {_rater_named(name, raters, "judge"): "judge" for name in mapping.judges}
     said |= {_rater_named(name, raters, "person"): "person" for name in mapping.people}
     own_kinds = _kind_by_rater(long) if mapping.kind else {}
-    kinds, notes = _guessed(raters, {**own_kinds, **said})
+    kinds, notes = _guessed(raters, {**own_kinds, **said}, mapping.rater)
     if (judges := sum(kind == "judge" for kind in kinds.values())) > MOST_JUDGES:
         raise RecuseError(
             f"{judges:,} judges ({', '.join(map(shown, raters[:3]))}, ...); up to {MOST_JUDGES} are read. If they "
@@ -182,10 +182,14 @@ def with_kinds(long: pd.DataFrame, mapping: ColumnMapping) -> tuple[pd.DataFrame
     return rows, notes
 
 
-def _guessed(raters: list[str], known: dict[str, str]) -> tuple[dict[str, str], list[str]]:
+def _guessed(raters: list[str], known: dict[str, str], column: str) -> tuple[dict[str, str], list[str]]:
+    """`column` names the raters where one does: in one called annotator or worker, who is not called as judges are is
+    a person."""
     rest = [name for name in raters if name not in known]
     judges = [name for name in rest if is_judge(name)]
     people = [name for name in rest if (is_person(name) or NUMBERED_AUTHOR.match(plain(name))) and name not in judges]
+    if is_person(column) and not is_judge(column):
+        people = [name for name in rest if name not in judges]
     unknown = [name for name in rest if name not in judges and name not in people]
     some_judge = bool(judges) or "judge" in known.values()
     some_person = bool(people) or "person" in known.values()

@@ -126,11 +126,13 @@ def check_left_out(roles: Roles) -> None:
     free = [c for name in roles.free if not is_attribute(name) and (c := roles.columns[name]).name]
     free = [c for c in free if c.holds_labels or plain(c.name).rsplit("_", 1)[-1] not in NAMES["reason"]]
     others: list[Column] = []
+    first = roles.columns[next(iter(raters))]
     if not any(may_be_a_person(name) for name in raters.values()):
-        others = [c for c in free if may_be_a_person(c.name) and (_marks(c) or _same_words(c, free))]
+        others = [c for c in free if may_be_a_person(c.name)]
+        others = [c for c in others if _marks(c) or _same_words(c, free) or _grades(c, first)]
     elif not any(map(is_judge, raters.values())):
         others = [c for c in free if is_judge(c.name) and _comes_again(c)]
-    rater = roles.columns[next(iter(raters))]
+    rater = first
     if not others and rater.holds_labels:  # one of several people in words of his own
         others = [c for c in free if may_be_a_person(c.name) and c.holds_labels and _related(c, rater)]
     if not others or not (rater.rating or rater.holds_labels):
@@ -149,6 +151,11 @@ def _related(column: Column, rater: Column) -> bool:
     if both.sum() < RELATED or min(column.ordered[both].nunique(), rater.ordered[both].nunique()) < 2:
         return False
     return bool(abs(column.ordered[both].corr(rater.ordered[both])) > 4 / both.sum() ** 0.5)
+
+
+def _grades(column: Column, rater: Column) -> bool:
+    """Whether numbers on another scale, 0 to 100 beside 0 to 1, have to do with the rater's."""
+    return column.numeric and rater.numeric and _related(column, rater)
 
 
 def _same_words(column: Column, free: Sequence[Column]) -> bool:

@@ -79,6 +79,7 @@ def take_sources(roles: Roles) -> None:
         alone = all(judge != person for judge, person in called) and len(values) <= MOST_SLICES
         known = all(value.replace(" ", "").isalpha() or is_judge(value) for value in values)
         mixed = scored and plain(name) in SOURCES and known and {*called} == {(True, False), (False, False)}
+        mixed |= is_person(name) and any(judge for judge, _ in called) and len({*called}) > 1  # Bewerter, evaluador
         named = (alone and len({*called}) == 2) or (mixed and len(values) <= MOST_SLICES)
         if named and not roles.columns[name].wordy:
             roles.take("rater", name)
@@ -87,12 +88,16 @@ def take_sources(roles: Roles) -> None:
 
 def take_raters_beside(roles: Roles) -> None:
     """Beside a column of ratings, columns that bear a person's or a judge's name and hold answers of the same kind:
-    a log of a judge's choices with what people chose in a column of its own."""
+    a log of a judge's choices with what people chose in a column of its own; and a label that a text has whoever
+    judges it."""
     if "raters" in roles.taken or len(roles.taken.get("value", ())) != 1:
         return
     named = {*roles.taken.get("people", ()), *roles.taken.get("judges", ())}
     value = roles.columns[roles.taken["value"][0]]
     called = [name for name in roles.free if (is_person(name) or is_judge(name)) and not is_attribute(name)]
+    item = roles.filled("item")
+    labels = [n for n in roles.free if plain(n) == "label" and "rater" in roles.taken and item]
+    called += [n for n in labels if (roles.frame.groupby(item, sort=False)[n].nunique() == 1).all()]
     beside = [n for n in roles.free if n in named or (n in called and roles.columns[n].only_answers_of(value))]
     if beside:
         roles.taken["raters"] = {name: (name,) for name in beside}
@@ -130,6 +135,10 @@ def take_raters(roles: Roles) -> None:
         judges = [n for n in kept if is_judge(n) and not is_person(n)]
         if judges and any(is_person(n) and not is_judge(n) for n in kept):  # whoever is named gave human_score alone
             roles.taken["raters"] = {name: (name,) for name in judges}
+        facts = [n for n in kept if n not in named and _is_a_fact(roles, n)]
+        roles.ignored |= dict.fromkeys(facts, "the same in every row of a rater, or in every row of a text")
+        kept = [n for n in kept if n not in facts]
+        roles.use(facts)
         roles.taken["value"] = tuple(n for n in kept if n not in roles.taken.get("raters", ()))
     else:
         called = [n for n in rated if is_judge(n) or is_person(n)]
@@ -141,12 +150,36 @@ def take_raters(roles: Roles) -> None:
         declared = [n for n in rated if n in named or n in called or plain(n) in NAMES["value"]]
         declared = [n for n in declared if n not in facts]
         kept = _alike(roles, declared) or [n for n in rated if _looks_rated(roles, n)]
+        kept = [n for n in kept if n in named or not _written_twice(roles, n, kept)]
         if called:
             check_related(roles, [n for n in kept if n not in declared], kept)
         _take_wide(roles, kept)
         if not declared and "gold" in roles.taken and not kept:
             return
     roles.use(kept)
+
+
+def _is_a_fact(roles: Roles, name: str) -> bool:
+    """Whether words of no known order say something of the raters (their gender), or of the texts (who wrote them):
+    every rater has one, or all raters of every text have the same."""
+    column, rater = roles.columns[name], roles.taken["rater"]
+    if column.numeric or column.holds_labels:
+        return False
+    item = roles.filled("item", "target")
+    for keys, many in (([rater], roles.columns[rater].distinct), (item, column.filled)):
+        groups = roles.frame.groupby(keys, sort=False)[name].nunique() if keys and len(many) > 1 else None
+        if groups is not None and (groups == 1).all() and 1 < len(groups) < len(roles.frame) / 2:
+            return True
+    return False
+
+
+def _written_twice(roles: Roles, name: str, names: Sequence[str]) -> bool:
+    """Whether a column says in numbers what another of the same rater says in words: correctness.score beside
+    correctness.label."""
+    own = roles.columns[name]
+    twins = [n for n in names if n != name and rater_name(n) == rater_name(name) and not roles.columns[n].numeric]
+    pairs = (roles.frame[[name, n]].drop_duplicates() for n in twins if own.numeric and rater_name(n) != n)
+    return any(len(pair) == len(own.distinct) == pair.iloc[:, 1].nunique() for pair in pairs)
 
 
 def _is_one_word_throughout(column: Column) -> bool:
@@ -164,7 +197,7 @@ def choosers_between(roles: Roles, first: str, second: str) -> list[str]:
     """Columns that hold nothing but choices between the two: each rater's, side by side. Numbers (1, 2 and 3 for a tie)
     are choices beside two texts only: beside names they may be anything."""
     sides = roles.columns[first].words | roles.columns[second].words
-    texts = roles.columns[first].wordy
+    texts = roles.columns[first].wordy or roles.columns[first].told_once
     others = (roles.columns[name] for name in roles.free if name not in (first, second))
 
     def chose(column: Column) -> bool:
@@ -203,7 +236,8 @@ def _answers_as_others(roles: Roles, column: Column) -> bool:
     if not 1 < len(column.distinct) <= MOST_SLICES or any(is_judge(str(value)) for value in column.distinct):
         return False
     called = {name for role in ("target", "author", "first", "second", "rater") for name in NAMES[role]}
-    others = (roles.columns[name] for name in roles.free if name != column.name and plain(name) not in called)
+    free = [roles.columns[name] for name in roles.free if name != column.name]
+    others = [c for c in free if plain(c.name) not in called or (c.numeric and is_person(c.name))]
     alike = (c for c in others if c.rating and len(column.words & c.words) >= max(1, len(column.words) / 2))
     return any(float((column.cells == c.cells).mean()) < SAME_COLUMN for c in alike)
 

@@ -49,6 +49,7 @@ def recognise(frame: pd.DataFrame, given: Mapping[str, Any]) -> ColumnMapping:
     roles = Roles(frame, given)
     _check_width(roles)
     # one role after the other, the surest first
+    _check_sides(roles)
     _take_repeats(roles)
     _take_pair(roles)
     roles.take_named("rater", lambda c: names_raters(roles, c))
@@ -94,6 +95,29 @@ def _check_width(roles: Roles) -> None:
             "rater's and every column a text, say --rater COLUMN; otherwise say --people A,B --judges C, or write a "
             "row per answer, with columns item, rater and rating"
         )
+
+
+TOLD_APART = (*SIDES, ("0", "1"), ("chosen", "rejected"))
+
+
+def _check_sides(roles: Roles) -> None:
+    """`RecuseError` for two columns of ratings beside two of texts that are told apart in the same way, score_0 and
+    score_1 beside answer_0 and answer_1: each is about one text, and none is another rater's or a repeat."""
+    if roles.filled("raters", "people", "judges", "value", "repeats", "rater"):
+        return
+    for one, other in TOLD_APART:
+        sides = re.compile(rf"(?:^|(?<=_)){one}(?=_|$)")
+        called = {plain(name): roles.columns[name] for name in roles.free}
+        pairs = [(c, called[p]) for name, c in called.items() if (p := sides.sub(other, name)) != name and p in called]
+        texts = [pair for pair in pairs if all(c.wordy or c.told_once for c in pair)]
+        rated = [pair for pair in pairs if all((c.numeric or c.holds_labels) and c.rating for c in pair)]
+        if texts and rated:
+            names = f"{rated[0][0].name} and {rated[0][1].name}"
+            raise RecuseError(
+                f"{names} say something of {texts[0][0].name} and {texts[0][1].name}, each of its own text; write a "
+                f"row per text, with columns item, system and score, or a column winner; if they are no ratings, say "
+                f"--ignore {','.join(c.name for pair in rated for c in pair)}"
+            )
 
 
 def _take_repeats(roles: Roles) -> None:
@@ -154,10 +178,14 @@ def _take_value(roles: Roles) -> None:
     if "value" in roles.taken or "repeats" in roles.taken:
         return
     if "first" in roles.taken:
+        choosers = choosers_between(roles, roles.taken["first"], roles.taken.get("second", ""))
+        if "rater" not in roles.taken and len(choosers) > 1 and any(map(is_judge, choosers)):
+            return  # a column each: what is called label is somebody's beside the judges'
         roles.take_named("value", lambda c: len(c.distinct) <= 40, WINNERS)
     elif "rater" in roles.taken:
         roles.take_named("value", lambda c: c.rating and len(c.distinct) > 1)
         roles.take_named("value", lambda c: c.rating)
+        roles.take_named("value", lambda c: c.numeric and c.like_ratings, ("note",))  # a remark, in French a mark
     if "value" in roles.taken:
         sets = [name for name in roles.free if plain(name) in SETS and len(roles.columns[name].distinct)]
         roles.use(sets)

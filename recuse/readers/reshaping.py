@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recuse.readers.column_names import NAMES, is_date, is_judge, is_person, plain
+from recuse.readers.columns import Column
 from recuse.readers.mapping import ColumnMapping
 from recuse.readers.opening import stem_of
 from recuse.readers.raw_table import RawTable
@@ -24,28 +25,43 @@ from recuse.schema import RecuseError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["as_rows", "below_one_another", "in_the_same_words", "with_places", "without_unrated_roles"]
+__all__ = [
+    "as_rows", "below_one_another", "in_the_same_words", "with_marked_answers", "with_places", "without_unrated_roles",
+]  # fmt: skip
 
 
 def below_one_another(tables: Sequence[RawTable]) -> RawTable:
-    """One table of the rows of all, with a column `rater` that holds the name of the file of each. `RecuseError` where
-    a table names its raters itself, and where two have no column in common."""
+    """One table of the rows of all, with a column `rater` that holds the name of the file of each, and one column of
+    ratings, however each file calls its own. `RecuseError` where a table names its raters itself, where two have no
+    column in common, and where one has no column of ratings and the others do."""
     import pandas as pd
 
     frames, places = [], []
-    for table in tables:
+    rated = [_rated_column(table) for table in tables]
+    for table, value in zip(tables, rated, strict=True):
         own = [name for name in map(str, table.frame.columns) if plain(name) in NAMES["rater"]]
         if any(table.frame[name].nunique() > 1 for name in own):
             raise RecuseError(f"{table.path.name} has several raters of its own ({own[0]}); put the files together")
         if not {*table.frame.columns} & {*tables[0].frame.columns} - {*own}:
             raise RecuseError(f"{table.path.name} and {tables[0].path.name} have no column in common")
-        frames.append(table.frame.drop(columns=own).assign(rater=stem_of(table.path)))
+        if not value and rated[0] and rated[0] not in table.frame:
+            raise RecuseError(f"{table.path.name} has no column {rated[0]}; call its ratings as the other files do")
+        own_frame = table.frame.drop(columns=own).assign(rater=stem_of(table.path))
+        taken = value and rated[0] and value != rated[0] and rated[0] not in own_frame
+        frames.append(own_frame.rename(columns={value: rated[0]}) if taken else own_frame)
         places += [table.at(row) for row in range(len(table.frame))]
     frame = pd.concat(frames, ignore_index=True).fillna("")
     names = ", ".join(table.path.name for table in tables)
     notes = (*tables[0].notes, f"every file holds one rater's answers, named as the file is: {names}")
     faults = tuple(fault for table in tables for fault in table.faults)
     return replace(tables[0], frame=frame, notes=notes, faults=faults, numbers=tuple(places), text="")
+
+
+def _rated_column(table: RawTable) -> str:
+    """The column that is called as ratings are and may hold some; "" where there is none."""
+    called = {plain(name): name for name in map(str, table.frame.columns)}
+    names = (called[word] for word in NAMES["value"] if word in called)
+    return next((name for name in names if Column(name, table.frame[name]).rating), "")
 
 
 def in_the_same_words(raw: RawTable, same: str) -> RawTable:
@@ -110,6 +126,38 @@ def as_rows(raw: RawTable, rater: str = "") -> tuple[RawTable, dict[str, Any], t
     return turned, {"item": (item,), "rater": rater, "value": ("rating",)}, (note,)
 
 
+MARKED = {"1": True, "true": True, "1.0": True, "x": True, "0": False, "false": False, "0.0": False, "": False}
+MARK_FEWEST = 3
+"""So many columns, of which one is marked in every row, are the answers to one question."""
+
+
+def with_marked_answers(raw: RawTable) -> tuple[RawTable, tuple[str, ...]]:
+    """The table with one column `Answer.q` in place of `Answer.q.1`, `Answer.q.2`, ... of which each row marks exactly
+    one (1 or true), as forms and corpora write the answers to a question; and a note for each such column."""
+    import pandas as pd
+
+    marks = {}
+    for name in map(str, raw.frame.columns):
+        codes, cells = pd.factorize(raw.frame[name])
+        known = [MARKED.get(str(cell).strip().lower()) for cell in cells]
+        if re.search(r"[ _.:]", name) and len(cells) > 1 and None not in known:
+            marks[name] = np.array(known, dtype=bool)[codes]
+    frame, notes = raw.frame, []
+    starts = {name[: cut.end()] for name in marks for cut in re.finditer(r"[ _.:]+", name)}
+    for start in sorted(starts, key=len, reverse=True):
+        answers = [name for name in marks if name.startswith(start) and name in frame and len(name) > len(start)]
+        if len(answers) < MARK_FEWEST or len(frame) <= MARK_FEWEST:
+            continue
+        table = np.column_stack([marks[name] for name in answers])
+        if not (table.sum(axis=1) == 1).all():
+            continue
+        question = start.rstrip(" _.:")
+        words = np.array([name[len(start) :] for name in answers], dtype=object)
+        frame = frame.drop(columns=answers).assign(**{question: words[table.argmax(axis=1)]})
+        notes.append(f"{', '.join(answers)} mark one answer a row: read as {question}")
+    return (replace(raw, frame=frame), tuple(notes)) if notes else (raw, ())
+
+
 BEST_FIRST = re.compile(r"\s*(?:>>|->|→|>)\s*")
 LISTED = re.compile(r"\s*[,;/|]\s*")
 RANKING = re.compile(r"[^<>=]{1,60}(?:[>=][^<>=]{1,60})*>[^<>=]{1,60}(?:[>=][^<>=]{1,60})*")
@@ -157,10 +205,10 @@ def _form(cells: pd.Series[Any]) -> re.Pattern[str] | None:
 
 
 def _of_a_pair(raw: RawTable, columns: list[str]) -> bool:
-    """Whether the cells say which of two texts is better, which stand in columns of their own: reply_a and reply_b."""
+    """Whether the cells of one say which of two texts is better, which have columns of their own: reply_a, reply_b."""
     sides = any(plain(str(name)).endswith(("_a", "_1", "first", "left")) for name in raw.frame.columns)
-    cells = (str(cell) for name in columns for cell in raw.frame[name].unique())
-    return sides and all(len(re.findall(r"[^<>=\s]+", cell)) <= 2 for cell in cells)
+    cells = ([str(cell) for cell in raw.frame[name].unique()] for name in columns)
+    return sides and any(all(len(re.findall(r"[^<>=\s]+", cell)) <= 2 for cell in each) for each in cells)
 
 
 def _with_ranked_columns(raw: RawTable) -> tuple[RawTable, tuple[str, ...]]:

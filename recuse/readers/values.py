@@ -21,6 +21,9 @@ EMPTY = ("", "nan", "na", "n/a", "null", "none", "-", "?", "#n/a", "missing", "�
          "#ref!", "#div/0!")  # fmt: skip
 STATUSES = {"refused": "refused", "refusal": "refused", "error": "error", "unparsed": "unparsed"}
 """Words that stand in the place of an answer, and the status they say."""
+DEGREES = ("low", "medium", "high", "critical", "minor", "major", "mild", "moderate", "severe", "some", "few", "many",
+           "all", "slight", "strong", "weak", "partial", "full", "little", "very high", "very low")  # fmt: skip
+"""Beside two of these, "none" is an answer: no severity."""
 ORDERS: tuple[tuple[str, ...], ...] = (
     ("fail", "pass"), ("failed", "passed"), ("no", "yes"), ("false", "true"), ("bad", "good"), ("incorrect", "correct"),
     ("wrong", "right"), ("reject", "accept"), ("rejected", "accepted"), ("unsafe", "safe"), ("n", "y"), ("0", "1"),
@@ -44,7 +47,9 @@ ORDERS: tuple[tuple[str, ...], ...] = (
     ("very dissatisfied", "dissatisfied", "neutral", "satisfied", "very satisfied"),
     ("not at all", "slightly", "moderately", "very", "extremely"),
     ("nein", "ja"), ("falsch", "richtig"), ("schlecht", "gut"), ("non", "oui"), ("faux", "vrai"), ("no", "sí"),
-    ("no", "si"), ("falso", "verdadero"), ("não", "sim"), ("nee", "ja"),
+    ("no", "si"), ("no", "sì"), ("falso", "verdadero"), ("falso", "vero"), ("não", "sim"), ("nee", "ja"),
+    ("いいえ", "はい"), ("schlecht", "mittel", "gut"), ("mauvais", "moyen", "bon"), ("malo", "regular", "bueno"),
+    ("f", "e", "d", "c", "b", "a"), ("not helpful", "somewhat helpful", "very helpful"),
     ("stimme gar nicht zu", "stimme nicht zu", "teils/teils", "stimme zu", "stimme voll zu"),
     ("trifft gar nicht zu", "trifft eher nicht zu", "teils/teils", "trifft eher zu", "trifft voll zu"),
     ("sehr schlecht", "schlecht", "neutral", "gut", "sehr gut"),
@@ -53,8 +58,10 @@ ORDERS: tuple[tuple[str, ...], ...] = (
 )  # fmt: skip
 """Labels whose order needs no telling, from worst to best."""
 VERDICTS = (
-    ("fail", "failed", "no", "n", "false", "0", "incorrect", "wrong", "reject", "rejected", "❌", "✗", "👎"),
-    ("pass", "passed", "yes", "y", "true", "1", "correct", "right", "accept", "accepted", "✅", "✓", "👍"),
+    ("fail", "failed", "no", "n", "false", "0", "incorrect", "wrong", "reject", "rejected", "❌", "✗", "👎",
+     "nein", "falsch", "non", "faux", "não", "falso", "nee", "いいえ"),
+    ("pass", "passed", "yes", "y", "true", "1", "correct", "right", "accept", "accepted", "✅", "✓", "👍",
+     "ja", "richtig", "oui", "vrai", "sí", "si", "sì", "sim", "verdadero", "vero", "はい"),
 )
 """Words that say one thing: the worse verdict, and the better."""
 CHOICE_WORDS = {
@@ -110,7 +117,9 @@ def is_empty(cells: pd.Series[Any]) -> pd.Series[bool]:
     import pandas as pd
 
     codes, values = pd.factorize(cells)
-    empty = pd.array([str(v).strip().lower() in EMPTY for v in values] or [False], dtype="bool").to_numpy()
+    words = [str(v).strip().lower() for v in values]
+    said = ("none",) if len({*words} & {*DEGREES}) > 1 and {*words} <= {*DEGREES, *EMPTY} else ()
+    empty = pd.array([w in EMPTY and w not in said for w in words] or [False], dtype="bool").to_numpy()
     return pd.Series(empty[codes] | (codes < 0), index=cells.index)
 
 

@@ -1,0 +1,245 @@
+"""Files as teams have them that nobody prepared: read as they are meant, or one question that an option answers."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+
+from recuse.readers import read_file
+from recuse.readers.file_panel import load_versions
+from recuse.schema import RecuseError
+
+NUMBER = 60
+DRAW = np.random.default_rng(7)
+QUALITY = DRAW.normal(size=NUMBER)
+
+
+def marks(low=1, high=5):
+    drawn = np.round((low + high) / 2 + (high - low) / 4 * (QUALITY + 0.6 * DRAW.normal(size=NUMBER)))
+    return [int(mark) for mark in np.clip(drawn, low, high)]
+
+
+ANNA, BEN, JUDGE = marks(), marks(), marks()
+YES = [[bool(q + 0.5 * e > 0) for q, e in zip(QUALITY, DRAW.normal(size=NUMBER), strict=True)] for _ in range(3)]
+
+
+def table(header, *columns, separator=","):
+    stream = io.StringIO()
+    rows = [[f"T-{k}", *(column[k] for column in columns)] for k in range(NUMBER)]
+    csv.writer(stream, delimiter=separator).writerows([header, *rows])
+    return stream.getvalue()
+
+
+def answers(read):
+    """What each rater says of the texts in order, as text in lower case or as a number."""
+    rows = read.ratings.table
+    value = rows["score"].where(rows["response"].isna(), rows["response"])
+    return {who: list(value[rows["rater"] == who]) for who in rows["rater"].astype(str).unique()}
+
+
+@pytest.mark.parametrize(
+    ("people", "judge"),
+    [
+        (("évaluateur_1", "évaluateur_2"), "juge_gpt4o"), (("Prüfer 1", "Prüfer 2"), "LLM-Urteil"),
+        (("valutatore_1", "valutatore_2"), "giudice"), (("avaliador 1", "avaliador 2"), "juiz"),
+        (("revisor_1", "revisor_2"), "juez"), (("評価者1", "評価者2"), "LLM評価"),
+        (("人工评分1", "人工评分2"), "模型评分"),
+        (("평가자1", "평가자2"), "GPT평가"), (("Human Eval 1", "Human Eval 2"), "LLM Eval"),
+        (("manual_1", "manual_2"), "automatic"), (("TA_1", "TA_2"), "autograder"),
+        (("ann@acme.com", "j.smith@acme.com"), "llm-judge"),
+    ],
+)  # fmt: skip
+def test_people_and_judges_by_their_names_in_many_languages(file, people, judge):
+    read = read_file(file("a.csv", table(["id", *people, judge], ANNA, BEN, JUDGE, separator=";")))
+    kinds = dict(zip(read.ratings.raters.values(), answers(read).values(), strict=True))
+    assert [*read.ratings.raters.values()] == ["person", "person", "judge"]
+    assert kinds["judge"] == JUDGE
+
+
+@pytest.mark.parametrize(
+    "header",
+    [("id_texte", "annotateur", "note"), ("Text-ID", "Bewerter", "Punkte"), ("texto_id", "evaluador", "puntuación")],
+)
+def test_a_column_of_raters_in_another_language(file, header):
+    names = ("Marie", "Paul", "gpt-4o")
+    given = dict(zip(names, (ANNA, BEN, JUDGE), strict=True))
+    rows = [f"T-{k};{who};{given[who][k]}" for k in range(NUMBER) for who in names]
+    read = read_file(file("a.csv", "\n".join([";".join(header), *rows])))
+    assert read.ratings.raters == {"Marie": "person", "Paul": "person", "gpt-4o": "judge"}
+    assert answers(read) == given
+
+
+def test_who_stands_in_a_column_of_annotators_is_a_person(file):
+    rows = [f"T-{k},{who},{given[k]}" for k in range(NUMBER) for who, given in (("r1", ANNA), ("r2", BEN))]
+    assert set(read_file(file("a.csv", "\n".join(["id,annotator,score", *rows]))).ratings.raters.values()) == {"person"}
+
+
+@pytest.mark.parametrize(
+    ("no", "yes", "judge"),
+    [("no", "sí", ("No", "Si")), ("nein", "ja", ("no", "yes")), ("non", "oui", ("false", "true")),
+     ("いいえ", "はい", ("no", "yes"))],
+)  # fmt: skip
+def test_verdicts_in_two_languages_are_the_same_verdicts(file, no, yes, judge):
+    columns = [[(no, yes)[y] for y in YES[0]], [(no, yes)[y] for y in YES[1]], [judge[y] for y in YES[2]]]
+    read = read_file(file("a.csv", table(["id", "Anna", "Ben", "gpt-4o"], *columns)))
+    said = answers(read)
+    assert len({*said["Anna"]} | {*said["gpt-4o"]}) == 2
+    assert [a == g for a, g in zip(said["Anna"], said["gpt-4o"], strict=True)] == [
+        a == g for a, g in zip(YES[0], YES[2], strict=True)
+    ]
+
+
+def test_none_is_an_answer_beside_degrees_and_no_answer_elsewhere(file):
+    severity = [("none", "low", "medium", "high")[mark % 4] for mark in ANNA]
+    read = read_file(file("a.csv", table(["id", "anna", "gpt-4o"], severity, severity)))
+    assert answers(read)["anna"] == severity
+    absent = [mark if mark > 1 else "none" for mark in ANNA]
+    read = read_file(file("b.csv", table(["id", "anna", "gpt-4o"], absent, JUDGE)))
+    assert answers(read)["anna"] == [mark for mark in ANNA if mark > 1]
+
+
+def test_people_on_another_scale_than_the_only_judge_are_not_dropped(file):
+    share = [f"{mark / 5 + k / 1000:.3f}" for k, mark in enumerate(JUDGE)]
+    percent = [f"{mark * 20 - k % 7} %" for k, mark in enumerate(ANNA)]
+    with pytest.raises(RecuseError, match=r"anna and gpt-4o do not answer on one scale.*--ignore anna"):
+        read_file(file("a.csv", table(["id", "anna", "gpt-4o"], percent, share)))
+
+
+def test_files_of_raters_may_call_their_ratings_differently(file):
+    lines = [json.dumps({"id": f"T-{k}", "score": JUDGE[k], "explanation": "it is fine"}) for k in range(NUMBER)]
+    one, other = file("anna.csv", table(["id", "rating"], ANNA)), file("gpt-4o.jsonl", "\n".join(lines))
+    read = load_versions([one, other], raters=True).read
+    assert answers(read) == {"anna": ANNA, "gpt-4o": JUDGE}
+    third = file("ben.csv", table(["id", "seen"], ["yes"] * NUMBER))
+    with pytest.raises(RecuseError, match=r"ben.csv has no column rating; call its ratings as the other files do"):
+        load_versions([one, third], raters=True)
+
+
+def test_a_question_whose_answers_have_a_column_each(file):
+    """As Mechanical Turk writes radio buttons, and a corpus its winner."""
+    rows = [[f"H{k}", f"W{w}", f"T-{k}", *("true" if given[k] == v else "false" for v in range(1, 6))]
+            for k in range(NUMBER) for w, given in enumerate((ANNA, BEN))]  # fmt: skip
+    header = ["HITId", "WorkerId", "Input.id", *(f"Answer.q.{v}" for v in range(1, 6))]
+    read = read_file(file("a.csv", "\n".join(map(",".join, [header, *rows]))))
+    assert answers(read) == {"worker W0": ANNA, "worker W1": BEN}
+
+
+def test_counts_of_votes_are_peoples_answers(file):
+    votes, judge = [mark - 1 for mark in ANNA], [("not toxic", "toxic")[mark > 3] for mark in JUDGE]
+    read = read_file(file("a.csv", table(["id", "toxic_votes", "n_annotators", "gpt-4o"], votes, [5] * NUMBER, judge)))
+    people = [said for who, said in answers(read).items() if who != "gpt-4o"]
+    assert len(people) == 5
+    assert [sum(said[k] == "toxic" for said in people) for k in range(NUMBER)] == votes
+    header, against = ["id", "votes_yes", "votes_no", "judge"], [5 - vote for vote in votes]
+    read = read_file(file("b.csv", table(header, votes, against, [("no", "yes")[mark > 3] for mark in JUDGE])))
+    assert read.ratings.judges == ("judge",)
+    assert len(read.ratings.persons) == 5
+
+
+def test_lists_of_several_peoples_numbers(file):
+    lists = [{"prompt": f"p {k}", "tone": [ANNA[k], BEN[k], ANNA[k]], "truth": [BEN[k], ANNA[k], BEN[k]],
+              "judge": {"tone": JUDGE[k], "truth": JUDGE[k]}} for k in range(NUMBER)]  # fmt: skip
+    read = read_file(file("a.jsonl", "\n".join(map(json.dumps, lists))))
+    assert set(read.ratings.headline) == {"tone", "truth"}
+    assert {*read.ratings.raters.values()} == {"person", "judge"}
+    assert len(read.ratings.persons) == 3
+    experts = [{"id": k, "system": f"M{k % 3}", "experts": [{"tone": ANNA[k], "truth": BEN[k]}] * 3,
+                "crowd": [{"tone": BEN[k], "truth": ANNA[k]}] * 2} for k in range(NUMBER)]  # fmt: skip
+    read = read_file(file("b.jsonl", "\n".join(map(json.dumps, experts))))
+    assert read.ratings.persons == ("experts1", "experts2", "experts3", "crowd1", "crowd2")
+
+
+def test_lists_that_never_say_a_number_twice_stay_sets_of_options(file):
+    lists = [{"id": k, "anna": [1, 2] if mark > 3 else [2], "gpt-4o": [2]} for k, mark in enumerate(ANNA)]
+    assert read_file(file("a.jsonl", "\n".join(map(json.dumps, lists)))).kind == "response_sets"
+
+
+@pytest.mark.parametrize("split", [False, True])
+def test_tables_as_pandas_writes_them_into_json(file, split):
+    columns = {"inputs": [f"q {k}" for k in range(NUMBER)], "human_score": ANNA, "similarity/v1/score": JUDGE}
+    rows = [list(row) for row in zip(*columns.values(), strict=True)]
+    whole = {"columns": [*columns], "data": rows} if split else {
+        name: {str(k): value for k, value in enumerate(values)} for name, values in columns.items()
+    }  # fmt: skip
+    assert [*answers(read_file(file("a.json", json.dumps(whole)))).values()] == [ANNA, JUDGE]
+
+
+def test_facts_of_raters_and_texts_are_no_criteria(file):
+    rows = [f"{k},r{w},{'mf'[w % 2]},site {k % 7},{ANNA[(k + w) % NUMBER]}" for k in range(NUMBER) for w in range(4)]
+    read = read_file(file("a.csv", "\n".join(["item_id,rater_id,rater_gender,site,degree_of_harm", *rows])))
+    assert read.mapping.value == ("degree_of_harm",)
+
+
+def test_a_score_and_the_label_that_it_stands_for_are_one_answer(file):
+    label = [("incorrect", "correct")[y] for y in YES[1]]
+    header = ["context.span_id", "annotation.correctness.label", "eval.correctness.label", "eval.correctness.score"]
+    people = [("incorrect", "correct")[y] for y in YES[0]]
+    read = read_file(file("a.csv", table(header, people, label, [int(y) for y in YES[1]])))
+    assert answers(read) == {"annotation.correctness": people, "eval.correctness": label}
+
+
+def test_numbers_of_the_two_sides_of_a_pair_are_no_raters(file):
+    texts = [[f"Because of {k}, {side} side" for k in range(NUMBER)] for side in ("this", "that")]
+    with pytest.raises(RecuseError, match=r"score_0 and score_1 say .* answer_0 and answer_1.*--ignore score"):
+        read_file(file("a.csv", table(["id", "answer_0", "answer_1", "score_0", "score_1"], *texts, ANNA, BEN)))
+
+
+def test_one_two_and_a_tie_as_0_are_choices(file):
+    texts = [[f"Output {k}, {side} one" for k in range(NUMBER)] for side in ("the first", "the second")]
+    chosen = [[mark % 3 for mark in given] for given in (ANNA, BEN, JUDGE)]
+    read = read_file(file("a.csv", table(["id", "output_1", "output_2", "anna", "ben", "gpt-4o"], *texts, *chosen)))
+    assert read.kind == "choices"
+    assert answers(read)["anna"] == [("tie", "first", "second")[mark] for mark in chosen[0]]
+
+
+def test_a_label_beside_a_judges_choices_is_not_the_judges(file):
+    texts = [[f"Output {k}, {side} one" for k in range(NUMBER)] for side in ("the first", "the second")]
+    label, judge = ([1 + y for y in said] for said in YES[:2])
+    read = read_file(file("a.csv", table(["id", "output_1", "output_2", "label", "gpt-4_pred"], *texts, label, judge)))
+    assert read.ratings.raters == {"label": "person", "gpt-4_pred": "judge"}
+
+
+def test_responses_of_qualtrics(file):
+    ids = ["startDate", "_recordId", *(f"QID{k}" for k in range(20))]
+    header = ["StartDate", "ResponseId", *(f"Q{k}" for k in range(20))]
+    words = ["Start Date", "Response ID", *(f"How good is reply {k}?" for k in range(20))]
+    rows = [["2026-01-01 10:00:00", f"R_{w}", *ANNA[w : w + 20]] for w in range(12)]
+    stream = io.StringIO()
+    csv.writer(stream).writerows([header, words, [json.dumps({"ImportId": one}) for one in ids], *rows])
+    read = read_file(file("a.csv", stream.getvalue()))
+    assert set(read.ratings.raters.values()) == {"person"}
+    assert answers(read)["R_0"] == ANNA[:20]
+
+
+def test_a_label_beside_the_decisions_of_a_log_is_somebodys(file):
+    """As JudgeBench writes its judges' output."""
+    reply = "Both replies were compared with care and one is better: "
+    better = ("B>A", "A>B")
+    lines = [
+        {"pair_id": f"p{k}", "question": f"What is {k}?", "response_A": f"It is {k}, A", "response_B": f"It is {k}, B",
+         "label": better[YES[0][k]], "judgments": [{"judge_model": "gpt-4o", "decision": better[YES[1][k]],
+                                                    "judgment": {"text": reply + "B>A"}}]} for k in range(NUMBER)
+    ]  # fmt: skip
+    read = read_file(file("a.jsonl", "\n".join(map(json.dumps, lines))))
+    assert read.ratings.raters == {"gpt-4o": "judge", "label": "person"}
+    assert answers(read)["label"] == [("second", "first")[y] for y in YES[0]]
+
+
+@pytest.mark.parametrize(
+    ("column", "end"), [("judge_response", "Rating: {}"), ("output", "[RESULT] {}"), ("judgment", "**Rating: [[{}]]**")]
+)
+def test_prose_that_ends_in_the_judges_answer(file, column, end):
+    prose = [f"The reply is polite and says what was asked for.\n\n{end.format(mark)}" for mark in JUDGE]
+    read = read_file(file("a.csv", table(["id", "human_score", column], ANNA, prose)))
+    assert [*answers(read).values()] == [ANNA, JUDGE]
+    assert [*read.ratings.raters.values()] == ["person", "judge"]
+
+
+def test_texts_that_end_in_numbers_are_no_ratings(file):
+    text = [f"The train leaves at noon and arrives an hour later.\n\nGrade: {mark}" for mark in JUDGE]
+    read = read_file(file("a.csv", table(["id", "reply", "anna", "gpt-4o"], text, ANNA, JUDGE)))
+    assert answers(read) == {"anna": ANNA, "gpt-4o": JUDGE}
