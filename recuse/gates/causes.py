@@ -72,6 +72,8 @@ def _repair(failed: Sequence[VerdictRecord], unrelated: bool) -> str:
         return f"move every threshold on its scores by {by}, or take {by} out of them, and check again"
     if any(v.gate in UNANSWERED for v in failed):
         return "read the replies that could not be used, and mend the prompt or the reader"
+    if all(v.gate not in (*AGREEMENT, *EFFECTS, *AGAINST_PEOPLE) for v in failed):
+        return "keep the judge in use, and read what this one answers where it fails"
     return f"keep the judge in use, and read where this one disagrees with {_whom(failed[0].figure)}"
 
 
@@ -117,11 +119,11 @@ def causes_of_doubt(
 
 
 def unfinished_cause(unfinished: Sequence[tuple[str, str]]) -> str:
-    """One cause once: "5 tests could not be finished: ..."."""
+    """One cause once: "the prompt changed; 480 answers are not recorded (5 tests unfinished)"."""
     whys = [why for _, why in unfinished]
     first = max(dict.fromkeys(whys), key=whys.count)
     tests = f"{len(unfinished)} test{'' if len(unfinished) == 1 else 's'}"
-    return f"{tests} could not be finished: {first.rstrip('.')}"
+    return f"{first.rstrip('.')} ({tests} unfinished)"
 
 
 # --------------------------------------------------------------------------- what comes before what
@@ -258,7 +260,8 @@ def _open(verdict: VerdictRecord, open_: Sequence[VerdictRecord]) -> str:
     if math.isnan(verdict.figure.low):
         return f"{what} has no interval, so nobody knows how sure it is"
     more = f"; about {rounded(verdict.more)} {verdict.units} more would decide" if verdict.more else ""
-    return Clause(f"{what} lies too close to its limit to tell{more}", f"{what} is too close to its limit")
+    needs = f"it needs about {rounded(verdict.more)} more {verdict.units}" if verdict.more else ""
+    return Clause(f"{what} lies too close to its limit to tell{more}", needs or f"{what} is too close to its limit")
 
 
 def _differs_from_peers(verdict: VerdictRecord) -> str:

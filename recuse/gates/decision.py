@@ -90,6 +90,7 @@ class JudgeDecision:
         }  # fmt: skip
 
 
+RECORD_OR_MEND = "mend it; what is only not recorded yet: pytest evals/ --record=missing"
 STUDIES = "none is used for anything: studies are measured, and nobody is cleared or refused"
 VERBS = frozenset(["grade", "decide", "choose", "rank", "estimate"])
 """Uses whose name is a verb: a judge is cleared to grade, and for anything else."""
@@ -307,7 +308,7 @@ def _words(
     if red := [v for v in evidence.verdicts if not v.green and v.outcome == "fail" and not v.figure.judge]:
         yield "do not merge", f"{min(red, key=_furthest).label} is outside its limit", ""
     if plan.unfinished:
-        yield "no decision", unfinished_cause(plan.unfinished), "mend it or record what is missing, and run again"
+        yield "no decision", unfinished_cause(plan.unfinished), RECORD_OR_MEND
     for change in changes:
         if change.word == "decide" and change.kind in EVEN_OF_A_PART:
             yield "decide", change.cause, change.next

@@ -291,7 +291,7 @@ def test_the_cause_is_that_of_the_worst_change_and_brings_its_step():
 
 
 def test_a_cause_that_stops_several_tests_is_told_once():
-    assert decide(evidence(*passes(), **UNFINISHED)).cause == "3 tests could not be finished: no key"
+    assert decide(evidence(*passes(), **UNFINISHED)).cause == "no key (3 tests unfinished)"
 
 
 def test_nothing_changed_is_told_only_where_a_baseline_says_so():

@@ -1,7 +1,5 @@
-"""Draws the pictures of docs/: the first screen of three reports. `python tests/pictures/draw.py` needs chromium.
-
-docs/green-upgrade.png  docs/refused-upgrade.png  docs/widened-limit.png
-"""
+"""Draws the pictures of docs/, the first screens of seven reports: `python tests/pictures/draw.py [NAME...]` writes
+docs/NAME.png and needs chromium."""
 
 from __future__ import annotations
 
@@ -23,12 +21,15 @@ FLAGS = (
 
 
 def main() -> int:
-    argparse.ArgumentParser(description=__doc__).parse_args()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("name", nargs="*", choices=[*SCENES, []], help="of a scene; all of them where none is named")
+    names = parser.parse_args().name or SCENES
     browser = next((path for name in BROWSERS if (path := shutil.which(name))), None)
     if browser is None:
         print(f"No browser: install one of {', '.join(BROWSERS)}.")
         return 1
-    for name, (make, said) in SCENES.items():
+    for name in names:
+        make, said = SCENES[name]
         with tempfile.TemporaryDirectory() as folder:
             make(Path(folder, "repository"), run_pytest)
             found = decision(Path(folder, "repository"))

@@ -1,6 +1,7 @@
 """What the pictures of docs/ show: an upgrade of a judge that may be merged and one that may not, both of the panel
 `rewardbench`, and a limit that was widened in a repository made up for it, whose judges are scripted: quality of a text
-plus noise of a fixed seed."""
+plus noise of a fixed seed; so are a run in which nothing changed, a prompt that nobody recorded, and an acceptance that
+expired. The last is a file of thirty tickets."""
 
 from __future__ import annotations
 
@@ -38,6 +39,7 @@ anonymous = "Assistant A"
 [people]
 file = "people.csv"
 """
+PROMPT_FILE = "fixtures/tasks/support_replies/prompts/rubric.user.j2"
 PROMPT = "A customer got this reply from {{ author_label }}: {{ reply }} Score it.\n"
 PANEL = """
 name = "desk"
@@ -91,6 +93,14 @@ label = "spread over repeats"
 reason = "half a point on a scale of ten: below it, two replies tell texts apart that people tell apart"
 
 """
+ACCEPTED = """
+[[accepted]]
+gate = "repeat_difference"
+subject = { judge = "vendor" }
+accept = { at_most = 3.0 }
+reason = "its next version is steadier, the vendor says"
+until = 2026-01-31
+"""
 
 
 Run = Callable[..., object]
@@ -124,24 +134,66 @@ def refused_upgrade(folder: Path, run: Run) -> None:
 
 
 def _compare(folder: Path, incumbent: str, candidate: str) -> None:
+    _recuse(folder, "compare", str(RATINGS), incumbent, candidate)
+
+
+def _recuse(folder: Path, *arguments: str) -> None:
+    """A command that writes its page and results where pytest would."""
     reports = folder / "reports"
     reports.mkdir(parents=True)
     written = ["--html", str(reports / "index.html"), "--json", str(reports / "results.json")]
-    command = [sys.executable, "-m", "recuse.cli", "compare", str(RATINGS), incumbent, candidate, *written]
+    command = [sys.executable, "-m", "recuse.cli", *arguments, *written]
     subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
+
+
+def unchanged(folder: Path, run: Run) -> None:
+    """The same judges, the same answers, the same limits."""
+    _main(folder, run)
+    _commit(folder)
+    run(folder, "--baseline")
+
+
+def prompt_not_recorded(folder: Path, run: Run) -> None:
+    """A line more in the prompt, and nobody recorded what the judges answer to it."""
+    _main(folder, run)
+    _commit(folder)
+    prompt = folder / PROMPT_FILE
+    prompt.write_text(f"{prompt.read_text(encoding='utf-8')}Be strict.\n", encoding="utf-8")
+    run(folder, "--baseline")
+
+
+def acceptance_expired(folder: Path, run: Run) -> None:
+    """A judge that never says the same thing twice, accepted until a day that has passed."""
+    _with_vendor(folder, run)
+    gates = folder / "evals" / "gates.toml"
+    gates.write_text(gates.read_text(encoding="utf-8") + ACCEPTED, encoding="utf-8")
+    run(folder, "--update-baseline", "--because", "vendor is known to fail, until its new version is out")
+    _commit(folder)
+    run(folder, "--baseline")
+
+
+def thirty_tickets(folder: Path, run: Run) -> None:
+    """A file of thirty tickets that two people and a judge passed or failed."""
+    chance = random.Random(3)
+    rows = []
+    for n in range(30):
+        right = n % 3 > 0
+        people = [right if chance.random() < 0.95 else not right for _ in range(3)]
+        rows.append([f"ticket-{n:02d}", *("pass" if passed else "fail" for passed in people)])
+    _write(folder, "tickets.csv", "\n".join(",".join(row) for row in [["ticket_id", "gpt", "anna", "ben"], *rows]))
+    _recuse(folder, "check", str(folder / "tickets.csv"))
 
 
 def widened_limit(folder: Path, run: Run) -> None:
     """A judge that never says the same thing twice, and a limit that was moved until it passes."""
-    _main(folder, run, vendor=lambda quality, noise: quality + 5 * noise)
-    _write(folder, "fixtures/panels/desk.toml", _panel() + JUDGE.format(name="vendor"))
-    run(folder, "--record=missing", "--update-baseline", "--because", "the first run: vendor is known to fail")
+    _with_vendor(folder, run)
     gates = folder / "evals" / "gates.toml"
     gates.write_text(gates.read_text(encoding="utf-8").replace("at_most = 0.5", "at_most = 3.0"), encoding="utf-8")
     run(folder, "--baseline")
 
 
 SCENES: dict[str, tuple[Callable[[Path, Run], None], str]] = {
+    "unchanged": (unchanged, "This change: merge: nothing changed."),
     "green-upgrade": (
         green_upgrade,
         "This change: merge: gpt-5.4-mini may replace gpt-5.4-nano: it puts the right response first more often.",
@@ -151,6 +203,16 @@ SCENES: dict[str, tuple[Callable[[Path, Run], None], str]] = {
         widened_limit,
         "This change: decide: limit of spread over repeats widened; without that vendor fails.",
     ),
+    "prompt-not-recorded": (
+        prompt_not_recorded,
+        "This change: no decision: desk/support_replies/rubric cannot be replayed: the prompt changed; 480 answers are "
+        "not recorded (2 tests unfinished).",
+    ),
+    "acceptance-expired": (
+        acceptance_expired,
+        "This change: decide: 1 accepted failure expired on 2026-01-31; nothing in this change caused it.",
+    ),
+    "thirty-tickets": (thirty_tickets, "This change: decide: gpt needs about 80 more items."),
 }
 """Picture -> what makes the report, and what it begins with."""
 
@@ -166,6 +228,20 @@ def _main(folder: Path, run: Run, **candidate: Callable[[float, float], float]) 
     _texts(folder, {"judge_1": _plain, "neutral": _plain, **candidate})
     _write(folder, "fixtures/panels/desk.toml", _panel())
     run(folder, "--record=missing", "--update-baseline")
+
+
+def _with_vendor(folder: Path, run: Run) -> None:
+    """The same with a third judge, which never says the same thing twice."""
+    _main(folder, run, vendor=lambda quality, noise: quality + 5 * noise)
+    _write(folder, "fixtures/panels/desk.toml", _panel() + JUDGE.format(name="vendor"))
+    run(folder, "--record=missing", "--update-baseline", "--because", "the first run: vendor is known to fail")
+
+
+def _commit(folder: Path) -> None:
+    """What a change is compared with is the commit that is checked out."""
+    git = ["git", "-c", "user.name=desk", "-c", "user.email=desk@desk.invalid", "-c", "commit.gpgsign=false"]
+    for command in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-q", "-m", "the judges in use"]):
+        subprocess.run([*git, *command], cwd=folder, check=True, capture_output=True)
 
 
 def _panel() -> str:
@@ -196,7 +272,7 @@ def _texts(folder: Path, judges: dict[str, Callable[[float, float], float]]) -> 
     _write(folder, f"{task}/task.toml", TASK)
     _write(folder, f"{task}/items.jsonl", "\n".join(map(json.dumps, items)))
     _write(folder, f"{task}/people.csv", "\n".join(["rater,item,target,score", *people]))
-    _write(folder, f"{task}/prompts/rubric.user.j2", PROMPT)
+    _write(folder, PROMPT_FILE, PROMPT)
     _write(folder, "fixtures/standins/support_replies/rubric.jsonl", "\n".join(map(json.dumps, replies)))
 
 

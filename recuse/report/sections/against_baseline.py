@@ -50,13 +50,14 @@ class Changed:
 
 
 def changed(view: ResultsModel) -> Changed | None:
-    """None where nobody was asked to decide, as with a single file that was checked."""
+    """None where nothing was to change, as with a single file that was checked."""
     if not view.results.get("decision"):
         return None
     upgrades = [*_changes(view), *_upgrades(view)]
     baseline = view.results.get("baseline")
     if not baseline:
-        return Changed(upgrades, NOT_KNOWN)
+        a_file = all("read_as" in panel for panel in view.results["panels"]) and not view.results.get("sources")
+        return None if a_file and not upgrades else Changed(upgrades, "" if a_file else NOT_KNOWN)
     rows = [
         *_limits(view, baseline),
         *upgrades,
