@@ -21,12 +21,12 @@ from recuse.metrics.agreement_estimates import (
     both_rated,
     describe_people,
     estimate_of,
+    gain_over_constant,
     needs_numbers,
     needs_options,
     span_of,
     tally,
 )
-from recuse.metrics.constant_answers import gain_over_constant
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import describe, per_judge
 from recuse.ratings import Ratings

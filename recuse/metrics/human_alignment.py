@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.metrics.deviations import WELCH
+from recuse.metrics.consensus import WELCH
 from recuse.metrics.estimates import THESE_TEXTS, estimated, losses_of_judge, matrix, number, these_texts, undefined
 from recuse.metrics.measure import Named, measure, per_judge, per_part, per_subject
 from recuse.ratings import Cells, Ratings

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.metrics.consensus import OVER_ITEMS, self_bias
-from recuse.metrics.deviations import WELCH, ZERO, deviations
+from recuse.metrics.consensus import OVER_ITEMS, WELCH, ZERO, deviations, self_bias
 from recuse.metrics.estimates import estimated, losses, number, these_texts, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.ratings import Ratings

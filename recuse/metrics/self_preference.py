@@ -36,7 +36,7 @@ import numpy as np
 
 from recuse.metrics.estimates import add_losses, number
 from recuse.metrics.measure import measure
-from recuse.metrics.own_text import contrast, missing_text, own_place, self_received_given, why_not_comparable
+from recuse.metrics.own_favour import contrast, missing_text, own_place, self_received_given, why_not_comparable
 from recuse.metrics.paired_items import MARGIN, bounded_test, paired_estimate, paired_test
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import judges_array

@@ -247,7 +247,7 @@ class Run(Records):
         return {**_yardstick(shown, cause), "word": "merge"}
 
     def _assemble(self, selection: Selection, gates: Gates) -> Results:
-        from recuse.gates.error_rates import error_rates
+        from recuse.gates.families import error_rates
         from recuse.run.subjects import factor_records, panel_record, task_records
 
         # in an order of their own, each once, whatever the order of the tests

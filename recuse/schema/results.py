@@ -268,7 +268,7 @@ class SmallestFault(TypedDict):
 
 
 class ErrorRates(TypedDict):
-    """See `recuse.gates.error_rates`."""
+    """See `recuse.gates.families`."""
 
     false_fail: FalseFail
     judges: list[JudgeErrors]

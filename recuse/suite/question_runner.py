@@ -28,7 +28,7 @@ from recuse.schema import Estimate, Estimates, RecuseError, members
 from recuse.schema.results import AskedRow, MeasureRow, NotAskedRow, UpgradeVerdictRow
 from recuse.schema.verdict_rows import MeasurementRow, QuestionWords, VerdictRow
 from recuse.schema.vocabulary import FILE
-from recuse.suite.panel_selection import NotAsked
+from recuse.suite.questions import NotAsked
 
 if TYPE_CHECKING:
     from recuse.gates.upgrade_verdict import UpgradeVerdict

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Self
 
 import pandas as pd
 
+from recuse.cassettes.matching import request_key
 from recuse.elicitation.panel_ratings import REMARKS, headline_of, scales_of
-from recuse.elicitation.plan import planned_items, planned_levels
-from recuse.panels.loaded_panel import unfixed
+from recuse.elicitation.plan import Plan, make_plan, planned_items, planned_levels
+from recuse.panels import OwnWords, Panel, load_panel
+from recuse.panels.loaded_panel import UNLOCK, unfixed
 from recuse.protocols import called
 from recuse.protocols import protocol as known_protocol
 from recuse.protocols.wording import facts_of
 from recuse.ratings.criteria import PLACE, TRUE
-from recuse.ratings.needs import CANDIDATE, KINDS, kind_of, missing
+from recuse.ratings.needs import CANDIDATE, KINDS, kind_of, missing, unlock, unlock_by_column
 from recuse.ratings.offers import RatingFacts, offered
+from recuse.readers.file_panel import FilePanel, is_ratings_file, load_file_panels
 from recuse.references import BLINDED, people_of, persons_of
-from recuse.schema import SourceFixes
+from recuse.schema import RecuseError, SourceFixes
+from recuse.schema.results import Wanting
 from recuse.schema.vocabulary import FILE
-from recuse.suite.panel_selection import Elicitation, NotAsked, Selection
+from recuse.tasks import Task, load_task
 
 UPGRADED = ("scores", "choices")
 """Kinds of ratings on which a candidate is held against the judge in use."""
@@ -162,4 +168,174 @@ class Questions:
             beside=frozenset(known_protocol(name).OFFERS for name in table.protocols if name != elicitation.protocol)
             | {kind for kind in REMARKS if hasattr(protocol, kind)}
             | ({BLINDED} if task.data.get("people", {}).get("single") else set()),
+        )
+
+
+# --------------------------------------------------------------------------- which panels
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Elicitation:
+    """One panel, asked one task by one protocol: what a table of ratings comes from, and what a question is asked of.
+
+    With a `candidate`, it is about this one judge alone, in the line-up in which it takes the place of the judge that
+    it would replace; without one, about the judges in use, whose numbers no candidate changes."""
+
+    panel: str
+    task: str
+    protocol: str
+    candidate: str = ""
+
+    def __str__(self) -> str:
+        return "/".join(part for part in (self.panel, self.task, self.protocol, self.candidate) if part)
+
+    @property
+    def place(self) -> dict[str, str]:
+        """What every conclusion drawn from it is about."""
+        return {"task": self.task, "panel": self.panel, "protocol": self.protocol}
+
+    def is_about(self, subject: Mapping[str, str]) -> bool:
+        """Whether a conclusion on this subject is one on the candidate; any is, where there is none."""
+        return not self.candidate or self.candidate in (subject.get(name) for name in ("judge", "author", "model"))
+
+
+@dataclass(frozen=True, slots=True)
+class NotAsked:
+    """A panel and task that a question could not be asked of, and what is missing for it."""
+
+    panel: str
+    task: str
+    protocol: str
+    missing: tuple[str, ...]
+
+    def record(self) -> Wanting:
+        """As builtins, with what would unlock the question: one sentence per missing need; `unfixed` are those that the
+        source of the panel does not fix."""
+        missing, unlocking = list(self.missing), unlock_by_column if self.protocol == FILE else unlock
+        return {
+            "panel": self.panel, "task": self.task, "protocol": self.protocol, "missing": missing,
+            "unlock": [UNLOCK.get(need) or unlocking(need) for need in missing],
+            "unfixed": [need for need in missing if need in UNLOCK],
+        }  # fmt: skip
+
+
+@dataclass
+class Selection:
+    """The panels of a run. `files` are panels whose ratings come from a file.
+
+    `shown`: the judges that verdicts are wanted on, all where empty. The reference is always the whole panel, so
+    choosing judges never changes a number."""
+
+    root: Path
+    panels: Mapping[str, Panel] = field(default_factory=dict)
+    files: Mapping[str, FilePanel] = field(default_factory=dict)
+    shown: frozenset[str] = frozenset()
+    _tasks: dict[str, Task] = field(default_factory=dict)
+    _task_variants: dict[tuple[str, str | None, OwnWords], Task] = field(default_factory=dict)
+
+    @classmethod
+    def load(cls, root: Path, panels: Sequence[str], ratings: Sequence[str] = (), judges: Sequence[str] = ()) -> Self:
+        """Panels by name or path, files of ratings by path, and the judges that verdicts are wanted on. `RecuseError`
+        where there is nothing to examine, two panels share a name, or a judge or author is unknown."""
+        named = dict.fromkeys([*ratings, *(given for given in panels if is_ratings_file(given))])
+        files = load_file_panels([root / name for name in named]) if named else []
+        panels = [given for given in panels if not is_ratings_file(given)]
+        if not panels and not files:
+            raise RecuseError(
+                "no panel to examine: give --panel fixtures/panels/<name>.toml, or set recuse_panels in the pytest "
+                "configuration; ratings you already have: --ratings FILE"
+            )
+        loaded = [load_panel(_panel_path(root, given)) for given in panels]
+        names = [*(panel.name for panel in loaded), *(file.name for file in files)]
+        if len(set(names)) != len(names):
+            raise RecuseError(f"two of the selected panels have the same name: {', '.join(names)}")
+        if judges:
+            _check_judges(judges, {n for p in loaded for n in p.judges} | {n for file in files for n in file.judges})
+            files = [file for file in files if any(judge in file.judges for judge in judges)]
+            loaded = [panel for panel in loaded if any(judge in panel.judges for judge in judges)]
+        selection = cls(root, {p.name: p for p in loaded}, {file.name: file for file in files}, frozenset(judges))
+        for panel in loaded:
+            selection._check_authors(panel)
+            selection._check_words(panel)
+        return selection
+
+    def task(self, name: str) -> Task:
+        """The task below fixtures/tasks/; `RecuseError` where there is none or it is wrong."""
+        if name not in self._tasks:
+            self._tasks[name] = load_task(self.root / "fixtures" / "tasks" / name)
+        return self._tasks[name]
+
+    def task_of(self, elicitation: Elicitation) -> Task:
+        """The task as this panel is asked it by this protocol: with its items, and with a candidate's own words."""
+        if elicitation.panel in self.files:
+            raise RecuseError(f"{elicitation}: ratings from a file have no task; ask for the fixture ratings alone")
+        panel = self.panels[elicitation.panel]
+        file = panel.task(elicitation.task).items.get(elicitation.protocol)
+        words = panel.words.get(elicitation.candidate, OwnWords())
+        variant = elicitation.task, file, words
+        if variant not in self._task_variants:
+            task = self.task(elicitation.task)
+            self._task_variants[variant] = task.with_items(file).in_other_words(words.prompts, words.rubric)
+        return self._task_variants[variant]
+
+    def plan(self, elicitation: Elicitation) -> Plan:
+        """The calls of one protocol to the judges in use, or to the candidate; `RecuseError` if the panel does not have
+        it."""
+        panel, protocol = self.panels[elicitation.panel], elicitation.protocol
+        table = panel.task(elicitation.task)
+        if protocol not in table.protocols:
+            raise RecuseError(
+                f"{panel.path}: panel {panel.name} does not elicit {elicitation.task} by {protocol}; it has "
+                f"{', '.join(table.protocols)}"
+            )
+        candidate = elicitation.candidate
+        return make_plan(
+            elicitation.panel,
+            self.task_of(elicitation),
+            protocol,
+            {candidate: panel.judges[candidate]} if candidate else panel.judges_of(elicitation.task),
+            identify=request_key,
+            repeats=table.repeats.get(protocol),
+            targets=table.targets,
+            factors=table.factors.get(protocol),
+            first=table.first.get(protocol),
+        )
+
+    def authors(self, elicitation: Elicitation) -> dict[str, str]:
+        """Judge -> the target of this task that it wrote."""
+        return self.panels[elicitation.panel].own(list(self.task(elicitation.task).targets))
+
+    def is_shown(self, subject: Mapping[str, str]) -> bool:
+        """Whether a verdict on this subject is wanted."""
+        return not self.shown or "judge" not in subject or subject["judge"] in self.shown
+
+    def _check_authors(self, panel: Panel) -> None:
+        """An author that is misspelled would leave its judge's self-bias unexamined, and green."""
+        targets = {target for name in panel.tasks for target in self.task(name).targets}
+        wrong = {name: j.author for name, j in panel.judges.items() if j.author is not None and j.author not in targets}
+        if wrong:
+            listed = ", ".join(f"judge {name}: author {author!r}" for name, author in wrong.items())
+            raise RecuseError(f"{panel.path}: {listed} is no target of its tasks; known: {', '.join(sorted(targets))}")
+
+    def _check_words(self, panel: Panel) -> None:
+        """Words that no task has would leave a candidate asked like the judge in use, and found equivalent."""
+        for name, words in panel.words.items():
+            folders = [self.task(task).folder for task in panel.tasks if name in panel.candidates_of(task)]
+            for own in filter(None, (words.prompts, words.rubric)):
+                if folders and not any((folder / own).exists() for folder in folders):
+                    listed = ", ".join(str(folder / own) for folder in folders)
+                    raise RecuseError(f"{panel.path}: judge {name} is to be asked with {own}, and there is no {listed}")
+
+
+def _panel_path(root: Path, given: str) -> Path:
+    path = Path(given)
+    if not path.suffix:
+        path = Path("fixtures/panels") / f"{given}.toml"
+    return path if path.is_absolute() else root / path
+
+
+def _check_judges(names: Sequence[str], known: Iterable[str]) -> None:
+    if unknown := [name for name in names if name not in known]:
+        raise RecuseError(
+            f"--judges: unknown judge {', '.join(unknown)}; the selected panels have {', '.join(sorted(known))}"
         )

@@ -24,7 +24,7 @@ from recuse.references import said_by_people
 from recuse.schema import Call, Exchange, RawResponse, RecuseError, Transcript
 from recuse.schema.factors import level_words
 from recuse.schema.results import ChangedRow, RepliesRow
-from recuse.suite.panel_selection import Elicitation, Selection
+from recuse.suite.questions import Elicitation, Selection
 from recuse.tasks import Task
 
 RECORD_MODES: Mapping[str, Mode] = {

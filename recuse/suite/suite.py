@@ -23,9 +23,8 @@ from recuse.protocols import protocol as known_protocol
 from recuse.references import BLINDED, blinded_people
 from recuse.schema import RecuseError
 from recuse.security.network import blocked_network
-from recuse.suite.panel_selection import Elicitation, Selection
 from recuse.suite.question_runner import Respondents
-from recuse.suite.questions import Questions
+from recuse.suite.questions import Elicitation, Questions, Selection
 from recuse.suite.recordings import RECORD_MODES, Keep, Recordings, SharedReplay, content_hash
 
 if TYPE_CHECKING:

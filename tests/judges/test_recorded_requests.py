@@ -13,7 +13,7 @@ from recuse.elicitation.chains import Chain
 from recuse.elicitation.plan import headers, make_plan
 from recuse.panels import load_panel
 from recuse.schema import Judge
-from recuse.suite.panel_selection import Elicitation, Selection
+from recuse.suite.questions import Elicitation, Selection
 from recuse.tasks import load_task
 
 ROOT = Path(__file__).resolve().parents[2]

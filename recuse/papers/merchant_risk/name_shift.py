@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.metrics.deviations import WELCH
+from recuse.metrics.consensus import WELCH
 from recuse.metrics.estimates import THESE_TEXTS, estimated, matrix, number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.metrics.name_effect import HIDDEN, SHOWN
@@ -85,7 +85,6 @@ def _by_judge(part: Ratings, compute: Any) -> Iterator[Named]:
 
 # --------------------------------------------------------------------------- shift
 
-
 def _shift(part: Ratings, judge: str, shown: Cells, hidden: Cells) -> Estimate:
     repeats = shown.fixed and hidden.fixed
     about: dict[str, Any] = {
@@ -152,7 +151,6 @@ def _over(
 
 
 # --------------------------------------------------------------------------- order
-
 
 def _stability(part: Ratings, judge: str, shown: Cells, hidden: Cells) -> Estimate:
     about: dict[str, Any] = {"over": "items", "method": RHO}

@@ -17,7 +17,7 @@ import numpy as np
 
 from recuse.metrics.estimates import estimated, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
-from recuse.metrics.own_text import missing_text, own_place, self_received_given
+from recuse.metrics.own_favour import missing_text, own_place, self_received_given
 from recuse.metrics.paired_items import paired_estimate, paired_test
 from recuse.metrics.self_preference import ALPHA, self_minus_given, self_minus_received
 from recuse.ratings import RatingArray, Ratings, mean_of
@@ -112,7 +112,6 @@ def _mean(part: Ratings, array: RatingArray, values: Floats, detail: dict[str, A
 
 # --------------------------------------------------------------------------- significant tests of a family
 
-
 METHOD = "paired t-tests, Holm over the family"
 
 
@@ -164,7 +163,6 @@ def summary(*families: Estimates, alpha: float = ALPHA) -> str:
 # A model now and then slips into another language in the middle of a text (the thesis on bias in LLM self-evaluation,
 # sec. 3.3, note 9, saw a word of Chinese in an English lead). What a text may hold follows from the others: a letter
 # of a script that no other text on the same item has. A slip into a language of the same script is not found.
-
 
 @measure(
     "language_drift", "words of another script", unit="share", rank=1030,

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.metrics.deviations import WELCH
+from recuse.metrics.consensus import WELCH
 from recuse.metrics.estimates import THESE_TEXTS, estimated, number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_part, per_subject
 from recuse.papers.self_preference.over_texts import axes_of, mean_over_texts, true_scores
@@ -126,7 +126,6 @@ def _fit(scores: Floats, true: Floats, chosen: NDArray[np.bool_]) -> float:
 # the other half, which had no part in it. Labels are what is true or what people say on average (thesis on bias in LLM
 # self-evaluation, sec. 2.4: labels by experts are what makes a bias harmful).
 
-
 BOUND = 0.1
 FEWEST = 4
 
@@ -218,7 +217,6 @@ def _threshold(spread: Floats, error: Floats, bound: float) -> float:
 # Merchant-risk paper, Appendix A: completeness is a point per dimension and level, 25 in all; a text with 20 of them
 # deserves 8.0 of 10, whoever judges. Texts carry the right score of a criterion as
 # `true_<criterion>` (see `Ratings.texts`).
-
 
 OVER_TEXTS = "mean of score less right score over texts, cluster-robust t over items"
 

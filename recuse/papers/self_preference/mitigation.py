@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import number
 from recuse.metrics.measure import measure
-from recuse.metrics.own_text import contrast, missing_text, own_place, self_received_given
+from recuse.metrics.own_favour import contrast, missing_text, own_place, self_received_given
 from recuse.metrics.paired_items import paired_estimate, paired_test
 from recuse.papers.self_preference.juries import Jury, as_given, peer_ranked, poll, weighted_poll
 from recuse.ratings import RatingArray, Ratings, mean_of
@@ -93,7 +93,6 @@ def self_preference_change(ratings: Ratings) -> Estimates:
 
 
 # --------------------------------------------------------------------------- remedies
-
 
 @dataclass(frozen=True)
 class _Remedy:
@@ -161,7 +160,6 @@ def _segmented(part: Ratings, array: RatingArray, levels: Mapping[str, str]) -> 
 
 
 # --------------------------------------------------------------------------- before and after
-
 
 @dataclass(frozen=True)
 class _Measured:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
-from recuse.metrics.own_text import missing_text, own_place
+from recuse.metrics.own_favour import missing_text, own_place
 from recuse.papers.self_preference.over_texts import true_scores
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import judges_array

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
-from recuse.metrics.own_text import contrast, missing_text, own_place
+from recuse.metrics.own_favour import contrast, missing_text, own_place
 from recuse.metrics.paired_items import bounded_test, paired_estimate
 from recuse.papers.self_preference.overconfidence import rank_correlation
 from recuse.ratings import Ratings, mean_of
@@ -178,7 +178,6 @@ def preference_where_recognised(ratings: Ratings) -> Estimates:
 
 
 # --------------------------------------------------------------------------- what they are made of
-
 
 def _recognition(ratings: Ratings) -> dict[str, dict[str, float]]:
     """Judge -> item, or what pairs share -> how far it credits its own text to itself beyond chance or false alarms."""

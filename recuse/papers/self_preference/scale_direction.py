@@ -12,7 +12,7 @@ import numpy as np
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
-from recuse.metrics.own_text import contrast, missing_text, own_place, self_received_given, why_not_comparable
+from recuse.metrics.own_favour import contrast, missing_text, own_place, self_received_given, why_not_comparable
 from recuse.metrics.paired_items import MARGIN, paired_change, paired_estimate
 from recuse.papers.self_preference.over_texts import axes_of, true_scores
 from recuse.ratings import RatingArray, Ratings

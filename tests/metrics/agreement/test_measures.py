@@ -8,11 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from recuse.metrics import agreement_estimates as people_agreement
 from recuse.metrics import coverage as unanswered
-from recuse.metrics import people_agreement
 from recuse.metrics.agreement import COEFFICIENTS, coefficient, every_coefficient
-from recuse.metrics.agreement_estimates import rated
-from recuse.metrics.constant_answers import gain_over_constant
+from recuse.metrics.agreement_estimates import gain_over_constant, rated
 from recuse.ratings import Nominal, Numeric, Ordinal, Ratings
 from recuse.schema import RecuseError
 from recuse.statistics import agreement as ag

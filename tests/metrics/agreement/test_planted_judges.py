@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from simulated_raters import PLANTED, World, answers_from
 
-from recuse.metrics.constant_answers import _against_constant
+from recuse.metrics.agreement_estimates import _against_constant
 from recuse.metrics.coverage import unanswered
 from recuse.metrics.human_ceiling import human_ceiling
 from recuse.statistics.agreement.options import CELLS

@@ -18,7 +18,7 @@ from recuse.elicitation.chains import Chain
 from recuse.elicitation.plan import headers
 from recuse.elicitation.replies import read_replies
 from recuse.protocols import called, protocol
-from recuse.suite.panel_selection import Elicitation, Selection
+from recuse.suite.questions import Elicitation, Selection
 from recuse.tasks import load_task
 
 ROOT = Path(__file__).resolve().parents[3]
