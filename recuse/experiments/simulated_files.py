@@ -206,19 +206,17 @@ class Fault:
 
 SCORES, PASSES = Setting("0-10", 0.7), Setting("pass/fail", 0.6)
 FAULTS = (
-    Fault("mirrored", SCORES, "grade", "the opposite"),
-    Fault("unrelated", SCORES, "grade", "no more than chance"),
+    Fault("mirrored", SCORES, "grade", "the opposite"), Fault("unrelated", SCORES, "grade", "no more than chance"),
     Fault("constant", PASSES, "decide", "always says"),
     Fault("lenient", SCORES, "grade", "scores .* above your people"),
     Fault("refuses hard ones", PASSES, "decide", "unanswered|no usable answer"),
-    Fault("first place", Setting("pairs", 0.6), "choose", "stands first"),
-    Fault("longer", SCORES, "grade", "longer"),
+    Fault("first place", Setting("pairs", 0.6), "choose", "stands first"), Fault("longer", SCORES, "grade", "longer"),
     Fault("own system", SCORES, "rank", "favours (system s0|its own)"),
     Fault("drift", PASSES, "decide", "not the judge it was"),
     Fault("one slice", replace(PASSES, systems=2), "grade", "on system s0"),
     Fault("noise", replace(SCORES, repeats=2), "grade", "asked again"),
     Fault("swapped label", Setting("labels", 0.6), "decide", "where your people say"),
-)
+)  # fmt: skip
 
 
 @dataclass(eq=False)

@@ -57,13 +57,10 @@ def reduce(results: Results, gates: Gates, because: Because | None = None) -> Ba
     for v in results["verdicts"]:
         entries.append({**_entry("verdict", v["gate"], v), "outcome": v["outcome"], "limit": v["limit"]})
     return {
-        "schema": SCHEMA,
-        "because": because,
-        "gates": stated(gates),
-        "asked": examined(results),
+        "schema": SCHEMA, "because": because, "gates": stated(gates), "asked": examined(results),
         "sources": results.get("sources") or {},
         "entries": sorted(entries, key=lambda entry: json.dumps([*identity(entry), entry])),
-    }
+    }  # fmt: skip
 
 
 def examined(results: Results) -> Examined:

@@ -24,15 +24,12 @@ def explain(verdict: Verdict) -> str:
     estimate, fault = verdict.estimate, verdict.accepted_fault
     limit = Limit.of(verdict.limit).of_unit(estimate.unit)
     rows = [
-        ("measured", f"{estimate.metric} = {_measured(estimate, limit)}"),
-        ("method", estimate.method),
-        ("note", estimate.note),
-        ("left out", _left_out(estimate)),
-        ("rule", verdict.rule.sentence),
+        ("measured", f"{estimate.metric} = {_measured(estimate, limit)}"), ("method", estimate.method),
+        ("note", estimate.note), ("left out", _left_out(estimate)), ("rule", verdict.rule.sentence),
         ("because", verdict.reason),
         ("accepted", f"{fault.state}; until {fault.until}: {fault.reason}" if fault else ""),
         ("next", _next(verdict.remedy)),
-    ]
+    ]  # fmt: skip
     allowed = " (allowed)" if verdict.allowed else ""
     head = f"{verdict.gate}: {printed(verdict.outcome).upper()}{allowed} for {subject_text(verdict.subject)}"
     return "\n".join([_plain(head), *(_row(name, text) for name, text in rows if text)])
@@ -103,16 +100,10 @@ def _plain(text: str) -> str:
 def rule_of(gate: Gate, applied: AppliedLimit, decided: Decided) -> Rule:
     """The limit and how it was decided, as data and in words."""
     return Rule(
-        sentence=_sentence(gate, applied, decided),
-        decide=gate.decide,
-        level=decided.decision.level_shown,
-        pass_level=gate.level,
-        fail_level=decided.fail_level,
-        limit_text=str(applied),
-        of_range=applied.share.mapping() if applied.share else None,
-        span=applied.span,
-        family=decided.family,
-    )
+        sentence=_sentence(gate, applied, decided), decide=gate.decide, level=decided.decision.level_shown,
+        pass_level=gate.level, fail_level=decided.fail_level, limit_text=str(applied),
+        of_range=applied.share.mapping() if applied.share else None, span=applied.span, family=decided.family,
+    )  # fmt: skip
 
 
 def _sentence(gate: Gate, applied: AppliedLimit, decided: Decided) -> str:

@@ -78,13 +78,9 @@ class Gates(Mapping[str, Gate]):
         )
 
     def decide_jointly(
-        self,
-        measured: Iterable[tuple[str, Estimates]],
-        subject: Mapping[str, str],
-        *,
-        together: str,
+        self, measured: Iterable[tuple[str, Estimates]], subject: Mapping[str, str], *, together: str,
         share: float = 1.0,
-    ) -> Verdicts:
+    ) -> Verdicts:  # fmt: skip
         """Verdicts of several gates, (gate, what it decides), for one conclusion that takes all of them to pass.
 
         Each passes at its own gate's level: that all pass although one should not is no likelier than that this one

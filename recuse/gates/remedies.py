@@ -261,12 +261,9 @@ def unused_sentence(known: AcceptedFault, subjects: Sequence[Mapping[str, str]],
 
 def _acceptance(known: AcceptedFault, decision: Decision, state: AcceptanceState) -> Acceptance:
     return Acceptance(
-        accept=known.accept.mapping(),
-        until=known.until.isoformat(),
-        reason=known.reason,
-        state=state,
+        accept=known.accept.mapping(), until=known.until.isoformat(), reason=known.reason, state=state,
         otherwise=decision.outcome,
-    )
+    )  # fmt: skip
 
 
 def _must_reach_beyond(known: AcceptedFault, applied: AppliedLimit, file: str) -> None:

@@ -147,15 +147,9 @@ class UpgradeVerdict(Deferring):
 
 
 def decide_upgrade(
-    gates: Gates,
-    changes: Sequence[tuple[str, Estimates]],
-    subject: Mapping[str, str],
-    *,
-    names: tuple[str, str],
-    phrase: Callable[[Verdict], str] = lambda verdict: "",
-    change: tuple[str, ...] = ("model",),
-    share: float = 1.0,
-) -> UpgradeVerdict:
+    gates: Gates, changes: Sequence[tuple[str, Estimates]], subject: Mapping[str, str], *, names: tuple[str, str],
+    phrase: Callable[[Verdict], str] = lambda verdict: "", change: tuple[str, ...] = ("model",), share: float = 1.0,
+) -> UpgradeVerdict:  # fmt: skip
     """The verdict on a candidate from its components, (gate, estimates). `names` of incumbent and candidate; `phrase`
     says in words what a judge does that misses the limit of a verdict."""
     unmeasured = tuple(
@@ -165,14 +159,9 @@ def decide_upgrade(
     rows = gates.decide_jointly(measured, subject, together=TOGETHER, share=share) if measured else Verdicts(())
     asked = next((row.estimate for row in rows if row.gate == LOSSES), None)
     verdict = UpgradeVerdict(
-        "equivalent",
-        *names,
-        "",
-        rows,
-        unmeasured=unmeasured,
-        items=asked.detail.get("answered", asked.n) if asked else 0,
-        change=change,
-    )
+        "equivalent", *names, "", rows, unmeasured=unmeasured,
+        items=asked.detail.get("answered", asked.n) if asked else 0, change=change,
+    )  # fmt: skip
     if failed := _causes_first([row for row in rows if _says(row) == "fail"]):
         decide = _different if failed[0].gate in AGAINST_INCUMBENT else _worse
         return decide(verdict, _ordered(rows, failed), phrase)

@@ -143,10 +143,8 @@ def _comparison(answers: Answers, judge: int, person: int, rest: NDArray[np.bool
     slack = 1e-12 * np.maximum(1.0, np.abs(scores[1][used]))
     return _Comparison(
         (judge_scores >= scores[1][used] - slack).astype(float),
-        (scores[1][used] >= judge_scores - slack).astype(float),
-        answers.clusters[used],
-        int((used & ~answered).sum()),
-    )
+        (scores[1][used] >= judge_scores - slack).astype(float), answers.clusters[used], int((used & ~answered).sum()),
+    )  # fmt: skip
 
 
 def _winning(answers: Answers, comparisons: dict[str, _Comparison], epsilon: float, q: float) -> Estimate:

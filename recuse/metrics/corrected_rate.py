@@ -139,13 +139,9 @@ def _powered(answers: Answers, judge: int, half_width: float) -> Estimate:
     value = float(y[labelled].mean()) + weight * _less(guess[free], guess[labelled])
     low, high = answers.scale.ends
     return estimated(
-        "prediction_powered_mean",
-        min(max(value, low), high),
-        distribution,
-        detail=detail,
-        span=answers.scale.span,
+        "prediction_powered_mean", min(max(value, low), high), distribution, detail=detail, span=answers.scale.span,
         **facts,
-    )
+    )  # fmt: skip
 
 
 def _tuned(y: Floats, f: Floats, others: Floats) -> float:

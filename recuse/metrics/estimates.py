@@ -33,18 +33,9 @@ class SamplingDistribution(Distribution, Protocol):
 
 
 def estimated(
-    metric: str,
-    value: float,
-    distribution: SamplingDistribution,
-    *,
-    n: int,
-    method: str,
-    over: Over = "items",
-    note: str = "",
-    level: float = 0.95,
-    clusters: str = "clusters",
-    **more: Any,
-) -> Estimate:
+    metric: str, value: float, distribution: SamplingDistribution, *, n: int, method: str, over: Over = "items",
+    note: str = "", level: float = 0.95, clusters: str = "clusters", **more: Any,
+) -> Estimate:  # fmt: skip
     """The estimate with its interval at `level`; where the distribution has none, the note says why."""
     low, high = map(float, distribution.interval(level))  # a numpy scalar would not survive the trip to the controller
     why = f"no interval: {distribution.undefined}" if distribution.undefined else ""
@@ -60,15 +51,9 @@ def undefined(
 ) -> Estimate:
     """An estimate that could not be made: NaN, and the reason in its note."""
     return Estimate(
-        metric=metric,
-        value=math.nan,
-        n=n,
-        method=method,
-        over=over,
-        clusters=clusters if over == "clusters" else "",
-        note=f"undefined: {why}",
-        **more,
-    )
+        metric=metric, value=math.nan, n=n, method=method, over=over, clusters=clusters if over == "clusters" else "",
+        note=f"undefined: {why}", **more,
+    )  # fmt: skip
 
 
 def these_texts(distribution: SamplingDistribution) -> tuple[dict[str, Any], str]:

@@ -215,12 +215,8 @@ def _rank_correlation(p: Picks) -> Estimate:
 
 def _misassignments(p: Picks) -> Estimate:
     more: dict[str, Any] = {
-        "n": len(p.items),
-        "n_excluded": p.lost,
-        "over": "items",
-        "method": ORDINAL,
-        "unit": "share",
-    }
+        "n": len(p.items), "n_excluded": p.lost, "over": "items", "method": ORDINAL, "unit": "share",
+    }  # fmt: skip
     if not p.items:
         return undefined("misassignments", "no pick is covered by the data", **more)
     by_value = np.lexsort((p.level, p.value))  # items ascend already, and lexsort is stable

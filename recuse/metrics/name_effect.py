@@ -95,12 +95,10 @@ def _name_effect(part: Ratings, judge: str, a: Estimate, b: Estimate) -> Estimat
         return undefined("name_effect", why, n=a.n + b.n, method=worse.method, over=worse.over)
     directed = abs(a.value) > ZERO and abs(b.value) > ZERO
     detail = {
-        "shown": number(a.value),
-        "hidden": number(b.value),
+        "shown": number(a.value), "hidden": number(b.value),
         "gone_pct": number(_gone(a.value, b.value)) if abs(a.value) > ZERO else None,
-        "direction_kept": (a.value > 0) == (b.value > 0) if directed else None,
-        **_losses(part, judge, a, b),
-    }
+        "direction_kept": (a.value > 0) == (b.value > 0) if directed else None, **_losses(part, judge, a, b),
+    }  # fmt: skip
     note = ""
     own, others, clusters, step = _changes(part, judge)
     if a.over == "repeats":

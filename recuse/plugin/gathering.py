@@ -124,18 +124,11 @@ class _Gathering:
             self.run.drawings = config.getini("recuse_drawings")
             in_place, changed = _against_base(suite)
             self.run.finish(
-                suite.selection,
-                suite.gates,
-                whole=not (chosen := _chosen_tests(session)),
-                part=chosen or _chosen_panels(session, suite),
-                baseline=baseline_path(config),
-                strict=given(config, "baseline") is not None,
-                update=given(config, "update-baseline"),
-                because=given(config, "because"),
-                base=suite.base,
-                in_place=in_place,
-                changed=changed,
-            )
+                suite.selection, suite.gates, whole=not (chosen := _chosen_tests(session)),
+                part=chosen or _chosen_panels(session, suite), baseline=baseline_path(config),
+                strict=given(config, "baseline") is not None, update=given(config, "update-baseline"),
+                because=given(config, "because"), base=suite.base, in_place=in_place, changed=changed,
+            )  # fmt: skip
         except RecuseError as error:  # a damaged baseline, a template that does not render
             self.run.objections.append(str(error))
         refused = self.run.decision is not None and self.run.decision.red

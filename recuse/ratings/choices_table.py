@@ -21,13 +21,9 @@ FACTS = ("cluster", "words_a", "words_b", "text_a", "text_b")
 
 
 def read_choices(
-    frame: pd.DataFrame,
-    *,
-    people: Sequence[str] = (),
-    authors: Mapping[str, str] | None = None,
-    clusters: str = "items",
-    factors: Sequence[str] = (),
-) -> Ratings:
+    frame: pd.DataFrame, *, people: Sequence[str] = (), authors: Mapping[str, str] | None = None,
+    clusters: str = "items", factors: Sequence[str] = (),
+) -> Ratings:  # fmt: skip
     """Ratings from one row per choice: columns rater (or judge), item, the two that met, and response.
 
     The two that met are columns `first` and `second`, in the order shown, or `a` and `b`: then a column `order` ("ab",

@@ -84,15 +84,10 @@ class Ratings:
 
     @classmethod
     def of(
-        cls,
-        frame: pd.DataFrame,
-        *,
-        scales: Mapping[str, Scale] | Scale | None = None,
-        factors: Sequence[str] | None = None,
-        authors: Mapping[str, str] | None = None,
-        headline: Sequence[str] | None = None,
-        **known: Any,
-    ) -> Self:
+        cls, frame: pd.DataFrame, *, scales: Mapping[str, Scale] | Scale | None = None,
+        factors: Sequence[str] | None = None, authors: Mapping[str, str] | None = None,
+        headline: Sequence[str] | None = None, **known: Any,
+    ) -> Self:  # fmt: skip
         """Ratings from any frame with columns rater (or judge), item, and score or response; see `completed`.
 
         What is not given is taken from the data: scales from the values, factors from columns of known names, all

@@ -52,20 +52,10 @@ class Run(Records):
     nobody_asked: bool = False  # some eval found no panel that offers what it needs
 
     def finish(
-        self,
-        selection: Selection,
-        gates: Gates,
-        *,
-        whole: bool,
-        part: str,
-        baseline: Path,
-        strict: bool,
-        update: bool,
-        because: str = "",
-        base: BaseCommit | Unreadable | None = None,
-        in_place: Sequence[InPlaceRow] = (),
+        self, selection: Selection, gates: Gates, *, whole: bool, part: str, baseline: Path, strict: bool, update: bool,
+        because: str = "", base: BaseCommit | Unreadable | None = None, in_place: Sequence[InPlaceRow] = (),
         changed: Sequence[ChangedRow] = (),
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Assemble the results, compare them with the baseline, write reports/.
 
         `strict`, or a `base` that was given: what asks for a decision turns the run red. `part`: which evals, judges or

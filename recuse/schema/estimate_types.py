@@ -112,15 +112,9 @@ def _row(estimate: Estimate) -> tuple[Any, ...]:
     """What a notebook shows of an estimate, in the order of `_HEAD`."""
     inside = span(estimate.low, estimate.high)
     return (
-        estimate.value,
-        inside,
-        estimate.level,
-        estimate.unit,
-        estimate.n,
-        estimate.units,
-        estimate.method,
+        estimate.value, inside, estimate.level, estimate.unit, estimate.n, estimate.units, estimate.method,
         estimate.note,
-    )
+    )  # fmt: skip
 
 
 class Estimates(Mapping[tuple[str, ...], Estimate]):

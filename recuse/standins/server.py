@@ -222,9 +222,6 @@ class RequestRouter:
     def _payload(self, judge: Judge, reply: StandinReply) -> dict[str, Any]:
         mark = f"({self._provenance})"
         return wire(judge.wire).payload(
-            reply.text,
-            model=judge.model if judge.model.endswith(mark) else f"{judge.model} {mark}",
-            refusal=reply.refusal,
-            input_tokens=reply.input_tokens,
-            output_tokens=reply.output_tokens,
-        )
+            reply.text, model=judge.model if judge.model.endswith(mark) else f"{judge.model} {mark}",
+            refusal=reply.refusal, input_tokens=reply.input_tokens, output_tokens=reply.output_tokens,
+        )  # fmt: skip

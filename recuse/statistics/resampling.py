@@ -61,13 +61,9 @@ class PermutationTest:
 
 
 def permutation_test(
-    x: ArrayLike,
-    y: ArrayLike,
-    statistic: Callable[[Floats, Floats], Floats],
-    rng: np.random.Generator,
-    *,
+    x: ArrayLike, y: ArrayLike, statistic: Callable[[Floats, Floats], Floats], rng: np.random.Generator, *,
     draws: int = 99_999,
-) -> PermutationTest:
+) -> PermutationTest:  # fmt: skip
     """Is x unrelated to y? Every order of y is equally likely then.
 
     `statistic` maps x (n,) and rearranged y (B, n) to values (B,). Up to n = 8 all n! orders are enumerated; beyond,

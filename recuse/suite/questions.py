@@ -290,16 +290,11 @@ class Selection:
             )
         candidate = elicitation.candidate
         return make_plan(
-            elicitation.panel,
-            self.task_of(elicitation),
-            protocol,
+            elicitation.panel, self.task_of(elicitation), protocol,
             {candidate: panel.judges[candidate]} if candidate else panel.judges_of(elicitation.task),
-            identify=request_key,
-            repeats=table.repeats.get(protocol),
-            targets=table.targets,
-            factors=table.factors.get(protocol),
-            first=table.first.get(protocol),
-        )
+            identify=request_key, repeats=table.repeats.get(protocol), targets=table.targets,
+            factors=table.factors.get(protocol), first=table.first.get(protocol),
+        )  # fmt: skip
 
     def authors(self, elicitation: Elicitation) -> dict[str, str]:
         """Judge -> the target of this task that it wrote."""

@@ -162,12 +162,9 @@ class Recordings:
             root, panel = self.selection.root, self.selection.panels[name]
             path = panel.path.relative_to(root) if panel.path.is_relative_to(root) else panel.path.name
             self._libraries[name] = Library(
-                root / "cassettes",
-                name,
-                mode=self.mode,
-                secrets=_secrets(panel) if self.mode != "replay" else (),
+                root / "cassettes", name, mode=self.mode, secrets=_secrets(panel) if self.mode != "replay" else (),
                 command=f"pytest evals/ --panel {path} --record=missing",
-            )
+            )  # fmt: skip
         return self._libraries[name]
 
 

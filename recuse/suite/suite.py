@@ -56,23 +56,10 @@ class Suite:
 
     @classmethod
     def from_options(
-        cls,
-        *,
-        root: Path,
-        panels: Sequence[str],
-        judges: Sequence[str],
-        record: str,
-        yes: bool,
-        models: Path,
-        gates: Path,
-        distributed: bool,
-        shared: Path | None = None,
-        ratings: Sequence[str] = (),
-        baseline: Path | None = None,
-        keep: Keep | None = None,
-        texts: bool = True,
-        base: str | None = None,
-    ) -> Self:
+        cls, *, root: Path, panels: Sequence[str], judges: Sequence[str], record: str, yes: bool, models: Path,
+        gates: Path, distributed: bool, shared: Path | None = None, ratings: Sequence[str] = (),
+        baseline: Path | None = None, keep: Keep | None = None, texts: bool = True, base: str | None = None,
+    ) -> Self:  # fmt: skip
         """From the options of the command line; `RecuseError` for any that is wrong. `base`: the commit whose gates
         these are compared with; where there is none, with those of `baseline`, if it is there. `keep`: what becomes of
         the replies beside the ratings; `texts`: whether records and messages quote prompts and replies."""

@@ -130,14 +130,9 @@ def _ratio(component: str, upgrade: Upgrade, unit: str) -> Estimate | None:
     detail = {"incumbent": number(old), "candidate": number(new), "unit": f"{unit} per call"}
     counts = [calls.get("calls") or 0 for calls in upgrade.calls]
     return Estimate(
-        metric=component,
-        value=new / old - 1,
-        unit="share",
-        over="calls",
-        n=int(min(counts)),
-        method=METHOD,
+        metric=component, value=new / old - 1, unit="share", over="calls", n=int(min(counts)), method=METHOD,
         detail=detail,
-    )
+    )  # fmt: skip
 
 
 # --------------------------------------------------------------------------- biases that an upgrade must not bring
