@@ -261,7 +261,7 @@ def _in_words(where: Mapping[str, str]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in where.items())
 
 
-# --------------------------------------------------------------------------- reads a gates file
+# --------------------------------------------------------------------------- reading a gates file
 
 ACCEPTED, RUN, USE = "accepted", "run", "use"
 

@@ -126,7 +126,7 @@ def span_of(answers: Answers) -> float:
     return float(np.ptp(given)) if len(given) else 0.0
 
 
-# --------------------------------------------------------------------------- small ratings for the examples in docstr
+# --------------------------------------------------------------------------- small ratings for examples
 
 
 def rated(**answers: str) -> Ratings:

@@ -91,7 +91,7 @@ def _rate(status: pd.Series[str]) -> Estimate:
     )  # fmt: skip
 
 
-# --------------------------------------------------------------------------- texts that people rated and the judge le
+# --------------------------------------------------------------------------- texts people rated and the judge left out
 
 
 @measure(

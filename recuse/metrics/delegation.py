@@ -182,7 +182,7 @@ def confidence_of(answers: Answers, judge: int, column: str = "confidence") -> t
     return np.zeros(len(given)), "nothing: all texts are one group"
 
 
-# --------------------------------------------------------------------------- does a judge know when it is right? Its
+# --------------------------------------------------------------------------- does a judge know when it is right
 
 BINS = 10
 

@@ -237,7 +237,7 @@ def _used(answers: Answers, judge: int) -> NDArray[np.bool_]:
     return used
 
 
-# --------------------------------------------------------------------------- how far the agreement of one more person
+# --------------------------------------------------------------------------- the agreement of one more person
 # So the chance to be cleared is one number for a set of labels, whoever is judged on it. What one more person would say
 # of a text follows from what people said of it and from how far they agree (`OneMorePerson`); what that changes in
 # kappa_jh - kappa_hh is, text by text and to first order,

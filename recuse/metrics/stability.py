@@ -264,7 +264,7 @@ def _needed(sd: Estimate, half_width: float, level: float) -> Estimate:
     )  # fmt: skip
 
 
-# --------------------------------------------------------------------------- mean score of every judge on every targe
+# --------------------------------------------------------------------------- mean scores
 
 
 @measure("score_matrix", "mean scores", reading="Mean score of every judge on every target.")

@@ -264,7 +264,6 @@ def _short(verdict: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 # --------------------------------------------------------------------------- annotations of a workflow of GitHub
-# changed.
 
 MOST = 10
 """Errors that GitHub shows of one step."""

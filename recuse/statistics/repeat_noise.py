@@ -204,7 +204,7 @@ def _together(few: Sequence[_Texts]) -> _Texts:
     )  # fmt: skip
 
 
-# --------------------------------------------------------------------------- the distribution of an intraclass correl
+# --------------------------------------------------------------------------- the intraclass correlation of texts
 
 HALVINGS = 40
 """To twelve digits. `scipy.special.ncfdtrinc` finds no noncentrality above 10,000, and smaller ones to two or three."""

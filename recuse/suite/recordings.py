@@ -205,7 +205,7 @@ def _secrets(panel: Panel) -> list[str]:
     return secret_values(panel.judges)
 
 
-# --------------------------------------------------------------------------- workers of one run share what was read f
+# --------------------------------------------------------------------------- workers share what was read
 # What is shared lies in a folder that the run makes for itself and deletes at its end, named after a hash of everything
 # it was made from. Nothing survives a run: a cache in the repository could be forged in a pull request, a cassette
 # cannot be without changing what reviewers see.

@@ -174,7 +174,7 @@ def _columns(table: UpgradeTable) -> Iterator[str]:
         yield ("  " + "   ".join(f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True))).rstrip()
 
 
-# --------------------------------------------------------------------------- two judges by what baselines keep of the
+# --------------------------------------------------------------------------- two judges by their baselines
 # Components of an upgrade (agreement text by text, decisions flipped, order, losses) need the ratings, so no baseline
 # can show that a judge may replace another. It can show that it may not: where a measure that a gate decides changed
 # beyond chance, corrected over all that both baselines hold, and lies outside the limit now that the judge in use

@@ -154,7 +154,6 @@ def with_a_swap(distribution: object, count: int) -> Student:
 
 
 # --------------------------------------------------------------------------- sampling distributions of changes
-# sign.
 
 FEW = 10
 """Clusters that differ from 0 below which their spread says little of the next."""

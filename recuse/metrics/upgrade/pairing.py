@@ -283,7 +283,7 @@ def _short(value: object) -> str:
     return words if len(words) <= 30 else f"{words[:29]}…"
 
 
-# --------------------------------------------------------------------------- two judges that do not have all their te
+# --------------------------------------------------------------------------- judges without all texts in common
 # Texts of the candidate alone have nothing to be compared with, and leaving them out hides no worsening against the
 # judge in use. Texts of the incumbent alone are another matter: whether the candidate was never asked of them, or was
 # and gave no answer that anybody kept, a table does not tell. A candidate that answers only what it finds easy looks

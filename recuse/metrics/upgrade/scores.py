@@ -212,8 +212,7 @@ def noise(pair: Pair) -> Estimate | None:
     )  # fmt: skip
 
 
-# --------------------------------------------------------------------------- how many decisions an upgrade flips
-# whether it puts the response that is known to be right first as often.
+# --------------------------------------------------------------------------- decisions, losses and right answers
 
 describe(
     "upgrade_flips", "decisions flipped", unit="share", rank=14, bad="above",
