@@ -271,7 +271,7 @@ def _root_of(panel: Path) -> Path:
     return next((folder.parent for folder in panel.resolve().parents if folder.name == "fixtures"), Path.cwd())
 
 
-# --------------------------------------------------------------------------- files of any number of texts, like a pilot of these judges
+# --------------------------------------------------------------------------- files like a pilot
 
 TOGETHER = 5
 """Judges drawn for one file: they share its people, which costs little beside drawing more files."""

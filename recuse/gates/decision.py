@@ -35,7 +35,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from recuse.gates.causes import AGAINST_PEOPLE, causes_of_doubt, causes_of_failure, unfinished_cause
-from recuse.gates.enumeration import counted, listed
+from recuse.schema.number_text import counted, listed
 from recuse.gates.records import Asked, Change, Evidence, Figure, PanelPlan, Plan, VerdictRecord
 from recuse.gates.uses import EVERY_GATE
 from recuse.schema.notebook_tables import table

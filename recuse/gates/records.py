@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from recuse.gates.enumeration import counted, listed
+from recuse.schema.number_text import counted, listed
 from recuse.gates.limits import Limit
 from recuse.gates.uses import EVERY_GATE, UseTable
 from recuse.schema import Outcome

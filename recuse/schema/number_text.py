@@ -96,9 +96,14 @@ def in_words(n: int, *, capital: bool = False) -> str:
     return word[:1].upper() + word[1:] if capital else word
 
 
-def listed(names: list[str], most: int = MOST_LISTED) -> str:
+def counted(n: int, noun: str) -> str:
+    """ "1 judge", "3 judges"."""
+    return f"{n} {noun}{'' if n == 1 else 's'}"
+
+
+def listed(names: Sequence[str], most: int = MOST_LISTED) -> str:
     """ "a", "a and b", "a, b and c", "a, b, c and 4 more"."""
-    shown = names if len(names) <= most + 1 else [*names[:most], f"{len(names) - most} more"]
+    shown = list(names) if len(names) <= most + 1 else [*names[:most], f"{len(names) - most} more"]
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
