@@ -35,7 +35,7 @@ from recuse.cassettes.matching import (
 from recuse.cassettes.storage import Storage, complete_cells
 from recuse.configuration.names import checked_name
 from recuse.schema import Call, RawResponse, RecuseError, Request
-from recuse.schema.cycle_collector import paused_cycle_collector
+from recuse.schema.plain_values import paused_cycle_collector
 from recuse.security.network import blocked_network, is_loopback, loopback_addresses
 from recuse.security.redaction import Secrets, check_no_keys, clean_logging
 from recuse.security.sanitize import visible

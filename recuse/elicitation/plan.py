@@ -20,7 +20,7 @@ from recuse.protocols import ElicitationProtocol, called, check_stages, protocol
 from recuse.protocols.wording import wording_hash
 from recuse.ratings.scale import Numeric
 from recuse.schema import Call, Item, Judge, Prompt, RecuseError, Request
-from recuse.schema.cycle_collector import paused_cycle_collector
+from recuse.schema.plain_values import paused_cycle_collector
 from recuse.tasks import Task
 
 Identify = Callable[[Request], str]

@@ -17,7 +17,7 @@ from recuse.judges import other_models, read_response, wire
 from recuse.protocols import ElicitationProtocol, called, protocol
 from recuse.ratings.ratings_table import COLUMNS, JUDGE, check_table
 from recuse.schema import Call, Exchange, Judge, Judgement, RawResponse, Reply, reply_id
-from recuse.schema.cycle_collector import paused_cycle_collector
+from recuse.schema.plain_values import paused_cycle_collector
 
 if TYPE_CHECKING:
     import pandas as pd

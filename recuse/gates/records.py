@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from recuse.schema.number_text import counted, listed
 from recuse.gates.limits import Limit
 from recuse.gates.uses import EVERY_GATE, UseTable
 from recuse.schema import Outcome
+from recuse.schema.number_text import counted, listed
 from recuse.schema.results import ChangedRow, EndRow, InPlaceRow, MeasureRow, Results, UpgradeVerdictRow
 from recuse.schema.verdict_rows import Comparison, EstimateRow, LimitChangeRow, VerdictRow
 from recuse.schema.vocabulary import NOT_MEASURED, UNDECIDED, printed

@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.metrics.estimates import add_losses, estimated, number, undefined
+from recuse.metrics.estimates import PAIRED_MARGIN, add_losses, estimated, number, paired_change, undefined
 from recuse.metrics.measure import measure
-from recuse.metrics.paired_items import MARGIN, paired_change
 from recuse.ratings import Numeric, RatingArray, Ratings
 from recuse.ratings.array import arrays_by_level, judges_array
 from recuse.schema import Estimate, Estimates
@@ -88,7 +87,7 @@ def direction_insensitivity(ratings: Ratings) -> Estimates:
     return _by_judge(ratings, _insensitivity)
 
 
-def shift_by_target(ratings: Ratings, margin: float = MARGIN) -> Estimates:
+def shift_by_target(ratings: Ratings, margin: float = PAIRED_MARGIN) -> Estimates:
     """`shift` of every target's texts, by judge and target: a paired t-test over items. `margin` as a share of the
     scale's range; undefined where no text of the target was scored in both directions.
 

@@ -34,10 +34,9 @@ from typing import Any
 
 import numpy as np
 
-from recuse.metrics.estimates import add_losses, number
+from recuse.metrics.estimates import PAIRED_MARGIN, add_losses, bounded_test, number, paired_estimate, paired_test
 from recuse.metrics.measure import measure
 from recuse.metrics.own_favour import contrast, missing_text, own_place, self_received_given, why_not_comparable
-from recuse.metrics.paired_items import MARGIN, bounded_test, paired_estimate, paired_test
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import judges_array
 from recuse.schema import Estimate, Estimates
@@ -53,7 +52,7 @@ ALPHA = 0.05
     below="scores its own text below its peers|score their own texts below their peers",
     reading="S - R: a judge's score of its own text less its peers' mean for the same text; its leniency included.",
 )  # fmt: skip
-def self_minus_received(ratings: Ratings, margin: float = MARGIN, alpha: float = ALPHA) -> Estimates:
+def self_minus_received(ratings: Ratings, margin: float = PAIRED_MARGIN, alpha: float = ALPHA) -> Estimates:
     """Mean of S - R, by judge and factor level, for every judge that wrote a target; paired t over items, or over what
     they share.
 
@@ -90,7 +89,7 @@ def self_minus_received(ratings: Ratings, margin: float = MARGIN, alpha: float =
     below="scores its own text below others'|score their own texts below others'",
     reading="S - G: a judge's score of its own text less its mean for the others' texts; their quality included.",
 )  # fmt: skip
-def self_minus_given(ratings: Ratings, margin: float = MARGIN) -> Estimates:
+def self_minus_given(ratings: Ratings, margin: float = PAIRED_MARGIN) -> Estimates:
     """Mean of S - G, by judge and factor level: the other half of the same family; see `self_minus_received`.
 
     >>> import pandas as pd
@@ -108,7 +107,7 @@ def self_minus_given(ratings: Ratings, margin: float = MARGIN) -> Estimates:
     below="marks its own texts down|mark their own texts down",
     reading="A judge against each peer on its own text, less the same on texts that neither of the two wrote.",
 )  # fmt: skip
-def self_preference_controlled(ratings: Ratings, margin: float = MARGIN) -> Estimates:
+def self_preference_controlled(ratings: Ratings, margin: float = PAIRED_MARGIN) -> Estimates:
     """Mean of D, by judge and factor level: self-preference with quality and leniency taken out (see the module).
 
     Excluded are items on which no peer and no third text can be compared. Detail as `self_minus_received`, `p_holm` of

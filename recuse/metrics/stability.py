@@ -17,7 +17,7 @@ from recuse.ratings import Cells, Ratings
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
 from recuse.statistics.contrasts import contrast
-from recuse.statistics.power import observations_for_half_width
+from recuse.statistics.paired import observations_for_half_width
 from recuse.statistics.repeat_noise import FixedTexts, mean_difference, noise_of
 
 MEAN_DIFFERENCE = "mean difference of repeats, t on its logarithm, corrected for skewness, one slip allowed for"

@@ -90,7 +90,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     config = session.config
     if not is_opened(config):
         return
-    from recuse.schema.cycle_collector import spare_the_cycle_collector
+    from recuse.schema.plain_values import spare_the_cycle_collector
 
     spare_the_cycle_collector()
     if given(config, "record") == "none" or config.option.collectonly:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from recuse.ratings.array import RatingArray, mean_of
 from recuse.ratings.cells import Cells
-from recuse.ratings.choices_table import read_choices
 from recuse.ratings.moments import Moments, moments_of
+from recuse.ratings.pair_array import read_choices
 from recuse.ratings.ratings import Ratings
 from recuse.ratings.ratings_table import COLUMNS, check_table, completed
 from recuse.ratings.scale import Nominal, Numeric, Ordinal, ResponseSets, Scale, scale_of

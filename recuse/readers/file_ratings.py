@@ -244,7 +244,7 @@ def _without_sets(ratings: Ratings) -> tuple[str, Ratings]:
 
 
 def _chosen(rows: pd.DataFrame, mapping: ColumnMapping, factors: list[str], clusters: str) -> Ratings:
-    from recuse.ratings.choices_table import read_choices
+    from recuse.ratings.pair_array import read_choices
 
     kept = ["rater", "kind", "item", "first", "second", "repeat", "response", *factors]
     kept += [name for name in ("text_a", "text_b") if name in rows]

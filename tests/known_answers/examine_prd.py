@@ -17,7 +17,7 @@ import pandas as pd
 from recuse.metrics import position
 from recuse.papers.self_preference import calibration, win_rates
 from recuse.ratings import Ratings
-from recuse.ratings.choices_table import read_choices
+from recuse.ratings.pair_array import read_choices
 from recuse.schema import Estimates
 
 RESPONSES = {1: "first", 2: "second", 3: "tie"}

@@ -22,9 +22,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 from shipped_questions import QUESTIONS, answer, answers
 
 from recuse.ratings import Ratings
-from recuse.ratings.choices_table import read_choices
 from recuse.ratings.needs import missing
 from recuse.ratings.offers import offers_of
+from recuse.ratings.pair_array import read_choices
 
 TICKETS = range(12)
 POSITION, LENGTH, OWN = "test_position_bias", "test_length_bias", "test_own_wins"

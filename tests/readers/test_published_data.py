@@ -15,7 +15,7 @@ import pytest
 from recuse.metrics import position, stability
 from recuse.metrics.right_choices import best_response
 from recuse.papers.self_preference import win_rates
-from recuse.ratings.choices_table import read_choices
+from recuse.ratings.pair_array import read_choices
 from recuse.readers import read_file
 
 RATINGS = Path(__file__).parents[2] / "fixtures" / "ratings"

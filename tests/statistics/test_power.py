@@ -9,7 +9,7 @@ import pytest
 from scipy import integrate, stats
 
 from recuse.schema import RecuseError
-from recuse.statistics.power import observations_for_half_width, power_of, smallest_effect
+from recuse.statistics.paired import observations_for_half_width, power_of, smallest_effect
 
 
 def test_statsmodels_session():

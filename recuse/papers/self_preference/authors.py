@@ -15,10 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from recuse.metrics.estimates import estimated, undefined
+from recuse.metrics.estimates import estimated, paired_estimate, paired_test, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.metrics.own_favour import missing_text, own_place, self_received_given
-from recuse.metrics.paired_items import paired_estimate, paired_test
 from recuse.metrics.self_preference import ALPHA, self_minus_given, self_minus_received
 from recuse.ratings import RatingArray, Ratings, mean_of
 from recuse.ratings.array import judges_array

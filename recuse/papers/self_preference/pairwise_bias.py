@@ -17,8 +17,8 @@ from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.metrics.pairs_by_judge import paired
 from recuse.metrics.position import NO_PAIR
 from recuse.ratings import Ratings
-from recuse.ratings.lengths import doublings_of_pairs
 from recuse.ratings.pair_array import PAIRED, PairArray, codes_of, pair_array, repeated_over
+from recuse.ratings.text_slices import doublings_of_pairs
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats
 from recuse.statistics.clusters import clustered_mean, slope
@@ -107,7 +107,6 @@ def _complete(pairs: pd.DataFrame) -> pd.Series[bool]:
 
 # --------------------------------------------------------------------------- a remedy for a liking for length
 # arXiv:2407.01085; thesis on bias in LLM self-evaluation, sec. 2.2.1).
-
 
 REFERENCED = "mean over texts, cluster-robust t over clusters"
 REFERENCES = ("any", "same_length", "change")

@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.estimates import PAIRED_MARGIN, estimated, number, paired_change, paired_estimate, undefined
 from recuse.metrics.measure import measure
 from recuse.metrics.own_favour import contrast, missing_text, own_place, self_received_given, why_not_comparable
-from recuse.metrics.paired_items import MARGIN, paired_change, paired_estimate
 from recuse.papers.self_preference.over_texts import axes_of, true_scores
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import array_of, arrays_by_level
@@ -37,7 +36,7 @@ ONE_DIRECTION = "it was asked in one direction of the scale only"
     below="prefers its own work less where low is best|prefer their own work less where low is best",
     reading="Self-preference where the lowest number is best less that where the highest is.",
 )  # fmt: skip
-def framing_change(ratings: Ratings, margin: float = MARGIN) -> Estimates:
+def framing_change(ratings: Ratings, margin: float = PAIRED_MARGIN) -> Estimates:
     """Self-preference with the scale reversed minus that with it ascending, by judge and `against`; paired t over the
     items on which both are defined.
 

@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from recuse.ratings import Numeric, Ratings
-from recuse.ratings.choices_table import read_choices
-from recuse.ratings.pair_array import both_orders, pair_array, verdicts_of
+from recuse.ratings.pair_array import both_orders, pair_array, read_choices, verdicts_of
 from recuse.schema import RatingsError
 
 PAIRS = pd.DataFrame([("1", "s", "a", "b"), ("2", "s", "a", "c")], columns=["item", "cluster", "a", "b"])
