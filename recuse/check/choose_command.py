@@ -162,8 +162,7 @@ def _draws(clusters: Any) -> Floats:
     codes = np.unique(clusters, return_inverse=True)[1]
     count = int(codes.max()) + 1
     drawn = generator(SEED, "choose").multinomial(count, np.full(count, 1 / count), size=DRAWS)
-    counts: Floats = np.vstack([np.ones(len(codes)), drawn[:, codes]]).astype(float)
-    return counts
+    return np.vstack([np.ones(len(codes)), drawn[:, codes]]).astype(float)
 
 
 def _distances(answers: Answers, common: Any) -> Floats:
@@ -177,8 +176,7 @@ def _distances(answers: Answers, common: Any) -> Floats:
         there = np.isfinite(people).sum(axis=0)
         apart = np.nansum(each, axis=1) / there
         apart = np.where(np.isfinite(answers.judge_means[:, common]), apart, np.nan)
-    filled: Floats = np.where(np.isfinite(apart), apart, 1.0)
-    return filled
+    return np.where(np.isfinite(apart), apart, 1.0)
 
 
 def _errors(answers: Answers, common: Any, use: str, counts: Floats) -> Floats:

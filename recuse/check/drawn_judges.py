@@ -86,8 +86,7 @@ class People:
     def weights(self) -> Floats:
         """w of the module's formula, (texts,): how far a text's people say what one more would."""
         m = self.raters
-        weights: Floats = m * self.agreement / (1 + (np.maximum(m, 1) - 1) * self.agreement)
-        return weights
+        return m * self.agreement / (1 + (np.maximum(m, 1) - 1) * self.agreement)
 
 
 def people_of(ratings: Ratings, criterion: str, assumed: float | None = None) -> People | None:

@@ -130,8 +130,7 @@ def _counts(clusters: NDArray[np.intp]) -> Floats:
     codes = np.unique(clusters, return_inverse=True)[1]
     groups = int(codes.max()) + 1
     drawn = generator(SEED, "rank").multinomial(groups, np.full(groups, 1 / groups), size=DRAWS)
-    counts: Floats = np.vstack([np.ones(len(codes)), drawn[:, codes]]).astype(float)
-    return counts
+    return np.vstack([np.ones(len(codes)), drawn[:, codes]]).astype(float)
 
 
 def _wins(shares: Floats, met: NDArray[np.intp], systems: int, counts: Floats) -> Floats:

@@ -245,8 +245,7 @@ def _noncentral(shifts: Floats, df: float, t: float) -> list[float]:
     chances[near] = np.clip(1 - special.nctdtr(df, shifts[near], t), 0.0, 1.0)
     if (rest := np.isnan(chances)).any():
         chances[rest] = special.ndtr((shifts[rest] - t) / math.sqrt(1 + t * t / (2 * df)))
-    estimates: list[float] = chances.tolist()
-    return estimates
+    return chances.tolist()
 
 
 def _rounded(chance: float) -> float:

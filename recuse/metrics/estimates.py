@@ -149,8 +149,7 @@ def losses_of_judge(
 
 def peers_view(cells: Cells, judge: int) -> Floats:
     """Mean over the other judges on each text, shape (U,), whether or not the judge itself has an answer."""
-    view: Floats = mean_of(np.delete(cells.mean, judge, axis=0), axis=0)
-    return view
+    return mean_of(np.delete(cells.mean, judge, axis=0), axis=0)
 
 
 def _halves(texts: Mask, reference: Floats) -> dict[str, Mask]:

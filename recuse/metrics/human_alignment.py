@@ -65,8 +65,7 @@ class Compared:
     @property
     def differences(self) -> Floats:
         """Judge minus people, shape (J, U)."""
-        result: Floats = self.cells.mean - self.people.mean
-        return result
+        return self.cells.mean - self.people.mean
 
     def only(self, judge: int) -> Mask:
         """All texts of one judge, as a mask of shape (J, U)."""

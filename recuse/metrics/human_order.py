@@ -126,8 +126,7 @@ class Sides:
         """(J, R), where people rated too."""
         cells = self.against.cells
         mean = cells.mean if self.per_text else self._by_target(cells.mean)
-        where_both: Floats = np.where(np.isfinite(self.people), mean, np.nan).round(12)
-        return where_both
+        return np.where(np.isfinite(self.people), mean, np.nan).round(12)
 
     def _by_target(self, values: Floats) -> Floats:
         return self.against.cells.by_target(values)

@@ -112,8 +112,7 @@ class Answers:
         squares, others = mean_of(x**2, axis=1), mean_of(mean_of(y**2, axis=2), axis=0)
         there = np.isfinite(mine) & np.isfinite(other)
         columns = [there, mine, other, squares, others, mine * other]
-        products: Floats = np.where(there[:, None], np.column_stack(columns), 0.0)
-        return products
+        return np.where(there[:, None], np.column_stack(columns), 0.0)
 
 
 def answers_of(part: Ratings, ratings: Ratings, *, people: bool = True) -> Answers:

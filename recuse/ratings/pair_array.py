@@ -142,8 +142,7 @@ def _verdicts(ratings: Ratings) -> pd.DataFrame:
         raise RatingsError(f"a choice is one of {', '.join(CREDIT)}; {got}")
     won = slot.where(rows["order"] == "ab", 1.0 - slot)
     meets = _meetings(ratings, rows["item"].astype(str))
-    verdicts: pd.DataFrame = rows.assign(slot=slot, won=won, **meets)[COLUMNS].reset_index(drop=True)
-    return verdicts
+    return rows.assign(slot=slot, won=won, **meets)[COLUMNS].reset_index(drop=True)
 
 
 def _meetings(ratings: Ratings, items: pd.Series[str]) -> dict[str, NDArray[Any]]:

@@ -156,8 +156,7 @@ def doublings_of_pairs(ratings: Ratings, met: PairArray) -> Floats:
     sizes = sizes_of_pairs(ratings)
     places = pd.Index(sizes["item"].astype(str)).get_indexer(pd.Index(met.items))
     ratio = np.log2(sizes["words_a"].to_numpy(dtype=float)) - np.log2(sizes["words_b"].to_numpy(dtype=float))
-    doublings: Floats = np.where(places >= 0, ratio[places], np.nan)
-    return doublings
+    return np.where(places >= 0, ratio[places], np.nan)
 
 
 def sizes_of_pairs(ratings: Ratings) -> pd.DataFrame:

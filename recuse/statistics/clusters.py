@@ -197,16 +197,14 @@ def _solved(matrices: Floats, sides: Floats) -> Floats:
             return np.asarray(np.linalg.solve(matrices, sides), dtype=float)
     except np.linalg.LinAlgError:
         pass
-    solved: Floats = np.linalg.pinv(matrices) @ sides
-    return solved
+    return np.linalg.pinv(matrices) @ sides
 
 
 def _within(columns: Floats, groups: NDArray[Any]) -> Floats:
     """Each column minus its mean in the group; shape (n, k)."""
     sizes = np.bincount(groups)
     means = [np.bincount(groups, weights=column) / sizes for column in columns.T]
-    centred: Floats = columns - np.column_stack(means)[groups] if means else columns
-    return centred
+    return columns - np.column_stack(means)[groups] if means else columns
 
 
 def _sum_of_squares(values: NDArray[Any]) -> float:

@@ -139,8 +139,7 @@ def _at(s: MeanSquares, form: IccForm, probability: float) -> Floats:
 
 def _quantile(df: Floats, spare: Floats, probability: float) -> Floats:
     safe = np.where(df > 0, df, 1.0), np.where(spare > 0, spare, 1.0)
-    quantile: Floats = np.where((df > 0) & (spare > 0), special.fdtri(*safe, probability), np.nan)
-    return quantile
+    return np.where((df > 0) & (spare > 0), special.fdtri(*safe, probability), np.nan)
 
 
 def _satterthwaite(s: MeanSquares) -> Floats:
@@ -148,8 +147,7 @@ def _satterthwaite(s: MeanSquares) -> Floats:
     k, n, rho = s.k, s.n, icc(s, "ICC(2,1)")
     ratio = s.raters / s.rest
     shared = n * (1 + (k - 1) * rho) - k * rho
-    df: Floats = (k - 1) * (n - 1) * (k * rho * ratio + shared) ** 2 / ((n - 1) * (k * rho * ratio) ** 2 + shared**2)
-    return df
+    return (k - 1) * (n - 1) * (k * rho * ratio + shared) ** 2 / ((n - 1) * (k * rho * ratio) ** 2 + shared**2)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
