@@ -33,6 +33,7 @@ from recuse.ratings import Ratings
 from recuse.ratings.answers import COMPARED, answers_of
 from recuse.ratings.text_slices import are_chosen
 from recuse.readers.file_panel import FilePanel, ReadOptions, load_versions, panel_of, read
+from recuse.readers.formats import FOLDED
 from recuse.readers.mapping import saved_path
 from recuse.run.show import check_outputs, write_results
 from recuse.schema import RecuseError
@@ -84,13 +85,19 @@ def run_check(
     check_output(Path(next_list[1]) if next_list else None, is_blank_list)
     panel = load_versions(files, raters=raters, reader=reader, **given)
     panel = with_labels(panel, lists) if lists else panel
+    folded = panel.read.raw.made_by == FOLDED
+    if folded and (disagreements or next_list or to_people):
+        raise RecuseError(
+            f"{file} was folded into patterns of answers, whose texts have no names: --disagreements, --next-labels "
+            "and --to-people list texts. Give them one file, or fewer"
+        )
     mapping = panel.read.mapping.toml()
     if save:
         _refuse_to_drop(saved_path(file), mapping)
     answers, gates, questions = _decide(panel)
     chances = _chances(panel, answers, gates, questions, everything=everything)
     ranges = pass_rate_ranges(panel.ratings) if panel.read.kind == "scores" else []
-    compared = panel.read.ratings.persons and panel.read.kind == "scores" and not disagreements
+    compared = panel.read.ratings.persons and panel.read.kind == "scores" and not (disagreements or folded)
     count = count_disagreements(panel.read.ratings) if compared else None
     typed = " ".join(quote(str(one)) for one in (*files, *lists))
     print(

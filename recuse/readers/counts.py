@@ -39,7 +39,7 @@ from recuse.schema import RecuseError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["with_counted_items", "without_counts"]
+__all__ = ["unfolded", "with_counted_items", "without_counts"]
 
 COUNTED = re.compile(r"^(?:counts?|votes?)[ _:]+(?:for[ _])?(.*\S)\s*$|^(.*\S)[ _:]+votes?\s*$", re.IGNORECASE)
 """count_toxic, votes_for_toxic and toxic_votes."""
@@ -277,19 +277,21 @@ def with_counted_items(
             f"{raw.path}: rows of one {item[0]} have several counts in {column}; if it counts answers, write a column "
             "count_ANSWER for each answer, else one count for each item"
         )
-    unfolded = _unfolded(raw, np.asarray(counts, dtype=np.int64), column, (guess.filled("item") or [""])[0])
-    note = f"{column} says how many items each row stands for: {len(frame):,} rows are {len(unfolded.frame):,} items"
-    return unfolded, {"count": column}, (note,)
+    table = unfolded(raw, np.asarray(counts, dtype=np.int64), f"column {column}", (guess.filled("item") or [""])[0])
+    note = f"{column} says how many items each row stands for: {len(frame):,} rows are {len(table.frame):,} items"
+    return table, {"count": column}, (note,)
 
 
-def _unfolded(raw: RawTable, counts: NDArray[np.int64], column: str, item: str) -> RawTable:
-    """Each row as often as it counts; where a column names the items, the copies of one get names of their own."""
+def unfolded(raw: RawTable, counts: NDArray[np.int64], counted: str, item: str = "") -> RawTable:
+    """Each row as often as it counts; where a column names the items, the copies of one get names of their own.
+
+    `RecuseError` for more than can be held, naming where they were `counted`."""
     total, width = int(counts.sum()), len(raw.frame.columns)
     if total * width > MOST_UNFOLDED:
         raise RecuseError(
-            f"{raw.path}: column {column} adds up to {total:,} items of {width} columns; up to {MOST_UNFOLDED:,} cells "
-            "are unfolded, which takes some 5 GB of memory. Draw a sample of the items before they are counted, or "
-            "divide all counts by one number: intervals are then those of fewer items"
+            f"{raw.path}: {counted} adds up to {total:,} items of {width} columns; up to {MOST_UNFOLDED:,} cells are "
+            "unfolded, which takes some 5 GB of memory. Draw a sample of the items, one in "
+            f"{-(-total * width // MOST_UNFOLDED)}, before they are counted: intervals are then those of fewer items"
         )
     row = np.repeat(np.arange(len(raw.frame)), counts)
     frame = raw.frame.iloc[row].reset_index(drop=True)

@@ -207,7 +207,7 @@ def _argilla(raw: RawTable) -> Export | None:
     if not questions:
         return None
     rows: list[dict[str, str]] = []
-    places: list[int] = []
+    places: list[int | str] = []
     for k, cells in enumerate(raw.frame[columns].to_numpy(dtype=object)):
         record = dict(zip(columns, map(str, cells), strict=True))
         item = str(record.get("id") or k + 1)

@@ -15,7 +15,7 @@ from recuse.readers.absent_rows import with_absent_rows
 from recuse.readers.column_names import NAMES, TALKS, plain, rater_name
 from recuse.readers.counts import with_counted_items, without_counts
 from recuse.readers.exports import as_exported
-from recuse.readers.formats import FRAME, read_source
+from recuse.readers.formats import FOLDED, read_source
 from recuse.readers.item_columns import FEWEST_CLUSTERS
 from recuse.readers.json_cells import with_fields_of_json, with_last_words, with_lists_apart
 from recuse.readers.judge_columns import with_confidence
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 __all__ = ["FileRatings", "read_file"]
 
 FEW_RATED = 5
+FOLDED_AWAY = ("item", "rater", "value", "ignore")
 SELDOM = 0.2
 """A group in which more items than these come back says something of a row, not which item it is."""
 
@@ -82,17 +83,20 @@ def read_file(
     (`recuse.readers.formats`).
 
     Raises `RecuseError` with place and remedy for a file that cannot be read."""
-    opened, raw = read_source(source, reader)
+    given = {k: v for k, v in given.items() if v}
+    kept = saved_mapping(Path(source)) if isinstance(source, Path | str) else {}
+    opened, raw = read_source(source, reader, {**kept, **given})
     path = opened.path
+    if raw.made_by == FOLDED:  # these columns are folded away
+        kept, given = ({k: v for k, v in one.items() if k not in FOLDED_AWAY} for one in (kept, given))
     if further:
         raw = below_one_another([raw, *(read_source(other, reader)[1] for other in further)])
-    kept = saved_mapping(path) if path is not FRAME else {}
-    given = {k: v for k, v in given.items() if v}
     raw = in_the_same_words(raw, str(given.get("same") or kept.get("same", "")))
     everybody_named = all(given.get(kind) or kept.get(kind) for kind in ("people", "judges"))
     raw, known, shaped = _in_shape(raw, str(given.get("rater") or kept.get("rater", "")), named=everybody_named)
     columns = [str(name) for name in raw.frame.columns]
     saved = given_mapping(kept, columns, saved_path(path).name)
+    known |= {"raters": {name: (name,) for name in raw.raters}} if raw.raters else {}
     roles = {**known, **saved, **given_mapping(given, columns, path.name)}
     raw, counted, items = with_counted_items(raw, roles, roles.get("ignore", ()))
     roles |= counted

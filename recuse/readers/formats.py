@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from recuse.readers.exports import LABEL_STUDIO
 from recuse.readers.inspect_log import ENDING, INSPECT, unpacked_log
 from recuse.readers.long_texts import LARGE, long_columns, shorten
 from recuse.readers.openai_logs import BATCH, CHAT_LOG
-from recuse.readers.opening import Opened, open_file
+from recuse.readers.opening import Opened, is_pattern, open_file
 from recuse.readers.raw_table import (
     RawTable,
     check_bounds,
@@ -33,7 +33,7 @@ from recuse.schema import RecuseError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FRAME", "READERS", "no_table", "read_raw", "read_source"]
+__all__ = ["FOLDED", "FRAME", "READERS", "no_table", "read_raw", "read_source"]
 
 LOGS = {
     "openai_batch": BATCH, "openai_log": CHAT_LOG, "inspect": INSPECT, "promptfoo": PROMPTFOO,
@@ -44,12 +44,22 @@ LOGS = {
 READERS = ("csv", "json", "parquet", *LOGS)
 
 
+FOLDED = "DuckDB"
+"""What made a table whose rows are patterns (`recuse.readers.many_files`)."""
 FRAME = Path("DataFrame")
 """What a data frame is called where a file has its name."""
 
 
-def read_source(source: Path | str | pd.DataFrame, reader: str = "") -> tuple[Opened, RawTable]:
-    """A file or a data frame as a table of strings. An index that has a name is a column."""
+def read_source(
+    source: Path | str | pd.DataFrame, reader: str = "", given: Mapping[str, Any] | None = None
+) -> tuple[Opened, RawTable]:
+    """A file, all files that a pattern names, or a data frame as a table of strings. An index that has a name is a
+    column. `given`: what is said of columns, by which large files are folded."""
+    if isinstance(source, Path | str) and is_pattern(Path(source)):
+        from recuse.readers.many_files import read_together
+
+        opened, raw = read_together(Path(source), reader, given or {})
+        return opened, raw if raw.made_by == FOLDED else check_bounds(raw)
     if isinstance(source, Path | str):
         opened = open_file(Path(source))
         raw = read_raw(opened, reader)

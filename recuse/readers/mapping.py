@@ -11,7 +11,7 @@ from typing import Any
 
 from recuse.configuration.toml_files import did_you_mean
 from recuse.readers.column_names import ROLES
-from recuse.readers.opening import shown
+from recuse.readers.opening import folder_of, shown, stem_of
 from recuse.schema import RecuseError
 
 __all__ = ["ColumnMapping", "given_mapping", "saved_mapping", "saved_path"]
@@ -175,10 +175,8 @@ def _not_as_wanted(role: str, value: Any) -> str:
 
 
 def saved_path(path: Path) -> Path:
-    """tickets.recuse.toml for tickets.csv or tickets.csv.gz."""
-    from recuse.readers.opening import stem_of
-
-    return path.with_name(f"{stem_of(path)}.recuse.toml")
+    """tickets.recuse.toml for tickets.csv or tickets.csv.gz; scores/scores.recuse.toml for scores/*.csv."""
+    return folder_of(path) / f"{stem_of(path)}.recuse.toml"
 
 
 def saved_mapping(path: Path) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import re
 import zipfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "MAX_BYTES", "Fault", "Opened", "Place", "fault_in", "open_file", "parsed", "shown", "stem_of", "within_bounds",
+    "MAX_BYTES", "Fault", "Opened", "Place", "fault_in", "folder_of", "is_pattern", "open_file", "parsed", "shown",
+    "stem_of", "within_bounds",
 ]  # fmt: skip
 
 MAX_BYTES = 1 << 30
@@ -75,8 +77,20 @@ def open_file(path: Path) -> Opened:
     return _checked(Opened(path, name, data, hashlib.sha256(raw).hexdigest(), (f"unpacked from {packed[1:]}",)))
 
 
+def is_pattern(path: Path) -> bool:
+    """Whether a path is a pattern that files match (scores/*.csv) and no file itself."""
+    return any(mark in str(path) for mark in "*?[") and not path.exists()
+
+
+def folder_of(path: Path) -> Path:
+    """The folder in which a file lies, or all that match a pattern: scores for scores/**/*.csv."""
+    return Path(*takewhile(lambda part: not is_pattern(Path(part)), path.parts)) if is_pattern(path) else path.parent
+
+
 def stem_of(path: Path) -> str:
-    """The file's name without its endings: tickets for tickets.csv.gz."""
+    """The file's name without its endings: tickets for tickets.csv.gz; of a pattern its folder's."""
+    if is_pattern(path):
+        return folder_of(path).name or "ratings"
     name = path.name
     while Path(name).suffix.lower() in (*PACKED, ".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet",
                                            ".eval"):  # fmt: skip

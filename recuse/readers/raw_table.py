@@ -45,18 +45,20 @@ class RawTable:
     faults: tuple[Fault, ...] = ()
     text: str | Callable[[], str] = field(default="", repr=False)  # of a large file read again where needed
     separator: str = ","
-    numbers: tuple[int, ...] | None = None  # place of each row, where it is known
+    raters: tuple[str, ...] = ()  # whose columns these are, where the table was made of one row a rating
+    numbers: tuple[int | str, ...] | None = None  # place of each row, where it is known
 
     def place(self, row: int) -> str:
         """ "line 7": where the row stands in the file, counted from 1, the header too."""
         return f"{self.unit} {self.at(row)}"
 
-    def at(self, row: int) -> int:
-        """Number of the line or record where a row stands in the file, counted from 1."""
+    def at(self, row: int) -> int | str:
+        """Number of the line or record where a row stands in the file, counted from 1; of several files with its
+        name."""
         return self._starts[row] if self._starts is not None else row + 1
 
     @cached_property
-    def _starts(self) -> Sequence[int] | None:
+    def _starts(self) -> Sequence[int | str] | None:
         return self.numbers if self.numbers is not None or not self.text else [start for start, _ in self._lines[1:]]
 
     @cached_property
@@ -191,14 +193,14 @@ def parse_json(opened: Opened) -> tuple[Any, list[int] | None, tuple[str, ...]]:
 
 def from_records(
     path: Path, records: Iterable[Any], *, notes: Sequence[str] = (), unit: str = "record", made_by: str = "",
-    numbers: Sequence[int] | None = None, faults: Sequence[Fault] = (),
+    numbers: Sequence[int | str] | None = None, faults: Sequence[Fault] = (),
 ) -> RawTable:  # fmt: skip
     """A table of objects, objects within them as columns "outer.inner", a list of objects as a row for each of them
     beside the rest. `RecuseError` where one is no object."""
     import pandas as pd
 
     flat: list[dict[str, str]] = []
-    places: list[int] = []
+    places: list[int | str] = []
     for number, record in enumerate(records, start=1):
         if not isinstance(record, Mapping):
             raise RecuseError(f"{path}: {unit} {number} is {shown(record)}; each must be an object with named values")

@@ -1,0 +1,180 @@
+"""Files that a pattern names (`scores/*.parquet`, `scores/**/*.csv`) are one table: rows below one another.
+
+Large ones are folded by DuckDB where it is installed (`recuse[duckdb]`) and nothing that belongs to single texts has to
+be kept: every different row of answers once, with how often it is there. They reach Python as these patterns.
+
+    item, rater, label                 gpt,  anna, count
+    t1,   gpt,   pass                  pass, pass, 812,044
+    t1,   anna,  pass     ->           pass, fail, 61,207
+"""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recuse.readers.column_names import COUNTS, NAMES, is_person, plain
+from recuse.readers.counts import unfolded
+from recuse.readers.formats import FOLDED, read_raw
+from recuse.readers.opening import Opened, open_file, shown
+from recuse.readers.raw_table import RawTable, from_frame
+from recuse.schema import RecuseError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["read_together"]
+
+FOLDED_FROM = 32 << 20
+"""Fewer bytes are read as they are: texts and names of items are kept."""
+MOST_LEVELS, MOST_PATTERNS, MOST_RATERS, CHUNK = 1_000, 200_000, 200, 1 << 20
+"""A column with more different values holds texts or names, not answers."""
+KINDS = {".parquet": "parquet", ".csv": "csv"}
+
+
+def read_together(pattern: Path, reader: str, given: Mapping[str, Any]) -> tuple[Opened, RawTable]:
+    """The table of all files that match, in the order of their names. `given`: what is said of its columns.
+
+    `RecuseError` where none matches, and where one lacks a column that another has."""
+    paths = [Path(name) for name in sorted(glob.glob(str(pattern), recursive=True)) if Path(name).is_file()]
+    if not paths:
+        raise RecuseError(f"no file matches {pattern}; quote the pattern and check its folder")
+    digest = _digest(paths)
+    opened = Opened(pattern, pattern.name, b"", digest, ())
+    large = not reader and sum(path.stat().st_size for path in paths) > FOLDED_FROM
+    if large and (folded := _folded(pattern, paths, given)) is not None:
+        return opened, folded
+    tables = [read_raw(open_file(path), reader) for path in paths]
+    return opened, _joined(pattern, tables)
+
+
+def _digest(paths: Sequence[Path]) -> str:
+    digest = hashlib.sha256()
+    for path in paths:
+        with path.open("rb") as stream:
+            while part := stream.read(CHUNK):
+                digest.update(part)
+    return digest.hexdigest()
+
+
+def _joined(pattern: Path, tables: Sequence[RawTable]) -> RawTable:
+    import pandas as pd
+
+    first = tables[0]
+    for table in tables[1:]:
+        if lacks := {*map(str, first.frame)} ^ {*map(str, table.frame)}:
+            raise RecuseError(
+                f"{pattern}: {table.path.name} and {first.path.name} do not have the same columns ({shown(min(lacks))} "
+                "is in one of them); files of one table do"
+            )
+    places = tuple(f"{table.at(row)} of {table.path.name}" for table in tables for row in range(len(table.frame)))
+    frame = pd.concat([table.frame[list(first.frame)] for table in tables], ignore_index=True)
+    notes = (*first.notes, f"{len(tables)} files are read as one table: {pattern}")
+    faults = tuple(fault for table in tables for fault in table.faults)
+    return replace(first, path=pattern, frame=frame, notes=notes, faults=faults, numbers=places, text="")
+
+
+def _folded(pattern: Path, paths: Sequence[Path], given: Mapping[str, Any]) -> RawTable | None:
+    """The rows that the patterns of the files stand for; None where DuckDB is not installed or cannot read them, and
+    where they hold more than answers: texts, several rows of a rater on a text, or a text that a judge has no row for.
+    """
+    kinds = {KINDS.get(path.suffix.lower()) for path in paths}
+    if len(kinds) != 1 or None in kinds:
+        return None
+    try:
+        import duckdb
+    except ImportError:
+        return None
+    names = [str(path) for path in paths]
+    with tempfile.TemporaryDirectory() as spill:
+        base: Any = duckdb.connect(config={"memory_limit": "1GB", "temp_directory": spill})
+        try:
+            base.execute("SET preserve_insertion_order = false")
+            every = (
+                base.read_parquet(names, union_by_name=True) if kinds == {"parquet"}
+                else base.read_csv(names, all_varchar=True, header=True, union_by_name=True)
+            )  # fmt: skip
+            every.create_view("ratings")
+            patterns, rows, raters = _patterns(base, list(every.columns), given)
+        except duckdb.Error:
+            return None
+        finally:
+            base.close()
+    if patterns is None:
+        return None
+    count = patterns.pop("count").to_numpy(dtype=np.int64)
+    raw = from_frame(pattern, patterns, kinds.pop() or "")
+    note = (
+        f"{rows:,} rows of {len(paths)} file(s), folded by DuckDB into {len(raw.frame):,} patterns of answers: what "
+        "asks for single texts is not asked, and items have no names"
+    )
+    table = unfolded(raw, count, f"its {rows:,} rows")
+    return replace(table, notes=(note,), unit="pattern", made_by=FOLDED, raters=tuple(raters))
+
+
+def _patterns(base: Any, columns: list[str], given: Mapping[str, Any]) -> tuple[pd.DataFrame | None, int, list[str]]:
+    """Every different row of answers with its `count`, in one order; how many rows there are; and the raters where a
+    column named them, who have a column each now."""
+    ignored = _listed(given.get("ignore", ()))
+    columns = [name for name in columns if name not in ignored]
+    item, rater, value = (_column(columns, given, role) for role in ("item", "rater", "value"))
+    rows = int(base.execute("SELECT count(*) FROM ratings").fetchall()[0][0])
+    answers, source = [name for name in columns if name != item], "ratings"
+    if any(plain(name) in COUNTS for name in answers) or len(_listed(given.get("item", ()))) > 1 or not answers:
+        return None, rows, []
+    levels = ", ".join(f"approx_count_distinct({_name(name)})" for name in answers)
+    if max(base.execute(f"SELECT {levels} FROM ratings").fetchall()[0]) > MOST_LEVELS:
+        return None, rows, []
+    if rater and {*columns} == {item, rater, value} and not given.get("sampled"):
+        found = base.execute(f"SELECT DISTINCT {_name(rater)} FROM ratings ORDER BY 1").fetchall()
+        answers = [str(name) for (name,) in found]
+        if len(answers) > MOST_RATERS or not {"count", CHECK}.isdisjoint(map(str.lower, answers)):
+            return None, rows, []
+        people = _listed(given.get("people", ()))
+        source = _row_an_item(answers, _name(item), _name(rater), _name(value), people)
+    elif rater or (item and base.execute(AGAIN.format(_name(item))).fetchall()):
+        return None, rows, []
+    checks = [CHECK] if source != "ratings" else []
+    chosen = ", ".join(map(_name, [*answers, *checks]))
+    query = f"SELECT {chosen}, count(*) AS count FROM {source} GROUP BY {chosen} ORDER BY ALL LIMIT {MOST_PATTERNS + 1}"
+    patterns: pd.DataFrame = base.execute(query).df()
+    if len(patterns) > MOST_PATTERNS or (checks and not patterns.pop(CHECK).all()):
+        return None, rows, []
+    return patterns, rows, answers if checks else []
+
+
+CHECK, QUOTE = "each rater once", "'"
+AGAIN = "SELECT 1 FROM ratings GROUP BY {} HAVING count(*) > 1 LIMIT 1"
+
+
+def _row_an_item(raters: Sequence[str], item: str, rater: str, value: str, people: Sequence[str]) -> str:
+    """A query with a column for each rater and a row for each item, and whether every rater has one row on the item at
+    most, and whoever is not known to be a person has one."""
+    each = [(name, f"FILTER (CAST({rater} AS VARCHAR) = '{name.replace(QUOTE, QUOTE * 2)}')") for name in raters]
+    answers = ", ".join(f"any_value({value}) {mine} AS {_name(name)}" for name, mine in each)
+    once = " AND ".join(
+        f"count(*) {mine} {'<=' if is_person(name) or name in people else '='} 1" for name, mine in each
+    )
+    return f"(SELECT {answers}, {once} AS {_name(CHECK)} FROM ratings GROUP BY {item})"
+
+
+def _column(columns: Sequence[str], given: Mapping[str, Any], role: str) -> str:
+    said = _listed(given.get(role, ()))
+    if said:
+        return said[0]
+    return next((name for wanted in NAMES[role] for name in columns if plain(name) == wanted), "")
+
+
+def _listed(value: Any) -> list[str]:
+    return [part.strip() for part in value.split(",")] if isinstance(value, str) else list(value)
+
+
+def _name(column: str) -> str:
+    return '"' + column.replace('"', '""') + '"'

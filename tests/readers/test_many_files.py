@@ -1,0 +1,120 @@
+"""Files that a pattern names are one table; large ones are folded by DuckDB, and come to the same numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from folded_tables import differences, results_of, unfolded
+
+from recuse import check, read
+from recuse.cli import main
+from recuse.readers import many_files, read_file
+from recuse.schema import RecuseError
+
+
+@pytest.fixture
+def scores(tmp_path):
+    """`scores(frame)`: the frame in three files of a folder, and the pattern that names them."""
+
+    def write(frame: pd.DataFrame, ending: str = "csv"):
+        folder = tmp_path / "scores" / "more"
+        folder.mkdir(parents=True, exist_ok=True)
+        for k, rows in enumerate(np.array_split(np.arange(len(frame)), 3)):
+            part = frame.iloc[rows]
+            path = (folder if k else folder.parent) / f"{k}.{ending}"
+            part.to_csv(path, index=False) if ending == "csv" else part.to_parquet(path, index=False)
+        return folder.parent / "**" / f"*.{ending}"
+
+    return write
+
+
+RATERS = ["anna", "ben", "claude", "gpt"]
+
+
+def long(rows: int = 200) -> pd.DataFrame:
+    """In the order and with the names that patterns have: what is resampled depends on the order of the items."""
+    wide = unfolded(rows)[RATERS].sort_values(RATERS, ignore_index=True)
+    return wide.assign(item=[f"row {k + 1}" for k in range(rows)]).melt("item", var_name="rater", value_name="label")
+
+
+def test_files_of_a_pattern_are_one_table(scores, tmp_path, capsys):
+    pattern, whole = scores(long()), tmp_path / "whole.csv"
+    long().to_csv(whole, index=False)
+    several = read(str(pattern)).table.sort_values(["item", "rater"], ignore_index=True)
+    pd.testing.assert_frame_equal(several, read(whole).table.sort_values(["item", "rater"], ignore_index=True))
+    assert main(["check", str(pattern)]) == check(whole).exit_code
+    assert f"'{pattern}'" in capsys.readouterr().out
+
+
+def test_what_is_saved_lies_in_their_folder(scores, tmp_path):
+    pattern = scores(long())
+    main(["check", str(pattern), "--people", "anna,ben,claude", "--save"])
+    assert (tmp_path / "scores" / "scores.recuse.toml").is_file()
+    assert read_file(pattern).ratings.judges == ("gpt",)
+    assert read_file(pattern).name == "scores"
+
+
+def test_a_fault_names_the_file(scores):
+    table = pd.DataFrame(
+        {"item": range(9), "gpt": [1, 2, 3, 4, 5, "odd", 3, 2, 1], "anna": [1, 2, 3, 4, 5, 4, 3, 2, 1]}
+    )
+    (fault,) = read_file(scores(table)).faults
+    assert "line 4 of 1.csv, column gpt: 'odd'" in fault.sentence()
+
+
+def test_files_with_other_columns_are_refused(scores, tmp_path):
+    pattern = scores(long())
+    (tmp_path / "scores" / "9.csv").write_text("item,rater,score\nt1,gpt,pass\n")
+    with pytest.raises(RecuseError, match=r"9\.csv and 1\.csv do not have the same columns|9\.csv and 0\.csv do not"):
+        read_file(pattern)
+
+
+def test_no_file_is_said(tmp_path, capsys):
+    assert main(["check", str(tmp_path / "*.csv")]) == 3
+    assert "no file matches" in capsys.readouterr().err
+
+
+@pytest.fixture
+def folding(monkeypatch):
+    """Small files are folded as well."""
+    pytest.importorskip("duckdb")
+    monkeypatch.setattr(many_files, "FOLDED_FROM", 0)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize("shape", ["long", "wide"])
+def test_folded_files_come_to_the_same(scores, folding, monkeypatch, tmp_path, ending, shape):
+    if ending == "parquet":
+        pytest.importorskip("pyarrow")
+    table = long()
+    if shape == "wide":
+        table = table.pivot(index="item", columns="rater", values="label").reset_index().sort_values(RATERS)
+    pattern = scores(table, ending)
+    as_patterns = read_file(pattern)
+    assert "folded by DuckDB into" in as_patterns.notes[0]
+    assert as_patterns.raw.made_by == "DuckDB"
+    folded = results_of(pattern, tmp_path / "folded.json")
+    monkeypatch.setattr(many_files, "FOLDED_FROM", 1 << 40)
+    plain = results_of(pattern, tmp_path / "plain.json")
+    assert folded[0] == plain[0]
+    assert differences(plain[1], folded[1]) == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"text": [f"a text of its own, number {k}" for k in range(800)]},
+        {"item": [f"t{k % 100}" for k in range(800)]},
+        {"rater": ["gpt"] * 100 + ["anna"] * 700, "item": [f"t{k}" for k in range(800)]},
+    ],
+    ids=["texts", "repeats", "not every judge has every item"],
+)
+def test_what_is_more_than_answers_is_read_whole(scores, folding, change):
+    few = pd.DataFrame({**long().to_dict("list"), **change})
+    assert read_file(scores(few)).raw.made_by != "DuckDB"
+
+
+def test_lists_of_texts_are_refused_where_texts_have_no_names(scores, folding, tmp_path, capsys):
+    assert main(["check", str(scores(long())), "--disagreements", str(tmp_path / "d.csv")]) == 3
+    assert "whose texts have no names" in capsys.readouterr().err
