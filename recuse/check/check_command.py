@@ -4,9 +4,11 @@ in Python: `check`."""
 from __future__ import annotations
 
 import io
+import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
+from math import inf
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any, Unpack
@@ -35,6 +37,7 @@ from recuse.ratings.text_slices import are_chosen
 from recuse.readers.file_panel import FilePanel, ReadOptions, load_versions, panel_of, read
 from recuse.readers.formats import FOLDED
 from recuse.readers.mapping import saved_path
+from recuse.recording.progress import watched
 from recuse.run.show import check_outputs, write_results
 from recuse.schema import RecuseError
 from recuse.schema.number_text import percent
@@ -83,6 +86,8 @@ def run_check(
     check_output(disagreements, is_review_text)
     check_output(to_people, is_list)
     check_output(Path(next_list[1]) if next_list else None, is_blank_list)
+    if sys.stderr.isatty() and (size := sum(path.stat().st_size for path in files if path.is_file())) > LARGE:
+        print(f"reading {size / 1e6:,.0f} MB", file=sys.stderr)
     panel = load_versions(files, raters=raters, reader=reader, **given)
     panel = with_labels(panel, lists) if lists else panel
     folded = panel.read.raw.made_by == FOLDED
@@ -94,7 +99,7 @@ def run_check(
     mapping = panel.read.mapping.toml()
     if save:
         _refuse_to_drop(saved_path(file), mapping)
-    answers, gates, questions = _decide(panel)
+    answers, gates, questions = _decide(panel, patience=PATIENCE)
     chances = _chances(panel, answers, gates, questions, everything=everything)
     ranges = pass_rate_ranges(panel.ratings) if panel.read.kind == "scores" else []
     compared = panel.read.ratings.persons and panel.read.kind == "scores" and not (disagreements or folded)
@@ -133,8 +138,11 @@ def _refuse_to_drop(saved: Path, mapping: str) -> None:
             raise RecuseError(f"--save would take out of {saved}: {line}\nChange that file by hand, or delete it first")
 
 
-def _decide(panel: FilePanel, limits: Path | str | None = None) -> tuple[FileAnswers, Gates, tuple[Question, ...]]:
-    """The shipped questions, asked of the panel and held against the limits of a gates file."""
+def _decide(
+    panel: FilePanel, limits: Path | str | None = None, *, patience: float = inf
+) -> tuple[FileAnswers, Gates, tuple[Question, ...]]:
+    """The shipped questions, asked of the panel and held against the limits of a gates file. Who waits at a terminal
+    for longer than `patience` seconds sees how many are asked."""
     if not panel.judges:
         people = f"only people ({', '.join(panel.ratings.persons) or 'none'})"
         raise RecuseError(f"{panel.path}: no judge was found in it, {people}; say who is one: --judge A,B")
@@ -143,7 +151,8 @@ def _decide(panel: FilePanel, limits: Path | str | None = None) -> tuple[FileAns
         gates = Gates.load(Path(limits), today=date.today())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a degenerate table is told in words, not by numpy
-        return file_answers(panel, gates, questions), gates, questions
+        asked = watched(questions, len(questions), "questions asked:", patience)
+        return file_answers(panel, gates, asked), gates, questions
 
 
 def _chances(
@@ -159,6 +168,10 @@ def _chances(
         return chance_of_clearance(panel, gates, questions)
 
 
+PATIENCE = 2.0
+"""Seconds after which somebody at a terminal wants to know how far it is."""
+LARGE = 10_000_000
+"""Bytes that take about as long to read."""
 MOST_DRAWN = 2_000
 """Texts beyond which judges are not drawn: that many are seldom too few, and it would take seconds."""
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-import sys
-import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from datetime import date
@@ -22,7 +20,7 @@ from recuse.check.file_answers import file_answers
 from recuse.experiments.simulated_files import FAULTS, PERSON_LIKE, Setting, simulated_file
 from recuse.gates import Gates
 from recuse.readers.file_panel import FilePanel
-from recuse.recording.progress import Progress, ProgressLine
+from recuse.recording.progress import watched
 from recuse.schema import RecuseError
 from recuse.security.files import check_output, is_json_with, write_output
 from recuse.suite.question_runner import Question, read_evals
@@ -207,22 +205,14 @@ def words_for(cases: Sequence[Case], folder: Path, *, seed: int, processes: int,
     ]
     if processes > 1 and len(jobs) > 1:
         with ProcessPoolExecutor(processes) as pool:
-            parts = list(_shown(pool.map(_words, *zip(*(job[:-1] for job in jobs), strict=True)), len(jobs)))
+            every = pool.map(_words, *zip(*(job[:-1] for job in jobs), strict=True))
+            parts = list(watched(every, len(jobs), "simulated"))
     else:
-        parts = list(_shown((_words(*job[:-1]) for job in jobs), len(jobs)))
+        parts = list(watched((_words(*job[:-1]) for job in jobs), len(jobs), "simulated"))
     words: list[list[Word]] = [[] for _ in cases]
     for job, part in zip(jobs, parts, strict=True):
         words[job[-1]] += part
     return words
-
-
-def _shown(parts: Iterable[list[Word]], total: int) -> Iterator[list[Word]]:
-    """The parts as they come; who waits at a terminal is told how many there are."""
-    line, start = ProgressLine(sys.stderr), time.monotonic()
-    for done, part in enumerate(parts, 1):
-        if sys.stderr.isatty():
-            line(Progress(total, done, 0, time.monotonic() - start, verb="simulated"))
-        yield part
 
 
 def _words(case: Case, folder: Path, today: date, seed: int, start: int, stop: int) -> list[Word]:

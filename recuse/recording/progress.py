@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import TextIO
+from typing import TextIO, TypeVar
 
 from recuse.cassettes.cell_coverage import describe, missing_lines
 from recuse.recording.budget import BYTES_PER_TOKEN, tokens_of
 from recuse.schema import Call, RawResponse, RecuseError, Usage
 
+T = TypeVar("T")
 Price = tuple[float, float]  # dollars per million tokens, in and out
 UsageOf = Callable[[Call, RawResponse], Usage]
 
@@ -114,6 +116,16 @@ class ProgressLine:
         start, end = ("\r\x1b[K", "\n" if ended else "") if self._terminal else ("", "\n")
         self._stream.write(f"{start}{progress}{end}")
         self._stream.flush()
+
+
+def watched(parts: Iterable[T], total: int, verb: str, patience: float = 0.0) -> Iterator[T]:
+    """The parts as they come; who waits at a terminal for longer than `patience` seconds is told how many are done."""
+    line, start = ProgressLine(sys.stderr), time.monotonic()
+    for done, part in enumerate(parts, 1):
+        yield part
+        seconds = time.monotonic() - start
+        if sys.stderr.isatty() and seconds > patience:
+            line(Progress(total, done, 0, seconds, verb=verb))
 
 
 def _span(seconds: float) -> str:

@@ -25,6 +25,7 @@ from recuse.recording import (
     record,
 )
 from recuse.recording.judge_queue import RateLimit
+from recuse.recording.progress import watched
 from recuse.schema import Call, RawResponse, RecuseError
 
 
@@ -295,6 +296,25 @@ def test_progress_does_not_flood_a_log_but_always_tells_the_end() -> None:
     lines = stream.getvalue().splitlines()
     assert len(lines) == 5
     assert lines[-1].startswith("recorded 100 of 100")
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("stream", "patience", "shown"),
+    [(Terminal, 0.0, "\r\x1b[Kasked 1 of 3, "), (Terminal, 60.0, ""), (io.StringIO, 0.0, "")],
+)
+def test_long_work_is_shown_to_whoever_waits_at_a_terminal_alone(
+    monkeypatch: pytest.MonkeyPatch, stream: type[io.StringIO], patience: float, shown: str
+) -> None:
+    written = stream()
+    monkeypatch.setattr("sys.stderr", written)
+    assert list(watched("abc", 3, "asked", patience)) == ["a", "b", "c"]
+    assert written.getvalue().startswith(shown)
+    assert bool(written.getvalue()) == bool(shown)
 
 
 def test_an_incomplete_recording_raises_and_names_what_is_missing(root: Path, server: Server) -> None:
