@@ -68,12 +68,15 @@ class Section:
     anchor: str
     worst: str
     tally: str
-    folded: bool  # nothing in it turns the run red
+    folded: bool  # nothing in it turns the run red, or it is long
     groups: list[DrawnGroup]
 
 
 MOST_CHANGES = 12
 """Changes with a row of their own at the head of the page."""
+
+MOST_OPEN = 12
+"""Judges of a question that is shown open where it is red."""
 
 MOST_UNLOCKS = 40
 """Ways to unlock what was not asked that the page lists, those that unlock most; the table has all."""
@@ -207,7 +210,8 @@ def _section(env: Environment, view: ResultsModel, question: Question, drawings:
         anchor=question_anchor(question.id),
         worst=worst(outcomes),
         tally=tally(outcomes),
-        folded=all(map(tolerated, gated)) or question.id == "upgrade",  # an upgrade's table stands above already
+        # what is red stands above already, as does an upgrade's table
+        folded=all(map(tolerated, gated)) or len({n.who for n in gated}) > MOST_OPEN or question.id == "upgrade",
         groups=_all_drawn(env, groups, drawings),
     )
 

@@ -87,10 +87,16 @@ def test_axe_finds_nothing(tmp_path: Path, sample: str) -> None:
     assert browser.violations(drawn(sample, tmp_path), tmp_path) == []
 
 
-def test_forty_judges_stay_usable(tmp_path: Path) -> None:
-    """The page stays under a megabyte and no wider than a phone; on a desk what is wide scrolls by itself."""
-    page = report.write(samples.invented(40, holes=0.05), tmp_path)[2].read_text(encoding="utf-8")
+@pytest.mark.parametrize("judges", [3, 40])
+def test_a_page_of_few_judges_or_many_stays_usable(tmp_path: Path, judges: int) -> None:
+    """The page stays under a megabyte and no wider than a phone; on a desk what is wide scrolls by itself. Before
+    anything is opened it is short, and has a row for every judge."""
+    page = report.write(samples.invented(judges, holes=0.05), tmp_path)[2].read_text(encoding="utf-8")
     assert len(page.encode()) < 1_000_000
+    rows = "document.querySelectorAll('.matrix tbody tr').length"
+    height, named = browser.asked(page, tmp_path, f"answer([document.documentElement.scrollHeight, {rows}]);")
+    assert height < 8_000
+    assert named >= judges
     for wide, window, beyond, _ in browser.all_widths([(page, 360), (page, 1160)], tmp_path):
         assert (wide <= window, beyond) == (True, []), window
 

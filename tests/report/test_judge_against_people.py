@@ -36,7 +36,10 @@ def test_numbers_are_a_dot_per_text_on_the_ends_of_the_scale(tmp_path: Path) -> 
     page = checked(["item,judge_a,anna,ben", *rows], tmp_path)
     (figure,) = page.all("figure", class_="scatters")
     picture = next(svg for svg in figure.all("svg") if svg.attributes.get("role") == "img")
-    assert picture.attributes["aria-label"].endswith("60 texts: above people 48, below 0, the same 12")
+    words = picture.attributes["aria-label"]
+    assert "60 texts: above people 48, below 0, the same 12." in words
+    assert words.endswith("On average it gives 2 where people give 1, 3 where people give 2, 4 where people give 3, "
+                          "5 where people give 4, 5 where people give 5")  # fmt: skip
     dots = [(c.attributes["cx"], c.attributes["cy"], c.attributes["r"]) for c in picture.all("circle")]
     assert [(x, y) for x, y, _ in dots] == [
         ("0%", "75%"),
@@ -46,6 +49,15 @@ def test_numbers_are_a_dot_per_text_on_the_ends_of_the_scale(tmp_path: Path) -> 
         ("100%", "0%"),
     ]
     assert len({r for *_, r in dots}) == 1
+    ends = [(line.attributes["x2"], line.attributes["y2"]) for line in picture.all("line", class_="s1")]
+    assert ends == [("25%", "50%"), ("50%", "25%"), ("75%", "0%"), ("100%", "0%")], "the means"
+    shares = figure.one("svg", class_="shares")
+    assert shares.attributes["aria-label"].endswith(
+        "from 1: 0 % and 20 %, from 1.8: 20 % and 20 %, from 3: 20 % and 20 %, from 3.8: 20 % and 20 %, "
+        "from 4.6: 40 % and 20 %"
+    )
+    heights = [float(bar.attributes["height"]) for bar in shares.all("rect", class_="bar")]
+    assert heights == [0, 0, 9, 0, 0, 9, 0, 9, 0, 18]
     assert [text.text for text in figure.one("svg", class_="axis").all("text")] == ["1", "2", "3", "4", "5"]
 
 
