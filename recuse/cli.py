@@ -175,6 +175,14 @@ def _parser() -> argparse.ArgumentParser:
     init.set_defaults(run=_init)
     add_simulations(commands)
     add_comment(commands)
+    generate = commands.add_parser(
+        "generate", help="a panel's models write, and judge what they wrote",
+        description="Records what the models of a panel write, makes items-PANEL.jsonl of it, and records the judges "
+        "of those items. Costs are said first; nothing beyond the panel's budget is asked without --yes.",
+    )  # fmt: skip
+    generate.add_argument("panel", metavar="PANEL", help="the panel file")
+    generate.add_argument("--yes", action="store_true", help="go beyond the panel's budget")
+    generate.set_defaults(run=_generate)
     add_show(commands)
     add_trend(commands)
     _add_experiments(commands)
@@ -253,36 +261,41 @@ def _selection(arguments: argparse.Namespace) -> int:
 def _check(arguments: argparse.Namespace) -> int:
     from recuse.check.check_command import run_check
 
-    names = ("use", "threshold", *(name for name, _, _ in OVERRIDES))
-    given = {name: getattr(arguments, name) for name in names}
     return run_check(
-        arguments.files, given, reader=arguments.reader, html=arguments.html, json=arguments.json,
-        disagreements=arguments.disagreements, next_list=arguments.next_labels,
-        to_people=arguments.to_people, errors=arguments.errors,
-        save=arguments.save, everything=arguments.all, raters=arguments.raters,
+        arguments.files, _given(arguments, "use", "threshold"), reader=arguments.reader, html=arguments.html,
+        json=arguments.json, disagreements=arguments.disagreements, next_list=arguments.next_labels,
+        to_people=arguments.to_people, errors=arguments.errors, save=arguments.save,
+        everything=arguments.all, raters=arguments.raters,
     )  # fmt: skip
 
 
 def _choose(arguments: argparse.Namespace) -> int:
     from recuse.check.choose_command import run_choose
 
-    given = {name: getattr(arguments, name) for name in ("reader", *(name for name, _, _ in OVERRIDES))}
-    return run_choose(arguments.file, given, use=arguments.use, budget=arguments.budget)
+    return run_choose(arguments.file, _given(arguments, "reader"), use=arguments.use, budget=arguments.budget)
 
 
 def _weeks(arguments: argparse.Namespace) -> int:
     from recuse.check.weeks_command import run_weeks
 
-    given = {name: getattr(arguments, name) for name in ("reader", *(name for name, _, _ in OVERRIDES))}
-    return run_weeks(arguments.file, given, arguments.week)
+    return run_weeks(arguments.file, _given(arguments, "reader"), arguments.week)
 
 
 def _rank(arguments: argparse.Namespace) -> int:
     from recuse.check.rank_command import run_rank
 
-    return run_rank(
-        arguments.file, {name: getattr(arguments, name) for name in ("reader", *(name for name, _, _ in OVERRIDES))}
-    )
+    return run_rank(arguments.file, _given(arguments, "reader"))
+
+
+def _given(arguments: argparse.Namespace, *more: str) -> dict[str, Any]:
+    """What was said of the columns, and these options."""
+    return {name: getattr(arguments, name) for name in (*more, *(name for name, _, _ in OVERRIDES))}
+
+
+def _generate(arguments: argparse.Namespace) -> int:
+    from recuse.run.generate_command import generate
+
+    return generate(arguments.panel, yes=arguments.yes)
 
 
 def _init(arguments: argparse.Namespace) -> int:

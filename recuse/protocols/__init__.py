@@ -38,7 +38,8 @@ class ElicitationProtocol(Protocol):
     of an item (cluster, text, words, a, b, payload, ...; unless given, its text and what it belongs to); `STAGES`, the
     calls before the one that judges: `prompt` and `read` then also get what was read there;
     `explanations(task, item, factors, reply)` and `quotes(...)`, a judgement per reason that a reply gives for a score
-    and per place that it cites, read where asked;
+    and per place that it cites, read where asked; `written(task, item, reply)`, of a protocol by which a model writes,
+    the fields of what is to be judged, or None (`recuse generate`);
     `SEEDED = False` where no judge is sent a seed, so that all repeats of an item are draws from one request.
     """
 

@@ -45,6 +45,9 @@ ROWS: tuple[Row, ...] = (
         (
             RULES + "test_each_line_of_trade_is_asked_about_by_itself",
             RULES + "test_texts_and_rules_are_rows_beside_the_picks",
+            "papers/merchant_risk/test_generate.py::test_the_shipped_sets_are_what_the_recordings_give",
+            "papers/merchant_risk/test_generate.py::"
+            "test_merchants_are_placed_judged_and_held_against_rates_by_one_command",
         ),
         "",
     ),

@@ -1,6 +1,7 @@
 """Generation: a model writes its own five-level rationale set and picks three categories per level (merchant-risk
 paper, sec. 2), of the whole table of categories, or of one line of trade at a time where the task lists any
-(`[[segment]]`).
+(`[[segment]]`). Where it names a file of merchants (`merchants = "merchants.csv"`: id, name, and what else a prompt
+tells of them), a model explains and places one merchant at a time: the item of every row is then the merchant's id.
 
 The picks become rows: item = category code, criterion "risk_level", score = the level it was put on. So do the texts:
 criterion "rationale", response = the text, item = its level; and what each keeps to, where the task has rules
@@ -39,6 +40,9 @@ def items(task: Task, judge: Judge) -> Sequence[Item]:
     """The whole table of categories as one item, or one item a line of trade, with the judge as the target: it writes
     its own. `RecuseError` for a table that cannot be read or lacks a category of a line of trade."""
     author = judge.author or judge.name
+    if "merchants" in task.data:
+        merchants = _merchants(task.folder / task.data["merchants"])
+        return tuple(Item(task.name, one["id"], author, {"merchant": one}) for one in merchants)
     table = _table(task.folder / task.data.get("reference", {}).get("names", "mcc.csv"))
     if "segment" not in task.data:
         return (Item(task.name, "category-table", author, {"mccs": table}),)
@@ -61,8 +65,10 @@ def scales(task: Task) -> dict[str, Scale]:
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
     """Table and levels; the reply is a list with one object a level, which servers that enforce a schema by grammar are
-    held to level by level."""
+    held to level by level. Of one merchant, an object: the reasons, then the level."""
     words = wording.messages(task, "generation", task=task.data, **item.fields)
+    if "merchant" in item.fields:
+        return Prompt(words, temperature=0.7, max_tokens=400, schema=_merchant_schema(task))
     levels = [int(entry["level"]) for entry in task.data["level"]]
     size = {"minItems": len(levels), "maxItems": len(levels)}
     schema = {"type": "array", "items": _level_schema(task, item, {"type": "integer", "enum": levels}), **size}
@@ -74,6 +80,8 @@ def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
 def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
     """One row per pick; a level that cannot be read is one failed row, named by its level. Where the task has rules,
     the rationales follow, each beside a row per rule."""
+    if "merchant" in item.fields:
+        return _placed(task, item, reply)
     try:
         answer = reading.json_value(reply, list)
     except reading.Unreadable as failure:
@@ -88,6 +96,61 @@ def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> li
         if rules is not None:
             texts += _rationale(_entries(answer, level), name, picks, rules)
     return rows + texts
+
+
+def _placed(task: Task, item: Item, reply: Reply) -> list[Judgement]:
+    """One merchant: its level, the reasons for it, and what they keep to."""
+    try:
+        answer = reading.json_value(reply, dict)
+    except reading.Unreadable as failure:
+        return reading.all_failed([CRITERION], failure)
+    level, levels = answer.get("level"), [int(entry["level"]) for entry in task.data["level"]]
+    if isinstance(level, bool) or level not in levels:
+        why = f"level is {level!r}, one of {', '.join(map(str, levels))} is wanted"
+        row = Judgement(CRITERION, status="unparsed", why=why, item=item.id)
+    else:
+        row = Judgement(CRITERION, score=float(level), item=item.id)
+    rules = rules_of(task.folder, task.data.get("rules", "rules.toml"))
+    texts = _rationale([answer], item.id, [], rules) if rules else []
+    return [row, *(one for one in texts if one.criterion != RULE + THREE)]
+
+
+def written(task: Task, item: Item, reply: Reply) -> dict[str, Any] | None:
+    """What judges are shown. Of a set the text of every level and its categories as the model picked them, those that
+    break a rule among them; of a merchant all that is known of it, its level and the reasons. `true_completeness`: a
+    point per dimension that a text speaks to, of 10, by the task's rules, if it has any. None where a text lacks."""
+    alone = "merchant" in item.fields
+    try:
+        answer = reading.json_value(reply, dict if alone else list)
+    except reading.Unreadable:
+        return None
+    if alone:
+        label = next((entry["label"] for entry in task.data["level"] if entry["level"] == answer.get("level")), None)
+        text = " ".join(str(answer.get("rationale") or "").split())
+        shown = {"level": answer.get("level"), "label": label, "rationale": text}
+        return {**item.fields, **shown, **_points(task, [text])} if label and text else None
+    names = {row["mcc"]: row["name"] for row in item.fields["mccs"]}
+    levels = []
+    for level in task.data["level"]:
+        entry = next((e for e in answer if isinstance(e, Mapping) and e.get("level") == level["level"]), {})
+        codes = [code for code in entry.get("mccs") or () if code in names]
+        levels.append({
+            "level": level["level"], "label": level["label"],
+            "rationale": " ".join(str(entry.get("rationale") or "").split()),
+            "mccs": [{"mcc": code, "name": names[code]} for code in codes],
+        })  # fmt: skip
+    if not all(level["rationale"] for level in levels):
+        return None
+    segment = {"segment": item.fields["segment"]["label"]} if "segment" in item.fields else {}
+    return {**segment, "rationales": levels, **_points(task, [level["rationale"] for level in levels])}
+
+
+def _points(task: Task, texts: Sequence[str]) -> dict[str, float]:
+    rules = rules_of(task.folder, task.data.get("rules", "rules.toml"))
+    if rules is None:
+        return {}
+    points = sum(len(rules.addressed(text)) for text in texts)
+    return {"true_completeness": round(10 * points / (len(rules.dimensions) * len(texts)), 1)}
 
 
 def _entries(answer: list[Any], level: int) -> list[dict[str, Any]]:
@@ -135,6 +198,35 @@ def _table(path: Path) -> list[dict[str, Any]]:
         ) from None
 
 
+@lru_cache
+def _merchants(path: Path) -> list[dict[str, str]]:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = [dict(row) for row in csv.DictReader(file)]
+    except (OSError, ValueError) as error:
+        raise RecuseError(f"{path}: not a table of merchants ({error}); it has the columns id and name") from None
+    names = [row.get("id") for row in rows]
+    if not rows or not all(row.get("id") and row.get("name") for row in rows) or len(set(names)) < len(names):
+        raise RecuseError(f"{path}: a merchant a line, each with an id of its own and a name; got {len(rows)} lines")
+    return rows
+
+
+def _merchant_schema(task: Task) -> dict[str, Any]:
+    """Reasons first: what is written after the level would only defend it."""
+    levels = {"type": "integer", "enum": [int(entry["level"]) for entry in task.data["level"]]}
+    return {
+        "type": "object", "properties": {"rationale": {"type": "string", **_length(task)}, "level": levels},
+        "required": ["rationale", "level"], "additionalProperties": False,
+    }  # fmt: skip
+
+
+def _length(task: Task) -> dict[str, int]:
+    """A server that enforces the schema ends a text at the most characters that task.toml allows."""
+    most = task.data.get("longest", {}).get("rationale")
+    ends = zip(("minLength", "maxLength"), task.data.get("rationale_characters", (0, most)), strict=True)
+    return {name: characters for name, characters in ends if characters}
+
+
 def _listed(task: Task, segment: Mapping[str, Any], table: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """The categories of one line of trade, as the task lists them."""
     named = {row["mcc"]: row for row in table}
@@ -148,15 +240,11 @@ def _listed(task: Task, segment: Mapping[str, Any], table: Sequence[dict[str, An
 
 def _level_schema(task: Task, item: Item, level: dict[str, Any]) -> dict[str, Any]:
     codes = {"enum": [row["mcc"] for row in item.fields["mccs"]]}
-    # A server that enforces the schema ends a text at the most characters that task.toml allows
-    most = task.data.get("longest", {}).get("rationale")
-    ends = zip(("minLength", "maxLength"), task.data.get("rationale_characters", (0, most)), strict=True)
-    length = {name: characters for name, characters in ends if characters}
     return {
         "type": "object",
         "properties": {
             "level": level,
-            "rationale": {"type": "string", **length},
+            "rationale": {"type": "string", **_length(task)},
             "mccs": {"type": "array", "items": codes, "minItems": PICKS_PER_LEVEL, "maxItems": PICKS_PER_LEVEL},
         },
         "required": ["level", "rationale", "mccs"],

@@ -1,0 +1,82 @@
+"""`recuse generate`: a panel's models write, what they wrote becomes what is judged, and the panel judges it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from recuse.cassettes.library import Library
+from recuse.elicitation.plan import Plan, headers
+from recuse.judges import read_response, wire
+from recuse.judges.client import secret_values
+from recuse.panels import Panel
+from recuse.protocols import protocol
+from recuse.recording.panel_recording import Recorder
+from recuse.schema import RecuseError
+from recuse.security.files import write_output
+from recuse.suite.panel_selection import Elicitation, Selection
+
+__all__ = ["generate"]
+
+
+def generate(name: str, *, yes: bool = False, root: Path | None = None) -> int:
+    """Write, build and judge; 0. `RecuseError` for a panel in which no protocol writes what another one judges, for a
+    file of items that is somebody else's, and where something could not be recorded."""
+    selection = Selection.load(root or Path.cwd(), [name])
+    (panel,) = selection.panels.values()
+    file = f"items-{panel.name}.jsonl"
+    tasks = {
+        task: (writers, [p for p in table.protocols if table.items.get(p) == file])
+        for task, table in panel.tasks.items()
+        if (writers := [p for p in table.protocols if hasattr(protocol(p), "written")])
+    }
+    if not any(judging for _, judging in tasks.values()):
+        raise RecuseError(
+            f"{panel.name}: nothing that its models write is judged; a [[task]] has a protocol that writes, such as "
+            f'generation, and one that judges, with items = {{ rubric = "{file}" }}'
+        )
+    for task, (writers, judging) in tasks.items():
+        plans = [selection.plan(Elicitation(panel.name, task, one)) for one in writers]
+        library = _record(selection, panel, plans, yes)
+        lines = [line for plan in plans for line in _written(plan, library)]
+        if not lines:
+            raise RecuseError(f"{panel.name}, {task}: no reply holds a whole text, so there is nothing to judge")
+        path = selection.task(task).folder / file
+        asked = {(item.id, item.target) for plan in plans for item in plan.items.values()}
+        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+        write_output(path, text, lambda there, asked=asked: _places(there) <= asked)  # type: ignore[misc]
+        replies = sum(len(plan.calls) for plan in plans)
+        print(f"{path}: {len(lines)} of {replies} replies hold what can be judged")
+        _record(selection, panel, [selection.plan(Elicitation(panel.name, task, one)) for one in judging], yes)
+    return 0
+
+
+def _record(selection: Selection, panel: Panel, plans: list[Plan], yes: bool) -> Library:
+    secrets = secret_values(panel.judges)
+    library = Library(selection.root / "cassettes", panel.name, mode="missing", secrets=secrets)
+    for plan in plans:
+        library.expect(plan.calls, headers(panel, plan))
+    Recorder(panel, library, selection.root, selection.root / "models", yes, print).record(plans)
+    return library
+
+
+def _written(plan: Plan, library: Library) -> Iterator[dict[str, Any]]:
+    """A line of the items file for every reply that holds a text to be judged, in the order of the plan."""
+    how: Any = protocol(plan.protocol)
+    formats = {name: wire(judge.wire) for name, judge in plan.judges.items()}
+    for call, response in library.replay(plan.calls):
+        item = plan.items[call.judge, call.item, call.target]
+        fields = how.written(plan.task, item, read_response(formats[call.judge], response))
+        if fields is not None:
+            yield {"id": item.id, "target": item.target, "fields": fields}
+
+
+def _places(text: str) -> set[tuple[Any, Any]]:
+    """What the lines of a file of items are about; a line that is no item is about nothing that was asked."""
+    try:
+        lines = [json.loads(line) for line in text.splitlines() if line.strip()]
+        return {(line["id"], line["target"]) for line in lines}
+    except (ValueError, KeyError, TypeError):
+        return {(None, None)}
