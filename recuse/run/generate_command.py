@@ -16,7 +16,7 @@ from recuse.protocols import protocol
 from recuse.recording.panel_recording import Recorder
 from recuse.schema import RecuseError
 from recuse.security.files import write_output
-from recuse.suite.panel_selection import Elicitation, Selection
+from recuse.suite.questions import Elicitation, Selection
 
 __all__ = ["generate"]
 
