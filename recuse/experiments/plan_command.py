@@ -218,7 +218,10 @@ def _of_pilot(pilot: Pilot, source: Path) -> Iterator[str]:
         how = f"agree by {people.agreement:.2f} beyond chance on {twice} texts, as measured"
         if not twice:
             how = f"are assumed to agree by {people.agreement:.2f} (--agreement), for no text was rated by two"
-        yield f"planned from {source.name}{about}: {len(people.raters)} texts, {len(people.values)} people, who {how}"
+        each = float(people.raters.mean())
+        some = f", {each:.2g} of them on a text" if each < 0.95 * len(people.values) else ""
+        who = f"{len(people.values)} people{some}, who {how}"
+        yield f"planned from {source.name}{about}: {len(people.raters)} texts, {who}"
         if people.answers.options:
             counts = [(people.values == code).sum() for code in range(len(people.answers.options))]
             shares = zip(people.answers.options, counts, strict=True)

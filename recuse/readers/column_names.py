@@ -49,7 +49,8 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         "completed_by", "annotated_by", "rated_by", "scored_by", "graded_by", "judged_by", "evaluated_by", "labeled_by",
         "labelled_by", "reviewed_by", "created_by", "annotator_email", "annotator_name", "rater_name", "rater_email",
         "reviewer_name", "reviewer_email", "grader_name", "evaluator_name", "evaluator_id", "grader_id", "coder_id",
-        "bewerter", "bewerterin", "prufer", "gutachter", "annotateur", "evaluateur", "correcteur", "anotador",
+        "evaluator_model", "annotator_model", "grader_model", "bewerter", "bewerterin",
+        "prufer", "gutachter", "annotateur", "evaluateur", "correcteur", "anotador",
         "evaluador", "revisor", "avaliador", "valutatore", "revisore", "annotatore", "beoordelaar", "評価者", "评价者",
         "평가자",
     ),
@@ -192,7 +193,7 @@ def is_judge(name: str) -> bool:
 
 def is_person(name: str) -> bool:
     """Whether a rater is called as people are, or is an address for mail."""
-    called = any(part in PEOPLE or part.startswith(CALLED_ON) for part in _parts(name))
+    called = any(part in PEOPLE or part.startswith(CALLED_ON) for part in _parts(name)) or "ground_truth" in plain(name)
     return called or bool(ADDRESS.fullmatch(name.strip()))
 
 

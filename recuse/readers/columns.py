@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from recuse.readers.column_names import NAMES, is_nobodys, plain
 from recuse.readers.mapping import SETTINGS
-from recuse.readers.values import ORDERS, VERDICTS, as_numbers, is_empty, is_verdict, unwrapped
+from recuse.readers.values import MONTHS, ORDERS, VERDICTS, as_numbers, is_empty, is_verdict, unwrapped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,6 +21,8 @@ FEW_LABELS, LONG, FEWEST_TEXTS = 25, 40, 8
 DAY = re.compile(r"\d{1,4}([-./])\d{1,2}\1\d{1,4}(?!\d)")
 
 
+MONTH = rf"(?:{'|'.join(MONTHS)})[a-z]*"
+GRADE_AS_DAY = re.compile(rf"(?i)\d{{1,2}}[-. ]+{MONTH}|{MONTH}[-. ]+\d{{1,2}}")
 LONGEST_NUMBER = 200
 """Longer cells hold no number, and are not searched for one."""
 
@@ -84,6 +86,12 @@ class Column:
     def dated(self) -> bool:
         """Whether it holds days: 2026-03-01, 1.3.2026, 03/01/26."""
         return bool(len(self.distinct)) and all(DAY.match(str(value).strip()) for value in self.distinct[:50])
+
+    @property
+    def made_days(self) -> bool:
+        """Whether it holds a few days without a year, "4-May" or "05. Apr", as a spreadsheet writes 4/5."""
+        few = 1 < len(self.distinct) <= FEW_LABELS
+        return few and all(GRADE_AS_DAY.fullmatch(str(value).strip()) for value in self.distinct)
 
     @property
     def holds_labels(self) -> bool:

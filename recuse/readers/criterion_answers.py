@@ -246,6 +246,7 @@ def _check_one_scale(part: pd.DataFrame, values: pd.Series[float], criterion: st
     if len(ends) < 2:
         return
     _check_not_shifted(part, values, criterion)
+    _check_no_code(part, values, criterion)
     ends = ends.sort_values("max", kind="stable")
     (low, high), (b, a) = (ends.index[[0, -1]], ends["max"].iloc[[0, -1]].astype(float))
     strict = a - b <= STRICT and not _people_stop_at(b, part, values)
@@ -254,6 +255,24 @@ def _check_one_scale(part: pd.DataFrame, values: pd.Series[float], criterion: st
             f"{criterion}: {high} gives numbers up to {a:g}, {low} only up to {b:g}; if that is one scale, say so "
             f"(--scale {scale_of_numbers(values).minimum:g}-{a:g}), otherwise bring them to one or leave one out with "
             "--ignore"
+        )
+
+
+def _check_no_code(part: pd.DataFrame, values: pd.Series[float], criterion: str) -> None:
+    """A whole number that judges alone give, two steps and more below or above every mark of the people, who leave no
+    mark out, may stand for no answer: -1 beside 1 to 5."""
+    people = part["kind"].eq("person")
+    one, other = values[people].dropna(), values[~people].dropna()
+    marks = sorted(one.unique())
+    if len(one) < ENOUGH_OF_PEOPLE or len(marks) < SHIFTED or marks != [*range(int(marks[0]), int(marks[-1]) + 1)]:
+        return
+    rest = sorted({*other.unique()} - {*marks})
+    if len(rest) == 1 and (rest[0] <= marks[0] - 2 or rest[0] >= marks[-1] + 2) and set(other.unique()) - {*rest}:
+        low, high = min(marks[0], rest[0]), max(marks[-1], rest[0])
+        raise RecuseError(
+            f"{criterion}: judges give {rest[0]:g}, far from every mark of the people, {marks[0]:g} to {marks[-1]:g}; "
+            f"if it stands for no answer, say --scale {marks[0]:g}-{marks[-1]:g}; if it is a mark, --scale "
+            f"{low:g}-{high:g}"
         )
 
 

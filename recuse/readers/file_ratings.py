@@ -33,6 +33,7 @@ from recuse.readers.reshaping import (
     in_the_same_words,
     with_marked_answers,
     with_places,
+    with_systems_apart,
     without_unrated_roles,
 )  # fmt: skip
 from recuse.schema import RecuseError
@@ -138,7 +139,8 @@ def _in_shape(raw: RawTable, rater: str, *, named: bool) -> tuple[RawTable, dict
     raw, ends = with_last_words(raw) if not (raw.made_by or known) else (raw, ())
     raw, turned, by_rater = as_rows(raw, rater)
     raw, ranked = with_places(raw)
-    return raw, {**known, **turned}, [*marked, *counted, *fields, *export, *apart, *ends, *by_rater, *ranked]
+    raw, systems = with_systems_apart(raw) if not (raw.made_by or known or named) else (raw, ())
+    return raw, {**known, **turned}, [*marked, *counted, *fields, *export, *apart, *ends, *by_rater, *ranked, *systems]
 
 
 def _factors(mapping: ColumnMapping) -> list[str]:

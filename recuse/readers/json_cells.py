@@ -96,32 +96,38 @@ LAST = re.compile(
     r"(?is).*\b(?:score|rating|grade|verdict|decision|bewertung|result)\W*?(?:\bis\b|[:=])\W*?"
     r"(-?\d+(?:[.,]\d+)?(?:\s*(?:/|out of)\s*\d+)?|[a-z]{1,12})\W*"
 )
-"""How a judge ends what it says: "[[8]]", "[RESULT] 4"; "Rating: 4/5", in a column that is called as judges are."""
-PROSE, MOST_ANSWERS = 30, 25
-"""Cells are longer than this on average, with at most so many different answers at their ends."""
+FIRST = re.compile(r"(?is)\W{0,4}(yes|no|pass|fail|true|false|correct|incorrect|\d{1,3})\**\s*[,.:;\n–—-].*")
+"""How a judge ends what it says: "[[8]]", "[RESULT] 4"; in a column that is called as judges are, "Rating: 4/5" as
+well, or how it begins: "Yes, because ..."."""
+PROSE, FEWEST, MOST_ANSWERS = 30, 3, 25
+"""Prose is at least so long; so many cells of it, with at most so many different answers in them."""
 
 
 def with_last_words(raw: RawTable) -> tuple[RawTable, tuple[str, ...]]:
-    """The table with the answer alone in a column of a judge's prose that ends in it, and a note; where the column's
-    name is no judge's, one more column, judge_NAME. What ends otherwise is unparsed."""
+    """The table with the answer alone in a column of a judge's prose that ends in it or begins with it, and a note;
+    where the column's name is no judge's and no rating's, one more column, judge_NAME. Prose without is unparsed."""
     import pandas as pd
 
     frame, notes = raw.frame, []
     for name in map(str, raw.frame.columns):
-        filled = frame[name][frame[name].astype(str).str.strip() != ""].astype(str)
-        if not len(filled) or filled.str.len().mean() < PROSE:
+        text = frame[name].astype(str)
+        rated = plain(name) in NAMES["value"] and plain(name) not in NAMES["text"]  # beside people's short answers
+        prose = text[text.str.len() >= PROSE]
+        if len(prose) < (FEWEST if rated else max(FEWEST, text.str.strip().ne("").sum() / 2)):
             continue
-        codes, cells = pd.factorize(frame[name].astype(str))
-        forms = [MARKED, *([LAST] if is_judge(name) else [])]
-        matches = [next(filter(None, (form.fullmatch(cell[-200:]) for form in forms)), None) for cell in cells]
-        ends = [next(filter(None, match.groups()), "") if match else "" for match in matches]
-        found = pd.Series(np.array([*ends], dtype=object)[codes], index=frame.index)
-        said = found[filled.index]
-        if said.ne("").mean() < HELD or said.nunique() > MOST_ANSWERS:
+        codes, cells = pd.factorize(text)
+        for form in (MARKED, LAST, FIRST) if is_judge(name) or rated else (MARKED,):
+            matches = [form.fullmatch(cell if form is FIRST else cell[-200:]) for cell in cells]
+            ends = [next(filter(None, match.groups()), "") if match else "" for match in matches]
+            found = pd.Series(np.array([*ends], dtype=object)[codes], index=frame.index)
+            said = found[prose.index]
+            if said.ne("").mean() >= HELD and said.nunique() <= MOST_ANSWERS:
+                break
+        else:
             continue
-        answer = found.where(found.ne("") | ~frame.index.isin(filled.index), "unparsed")
-        frame = frame.assign(**{name if is_judge(name) else f"judge_{name}": answer})
-        notes.append(f"{name} is prose that ends in an answer, such as {shown(said.iloc[0])}: that is read")
+        answer = found.where(found.ne(""), "unparsed").where(text.index.isin(prose.index), text)
+        frame = frame.assign(**{name if is_judge(name) or rated else f"judge_{name}": answer})
+        notes.append(f"{name} is prose around an answer, such as {shown(said.iloc[0])}: that is read")
     return (raw, ()) if frame is raw.frame else (replace(raw, frame=frame), tuple(notes))
 
 

@@ -94,7 +94,9 @@ def check_related(roles: Roles, unknown: Sequence[str], raters: Sequence[str]) -
     import pandas as pd
 
     people = [name for name in raters if may_be_a_person(name)]
-    if not unknown or (len(people) < 3 and not any(map(is_person, people))):
+    if len(people) < 3 and not any(map(is_person, people)):
+        unknown = [name for name in unknown if not (may_be_a_person(name) or _shares_a_word(name, raters))]
+    if not unknown:
         return
     table = pd.DataFrame({name: roles.columns[name].ordered for name in raters})
     related = table.corr(min_periods=RELATED).abs()
@@ -109,6 +111,13 @@ def check_related(roles: Roles, unknown: Sequence[str], raters: Sequence[str]) -
             )
 
 
+def _shares_a_word(name: str, names: Sequence[str]) -> bool:
+    """Whether a column begins or ends as another does: anna_tone beside gpt_tone, a table of raters and criteria."""
+    own = plain(name).split("_")
+    others = [plain(other).split("_") for other in names if other != name]
+    return any(own[0] == other[0] or own[-1] == other[-1] for other in others)
+
+
 def _said_by_most(roles: Roles, name: str, people: Sequence[str]) -> bool:
     cells, own = roles.frame[list(people)].to_numpy(dtype=object), roles.frame[name].to_numpy(dtype=object)
     rated = (own != "") & (cells != "").all(axis=1)
@@ -117,9 +126,15 @@ def _said_by_most(roles: Roles, name: str, people: Sequence[str]) -> bool:
 
 
 def check_left_out(roles: Roles) -> None:
-    """`RecuseError` where no rater of a wide table is a person, or a judge by its name, and a column that is called as
-    one holds answers of another kind, on another scale or in other words: to leave it out in silence would say that
-    nobody rated the texts, or clear whoever is left."""
+    """`RecuseError` where a spreadsheet has made days of a person's grades, and where no rater of a wide table is a
+    person, or a judge by its name, and a column that is called as one holds answers of another kind, on another scale
+    or in other words: to leave it out in silence would say that nobody rated the texts, or clear whoever is left."""
+    days = [c for name in roles.free if may_be_a_person(name) and (c := roles.columns[name]).made_days]
+    if days:
+        raise RecuseError(
+            f"{days[0].name} holds days such as {shown(str(days[0].distinct[0]))}, which a spreadsheet makes of 4/5; "
+            f"write its cells as text and export it again, or say --ignore {','.join(c.name for c in days)}"
+        )
     raters = {c: name for name, columns in roles.taken.get("raters", {}).items() for c in columns}
     if not raters or roles.taken.get("people") or roles.taken.get("judges"):
         return

@@ -29,8 +29,8 @@ from recuse.readers.nobodys_columns import check_related, leave_out_derived
 from recuse.readers.values import chosen
 
 __all__ = [
-    "CrossedNames", "choosers_between", "crossed_names", "names_raters", "names_systems", "take_raters",
-    "take_raters_beside", "take_sources",
+    "CrossedNames", "choosers_between", "crossed_names", "names_raters", "names_systems", "splits",
+    "take_raters", "take_raters_beside", "take_sources",
 ]  # fmt: skip
 
 SAME_COLUMN = 0.98
@@ -257,11 +257,16 @@ def _said_again(roles: Roles, name: str) -> bool:
     )
 
 
+FLAG = re.compile(r"(?:is|has|needs?|was|can|should)_")
+"""How columns begin that say something of a text beside those of the raters: is_test, needs_review."""
+
+
 def _alike(roles: Roles, names: list[str]) -> list[str]:
     """Columns whose values look like those of the surest ones: persons and judges answer on one scale."""
     if not names:
         return []
     others = [n for n in roles.free if n not in names and not is_nobodys(n) and plain(n) not in (*BATCHES, *PARTS)]
+    others = [n for n in others if not FLAG.match(plain(n))]
     sure = [n for n in others if roles.columns[n].rating and roles.columns[n].varied]
     like = [n for n in sure if any(roles.columns[n].answers_like(roles.columns[other]) for other in names)]
     return [n for n in roles.free if n in names or n in like]
@@ -286,7 +291,7 @@ def crossed_names(names: Sequence[str], said: Collection[str] = ()) -> CrossedNa
     """Raters and criteria where every name is one of each, in one order, with at least two of both, and one side bears
     names of judges or people, as they are called or are `said` to be; or where three and more stand before each of the
     same criteria, called as criteria are. None where the names are no such table."""
-    for parts in _splits(names):
+    for parts in splits(names):
         fronts, backs = ({part[side] for part in parts.values()} for side in (0, 1))
         if min(len(fronts), len(backs)) < 2 or len(names) < FILLED * len(fronts) * len(backs):
             continue
@@ -308,7 +313,7 @@ def _every_criterion_of_all(names: Sequence[str], raters: set[str], criteria: se
     return whole and any(map(is_criterion, criteria)) and not any(map(is_criterion, raters))
 
 
-def _splits(names: Sequence[str]) -> Iterator[dict[str, tuple[str, str]]]:
+def splits(names: Sequence[str]) -> Iterator[dict[str, tuple[str, str]]]:
     """Every way to cut all names in two such that front or back of the first name comes again: a criterion may hold a
     blank or a line of its own, so the cut is found by what the names share."""
     for cut in PLACES.finditer(names[0]) if len(names) >= 4 else ():

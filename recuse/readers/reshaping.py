@@ -18,6 +18,7 @@ from recuse.readers.column_names import NAMES, is_date, is_judge, is_person, pla
 from recuse.readers.columns import Column
 from recuse.readers.mapping import ColumnMapping
 from recuse.readers.opening import stem_of
+from recuse.readers.rater_columns import splits
 from recuse.readers.raw_table import RawTable
 from recuse.readers.values import as_numbers, is_empty
 from recuse.schema import RecuseError
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "as_rows", "below_one_another", "in_the_same_words", "with_marked_answers", "with_places", "without_unrated_roles",
+    "as_rows", "below_one_another", "in_the_same_words", "with_marked_answers", "with_places", "with_systems_apart",
+    "without_unrated_roles",
 ]  # fmt: skip
 
 
@@ -124,6 +126,35 @@ def as_rows(raw: RawTable, rater: str = "") -> tuple[RawTable, dict[str, Any], t
     turned = replace(raw, frame=table, numbers=tuple(raw.at(int(k)) for k in place), text="")
     note = f"every rater has one row: the {len(names)} columns of marks are read as texts"
     return turned, {"item": (item,), "rater": rater, "value": ("rating",)}, (note,)
+
+
+def with_systems_apart(raw: RawTable) -> tuple[RawTable, tuple[str, ...]]:
+    """The table with a row per system where columns of ratings are named after a system and who rated it, and a note:
+
+        id, llama_human, llama_judge, gpt_human, gpt_judge   ->   id, system, human, judge
+
+    Systems are called as models are; of those who rate them, at least one is called as people are, and one is not."""
+    names = [n for n in map(str, raw.frame.columns) if is_judge(n) and Column(n, raw.frame[n]).rating]
+    if any(plain(str(name)) in NAMES["target"] for name in raw.frame.columns):
+        return raw, ()
+    for parts in splits(names):
+        for side in (0, 1):
+            systems, raters = ([*dict.fromkeys(part[k] for part in parts.values())] for k in (side, 1 - side))
+            people = [name for name in raters if is_person(name)]
+            models = all(is_judge(name) and not is_person(name) for name in systems)
+            whole = len(systems) > 1 and len(parts) == len(systems) * len(raters)
+            if not (whole and models and people and any(is_judge(r) and not is_person(r) for r in raters)):
+                continue
+            column = {part: name for name, part in parts.items()}
+            row = np.repeat(np.arange(len(raw.frame)), len(systems))
+            frame = raw.frame.drop(columns=names).iloc[row].reset_index(drop=True)
+            frame[TARGET] = np.tile(np.array(systems, dtype=object), len(raw.frame))
+            for rater in raters:
+                own = [column[(system, rater) if side == 0 else (rater, system)] for system in systems]
+                frame[rater] = raw.frame[own].to_numpy(dtype=object).ravel()
+            note = f"{', '.join(names)} say whose text is rated ({', '.join(systems)}) and by whom"
+            return replace(raw, frame=frame, numbers=tuple(raw.at(int(k)) for k in row), text=""), (note,)
+    return raw, ()
 
 
 MARKED = {"1": True, "true": True, "1.0": True, "x": True, "0": False, "false": False, "0.0": False, "": False}

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "OUT_OF", "as_numbers", "chosen", "is_empty", "is_verdict", "labels_of", "same_verdicts", "scale_from_text",
-    "scale_of_labels", "scale_of_numbers", "told_top",
+    "MONTHS", "OUT_OF", "as_numbers", "chosen", "is_empty", "is_verdict", "labels_of", "same_verdicts",
+    "scale_from_text", "scale_of_labels", "scale_of_numbers", "told_top",
 ]  # fmt: skip
 
 EMPTY = ("", "nan", "na", "n/a", "null", "none", "-", "?", "#n/a", "missing", "–", "—", "not applicable", "#value!",
@@ -74,7 +74,9 @@ CHOICE_WORDS = {
     "no preference": "tie", "no difference": "tie", "equally good": "tie", "equally bad": "tie", "=": "tie",
     "a=b": "tie", "b=a": "tie", "a>b": "first", "a>>b": "first", "b<a": "first", "b<<a": "first", "b>a": "second",
     "b>>a": "second", "a<b": "second", "a<<b": "second", "1st": "first", "2nd": "second", "one": "first",
-    "two": "second",
+    "two": "second", "unentschieden": "tie", "gleich": "tie", "gleich gut": "tie", "beide": "tie", "égalité": "tie",
+    "egalité": "tie", "égal": "tie", "empate": "tie", "iguales": "tie", "parità": "tie", "pareggio": "tie",
+    "引き分け": "tie", "同じ": "tie", "平局": "tie",
 }  # fmt: skip
 """What people write for the first of two, the second, and neither."""
 SIDE = re.compile(
@@ -104,6 +106,7 @@ WRAPPED = re.compile(
     r"<(score|rating|grade|verdict|answer)>(.+)</(?:score|rating|grade|verdict|answer)>)$"
 )
 """What they wrap it in: "[[4]]", "**4**", "(4)"."""
+NAMED_POINT = r"(?i)^(?:grade|level|score|rating|note|stufe|niveau|nivel|points?)\s+(-?\d+(?:[.,]\d+)?)$"
 POINT = r"^(-?\d+)\s*[-–—:=.(]\s*([^\W\d][^\d]*)$"
 POINT_BEHIND = r"^([^\W\d][^\d]*)\((-?\d+)\)$"
 MOST_POINTS = 11
@@ -125,7 +128,7 @@ def is_empty(cells: pd.Series[Any]) -> pd.Series[bool]:
 
 def as_numbers(cells: pd.Series[Any]) -> pd.Series[float]:
     """Cells as numbers, NaN where they are none; "3,5", "85 %", "4/5", "3 Stars", "2nd", "★★★☆☆", "4 - good", "[[4]]"
-    and "Rating: 4/5" are numbers, infinite ones are not."""
+    and "Rating: 4/5" and "Grade 4" are numbers, infinite ones are not."""
     import numpy as np
     import pandas as pd
 
@@ -149,7 +152,7 @@ def _counted(cells: pd.Series[Any]) -> pd.Series[Any]:
     numbers, where every number has one label only; other cells as they are."""
     stars = cells.str.fullmatch(STARS)
     found = cells.mask(stars, cells.str.count("[★⭐]").astype(str)) if stars.any() else cells
-    found = found.str.replace(COUNTED, r"\1", regex=True)
+    found = found.str.replace(COUNTED, r"\1", regex=True).str.replace(NAMED_POINT, r"\1", regex=True)
     ahead, behind = found.str.extract(POINT), found.str.extract(POINT_BEHIND)
     number = ahead[0].fillna(behind[1])
     label = ahead[1].fillna(behind[0]).astype("string").str.lower().str.strip(" )")

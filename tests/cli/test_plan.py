@@ -100,6 +100,15 @@ def test_a_first_try_is_measured(planned, tmp_path, word):
     assert "assumed" not in out
 
 
+def test_people_who_rated_a_part_each_are_counted_by_text(planned, tmp_path):
+    rows = [(k, who, ("fail", "pass")[(k + (who * k) % 5 // 4) % 2]) for k in range(40) for who in range(9)]
+    path = tmp_path / "parts.csv"
+    people = [f"{k},annotator_{who},{word}" for k, who, word in rows if (k + who) % 3]
+    judge = [f"{k},judge,pass" for k in range(40)]
+    path.write_text("\n".join(["item,rater,verdict", *people, *judge]), encoding="utf-8")
+    assert "40 texts, 9 people, 6 of them on a text, who agree by " in planned(path)
+
+
 def test_one_person_agrees_as_assumed(planned, tmp_path):
     out = planned(table(tmp_path, people=1), "--agreement", 0.55)
     assert "are assumed to agree by 0.55 (--agreement), for no text was rated by two" in out

@@ -243,3 +243,56 @@ def test_texts_that_end_in_numbers_are_no_ratings(file):
     text = [f"The train leaves at noon and arrives an hour later.\n\nGrade: {mark}" for mark in JUDGE]
     read = read_file(file("a.csv", table(["id", "reply", "anna", "gpt-4o"], text, ANNA, JUDGE)))
     assert answers(read) == {"anna": ANNA, "gpt-4o": JUDGE}
+
+
+@pytest.mark.parametrize("form", ["{system}_{rater}", "{rater} {system}", "{system} {rater} rating"])
+def test_columns_named_after_systems_and_raters(file, form):
+    header = [form.format(system=s, rater=r) for s in ("llama", "gpt-4o") for r in ("human", "judge")]
+    read = read_file(file("a.csv", table(["id", *header], ANNA, JUDGE, BEN, JUDGE)))
+    assert [*read.ratings.raters.values()] == ["person", "judge"]
+    assert set(read.ratings.table["target"]) == {"llama", "gpt-4o"}
+    human, judge = answers(read).values()
+    assert human == [mark for pair in zip(ANNA, BEN, strict=True) for mark in pair]
+    assert judge == [mark for mark in JUDGE for _ in range(2)]
+
+
+@pytest.mark.parametrize("told", ["{}, because the reply says so.", "{}\n\nThe reply was read with care."])
+def test_prose_that_begins_with_the_verdict(file, told):
+    people = [("no", "yes")[y] for y in YES[0]]
+    prose = [told.format(("No", "Yes")[y]) for y in YES[1]]
+    read = read_file(file("a.csv", table(["id", "anna", "gpt-4o"], people, prose)))
+    assert answers(read) == {"anna": people, "gpt-4o": [("no", "yes")[y] for y in YES[1]]}
+
+
+@pytest.mark.parametrize("flag", ["needs_review", "is_test", "has_link"])
+def test_flags_beside_verdicts_are_nobodys(file, flag):
+    said = [[("fail", "pass")[y] for y in given] for given in YES]
+    flags = [("no", "yes")[k % 5 == 0] for k in range(NUMBER)]
+    read = read_file(file("a.csv", table(["id", flag, "anna", "ben", "gpt-4o"], flags, *said)))
+    assert [*read.ratings.raters] == ["anna", "ben", "gpt-4o"]
+
+
+def test_verdicts_of_something_else_beside_two_first_names_are_asked_about(file):
+    said = [[("fail", "pass")[y] for y in given] for given in YES]
+    other = [("fail", "pass")[(k * 7 % 11) % 2] for k in range(NUMBER)]
+    with pytest.raises(RecuseError, match=r"unit_test holds answers .* --ignore unit_test"):
+        read_file(file("a.csv", table(["id", "unit_test", "anna", "ben", "gpt-4o"], other, *said)))
+
+
+def test_a_number_far_from_every_mark_may_stand_for_no_answer(file):
+    path = file("a.csv", table(["id", "anna", "ben", "gpt-4o"], ANNA, BEN, [-1 if m == 2 else m for m in JUDGE]))
+    with pytest.raises(RecuseError, match=r"judges give -1, far from .*--scale 1-5"):
+        read_file(path)
+    assert sum(np.isnan(answers(read_file(path, scale="1-5"))["gpt-4o"])) == JUDGE.count(2)
+    assert answers(read_file(path, scale="-1-5"))["gpt-4o"].count(-1) == JUDGE.count(2)
+
+
+def test_days_that_a_spreadsheet_made_of_grades_are_named(file):
+    path = file("a.csv", table(["id", "anna", "ben", "gpt-4o"], [f"{mark:02}-May" for mark in ANNA], BEN, JUDGE))
+    with pytest.raises(RecuseError, match=r"anna holds days such as .* a spreadsheet makes of 4/5.*--ignore anna"):
+        read_file(path)
+
+
+def test_points_with_a_word_before_them_are_numbers(file):
+    path = file("a.csv", table(["id", "anna", "gpt-4o"], [f"Grade {mark}" for mark in ANNA], JUDGE))
+    assert answers(read_file(path)) == {"anna": ANNA, "gpt-4o": JUDGE}

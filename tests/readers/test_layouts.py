@@ -17,10 +17,11 @@ FILES = 40
 SEED = int(os.environ.get("RECUSE_LAYOUTS", "0"))
 PEOPLE = [
     ("anna", "ben"), ("annotator_1", "annotator_2", "annotator_3"), ("human",), ("Expert A", "Expert B"),
-    ("reviewer1", "reviewer2"),
+    ("reviewer1", "reviewer2"), ("évaluateur_1", "évaluateur_2"), ("Prüfer A", "Prüfer B"), ("評価者1", "評価者2"),
+    ("ann@acme.com", "joe.b@acme.com"), ("anotador_1", "anotador_2"), ("valutatore 1", "valutatore 2"),
 ]  # fmt: skip
-JUDGES = [("gpt-4o",), ("llm_judge",), ("claude-3", "gpt-4.1"), ("judge_v2", "judge_v3")]
-ITEMS = ["id", "ticket_id", "Item ID", "example", "qid", "task_id", "uid", "case_no"]
+JUDGES = [("gpt-4o",), ("llm_judge",), ("claude-3", "gpt-4.1"), ("judge_v2", "judge_v3"), ("juge_gpt4o",), ("LLM評価",)]
+ITEMS = ["id", "ticket_id", "Item ID", "example", "qid", "task_id", "uid", "case_no", "Fall-ID", "id_texte"]
 SCALES = {
     "1-5": lambda x: int(np.clip(round(3 + x), 1, 5)),
     "0-10": lambda x: int(np.clip(round(5 + 2 * x), 0, 10)),
@@ -29,10 +30,13 @@ SCALES = {
     "yes or no": lambda x: "Yes" if x > 0 else "No",
     "0 or 1": lambda x: int(x > 0),
     "good to bad": lambda x: ("bad", "ok", "good")[int(np.clip(round(1 + x), 0, 2))],
+    "oui ou non": lambda x: "oui" if x > 0 else "non",
+    "none to high": lambda x: ("none", "low", "medium", "high")[int(np.clip(round(1.5 + x), 0, 3))],
     "topics": lambda x: ("refund", "praise", "question", "other")[int(np.clip(round(1.5 + x), 0, 3))],
 }
-WRITTEN = ["{}", "{}/5", "Rating: {}", "[[{}]]", "{} stars", "**{}**", "{} of 5", "Score: {}/5."]
-LABELLED = ["{}", "Verdict: {}", "**{}**", "[[{}]]"]
+WRITTEN = ["{}", "{}/5", "Rating: {}", "[[{}]]", "{} stars", "**{}**", "{} of 5", "Score: {}/5.", "Grade {}",
+           "The reply is polite and says what was asked for.\n\nRating: {}"]  # fmt: skip
+LABELLED = ["{}", "Verdict: {}", "**{}**", "[[{}]]", "The reply was read twice and compared.\nVerdict: {}"]
 NOISE = {
     "created_at": lambda k, draw: f"2026-03-{k % 28 + 1:02}",
     "latency_ms": lambda k, draw: int(draw.integers(200, 4000)),
@@ -51,6 +55,9 @@ NOISE = {
     "user_id": lambda k, draw: f"u{k % 17}",
     "reviewed": lambda k, draw: ("yes", "no")[int(draw.integers(2))],
     "week": lambda k, draw: k // 20 + 1,
+    "is_test": lambda k, draw: 0,
+    "needs_review": lambda k, draw: ("no", "yes")[k % 7 == 0],
+    "region": lambda k, draw: ("north", "south", "west")[k // 9 % 3],
 }
 
 
@@ -74,7 +81,10 @@ def drawn(seed):
         header = [item, *noise, *raters]
         rows = [[*facts[k], *(cell(who, k) for who in raters)] for k in range(60)]
     else:
-        who, value = pick(["rater", "annotator", "judge", "evaluator"]), pick(["score", "rating", "label", "verdict"])
+        who, value = (
+            pick(["rater", "annotator", "judge", "evaluator", "Bewerter", "annotateur", "evaluador"]),
+            pick(["score", "rating", "label", "verdict", "Punkte", "puntuación"]),
+        )
         header = [item, *noise, who, value]
         rows = [[*facts[k], who, cell(who, k)] for k in range(60) for who in raters if (who, k) not in lost]
     stream = io.StringIO()
