@@ -277,7 +277,7 @@ def with_counted_items(
             f"{raw.path}: rows of one {item[0]} have several counts in {column}; if it counts answers, write a column "
             "count_ANSWER for each answer, else one count for each item"
         )
-    table = unfolded(raw, np.asarray(counts, dtype=np.int64), f"column {column}", (guess.filled("item") or [""])[0])
+    table = unfolded(raw, np.asarray(counts, dtype=np.int64), f"column {column} adds up to", (guess.filled("item") or [""])[0])
     note = f"{column} says how many items each row stands for: {len(frame):,} rows are {len(table.frame):,} items"
     return table, {"count": column}, (note,)
 
@@ -285,11 +285,11 @@ def with_counted_items(
 def unfolded(raw: RawTable, counts: NDArray[np.int64], counted: str, item: str = "") -> RawTable:
     """Each row as often as it counts; where a column names the items, the copies of one get names of their own.
 
-    `RecuseError` for more than can be held, naming where they were `counted`."""
+    `RecuseError` for more than can be held, in words of where they were `counted`."""
     total, width = int(counts.sum()), len(raw.frame.columns)
     if total * width > MOST_UNFOLDED:
         raise RecuseError(
-            f"{raw.path}: {counted} adds up to {total:,} items of {width} columns; up to {MOST_UNFOLDED:,} cells are "
+            f"{raw.path}: {counted} {total:,} items of {width} columns; up to {MOST_UNFOLDED:,} cells are "
             "unfolded, which takes some 5 GB of memory. Draw a sample of the items, one in "
             f"{-(-total * width // MOST_UNFOLDED)}, before they are counted: intervals are then those of fewer items"
         )

@@ -115,7 +115,7 @@ def _folded(pattern: Path, paths: Sequence[Path], given: Mapping[str, Any]) -> R
         f"{rows:,} rows of {len(paths)} file(s), folded by DuckDB into {len(raw.frame):,} patterns of answers: what "
         "asks for single texts is not asked, and items have no names"
     )
-    table = unfolded(raw, count, f"its {rows:,} rows")
+    table = unfolded(raw, count, f"its {rows:,} rows hold")
     return replace(table, notes=(note,), unit="pattern", made_by=FOLDED, raters=tuple(raters))
 
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
-from folded_tables import ANSWERS, differences, folded, numbers, results_of, unfolded
 
 from recuse import check, read
 from recuse.cli import main
 from recuse.readers import read_file
 from recuse.schema import RecuseError
+
+sys.path.insert(0, str(Path(__file__).parent))
+from folded_tables import ANSWERS, differences, folded, numbers, results_of, unfolded
 
 
 def test_a_folded_table_is_the_unfolded_one(tmp_path, capsys):

@@ -148,7 +148,7 @@ def test_several_numbers_in_a_cell_are_no_sets(file):
     rows = [f't{k},"[{k % 5}, {(k + k % 2) % 5}]",{k % 5}' for k in range(40)]
     read = read_file(file("a.csv", "\n".join(["ticket,human_scores,judge_score", *rows])))
     assert read.ratings.raters == {"judge": "judge", "human_scores1": "person", "human_scores2": "person"}
-    rows = [f't{k},{k % 5}; {(k + k % 2) % 5},{k % 5}' for k in range(40)]
+    rows = [f"t{k},{k % 5}; {(k + k % 2) % 5},{k % 5}" for k in range(40)]
     with pytest.raises(RecuseError, match=r"column human_scores holds several numbers a cell .* give every person"):
         read_file(file("b.csv", "\n".join(["ticket,human_scores,judge_score", *rows])))
 
