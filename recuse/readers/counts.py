@@ -277,7 +277,8 @@ def with_counted_items(
             f"{raw.path}: rows of one {item[0]} have several counts in {column}; if it counts answers, write a column "
             "count_ANSWER for each answer, else one count for each item"
         )
-    table = unfolded(raw, np.asarray(counts, dtype=np.int64), f"column {column} adds up to", (guess.filled("item") or [""])[0])
+    names = (guess.filled("item") or [""])[0]
+    table = unfolded(raw, np.asarray(counts, dtype=np.int64), f"column {column} adds up to", names)
     note = f"{column} says how many items each row stands for: {len(frame):,} rows are {len(table.frame):,} items"
     return table, {"count": column}, (note,)
 
