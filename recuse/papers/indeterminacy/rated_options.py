@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.ratings.array import clusters_of, numbers
+from recuse.ratings.array import AXES, clusters_of, numbers
 from recuse.ratings.ratings import Ratings
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Numeric, Ordinal, ResponseSets
@@ -157,11 +157,14 @@ def _placed(
         nothing = np.zeros(shape)
         return _Placed(nothing, nothing[..., 0], nothing[0] if len(judges) else np.zeros(shape[1:]),
                        np.zeros(len(texts)), np.zeros(len(judges), dtype=np.int64))  # fmt: skip
-    here = {text: place for place, text in enumerate(zip(placed.items, placed.targets, strict=True))}
+    own = list(zip(placed.items, placed.targets, strict=True))
     order = [options.index(name) for name in placed.options]
     member = np.zeros((len(options), len(placed.answers)))
     member[order] = placed.membership
-    columns = np.array([here.get(text, -1) for text in texts])
+    columns = np.arange(len(texts))
+    if own != texts:
+        here = {text: place for place, text in enumerate(own)}
+        columns = np.array([here.get(text, -1) for text in texts])
     counts = np.where(columns[None, :, None] >= 0, placed.counts[:, columns], 0).astype(float)
     raters = {name: place for place, name in enumerate(placed.raters)}
     rows = np.array([raters.get(name, -1) for name in judges], dtype=np.intp)
@@ -271,10 +274,12 @@ def _counted(ratings: Ratings) -> OptionCounts:
     if isinstance(scale, Numeric):
         raise RecuseError(f"criterion {ratings.criterion} has numbers, no options to count; give its options as scale")
     answers = scale.sets if isinstance(scale, ResponseSets) else tuple((option,) for option in scale.options)
-    rows = ratings.table[ratings.table["criterion"] == ratings.criterion]
-    rater, raters = pd.factorize(rows["rater"].astype(str))
-    text, texts = pd.factorize(pd.MultiIndex.from_frame(rows[["item", "target"]].astype(str)))
-    codes = numbers(ratings, rows)
+    rows = np.flatnonzero(ratings.table["criterion"] == ratings.criterion)
+    rater_names, item_names, target_names = (ratings.coded(name)[0] for name in AXES)
+    raters_at, items_at, targets_at = (ratings.coded(name)[1][rows] for name in AXES)
+    rater, raters = pd.factorize(raters_at)
+    text, texts = pd.factorize(items_at * len(target_names) + targets_at)
+    codes = numbers(ratings, ratings.table, rows)
     usable = np.isfinite(codes)
     shape = (len(raters), len(texts))
     cell = np.ravel_multi_index((rater, text), shape) if len(rows) else np.zeros(0, dtype=np.intp)
@@ -282,10 +287,12 @@ def _counted(ratings: Ratings) -> OptionCounts:
     place = pd.Index(known).get_indexer(pd.Index(codes[usable]))
     size, width = shape[0] * shape[1], len(answers)
     counts = np.bincount(cell[usable] * width + place, minlength=size * width).reshape(*shape, width)
-    items = tuple(str(item) for item, _ in texts)
+    names = tuple(rater_names[place] for place in raters.tolist())
+    item_places, target_places = (places.tolist() for places in np.divmod(texts, max(len(target_names), 1)))
+    items = tuple([item_names[place] for place in item_places])
     return OptionCounts(
-        scale.options, answers, tuple(map(str, raters)),
-        np.array([ratings.raters.get(str(name)) == PERSON for name in raters], dtype=bool), items,
-        tuple(str(target) for _, target in texts), clusters_of(ratings, items), counts,
+        scale.options, answers, names,
+        np.array([ratings.raters.get(name) == PERSON for name in names], dtype=bool), items,
+        tuple([target_names[place] for place in target_places]), clusters_of(ratings, items), counts,
         np.bincount(cell[~usable], minlength=size).reshape(shape),
     )  # fmt: skip
