@@ -11,18 +11,19 @@ from datetime import date
 from math import inf
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import numpy as np
+import pandas as pd
 
 from recuse.check.check_text import full_text, short_text
 from recuse.check.disagreements import (
-        count_disagreements,
-        is_review,
-        is_review_text,
-        kinds_of_disagreement,
-        read_review,
-        write_disagreements,
+    count_disagreements,
+    is_review,
+    is_review_text,
+    kinds_of_disagreement,
+    read_review,
+    write_disagreements,
 )  # fmt: skip
 from recuse.check.drawn_judges import chance_of_clearance
 from recuse.check.file_answers import FileAnswers, file_answers
@@ -46,9 +47,6 @@ from recuse.security.files import begins_with, check_output, write_output
 from recuse.security.sanitize import safe_cell, visible
 from recuse.suite.question_runner import Question, read_evals
 from recuse.suite.shipped import shipped_evals
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def check(
@@ -186,8 +184,6 @@ def list_for_people(panel: FilePanel, path: Path, bound: float) -> Iterator[str]
     """Write the texts that a judge may not decide alone at an error rate of `bound`, the least sure first, and say in
     words, judge by judge, from which confidence on it may. Texts that people have rated are not listed. Raises
     `RecuseError` where nobody rated anything, and where labels were chosen by group."""
-    import pandas as pd
-
     ratings, rows = panel.ratings, []
     if not ratings.persons:
         raise RecuseError(f"{panel.path}: nobody rated anything, so no error is known; add labels of some texts")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from recuse.check.agreement_text import AGREEMENT, SHOWN_JUDGES, agreement, labels_more, metrics, of_criterion
 from recuse.check.file_answers import FileAnswers
@@ -18,9 +20,6 @@ from recuse.schema.number_text import fixed, more, percent, with_interval
 from recuse.schema.verdict_rows import VerdictRow
 from recuse.schema.vocabulary import NOT_MEASURED, PASS, printed
 from recuse.security.sanitize import shortened, visible
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 WIDTH = 14
 SHOWN_ROWS, SHOWN_RANGES = 24, 4

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 from scipy import stats
 
 from recuse.ratings.answers import COMPARED, answers_of
@@ -22,8 +23,6 @@ from recuse.security.files import write_output
 from recuse.security.sanitize import safe_cell
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from recuse.ratings import Ratings
     from recuse.readers import FileRatings
 
@@ -33,8 +32,6 @@ YOURS = "your_verdict"
 def disagreements(read: FileRatings) -> pd.DataFrame:
     """One row per judge and text on which it and people differ: item, system, criterion, people's answers, the judge's,
     of which kind and by how much, the text and the judge's reason where the file has them; the widest first."""
-    import pandas as pd
-
     ratings = read.ratings
     keys = ["item", "target", "criterion", *ratings.factors]
     met, people, answers = _differing(ratings, keys)
@@ -72,7 +69,6 @@ def _differing(ratings: Ratings, keys: list[str]) -> tuple[pd.DataFrame, pd.Data
     `commonest` answer and whether the judge's number lies `above` their mean; people's with `text_` and `answer`; and
     the answers that the codes stand for. Rows of one text and criterion share `text_`."""
     import numpy as np
-    import pandas as pd
 
     place = np.flatnonzero(ratings.table["status"] == "ok")
     usable = ratings.table[["kind", "criterion", "score", "response"]].iloc[place]
@@ -120,8 +116,6 @@ def write_disagreements(read: FileRatings, path: Path) -> int:
 
 
 def _with_verdicts(rows: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
-    import pandas as pd
-
     key = [name for name in rows.columns if name not in NO_KEYS and name in before.columns]
     decided = before[before[YOURS].astype(str).str.strip() != ""].drop_duplicates(key)
     verdicts = {tuple(row[:-1]): row[-1] for row in decided[[*key, YOURS]].itertuples(index=False, name=None)}

@@ -18,9 +18,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy import special
 
@@ -33,9 +34,6 @@ from recuse.readers.file_panel import FilePanel
 from recuse.schema.arrays import Floats
 from recuse.schema.factors import ORDER, VERSION
 from recuse.suite.question_runner import Question
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 FEWEST = 20
 DRAWS = 40
@@ -190,8 +188,6 @@ def with_drawn_judges(
     """The ratings with `count` drawn judges in place of theirs, asked what the judge with most rows was asked, its
     newest version and first repeat. `error`: how many times a person's error they make; below 1 they agree with each
     person as somebody nearer to the truth would, of options by saying more often what most of a text's people say."""
-    import pandas as pd
-
     table = ratings.table
     persons, asked = table[table["kind"] == PERSON], _rows_to_answer(ratings)
     frames = []

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from recuse.check.file_answers import FileAnswers
@@ -33,8 +34,6 @@ from recuse.security.files import write_output
 from recuse.security.sanitize import safe_cell
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from recuse.ratings import Ratings
 
 HEAD = ("item", "system", GROUP, "for_judge")
@@ -261,8 +260,6 @@ def _rows(
     panel: FilePanel, given: Answers, chosen: NDArray[np.intp], names: NDArray[np.object_], judge: str,
     people: Sequence[str], by_group: bool,
 ) -> pd.DataFrame:  # fmt: skip
-    import pandas as pd
-
     items, targets = np.array(given.items, dtype=object)[chosen], np.array(given.targets, dtype=object)[chosen]
     number = {name: f"group {k}" for k, name in enumerate(sorted(set(names.tolist())), 1)}  # who labels is not told
     groups = [number[name] for name in names[chosen]] if by_group else ""
@@ -294,8 +291,6 @@ def is_label_list(path: Path) -> bool:
 def with_labels(panel: FilePanel, lists: Sequence[Path]) -> FilePanel:
     """The panel with what people filled into lists of next labels. Raises `RecuseError` for a cell that is no answer on
     the scale, with its line, and for lists that belong to other judges or texts."""
-    import pandas as pd
-
     from recuse.readers.formats import read_raw
     from recuse.readers.opening import open_file
 

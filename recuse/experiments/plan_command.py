@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from recuse.check.drawn_judges import People, people_of, with_drawn_judges
@@ -35,9 +36,6 @@ from recuse.readers.file_panel import FilePanel, load_file_panel, panel_of
 from recuse.schema import RecuseError
 from recuse.schema.notebook_tables import table
 from recuse.security.sanitize import visible
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SIZES = (30, 60, 100, 200, 400, 800, 1600)
 JUDGES = ("one more person", "half a person's error")
@@ -65,8 +63,6 @@ class Plan:
 
     def to_frame(self) -> pd.DataFrame:
         """One row per kind of judge and use: judge, use, the share cleared at each size, needed."""
-        import pandas as pd
-
         rows = [(judge, use, *shares, needed) for judge, use, shares, needed in self.rows]
         return pd.DataFrame(rows, columns=["judge", "use", *self.sizes, "needed"])
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy import optimize, special
 
@@ -312,8 +313,6 @@ def simulated_file(setting: Setting, texts: int, judge: str, rng: np.random.Gene
 
 
 def _ratings(draw: Draw, judged: _Judged) -> Ratings:
-    import pandas as pd
-
     s = draw.setting
     values = np.array(s.options)[draw.people] if s.numbers else draw.people.astype(float)
     people = [_rows(f"person {p + 1}", "person", row[None], draw) for p, row in enumerate(values)]
@@ -337,8 +336,6 @@ def _ratings(draw: Draw, judged: _Judged) -> Ratings:
 
 def _rows(rater: str, kind: str, values: Floats, draw: Draw) -> Any:
     """A row per answer. Of pairs, every second repeat has b first, and code 1 says that a won."""
-    import pandas as pd
-
     s = draw.setting
     frames = []
     for k, row in enumerate(values):
@@ -374,8 +371,6 @@ def _scale(s: Setting) -> Scale:
 
 def panel_of(ratings: Ratings, kind: str = "scores") -> FilePanel:
     """Ratings as if they had been read from a file."""
-    import pandas as pd
-
     path = Path("simulated.csv")
     raw = RawTable(path, pd.DataFrame())
     read = FileRatings(path, "", ratings, kind, ColumnMapping(), raw, ratings.table, (), ())

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
@@ -135,8 +136,6 @@ def rated(**answers: str) -> Ratings:
     >>> rated(judge="pf-", ann="pff").people is None
     True
     """
-    import pandas as pd
-
     words = {"p": "pass", "f": "fail"}
     scored = any(letter.isdigit() for text in answers.values() for letter in text)
     column = "score" if scored else "response"

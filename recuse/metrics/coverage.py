@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from recuse.metrics.agreement_estimates import both_rated
@@ -21,9 +22,6 @@ from recuse.schema import STATUSES, Estimate, Estimates
 from recuse.schema.arrays import Floats
 from recuse.statistics.clusters import SHARE, clustered_share, difference_of_means
 from recuse.statistics.distributions import Binomial
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ENFORCED = "a grammar of the server lets no other form through"
 METHOD = "share of calls, Clopper-Pearson interval"
@@ -73,8 +71,6 @@ def parse_rate(ratings: Ratings, criteria: tuple[str, ...] | None = None) -> Est
 
 
 def _rates(calls: pd.DataFrame, wanted: Iterable[str]) -> dict[tuple[str, ...], Estimate]:
-    import pandas as pd
-
     complete = pd.Series("ok", index=calls.index).where(calls["answered"] == len(set(wanted)), "unparsed")
     status = calls["failure"].where(calls["failure"].notna(), complete)
     return {(str(judge),): _rate(group) for judge, group in status.groupby(calls["rater"], sort=False)}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from recuse.metrics.agreement_estimates import span_of
 from recuse.metrics.estimates import estimated, number, undefined
@@ -17,9 +18,6 @@ from recuse.schema import Estimate
 from recuse.schema.arrays import Floats
 from recuse.schema.factors import VERSION
 from recuse.statistics.clusters import clustered_mean, clustered_share
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 METHOD = "same texts, first version against last; t over texts (an exact share where nothing was asked twice)"
 

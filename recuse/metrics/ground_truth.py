@@ -11,9 +11,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
@@ -25,9 +26,6 @@ from recuse.schema.arrays import Floats
 from recuse.statistics import rank_correlation as rank
 from recuse.statistics.distributions import FisherZ
 from recuse.statistics.rank_correlation import isotonic
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 BONETT_WRIGHT = "Spearman's rho, Bonett-Wright interval on Fisher's scale"
 ORDINAL = "levels against the rank of the true value among the model's own picks"

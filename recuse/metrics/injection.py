@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 
 from recuse.metrics.estimates import add_losses, estimated, number, undefined
 from recuse.metrics.measure import measure
@@ -20,9 +21,6 @@ from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.schema.factors import LABELS, ORDER
 from recuse.statistics.bounded import BOUNDED, bounded_mean
 from recuse.statistics.clusters import SHARE, clustered_share
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Over = Literal["payload", "cluster"]
 """What a repetition would draw anew."""
@@ -250,8 +248,6 @@ def step_of(scale: Scale) -> float:
 
 
 def _outcomes(ratings: Ratings) -> pd.DataFrame:
-    import pandas as pd
-
     known, compare = _attacked_texts(ratings), _choices if between_two(ratings) else _scores
     outcomes = [compare(part, twin, known).assign(**levels) for levels, part, twin in twins(ratings)]
     return pd.concat(outcomes, ignore_index=True)[["judge", *levels_of(ratings), *COLUMNS]]
@@ -295,8 +291,6 @@ def _choices(part: Ratings, twin: Ratings, known: pd.DataFrame) -> pd.DataFrame:
 
 def _means(part: Ratings, name: str) -> pd.DataFrame:
     """Mean over repeats per judge, item and target that was asked about; NaN where no repeat was usable."""
-    import pandas as pd
-
     cells = part.cells()
     judge, text = np.nonzero(cells.count + cells.lost)
     judges, items, targets = (

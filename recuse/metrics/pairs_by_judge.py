@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from recuse.ratings import Ratings
 from recuse.ratings.pair_array import both_orders, verdicts_of
 from recuse.schema.arrays import Floats
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -83,8 +81,6 @@ def quads_by_judge(part: Ratings) -> Mapping[str, Pairs]:
 
 
 def _quads(pairs: pd.DataFrame, judges: Sequence[str]) -> dict[str, Pairs]:
-    import pandas as pd
-
     item, names = pd.factorize(pairs["item"].to_numpy(dtype=object), sort=True)
     repeat, repeats = pd.factorize(pairs["repeat"], sort=True)
     judge, texts = _places(pairs, judges), len(names) * len(repeats)
@@ -105,8 +101,6 @@ def _quads(pairs: pd.DataFrame, judges: Sequence[str]) -> dict[str, Pairs]:
 
 def _places(pairs: pd.DataFrame, judges: Sequence[str]) -> NDArray[np.intp]:
     """The judge of each row, (rows,); -1 for one that is not among them."""
-    import pandas as pd
-
     return pd.Index(list(judges), dtype=object).get_indexer(pd.Index(pairs["rater"], dtype=object))
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
@@ -142,8 +143,6 @@ def _of_pairs(part: Ratings, ratings: Ratings) -> Iterator[_Choices]:
 def _shown_first(part: Ratings, met: PairArray) -> Floats:
     """How often text a stood first, of the times that the judge was asked about the pair, (judges, pairs); NaN where
     the order is not known."""
-    import pandas as pd
-
     shape = len(met.judges), len(met.items)
     if ORDER not in part.factors:
         return np.full(shape, np.nan)
@@ -246,8 +245,6 @@ def right_first(scores: NDArray[np.float64], right: NDArray[np.bool_]) -> NDArra
 
 def right_responses(ratings: Ratings, array: RatingArray) -> NDArray[np.bool_]:
     """Which texts are the right ones, shape (items, targets)."""
-    import pandas as pd
-
     texts = ratings.texts
     if texts is None or "gold" not in texts:
         raise RatingsError("nothing says which text is the right one; give texts with a column gold (1 or 0)")

@@ -9,7 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from typing import Any, Unpack, cast
+
+import pandas as pd
 
 from recuse.gates import Gates
 from recuse.gates import baseline_file as baselines
@@ -36,9 +38,6 @@ from recuse.suite.question_runner import Asking, Respondents
 from recuse.suite.shipped import shipped_evals
 from recuse.upgrade.judge_upgrade import judge_upgrade, worst_of
 from recuse.upgrade.sources import Part, Source, open_sources, pair_up, split_arguments
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 OWN_GATES = Path("evals") / "gates.toml"
 WORDS: QuestionWords = {"question": "upgrade", "title": "May a judge be replaced by its candidate?", "note": ""}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+import pandas as pd
+
 from recuse.gates import Gates
 from recuse.gates.limits import Limit
 from recuse.gates.upgrade_verdict import UpgradeVerdict, decide_upgrade, not_comparable, without_answers
@@ -63,8 +65,6 @@ def _factors(upgrade: Upgrade) -> list[str]:
 
 def _without_conditions(upgrade: Upgrade, added: Conditions) -> Upgrade:
     """The same without what judges of the candidate's line-up answered under these conditions."""
-    import pandas as pd
-
     if not added:
         return upgrade
     table = upgrade.after.table

@@ -13,9 +13,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from recuse.ratings import Ratings
@@ -24,9 +25,6 @@ from recuse.ratings.array import clusters_of
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Numeric, Scale
 from recuse.schema import RecuseError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 CHANGES = ("model", "prompt", "rubric", "sampling")
 """What an upgrade may declare that it changes. Texts and scale are the ground both stand on and never change."""
@@ -155,8 +153,6 @@ class Upgrade:
     @cached_property
     def both(self) -> Ratings:
         """Ratings of the two judges alone, the incumbent first, and of people."""
-        import pandas as pd
-
         old, new = (
             r.table[r.table["rater"] == judge].assign(rater=name)
             for r, judge, name in zip(
@@ -253,8 +249,6 @@ MOST = 0.5
 def contradiction(before: Ratings, after: Ratings, common: Collection[tuple[str, str]]) -> str:
     """ "item t17 has subset law in one, tax in the other", where something that both tell of the texts (`texts`: a
     topic, the text, the right answer) differs for most of the `common` ones, (item, target); "" where nothing does."""
-    import pandas as pd
-
     old, new = _texts_by_name(before), _texts_by_name(after)
     if old is None or new is None:
         return ""
@@ -315,8 +309,6 @@ def on_common_texts(upgrade: Upgrade) -> Upgrade:
 def missing_as_unanswered(upgrade: Upgrade) -> Upgrade:
     """The same on all texts of the incumbent: where the candidate has none of them, it has an answer that cannot be
     used, asked as the incumbent was."""
-    import pandas as pd
-
     shared = overlap(upgrade)
     after = _only(upgrade.after, shared.common | shared.missing)
     if shared.missing:
@@ -330,7 +322,5 @@ def missing_as_unanswered(upgrade: Upgrade) -> Upgrade:
 
 
 def _only(ratings: Ratings, texts: frozenset[Text]) -> Ratings:
-    import pandas as pd
-
     there = pd.MultiIndex.from_frame(ratings.table[TEXT].astype(str)).isin(list(texts))
     return ratings if there.all() else replace(ratings, table=ratings.table[there], _memory={})
