@@ -32,7 +32,7 @@ from recuse.readers.judge_columns import COST, numbers_beside
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 from recuse.security.sanitize import visible
-from recuse.statistics.resampling import SEED, generator
+from recuse.statistics.resampling import SEED, cluster_counts, generator
 from recuse.suite.shipped import shipped_evals
 
 DRAWS = 2000
@@ -124,7 +124,7 @@ def _chosen(panel: FilePanel) -> tuple[Choice, Answers]:
     if use in ("estimate", "rank") and answers.options and not answers.ordered:
         options = ", ".join(answers.options)
         raise RecuseError(f"{panel.path}: {options} have no order, so no mean; give --scale 'fail<pass'")
-    counts = _draws(answers.clusters[common])
+    counts = cluster_counts(answers.clusters[common], generator(SEED, "choose"), DRAWS)
     errors = _errors(answers, common, use, counts)  # (J, 1 + DRAWS): as it is, then each draw
     best = errors == errors.min(axis=0)
     chances = (best / best.sum(axis=0))[:, 1:].mean(axis=1)
@@ -155,14 +155,6 @@ def _everybody(panel: FilePanel) -> tuple[Answers, list[str]]:
         )
     answers = answers_of(parts[0], ratings)
     return answers, list(answers.judges)
-
-
-def _draws(clusters: Any) -> Floats:
-    """How often each text counts, (1 + DRAWS, U): once in the first row, then as clusters were drawn."""
-    codes = np.unique(clusters, return_inverse=True)[1]
-    count = int(codes.max()) + 1
-    drawn = generator(SEED, "choose").multinomial(count, np.full(count, 1 / count), size=DRAWS)
-    return np.vstack([np.ones(len(codes)), drawn[:, codes]]).astype(float)
 
 
 def _distances(answers: Answers, common: Any) -> Floats:

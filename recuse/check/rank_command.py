@@ -26,7 +26,7 @@ from recuse.readers.file_panel import load_file_panel
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 from recuse.security.sanitize import visible
-from recuse.statistics.resampling import SEED, generator
+from recuse.statistics.resampling import SEED, cluster_counts, generator
 
 DRAWS = 1000
 UNSEEN = 0.5
@@ -108,7 +108,7 @@ def rank_systems(ratings: Ratings) -> Ranking:
         named = ("{" + ", ".join(systems[k] for k in group[:4]) + "}" for group in groups_met[:2])
         groups = " and ".join(named)
         raise RecuseError(f"systems of {groups} never met, so nothing ranks them together; add pairs between them")
-    count = _counts(answers.clusters[there])
+    count = cluster_counts(answers.clusters[there], generator(SEED, "rank"), DRAWS)
     strengths = np.stack([bradley_terry(_wins(one[there], met, len(systems), count)) for one in shares])  # (B, D, S)
     order = np.argsort(-strengths[0, 0], kind="stable")
     strengths = strengths[:, :, order]
@@ -124,13 +124,6 @@ def _raters(answers: Answers) -> tuple[tuple[str, ...], Floats]:
     if not answers.people:
         return answers.judges, answers.judge_shares
     return ("people", *answers.judges), np.concatenate([answers.people_shares[None], answers.judge_shares])
-
-
-def _counts(clusters: NDArray[np.intp]) -> Floats:
-    codes = np.unique(clusters, return_inverse=True)[1]
-    groups = int(codes.max()) + 1
-    drawn = generator(SEED, "rank").multinomial(groups, np.full(groups, 1 / groups), size=DRAWS)
-    return np.vstack([np.ones(len(codes)), drawn[:, codes]]).astype(float)
 
 
 def _wins(shares: Floats, met: NDArray[np.intp], systems: int, counts: Floats) -> Floats:

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from recuse.ratings.array import among, cluster_places_of, mean_of, numbers
@@ -124,8 +125,6 @@ def answers_of(part: Ratings, ratings: Ratings, *, people: bool = True) -> Answe
 
 
 def _answers(part: Ratings, ratings: Ratings, needed: bool) -> Answers:
-    import pandas as pd
-
     if needed and not ratings.persons:
         raise RecuseError(
             "there are no single ratings by people to compare judges with: add rows of kind person, one per person and "
@@ -176,8 +175,6 @@ def _values(part: Ratings, rows: NDArray[np.intp]) -> Floats:
 
 def _placed(values: Floats, rater: NDArray[np.intp], text: NDArray[np.intp], shape: tuple[int, int]) -> Floats:
     """Values by rater, text and number of the answer; the array is as deep as the most answers to one text."""
-    import pandas as pd
-
     there = np.isfinite(values)
     rater, text = rater[there], text[there]
     cell = rater * shape[1] + text

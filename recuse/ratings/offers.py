@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from recuse.ratings.answers import has_several_options, is_binary
 from recuse.ratings.criteria import PLACE, counted_criteria
 from recuse.ratings.needs import CANDIDATE, KINDS
@@ -16,8 +18,6 @@ FEWEST = 20
 """Items that two people rated below which nothing is said of their agreement (`recuse.metrics.agreement_estimates`)."""
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from recuse.ratings import Ratings
 
 
@@ -60,8 +60,6 @@ def offers_of(ratings: Ratings, kind: str = "") -> frozenset[str]:
     that are options are forced choices as well, and response sets answer whatever these do. Whether scores can be
     averaged is asked of all headline criteria.
     """
-    import pandas as pd
-
     from recuse.ratings.text_slices import have_slices
 
     known = {} if ratings.texts is None else {str(name): ratings.texts[name] for name in ratings.texts}

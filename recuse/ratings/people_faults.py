@@ -25,6 +25,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from recuse.ratings.array import cluster_places_of, mean_of, recoded
@@ -34,8 +35,6 @@ from recuse.schema.arrays import Floats
 from recuse.schema.factors import ORDER
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from recuse.ratings.ratings import Ratings
 
 LEVEL = 0.01
@@ -111,8 +110,6 @@ def people_faults(ratings: Ratings) -> tuple[PeopleFault, ...]:
 
 def _answers(ratings: Ratings, criterion: str) -> tuple[tuple[str, ...], Floats, NDArray[np.intp]]:
     """The people; their answers (P, U, K), mean over what one said of a text, NaN for nothing; each text's cluster."""
-    import pandas as pd
-
     table = ratings.table
     chosen = table["kind"].eq(PERSON) & table["criterion"].eq(criterion) & table["status"].eq("ok")
     places = np.flatnonzero(chosen)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from recuse.ratings.array import among, mean_of, numbers, recoded
@@ -17,8 +18,6 @@ from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from recuse.ratings.ratings import Ratings
 
 SUMMARY = ("target", "mean", "sd", "n")
@@ -92,8 +91,6 @@ def people_on(part: Ratings, cells: Cells, ratings: Ratings) -> People:
 
 def _means(part: Ratings, cells: Cells) -> dict[str, Floats]:
     """Person -> mean of each text of the cells, on the ascending scale."""
-    import pandas as pd
-
     table = part.table
     rows = np.flatnonzero((table["kind"] == PERSON) & (table["criterion"] == part.criterion))
     if not len(rows):
@@ -135,8 +132,6 @@ def _summary(part: Ratings, cells: Cells, people: pd.DataFrame) -> People:
 
 
 def _texts(cells: Cells, per_text: bool) -> Any:
-    import pandas as pd
-
     targets = np.asarray(cells.target_names, dtype=object)[cells.targets]
     if not per_text:
         return pd.Index(targets, dtype=object)

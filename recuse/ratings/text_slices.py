@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from recuse.ratings.answers import COMPARED, Answers, answers_of
@@ -16,8 +17,6 @@ from recuse.schema.arrays import Floats
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import pandas as pd
 
     from recuse.ratings.ratings import Ratings
 
@@ -35,8 +34,6 @@ FACTS = frozenset(
 
 def slices_of(answers: Answers, columns: tuple[str, ...] | None = None) -> tuple[Slices, int]:
     """(column, level) -> which texts, (U,), and how many columns were looked at."""
-    import pandas as pd
-
     targets = np.asarray(answers.targets, object)
     facts: dict[str, Any] = {"target": targets}
     known = None if answers.part is None else answers.part.texts
@@ -95,8 +92,6 @@ def are_chosen(ratings: Ratings) -> bool:
 
 def groups_on(part: Ratings | None, items: Sequence[str], targets: Sequence[str]) -> NDArray[np.intp] | None:
     """The group of each text as a number, (U,); None where labels were not chosen by group."""
-    import pandas as pd
-
     if part is None or part.texts is None or GROUP not in part.texts:
         return None
     known = part.texts.drop_duplicates(["item", "target"])
@@ -125,8 +120,6 @@ def label_weights(groups: NDArray[np.intp], judged: NDArray[np.bool_], labelled:
 
 def doublings_of_texts(ratings: Ratings, array: RatingArray) -> Floats:
     """log2 of the words of each text, shape (items, targets); NaN where unknown."""
-    import pandas as pd
-
     texts = _text_columns(ratings, "item", "target", "words").drop_duplicates(["item", "target"])
     if (bad := texts[~(texts["words"] > 0) & texts["words"].notna()]).size:
         item, target, words = bad.iloc[0]
@@ -144,8 +137,6 @@ def doublings_of_texts(ratings: Ratings, array: RatingArray) -> Floats:
 
 def doublings_of_pairs(ratings: Ratings, met: PairArray) -> Floats:
     """log2(words_a / words_b) of each pair; NaN where unknown. Of scores, from the lengths of the two texts."""
-    import pandas as pd
-
     if ratings.scale.counts:
         array = ratings.array()
         lengths = doublings_of_texts(ratings, array)

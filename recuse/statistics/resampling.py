@@ -41,6 +41,14 @@ def resampled_means(cells: Sequence[Floats], rng: np.random.Generator, draws: in
     return np.column_stack([cell[rng.integers(len(cell), size=(draws, len(cell)))].mean(axis=1) for cell in cells])
 
 
+def cluster_counts(clusters: ArrayLike, rng: np.random.Generator, draws: int) -> Floats:
+    """How often each observation counts, (1 + draws, n): once in the first row, then as clusters were drawn."""
+    codes = np.unique(clusters, return_inverse=True)[1]
+    groups = int(codes.max()) + 1
+    drawn = rng.multinomial(groups, np.full(groups, 1 / groups), size=draws)
+    return np.vstack([np.ones(len(codes)), drawn[:, codes]]).astype(float)
+
+
 def percentile(value: float, values: Floats, *, discrete: bool = False) -> Draws:
     """The bootstrap distribution of a statistic: its value, and its values on resampled data, NaN where undefined."""
     finite = np.sort(values[np.isfinite(values)])
