@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import add_losses, estimated, number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
-from recuse.metrics.pairs_by_judge import Pairs, pairs_by_judge
+from recuse.metrics.position import Pairs, pairs_by_judge
 from recuse.ratings import RatingArray, Ratings, mean_of
 from recuse.ratings.pair_array import PAIRED, pair_array, repeated_over
 from recuse.ratings.text_slices import doublings_of_pairs, doublings_of_texts, sizes_of_pairs

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from recuse.ratings.answers import has_several_options, is_binary
-from recuse.ratings.criteria import PLACE, counted_criteria
 from recuse.ratings.needs import CANDIDATE, KINDS
-from recuse.ratings.scale import Nominal, Ordinal, Scale
+from recuse.ratings.scale import PLACE, Nominal, Ordinal, Scale, counted_criteria
 from recuse.schema.factors import DIRECTION, LEVELS, TEMPERATURE, VERSION, WORDING
 
 FEWEST = 20

@@ -17,9 +17,9 @@ from recuse.panels.loaded_panel import UNLOCK, unfixed
 from recuse.protocols import called
 from recuse.protocols import protocol as known_protocol
 from recuse.protocols.wording import facts_of
-from recuse.ratings.criteria import PLACE, TRUE
 from recuse.ratings.needs import CANDIDATE, KINDS, kind_of, missing, unlock, unlock_by_column
 from recuse.ratings.offers import RatingFacts, offered
+from recuse.ratings.scale import PLACE, TRUE
 from recuse.readers.file_panel import FilePanel, is_ratings_file, load_file_panels
 from recuse.references import BLINDED, people_of, persons_of
 from recuse.schema import RecuseError, SourceFixes

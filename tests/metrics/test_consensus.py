@@ -12,7 +12,7 @@ from scipy import stats
 
 from recuse.metrics import consensus, name_effect
 from recuse.ratings import Numeric, Ordinal, check_table
-from recuse.ratings.criteria import with_criteria_mean
+from recuse.ratings.scale import with_criteria_mean
 from recuse.schema import RatingsError
 
 EXPECTED = pd.read_csv(Path(__file__).parent / "data" / "bias_recomputed.csv")

@@ -22,7 +22,7 @@ from recuse.metrics import (
 )
 from recuse.metrics.measure import MEASURES as DESCRIBED
 from recuse.papers.merchant_risk import reported_statistics
-from recuse.ratings.criteria import with_criteria_mean
+from recuse.ratings.scale import with_criteria_mean
 from recuse.schema import Estimate
 
 MEASURES = {

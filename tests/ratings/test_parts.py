@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from recuse.ratings import Numeric, Ratings
-from recuse.ratings.criteria import with_criteria_mean
+from recuse.ratings.scale import with_criteria_mean
 
 SCORES = {"tone": 2.0, "facts": 5.0, "all": 4.0}
 

@@ -18,7 +18,7 @@ from recuse.metrics.estimates import number, undefined
 from recuse.metrics.human_alignment import compared
 from recuse.metrics.measure import measure
 from recuse.ratings import Ratings, mean_of
-from recuse.ratings.criteria import CRITERIA_MEAN, with_criteria_mean
+from recuse.ratings.scale import CRITERIA_MEAN, with_criteria_mean
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
 from recuse.statistics.rank_correlation import spearman, spearman_test
@@ -160,7 +160,6 @@ def _correlation(judges: tuple[str, ...], one: tuple[str, Floats], other: tuple[
 # Merchant-risk paper, Appendix E: Perplexity Sonar scores its own completeness 1.40 below its peers with names shown,
 # and its own total 0.21 above them. A judge's total need not be the mean of its criteria either: by its totals Gemini's
 # self-bias is +0.77, by the means, which Algorithm 1 takes, +0.87.
-
 
 @measure(
     "criterion_self_bias", "self-bias by criterion", signed=True, rank=22, bad="none",

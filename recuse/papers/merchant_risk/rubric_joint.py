@@ -13,8 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from recuse.protocols import reading, rubric, wording
-from recuse.ratings.criteria import PLACE
-from recuse.ratings.scale import Numeric, Scale
+from recuse.ratings.scale import PLACE, Numeric, Scale
 from recuse.schema import Item, Judge, Judgement, Prompt, Reply
 from recuse.tasks import Task
 

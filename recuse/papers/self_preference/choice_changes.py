@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
 from recuse.ratings import Ratings
-from recuse.ratings.criteria import TRUE
 from recuse.ratings.pair_array import PAIRED, codes_of, pair_array, repeated_over
+from recuse.ratings.scale import TRUE
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
 from recuse.schema.factors import PROMPT
@@ -218,7 +218,6 @@ def _share(values: Floats) -> float | None:
 # --------------------------------------------------------------------------- the best of a list
 # Listwise comparison, the choice of one among three texts or more (thesis on bias in LLM self-evaluation, sec. 1.2.2,
 # note 3), with the positional bias of sec. 2.1: every list is shown in several rotations.
-
 
 @measure(
     "list_accuracy", "finds the best of a list", unit="share", rank=402,

@@ -22,7 +22,7 @@ from recuse.metrics.measure import Named, itself, measure, per_part, per_subject
 from recuse.papers.self_preference.over_texts import axes_of, mean_over_texts, true_scores
 from recuse.ratings import Cells, RatingArray, Ratings, mean_of
 from recuse.ratings.array import array_of
-from recuse.ratings.criteria import TRUE, counted_criteria
+from recuse.ratings.scale import TRUE, counted_criteria
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, distinct
 from recuse.statistics.bounded import BOUNDED, bounded_mean

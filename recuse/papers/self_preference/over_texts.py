@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from recuse.metrics.estimates import estimated, undefined
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import Axes
-from recuse.ratings.criteria import TRUE
+from recuse.ratings.scale import TRUE
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats
 from recuse.statistics.bounded import BOUNDED, bounded_mean

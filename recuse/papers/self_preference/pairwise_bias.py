@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
-from recuse.metrics.pairs_by_judge import paired
-from recuse.metrics.position import NO_PAIR
+from recuse.metrics.position import NO_PAIR, paired
 from recuse.ratings import Ratings
 from recuse.ratings.pair_array import PAIRED, PairArray, codes_of, pair_array, repeated_over
 from recuse.ratings.text_slices import doublings_of_pairs
