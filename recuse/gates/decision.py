@@ -35,7 +35,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from recuse.gates.causes import AGAINST_PEOPLE, causes_of_doubt, causes_of_failure, unfinished_cause
-from recuse.gates.records import Asked, Change, Evidence, Figure, PanelPlan, Plan, VerdictRecord
+from recuse.gates.records import Asked, Change, Evidence, Figure, PanelPlan, VerdictRecord
 from recuse.gates.uses import EVERY_GATE
 from recuse.schema.notebook_tables import table
 from recuse.schema.number_text import counted, listed
@@ -182,14 +182,11 @@ def _judges(evidence: Evidence) -> Iterator[JudgeDecision]:
     plan = evidence.plan
     for panel in plan.panels:
         by_place = _by_place(panel.name, evidence.verdicts)
+        asked = {a.gate for a in plan.asked if a.panel == panel.name}  # without a yardstick nothing compares judges
+        uses = (*panel.uses, *(use for use in panel.further if asked & set(plan.uses[use].yardstick)))
         for judge in panel.judges:
-            for use in (*panel.uses, *(use for use in panel.further if _is_offered(use, panel, plan))):
+            for use in uses:
                 yield _judge(panel, judge, use, evidence, by_place)
-
-
-def _is_offered(use: str, panel: PanelPlan, plan: Plan) -> bool:
-    """Whether anything compares its judges for this use: a yardstick had to be asked."""
-    return bool({a.gate for a in plan.asked if a.panel == panel.name} & set(plan.uses[use].yardstick))
 
 
 Place = tuple[str, str, str]

@@ -207,7 +207,7 @@ def error_rates(verdicts: Iterable[VerdictRow], false_fail: float) -> ErrorRates
     "again_not_cleared"}], "red_again", "smallest_faults": [{"gate", "unit", "limit", "typical", "worst"}], "sentence"}.
     `by_value` counts verdicts that the value alone decides: nobody knows their error rates, and they are left out.
     """
-    known = sorted(verdicts, key=_place)
+    known = sorted(verdicts, key=lambda v: (v["gate"], sorted(v["subject"].items())))
     families = {(f["name"], *sorted(f["within"].items())): f["alpha"] for v in known if (f := v["rule"]["family"])}
     rates: ErrorRates = {
         "false_fail": {
@@ -275,14 +275,10 @@ def _smallest_faults(verdicts: list[VerdictRow]) -> list[SmallestFault]:
             "limit": limit,
             "unit": unit,
             "typical": float(f"{median(value for _, value in mine):.4g}"),
-            "worst": max((value for _, value in mine), key=lambda value: _excess(mine[0][0], value)),
+            "worst": (min if "at_least" in mine[0][0]["limit"] else max)(value for _, value in mine),
         }
         for (gate, limit, unit), mine in sorted(gates.items())
     ]
-
-
-def _excess(verdict: VerdictRow, value: float) -> float:
-    return -value if "at_least" in verdict["limit"] else value
 
 
 def _sentence(rates: ErrorRates) -> str:
@@ -290,16 +286,13 @@ def _sentence(rates: ErrorRates) -> str:
     fails, red = rates["false_fail"], rates["red_again"]
     if not fails["families"] or red is None:
         return ""
-    often, families = _percent(fails["at_most"]), _counted(fails["families"])
+    n, often = fails["families"], _percent(fails["at_most"])
+    families = "one family of gates" if n == 1 else f"{n} families of gates"
     phrase = f"a judge without a fault fails in at most {often} of such runs ({families})"
     phrase += f"; recorded again, the same judges turn it red in about {_percent(red)}"
     if fails["by_value"]:
         phrase += f"; {fails['by_value']} verdicts that the value alone decides are not counted"
     return phrase
-
-
-def _counted(families: int) -> str:
-    return "one family of gates" if families == 1 else f"{families} families of gates"
 
 
 def _percent(share: float) -> str:
@@ -308,7 +301,3 @@ def _percent(share: float) -> str:
 
 def _rounded(chance: float) -> float:
     return round(chance, 4)
-
-
-def _place(verdict: VerdictRow) -> tuple[object, ...]:
-    return (verdict["gate"], sorted(verdict["subject"].items()))

@@ -163,12 +163,20 @@ def decide_upgrade(
         items=asked.detail.get("answered", asked.n) if asked else 0, change=change,
     )  # fmt: skip
     if failed := _causes_first([row for row in rows if _says(row) == "fail"]):
-        decide = _different if failed[0].gate in AGAINST_INCUMBENT else _worse
-        return decide(verdict, _ordered(rows, failed), phrase)
+        ordered, (old, new) = _ordered(rows, failed), names
+        clause = _phrase(ordered[0], phrase)
+        worse = f"it {clause}, by more than you allow"
+        word, sentence = "worse", f"Do not replace {old} by {new}: {worse}."
+        if failed[0].gate in AGAINST_INCUMBENT:
+            word, sentence = "different", f"{new} decides differently from {old}: {worse}; nobody knows who is right."
+        return replace(verdict, word=word, sentence=sentence, clause=clause, rows=Verdicts(ordered, sentence))
     won = _superior(rows)
     opened = [row for row in rows if _says(row) != "pass"]
     if opened and not (won and won[0].gate == AGREEMENT and all(map(_spoken_for, opened))):
-        return _undecided(verdict)
+        told = cache(partial(_told_of_undecided, verdict))
+        return replace(
+            verdict, word=UNDECIDED, sentence=lambda: told().conclusion, rows=told, more=lambda: _more(_opened(told()))
+        )
     if not len(rows):
         return replace(verdict, word=UNDECIDED, sentence=f"Whether {names[1]} may replace {names[0]} cannot be told: "
                        "nothing could be measured.")  # fmt: skip
@@ -196,27 +204,6 @@ def without_answers(verdict: UpgradeVerdict, missing: int) -> UpgradeVerdict:
     sentence = f"Whether {new} may replace {old} is {printed(UNDECIDED)}: {missing} texts have no answer of {new}."
     rows = Verdicts(verdict.rows, sentence)
     return replace(verdict, word=UNDECIDED, sentence=sentence, rows=rows, more=more, missing=missing)
-
-
-def _worse(verdict: UpgradeVerdict, rows: Verdicts, phrase: Callable[[Verdict], str]) -> UpgradeVerdict:
-    old, new = verdict.incumbent, verdict.candidate
-    clause = _phrase(rows[0], phrase)
-    sentence = f"Do not replace {old} by {new}: it {clause}, by more than you allow."
-    return replace(verdict, word="worse", sentence=sentence, clause=clause, rows=Verdicts(rows, sentence))
-
-
-def _different(verdict: UpgradeVerdict, rows: Verdicts, phrase: Callable[[Verdict], str]) -> UpgradeVerdict:
-    old, new = verdict.incumbent, verdict.candidate
-    clause = _phrase(rows[0], phrase)
-    sentence = f"{new} decides differently from {old}: it {clause}, by more than you allow; nobody knows who is right."
-    return replace(verdict, word="different", sentence=sentence, clause=clause, rows=Verdicts(rows, sentence))
-
-
-def _undecided(verdict: UpgradeVerdict) -> UpgradeVerdict:
-    told = cache(partial(_told_of_undecided, verdict))
-    return replace(
-        verdict, word=UNDECIDED, sentence=lambda: told().conclusion, rows=told, more=lambda: _more(_opened(told()))
-    )
 
 
 def _told_of_undecided(verdict: UpgradeVerdict) -> Verdicts:

@@ -3,7 +3,6 @@ other number rests on what is counted here."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -64,16 +63,12 @@ def parse_rate(ratings: Ratings, criteria: tuple[str, ...] | None = None) -> Est
     keys = ["rater", "task", "protocol", "target", "call", "repeat", *factors]
     calls = rows.groupby(keys, sort=False, dropna=False)
     calls_read = calls.agg(failure=("failure", "first"), answered=("answered", "nunique")).reset_index()
+    complete = pd.Series("ok", index=calls_read.index).where(calls_read["answered"] == len(set(wanted)), "unparsed")
+    status = calls_read["failure"].where(calls_read["failure"].notna(), complete)
     return Estimates(("judge",), {
-        (judge,): replace(rate, note=ENFORCED if judge in ratings.enforced else "")
-        for (judge,), rate in _rates(calls_read, wanted).items()
+        (str(judge),): replace(_rate(group), note=ENFORCED if judge in ratings.enforced else "")
+        for judge, group in status.groupby(calls_read["rater"], sort=False)
     })  # fmt: skip
-
-
-def _rates(calls: pd.DataFrame, wanted: Iterable[str]) -> dict[tuple[str, ...], Estimate]:
-    complete = pd.Series("ok", index=calls.index).where(calls["answered"] == len(set(wanted)), "unparsed")
-    status = calls["failure"].where(calls["failure"].notna(), complete)
-    return {(str(judge),): _rate(group) for judge, group in status.groupby(calls["rater"], sort=False)}
 
 
 def _rate(status: pd.Series[str]) -> Estimate:
