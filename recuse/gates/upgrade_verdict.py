@@ -166,7 +166,8 @@ def decide_upgrade(
         ordered, (old, new) = _ordered(rows, failed), names
         clause = _phrase(ordered[0], phrase)
         worse = f"it {clause}, by more than you allow"
-        word, sentence = "worse", f"Do not replace {old} by {new}: {worse}."
+        word: Word = "worse"
+        sentence = f"Do not replace {old} by {new}: {worse}."
         if failed[0].gate in AGAINST_INCUMBENT:
             word, sentence = "different", f"{new} decides differently from {old}: {worse}; nobody knows who is right."
         return replace(verdict, word=word, sentence=sentence, clause=clause, rows=Verdicts(ordered, sentence))
