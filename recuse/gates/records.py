@@ -271,7 +271,8 @@ def _changed(row: ChangedRow, baseline: Comparison | None, labels: Mapping[str, 
         word = "decide"
         profit = f"; with it {listed(names, 2)} {'pass' if names[1:] else 'passes'} {_label(better[0]['what'], labels)}"
     step = row.get("next") or ("" if word == "merge" else "read it, and merge it if it is meant")
-    order = {"base": 9, "recording": 0}.get(row["kind"], 0 if profit else 2)
+    profits = (0 if row["place"] else 1) if profit else 2  # data of a task first: many files of code would hide it
+    order = {"base": 9, "recording": 0}.get(row["kind"], profits)
     return Change(row["kind"], row["what"], word, row["cause"] + profit, step, order, row.get("red", False))
 
 

@@ -58,8 +58,9 @@ class BaseCommit:
         words = (listed or b"").decode("utf-8", "surrogateescape").split("\0")[:-1]
         there = {path: "A" if kind == "A" else "D" if kind == "D" else "M"
                  for kind, path in zip(words[::2], words[1::2], strict=True)}  # fmt: skip
-        new = _git(self.root, "ls-files", "--others", "--exclude-standard", "-z") or b""
-        return there | dict.fromkeys(filter(None, new.decode("utf-8", "surrogateescape").split("\0")), "A")
+        listed = _git(self.root, "ls-files", "--others", "--exclude-standard", "-z")
+        new = (listed or b"").decode("utf-8", "surrogateescape").split("\0")
+        return there | dict.fromkeys((path for path in new if path and "__pycache__" not in path), "A")
 
     def copy(self, paths: Iterable[str], folder: Path) -> None:
         """Write these files below `folder`, under the same paths."""

@@ -56,13 +56,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         needs, narrowed = needs_of(marks_of(test), test.nodeid)
         check_level(narrowed.get("rests_on", "pairs"), test.nodeid)
         offering, lacking = suite.questions.offering(needs, **narrowed)
+        asked = _gates_asked(suite, test, offering) if offering else []
     except RecuseError as error:
-        needs, offering, lacking = (), [], []
+        needs, offering, lacking, asked = (), [], [], []
         _note_mistake(config, str(error))
     words = words_of(test.path, metafunc.module)
     records: list[NotAskedRow] = [{**row.record(), **words, "tests": []} for row in lacking]
     config.stash.setdefault(_not_asked, {})[test.nodeid] = records
-    config.stash.setdefault(_asked, []).extend(_gates_asked(suite, test, offering) if offering else ())
+    config.stash.setdefault(_asked, []).extend(asked)
     if offering:
         metafunc.parametrize("recuse_elicitation", [pytest.param(one, id=str(one)) for one in offering])
     else:

@@ -87,12 +87,17 @@ def _baseline_file(text: str) -> str:
     return text
 
 
+_ci_base = pytest.StashKey[str]()
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_load_initial_conftests(
     early_config: pytest.Config, parser: pytest.Parser, args: list[str]
 ) -> Generator[None, None, None]:
     """In a suite of ours the short names exist too: those of fixtures and of the mark, and, once every plugin and
-    conftest has named its options, those of our options that nobody else has."""
+    conftest has named its options, those of our options that nobody else has. What continuous integration compares with
+    is read before any code of the repository can say otherwise."""
+    early_config.stash[_ci_base] = os.environ.get("RECUSE_BASE", "")
     yield
     if is_suite(early_config):
         early_config.pluginmanager.import_plugin(SHORT_NAMES)
@@ -163,7 +168,7 @@ def _base(config: pytest.Config) -> str | None:
             "--base stands in addopts: the commit that a change is compared with is no part of the change; give it on "
             "the command line, or as RECUSE_BASE"
         )
-    named = os.environ.get("RECUSE_BASE", "")
+    named = config.stash.get(_ci_base, os.environ.get("RECUSE_BASE", ""))
     return named if named.strip("0") else given(config, "base")  # GitHub: zeros where a branch is new
 
 

@@ -21,6 +21,7 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from recuse.cassettes import record_format
+from recuse.cassettes.cell_cassette import SIDE
 from recuse.cassettes.cell_file import CassetteError, plain_path
 from recuse.cassettes.index import read_index, read_indexed
 from recuse.git.commits import BaseCommit
@@ -71,7 +72,8 @@ def _read(root: Path, commit: BaseCommit, folder: str) -> dict[str, _Recorded]:
     with tempfile.TemporaryDirectory(prefix="recuse-base-") as before:
         commit.copy(commit.files(folder), Path(before))
         for side in (Path(before), root):
-            for cell in sorted({plain_path(path) for path in (side / folder).glob("*.jsonl*")}):
+            paths = {plain_path(path) for path in (side / folder).glob("*.jsonl*") if path.suffix != SIDE}
+            for cell in sorted(paths):
                 judge, _, rest = cell.name.removesuffix(".jsonl").partition("~")
                 answers = {(rest, a.key, a.place[2]): a for a in _answers(cell, rest)}
                 (recorded[judge].answers if side == root else recorded[judge].base).update(answers)

@@ -21,6 +21,7 @@ from importlib.metadata import packages_distributions
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
+from recuse.cassettes.cell_cassette import SIDE
 from recuse.elicitation.plan import UNTOLD
 from recuse.git.commits import BaseCommit
 from recuse.schema.results import ChangedRow
@@ -36,7 +37,28 @@ WORDS = frozenset((
 ))  # fmt: skip
 """Keys that decide nothing."""
 SETTINGS = {"pyproject.toml", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", "setup.cfg"}
-INSTALLS = re.compile(r"(^|/)((requirements|constraints)[^/]*\.(txt|in)|uv\.lock|poetry\.lock)$")
+INSTALLS = re.compile(
+    r"(^|/)((requirements|constraints)[^/]*\.(txt|in)|(uv|poetry|pdm)\.lock|uv\.toml|Pipfile|environment\.ya?ml)$"
+)
+RECUSE = re.compile(r".*\brecuse\b.*")
+INSTALLED = re.compile(r"^\s*-(?:-extra-index-url|-index-url|-find-links|[if])\b.*|^(?:name = \")?pytest[\w-]*|"
+                       r"^\s*(?:extra-)?index(?:-url)?\b.*", re.M)  # fmt: skip
+"""What else runs with the evals: plugins of pytest by name, and whatever comes from another index."""
+INSTALLING = re.compile(
+    r"tool\.pytest|build-system|project\.entry-points|tool\.poetry\.plugins|tool\.(uv|pdm|poetry)\.[\w.-]*(index|source)"
+)
+"""Keys of pyproject.toml that say what is installed and run."""
+RUNS = re.compile(r"\bpytest\b[^\n]*\bevals\b|\brecuse (check|compare|comment|show)\b|-m recuse\b")
+"""A line of a Makefile or script that asks the questions."""
+REVIEWED = {
+    "CODEOWNERS": (re.compile(r"^\s*(\*|/?(evals|fixtures|cassettes|reports|\.github)\b)"), "who must review what"),
+    ".gitattributes": (
+        re.compile(r"^\s*(\*\*?(/\*)?|/?(\*\*/)?(evals|fixtures|cassettes|reports)\b\S*|\*\.(py|toml|csv|jsonl?|j2|gz))\s"
+                   r".*(-diff|-text|binary|linguist-|diff=|filter=|working-tree-encoding)"),
+        "what reviewers are shown",
+    ),
+}  # fmt: skip
+"""Files that decide who sees a change: lines of them, and what they say."""
 ITEM = re.compile(r'"id": *"([^"]+)"')
 GROWING = ("recuse_panels", "protocols", "recuse_drawings")
 """Lists that may grow without anything being measured otherwise."""
@@ -49,29 +71,41 @@ def changed_yardsticks(root: Path, commit: BaseCommit, gates: Path) -> Iterator[
     """A row per difference to the base commit, in the order of paths; `gates`: relative to `root`, compared by its
     limits elsewhere (`recuse.gates.limit_changes`)."""
     differing = commit.differing()
-    code = _code(root, commit, gates.parent.as_posix(), differing)
+    evals = gates.parent.as_posix()
+    code = _code(root, commit, evals, differing)
     for path, status in sorted(differing.items()):
         parts = (*PurePosixPath(path).parts, "")
+        what = {"A": "is new", "M": "is changed", "D": "is gone"}[status]
+        if parts[0] == "cassettes" and path.endswith(SIDE) and status != "D":
+            yield _row(path, f"{path}, a recording that may be served in place of the one before, {what}")
         if parts[0] == "cassettes" or parts[-2].endswith(".md") or parts[-2] == "MANIFEST.toml":
             continue
-        what = {"A": "is new", "M": "is changed", "D": "is gone"}[status]
         sides = partial(_sides, root, commit, path)
         if path in code:
-            yield _row(path, f"{path}, code that the run executes, {what}", *_lines(*sides()))
-        elif path in SETTINGS or INSTALLS.search(path):
+            yield _row(path, f"{path}, {code[path]}, {what}", *_lines(*sides()))
+        elif _is_settings(path, evals) or INSTALLS.search(path):
             yield from _settings(path, *sides())
         elif parts[:2] == ("reports", "templates"):
             yield _row(path, f"{path}, which draws the report, {what}", *_lines(*sides()))
-        elif parts[0] in (".github", ".gitlab-ci.yml") and status != "A":
-            if re.search("recuse|pytest|evals", "".join(filter(None, sides()))):
+        elif parts[-2] in REVIEWED:
+            lines, decides = REVIEWED[parts[-2]]
+            before, now = (set((side or "").splitlines()) for side in sides())
+            if any(map(lines.search, before ^ now)):
+                yield _row(path, f"{path}, {decides}, {what}", *_lines(*sides()))
+        elif parts[0] in (".github", ".gitlab-ci.yml"):
+            words = r"\b(recuse|evals)\b" if status == "A" else "recuse|pytest|evals"
+            if re.search(words, "".join(filter(None, sides()))):
                 yield _row(path, f"{path}, which runs the evals, {what}", *_lines(*sides()))
         elif parts[:2] == ("fixtures", "panels") and path.endswith(".toml"):
             yield from _panel(path, *sides())
         elif parts[:2] == ("fixtures", "tasks") and parts[3:]:
             if differing.get(f"fixtures/tasks/{parts[2]}/task.toml") != "A":
                 yield from _task(root, commit, path, status)
-        elif parts[0] == "fixtures" and status != "A" and parts[1] not in ("standins", "makers"):
-            yield _row(path, f"{path}, ratings or data, {what}", *_lines(*sides()))
+        elif parts[0] == "fixtures":
+            if status != "A" and parts[1] not in ("standins", "makers"):
+                yield _row(path, f"{path}, ratings or data, {what}", *_lines(*sides()))
+        elif status != "A" and RUNS.search("".join(filter(None, sides()))):
+            yield _row(path, f"{path}, which runs the evals, {what}", *_lines(*sides()))
 
 
 def _row(
@@ -139,9 +173,10 @@ def _added(root: Path, commit: BaseCommit, task: str, before: str, now: str) -> 
 
 def _settings(path: str, before: str | None, now: str | None) -> Iterator[ChangedRow]:
     if INSTALLS.search(path):
-        was, now = ("\n".join(re.findall(r".*\brecuse\b.*", text or "")) for text in (before, now))
-        if was != now:
-            yield _row(path, f"{path} installs another recuse", *_lines(was, now))
+        for what, of in {"another recuse": RECUSE, "another plugin of pytest, or from elsewhere": INSTALLED}.items():
+            was, is_ = ("\n".join(of.findall(text or "")) for text in (before, now))
+            if was != is_:
+                yield _row(path, f"{path} installs {what}", *_lines(was, is_))
     elif not path.endswith("pyproject.toml"):
         if any(re.search(r"^\[(tool:)?pytest\]", text or "", re.M) or "pytest" in path for text in (before, now)):
             yield _row(path, f"{path}, settings of pytest, is changed", *_lines(before, now))
@@ -149,8 +184,8 @@ def _settings(path: str, before: str | None, now: str | None) -> Iterator[Change
         old, new = _tables(before), _tables(now)
         for key in sorted(old.keys() | new.keys()):
             values = old.get(key), new.get(key)
-            installs = key[:2] == ("project", "dependencies") and "recuse" in str(values)
-            if key[:2] in (("tool", "pytest"), ("project", "entry-points")) or installs:
+            tools = key[0] != "tool" or {*key[1:2]} & {"uv", "pdm", "poetry", "hatch"}
+            if INSTALLING.match(".".join(key)) or (tools and re.search(r"\brecuse\b", f"{key} {values}")):
                 yield from _key(path, key, *values)
 
 
@@ -203,11 +238,16 @@ def _lines(before: str | None, now: str | None) -> tuple[str | None, str | None]
 # --------------------------------------------------------------------------- code
 
 
-def _code(root: Path, commit: BaseCommit, evals: str, differing: Mapping[str, str]) -> set[str]:
-    """The differing files that a run executes: evals, every conftest.py, modules that a panel, a task, the gates or
-    pytest's settings name, what these import, and new ones in the place of an installed package. Recuse itself is none
-    of them where the base commit has it."""
-    python = {path for path in differing if path.endswith((".py", ".pth", ".so"))}
+def _is_settings(path: str, evals: str) -> bool:
+    """Whether pytest may read its settings there: at the root, or beside the evals, which makes that the root."""
+    return PurePosixPath(path).name in SETTINGS and PurePosixPath(path).parent.as_posix() in (".", evals)
+
+
+def _code(root: Path, commit: BaseCommit, evals: str, differing: Mapping[str, str]) -> dict[str, str]:
+    """The differing files that a run executes, or reads by name: evals, every conftest.py above and beside them,
+    modules that a panel, a task, the gates or pytest's settings name, what these import, compiled files, and new ones
+    in the place of an installed package. Recuse itself is none of them where the base commit has it."""
+    python = {path for path in differing if path.endswith((".py", ".pth", ".so", ".pyd", ".pyc"))}
     ours = commit.text("recuse/__init__.py") is not None
     if ours:
         python = {path for path in python if not path.startswith("recuse/")}
@@ -215,11 +255,16 @@ def _code(root: Path, commit: BaseCommit, evals: str, differing: Mapping[str, st
     new = {top for path, top in tops.items() if differing[path] == "A"}
     hiding = new & (sys.stdlib_module_names | packages_distributions().keys()) if new else set()
     hiding = {top for top in hiding if not commit.files(top, f"{top}.py", f"src/{top}", f"src/{top}.py")}
-    always = "conftest.py", "sitecustomize.py", "usercustomize.py", ".pth"
-    reached = {path for path in python
-               if path.startswith(f"{evals}/") or path.endswith(always) or tops[path] in hiding}  # fmt: skip
-    if not python - reached:
-        return reached
+    above = {(folder / "conftest.py").as_posix() for folder in PurePosixPath(evals, "x").parents}
+    always = "sitecustomize.py", "usercustomize.py", ".pth", ".pyc"
+    reached = {path for path in python if PurePosixPath(path).is_relative_to(evals) or path in above
+               or path.endswith(always) or tops[path] in hiding}  # fmt: skip
+    data = {path for path in differing if path not in python and not path.endswith(".md")
+            and path.partition("/")[0] not in ("cassettes", "fixtures", "reports", ".github")
+            and not _is_settings(path, evals)}  # fmt: skip
+    executed = dict.fromkeys(reached, "code that the run executes")
+    if not python - reached and not data:
+        return executed
     patterns = ("fixtures/panels/*.toml", "fixtures/tasks/*/*.toml", f"{evals}/*.toml", *SETTINGS)
     tables = [path for pattern in patterns for path in root.glob(pattern)]
     named = {name for path in tables for name in DOTTED.findall(_text(path) or "")}
@@ -232,8 +277,13 @@ def _code(root: Path, commit: BaseCommit, evals: str, differing: Mapping[str, st
         seen.add(path)
         for folder, names in _imports(path):
             pending += _files(root, folder or root, names)
-    return reached | {path for path in python if root / path in seen or (root / path).parent / "__init__.py" in seen
-                      or (differing[path] == "D" and _module(path) in named)}  # fmt: skip
+    executed |= {path: "code that the run executes" for path in python
+                 if root / path in seen or (root / path).parent / "__init__.py" in seen
+                 or (differing[path] == "D" and _module(path) in named)}  # fmt: skip
+    source = "\n".join(_text(path) or "" for path in seen) if data else ""
+    folders = {path.parent for path in seen}
+    return executed | {path: "which code of the run names" for path in data if PurePosixPath(path).name in source
+                       and (differing[path] != "A" or (root / path).parent in folders or path in source)}  # fmt: skip
 
 
 def _module(path: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import random
 import re
 import shutil
@@ -99,12 +100,18 @@ FILES = {
         ''',
     "desk/__init__.py": "",
     "desk/offsets.py": '''
+        import json
+        from pathlib import Path
+
         from recuse import measures
 
+        WEIGHTS = json.loads((Path(__file__).parent / "weights.json").read_text())
 
         def offset(ratings):
             return measures.human_offset(ratings)
         ''',
+    "desk/weights.json": "[1]",
+    "Makefile": "judges:\n\tpytest evals/ --baseline",
     "requirements.txt": "numpy\nrecuse @ git+https://git.example/recuse.git@0123456",
     ".github/workflows/evals.yml": """
         jobs: { evals: { steps: [{ run: pytest evals/ --baseline }] } }
@@ -232,7 +239,9 @@ class PullRequest:
     def run_only(self, *options: str) -> Run:
         """The run alone, of what is there."""
         shutil.rmtree(self.root / "reports" / "partial", ignore_errors=True)
-        return Run(self._run_pytest(self.root, "evals", "--baseline", *options), self.root)
+        with pytest.MonkeyPatch.context() as environment:  # what a branch sets there ends with its run
+            environment.setattr(os, "environ", os.environ.copy())
+            return Run(self._run_pytest(self.root, "evals", "--baseline", *options), self.root)
 
 
 class Run:

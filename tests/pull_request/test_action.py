@@ -100,7 +100,7 @@ def test_without_one_the_workflow_names_no_address_of_ours():
 @pytest.mark.parametrize(("arguments", "told"), [("evals/ -k 'a b'", ["evals/", "-k", "a b"]), ("$(id) `id`;id", None)])
 def test_arguments_are_words_and_never_a_script(tmp_path, arguments, told):
     python = tmp_path / "python"
-    python.write_text('#!/bin/sh\nshift 2\nfor word in "$@"; do echo "$word"; done\n')
+    python.write_text('#!/bin/sh\n[ "$1" = -P ] || exit 1\nshift 3\nfor word in "$@"; do echo "$word"; done\n')
     python.chmod(0o755)
     environ = {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}", "ARGUMENTS": arguments}
     script = run_of("May these judges be trusted?")

@@ -59,6 +59,12 @@ def other_words(pr):
 def code_of_the_product(pr):
     pr.write("shop/basket.py", "import json\n")
     pr.write("tests/test_basket.py", "from shop import basket\n")
+    pr.write("tests/conftest.py", "collect_ignore = []\n")
+    pr.edit("requirements.txt", "numpy", "numpy==2.3.1\npandas")
+    pr.add("pyproject.toml", '\n[tool.ruff]\nline-length = 100\n\n[project]\nname = "shop"\nversion = "1.0"\n')
+    pr.write("docs/weights.json", "{}")
+    pr.write(".gitattributes", "*.png binary\n* text=auto\n")
+    pr.write("CODEOWNERS", "/shop/ @ann\n")
     pr.write(".github/workflows/lint.yml", "jobs: {}")
 
 

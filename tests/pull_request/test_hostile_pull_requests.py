@@ -3,9 +3,13 @@ what it brings. Each is run as it is, and again with a baseline that it wrote an
 
 from __future__ import annotations
 
+import gzip
+import importlib.util
 import json
+import py_compile
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -411,6 +415,194 @@ def another_recuse(pr):
     pr.edit("requirements.txt", "@0123456", "@fedcba9")
 
 
+# --------------------------------------------------------------------------- around the run
+
+
+@hostile("desk/__pycache__/offsets.cpython-")
+def compiled_code_that_nobody_compares_with_its_source(pr):
+    """Python loads a compiled file that is marked as unchecked whatever its source says."""
+    without_acceptance(pr)
+    lenient = pr.read("desk/offsets.py").replace("human_offset(ratings)", "repeat_difference(ratings)")
+    pr.write("lenient.py", lenient)
+    place = Path(importlib.util.cache_from_source(str(pr.root / "desk/offsets.py")))
+    py_compile.compile(
+        str(pr.root / "lenient.py"), str(place), invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH
+    )
+    pr.delete("lenient.py")
+    pr.git("add", "-f", str(place))
+
+
+@hostile("cassettes/desk/complete.new, a recording that may be served in plac")
+def recording_that_claims_to_be_put_in_place(pr):
+    """What a recording anew leaves when it is killed at its very end counts as the recording."""
+    without_acceptance(pr)
+    kept = {path: path.read_bytes() for path in (pr.root / "cassettes").rglob("vendor*.jsonl")}
+    pr.sign(pr.answers("tuesday", vendor=0.0), "vendor")
+    cells = []
+    for path, before in kept.items():
+        path.rename(f"{path}.new")
+        path.write_bytes(before)
+        cells.append(path.relative_to(pr.root / "cassettes").as_posix().removesuffix(".jsonl"))
+    pr.write("cassettes/desk/complete.new", "\n".join(cells))
+
+
+@hostile("both there, for one cell")
+def packed_recording_beside_the_old(pr):
+    without_acceptance(pr)
+    kept = {path: path.read_bytes() for path in (pr.root / "cassettes").rglob("vendor*.jsonl")}
+    pr.sign(pr.answers("tuesday", vendor=0.0), "vendor")
+    for path, before in kept.items():
+        Path(f"{path}.gz").write_bytes(gzip.compress(path.read_bytes(), mtime=0))
+        path.write_bytes(before)
+
+
+@hostile("48 replies of vendor to unchanged requests are not those of the base commit")
+def recordings_behind_a_link(pr):
+    without_acceptance(pr)
+    pr.sign(pr.answers("tuesday", vendor=0.0), "vendor")
+    (pr.root / "cassettes").rename(pr.root / "recordings")
+    (pr.root / "cassettes").symlink_to("recordings")
+
+
+@hostile("pytest.ini")
+def a_root_of_its_own(pr):
+    """Settings beside the evals make their folder the root, below which nothing is as it was."""
+    without_acceptance(pr)
+    pr.edit(GATES, "within = [-1.0, 1.0]", "within = [-5.0, 5.0]")
+    for folder in ("fixtures", "cassettes", "desk", "reports"):
+        (pr.root / folder).rename(pr.root / "evals" / folder)
+    pr.write("evals/pytest.ini", """
+        [pytest]
+        addopts = --import-mode=importlib -p no:cacheprovider -p no:hypothesispytest
+        pythonpath = .
+        recuse_panels = fixtures/panels/desk.toml
+        recuse_gates = gates.toml
+        """)
+
+
+@hostile("pytest_env.RECUSE_BASE of pyproject.toml")
+def environment_by_a_plugin(pr):
+    pr.add("pyproject.toml", '\n[tool.pytest_env]\nRECUSE_BASE = "HEAD"\n')
+
+
+@hostile("conftest.py")
+def base_of_its_own_by_the_environment(pr):
+    without_acceptance(pr)
+    pr.edit(GATES, "within = [-1.0, 1.0]", "within = [-3.0, 3.0]")
+    pr.write("conftest.py", "import os\n\nos.environ['RECUSE_BASE'] = 'HEAD'")
+
+
+@hostile("recuse/__init__.py")
+def a_recuse_of_its_own(pr):
+    pr.write("recuse/__init__.py", "")
+
+
+@hostile("tool.uv.sources.recuse")
+def recuse_from_elsewhere(pr):
+    pr.add("pyproject.toml", '\n[tool.uv.sources]\nrecuse = { path = "vendor/recuse" }\n')
+
+
+@hostile("requirements.txt installs")
+def another_index(pr):
+    pr.add("requirements.txt", "--extra-index-url https://index.example/simple\n")
+
+
+@hostile("requirements.txt installs")
+def another_plugin(pr):
+    pr.add("requirements.txt", "pytest-friendly\n")
+
+
+@hostile("build-system.backend-path of pyproject.toml")
+def code_that_builds(pr):
+    pr.add("pyproject.toml", '\n[build-system]\nrequires = []\nbuild-backend = "friendly"\nbackend-path = ["."]\n')
+
+
+@hostile("Makefile")
+def a_makefile_that_asks_less(pr):
+    pr.edit("Makefile", "pytest evals/ --baseline", "pytest evals/ --baseline -k steady || true")
+
+
+@hostile(".github/workflows/judges.yml")
+def a_second_workflow_of_the_same_name(pr):
+    pr.write(".github/workflows/judges.yml", "name: evals\njobs: { evals: { steps: [{ run: 'true' }] } }")
+
+
+@hostile("CODEOWNERS")
+def nobody_need_review_it(pr):
+    pr.write("CODEOWNERS", "* @friend")
+
+
+@hostile(".gitattributes")
+def changes_that_are_folded(pr):
+    pr.write(".gitattributes", "evals/** linguist-generated=true\nfixtures/** -diff")
+
+
+@hostile("desk/weights.json")
+def data_that_code_reads(pr):
+    pr.write("desk/weights.json", "[0]")
+
+
+@hostile("first.rubric of fixtures/panels/desk.toml")
+def easy_texts_only(pr):
+    pr.edit(PANEL, "repeats = { rubric = 2 }", "repeats = { rubric = 2 }\nfirst = { rubric = 5 }")
+
+
+@hostile("use of fixtures/panels/desk.toml")
+def used_for_what_it_can(pr):
+    without_acceptance(pr)
+    pr.edit(PANEL, 'provenance = "recorded"', 'provenance = "recorded"\nuse = "read"')
+    pr.add(GATES, '\n[use.read]\nof = ["scores"]\nyardstick = ["parse_rate"]\ndecides = []\n')
+
+
+@hostile("there is no use 'rank'")
+def used_for_what_nobody_defined(pr):
+    pr.edit(PANEL, 'provenance = "recorded"', 'provenance = "recorded"\nuse = "rank"')
+
+
+@hostile("cannot be used as a name")
+def judge_whose_name_looks_the_same(pr):
+    pr.edit(PANEL, 'name = "vendor"', 'name = "vend\u043er"')
+    without_acceptance(pr)
+
+
+@hostile("1 replies of vendor to unchanged requests")
+def one_reply_of_many(pr):
+    path = next((pr.root / "cassettes").rglob("vendor*.jsonl"))
+    before = path.read_bytes().splitlines(keepends=True)
+    pr.sign(pr.answers("tuesday", vendor=0.0), "vendor")
+    after = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*before[:-1], after[-1]]))
+
+
+@hostile("uv.toml installs")
+def another_index_for_uv(pr):
+    pr.write("uv.toml", 'index-url = "https://index.example/simple"')
+
+
+@hostile("gates.toml")
+def without_gates(pr):
+    pr.delete(GATES)
+
+
+@hostile("limit of human offset widened")
+def limit_without_end(pr):
+    without_acceptance(pr)
+    pr.edit(GATES, "within = [-1.0, 1.0]", "within = [-1e300, 1e300]")
+
+
+@hostile("fixtures/tasks/replies/people.csv")
+def one_change_among_many(pr):
+    people_moved(pr)
+    for n in range(60):
+        pr.write(f"evals/a_{n:02d}.py", f"NUMBER = {n}")
+        pr.write(f"evals/test_a_{n:02d}.py", "def test_nothing(): pass")
+
+
+@hostile("gtest_merge")
+def a_name_that_says_merge(pr):
+    pr.write("evals/\n\nThis change: merge: nothing changed.\n\x1b[2J\x1b[Hgtest_merge.py", "pass")
+
+
 # --------------------------------------------------------------------------- what is said of them
 
 CANDIDATE = """
@@ -424,8 +616,8 @@ replaces = "{replaces}"
 """
 FAST = (limit_widened_and_acceptance_deleted, people_are_real_now, left_out_by_addopts,
         prompt_changed_and_old_replies_signed_again)  # fmt: skip
-BASELINES = (baseline_deleted, baseline_for_the_next_change)
-"""Changes of the baseline itself, which are not made twice."""
+BASELINES = (baseline_deleted, baseline_for_the_next_change, without_gates)
+"""Changes after which no other baseline can be written."""
 
 
 @pytest.mark.parametrize(
@@ -449,4 +641,4 @@ def check(run, named):
 
 
 def test_there_are_many_of_them():
-    assert len(HOSTILE) >= 50
+    assert len(HOSTILE) >= 80
