@@ -375,7 +375,7 @@ def _who_is_cleared(judges: Sequence[JudgeDecision], compared: bool) -> str:
         line += f" ({listed(cleared, 4)})" if cleared else ""
         for word in (NOT_CLEARED, UNDECIDED):
             if those := [one for one in mine if one.word == word]:
-                until_now = ", acceptance expired" if any(one.expired for one in those) else ", accepted"
+                until_now = ", acceptance expired" if any(one.expired for one in those) else ", known and accepted"
                 known = until_now if all(one.accepted for one in those) else ""
                 line += f"; {len(those)} {printed(word)}{known}: {_briefly(_worst(those))}"
         parts.append((-len(cleared), line))

@@ -158,7 +158,7 @@ class Gate(LimitTable):
         lacking = [key for key in ("because", "until") if getattr(self, key) is None]
         if self.undecided == "allow" and lacking:
             raise ValueError(
-                f'undecided = "allow" lets a judge through for want of data, so it needs a reason and a last day; '
+                f'undecided = "allow" lets a judge through for lack of data, so it needs a reason and a last day; '
                 f"add {' and '.join(EXAMPLES[key] for key in lacking)}, or drop it"
             )
         if self.undecided != "allow" and len(lacking) < 2:

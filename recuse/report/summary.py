@@ -211,7 +211,7 @@ def _not_asked(view: ResultsModel) -> str:
     if not entries:
         return ""
     lines = [
-        f"- {escaped('; '.join(u.how))}: {u.count} question{'s' if u.count > 1 else ''} for want of "
+        f"- {escaped('; '.join(u.how))}: {u.count} question{'s' if u.count > 1 else ''} for lack of "
         f"{escaped(u.missing)}. {escaped(' '.join(title for w in u.wanting for title in w.titles))}"
         for u in entries[:MOST_UNASKED]
     ]

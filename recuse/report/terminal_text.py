@@ -79,7 +79,7 @@ def _brief(results: Results, view: ResultsModel, width: int, color: bool) -> lis
     red = [part for fault in faults for part in _folded(fault, width, "  ", "    ")]
     red += [_red(matter, case, width, color) for matter in needs_attention(view) for case in matter.cases]
     asked = view.results.get("not_asked") or ()
-    last = [f"  not asked: {len(asked)} questions for want of data (-v lists them)"] if asked else []
+    last = [f"  not asked: {len(asked)} questions for lack of data (-v lists them)"] if asked else []
     lines = [*first, *upgrades[:6], *words[:6]]
     for group, noun in ((moved, "changes"), (red, "verdicts and faults")):
         room = max(2, (MOST_LINES - len(lines) - len(last)) // (1 if group is red else 2))

@@ -44,8 +44,8 @@ PRINTED: dict[str, str] = {
     UNDECIDED: "undecided",
     NOT_MEASURED: "not measured",
     ACCEPTED: "accepted",
-    ACCEPTED_FAULT: "accepted fault",
-    ACCEPTED_DOUBT: "accepted doubt",
+    ACCEPTED_FAULT: "known failure",
+    ACCEPTED_DOUBT: "not enough data",
     CLEARED: "cleared",
     NOT_CLEARED: "not cleared",
 }
@@ -100,11 +100,11 @@ def worst(outcomes: Iterable[str]) -> str:
 
 
 def tally(outcomes: Iterable[str]) -> str:
-    """ "5 pass, 1 accepted fault", best first."""
+    """ "5 pass, 1 known failure", best first."""
     counts = Counter(outcomes)
     return ", ".join(counted(o, counts[o]) for o in reversed(SHOWN) if counts[o])
 
 
 def counted(outcome: str, n: int) -> str:
-    """ "3 pass", "1 accepted fault", "2 accepted faults"."""
-    return f"{n} {printed(outcome)}{'s' if n != 1 and outcome in (ACCEPTED_FAULT, ACCEPTED_DOUBT) else ''}"
+    """ "3 pass", "1 known failure", "2 known failures"."""
+    return f"{n} {printed(outcome)}{'s' if n != 1 and outcome == ACCEPTED_FAULT else ''}"

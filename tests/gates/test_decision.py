@@ -209,7 +209,7 @@ def test_where_a_file_names_no_use_all_gates_decide():
 def test_an_accepted_failure_clears_nobody_and_turns_nothing_red():
     decision = decide(evidence(*passes(verdict("offset", outcome="fail", value=0.9, accepted=True))))
     assert (decision.word, decision.red, decision.judges[0].word) == ("merge", False, "not cleared")
-    assert "0 of 1 cleared to grade; 1 not cleared, accepted: ann scores too high." in decision.lines[1]
+    assert "0 of 1 cleared to grade; 1 not cleared, known and accepted: ann scores too high." in decision.lines[1]
 
 
 def test_an_accepted_failure_accepts_nothing_else():

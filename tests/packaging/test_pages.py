@@ -78,3 +78,30 @@ def test_the_beginnings_of_lines_in_the_tree_are_those_that_runs_print():
     ):  # fmt: skip
         assert phrase in page("run-is-red.md"), phrase
         assert phrase in source, phrase
+
+
+ASKED = [
+    ("We change a prompt. How do we gate that?", "gate-an-upgrade.md", "## A changed prompt"),
+    ("How many labels do we need?", "how-many-labels.md", "texts that settle it for a judge as good as your people"),
+    ("Our provider is Azure.", "providers.md", "Azure OpenAI by deployment"),
+    ("The run is red, what now?", "run-is-red.md", "## By the first words"),
+    ("What does cleared mean?", "cleared.md", "every gate that decides about the use passes"),
+    ("How do we add it to GitLab?", "pull-request.md", "$CI_MERGE_REQUEST_DIFF_BASE_SHA"),
+    ("How do we keep our prompts out of the report?", "hide-texts.md", "recuse_texts = false"),
+    ("How do I use it from a notebook?", "notebook.md", "recuse.read("),
+    ("Our labels are German.", "files.md", "German (ja, nein, richtig)"),
+    ("What may a recording cost, and what stops it?", "recording.md", "budget_usd"),
+    ("Our people disagree with each other.", "run-is-red.md", "the labels are the problem"),
+    ("Nobody has rated anything. Is it of any use?", "cleared.md", "Nobody's ratings and no true answers?"),
+    ("What leaves our machine?", "recording.md", "## What goes out"),
+    ("One judge is used for two things.", "cleared.md", 'use = ["grade", "rank"]'),
+    ("May it be a required check, with a merge queue?", "pull-request.md", "it may be a required check"),
+    ("How long does a run take, and how much memory?", "performance.md", "peak memory"),
+]
+"""What users asked, the page that answers, and words of the answer."""
+
+
+@pytest.mark.parametrize(("question", "name", "answer"), ASKED)
+def test_what_users_ask_is_answered_by_a_page_that_the_readme_leads_to(question, name, answer):
+    assert answer in page(name), question
+    assert f"](docs/{name})" in (ROOT / "README.md").read_text(encoding="utf-8")

@@ -39,7 +39,7 @@ def test_the_opening_is_the_decision() -> None:
     assert opening(results) == results["decision"]["lines"] == [
         "This change: merge: nothing changed.",
         "These judges: 3 of 5 cleared for merchant_risk (gpt-5.1, claude-4.5-sonnet and perplexity-sonar); 2 not "
-        "cleared, accepted: gemini-2.5-pro promotes itself.",
+        "cleared, known and accepted: gemini-2.5-pro promotes itself.",
     ]  # fmt: skip
     assert headline(results) == " ".join(opening(results))
     assert opening({"headline": "kept by an older run."}) == ["kept by an older run."]
@@ -96,7 +96,7 @@ def test_judges_by_uses_are_a_table_whose_causes_are_short() -> None:
     rows = {next(tr.all("th")).text: [td.text for td in tr.all("td")] for tr in table.one("tbody").all("tr")}
     assert rows["gemini-2.5-pro"][0] == "failnot cleared, acceptedit promotes itself"
     assert rows["gpt-5.1"] == ["passcleared", "undecidedundecidedno people (x)"]
-    assert "Measured without a word on use: local." in html
+    assert "Studies, measured and used for nothing: local." in html
 
 
 def test_whoever_nobody_accepted_is_named_first() -> None:

@@ -19,7 +19,7 @@ pytestmark = [
     pytest.mark.slow("browser tests"),
 ]
 
-OUTCOMES = {"pass", "accepted fault", "accepted doubt", "fail", "undecided", "not measured"}
+OUTCOMES = {"pass", "known failure", "not enough data", "fail", "undecided", "not measured"}
 PLACES = """<script>
 const top_ = id => Math.round(document.querySelector(id).getBoundingClientRect().top);
 const shape = e => getComputedStyle(e, '::before').content;

@@ -107,8 +107,8 @@ def test_marks_are_words(tree: Element) -> None:
         "pass": "pass",
         "fail": "fail",
         "not-measured": "not measured",
-        "accepted-fault": "accepted fault",
-        "accepted-doubt": "accepted doubt",
+        "accepted-fault": "known failure",
+        "accepted-doubt": "not enough data",
         "undecided": "undecided",
     }
     for mark in tree.all("i"):

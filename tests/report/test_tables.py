@@ -49,7 +49,7 @@ def test_of_more_than_two_verdicts_the_worst_is_told() -> None:
     table = verdict_table([group])
     own = next(row for row in table.rows if row.name == "grok-4").cells[0]
     assert table.columns[0].levels == ()
-    assert ([n.state for n in own.shown], own.rest) == (["accepted fault"], "and 3 more: 2 pass, 1 accepted fault")
+    assert ([n.state for n in own.shown], own.rest) == (["accepted fault"], "and 3 more: 2 pass, 1 known failure")
 
 
 def test_worst_first_keeps_panel_order_within_an_outcome() -> None:

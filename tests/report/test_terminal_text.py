@@ -37,7 +37,7 @@ def test_a_table_per_question() -> None:
     for title in ("Does a judge score its own work as its peers do?", "Does a judge say the same thing twice?"):
         assert title in text.splitlines()
     row = next(line for line in text.splitlines() if line.strip().startswith("grok-4"))
-    assert row.split()[1:7] == ["accepted", "fault", "+0.71", "accepted", "fault", "+0.605"]
+    assert row.split()[1:7] == ["known", "failure", "+0.71", "known", "failure", "+0.605"]
     assert "  published (reconstructed), merchant_risk" in text
 
 

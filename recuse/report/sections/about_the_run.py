@@ -1,5 +1,5 @@
 """What the page says of the run itself: what it cost, how often such a run would be wrong, of what it is (commit,
-recording days, digests), and what was not asked, for want of which data."""
+recording days, digests), and what was not asked, for lack of which data."""
 
 from __future__ import annotations
 
@@ -263,7 +263,7 @@ def _wanting(entries: Iterable[NotAskedRow]) -> list[Wanting]:
 
 
 def in_one_line(view: ResultsModel) -> str:
-    """ "14 questions for want of people (3), repeats (2)"; "" where everything was asked.
+    """ "14 questions for lack of people (3), repeats (2)"; "" where everything was asked.
 
     A question counts once per panel, task and protocol that it could not be asked of.
     """
@@ -274,7 +274,7 @@ def in_one_line(view: ResultsModel) -> str:
     needs = sorted(wanted, key=lambda need: (-wanted[need], need))
     phrases = [f"{plain_name(need)} ({wanted[need]})" for need in needs[:MOST_NEEDS]]
     more = [f"{len(needs) - MOST_NEEDS} more"] if len(needs) > MOST_NEEDS else []
-    return f"{len(entries)} question{'s' if len(entries) > 1 else ''} for want of {', '.join([*phrases, *more])}"
+    return f"{len(entries)} question{'s' if len(entries) > 1 else ''} for lack of {', '.join([*phrases, *more])}"
 
 
 def _in_words(missing: Iterable[str], unfixed: Iterable[str]) -> str:
