@@ -69,14 +69,17 @@ ROWS: tuple[Row, ...] = (
         "2.1.1",
         "evidence calibration held against people or scores, not against peers' plain verdicts",
         ("test_position_bias.py::test_calibration",),
-        (),
+        (BIAS + "test_calibration.py::test_people_come_before_peers_and_authors_are_no_reference",),
         "",
     ),
     (
         "2.2.1",
         "same-length reference against people",
         ("test_length_bias.py::test_like_length_in_choices",),
-        (),
+        (
+            BIAS + "test_length.py::test_same_length_reference_by_hand",
+            BIAS + "test_length.py::test_a_reference_of_the_same_length_takes_a_taste_for_length_down",
+        ),
         "people have chosen between no headlines here; a file with people's choices is held against them",
     ),
     (
