@@ -16,6 +16,7 @@ from recuse.papers.merchant_risk import generation
 from recuse.papers.self_preference import choice_protocols as choices
 from recuse.papers.self_preference import grading_calibrated as calibrated
 from recuse.papers.self_preference import writing_protocols as writing
+from recuse.protocols.reading import Unreadable
 from recuse.schema import Item, Reply
 from recuse.tasks import Task, load_task
 
@@ -162,3 +163,9 @@ def test_a_text_that_the_token_limit_cuts_is_none(how, words):
     task = uncapped("writing")
     rows = how.read(task, None, {}, Reply(words, finish="length"))
     assert rows[-1].status == "unparsed"
+
+
+def test_criteria_that_the_token_limit_cuts_are_none():
+    draft = calibrated.STAGES[0]
+    with pytest.raises(Unreadable, match="the token limit cut the reply"):
+        draft.read(uncapped("headlines"), ANY, {}, Reply("- It is clear\n- It names the pla", finish="length"), {})

@@ -257,3 +257,8 @@ def test_the_shipped_sets_are_what_the_recordings_give(tmp_path) -> None:
     file.unlink()
     assert generate("local", root=tmp_path) == 0
     assert file.read_text("utf-8") == wanted
+
+
+@pytest.mark.parametrize("said", [{"rationale": TEXT, "level": 9}, {"rationale": " ", "level": 2}, {"level": 2}])
+def test_a_merchant_without_level_or_reasons_is_left_out(said) -> None:
+    assert generation.written(TASK, MERCHANT, Reply(json.dumps(said))) is None
