@@ -136,7 +136,7 @@ def take_raters(roles: Roles) -> None:
         if judges and any(is_person(n) and not is_judge(n) for n in kept):  # whoever is named gave human_score alone
             roles.taken["raters"] = {name: (name,) for name in judges}
         facts = [n for n in kept if n not in named and _is_a_fact(roles, n)]
-        roles.ignored |= dict.fromkeys(facts, "the same in every row of a rater, or in every row of a text")
+        roles.ignored |= dict.fromkeys(facts, "by its name a system, or the same in all rows of a rater or of a text")
         kept = [n for n in kept if n not in facts]
         roles.use(facts)
         roles.taken["value"] = tuple(n for n in kept if n not in roles.taken.get("raters", ()))
@@ -160,11 +160,13 @@ def take_raters(roles: Roles) -> None:
 
 
 def _is_a_fact(roles: Roles, name: str) -> bool:
-    """Whether words of no known order say something of the raters (their gender), or of the texts (who wrote them):
-    every rater has one, or all raters of every text have the same."""
+    """Whether words of no known order say something of the raters (their gender), or of the texts (who wrote them): the
+    column is called as systems are, every rater has one, or all raters of every text have the same."""
     column, rater = roles.columns[name], roles.taken["rater"]
     if column.numeric or column.holds_labels:
         return False
+    if plain(name) in NAMES["target"] and not _answers_as_others(roles, column):
+        return True
     item = roles.filled("item", "target")
     for keys, many in (([rater], roles.columns[rater].distinct), (item, column.filled)):
         groups = roles.frame.groupby(keys, sort=False)[name].nunique() if keys and len(many) > 1 else None

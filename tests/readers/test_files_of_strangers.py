@@ -296,3 +296,11 @@ def test_days_that_a_spreadsheet_made_of_grades_are_named(file):
 def test_points_with_a_word_before_them_are_numbers(file):
     path = file("a.csv", table(["id", "anna", "gpt-4o"], [f"Grade {mark}" for mark in ANNA], JUDGE))
     assert answers(read_file(path)) == {"anna": ANNA, "gpt-4o": JUDGE}
+
+
+def test_a_system_is_no_criterion_where_the_text_stands_in_a_column_target(file):
+    """As WMT writes marked errors."""
+    rows = [f"online-{w},{k},rater{w % 2},A translation of {k} by {w},{('Major', 'Minor', 'Neutral')[ANNA[k] % 3]}"
+            for k in range(NUMBER) for w in range(2)]  # fmt: skip
+    read = read_file(file("a.csv", "\n".join(["system,seg_id,rater,target,severity", *rows])))
+    assert read.mapping.value == ("severity",)
