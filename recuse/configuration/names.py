@@ -19,8 +19,6 @@ from typing import Any
 
 from recuse.schema import RecuseError
 
-__all__ = ["checked_distinct", "checked_name", "entry_points_of", "named"]
-
 NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?")
 _RESERVED = {"con", "prn", "aux", "nul", *(f"com{i}" for i in range(1, 10)), *(f"lpt{i}" for i in range(1, 10))}
 

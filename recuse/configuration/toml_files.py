@@ -22,8 +22,6 @@ from pydantic.fields import FieldInfo
 from recuse.schema import RecuseError
 from recuse.security.redaction import looks_like_a_key
 
-__all__ = ["ConfigurationError", "Table", "TomlFile", "did_you_mean", "parse", "read_toml"]
-
 Place = tuple[int | str, ...]
 """Where something stands in a file: ("judge", 0, "model")."""
 

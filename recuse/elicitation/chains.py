@@ -187,7 +187,6 @@ class Chain:
         return self._items[step.item, step.target] if own is None else own
 
     def _failure(self, step: Step) -> tuple[Call, Unreadable] | None:
-        """The first reply on the way to this step that could not be read."""
         used = self._uses(step).values()
         return self._failed.get(step) or next((failure for one in used if (failure := self._failure(one))), None)
 
@@ -240,7 +239,6 @@ def _steps(plan: Plan, how: Any, stages: Sequence[Stage]) -> dict[str, list[Step
 
 
 def _uses(plan: Plan, how: Any, stages: Sequence[Stage], step: Step) -> dict[str, Step]:
-    """The steps whose readings this one's prompt is made from, by the names under which it gets them."""
     by_name = {stage.name: stage for stage in stages}
     uses = by_name[step.stage].uses if step.stage else how.uses
     known = list(by_name)
@@ -260,7 +258,6 @@ def _uses(plan: Plan, how: Any, stages: Sequence[Stage], step: Step) -> dict[str
 
 
 def _whose(use: Use, judge: str, panel: Sequence[str]) -> str:
-    """The judge whose reply is used."""
     if use.next_judge and len(panel) < 2:
         raise RecuseError(f"stage {use.stage} of a peer is used, and {judge} has no peer; add a second judge")
     if use.next_judge:

@@ -187,7 +187,6 @@ def explanations_of(
 
 
 def _words(value: Any) -> Iterator[str]:
-    """Every text within a value, in order."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):

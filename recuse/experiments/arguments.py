@@ -9,12 +9,11 @@ from typing import Any
 OPTIONS = (
     ("scale", str, "SCALE", "LOW-HIGH as 0-10, pass/fail, labels or pairs"),
     ("agreement", float, "SHARE", "how well people agree: ICC of scores, kappa of options"),
-    ("people", int, "N", "people who rate every text"),
-    ("positive", float, "SHARE", "share of passes, of pass/fail"),
+    ("people", int, "N", "people who rate every text"), ("positive", float, "SHARE", "share of passes, of pass/fail"),
     ("systems", int, "N", "systems whose texts are rated"),
     ("repeats", int, "N", "times a judge is asked about a text"),
     ("losses", float, "SHARE", "share of replies that cannot be read"),
-)
+)  # fmt: skip
 
 
 def add_simulations(commands: Any) -> None:

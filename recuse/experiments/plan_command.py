@@ -155,7 +155,6 @@ def _files(files: Source, judges: int) -> int:
 
 
 def _source(source: Ratings | Path | None, given: Mapping[str, Any]) -> tuple[Source, list[str]]:
-    """Where files are drawn from, and what is known and what is assumed of them."""
     if source is None:
         return _stated(Setting(), given, {})
     if isinstance(source, Path) and not source.is_file():

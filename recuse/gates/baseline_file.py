@@ -26,15 +26,7 @@ from recuse.gates.limit_changes import stated
 from recuse.schema import RecuseError
 from recuse.schema.details import MatrixDetail, SliceDetail, TheseTextsDetail, detail_as
 from recuse.schema.results import Results
-from recuse.schema.verdict_rows import (
-    Baseline,
-    BaselineEntry,
-    Because,
-    EntryRow,
-    Examined,
-    Figures,
-    MeasurementRow,
-)
+from recuse.schema.verdict_rows import Baseline, BaselineEntry, Because, EntryRow, Examined, Figures, MeasurementRow
 
 SCHEMA, EARLIER = 3, (1, 2)
 FIGURES = ("value", "se", "df", "low", "high", "level", "unit", "over", "n", "n_clusters", "n_excluded")

@@ -282,7 +282,6 @@ def _smallest_faults(verdicts: list[VerdictRow]) -> list[SmallestFault]:
 
 
 def _sentence(rates: ErrorRates) -> str:
-    """One line for the terminal."""
     fails, red = rates["false_fail"], rates["red_again"]
     if not fails["families"] or red is None:
         return ""

@@ -142,11 +142,10 @@ def power_of(limit: Limit, estimate: Estimate, pass_level: float, fail_level: fl
         return None
     fair = _fair(limit, estimate)
     return Power(
-        fair=fair,
-        fair_passes=None if fair is None else _rounded(chance_to_pass(limit, fair, around, pass_level)),
+        fair=fair, fair_passes=None if fair is None else _rounded(chance_to_pass(limit, fair, around, pass_level)),
         same_again=_rounded(chance_to_pass(limit, estimate.value, around, pass_level)),
         smallest_fault=_smallest_fault(limit, estimate, around, fail_level),
-    )
+    )  # fmt: skip
 
 
 def _fair(limit: Limit, estimate: Estimate) -> float | None:

@@ -61,10 +61,9 @@ def tally(answers: Answers, judge: int) -> dict[str, Any]:
     """How many texts people rated that the judge was asked about, and how many of these it left without an answer."""
     requested = answers.requested[judge] & (answers.raters > 0)
     return {
-        "people": int(np.isfinite(answers.rated).any(axis=(1, 2)).sum()),
-        "requested": int(requested.sum()),
+        "people": int(np.isfinite(answers.rated).any(axis=(1, 2)).sum()), "requested": int(requested.sum()),
         "unanswered": int((requested & ~both_rated(answers, judge)).sum()),
-    }
+    }  # fmt: skip
 
 
 def describe_people(answers: Answers, judge: int) -> dict[str, Any]:

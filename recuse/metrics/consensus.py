@@ -233,7 +233,6 @@ def _pooled(part: Ratings, cells: Cells, each: Floats) -> tuple[float, float]:
 
 
 def _nothing(cells: Cells, judge: int, wanted: Mask, what: str) -> str:
-    """Why no deviation could be had."""
     if not wanted.any():
         return f"there is no {what}"
     lost = cells.lost_by
@@ -340,7 +339,6 @@ def deviation_matrix(part: Ratings) -> Estimate:
 
 
 def _intervals(cells: Cells, each: Floats, level: float = 0.95) -> tuple[Floats, Floats]:
-    """Ends of the interval of every judge x target deviation."""
     ends = np.full((2, len(cells.judges), len(cells.target_names)), np.nan)
     for t, target in enumerate(cells.target_names):
         texts = cells.texts_of(target)

@@ -55,10 +55,9 @@ def parse_rate(ratings: Ratings, criteria: tuple[str, ...] | None = None) -> Est
     counted = rows["criterion"].isin(wanted)
     named = rows["request"].fillna("").astype(str)
     rows = rows.assign(
-        call=named.where(named != "", rows["item"]),
-        failure=rows["status"].where(counted & (rows["status"] != "ok")),
+        call=named.where(named != "", rows["item"]), failure=rows["status"].where(counted & (rows["status"] != "ok")),
         answered=rows["criterion"].where(counted),
-    )
+    )  # fmt: skip
     factors = [column for column in table.columns if column not in COLUMNS]
     keys = ["rater", "task", "protocol", "target", "call", "repeat", *factors]
     calls = rows.groupby(keys, sort=False, dropna=False)

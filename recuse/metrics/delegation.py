@@ -143,7 +143,6 @@ def _sizes(sure: Floats, fewest: int) -> list[int]:
 
 
 def _upper(distribution: Binomial, level: float) -> float:
-    """One-sided upper bound."""
     return distribution.interval(2 * level - 1)[1]
 
 

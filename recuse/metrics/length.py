@@ -80,7 +80,6 @@ def _padding(mine: Pairs, longer: Mapping[str, bool], over: dict[str, Any]) -> E
 
 
 def _longer(part: Ratings) -> dict[str, bool]:
-    """Whether a is the longer twin of each item."""
     sizes = sizes_of_pairs(part)
     equal = sizes[~(sizes["words_a"] != sizes["words_b"])]
     if len(equal):

@@ -77,7 +77,6 @@ def bias_gone_without_names(ratings: Ratings) -> Estimates:
 
 
 def _self_bias_pairs(part: Ratings) -> dict[str, tuple[Estimate, Estimate]]:
-    """Self-bias with names shown and hidden, of every author."""
     judges = list(part.own())
     missing = [level for level in (SHOWN, HIDDEN) if level not in part.levels("names")]
     if missing:

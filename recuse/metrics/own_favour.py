@@ -123,7 +123,6 @@ def contrast(array: RatingArray, row: int, column: int, authors: Mapping[str, st
 def self_received_given(array: RatingArray, row: int, column: int) -> tuple[Floats, Floats, Floats]:
     """S, R and G per item, each of shape (I,), NaN where there is none."""
     return (
-        array.means[row, :, column],
-        mean_of(np.delete(array.means[:, :, column], row, axis=0), axis=0),
+        array.means[row, :, column], mean_of(np.delete(array.means[:, :, column], row, axis=0), axis=0),
         mean_of(np.delete(array.means[row], column, axis=1), axis=1),
-    )
+    )  # fmt: skip

@@ -300,7 +300,6 @@ def _places(pairs: pd.DataFrame, judges: Sequence[str]) -> NDArray[np.intp]:
 
 
 def _cut(pairs: Pairs, judge: NDArray[np.intp], judges: Sequence[str]) -> dict[str, Pairs]:
-    """Rows in their order, by judge."""
     order = np.argsort(judge, kind="stable")
     ends = np.searchsorted(judge[order], np.arange(len(judges) + 1))
     rows = pairs[order]

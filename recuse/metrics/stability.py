@@ -214,7 +214,6 @@ def _losses(cells: Cells, i: int) -> dict[str, Any]:
 
 
 def _by_target(cells: Cells, i: int) -> dict[str, float | None]:
-    """Pooled SD of the judge on each target."""
     squares, df = np.nan_to_num(cells.moments.squares[i]), np.maximum(cells.count[i] - 1, 0)
     estimates = {}
     for k, target in enumerate(cells.target_names):

@@ -14,8 +14,6 @@ from recuse.panels.panel_file import JudgeTable, LocalServer, PanelTable, StandI
 from recuse.protocols import protocol
 from recuse.schema import Judge, Provenance, RecuseError, SourceFixes
 
-__all__ = ["LEVELS", "UNLOCK", "check_level", "unfixed"]
-
 
 @dataclass(frozen=True, slots=True)
 class OwnWords:

@@ -116,7 +116,6 @@ def _wanted(suite: Suite, item: pytest.Item) -> list[Elicitation]:
 
 
 def _gates_asked(suite: Suite, test: Any, offering: list[Elicitation]) -> list[AskedRow]:
-    """What a test has to decide, wherever it is asked."""
     from recuse.suite.question_runner import gates_named
 
     names = gates_named(test.obj, suite.gates)

@@ -161,7 +161,6 @@ def _of_another(decided: Sequence[Verdicts], raised: pytest.ExceptionInfo[BaseEx
 
 
 def _about_nobody(item: pytest.Item) -> bool:
-    """Whether no selected panel offers what the test asks for."""
     called = getattr(item, "callspec", None)
     return called is not None and called.params.get("recuse_elicitation", "") is None
 

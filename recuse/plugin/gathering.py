@@ -155,7 +155,6 @@ class _Gathering:
 
 
 def _by_panel_and_task(config: pytest.Config) -> bool:
-    """Whether the tests are handed to xdist's workers in our way."""
     return bool(config.getoption("dist", "no") == "load")
 
 
@@ -200,7 +199,6 @@ def _chosen_tests(session: pytest.Session) -> str:
 
 
 def _chosen_panels(session: pytest.Session, suite: Suite) -> str:
-    """Which of the configured panels and judges were examined, where not all were."""
     config, selection = session.config, suite.selection
     if selection.shown:
         return f"only {', '.join(sorted(selection.shown))} of the judges examined"
@@ -311,7 +309,6 @@ def _decision(decision: Mapping[str, Any]) -> list[str]:
 
 
 def _title(red: Sequence[Mapping[str, Any]]) -> str:
-    """ "own work: fail"."""
     worst = next(o for o in (FAIL, NOT_MEASURED, UNDECIDED) if any(v["outcome"] == o for v in red))
     return f"{red[0].get('label') or red[0]['gate']}: {worst}"
 

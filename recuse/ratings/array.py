@@ -140,10 +140,9 @@ class RatingArray:
         there = np.isfinite(means)
         nothing = np.zeros(0, dtype=np.intp)
         return replace(
-            self,
-            moments=Moments(there.astype(np.int64), means, np.zeros(means.shape)),
+            self, moments=Moments(there.astype(np.int64), means, np.zeros(means.shape)),
             _rows=(nothing, np.zeros(0), nothing),
-        )
+        )  # fmt: skip
 
     def means_on(self, axes: Axes) -> Floats:
         """The means on other axes; NaN for raters, items and targets that are not there."""
@@ -289,7 +288,6 @@ def cluster_places_of(ratings: Ratings, items: tuple[str, ...]) -> tuple[tuple[s
 
 
 def _clusters(texts: pd.DataFrame | None) -> dict[str, str]:
-    """Item -> cluster, where the texts say one."""
     if texts is None or "cluster" not in texts:
         return {}
     facts = texts[["item", "cluster"]].drop_duplicates("item")

@@ -146,7 +146,6 @@ def _verdicts(ratings: Ratings) -> pd.DataFrame:
 
 
 def _meetings(ratings: Ratings, items: pd.Series[str]) -> dict[str, NDArray[Any]]:
-    """cluster, a and b of the item of each row."""
     import pandas as pd
 
     texts = ratings.texts

@@ -18,8 +18,6 @@ from recuse.schema import RecuseError
 from recuse.security.files import write_output
 from recuse.suite.questions import Elicitation, Selection
 
-__all__ = ["generate"]
-
 
 def generate(name: str, *, yes: bool = False, root: Path | None = None) -> int:
     """Write, build and judge; 0. `RecuseError` for a panel in which no protocol writes what another one judges, for a

@@ -126,7 +126,6 @@ class Run(Records):
         baseline.write(path, self.results, gates, {"reason": because, "covers": sorted(covers)} if because else None)
 
     def _red(self) -> list[str]:
-        """What turns the run red by itself."""
         from recuse.gates.explanation import subject_text
 
         red = [v for v in self.verdicts if v["outcome"] not in (PASS, ACCEPTED) and not v["allowed"]]

@@ -70,5 +70,4 @@ def factor_records() -> list[FactorRow]:
 
 
 def _widths(scales: Iterable[Scale]) -> list[float]:
-    """How many points there are between the ends of each scale that has points."""
     return [scale.maximum - scale.minimum for scale in scales if isinstance(scale, Numeric)]

@@ -19,8 +19,6 @@ from recuse.suite.shipped import shipped_evals, shipped_prompts
 if TYPE_CHECKING:
     from recuse.gates import JudgeDecision
 
-__all__ = ["init", "settings_file", "to_add"]
-
 READABLE = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".eval", ".gz", ".bz2", ".xz", ".zip")
 
 

@@ -4,19 +4,6 @@ from __future__ import annotations
 
 import json
 
-__all__ = [
-    "CONFTEST",
-    "EXAMPLE_TASK",
-    "IGNORED",
-    "MERG_TASK",
-    "PYTEST_TABLE",
-    "example_ratings",
-    "panel",
-    "pyproject",
-    "readme",
-    "workflow",
-]
-
 CONFTEST = '"""Fixtures of your own for evals/ go here; the shipped questions need none."""\n'
 IGNORED = """\
 __pycache__/

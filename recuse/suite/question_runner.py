@@ -200,7 +200,6 @@ def _questions(path: Path) -> Iterator[Question]:
 
 
 def _marks(function: Callable[..., Any], module: ModuleType) -> list[Any]:
-    """The marks `asks` of a test, its own before those of its module."""
     marks: list[Any] = []
     for marked in (function, module):
         every = getattr(marked, "pytestmark", ())

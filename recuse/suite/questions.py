@@ -63,7 +63,6 @@ class Questions:
     def _of_panels(
         self, needs: Sequence[str], task: str | None, protocol: str | None
     ) -> Iterator[Elicitation | NotAsked]:
-        """Every panel and task, by each of its protocols that has rows of the kind that is needed."""
         if task is not None and not any(file.task == task for file in self.selection.files.values()):
             self.selection.task(task)
         if protocol not in (None, FILE):

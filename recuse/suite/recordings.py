@@ -194,7 +194,6 @@ def _transcript(elicitation: Elicitation, panel: Panel, task: Task, exchanges: l
 
 
 def _not_recorded(coverage: Coverage) -> set[str]:
-    """Judges with a call that no cassette answers, or that an outdated one does."""
     missing = {call.judge for call in coverage.missing}
     return missing | {stale.cell.rpartition("/")[2].partition("~")[0] for stale in coverage.stale}
 

@@ -134,7 +134,6 @@ class Suite:
         return self._in_place(elicitation, made) if elicitation.candidate else made
 
     def _of_kind(self, elicitation: Elicitation, kind: str) -> Ratings | None:
-        """The same judges' ratings of the task by the first protocol that offers this kind."""
         table = self.selection.panels[elicitation.panel].task(elicitation.task)
         if kind == BLINDED:
             return blinded_people(self.selection.task_of(elicitation))

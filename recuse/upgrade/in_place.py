@@ -291,7 +291,6 @@ def _shown(value: Any) -> str:
 
 
 def _lines(old: _Side, new: _Side, task: str, pattern: str) -> tuple[str, str]:
-    """The first lines of a task's files that went, and that came."""
     folders = [side.selection.root / "fixtures" / "tasks" / task for side in (old, new)]
     names = sorted({p.relative_to(f).as_posix() for f in folders for p in f.glob(pattern) if p.is_file()})
     gone: list[str] = []

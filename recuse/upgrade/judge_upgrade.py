@@ -73,7 +73,6 @@ def _without_conditions(upgrade: Upgrade, added: Conditions) -> Upgrade:
 
 
 def _not_asked(upgrade: Upgrade, missing: Conditions) -> str:
-    """Why the conditions of the incumbent alone keep the two from being compared, and the remedy."""
     factors, first = _factors(upgrade), missing[0]
     return (
         f"{upgrade.candidate} was not asked under {_named(factors, first)}, as {upgrade.incumbent} was; if what both "
@@ -82,7 +81,6 @@ def _not_asked(upgrade: Upgrade, missing: Conditions) -> str:
 
 
 def _left_out_conditions(upgrade: Upgrade, added: Conditions) -> Iterator[str]:
-    """That the candidate has answers which nothing can be compared with."""
     if added:
         conditions = "; ".join(_named(_factors(upgrade), levels) for levels in added)
         yield f"{upgrade.candidate} was also asked under {conditions}: left out, since {upgrade.incumbent} was not"
@@ -104,7 +102,6 @@ def _decided_on_common_texts(
 
 
 def _left_out(shared: Overlap, verdict: UpgradeVerdict) -> Iterator[str]:
-    """What became of the texts of one judge alone."""
     old, new = verdict.incumbent, verdict.candidate
     if shared.missing:
         counted = "counted as unanswered, which is no more than you allow"
@@ -220,7 +217,6 @@ SEVERITY = ("equivalent", "better", UNDECIDED, "different", "not comparable", "w
 
 
 def _phrase(verdict: Verdict) -> str:
-    """What a judge does that misses this limit, from the description of the measure."""
     about, limit = described(verdict.estimate.metric), Limit.of(verdict.limit)
     words = about.above if verdict.estimate.value > limit.high else about.below
     return (words or about.below or about.above).split("|")[0]

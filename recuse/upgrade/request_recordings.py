@@ -67,7 +67,6 @@ def changed_recordings(root: Path, commit: BaseCommit, panels: Mapping[str, Pane
 
 
 def _read(root: Path, commit: BaseCommit, folder: str) -> dict[str, _Recorded]:
-    """Judge -> all of its answers below `folder`, now and at the base commit."""
     recorded: dict[str, _Recorded] = defaultdict(_Recorded)
     with tempfile.TemporaryDirectory(prefix="recuse-base-") as before:
         commit.copy(commit.files(folder), Path(before))

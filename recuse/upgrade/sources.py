@@ -163,7 +163,6 @@ def _judge_and_levels(source: Source, given: str) -> tuple[str, dict[str, str]]:
 
 
 def _only(old: Source, new: Source) -> tuple[str, str]:
-    """The two judges meant where none is named."""
     if old is new:
         if len(new.replaces) == 1:
             candidate, incumbent = next(iter(new.replaces.items()))
@@ -215,7 +214,6 @@ def _upgrade(
 
 
 def _under(ratings: Ratings, levels: Mapping[str, str]) -> Ratings:
-    """The ratings at these levels of their factors."""
     for factor, level in levels.items():
         if level not in ratings.levels(factor):
             known = "; ".join(f"{name}: {', '.join(ratings.levels(name))}" for name in ratings.factors) or "nothing"

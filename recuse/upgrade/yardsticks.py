@@ -117,7 +117,6 @@ def _row(
 
 
 def _sides(root: Path, commit: BaseCommit, path: str) -> tuple[str | None, str | None]:
-    """What a file held, and holds."""
     return commit.text(path), _text(root / path)
 
 
@@ -228,7 +227,6 @@ def _text(path: Path) -> str | None:
 
 
 def _lines(before: str | None, now: str | None) -> tuple[str | None, str | None]:
-    """The first line that went, and the first that came."""
     sides = [(text or "").splitlines() for text in (before, now)]
     gone, come = (next((line.strip()[:LONGEST] for line in one if line.strip() and line not in other), None)
                   for one, other in ((sides[0], set(sides[1])), (sides[1], set(sides[0]))))  # fmt: skip

@@ -127,7 +127,6 @@ class Upgrade:
         )
 
     def _other_texts(self) -> tuple[str, ...]:
-        """Texts of one judge alone are for `recuse.metrics.upgrade.pairing`."""
         keys = [*TEXT, "criterion", *self.before.factors]
         old, new = (
             {tuple(map(str, row)) for row in r.table.loc[r.table["rater"] == judge, keys].itertuples(index=False)}
