@@ -19,8 +19,6 @@ from recuse.schema import RecuseError
 if TYPE_CHECKING:
     from recuse.schema.results import Known
 
-__all__ = ["BaseCommit", "Unreadable", "base_commit", "commit_of", "identity_of"]
-
 PATIENCE_S = 60
 DEFAULT_BRANCHES = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
 """Where the default branch may be, in this order."""

@@ -22,8 +22,6 @@ from recuse.schema import RecuseError
 if TYPE_CHECKING:
     import httpx2
 
-__all__ = ["Comments", "PullRequest", "add_comment", "body"]
-
 MOST = 65_536
 """Characters of a comment, by GitHub."""
 

@@ -18,8 +18,6 @@ from recuse.schema.number_text import figure
 from recuse.security.files import begins_with, check_output, write_output
 from recuse.security.sanitize import safe_cell, visible
 
-__all__ = ["Point", "add_trend", "history", "line_of"]
-
 BARS = "▁▂▃▄▅▆▇█"
 HOLE = "·"
 MOST = 20

@@ -24,8 +24,6 @@ from recuse.readers.raw_table import RawTable
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["with_absent_rows"]
-
 LOGS = ("openai_batch", "inspect", "promptfoo", "alpaca_eval", "deepeval")
 Texts = NDArray[np.bool_]
 

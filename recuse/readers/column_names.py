@@ -6,11 +6,6 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 
-__all__ = [
-    "BATCHES", "COUNTS", "JUDGES", "NAMES", "PEOPLE", "PROMPTS", "ROLES", "TALKS", "base_of", "is_attribute",
-    "is_criterion", "is_date", "is_derived", "is_judge", "is_nobodys", "is_person", "plain", "rater_name",
-]  # fmt: skip
-
 ROLES = (
     "item", "target", "criterion", "cluster", "text", "rater", "kind", "value", "repeat", "gold", "author", "reason",
     "first", "second", "order", "count",

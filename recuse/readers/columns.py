@@ -15,8 +15,6 @@ from recuse.readers.values import MONTHS, ORDERS, VERDICTS, as_numbers, is_empty
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MOST_SLICES", "Column", "Roles", "like_ratings"]
-
 FEW_LABELS, LONG, FEWEST_TEXTS = 25, 40, 8
 DAY = re.compile(r"\d{1,4}([-./])\d{1,2}\1\d{1,4}(?!\d)")
 

@@ -39,8 +39,6 @@ from recuse.schema import RecuseError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["unfolded", "with_counted_items", "without_counts"]
-
 COUNTED = re.compile(r"^(?:counts?|votes?)[ _:]+(?:for[ _])?(.*\S)\s*$|^(.*\S)[ _:]+votes?\s*$", re.IGNORECASE)
 """count_toxic, votes_for_toxic and toxic_votes."""
 HOW_MANY = re.compile(r"^(?:n|num|number_of|total)_(?:annotators?|raters?|votes?|labelers?|annotations|ratings)$|"

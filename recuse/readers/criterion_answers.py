@@ -27,8 +27,6 @@ from recuse.schema import RecuseError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["CriterionAnswers", "read_answers"]
-
 PLACE, RANKS, HALF = r"(?i)\d+\s*(?:st|nd|rd|th)", ("rank", "place", "ranking", "placement"), 0.5
 TEXTS_RANKED, RANKINGS = 3, 20
 GREATEST = 1e15

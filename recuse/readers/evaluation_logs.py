@@ -36,8 +36,6 @@ from recuse.readers.opening import SHOWN, Fault, parsed, shown
 from recuse.readers.raw_table import ToolLog
 from recuse.security.sanitize import shortened
 
-__all__ = ["ALPACA_EVAL", "DEEPEVAL", "PROMPTFOO"]
-
 
 def is_deepeval(value: Any) -> bool:
     """Whether the value is a test run of DeepEval."""

@@ -42,8 +42,6 @@ from recuse.schema import RecuseError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["LABEL_STUDIO", "as_exported"]
-
 Export = tuple[RawTable, dict[str, Any], tuple[str, ...]]
 
 

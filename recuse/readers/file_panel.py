@@ -23,11 +23,6 @@ from recuse.schema.vocabulary import FILE
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "FilePanel", "ReadOptions", "are_versions", "as_versions", "is_ratings_file", "load_file_panel",
-    "load_file_panels", "load_versions", "panel_of", "read",
-]  # fmt: skip
-
 ENDINGS = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".eval", ".gz", ".bz2", ".xz", ".zip")
 """What names a file of ratings among `recuse_panels`; `--ratings` takes any file."""
 

@@ -41,8 +41,6 @@ from recuse.schema import RecuseError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FileRatings", "read_file"]
-
 FEW_RATED = 5
 FOLDED_AWAY = ("item", "rater", "value", "ignore")
 SELDOM = 0.2

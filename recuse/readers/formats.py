@@ -33,8 +33,6 @@ from recuse.schema import RecuseError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FOLDED", "FRAME", "READERS", "no_table", "read_raw", "read_source"]
-
 LOGS = {
     "openai_batch": BATCH, "openai_log": CHAT_LOG, "inspect": INSPECT, "promptfoo": PROMPTFOO,
     "alpaca_eval": ALPACA_EVAL, "deepeval": DEEPEVAL, "label_studio": LABEL_STUDIO,

@@ -12,8 +12,6 @@ from recuse.readers.opening import Fault, shown
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Header", "find_header", "without_totals"]
-
 LOOKED_AT = 30
 NUMBER = re.compile(r"^[-+]?\d+(?:[.,]\d+)?\s*%?$")
 REMARK = re.compile(r"(?i)(?:notes?|nb|n\.b\.|source|legend|key|remarks?|hinweis|anmerkung|quelle)\b|[*#†]|.* = ")

@@ -20,8 +20,6 @@ from recuse.readers.opening import SHOWN, Fault, Opened, parsed, shown, within_b
 from recuse.readers.raw_table import ToolLog
 from recuse.schema import RecuseError
 
-__all__ = ["ENDING", "INSPECT", "unpacked_log"]
-
 LETTERS = {"C": "correct", "P": "partially correct", "I": "incorrect", "N": "refused"}
 
 

@@ -7,11 +7,6 @@ from recuse.readers.columns import MOST_SLICES, Column, Roles
 from recuse.schema import RecuseError
 from recuse.schema.factors import LEVELS
 
-__all__ = [
-    "FEWEST_CLUSTERS", "take_cluster", "take_factors", "take_item", "take_item_of_pairs", "take_parts", "take_slices",
-    "take_what_raters_share", "take_what_tells_apart",
-]  # fmt: skip
-
 FEWEST_CLUSTERS = 20
 """With fewer levels a topic groups texts and is a slice: an interval over a handful of clusters says nothing."""
 SURELY = 5

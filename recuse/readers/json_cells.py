@@ -16,8 +16,6 @@ from recuse.readers.raw_table import RawTable, cell_text
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["with_fields_of_json", "with_last_words", "with_lists_apart"]
-
 HELD, LOOKED_AT = 0.8, 200
 """A column is taken apart where so many of its filled cells hold one object each; so many are looked at first."""
 FENCE = re.compile(r"```[a-zA-Z]*\s*(\{.*?\})\s*```", re.DOTALL)

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from recuse.readers.mapping import ColumnMapping
 
-__all__ = ["CONFIDENCE", "COST", "numbers_beside", "with_confidence"]
-
 CONFIDENCE = ("confidence", "certainty", "probability")
 COST = ("cost", "cost_usd", "usd", "price")
 

@@ -16,8 +16,6 @@ from recuse.security.sanitize import visible
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["lengthened", "named", "with_kinds"]
-
 LONGEST = 40
 """Names of what met in a pair are shorter than this on average; longer ones are the texts themselves."""
 MOST_JUDGES = 200

@@ -17,8 +17,6 @@ from recuse.schema import RecuseError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Judgements", "read_cells", "read_winners"]
-
 
 @dataclass(frozen=True, eq=False)
 class Judgements:

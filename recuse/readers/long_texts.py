@@ -20,8 +20,6 @@ from recuse.readers.opening import Opened, open_file
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["LARGE", "long_columns", "shorten", "whole_texts", "word_count"]
-
 LARGE = 32 << 20
 """Files of fewer bytes are held as they are."""
 LONG, BEGINNING, LOOKED_AT = 400, 200, 200

@@ -30,8 +30,6 @@ from recuse.schema import RecuseError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["read_together"]
-
 FOLDED_FROM = 32 << 20
 """Fewer bytes are read as they are: texts and names of items are kept."""
 MOST_LEVELS, MOST_PATTERNS, MOST_RATERS, CHUNK = 1_000, 200_000, 200, 1 << 20

@@ -14,8 +14,6 @@ from recuse.readers.column_names import ROLES
 from recuse.readers.opening import folder_of, shown, stem_of
 from recuse.schema import RecuseError
 
-__all__ = ["ColumnMapping", "given_mapping", "saved_mapping", "saved_path"]
-
 LISTS = ("item", "value", "repeats", "judges", "people", "factors", "slices", "ignore", "use")
 LONGEST = 1 << 20
 DEEP = re.compile(r"""(?<![\w-])(?:[\w-]++|"[^"\n]*"|'[^'\n]*')(?:\s*\.\s*(?:[\w-]++|"[^"\n]*"|'[^'\n]*')){30}""")

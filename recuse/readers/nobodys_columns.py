@@ -29,8 +29,6 @@ from recuse.readers.opening import shown
 from recuse.readers.values import as_numbers
 from recuse.schema import RecuseError
 
-__all__ = ["check_left_out", "check_related", "leave_out_derived", "may_be_a_person"]
-
 FEWEST = 10
 """So many rows tell whether a column is made of others."""
 MENDED = 0.95

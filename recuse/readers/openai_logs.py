@@ -25,8 +25,6 @@ from recuse.readers.column_names import NAMES, plain
 from recuse.readers.opening import SHOWN, Fault, parsed, shown
 from recuse.readers.raw_table import ToolLog
 
-__all__ = ["BATCH", "CHAT_LOG"]
-
 SAID = re.compile(r"(?:score|rating|verdict|label|grade|answer)\W{1,6}([A-Za-z]+|-?\d+(?:\.\d+)?)\W*$", re.IGNORECASE)
 SHORT = 30
 

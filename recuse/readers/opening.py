@@ -19,11 +19,6 @@ from recuse.security.sanitize import shortened, visible
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "MAX_BYTES", "Fault", "Opened", "Place", "fault_in", "folder_of", "is_pattern", "open_file", "parsed", "shown",
-    "stem_of", "within_bounds",
-]  # fmt: skip
-
 MAX_BYTES = 1 << 30
 """No file is unpacked beyond this."""
 MAX_RATIO, FREE = 400, 64 << 20

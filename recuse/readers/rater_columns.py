@@ -28,11 +28,6 @@ from recuse.readers.columns import MOST_SLICES, Column, Roles
 from recuse.readers.nobodys_columns import check_related, leave_out_derived
 from recuse.readers.values import chosen
 
-__all__ = [
-    "CrossedNames", "choosers_between", "crossed_names", "names_raters", "names_systems", "splits",
-    "take_raters", "take_raters_beside", "take_sources",
-]  # fmt: skip
-
 SAME_COLUMN = 0.98
 """Two columns that say the same in so many rows name the same things."""
 SOURCES = ("source", "name", "by", "from", "origin")

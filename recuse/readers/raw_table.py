@@ -22,11 +22,6 @@ from recuse.security.sanitize import visible
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "RawTable", "ToolLog", "cell_text", "check_bounds", "delimited", "from_frame", "from_records", "parquet",
-    "parse_json",
-]  # fmt: skip
-
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 DEPTH = 3
 """Objects within objects become columns "outer.inner" to this depth; what lies deeper stays text."""

@@ -35,8 +35,6 @@ from recuse.schema import RecuseError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["recognise"]
-
 PLACES = tuple(zip(NAMES["first"], NAMES["second"], strict=True))
 SIDES = (("a", "b"), ("1", "2"), ("first", "second"), ("left", "right"), ("one", "two"))
 """How the two columns of a pair end."""

@@ -19,8 +19,6 @@ from recuse.readers.raw_table import RawTable
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["with_copies_in_clusters", "without_copies", "without_duplicates"]
-
 SURELY = 5
 """Fewer rows may be alike by chance."""
 

@@ -26,11 +26,6 @@ from recuse.schema import RecuseError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "as_rows", "below_one_another", "in_the_same_words", "with_marked_answers", "with_places", "with_systems_apart",
-    "without_unrated_roles",
-]  # fmt: skip
-
 
 def below_one_another(tables: Sequence[RawTable]) -> RawTable:
     """One table of the rows of all, with a column `rater` that holds the name of the file of each, and one column of

@@ -15,8 +15,6 @@ from recuse.readers.values import OUT_OF
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FoundSets", "always_one", "find_sets"]
-
 BOTH = ("both", "either", "both could be right", "either could be right")
 MOST_OPTIONS, LONGEST = 20, 40
 WEAK = re.compile(r"\s*[,;/+&]\s*|\s+and\s+|\s+or\s+")

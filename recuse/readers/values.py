@@ -12,11 +12,6 @@ from recuse.schema import RecuseError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "MONTHS", "OUT_OF", "as_numbers", "chosen", "is_empty", "is_verdict", "labels_of", "same_verdicts",
-    "scale_from_text", "scale_of_labels", "scale_of_numbers", "told_top",
-]  # fmt: skip
-
 EMPTY = ("", "nan", "na", "n/a", "null", "none", "-", "?", "#n/a", "missing", "–", "—", "not applicable", "#value!",
          "#ref!", "#div/0!")  # fmt: skip
 STATUSES = {"refused": "refused", "refusal": "refused", "error": "error", "unparsed": "unparsed"}

@@ -18,8 +18,6 @@ from recuse.readers.opening import MAX_BYTES, Opened
 from recuse.readers.raw_table import cell_text
 from recuse.schema import RecuseError
 
-__all__ = ["is_xlsx", "sheet_as_text"]
-
 MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 SHEET = re.compile(r"xl/worksheets/sheet\d+\.xml")
 MOST_COLUMNS = 16_384

@@ -11,9 +11,6 @@ from dataclasses import dataclass, field
 from recuse.schema import Call, RawResponse
 from recuse.security.sanitize import shortened, visible
 
-__all__ = ["GIVE_UP_AFTER", "JudgeQueue", "Limits", "RateLimit", "queues_by_judge"]
-
-
 GIVE_UP_AFTER = 5
 """Failed calls in a row (each after the client's own retries) that end a judge's recording."""
 

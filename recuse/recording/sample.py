@@ -32,8 +32,6 @@ from recuse.recording.progress import IncompleteRecordingError
 from recuse.schema import Call, RawResponse, RecuseError
 from recuse.schema.results import ChangedRow
 
-__all__ = ["Unit", "chance_of_as_much", "not_sampled", "sample_again"]
-
 SHARE, FEWEST = 0.05, 20
 """How much of each judge's replies is asked again, and at least how many: of fewer nothing can be concluded."""
 ALPHA = 0.01

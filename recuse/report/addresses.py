@@ -13,20 +13,6 @@ from urllib.parse import quote
 from recuse.report.gated_number import Number, plain_name
 from recuse.schema.results import ExcerptRow, RepliesRow
 
-__all__ = [
-    "FOLDER",
-    "PROMPTS",
-    "ReplyPlaces",
-    "fault_anchor",
-    "group_anchor",
-    "judge_page",
-    "matter_anchor",
-    "page_name",
-    "place_anchor",
-    "question_anchor",
-    "verdict_anchor",
-]
-
 
 def question_anchor(question: str) -> str:
     """The section of one question."""

@@ -16,8 +16,6 @@ from recuse.schema.results import ExcerptRow, Results
 from recuse.schema.verdict_rows import EntryRow, MeasurementRow, VerdictRow
 from recuse.security.sanitize import safe_cell
 
-__all__ = ["csv_tables"]
-
 Row = Mapping[str, object]
 FIRST = ("panel", "task", "protocol", "judge")
 ESTIMATE = ("value", "low", "high", "level", "unit", "n", "over", "clusters", "n_excluded", "method", "note")

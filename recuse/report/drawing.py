@@ -17,8 +17,6 @@ from dataclasses import dataclass
 
 from recuse.report.results_model import Group
 
-__all__ = ["Block", "Drawing", "Part", "Words", "folded", "pair", "under", "words"]
-
 Part = Callable[[Group], object]
 """Makes a figure of what was found, or a list of figures; None where there is none."""
 

@@ -14,9 +14,6 @@ from recuse.schema import number_text as numbers
 from recuse.schema.results import Results
 from recuse.schema.vocabulary import CLEARED, WORD_MEANINGS, printed
 
-__all__ = ["Line", "Standing", "Used", "decision_lines", "expiring", "headline", "next_step", "opening",
-           "upgrade_lines", "used"]  # fmt: skip
-
 MOST_NAMES = 7
 NO_DECISION = "Nothing was decided: these results carry no decision."
 

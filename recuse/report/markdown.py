@@ -8,8 +8,6 @@ from collections.abc import Iterable, Sequence
 
 from recuse.security.sanitize import shortened, visible
 
-__all__ = ["code_span", "escaped", "escaped_html", "fenced", "folded", "table_head", "table_row"]
-
 LONGEST_TEXT = 600
 LONGEST_NAME = 100
 

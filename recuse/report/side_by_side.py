@@ -13,8 +13,6 @@ from recuse.report.style import STYLE, STYLE_HASH, with_style
 from recuse.schema.results import Results
 from recuse.schema.vocabulary import printed
 
-__all__ = ["Row", "page", "side_by_side", "text"]
-
 MOST_TOLD = 40
 """Changed rows in the terminal; the page has all."""
 

@@ -16,8 +16,6 @@ from recuse.schema.number_text import MINUS, in_unit, is_number
 from recuse.schema.results import UpgradeVerdictRow
 from recuse.schema.vocabulary import FAIL, NOT_MEASURED, PASS, UNDECIDED, printed
 
-__all__ = ["UpgradeRow", "UpgradeTable", "deciding_numbers", "is_of_upgrade", "upgrade_tables"]
-
 WORDS = {PASS: "allowed", FAIL: "worse"}
 PLACE = ("panel", "task", "protocol")
 MOST_POWERS = 4

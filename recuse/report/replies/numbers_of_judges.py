@@ -20,8 +20,6 @@ from recuse.schema.results import RepliesRow
 from recuse.schema.vocabulary import SHOWN
 from recuse.security.files import is_page, refuse_links, write_files
 
-__all__ = ["small_page", "write_overview"]
-
 
 def small_page(template: str, *, depth: int, **shown: Any) -> str:
     """The page; `depth`: folders between it and the report, whose address `up` is."""

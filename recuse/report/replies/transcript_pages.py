@@ -25,8 +25,6 @@ from recuse.security.files import write_files
 from recuse.security.redaction import without_keys
 from recuse.security.sanitize import shortened, visible
 
-__all__ = ["write_transcript"]
-
 LONGEST_REPLY, LONGEST_PROMPT, LONGEST_WHY, LONGEST_NAME = 4_000, 20_000, 300, 200
 REPLIES_PER_PAGE, PAGES_PER_JUDGE = 1_000, 5
 PROMPTS_PER_PAGE = 250
