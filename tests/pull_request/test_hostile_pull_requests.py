@@ -4,10 +4,10 @@ what it brings. Each is run as it is, and again with a baseline that it wrote an
 from __future__ import annotations
 
 import gzip
-import importlib.util
 import json
 import py_compile
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -424,7 +424,8 @@ def compiled_code_that_nobody_compares_with_its_source(pr):
     without_acceptance(pr)
     lenient = pr.read("desk/offsets.py").replace("human_offset(ratings)", "repeat_difference(ratings)")
     pr.write("lenient.py", lenient)
-    place = Path(importlib.util.cache_from_source(str(pr.root / "desk/offsets.py")))
+    # spelled out: where bytecode is kept elsewhere (PYTHONPYCACHEPREFIX), cache_from_source names that place
+    place = pr.root / f"desk/__pycache__/offsets.{sys.implementation.cache_tag}.pyc"
     py_compile.compile(
         str(pr.root / "lenient.py"), str(place), invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH
     )
