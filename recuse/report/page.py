@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, StrictUndefined, TemplateError
+from jinja2.utils import pass_context
 from markupsafe import Markup
 
 from recuse.report.addresses import ReplyPlaces, fault_anchor, group_anchor, question_anchor, verdict_anchor
@@ -166,7 +167,8 @@ def _environment(folders: tuple[str, ...]) -> Environment:
         undefined=StrictUndefined,
         finalize=_safe_text,
     )
-    env.filters |= {"prose": prose, "printed": printed}
+    # With the context as argument, or a word in a template would be folded in when the template is compiled.
+    env.filters |= {"prose": prose, "printed": pass_context(lambda _, word: printed(word))}
     env.filters |= {"plain": plain_name, "number": count, "pc": _percent, "slug": lambda name: name.replace(" ", "-")}
     env.filters |= {"anchor": lambda n: verdict_anchor(n.gate, n.subject), "fault_anchor": fault_anchor}
 
