@@ -63,8 +63,6 @@ from recuse.statistics.distributions import Student, welch_satterthwaite
 from recuse.statistics.multiplicity import decision_levels
 from recuse.statistics.paired import Paired
 
-__all__ = ["SHARES", "beyond_chance", "compare", "objections", "smallest_named"]
-
 SHARES = {"verdict": 0.04, "measurement": 0.01}
 """The chance that recording the same judges anew names any change, among what gates decide and what they do not."""
 LIKE = ("unit", "over", "slice")

@@ -32,9 +32,6 @@ from recuse.schema.verdict_rows import (
 )
 from recuse.schema.vocabulary import printed
 
-__all__ = ["as_stated", "gates_at", "limit_changes", "stated", "with_former"]
-
-
 WORDS = {"reason", "label", "because", "question"}
 LIMIT = ("within", "at_least", "at_most", "of_range")
 StatedTable = StatedGate | WhereLimit

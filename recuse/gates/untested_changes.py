@@ -9,9 +9,6 @@ from recuse.schema.factors import FACTORS
 from recuse.schema.verdict_rows import BaselineEntry, EntryRow, Examined, Figures, MovedRow, SourceRow
 from recuse.statistics.distributions import Student, welch_satterthwaite
 
-__all__ = ["as_kept", "changed_sources", "joined_levels", "moved", "removed", "row_of", "value_of", "without_levels"]
-
-
 EXACT = ("n", "n_clusters", "n_excluded")
 MEASURED_BY = {"people": "ratings by people", "truth": "true values", "provenance": "the label of provenance"}
 """Sources that a baseline of an earlier version does not have."""

@@ -24,8 +24,6 @@ from recuse.ratings import Ratings
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.clusters import SHARE, clustered_share
 
-__all__ = ["quotes_in_text", "repeated_numbers"]
-
 ANCHORS = (2.0, 5.0, 8.0, 10.0)
 """The scores that a MERG prompt names."""
 

@@ -30,8 +30,6 @@ from recuse.statistics.rank_correlation import spearman
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["evidence_overlap", "jaccard", "words_of"]
-
 Name = TypeVar("Name", bound=Hashable)
 METHOD = "shared words on one text less on two texts, mean over pairs of judges; t over items"
 WORD = re.compile(r"[\u3400-\u9fff]|\d+|[^\W\d_\u3400-\u9fff]{4,}")

@@ -26,13 +26,6 @@ from recuse.statistics.agreement import Coefficient
 from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.rank_correlation import spearman
 
-__all__ = [
-    "FEWEST_ITEMS", "FEWEST_TARGETS", "Level", "absolute_agreement", "agreement_of_averages", "agreement_of_means",
-    "all_pairs", "coefficient_of", "common_items", "lost_texts", "mean_known", "model_agreement", "pair_shares",
-    "pooled_agreement", "sample_agreement", "shares_of_judge", "units_of",
-]  # fmt: skip
-
-
 Level = Callable[[Floats], Floats]
 """From sums (..., targets, 6) to agreement: one of the functions below."""
 

@@ -21,9 +21,6 @@ from recuse.statistics.agreement import Coefficient
 from recuse.statistics.distributions import FisherZ
 from recuse.statistics.rank_correlation import kendall, spearman, spearman_t, spearman_test
 
-__all__ = ["agreement_change", "correlation_with_quality", "effective_judges", "quality_agreement"]
-
-
 METHOD = "Spearman's rho over targets, Bonett and Wright's interval"
 FEWEST = 5
 FEW = 20

@@ -18,8 +18,6 @@ from recuse.statistics.agreement import Coefficient
 from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.clusters import SHARE, clustered_share
 
-__all__ = ["scale_use", "wide_spread"]
-
 POINTS = (2, 3, 4)
 """Points of the scale 1 to 10, whose range is 9 (paper 002, App. C); on others, the same share of the range."""
 MOST_LISTED = 20

@@ -43,9 +43,6 @@ from recuse.schema.factors import RUBRIC
 from recuse.statistics.paired import METHOD, Paired
 from recuse.statistics.resampling import SEED, generator
 
-__all__ = ["delta_k", "delta_k_by_group", "domain_selectivity", "flaw_penalty"]
-
-
 GROUPS = ("domain", "language")
 """What is known of a text by which delta-K is told apart."""
 CELL_ITEMS = 10  # items that a target needs for cells of its own

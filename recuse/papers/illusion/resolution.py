@@ -44,8 +44,6 @@ from recuse.statistics.agreement import Coefficient, icc, mean_squares
 from recuse.statistics.agreement.coefficient_intervals import NoInterval
 from recuse.statistics.distributions import FisherZ
 
-__all__ = ["absolute_agreement", "model_agreement", "panel_agreement", "resolution_gap", "sample_agreement"]
-
 JACKKNIFE = "mean over pairs of judges and targets; jackknife over items, t"
 OF_TARGETS = "mean over pairs of judges; Bonett and Wright's interval of one Spearman correlation over targets"
 SIDE_BY_SIDE = "mean over pairs of judges and targets"

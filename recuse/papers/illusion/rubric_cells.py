@@ -20,12 +20,6 @@ from recuse.schema.arrays import Floats
 from recuse.schema.factors import RUBRIC
 from recuse.statistics.distributions import Side, Student
 
-__all__ = [
-    "BASELINE", "GROUNDED", "JACKKNIFE", "Averaging", "PairCorrelations", "RubricCells", "jackknifed",
-    "mean_correlation", "rubric_cells",
-]  # fmt: skip
-
-
 BASELINE = "checklist"
 GROUNDED = ("independent", "dimensions", "shared")
 """Sources whose rubrics are written after a judge has said what it knows."""

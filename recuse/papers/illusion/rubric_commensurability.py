@@ -19,8 +19,6 @@ from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
 from recuse.schema.factors import LEVELS, RUBRIC
 
-__all__ = ["agreement_by_rubric", "rubric_step", "structural_share"]
-
 
 @measure(
     "agreement_by_rubric", "agreement between judges, by rubric", ends=(-1, 1), rank=400,

@@ -22,8 +22,6 @@ from recuse.schema.arrays import Floats
 if TYPE_CHECKING:
     from recuse.ratings import Ratings
 
-__all__ = ["PAPER", "Chosen", "JudgeModel", "Study", "as_ratings", "best_of", "flipped", "simulate"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeModel:

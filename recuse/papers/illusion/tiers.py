@@ -22,8 +22,6 @@ from recuse.schema import Estimate
 from recuse.schema.arrays import Floats
 from recuse.statistics.distributions import Student
 
-__all__ = ["Convention", "cohen_d", "order_of_tiers", "ordered_pairs", "tier_order"]
-
 METHOD = "share of pairs of targets from two tiers; jackknife over targets, t"
 
 

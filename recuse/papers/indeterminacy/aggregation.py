@@ -19,12 +19,6 @@ from scipy import special
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 
-__all__ = [
-    "TAUS", "Aggregation", "ItemSpread", "RatingVectors", "Ties", "consistency", "decisions", "estimation_bias",
-    "hard", "hard_response_set", "item_spread", "prevalence",
-]  # fmt: skip
-
-
 Aggregation = Literal["h", "s", "hrs", "srs"]
 """Hard and soft, of choices and of response sets."""
 Ties = Literal["split", "first", "leave out"]

@@ -19,9 +19,6 @@ from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.schema.arrays import Floats
 from recuse.statistics.resampling import SEED, generator, percentile
 
-__all__ = ["CommonClasses", "common_class_recall", "common_classes"]
-
-
 METHOD = "Dawid-Skene by EM, percentile bootstrap over texts"
 WARNING = (
     "an error that all judges share is invisible here: this is not accuracy, and the truth may lie anywhere in `truth`"

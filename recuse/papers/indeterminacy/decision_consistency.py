@@ -29,11 +29,6 @@ from recuse.schema.arrays import Floats
 from recuse.statistics.bounded import bounded_mean
 from recuse.statistics.clusters import clustered_share
 
-__all__ = [
-    "BETAS", "TAU", "bias_over_beta", "consistency_over_beta", "decision_consistency", "judge_vectors",
-    "people_vectors", "prevalence_bias", "prevalence_shift",
-]  # fmt: skip
-
 TAU = 0.5
 BETAS = (0.0, 0.1, 0.2, 0.3, 0.4)
 FACE_VALUE = (0.0,)

@@ -23,13 +23,6 @@ from recuse.statistics.agreement import fleiss_kappa
 from recuse.statistics.agreement.krippendorff import alpha_of_counts
 from recuse.statistics.agreement.options import cohen_kappa, scott_pi
 
-__all__ = [
-    "CHANCE_CORRECTED", "SMOOTHING", "Definition", "binary_cross_entropy", "chance_corrected", "coverage",
-    "cross_entropy", "definition", "definitions", "jensen_shannon_distance", "jensen_shannon_divergence",
-    "kl_divergence", "precision", "recall", "set_size", "smoothed", "squared_error",
-]  # fmt: skip
-
-
 Family = Literal["categorical", "distributional", "categorical multi-label", "continuous multi-label"]
 PerItem = Callable[[Floats, Floats], Floats]
 

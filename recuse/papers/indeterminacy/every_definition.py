@@ -15,8 +15,6 @@ from recuse.papers.indeterminacy.aggregation import RatingVectors
 from recuse.papers.indeterminacy.definitions import CHANCE_CORRECTED, SMOOTHING, chance_corrected, smoothed
 from recuse.schema.arrays import Floats
 
-__all__ = ["at_threshold", "without_threshold"]
-
 
 def without_threshold(judges: RatingVectors, people: RatingVectors) -> dict[str, Floats]:
     """The values by name, (B, J), of the definitions that do not depend on tau: none of whose sides is a hard response

@@ -26,9 +26,6 @@ from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.schema.arrays import Floats
 from recuse.statistics.resampling import SEED, percentile
 
-__all__ = ["CHOOSING", "Selection", "best", "best_judge", "regret_over_beta", "regrets", "select", "selection_regret"]
-
-
 DRAWS = 9999
 FEWEST = 10
 METHOD = f"percentile bootstrap over texts, {DRAWS} draws (fewer of very many texts), the choice held fixed"

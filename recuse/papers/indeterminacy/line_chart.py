@@ -6,8 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = ["LineChart", "line_chart"]
-
 WIDTH, HEIGHT = 380, 230
 LEFT, RIGHT, TOP, BOTTOM = 44, 10, 12, 34
 COLOURS = ("#0b6e99", "#b3541e", "#3b7d3b", "#7a3e9d", "#a02c4f", "#6b6b00", "#444444", "#0d8f82")

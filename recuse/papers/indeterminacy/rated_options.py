@@ -21,8 +21,6 @@ from recuse.ratings.scale import Numeric, Ordinal, ResponseSets
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 
-__all__ = ["OptionCounts", "RatedOptions", "each_rated", "option_counts", "rated_options"]
-
 
 @dataclass(frozen=True, eq=False)
 class RatedOptions:

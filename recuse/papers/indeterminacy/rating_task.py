@@ -16,11 +16,6 @@ from numpy.typing import ArrayLike
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 
-__all__ = [
-    "Identifiability", "RatingTask", "check_stochastic", "endorsements", "forced_choices", "identifiability",
-    "recovered", "reverse", "reversed_shares",
-]  # fmt: skip
-
 
 @dataclass(frozen=True)
 class RatingTask:

@@ -22,12 +22,6 @@ from recuse.schema.arrays import Floats
 from recuse.statistics.distributions import Binomial
 from recuse.statistics.resampling import SEED, generator, percentile
 
-__all__ = [
-    "SHOWN", "WANTED", "accepted_both", "choice_matrices", "draws_for", "indeterminate_share", "performance",
-    "ratings_needed", "resampled_weights", "vectors_of",
-]  # fmt: skip
-
-
 WANTED = 0.9
 """Share of texts on which decisions by the ratings at hand are to be those of everybody."""
 PEOPLE = "people"

@@ -25,9 +25,6 @@ from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 from recuse.security.files import check_output, write_output
 
-__all__ = ["Experiment", "Finding", "Panel", "findings", "page", "run", "selection", "text"]
-
-
 SHOWN = (
     "hit_rate(h/h)", "cohen_kappa(h/h)", "kl_people_judge(s/s)", "js_divergence(s/s)", "mse(s/s)", "coverage(h/hrs)",
     "mse(srs/srs)",

@@ -23,13 +23,6 @@ from recuse.papers.indeterminacy.simulated_ratings import Design, Population, dr
 from recuse.schema.arrays import Floats
 from recuse.statistics.resampling import generator
 
-__all__ = [
-    "ASYMMETRIC", "BUDGETS", "CHOOSING", "ERRORS", "SETTINGS", "SIZES", "SKEWS", "FewRatings", "SelectionStudy",
-    "chosen_under_error", "downstream", "few_ratings", "forced_choice_bias", "gains_of", "prevalence_under_error",
-    "rank_correlation", "rankings_under_error", "selection_study",
-]  # fmt: skip
-
-
 Progress = Callable[[str, int, int], None]
 Work = tuple[Design, range, tuple[int, ...], tuple[tuple[int, int], ...], int]
 

@@ -20,8 +20,6 @@ from recuse.papers.indeterminacy.transitions import choice_matrix, decay_for, er
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 
-__all__ = ["Design", "Population", "draw_population", "on_simplex", "simulated_task"]
-
 
 @dataclass(frozen=True, slots=True)
 class Design:

@@ -16,12 +16,6 @@ from recuse.papers.indeterminacy.rating_task import RatingTask
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 
-__all__ = [
-    "PRIOR", "TransitionEstimate", "Variant", "choice_matrix", "decay_for", "error_matrix",
-    "reverse_choice_matrix", "selection_strength", "transition_estimate",
-]  # fmt: skip
-
-
 Variant = Literal["printed", "both", "nested"]
 
 

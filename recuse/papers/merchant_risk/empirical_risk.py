@@ -22,8 +22,6 @@ from recuse.schema import RecuseError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["YEARLY", "read_rates"]
-
 
 Weights = Mapping[str, Mapping[str, Any]]
 """Indicator name -> {"any_of": flag columns, "count": weight of the share of payments, "amount": weight of the share of

@@ -35,8 +35,6 @@ from recuse.statistics.clusters import clustered_share
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FINDINGS", "explanation_finding", "polarity"]
-
 METHOD = "share of explanations, clustered by text"
 EXAMPLES = 3
 RUN, REACH = 6, 3

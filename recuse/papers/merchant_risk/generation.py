@@ -24,9 +24,6 @@ from recuse.ratings.scale import Numeric, Scale
 from recuse.schema import Item, Judge, Judgement, Prompt, RecuseError, Reply
 from recuse.tasks import Task
 
-__all__ = ["RULES", "RationaleRules", "rules_of"]
-
-
 OFFERS = "picks"
 FACTORS: Mapping[str, tuple[str, ...]] = {}
 REPEATS = 1

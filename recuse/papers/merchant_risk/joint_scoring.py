@@ -18,8 +18,6 @@ from recuse.schema import Estimate, Estimates
 from recuse.statistics.clusters import clustered_mean, difference_of_means
 from recuse.statistics.rank_correlation import kendall, spearman
 
-__all__ = ["joint_shift", "ranking_follows_scores"]
-
 
 @measure(
     "ranking_follows_scores", "ranking against own scores", signed=True, rank=315, bad="below",

@@ -23,9 +23,6 @@ from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
 from recuse.statistics.rank_correlation import spearman, spearman_test
 
-__all__ = ["criterion_self_bias", "profile_correlation", "self_bias_span"]
-
-
 FEW = "no interval: these judges are all there are, not a sample of judges"
 SPAN = "largest self-bias less smallest"
 

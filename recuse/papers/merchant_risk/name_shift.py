@@ -25,8 +25,6 @@ from recuse.statistics.contrasts import contrast
 from recuse.statistics.distributions import FisherZ, Student
 from recuse.statistics.rank_correlation import ranks, spearman
 
-__all__ = ["name_shift", "rank_stability"]
-
 OVER_TEXTS = "mean change over texts, cluster-robust t over items"
 RHO = "Spearman of an author's mean scores with names shown and hidden"
 

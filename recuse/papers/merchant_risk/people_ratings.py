@@ -27,9 +27,6 @@ from recuse.schema.arrays import Floats
 from recuse.statistics import rank_correlation as rank
 from recuse.statistics.agreement.icc import icc, icc_interval, mean_squares
 
-__all__ = ["blinded_groups", "blinded_pairs", "people_reliability", "scale_matched_offset"]
-
-
 BESIDE = "blinded_people"
 SIMULATED = "simulated people: nobody was asked"
 INVENTED = {"simulated": True}

@@ -20,8 +20,6 @@ from recuse.statistics.clusters import clustered_share
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["pick_overlap", "rules_kept", "yearly_rank_correlation"]
-
 
 METHOD = "mean over pairs of models of |both| / |either|"
 Levels = dict[str, dict[str, float]]

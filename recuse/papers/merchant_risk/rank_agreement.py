@@ -31,9 +31,6 @@ from recuse.statistics.multiplicity import holm
 from recuse.statistics.rank_correlation import ranks
 from recuse.statistics.resampling import SEED, generator
 
-__all__ = ["concordance", "kendalls_w", "people_difference", "people_groups"]
-
-
 METHOD = "Kendall's W over the texts that all judges scored, ties with mean ranks"
 MANY = 50
 """Texts beyond which the p-value is Friedman's chi-square, which a permutation then no longer betters."""

@@ -27,8 +27,6 @@ from recuse.statistics.distributions import Binomial
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["EPSILON", "half_unit", "mean_attainable", "sd_attainable"]
-
 
 TOTALS = "share of replies with |total - mean of parts| > half a unit of the total's last decimal, Clopper-Pearson"
 

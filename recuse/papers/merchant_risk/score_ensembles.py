@@ -28,9 +28,6 @@ from recuse.schema.arrays import Floats
 from recuse.statistics.clusters import clustered_mean
 from recuse.statistics.rank_correlation import isotonic, spearman
 
-__all__ = ["CALIBRATIONS", "ENSEMBLES", "LEAST", "calibration_change", "calibration_helps", "ensemble_change", "folds"]
-
-
 Fit = Callable[[Floats, Floats], Callable[[Floats], Floats]]
 
 FEW, FOLDS = 50, 10

@@ -26,8 +26,6 @@ from recuse.schema.arrays import Floats
 from recuse.statistics.clusters import SHARE, clustered_share
 from recuse.statistics.paired import Paired
 
-__all__ = ["author_score", "distance_from_fair", "language_drift", "scripts", "significant_tests", "summary"]
-
 
 @measure(
     "author_score", "score by the others", rank=355,

@@ -36,11 +36,6 @@ from recuse.statistics.clusters import OverClusters, clustered_mean
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "SCORINGS", "calibration_gain", "neutral", "own_win_excess_change", "reference_verdicts", "verdict",
-    "verdict_agreement",
-]  # fmt: skip
-
 
 PLAIN = ("single", "balanced")
 SCORINGS = (*PLAIN, "evidence", "evidence_balanced")

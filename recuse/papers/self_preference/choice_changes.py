@@ -23,8 +23,6 @@ from recuse.statistics.bounded import BOUNDED, bounded_mean
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["choice_change", "discussion_change", "list_accuracy", "list_consistency", "same_choice"]
-
 
 FIRST_CHOICE = "first_choice"
 

@@ -30,8 +30,6 @@ from recuse.statistics.clusters import SHARE, clustered_share
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Blocks", "Defence", "attacks_stopped", "clean_blocked", "committee_blocks", "filter_blocks", "reply_blocks"]
-
 
 class Blocks(NamedTuple):
     """Which texts a defence blocks: frames with the columns `defence` (its name), what is blocked, and `blocked`, True,

@@ -30,8 +30,6 @@ from recuse.statistics.bounded import BOUNDED, bounded_mean
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["detection_rate"]
-
 HELD_OUT = {False: "known", True: "held_out"}
 DEFENCES = ("string_matching", "statistical_filter")
 

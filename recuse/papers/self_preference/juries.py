@@ -25,12 +25,6 @@ from recuse.ratings.pair_array import PairArray, pair_array
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 
-__all__ = [
-    "Jury", "NotConverged", "PeerRank", "as_given", "chosen_wins", "graded_wins", "peer_rank", "peer_ranked",
-    "poll", "weighted_poll",
-]  # fmt: skip
-
-
 Judges = NDArray[np.bool_]
 PERPLEXITY = "perplexity"
 UNPREDICTED = "no log-probabilities were recorded, so the judges' perplexity on the texts is unknown"

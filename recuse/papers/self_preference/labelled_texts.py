@@ -30,9 +30,6 @@ from recuse.statistics.clusters import difference_of_means
 from recuse.statistics.contrasts import contrast
 from recuse.statistics.rank_correlation import spearman
 
-__all__ = ["calibrated_criteria", "escalation", "known_score_error"]
-
-
 CRITERIA, FOLD = "criteria", "fold"
 CHOOSING, TESTING = "calibration", "held_out"
 

@@ -39,8 +39,6 @@ from recuse.schema.arrays import Floats
 from recuse.schema.factors import DIRECTION, LEVELS
 from recuse.statistics.paired import Paired, significant
 
-__all__ = ["MITIGATIONS", "self_preference_change"]
-
 MITIGATIONS = (
     "poll", "weighted_poll", "peer_rank", "peer_rank_battles", "inverted_mix", "probability_weighted", "segments"
 )  # fmt: skip

@@ -17,8 +17,6 @@ from recuse.schema import Estimate
 from recuse.schema.arrays import Floats
 from recuse.statistics.bounded import BOUNDED, bounded_mean
 
-__all__ = ["axes_of", "mean_over_texts", "true_scores"]
-
 
 def axes_of(ratings: Ratings) -> Axes:
     """Judges, items and targets of the whole table, whatever factors vary in it."""

@@ -31,8 +31,6 @@ from recuse.schema.arrays import Floats
 from recuse.statistics.clusters import OverClusters
 from recuse.statistics.rank_correlation import spearman, spearman_test
 
-__all__ = ["capability_and_overconfidence", "overconfidence"]
-
 UNKNOWN = "what the texts deserve is not known; say it (texts: true_<criterion>)"
 METHOD = "Spearman's rho over judges, p by all permutations"
 FEWEST = 4

@@ -25,8 +25,6 @@ from recuse.statistics.clusters import clustered_mean, slope
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["gap_effect", "same_length_reference"]
-
 
 BINS = (0.0, 0.25, 0.5, 1.0)
 SLOPE = "least-squares slope with intercept, jackknife over clusters, Student's t"

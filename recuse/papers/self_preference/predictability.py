@@ -30,8 +30,6 @@ from recuse.schema.arrays import Floats
 from recuse.statistics.clusters import OverClusters, slope
 from recuse.statistics.paired import significant
 
-__all__ = ["grade_on_predictability", "own_predictability"]
-
 SLOPE = "least squares with a level per item, jackknife over clusters, Student's t"
 
 

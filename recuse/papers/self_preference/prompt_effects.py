@@ -24,8 +24,6 @@ from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
 from recuse.schema.factors import PROMPT
 
-__all__ = ["error_by_prompt", "error_change", "score_change"]
-
 TOKENS = "tokens"
 UNKNOWN = "what the texts deserve is not known; say it (texts: true_<criterion>)"
 NOT_BOTH = "no text was judged in both ways"

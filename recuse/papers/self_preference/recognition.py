@@ -27,8 +27,6 @@ from recuse.statistics.bounded import BOUNDED, bounded_mean
 from recuse.statistics.clusters import difference_of_means
 from recuse.statistics.paired import Paired
 
-__all__ = ["preference_where_recognised", "recognised_in_pairs", "recognised_singly", "recognition_and_preference"]
-
 DIFFERENCE = "difference of means over items, Student's t"
 
 

@@ -22,9 +22,6 @@ from recuse.schema.factors import DIRECTION, LEVELS
 from recuse.statistics.clusters import OverClusters
 from recuse.statistics.paired import Paired
 
-__all__ = ["AGAINST", "JURIES", "alpha", "framing_change", "jury_error", "jury_reliability"]
-
-
 ASCENDING, REVERSED = LEVELS[DIRECTION]
 AGAINST = ("received", "given", "controlled")
 ONE_DIRECTION = "it was asked in one direction of the scale only"

@@ -27,11 +27,6 @@ from recuse.schema.arrays import Floats
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "FEATURES", "PHRASES", "CleanTexts", "StatisticalFilter", "has_phrase", "phrase_in_ending", "string_matching",
-    "text_blocks", "texts_of",
-]  # fmt: skip
-
 
 def text_blocks(ratings: Ratings) -> Blocks:
     """Known phrases ("string_matching") and odd statistics ("statistical_filter") of the text itself; `ratings.texts`

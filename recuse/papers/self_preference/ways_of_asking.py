@@ -35,8 +35,6 @@ from recuse.statistics.clusters import SHARE, clustered_share
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["EFFECTS", "channel_change", "success_by_channel", "wording_effect", "wording_flip"]
-
 
 EFFECTS = ("wording", "direction", "interaction")
 NOT_ALL = "no text was scored under both words and in both directions"

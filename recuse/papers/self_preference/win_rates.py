@@ -31,8 +31,6 @@ from recuse.schema.arrays import Floats
 from recuse.statistics.bounded import BOUNDED, bounded_mean
 from recuse.statistics.clusters import OverClusters
 
-__all__ = ["SEEN_BY", "controlled_own_win_excess", "own_win_excess", "own_win_rate"]
-
 SEEN_BY = ("self", "peers", "neutral_peers", "people")
 JACKKNIFE = "jackknife over clusters, Student's t"
 
