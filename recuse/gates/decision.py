@@ -231,7 +231,8 @@ def _judge(
         return JudgeDecision(
             panel.name, judge, use, word, "; ".join(dict.fromkeys(causes)), names, step, stated,
             brief=getattr(causes[0], "brief", causes[0]),
-            accepted=bool(behind) and not more and word != CLEARED and all(v.green or v.expired for v in behind),
+            accepted=bool(behind) and not more and word != CLEARED
+            and all(v.accepted or v.expired or (stated and v.green) for v in behind),
             expired=any(v.expired for v in behind),
             excess=max((v.excess for v in behind), default=0.0),
         )  # fmt: skip

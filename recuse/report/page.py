@@ -26,7 +26,7 @@ from recuse.report.questions.generic import plain
 from recuse.report.results_model import Group, Question, ResultsModel
 from recuse.report.sections.about_the_run import costs, error_rates, identity, in_one_line, not_asked
 from recuse.report.sections.against_baseline import TITLE, changed, movement
-from recuse.report.sections.attention import excerpts, needs_attention, run_faults, tolerated
+from recuse.report.sections.attention import excerpts, let_through, needs_attention, run_faults, tolerated
 from recuse.report.sections.gate_rows import gate_rows
 from recuse.report.style import ON_SHADE, PALETTE, STYLE, STYLE_HASH, prose, shades, with_style
 from recuse.report.upgrade_table import upgrade_tables
@@ -130,6 +130,7 @@ def _parts(view: ResultsModel, questions: list[Question]) -> dict[str, object]:
         "changed_title": TITLE,
         "most_changes": MOST_CHANGES,
         "tally": tally,
+        "let_through": let_through(view),
         "cassettes": view.results.get("cassettes") or {},
         "upgrades": upgrade_tables(view),
         "tables": verdict_tables(view, [group for q in questions if q.id != "upgrade" for group in view.groups(q)]),

@@ -12,7 +12,7 @@ from recuse.report.questions import Drawings
 from recuse.report.results_model import Group, Question, ResultsModel
 from recuse.report.sections.about_the_run import Identity, identity, in_one_line, not_asked
 from recuse.report.sections.against_baseline import TITLE, changed, movement
-from recuse.report.sections.attention import Case, Matter, Way, needs_attention, run_faults
+from recuse.report.sections.attention import Case, Matter, Way, let_through, needs_attention, run_faults
 from recuse.report.upgrade_table import UpgradeTable, upgrade_tables
 from recuse.report.verdict_tables import Cell, VerdictTable, verdict_table
 from recuse.schema import number_text as numbers
@@ -78,6 +78,8 @@ def _head(view: ResultsModel) -> str:
     panels = [f"{code_span(p.name)} {p.provenance or 'provenance unknown'}" for p in view.panels]
     counts = Counter(n.state for n in view.numbers if n.verdict)
     tallied = " · ".join(f"{_sign(o)} {counted(o, counts[o])}" for o in reversed(SHOWN) if counts[o])
+    if through := let_through(view):
+        tallied += f" · {through} of them not held against this run"
     lines = [f"- {escaped(upgrade_line)}" for upgrade_line in upgrade_lines(view)]
     for line in decision_lines(view):
         states = "; ".join(

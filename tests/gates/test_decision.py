@@ -109,6 +109,15 @@ def test_whoever_has_an_open_verdict_is_undecided_though_a_gate_allows_it(gate, 
     assert (one.word, one.accepted, one.gates) == ("undecided", green, (gate,))
 
 
+@pytest.mark.parametrize("outcome", ["fail", "undecided"])
+def test_what_a_use_that_nobody_states_would_refuse_is_not_called_accepted(outcome):
+    """The run is green on its account, and nobody accepted anything by name."""
+    for accepted in (False, True):
+        open_ = verdict("offset", outcome=outcome, value=0.9, green=True, accepted=accepted)
+        one = word_on(evidence(*passes(open_), uses=(), further=("grade",)))
+        assert (one.stated, one.accepted) == (False, accepted)
+
+
 @pytest.mark.parametrize("gate", GRADED)
 def test_a_gate_without_a_verdict_leaves_the_judge_undecided(gate):
     one = word_on(evidence(*(v for v in passes() if v.gate != gate)))

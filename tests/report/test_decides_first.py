@@ -134,6 +134,10 @@ def test_what_another_use_would_refuse_is_no_reason_why_this_run_is_red() -> Non
     verdict["allowed"] = True
     assert "attention" not in ids(tree_of(results))
     assert "turns this run red" not in summary(normalised(results))
+    for text in (tree_of(results).one("ul", class_="tally").text, summary(normalised(results))):
+        assert "1 of them not held against this run" in text
+    verdict.update(outcome="pass")
+    assert "held against" not in summary(normalised(results)) + tree_of(results).one("ul", class_="tally").text
 
 
 def test_counts_agree_between_the_head_and_the_questions() -> None:

@@ -170,6 +170,12 @@ def tolerated(number: Number) -> bool:
     return number.outcome in (PASS, ACCEPTED) or bool(number.verdict and number.verdict.get("allowed"))
 
 
+def let_through(view: ResultsModel) -> int:
+    """How many verdicts pass not and were not accepted, and yet do not turn the run red: of a use that no panel states,
+    or undecided where the gate allows it."""
+    return sum(tolerated(n) and n.outcome not in (PASS, ACCEPTED) for n in view.numbers if n.verdict)
+
+
 def whom(view: ResultsModel, n: Number) -> str:
     """Whom a number is about and where: "judge x, names shown (published, merchant_risk)"."""
     place = view.place(n)
