@@ -117,7 +117,7 @@ class BoundedMean:
         one, other = self.above.variance, self.below.variance
         together = one + other - 2 * self.correlation * math.sqrt(one * other)
         n, shift = self.df + 1, value - self.origin
-        spread = math.sqrt(max(n * together, 1e-18 * (self.above.top + self.below.top) ** 2))
+        spread = math.sqrt(max(n * together, 1e-12 * (self.above.top + self.below.top) ** 2))
         chance, density = float(special.ndtr(shift / spread)), math.exp(-((shift / spread) ** 2) / 2) / ROOT_2_PI
         mean = shift * chance + spread * density
         square = (shift**2 + spread**2) * chance + shift * spread * density
