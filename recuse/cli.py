@@ -11,6 +11,7 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any, NoReturn, TextIO, cast
 
+from recuse import __version__
 from recuse.experiments.arguments import add_simulations
 from recuse.git.pull_request import add_comment
 from recuse.git.trend import add_trend
@@ -103,6 +104,7 @@ class _Unheard:
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="recuse", description="May an LLM judge be trusted?")
+    parser.add_argument("--version", action="version", version=f"recuse {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     check = commands.add_parser(
         "check", help="does a judge agree with people? From a file of ratings you already have",
@@ -217,16 +219,12 @@ def _add_compare(commands: Any) -> None:
 
 
 def _compare(arguments: argparse.Namespace) -> int:
-    from recuse.schema import RecuseError
+    from recuse.readers.file_ratings import score_of
     from recuse.upgrade.compare_command import run_compare
 
-    given = {name: getattr(arguments, name) for name, _, _ in OVERRIDES}
-    try:
-        thresholds = [float(text) for text in _listed(arguments.threshold)]
-    except ValueError:
-        raise RecuseError(f"--threshold takes numbers, as 7 or 5,7.5; got {arguments.threshold!r}") from None
     return run_compare(
-        arguments.what, given, gates=arguments.gates, change=_listed(arguments.change), thresholds=thresholds,
+        arguments.what, _given(arguments), gates=arguments.gates, change=_listed(arguments.change),
+        thresholds=[score_of(text) for text in _listed(arguments.threshold)],
         reader=arguments.reader, html=arguments.html, json=arguments.json,
     )  # fmt: skip
 

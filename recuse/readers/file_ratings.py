@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -224,15 +226,16 @@ def _decided_by(scales: Mapping[str, Scale], mapping: ColumnMapping) -> dict[str
         raise RecuseError(f"positive = {mapping.positive!r} is none of the options; there are {known}")
     if mapping.threshold and not numeric:
         raise RecuseError(f"threshold = {mapping.threshold!r} needs scores; there are options only: name positive")
-    thresholds = dict.fromkeys(numeric, (_number(mapping.threshold),)) if mapping.threshold else {}
+    thresholds = dict.fromkeys(numeric, (score_of(mapping.threshold),)) if mapping.threshold else {}
     return {"positive": dict.fromkeys(having, mapping.positive), "thresholds": thresholds}
 
 
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise RecuseError(f"threshold is a score, for example 4; got {text!r}") from None
+def score_of(threshold: str) -> float:
+    """A threshold as a user writes it. `RecuseError` where it is no finite number."""
+    with suppress(ValueError):
+        if isfinite(score := float(threshold)):
+            return score
+    raise RecuseError(f"threshold is a score, for example 4; got {threshold!r}")
 
 
 def _without_sets(ratings: Ratings) -> tuple[str, Ratings]:

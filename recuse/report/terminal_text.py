@@ -306,7 +306,12 @@ def ascii_of(text: str) -> str:
 
 
 def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: max(0, width - 2)] + ".."
+    """After a whole word, where there is more than one."""
+    if len(text) <= width:
+        return text
+    kept = text[: max(0, width - 1)]
+    words = kept.rpartition(" ")[0]
+    return (words if words.strip() else kept[:-1]) + ".."
 
 
 def _padded(text: str, outcome: str, width: int, color: bool) -> str:

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 
 from recuse.configuration.names import checked_distinct, checked_name, entry_points_of
 from recuse.configuration.toml_files import parse, read_toml
@@ -27,9 +27,9 @@ class _Open(BaseModel):
 
 
 class _Scale(_Open):
-    minimum: float
-    maximum: float
-    step: float | None = Field(default=None, gt=0)
+    minimum: FiniteFloat
+    maximum: FiniteFloat
+    step: FiniteFloat | None = Field(default=None, gt=0)
 
 
 class _Identified(_Open):
@@ -103,7 +103,7 @@ class _TaskFile(_Open):
     tier: list[_Tier] = Field(default_factory=list)
     text: list[str] = Field(default_factory=list)
     clusters: str = "items"
-    thresholds: list[float] = Field(default_factory=list)  # scores from which on something else is decided
+    thresholds: list[FiniteFloat] = Field(default_factory=list)  # scores from which on something else is decided
     people: _People | None = None
     reference: _Reference | None = None
     payloads: _Payloads | None = None

@@ -16,6 +16,7 @@ import yaml
 from packaging.metadata import Metadata
 
 import recuse
+from recuse.cli import main
 
 ROOT = Path(__file__).parents[2]
 SKILL = ROOT / "docs" / "skill" / "SKILL.md"
@@ -24,6 +25,12 @@ SKILL = ROOT / "docs" / "skill" / "SKILL.md"
 def test_the_changelog_begins_with_this_version():
     headings = re.findall(r"^## \[([^\]]+)\]", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert next(name for name in headings if name != "Unreleased") == recuse.__version__
+
+
+def test_the_command_says_its_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match=r"^0$"):
+        main(["--version"])
+    assert capsys.readouterr().out == f"recuse {recuse.__version__}\n"
 
 
 @pytest.fixture(scope="module")

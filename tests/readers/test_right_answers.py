@@ -81,9 +81,10 @@ def test_a_setting_that_fits_nothing_is_an_error(file, setting, says):
         read_file(file("a.csv", "item,llm,ann\n1,toxic,toxic\n2,fine,toxic\n3,rude,fine\n"), people="ann", **setting)
 
 
-def test_a_threshold_that_is_no_number_is_an_error(file):
-    with pytest.raises(RecuseError, match=r"threshold is a score, for example 4; got 'high'"):
-        read_file(file("a.csv", "item,llm,ann\n1,5,4\n2,3,5\n"), people="ann", threshold="high")
+@pytest.mark.parametrize("threshold", ["high", "nan", "inf", "-inf"])
+def test_a_threshold_that_is_no_number_is_an_error(file, threshold):
+    with pytest.raises(RecuseError, match=f"threshold is a score, for example 4; got '{threshold}'"):
+        read_file(file("a.csv", "item,llm,ann\n1,5,4\n2,3,5\n"), people="ann", threshold=threshold)
 
 
 @pytest.mark.parametrize(("doubly", "expert"), [(0, True), (19, True), (20, False)])

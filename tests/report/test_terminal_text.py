@@ -76,6 +76,14 @@ def test_nothing_hostile_reaches_the_terminal() -> None:
     assert "\u202e" not in text
 
 
+@pytest.mark.parametrize("width", range(40, 53))
+def test_a_line_that_is_too_long_ends_after_a_whole_word(width: int) -> None:
+    line = report.terminal(samples.failing(), width, verbosity=-1)
+    assert line in {"This change: do not merge: grok-4..", "This change: do not merge: grok-4 promotes.."} or (
+        line == "This change: do not merge: grok-4 promotes itself." and len(line) <= width
+    )
+
+
 @pytest.mark.parametrize("sample", [samples.published, samples.failing, samples.both, samples.hostile])
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_without_v_at_most_25_lines_that_begin_with_the_decision(sample: object, width: int) -> None:

@@ -67,6 +67,7 @@ def test_an_unknown_task_is_told_with_the_known_ones(task_folder: TaskFolder) ->
     [
         ("minimum = 0\n", "", "scale.minimum: required, but missing"),
         ("maximum = 10", 'maximum = "10"', "scale.maximum: Input should be a valid number (got '10')"),
+        ("maximum = 10", "maximum = nan", "scale.maximum: Input should be a finite number"),
         ("step = 1", "step = 0", "scale.step: Input should be greater than 0 (got 0)"),
         ('[[criterion]]\nid = "depth"', '[[criterion]]\nname = "depth"', "criterion[1].id: required, but missing"),
         ("[[target]]", "[target]", "not valid TOML"),

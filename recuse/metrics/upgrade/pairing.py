@@ -95,6 +95,8 @@ class Upgrade:
 
     def with_thresholds(self, thresholds: Sequence[float]) -> Upgrade:
         """The same with decisions taken at these scores, for every criterion with numbers."""
+        if not np.isfinite(thresholds).all():
+            raise RecuseError(f"thresholds are scores, for example 4; got {', '.join(map(str, thresholds))}")
         known = {name: tuple(thresholds) for name, scale in self.before.scales.items() if isinstance(scale, Numeric)}
         return replace(self, before=replace(self.before, thresholds=known, _memory={}), _memory={})
 
