@@ -76,12 +76,13 @@ class FileRatings:
 
 
 def read_file(
-    source: Path | str | pd.DataFrame, *further: Path | str | pd.DataFrame, reader: str = "", **given: Any
-) -> FileRatings:
+    source: Path | str | pd.DataFrame, *further: Path | str | pd.DataFrame, reader: str = "", all_judges: bool = False,
+    **given: Any,
+) -> FileRatings:  # fmt: skip
     """The ratings of one file or data frame; of several, each holds the ratings of somebody else, who is called as the
     file is. `given` says of columns what they are (see `ColumnMapping`) and comes before what `FILE.recuse.toml` beside
     it says, which comes before what is recognised. `reader`: the name of a reader, or the dotted name of your own
-    (`recuse.readers.formats`).
+    (`recuse.readers.formats`). `all_judges`: what raters are where nothing tells judges from people.
 
     Raises `RecuseError` with place and remedy for a file that cannot be read."""
     given = {k: v for k, v in given.items() if v}
@@ -106,7 +107,7 @@ def read_file(
     mapping = recognise(raw.frame, roles) if unrated else mapping
     mapping, notes = _with_gold(raw, *_with_whole_items(raw, mapping))
     long = lengthened(raw.frame, mapping)
-    long, said = with_kinds(long, mapping)
+    long, said = with_kinds(long, mapping, all_judges=all_judges)
     long, copied = without_copies(long, raw, mapping)
     judged = read_winners(long, raw.place) if mapping.pairs else read_cells(long, raw.place, mapping.scale)
     factors = _factors(mapping)

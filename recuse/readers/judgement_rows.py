@@ -147,18 +147,22 @@ NUMBERED_AUTHOR = re.compile(r"^authors?_?\d+$")
 """A rater called so is one of a study's authors; a column called author says who wrote the text."""
 
 
-def with_kinds(long: pd.DataFrame, mapping: ColumnMapping) -> tuple[pd.DataFrame, list[str]]:
+def with_kinds(
+    long: pd.DataFrame, mapping: ColumnMapping, *, all_judges: bool = False
+) -> tuple[pd.DataFrame, list[str]]:
     """The rows with `kind` "judge" or "person", and what was concluded, in words.
 
-    What is said counts first (judges, people), then a column `kind`, then names: raters called as models are judges,
-    called as people are people; the others are people where some are called as judges, and judges otherwise. Where both
-    are there, what is one word of letters is somebody's name.
-    `RecuseError` for a name that is said and not there."""
+    What is said counts first (judges, people), then a column `kind`, then names, of raters or of the column that names
+    them: raters called as models are judges, called as people are people; the others are people where some are called
+    as judges, and judges otherwise. Where both are there, what is one word of letters is somebody's name.
+    `RecuseError` for a name that is said and not there, and where nothing tells judges from people, unless `all_judges`
+    says what they are then."""
     raters = [str(name) for name in long["rater"].drop_duplicates()]
     said = {_rater_named(name, raters, "judge"): "judge" for name in mapping.judges}
     said |= {_rater_named(name, raters, "person"): "person" for name in mapping.people}
     own_kinds = _kind_by_rater(long) if mapping.kind else {}
-    kinds, notes = _guessed(raters, {**own_kinds, **said}, mapping.rater)
+    kinds = _guessed(raters, {**own_kinds, **said}, mapping.rater, all_judges=all_judges)
+    notes = []
     if (judges := sum(kind == "judge" for kind in kinds.values())) > MOST_JUDGES:
         raise RecuseError(
             f"{judges:,} judges ({', '.join(map(shown, raters[:3]))}, ...); up to {MOST_JUDGES} are read. If they "
@@ -180,27 +184,30 @@ def with_kinds(long: pd.DataFrame, mapping: ColumnMapping) -> tuple[pd.DataFrame
     return rows, notes
 
 
-def _guessed(raters: list[str], known: dict[str, str], column: str) -> tuple[dict[str, str], list[str]]:
+def _guessed(raters: list[str], known: dict[str, str], column: str, *, all_judges: bool) -> dict[str, str]:
     """`column` names the raters where one does: in one called annotator or worker, who is not called as judges are is
-    a person."""
+    a person; in one called judge where no name is a judge's, who is not called as people are is a judge."""
     rest = [name for name in raters if name not in known]
     judges = [name for name in rest if is_judge(name)]
     people = [name for name in rest if (is_person(name) or NUMBERED_AUTHOR.match(plain(name))) and name not in judges]
     if is_person(column) and not is_judge(column):
         people = [name for name in rest if name not in judges]
+    elif is_judge(column) and not judges:
+        judges = [name for name in rest if name not in people]
     unknown = [name for name in rest if name not in judges and name not in people]
     some_judge = bool(judges) or "judge" in known.values()
     some_person = bool(people) or "person" in known.values()
     otherwise = "person" if some_judge and not some_person else "judge"
     first_names = [n for n in unknown if some_judge and some_person and n.isalpha()]
     people, unknown = [*people, *first_names], [n for n in unknown if n not in first_names]
-    notes = []
-    if unknown and not some_judge and not some_person:
-        notes.append(
-            f"no name tells judges from people, so all are read as judges: {', '.join(unknown[:6])}. Say --people A,B"
+    if unknown and not (some_judge or some_person or all_judges):
+        raise RecuseError(
+            f"no name tells judges from people: {', '.join(map(shown, unknown[:6]))}{', ...' if unknown[6:] else ''}; "
+            "say --judges A,B (the others are people) or --people A,B (the others are judges); --save of recuse check "
+            "keeps it"
         )
     kinds = {**dict.fromkeys(judges, "judge"), **dict.fromkeys(people, "person"), **dict.fromkeys(unknown, otherwise)}
-    return {**kinds, **known}, notes
+    return {**kinds, **known}
 
 
 def _kind_by_rater(long: pd.DataFrame) -> dict[str, str]:

@@ -36,6 +36,8 @@ def init(
         raise RecuseError("--protocol says how a judge is asked: name its address with --endpoint")
     example = texts.MERG_TASK if protocol else texts.EXAMPLE_TASK
     prompts = shipped_prompts(protocol) if protocol else {}
+    if folder.is_file():
+        raise RecuseError(f"{folder} is a file: recuse init --ratings {folder} FOLDER starts with what it holds")
     folder.mkdir(parents=True, exist_ok=True)
     source = ratings or _only_ratings(folder)
     name = f"fixtures/{source.name if source else 'example.csv'}"

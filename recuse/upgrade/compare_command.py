@@ -20,7 +20,7 @@ from recuse.gates.limits import Limit
 from recuse.gates.upgrade_verdict import EXIT, UpgradeVerdict, Word
 from recuse.gates.uses import Uses
 from recuse.ratings import Ratings
-from recuse.readers.file_panel import ReadOptions, read
+from recuse.readers.file_panel import ReadOptions
 from recuse.report.canonical_form import normalised
 from recuse.report.results_model import ResultsModel
 from recuse.report.terminal_text import ascii_of
@@ -59,11 +59,7 @@ def compare(
     if options and isinstance(before, Ratings) and (after is None or isinstance(after, Ratings)):
         raise RecuseError(f"{', '.join(options)}: give it to recuse.read, which made these ratings")
     limits = Gates.load(_gates(Path(gates) if gates is not None else None), today=date.today())
-    given = [
-        Path(one) if isinstance(one, str) else one if isinstance(one, Path | Ratings) else read(one, **options)
-        for one in (before, after)
-        if one is not None
-    ]
+    given = [Path(one) if isinstance(one, str) else one for one in (before, after) if one is not None]
     mapping = {name: value for name, value in options.items() if name != "reader"}
     sources = open_sources(given, limits, mapping, options.get("reader", ""))
     names = (incumbent, candidate) if candidate else ()

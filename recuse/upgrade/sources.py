@@ -17,6 +17,8 @@ from recuse.schema.vocabulary import FILE
 from recuse.suite import Elicitation, Selection, Suite
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from recuse.gates import Gates
 
 KINDS = ("scores", "choices")
@@ -68,7 +70,7 @@ def split_arguments(given: Sequence[str]) -> tuple[list[Path], list[str]]:
 
 
 def open_sources(
-    paths: Sequence[Path | Ratings], gates: Gates, given: Mapping[str, Any], reader: str = ""
+    paths: Sequence[Path | Ratings | pd.DataFrame], gates: Gates, given: Mapping[str, Any], reader: str = ""
 ) -> list[Source]:
     """Each of the paths opened, beside ratings that were read already. Where one file needs more columns than the other
     to name its items, both are named by these: a part of a file may look as if fewer would do."""
@@ -87,15 +89,19 @@ def open_sources(
     ]
 
 
-def open_source(path: Path | Ratings, gates: Gates, given: Mapping[str, Any], reader: str = "") -> Source:
-    """A panel file (.toml), a file of ratings, or ratings. `RecuseError` for what cannot be read."""
+def open_source(
+    path: Path | Ratings | pd.DataFrame, gates: Gates, given: Mapping[str, Any], reader: str = ""
+) -> Source:
+    """A panel file (.toml), a file or frame of ratings, or ratings. `RecuseError` for what cannot be read."""
     if isinstance(path, Ratings):
         return _file(panel_of(path))
+    if not isinstance(path, Path):
+        return _file(load_file_panel(path, reader=reader, all_judges=True, **given))
     if path.suffix == ".toml":
         return _panel(path, gates)
     if not path.exists():
         raise RecuseError(f"there is no file {path}; recuse compare FILE JUDGE_IN_USE CANDIDATE, or two files")
-    return _file(load_file_panel(path, reader=reader, **given))
+    return _file(load_file_panel(path, reader=reader, all_judges=True, **given))
 
 
 def _file(panel: FilePanel) -> Source:

@@ -196,6 +196,15 @@ def test_what_check_kept_beside_the_ratings_comes_along(recuse, tmp_path):
     assert (read.judges, read.ratings.persons) == (("bot",), ("a1", "a2"))
 
 
+def test_a_file_in_the_place_of_the_folder_is_taken_for_ratings(recuse, tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("item,human,gpt\n1,2,3\n", encoding="utf-8")
+    refused = recuse("init", path)
+    assert (refused.code, refused.err) == (
+        3, f"recuse: {path} is a file: recuse init --ratings {path} FOLDER starts with what it holds\n",
+    )  # fmt: skip
+
+
 def test_ratings_that_cannot_be_read_leave_nothing_behind(recuse, tmp_path):
     path = tmp_path / "comments.csv"
     path.write_text("id,comment\n1,hello there\n2,something else\n")

@@ -12,6 +12,7 @@ import pytest
 from recuse.readers import read_file
 from recuse.readers.file_panel import load_versions
 from recuse.schema import RecuseError
+from recuse.upgrade.compare_command import compare
 
 NUMBER = 60
 DRAW = np.random.default_rng(7)
@@ -153,9 +154,27 @@ def test_lists_of_several_peoples_numbers(file):
     assert read.ratings.persons == ("experts1", "experts2", "experts3", "crowd1", "crowd2")
 
 
+@pytest.mark.parametrize("long", [False, True])
+def test_three_first_names_are_asked_about(file, long):
+    """Nothing says that they are judges, so none of them is refused or cleared."""
+    given = {"Maria": ANNA, "Jonas": BEN, "Priya": JUDGE}
+    rows = [f"{k},{name},{mark}" for name, marks in given.items() for k, mark in enumerate(marks)]
+    path = file("a.csv", "\n".join(["id,rater,score", *rows]) if long else table(["id", *given], *given.values()))
+    with pytest.raises(RecuseError, match=r"no name tells judges from people: 'Maria'.*--judges A,B .*--people A,B"):
+        read_file(path)
+    assert read_file(path, people="Maria,Jonas").ratings.judges == ("Priya",)
+    assert read_file(path, judges="Priya").ratings.persons == ("Maria", "Jonas")
+    assert compare(path, incumbent="Maria", candidate="Jonas").candidate == "Jonas"
+
+
+def test_who_stands_in_a_column_called_judge_is_one(file):
+    rows = [f"{k},{name},{mark}" for name in ("Maria", "Jonas") for k, mark in enumerate(ANNA)]
+    assert read_file(file("a.csv", "\n".join(["id,judge,score", *rows]))).ratings.judges == ("Maria", "Jonas")
+
+
 def test_lists_that_never_say_a_number_twice_stay_sets_of_options(file):
     lists = [{"id": k, "anna": [1, 2] if mark > 3 else [2], "gpt-4o": [2]} for k, mark in enumerate(ANNA)]
-    assert read_file(file("a.jsonl", "\n".join(map(json.dumps, lists)))).kind == "response_sets"
+    assert read_file(file("a.jsonl", "\n".join(map(json.dumps, lists))), people="anna").kind == "response_sets"
 
 
 @pytest.mark.parametrize("split", [False, True])
@@ -170,7 +189,8 @@ def test_tables_as_pandas_writes_them_into_json(file, split):
 
 def test_facts_of_raters_and_texts_are_no_criteria(file):
     rows = [f"{k},r{w},{'mf'[w % 2]},site {k % 7},{ANNA[(k + w) % NUMBER]}" for k in range(NUMBER) for w in range(4)]
-    read = read_file(file("a.csv", "\n".join(["item_id,rater_id,rater_gender,site,degree_of_harm", *rows])))
+    path = file("a.csv", "\n".join(["item_id,rater_id,rater_gender,site,degree_of_harm", *rows]))
+    read = read_file(path, people="r0")
     assert read.mapping.value == ("degree_of_harm",)
 
 
@@ -302,5 +322,5 @@ def test_a_system_is_no_criterion_where_the_text_stands_in_a_column_target(file)
     """As WMT writes marked errors."""
     rows = [f"online-{w},{k},rater{w % 2},A translation of {k} by {w},{('Major', 'Minor', 'Neutral')[ANNA[k] % 3]}"
             for k in range(NUMBER) for w in range(2)]  # fmt: skip
-    read = read_file(file("a.csv", "\n".join(["system,seg_id,rater,target,severity", *rows])))
+    read = read_file(file("a.csv", "\n".join(["system,seg_id,rater,target,severity", *rows])), people="rater0")
     assert read.mapping.value == ("severity",)

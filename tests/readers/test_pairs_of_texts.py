@@ -61,7 +61,7 @@ def test_names_of_systems_under_any_name_of_the_id(file, name):
             f"x{k},{one},{other},A,{'A' if one == 'llama' else 'B'}"
             for one, other in (("llama", "qwen"), ("qwen", "llama"))
         ]
-    read = read_file(file("a.csv", "\n".join(rows)))
+    read = read_file(file("a.csv", "\n".join(rows)), judges="ann")
     assert read.ratings.table["item"].nunique() == 40
     assert read.ratings.levels("order") == ("ab", "ba")
 

@@ -121,7 +121,7 @@ def test_names_that_come_back_under_another_topic_are_other_items(file):
 
 def test_what_is_said_comes_before_what_is_seen(file):
     path = file("a.csv", "item,x,y\n1,3,4\n2,5,5\n3,1,2\n")
-    assert read_file(path).ratings.persons == ()
+    assert read_file(path, judges="x,y").ratings.persons == ()
     assert read_file(path, people="y").ratings.persons == ("y",)
     assert read_file(path, people="y").ratings.judges == ("x",)
 
