@@ -86,7 +86,10 @@ CRITERIA = (
     "quality", "empathy", "style", "usability", "naturalness", "overall",
 )  # fmt: skip
 """What ratings are about. Several columns that are called so, and after nobody, are criteria of one rater."""
-PARTS = ("turn", "turn_id", "turn_index", "step", "message_index", "message_id", "segment", "sentence", "chunk")
+PARTS = (
+    "turn", "turn_id", "turn_index", "step", "message_index", "message_id", "segment", "segment_id", "seg_id", "seg",
+    "sentence", "sentence_id", "sent_id", "paragraph", "paragraph_id", "chunk", "chunk_id",
+)  # fmt: skip
 """Columns that number the parts of an item."""
 TALKS = (
     "conversation_id", "conversation", "thread_id", "thread", "dialogue_id", "dialogue", "dialog_id", "dialog",

@@ -93,7 +93,8 @@ def take_cluster(roles: Roles) -> None:
     """A talk that several items are from, however few there are of them, else a topic of many; what numbers its items
     anew (`take_parts`) is one as well."""
     item = roles.taken.get("item", ())
-    if "cluster" not in roles.taken and len(item) == 2 and plain(item[0]) in TALKS:
+    many = len(item) == 2 and len(roles.columns[item[0]].distinct) >= FEWEST_CLUSTERS
+    if "cluster" not in roles.taken and len(item) == 2 and (plain(item[0]) in TALKS or many):
         roles.taken["cluster"] = item[0]
     roles.take_named("cluster", lambda c: _holds_clusters(roles, c, 2), TALKS)
     roles.take_named("cluster", lambda c: _holds_clusters(roles, c, FEWEST_CLUSTERS))
