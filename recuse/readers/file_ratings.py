@@ -111,7 +111,7 @@ def read_file(
     long, copied = without_copies(long, raw, mapping)
     judged = read_winners(long, raw.place) if mapping.pairs else read_cells(long, raw.place, mapping.scale)
     factors = _factors(mapping)
-    rows, twice, numbered = without_duplicates(judged.rows, factors, raw.place, bool(mapping.repeat))
+    rows, twice, numbered = without_duplicates(judged.rows, factors, raw.place, mapping)
     rows, clusters, copies = with_copies_in_clusters(rows, raw.frame, mapping)
     rows, absent = with_absent_rows(rows, raw, mapping, factors)
     if mapping.pairs:

@@ -15,6 +15,7 @@ from recuse.readers.columns import Column
 from recuse.readers.mapping import ColumnMapping
 from recuse.readers.opening import Fault, Place, fault_in
 from recuse.readers.raw_table import RawTable
+from recuse.schema import RecuseError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,14 +48,20 @@ def without_copies(long: pd.DataFrame, raw: RawTable, mapping: ColumnMapping) ->
 
 
 def without_duplicates(
-    rows: pd.DataFrame, factors: list[str], place: Place, numbered: bool
+    rows: pd.DataFrame, factors: list[str], place: Place, mapping: ColumnMapping
 ) -> tuple[pd.DataFrame, list[Fault], list[str]]:
-    """Rows with repeats numbered from 0. Where a column says which repeat a row is (`numbered`), a judgement that is
-    there twice with one answer counts once, and one with two answers counts as unusable; otherwise several rows of a
-    judge are its repeats."""
+    """Rows with repeats numbered from 0. Where a column says which repeat a row is, a judgement that is there twice
+    with one answer counts once, and one with two answers counts as unusable; otherwise several rows of a judge are its
+    repeats. `RecuseError` where they are the errors that somebody marked in a text."""
     keys = ["rater", "item", "target", "criterion", *factors, *[c for c in ("first", "second") if c in rows]]
     notes: list[str] = []
-    if not numbered and (rows["repeat"] < 0).any():
+    if not mapping.repeat and (rows["repeat"] < 0).any():
+        marked = [name for name in mapping.value if plain(name).endswith("severity")]
+        if marked and rows.duplicated(keys).any():
+            raise RecuseError(
+                f"{marked[0]}: some raters have several rows on one text, each an error that they marked; add them up "
+                "to a score of each text (minor 1, major 5, for example), a row each, or say --ignore " + marked[0]
+            )
         rows, notes = _numbered(rows, keys)
     keys = [*keys, "repeat"]
     if not rows.duplicated(keys).any():

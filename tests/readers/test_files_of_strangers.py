@@ -324,3 +324,15 @@ def test_a_system_is_no_criterion_where_the_text_stands_in_a_column_target(file)
             for k in range(NUMBER) for w in range(2)]  # fmt: skip
     read = read_file(file("a.csv", "\n".join(["system,seg_id,rater,target,severity", *rows])), people="rater0")
     assert read.mapping.value == ("severity",)
+
+
+def test_marked_errors_are_no_repeats(file):
+    """One rater's rows on one segment are its errors: how they become a score is asked, and a segment is an item."""
+    rows = [f"{seg // 3},{seg},{who},{('Major', 'Minor', 'Neutral')[(ANNA[seg] + error) % 3]}"
+            for who in ("human", "gpt") for seg in range(NUMBER) for error in range(2)]  # fmt: skip
+    errors = file("a.csv", "\n".join(["doc_id,seg_id,rater,severity", *rows]))
+    with pytest.raises(RecuseError, match=r"severity: some raters have several rows on one text, .* a row each"):
+        read_file(errors, value="severity")
+    read = read_file(file("b.csv", "\n".join(["doc_id,seg_id,rater,severity", *rows[::2]])), value="severity")
+    assert read.mapping.item == ("doc_id", "seg_id")
+    assert read.ratings.clusters == "docs"
