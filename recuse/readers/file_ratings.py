@@ -109,7 +109,10 @@ def read_file(
     long = lengthened(raw.frame, mapping)
     long, said = with_kinds(long, mapping, all_judges=all_judges)
     long, copied = without_copies(long, raw, mapping)
-    judged = read_winners(long, raw.place) if mapping.pairs else read_cells(long, raw.place, mapping.scale)
+    judged = (
+        read_winners(long, raw.place, from_0=mapping.first.endswith("_0")) if mapping.pairs
+        else read_cells(long, raw.place, mapping.scale)
+    )  # fmt: skip
     factors = _factors(mapping)
     rows, twice, numbered = without_duplicates(judged.rows, factors, raw.place, mapping)
     rows, clusters, copies = with_copies_in_clusters(rows, raw.frame, mapping)

@@ -67,13 +67,14 @@ def read_cells(long: pd.DataFrame, place: Place, scale: str = "") -> Judgements:
     return Judgements(rows, scales, tuple(faults), tuple(notes))
 
 
-def read_winners(long: pd.DataFrame, place: Place) -> Judgements:
-    """Which of two won: first, second, tie, A, B, 1, 2, 3, or the winner's own name; anything else is unusable."""
+def read_winners(long: pd.DataFrame, place: Place, *, from_0: bool) -> Judgements:
+    """Which of two won: first, second, tie, A, B, 1, 2, 3, or the winner's own name; anything else is unusable.
+    `from_0`: the two are numbered 0 and 1."""
     empty = is_empty(long["cell"])
     long = long[~(empty & long["kind"].eq("person"))]
     said = labels_of(long["cell"]).str.replace(r"^(\d+)\.0$", r"\1", regex=True)
     first, second = (labels_of(long[side]) for side in ("first", "second"))
-    won = said.map(lambda word: chosen(word) or None)
+    won = said.map(lambda word: chosen(word, from_0=from_0) or None)
     won = won.mask(said == first, "first").mask(said == second, "second").astype(object)
     empty = empty[long.index]
     strange = won.isna() & ~empty
@@ -86,7 +87,8 @@ def read_winners(long: pd.DataFrame, place: Place) -> Judgements:
             + faults[0].sentence()
         )
     used = {str(word) for word in said[~empty & ~strange].drop_duplicates()}
-    numbers = "winner: 1 is the first, 2 the second, 3 a tie" if used & {"1", "2"} else ""
+    counted = "0 is the first, 1 the second" if from_0 else "1 is the first, 2 the second, 3 a tie"
+    numbers = f"winner: {counted}" if used & {"0", "1", "2"} else ""
     rows = long.assign(
         score=np.nan, response=won.where(won.notna(), None), status=np.where(won.notna(), "ok", "unparsed"),
         criterion="winner",

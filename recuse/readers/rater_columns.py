@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from recuse.readers.column_names import (
     BATCHES,
@@ -196,14 +197,15 @@ def choosers_between(roles: Roles, first: str, second: str) -> list[str]:
     sides = roles.columns[first].words | roles.columns[second].words
     texts = roles.columns[first].wordy or roles.columns[first].told_once
     others = (roles.columns[name] for name in roles.free if name not in (first, second))
+    won = partial(chosen, from_0=first.endswith("_0"))
 
     def chose(column: Column) -> bool:
-        return all(word in sides or chosen(word) for word in column.words)
+        return all(word in sides or won(word) for word in column.words)
 
     return [
         c.name for c in others
         if len(c.distinct) > 1 and chose(c)
-        and (not c.numeric or (texts and {"first", "second"} <= {*map(chosen, c.words)}))
+        and (not c.numeric or (texts and {"first", "second"} <= {*map(won, c.words)}))
     ]  # fmt: skip
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PLACES = tuple(zip(NAMES["first"], NAMES["second"], strict=True))
-SIDES = (("a", "b"), ("1", "2"), ("first", "second"), ("left", "right"), ("one", "two"))
+SIDES = (("a", "b"), ("0", "1"), ("1", "2"), ("first", "second"), ("left", "right"), ("one", "two"))
 """How the two columns of a pair end."""
 REPEATS = re.compile(r"^(?:r|rep|repeat|run|trial|score|rating|sample|s)_?(\d{1,3})$")
 
@@ -95,7 +95,7 @@ def _check_width(roles: Roles) -> None:
         )
 
 
-TOLD_APART = (*SIDES, ("0", "1"), ("chosen", "rejected"))
+TOLD_APART = (*SIDES, ("chosen", "rejected"))
 
 
 def _check_sides(roles: Roles) -> None:

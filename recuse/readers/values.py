@@ -158,9 +158,11 @@ def _counted(cells: pd.Series[Any]) -> pd.Series[Any]:
     return found.mask(number.notna(), number)
 
 
-def chosen(word: str) -> str:
+def chosen(word: str, *, from_0: bool = False) -> str:
     """ "first", "second" or "tie" for what somebody wrote of two, in lower case ("[[A]]", "response b", "a>>b", "1 is
-    better"); "" for what is none of them."""
+    better"); "" for what is none of them. `from_0`: the two are numbered 0 and 1."""
+    if from_0 and word in ("0", "1"):
+        return ("first", "second")[int(word)]
     bare = re.sub(r"\s*([<>=]+)\s*", r"\1", WINS.sub("", unwrapped(word)))
     return CHOICE_WORDS.get(bare) or CHOICE_WORDS.get(SIDE.sub("", bare), "")
 

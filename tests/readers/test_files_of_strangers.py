@@ -216,6 +216,16 @@ def test_one_two_and_a_tie_as_0_are_choices(file):
     assert answers(read)["anna"] == [("tie", "first", "second")[mark] for mark in chosen[0]]
 
 
+def test_choices_between_texts_that_are_numbered_from_0(file):
+    texts = [[f"Summary {k}, {side} one" for k in range(NUMBER)] for side in ("the first", "the second")]
+    chosen = [[int(y) for y in said] for said in YES[:2]]
+    read = read_file(file("a.csv", table(["id", "summary_0", "summary_1", "human", "gpt-4o"], *texts, *chosen)))
+    assert read.kind == "choices"
+    assert answers(read) == {
+        who: [("first", "second")[one] for one in said] for who, said in zip(("human", "gpt-4o"), chosen, strict=True)
+    }
+
+
 def test_a_label_beside_a_judges_choices_is_not_the_judges(file):
     texts = [[f"Output {k}, {side} one" for k in range(NUMBER)] for side in ("the first", "the second")]
     label, judge = ([1 + y for y in said] for said in YES[:2])
