@@ -27,11 +27,12 @@ DEFAULT_BRANCHES = ("origin/HEAD", "origin/main", "origin/master", "main", "mast
 @dataclass(frozen=True, slots=True)
 class BaseCommit:
     """`name`: the commit; `root`: a folder of the working tree, to which paths are relative; `given`: whether whoever
-    runs named it, as continuous integration does."""
+    runs named it, as continuous integration does; `tip`: the commit that was named, from which this one may differ."""
 
     root: Path
     name: str
     given: bool = False
+    tip: str = ""
 
     def files(self, *folders: str) -> list[str]:
         """Paths of the regular files below these folders and files, as they were."""
@@ -59,6 +60,13 @@ class BaseCommit:
         listed = _git(self.root, "ls-files", "--others", "--exclude-standard", "-z")
         new = (listed or b"").decode("utf-8", "surrogateescape").split("\0")
         return there | dict.fromkeys((path for path in new if path and "__pycache__" not in path), "A")
+
+    def moved(self, *folders: str) -> list[str]:
+        """Files below these folders that are not at the tip what they are here: the base has gone on since."""
+        if self.tip in ("", self.name):
+            return []
+        listed = _git(self.root, "diff", "--name-only", "--relative", "-z", self.name, self.tip, "--", *folders)
+        return (listed or b"").decode("utf-8", "surrogateescape").split("\0")[:-1]
 
     def copy(self, paths: Iterable[str], folder: Path) -> None:
         """Write these files below `folder`, under the same paths."""
@@ -108,7 +116,7 @@ def base_commit(root: Path, wanted: str | None = None) -> BaseCommit | Unreadabl
             )
         commit = known.decode().strip()
         shared_with_it = _git(root, "merge-base", "HEAD", commit) or commit.encode()
-        return BaseCommit(root, shared_with_it.decode().strip(), given=True)
+        return BaseCommit(root, shared_with_it.decode().strip(), given=True, tip=commit)
     if not (head := _git(root, "rev-parse", "--verify", "--quiet", "HEAD")):
         return Unreadable("there is no git commit here", "commit this folder with git, and change it on a branch")
     for branch in DEFAULT_BRANCHES:

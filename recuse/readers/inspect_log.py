@@ -12,6 +12,7 @@ from __future__ import annotations
 import io
 import struct
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -93,7 +94,7 @@ def _output(sample: Mapping[str, Any]) -> str:
 
 
 ENDING = ".eval"
-ZSTANDARD = 93  # zipfile knows this method from Python 3.14 on
+ZSTANDARD, ENCRYPTED = 93, 1
 CONVERT = "write it as JSON: inspect log convert FILE --to json --output-dir OUT"
 
 
@@ -107,28 +108,38 @@ def unpacked_log(opened: Opened) -> dict[str, Any]:
             header = next((name for name in ("header.json", "_journal/start.json") if name in members), "")
             read = [header, *names] if header else names
             within_bounds(opened.path, sum(members[name].file_size for name in read), len(opened.data))
-            head = parsed(_content(archive, members[header], opened)) if header else {}
-            samples = [parsed(_content(archive, members[name], opened)) for name in sorted(names)]
+            head = parsed(_content(members[header], opened)) if header else {}
+            samples = [parsed(_content(members[name], opened)) for name in sorted(names)]
     except (zipfile.BadZipFile, ValueError, EOFError, struct.error) as error:
         raise RecuseError(f"{opened.path}: the packed Inspect log is damaged ({error}); {CONVERT}") from error
     return {"eval": head.get("eval") if isinstance(head, dict) else None, "samples": samples}
 
 
-def _content(archive: zipfile.ZipFile, member: zipfile.ZipInfo, opened: Opened) -> bytes:
-    try:
-        return archive.read(member)
-    except NotImplementedError:
-        if member.compress_type != ZSTANDARD:
-            raise ValueError(f"compression method {member.compress_type}") from None
-    at = (
-        member.header_offset
-    )  # of the member's own header: 30 bytes, then name and further fields, whose lengths it says
-    name, more = struct.unpack("<HH", opened.data[at + 26 : at + 30])
+def _content(member: zipfile.ZipInfo, opened: Opened) -> bytes:
+    """What a member of the archive holds, checked by its size and checksum. Taken from the bytes at hand: `zipfile`
+    makes several objects for each member, and a log has hundreds of thousands."""
+    at = member.header_offset  # of its own header: 30 bytes, then name and further fields, whose lengths it says
+    kind, flags, name, more = struct.unpack("<4s2xH18xHH", opened.data[at : at + 30])
+    if kind != b"PK\x03\x04" or flags & ENCRYPTED:
+        raise ValueError(f"{shown(member.filename)} is encrypted or not where the archive says")
     start = at + 30 + name + more
-    return _decompressed(opened.data[start : start + member.compress_size], member.file_size, opened)
+    plain = _decompressed(opened.data[start : start + member.compress_size], member, opened)
+    if len(plain) != member.file_size or zlib.crc32(plain) != member.CRC:
+        raise ValueError(f"{shown(member.filename)} is not what was packed")
+    return plain
 
 
-def _decompressed(data: bytes, size: int, opened: Opened) -> bytes:
+def _decompressed(data: bytes, member: zipfile.ZipInfo, opened: Opened) -> bytes:
+    """No more than one byte beyond the size that the archive says, whatever the data unpack to."""
+    if member.compress_type == zipfile.ZIP_STORED:
+        return data
+    if member.compress_type == zipfile.ZIP_DEFLATED:
+        try:
+            return zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, member.file_size + 1)
+        except zlib.error as error:
+            raise ValueError(str(error)) from error
+    if member.compress_type != ZSTANDARD:
+        raise ValueError(f"compression method {member.compress_type}")
     try:
         from backports.zstd import ZstdDecompressor, ZstdError
     except ImportError:
@@ -136,12 +147,9 @@ def _decompressed(data: bytes, size: int, opened: Opened) -> bytes:
             f"{opened.path}: a packed Inspect log, compressed with Zstandard; pip install backports.zstd, or {CONVERT}"
         ) from None
     try:
-        plain = ZstdDecompressor().decompress(data, size)
+        return bytes(ZstdDecompressor().decompress(data, member.file_size + 1))
     except ZstdError as error:
         raise ValueError(str(error)) from error
-    if len(plain) != size:
-        raise ValueError("a file in it ends too early")
-    return bytes(plain)
 
 
 INSPECT = ToolLog("log of Inspect", is_inspect_log, inspect_records)

@@ -121,8 +121,9 @@ def delimited(opened: Opened) -> RawTable:
     return replace(table, faults=(*faults, Fault.of(what, places, "what is missing counts as empty", len(short))))
 
 
-PORTION, HEAD = 10_000, 1 << 20
-"""Rows of a large file that are read at a time; and bytes in which its first rows lie."""
+PORTION, FIRST, HEAD = 10_000, 500_000, 1 << 20
+"""Rows of a large file that are read at a time, and after which it is looked whether they differ; and bytes in which
+its first rows lie."""
 
 
 def _in_portions(opened: Opened) -> RawTable | None:
@@ -147,6 +148,8 @@ def _in_portions(opened: Opened) -> RawTable | None:
             portion.columns = pd.Index(header)
             columns = long_columns(portion) if columns is None else columns
             portions.append(shorten(portion, columns, opened.wanted))
+            if len(portions) * PORTION == FIRST:  # before millions of rows that say nothing are held
+                _not_alike(opened.path, pd.concat(portions), f"first {FIRST:,}")
         frame = pd.concat(portions)
     except (ValueError, UnicodeDecodeError):
         return None
@@ -197,7 +200,7 @@ def from_records(
     flat: list[dict[str, str]] = []
     places: list[int | str] = []
     for number, record in enumerate(records, start=1):
-        if not isinstance(record, Mapping):
+        if not isinstance(record, dict):
             raise RecuseError(f"{path}: {unit} {number} is {shown(record)}; each must be an object with named values")
         rows = [dict(_flattened(row)) for row in _unlisted(record)]
         flat += rows
@@ -263,11 +266,8 @@ def check_bounds(raw: RawTable) -> RawTable:
     """The table as it is. `RecuseError` where it is too large, a cell is, or nearly all of very many rows are alike."""
     rows, columns = raw.frame.shape
     within_cells(raw.path, rows, columns)
-    if rows > OF_ROWS and 1 - float(raw.frame.duplicated().mean()) < ALIKE:
-        raise RecuseError(
-            f"{raw.path}: nearly all of its {rows:,} rows say the same as another; add a column that names the item of "
-            "each row, or count them: each different row once, with a column count"
-        )
+    if rows > OF_ROWS:
+        _not_alike(raw.path, raw.frame, f"{rows:,}")
     for name in raw.frame:
         sizes = raw.frame[name].str.len()
         if len(sizes) and sizes.max() > LONGEST_CELL:
@@ -277,6 +277,14 @@ def check_bounds(raw: RawTable) -> RawTable:
                 f"{LONGEST_CELL >> 20} MB are read. Is a quote or a line feed missing?"
             )
     return raw
+
+
+def _not_alike(path: Path, frame: pd.DataFrame, which: str) -> None:
+    if 1 - float(frame.duplicated().mean()) < ALIKE:
+        raise RecuseError(
+            f"{path}: nearly all of its {which} rows say the same as another; add a column that names the item of "
+            "each row, or count them: each different row once, with a column count"
+        )
 
 
 def from_frame(path: Path, frame: pd.DataFrame, note: str) -> RawTable:
@@ -297,7 +305,7 @@ def from_frame(path: Path, frame: pd.DataFrame, note: str) -> RawTable:
 def _unlisted(record: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
     """A record as it is, or one for each object of its only list of objects: the judgements of one text, say. A name
     that the record has as well keeps the list's name before it."""
-    lists = [name for name, value in record.items() if _is_table(value)]
+    lists = [name for name, value in record.items() if isinstance(value, list) and _is_table(value)]
     if len(lists) != 1:
         return [record]
     rest = {name: value for name, value in record.items() if name != lists[0]}
@@ -307,13 +315,13 @@ def _unlisted(record: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
     ]
 
 
-def _is_table(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(row, Mapping) for row in value)
+def _is_table(value: list[Any]) -> bool:
+    return bool(value) and all(isinstance(row, dict) for row in value)
 
 
 def _flattened(record: Mapping[str, Any], before: str = "", depth: int = 1) -> Iterable[tuple[str, str]]:
     for name, value in record.items():
-        if isinstance(value, Mapping) and value and depth < DEPTH:
+        if isinstance(value, dict) and value and depth < DEPTH:
             yield from _flattened(value, f"{before}{name}.", depth + 1)
         else:
             yield f"{before}{name}", cell_text(value)
@@ -321,13 +329,15 @@ def _flattened(record: Mapping[str, Any], before: str = "", depth: int = 1) -> I
 
 def cell_text(value: Any) -> str:
     """A value of JSON or Parquet as a cell of a table of strings, "" for nothing."""
+    if isinstance(value, str):
+        return value
     if value is None:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
         return "" if value != value else repr(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
-    return value if isinstance(value, str) else json.dumps(value) if isinstance(value, list | dict) else str(value)
+    return json.dumps(value) if isinstance(value, list | dict) else str(value)
 
 
 def _endless_line(text: AnyStr, feed: AnyStr) -> int | None:

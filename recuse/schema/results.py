@@ -367,6 +367,7 @@ class ChangedRow(TypedDict):
     place: dict[str, str]  # the panel or task that it is about, where it is about one
     red: NotRequired[bool]  # the run must not be green, because nobody accepts it
     next: NotRequired[str]
+    ids: NotRequired[list[str]]  # of recordings: the names that the provider gave the replies, as far as it gave any
 
 
 class EndRow(TypedDict):

@@ -106,7 +106,8 @@ def _row(
     faults = list(_faults(panel, judge, now, replies, recorded, others))
     kept = "" if gone == 0 else f", {gone} of the base commit are gone"
     counts = f"{len(now) - again} replies are new, {again} stand where the base commit has others{kept}"
-    about = f"{counts}; {_account(now, replies, known.model if known else '', models)}"
+    ids = [name for answer in now if (name := _id(answer.body))]
+    about = f"{counts}; {_account(now, replies, known.model if known else '', models, ids)}"
     word, cause = next(iter(faults), ("merge", ""))
     if word != "do not merge" and again:
         word, cause = "decide", f"{again} replies of {judge} to unchanged requests are not those of the base commit"
@@ -114,20 +115,24 @@ def _row(
         "kind": "recording", "what": f"recordings of {judge} ({panel.name})", "before": None,
         "after": "; ".join([about, *(fault for _, fault in faults if fault != cause)]), "word": word,
         "cause": cause or f"{judge} is recorded: {len(now)} new replies",
-        "place": {"panel": panel.name, "judge": judge},
+        "place": {"panel": panel.name, "judge": judge}, "ids": ids,
         "next": "ask the judge itself: pytest evals/ --record=all" if word != "merge" else "",
     }  # fmt: skip
 
 
-def _account(answers: Iterable[_Answer], replies: Sequence[Reply], asked: str, models: Sequence[str]) -> str:
-    """ "answered by gpt-5-2026-08-07 (asked: gpt-5), 2026-10-01 to 2026-10-02, 12000 tokens in, 3400 out"."""
+def _account(
+    answers: Iterable[_Answer], replies: Sequence[Reply], asked: str, models: Sequence[str], ids: Sequence[str]
+) -> str:
+    """ "answered by gpt-5-2026-08-07 (asked: gpt-5), 2026-10-01 to 2026-10-02, 12000 tokens in, 3400 out, 48 ids of the
+    provider, chatcmpl-1 to chatcmpl-9"."""
     days = sorted(day for answer in answers if (day := _day(answer.body)))
     when = [days[0] if days[0] == days[-1] else f"{days[0]} to {days[-1]}"] if days else ["no date given"]
     tokens = [sum(count for count in counts if count) for counts in
               ([r.usage.input_tokens for r in replies], [r.usage.output_tokens for r in replies])]  # fmt: skip
     used = [f"{tokens[0]} tokens in, {tokens[1]} out"] if any(tokens) else []
     who = f"answered by {' and '.join(models) or 'a model that it does not name'} (asked: {asked})"
-    return ", ".join([who, *when, *used])
+    named = f"{len(ids)} ids of the provider, {ids[0]} to {ids[-1]}" if ids else "no ids given"
+    return ", ".join([who, *when, *used, named])
 
 
 def _faults(

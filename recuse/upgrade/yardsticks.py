@@ -10,6 +10,7 @@ judges are asked (model, prompt, rubric) is no row here: that is an upgrade (`re
 from __future__ import annotations
 
 import ast
+import csv
 import json
 import re
 import sys
@@ -27,29 +28,36 @@ from recuse.git.commits import BaseCommit
 from recuse.schema.results import ChangedRow
 
 IN_PLACE = frozenset((
-    "model", "wire", "base_url", "parameters", "structured", "seeded", "headers", "query", "rename", "omit", "prompts",
+    "model", "wire", "parameters", "structured", "seeded", "headers", "query", "rename", "omit", "prompts",
     "rubric", "replaces", "change",
 ))  # fmt: skip
 """Keys of a judge that make it another judge: compared as an upgrade."""
 WORDS = frozenset((
-    "description", "title", "label", "price", "api_key_env", "budget_usd", "free", "markers", "concurrency",
+    "description", "title", "label", "price", "budget_usd", "free", "markers", "concurrency",
     "timeout_s", "requests_per_minute", "tokens_per_minute",
 ))  # fmt: skip
 """Keys that decide nothing."""
 SETTINGS = {"pyproject.toml", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", "setup.cfg"}
 INSTALLS = re.compile(
-    r"(^|/)((requirements|constraints)[^/]*\.(txt|in)|(uv|poetry|pdm)\.lock|uv\.toml|Pipfile|environment\.ya?ml)$"
+    r"(^|/)((requirements|constraints)([^/]*|/[^/]+)\.(txt|in)|(uv|poetry|pdm|pixi|Pipfile)\.lock|pylock[^/]*\.toml|"
+    r"(uv|pixi)\.toml|Pipfile|pip\.conf|environment\.ya?ml)$"
 )
-RECUSE = re.compile(r".*\brecuse\b.*")
+RECUSE = re.compile(r'^name = "recuse"\n(?:.+\n?)*|.*\brecuse\b.*', re.M)
+"""A line that names it; of a lock file all that follows of it: version, source and digests."""
 INSTALLED = re.compile(r"^\s*-(?:-extra-index-url|-index-url|-find-links|[if])\b.*|^(?:name = \")?pytest[\w-]*|"
-                       r"^\s*(?:extra-)?index(?:-url)?\b.*", re.M)  # fmt: skip
+                       r"^\s*(?:extra-)?index(?:-url)?\b.*|\b(?:registry|url|git) = \"https?://[^/\"]+",
+                       re.M)  # fmt: skip
 """What else runs with the evals: plugins of pytest by name, and whatever comes from another index."""
 INSTALLING = re.compile(
     r"tool\.pytest|build-system|project\.entry-points|tool\.poetry\.plugins|tool\.(uv|pdm|poetry)\.[\w.-]*(index|source)"
 )
 """Keys of pyproject.toml that say what is installed and run."""
+PLUGINS = re.compile(r"^setup\.py$|\.(egg|dist)-info/")
+"""What runs when something is installed, and where Python finds plugins of what it takes for installed."""
 RUNS = re.compile(r"\bpytest\b[^\n]*\bevals\b|\brecuse (check|compare|comment|show)\b|-m recuse\b")
 """A line of a Makefile or script that asks the questions."""
+SETS = re.compile(r"^\[(tool:)?pytest\]|\b(pytest11|setup_requires|cmdclass)\b", re.M)
+"""In tox.ini and setup.cfg: settings of pytest, its plugins, and what runs when something is installed."""
 REVIEWED = {
     "CODEOWNERS": (re.compile(r"^\s*(\*|/?(evals|fixtures|cassettes|reports|\.github)\b)"), "who must review what"),
     ".gitattributes": (
@@ -72,6 +80,10 @@ def changed_yardsticks(root: Path, commit: BaseCommit, gates: Path) -> Iterator[
     limits elsewhere (`recuse.gates.limit_changes`)."""
     differing = commit.differing()
     evals = gates.parent.as_posix()
+    if moved := commit.moved(evals, "fixtures"):
+        more = f" and {len(moved) - 1} more" if moved[1:] else ""
+        cause = f"the base branch has changed {moved[0]}{more} since this branch began; merge it into this branch"
+        yield _row("the base branch", cause)
     code = _code(root, commit, evals, differing)
     for path, status in sorted(differing.items()):
         parts = (*PurePosixPath(path).parts, "")
@@ -81,7 +93,12 @@ def changed_yardsticks(root: Path, commit: BaseCommit, gates: Path) -> Iterator[
         if parts[0] == "cassettes" or parts[-2].endswith(".md") or parts[-2] == "MANIFEST.toml":
             continue
         sides = partial(_sides, root, commit, path)
-        if path in code:
+        watched = parts[0] in (evals, "fixtures", "cassettes", "reports", "recuse") or _is_settings(path, evals)
+        if (root / path).is_symlink() and (watched or path in code):
+            yield _row(path, f"{path} is a link now: what it holds changes elsewhere")
+        elif PLUGINS.search(path):
+            yield _row(path, f"{path}, which runs where this is installed, {what}", *_lines(*sides()))
+        elif path in code:
             yield _row(path, f"{path}, {code[path]}, {what}", *_lines(*sides()))
         elif _is_settings(path, evals) or INSTALLS.search(path):
             yield from _settings(path, *sides())
@@ -166,18 +183,19 @@ def _added(root: Path, commit: BaseCommit, task: str, before: str, now: str) -> 
     new = {name for path in (root / folder).glob("*.jsonl") for name in ITEM.findall(_text(path) or "")} - known
     lines, kept = Counter(now.splitlines()), Counter(before.splitlines())
     added = [line for line in (lines - kept).elements() if line.strip()]
-    about_new = all(new.intersection([*line.split(","), *ITEM.findall(line)]) for line in added)
+    cells = [{*map(str.strip, next(csv.reader([line]))), *ITEM.findall(line)} for line in added]
+    about_new = all(one & new and not one & known for one in cells)
     return len(added) if kept <= lines and about_new else 0
 
 
 def _settings(path: str, before: str | None, now: str | None) -> Iterator[ChangedRow]:
     if INSTALLS.search(path):
         for what, of in {"another recuse": RECUSE, "another plugin of pytest, or from elsewhere": INSTALLED}.items():
-            was, is_ = ("\n".join(of.findall(text or "")) for text in (before, now))
+            was, is_ = ("\n".join(dict.fromkeys(of.findall(text or ""))) for text in (before, now))
             if was != is_:
                 yield _row(path, f"{path} installs {what}", *_lines(was, is_))
     elif not path.endswith("pyproject.toml"):
-        if any(re.search(r"^\[(tool:)?pytest\]", text or "", re.M) or "pytest" in path for text in (before, now)):
+        if "pytest" in path or any(SETS.search(text or "") for text in (before, now)):
             yield _row(path, f"{path}, settings of pytest, is changed", *_lines(before, now))
     else:
         old, new = _tables(before), _tables(now)
@@ -249,12 +267,12 @@ def _code(root: Path, commit: BaseCommit, evals: str, differing: Mapping[str, st
     ours = commit.text("recuse/__init__.py") is not None
     if ours:
         python = {path for path in python if not path.startswith("recuse/")}
-    tops = {path: path.removeprefix("src/").partition("/")[0].removesuffix(".py") for path in python}
+    tops = {path: path.removeprefix("src/").partition("/")[0].partition(".")[0] for path in python}
     new = {top for path, top in tops.items() if differing[path] == "A"}
     hiding = new & (sys.stdlib_module_names | packages_distributions().keys()) if new else set()
     hiding = {top for top in hiding if not commit.files(top, f"{top}.py", f"src/{top}", f"src/{top}.py")}
     above = {(folder / "conftest.py").as_posix() for folder in PurePosixPath(evals, "x").parents}
-    always = "sitecustomize.py", "usercustomize.py", ".pth", ".pyc"
+    always = "sitecustomize.py", "usercustomize.py", ".pth", ".pyc", ".so", ".pyd"
     reached = {path for path in python if PurePosixPath(path).is_relative_to(evals) or path in above
                or path.endswith(always) or tops[path] in hiding}  # fmt: skip
     data = {path for path in differing if path not in python and not path.endswith(".md")

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
+import subprocess
 import sys
 import tracemalloc
 from collections.abc import Callable
@@ -16,8 +18,9 @@ from batch_providers import KEY, BatchProvider, Gemini, No, OpenAI
 from loopback import Answer
 from setting import Setting
 
-from recuse.batch import BatchError, openai
+from recuse.batch import BatchError, Web, openai
 from recuse.batch.recording import number_of
+from recuse.judges.client import Credentials
 from recuse.schema import RecuseError
 
 sys.path.append(str(Path(__file__).parents[1] / "cassettes"))
@@ -247,6 +250,29 @@ def test_what_a_provider_compresses_is_bounded_in_memory(setting: Setting, path:
         most = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
     assert most < 120e6
+
+
+@pytest.mark.slow("400 MB over the loopback")
+def test_results_of_hundreds_of_megabytes_are_read_line_by_line(setting_of: SettingOf, tmp_path: Path) -> None:
+    """On disk meanwhile, and never more than a few lines in memory. Served by another process."""
+    with (tmp_path / "results.jsonl").open("wb") as file:
+        for n in range(40):
+            file.write(b'{"custom_id": "%d", "more": "%s"}\n' % (n, b"a" * 10_000_000))
+    server = [sys.executable, "-u", "-m", "http.server", "0", "--bind", "127.0.0.1", "--directory", str(tmp_path)]
+    with subprocess.Popen(server, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            url = re.search(r"http://[\d.]+:\d+", process.stdout.readline())
+            assert url is not None
+            with Web(setting_of("openai").judge, Credentials()) as web:
+                tracemalloc.start()
+                read = [line["custom_id"] for line in web.lines(f"{url[0]}/results.jsonl") if line]
+                most = tracemalloc.get_traced_memory()[1]
+                tracemalloc.stop()
+        finally:
+            process.kill()
+    assert read == [str(n) for n in range(40)]
+    assert most < (tmp_path / "results.jsonl").stat().st_size / 5
 
 
 # --------------------------------------------------------------------------- the connection does not hold

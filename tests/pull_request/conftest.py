@@ -113,6 +113,19 @@ FILES = {
     "desk/weights.json": "[1]",
     "Makefile": "judges:\n\tpytest evals/ --baseline",
     "requirements.txt": "numpy\nrecuse @ git+https://git.example/recuse.git@0123456",
+    "uv.lock": """
+        version = 1
+
+        [[package]]
+        name = "numpy"
+        version = "2.3.1"
+        source = { registry = "https://pypi.example/simple" }
+
+        [[package]]
+        name = "recuse"
+        version = "1.0"
+        source = { git = "https://git.example/recuse.git?rev=0123456" }
+        """,
     ".github/workflows/evals.yml": """
         jobs: { evals: { steps: [{ run: pytest evals/ --baseline }] } }
         """,
@@ -221,6 +234,11 @@ class PullRequest:
 
     def sign(self, says: Says, *judges: str) -> None:
         sign(self.root, says, judges)
+
+    def calls(self, judge: str) -> list[Call]:
+        """What the panel asks a judge today."""
+        plan = Selection.load(self.root, [PANEL]).plan(Elicitation("desk", "replies", "rubric"))
+        return [call for call in plan.calls if call.judge == judge]
 
     def git(self, *words: str) -> str:
         return git(self.root, *words)

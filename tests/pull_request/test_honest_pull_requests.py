@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 
 import pytest
@@ -73,8 +74,48 @@ def new_panel(pr):
     pr.write("fixtures/panels/second.toml", pr.read(PANEL).replace('name = "desk"', 'name = "second"'))
 
 
+def asked_more_slowly(pr):
+    pr.edit(PANEL, 'model = "steady-1"', 'model = "steady-1"\nlabel = "Steady"\nconcurrency = 2\ntimeout_s = 30')
+
+
+def begun_before_other_work(pr):
+    """The base branch has gone on, and nothing that judges are measured by."""
+    tightened_limit(pr)
+    pr.git("commit", "-q", "-am", "tightened")
+    pr.git("checkout", "-q", "main")
+    pr.add("README.md", "More.\n")
+    pr.git("commit", "-q", "-am", "more")
+    pr.git("checkout", "-q", "change")
+    os.environ["RECUSE_BASE"] = "main"
+
+
+def newer_libraries(pr):
+    pr.edit("uv.lock", 'name = "numpy"\nversion = "2.3.1"', 'name = "numpy"\nversion = "2.3.2"')
+    more = 'name = "pandas"\nversion = "3.0.0"\nsource = { registry = "https://pypi.example/simple" }'
+    pr.add("uv.lock", f"\n[[package]]\n{more}\n")
+    pr.write("requirements/docs.txt", "mkdocs\n")
+    pr.write("setup.cfg", "[flake8]\nmax-line-length = 100\n")
+
+
+def people_and_texts_more_of_both(pr):
+    """Another person on texts that are new; who rated before stays."""
+    names = [f"reply-{n}" for n in (80, 81)]
+    texts = [{"id": name, "target": "assistant", "fields": {"reply": f"Text {name}."}} for name in names]
+    pr.add(f"{TASK}/items.jsonl", "\n".join(map(json.dumps, texts)) + "\n")
+    rows = [f'{who},"{name}",assistant,{pr.quality(name):.1f}' for name in names for who in ("ann", "ben", "cleo")]
+    pr.add(f"{TASK}/people.csv", "\n".join(rows) + "\n")
+    pr.sign(pr.answers("monday"))
+
+
+def moved_code_of_the_product(pr):
+    (pr.root / "shop").mkdir()
+    pr.write("shop/native.py", "FAST = False\n")
+    (pr.root / "current").symlink_to("shop")
+
+
 HONEST = (new_judge, better_prompt_as_candidate, model_asked_again_in_place, tightened_limit, new_texts, other_words,
-          code_of_the_product, new_panel)  # fmt: skip
+          code_of_the_product, new_panel, asked_more_slowly, begun_before_other_work, newer_libraries,
+          people_and_texts_more_of_both, moved_code_of_the_product)  # fmt: skip
 
 
 @pytest.mark.parametrize("change", HONEST, ids=lambda change: change.__name__)
@@ -107,3 +148,17 @@ def test_where_no_base_can_be_read_a_run_says_so(pr, monkeypatch, given):
     assert run.word == ("" if given else "no decision")
     assert ("git knows no such commit" if given else "there is no git commit here") in run.text
     assert (run.code == pytest.ExitCode.OK) is not given
+
+
+def test_what_was_recorded_is_listed_with_days_models_ids_and_usage(pr):
+    new_judge(pr)
+    run = pr.run()
+    (row,) = (row for row in run.results["changed"] if row["kind"] == "recording")
+    assert row["what"] == "recordings of newcomer (desk)"
+    ids = [json.loads(pr.answers("tuesday")(call))["id"] for call in pr.calls("newcomer")]
+    assert (len(ids), sorted(row["ids"])) == (48, sorted(ids))
+    page = (pr.root / "reports/index.html").read_text(encoding="utf-8")
+    for words in ("answered by newcomer-1 (asked: newcomer-1)", "2026-09-21", "1920 tokens in, 576 out",
+                  f"48 ids of the provider, {row['ids'][0]} to {row['ids'][-1]}"):  # fmt: skip
+        assert words in row["after"]
+        assert words in page

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import py_compile
 import re
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -604,6 +606,139 @@ def a_name_that_says_merge(pr):
     pr.write("evals/\n\nThis change: merge: nothing changed.\n\x1b[2J\x1b[Hgtest_merge.py", "pass")
 
 
+# --------------------------------------------------------------------------- what looks like something else
+
+
+@hostile("fixtures/tasks/replies/people.csv: - -> zoe")
+def a_friend_called_as_a_new_text(pr):
+    """Ratings of old texts by somebody whose name is that of a new one are no lines on new texts."""
+    text = {"id": "zoe", "target": "assistant", "fields": {"reply": "Text zoe."}}
+    pr.add(f"{TASK}/items.jsonl", json.dumps(text) + "\n")
+    rows = [row.split(",") for row in pr.read(f"{TASK}/people.csv").splitlines()[1::2]]
+    pr.add(f"{TASK}/people.csv", "".join(f'zoe,"{row[1]}",assistant,{float(row[3]) + 0.9:.1f}\n' for row in rows))
+    pr.add(f"{TASK}/people.csv", "zoe,zoe,assistant,5.0\n")
+    pr.sign(pr.answers("monday"))
+
+
+@hostile("friendly.egg-info/entry_points.txt")
+def a_plugin_that_looks_installed(pr):
+    pr.write("friendly.egg-info/PKG-INFO", "Metadata-Version: 2.1\nName: friendly\nVersion: 1")
+    pr.write("friendly.egg-info/entry_points.txt", "[pytest11]\nfriendly = friendly")
+    pr.write("friendly.py", "")
+
+
+@hostile("setup.cfg")
+def a_plugin_by_setup_cfg(pr):
+    pr.write("setup.cfg", "[metadata]\nname = shop\n\n[options.entry_points]\npytest11 =\n    friendly = shop.friendly")
+
+
+@hostile("setup.py")
+def code_that_installs(pr):
+    pr.write("setup.py", "from setuptools import setup\n\nsetup(name='shop')")
+
+
+@hostile("requirements/evals.txt installs")
+def another_index_in_a_folder(pr):
+    pr.write("requirements/evals.txt", "--extra-index-url https://index.example/simple\nrecuse")
+
+
+@hostile("pylock.toml installs")
+def recuse_from_a_lock_file(pr):
+    pr.write("pylock.toml", 'lock-version = "1.0"\n\n[[packages]]\nname = "recuse"\nversion = "9"')
+
+
+@hostile("scipy.abi3.so")
+def a_compiled_module_before_the_real_one(pr):
+    pr.write("scipy.abi3.so", "no machine code")
+
+
+@hostile("evals/gates.toml is a link now")
+def limits_behind_a_link(pr):
+    """Nothing changes today; tomorrow another file does."""
+    (pr.root / GATES).rename(pr.root / "limits.toml")
+    (pr.root / GATES).symlink_to("../limits.toml")
+
+
+@hostile("fixtures/panels/desk.toml is a link now")
+def panel_behind_a_link(pr):
+    (pr.root / PANEL).rename(pr.root / "judges.toml")
+    (pr.root / PANEL).symlink_to("../../judges.toml")
+
+
+@hostile("vendor")
+def judge_in_use_declared_a_candidate(pr):
+    without_acceptance(pr)
+    pr.edit(PANEL, 'model = "vendor-1"', 'model = "vendor-1"\nreplaces = "neutral"\nchange = ["model"]')
+    pr.sign(pr.answers("tuesday", vendor=0.0), "vendor")
+
+
+@hostile("api_key_env")
+def another_secret_for_the_server(pr):
+    pr.edit(PANEL, 'model = "vendor-1"', 'model = "vendor-1"\napi_key_env = "DEPLOY_TOKEN"')
+
+
+@hostile("false_fail")
+def hardly_anything_fails(pr):
+    without_acceptance(pr)
+    pr.edit(GATES, "[parse_rate]", "[run]\nfalse_fail = 0.000001\n\n[parse_rate]")
+
+
+@hostile("vendor has another model")
+def worse_within_what_is_accepted(pr):
+    pr.edit(PANEL, 'model = "vendor-1"', 'model = "vendor-9"')
+    pr.sign(pr.answers("tuesday", vendor=1.95), "vendor")
+
+
+@hostile("limit of human offset")
+def new_panel_with_a_limit_of_its_own(pr):
+    text = pr.read(PANEL).replace('name = "desk"', 'name = "second"')
+    pr.write("fixtures/panels/second.toml", text)
+    shutil.copytree(pr.root / "cassettes/desk", pr.root / "cassettes/second")
+    pr.edit("pyproject.toml", 'desk.toml"', 'desk.toml", "fixtures/panels/second.toml"')
+    pr.add(GATES, '\n[[human_offset.on]]\npanel = "second"\nwithin = [-3.0, 3.0]\nreason = "new"\n')
+
+
+@hostile("accepted fault of human offset")
+def acceptance_for_every_judge(pr):
+    pr.sign(pr.answers("tuesday", steady=1.6), "steady")
+    pr.edit(GATES, 'subject = { judge = "vendor" }', 'subject = { panel = "desk" }')
+
+
+@hostile("fixtures/tasks/replies/items.jsonl")
+def texts_that_give_the_answer_away(pr):
+    lines = [json.loads(line) for line in pr.read(f"{TASK}/items.jsonl").splitlines()]
+    for line in lines:
+        line["fields"]["reply"] += f" People gave it {pr.quality(line['id']):.1f}."
+    pr.write(f"{TASK}/items.jsonl", "\n".join(map(json.dumps, lines)))
+    pr.sign(pr.answers("tuesday"))
+
+
+@hostile("base_url")
+def asked_at_a_server_of_ones_own(pr):
+    pr.edit(PANEL, "https://vendor.example/v1", "https://friend.example/v1")
+    pr.sign(pr.answers("tuesday"), "vendor")
+
+
+@hostile("the base branch has changed evals/gates.toml since")
+def begun_before_the_limit_was_tightened(pr):
+    """From an old commit that allowed more."""
+    pr.git("checkout", "-q", "main")
+    pr.edit(GATES, "within = [-1.0, 2.0]", "within = [-1.0, 1.6]")
+    pr.git("commit", "-q", "-am", "tightened")
+    pr.git("checkout", "-q", "change")
+    os.environ["RECUSE_BASE"] = "main"
+
+
+@hostile("uv.lock installs another recuse")
+def recuse_from_elsewhere_in_the_lock_file(pr):
+    pr.edit("uv.lock", "git.example/recuse.git?rev=0123456", "git.example/friend.git?rev=0123456")
+
+
+@hostile("uv.lock installs")
+def another_index_in_the_lock_file(pr):
+    pr.edit("uv.lock", "pypi.example", "index.example")
+
+
 # --------------------------------------------------------------------------- what is said of them
 
 CANDIDATE = """
@@ -642,4 +777,4 @@ def check(run, named):
 
 
 def test_there_are_many_of_them():
-    assert len(HOSTILE) >= 80
+    assert len(HOSTILE) >= 100

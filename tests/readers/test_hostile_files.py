@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import time
+import tracemalloc
 import zipfile
 
 import pytest
@@ -110,6 +112,45 @@ def test_many_equal_rows_ask_for_an_item_or_for_counts(file):
     told = refused(file("a.csv.gz", gzip.compress(b"item,gpt,anna\n" + b"t1,4,4\n" * 200_000)))
     assert "nearly all of its 200,000 rows say the same" in told
     assert "names the item" in told
+
+
+def test_many_megabytes_of_equal_rows_are_refused_before_they_are_held(file):
+    """63 MB of rows in a third of a megabyte take a few times their size and no more."""
+    rows = b"t1,4,4\n" * 9_000_000
+    path = file("a.csv.gz", gzip.compress(b"item,gpt,anna\n" + rows, 1))
+    tracemalloc.start()
+    told = refused(path)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert "nearly all of its first 500,000 rows say the same" in told
+    assert most < 3 * len(rows)
+
+
+def test_a_packed_log_of_many_samples_is_no_spreadsheet_by_chance(file):
+    """Compressed bytes hold every combination of three letters, here as they stand."""
+    sample = json.dumps({**SAMPLE, "input": "as xl/ does"})
+    path = file("a.eval", b"")
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("header.json", json.dumps(HEADER))
+        archive.writestr("samples/1.json", sample)
+    assert b"xl/" in path.read_bytes()
+    assert len(read_file(path).ratings.table) == 1
+    path.write_bytes(path.read_bytes().replace(b"xl/", b"xm/"))
+    assert "'samples/1.json' is not what was packed" in refused(path)
+
+
+@pytest.mark.slow("200,000 samples")
+def test_a_packed_log_of_200_000_samples_is_read_in_seconds(file):
+    """In less than twice the time that unpacking them one by one takes: hundreds of thousands of members are not opened
+    each as a file of its own."""
+    samples = ((f"samples/{k}.json", {**SAMPLE, "id": k, "input": "q"}) for k in range(200_000))
+    path = file("a.eval", log(("header.json", HEADER), *samples))
+    began = time.process_time()
+    with zipfile.ZipFile(path) as archive:
+        unpacked = [archive.read(name) for name in archive.namelist()]
+    one_by_one, began = time.process_time() - began, time.process_time()
+    assert len(read_file(path).ratings.table) + 1 == len(unpacked)
+    assert time.process_time() - began < 2 * one_by_one
 
 
 def test_a_hundred_thousand_columns(file):
