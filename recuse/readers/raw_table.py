@@ -92,6 +92,7 @@ def delimited(opened: Opened) -> RawTable:
     if len(opened.data) > LARGE and (large := _in_portions(opened)) is not None:
         return large
     text, notes = opened.text()
+    _first_not_alike(opened.path, text, "\n")
     if line := _endless_line(text, "\n"):
         raise RecuseError(f"{opened.path}: line {line} is longer than {LONGEST_CELL >> 20} MB; is a line feed missing?")
     separator = _separator(text)
@@ -149,7 +150,7 @@ def _in_portions(opened: Opened) -> RawTable | None:
             columns = long_columns(portion) if columns is None else columns
             portions.append(shorten(portion, columns, opened.wanted))
             if len(portions) * PORTION == FIRST:  # before millions of rows that say nothing are held
-                _not_alike(opened.path, pd.concat(portions), f"first {FIRST:,}")
+                _not_alike(opened.path, f"first {FIRST:,}", 1 - float(pd.concat(portions).duplicated().mean()))
         frame = pd.concat(portions)
     except (ValueError, UnicodeDecodeError):
         return None
@@ -169,6 +170,7 @@ def parse_json(opened: Opened) -> tuple[Any, list[int] | None, tuple[str, ...]]:
     """What the file holds: one value and None, or a list of values and the line of each. `RecuseError` with the line of
     what is no JSON."""
     text, notes = opened.text()
+    _first_not_alike(opened.path, text, "}")
     try:
         return parsed(text), None, notes
     except ValueError as error:
@@ -267,7 +269,7 @@ def check_bounds(raw: RawTable) -> RawTable:
     rows, columns = raw.frame.shape
     within_cells(raw.path, rows, columns)
     if rows > OF_ROWS:
-        _not_alike(raw.path, raw.frame, f"{rows:,}")
+        _not_alike(raw.path, f"{rows:,}", 1 - float(raw.frame.duplicated().mean()))
     for name in raw.frame:
         sizes = raw.frame[name].str.len()
         if len(sizes) and sizes.max() > LONGEST_CELL:
@@ -279,12 +281,20 @@ def check_bounds(raw: RawTable) -> RawTable:
     return raw
 
 
-def _not_alike(path: Path, frame: pd.DataFrame, which: str) -> None:
-    if 1 - float(frame.duplicated().mean()) < ALIKE:
+def _not_alike(path: Path, which: str, different: float) -> None:
+    """`RecuseError` where too small a share of the rows is different from the others."""
+    if different < ALIKE:
         raise RecuseError(
             f"{path}: nearly all of its {which} rows say the same as another; add a column that names the item of "
             "each row, or count them: each different row once, with a column count"
         )
+
+
+def _first_not_alike(path: Path, text: str, end: str) -> None:
+    """The same for the first rows of a text, before any is parsed; `end`: what ends each."""
+    first = text.split(end, FIRST)[:FIRST]
+    if len(first) == FIRST:
+        _not_alike(path, f"first {FIRST:,}", len(set(first)) / FIRST)
 
 
 def from_frame(path: Path, frame: pd.DataFrame, note: str) -> RawTable:

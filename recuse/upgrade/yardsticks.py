@@ -84,7 +84,8 @@ def changed_yardsticks(root: Path, commit: BaseCommit, gates: Path) -> Iterator[
         more = f" and {len(moved) - 1} more" if moved[1:] else ""
         cause = f"the base branch has changed {moved[0]}{more} since this branch began; merge it into this branch"
         yield _row("the base branch", cause)
-    code = _code(root, commit, evals, differing)
+    ours = commit.text("recuse/__init__.py") is not None
+    code = _code(root, commit, evals, differing, ours=ours)
     for path, status in sorted(differing.items()):
         parts = (*PurePosixPath(path).parts, "")
         what = {"A": "is new", "M": "is changed", "D": "is gone"}[status]
@@ -121,7 +122,7 @@ def changed_yardsticks(root: Path, commit: BaseCommit, gates: Path) -> Iterator[
         elif parts[0] == "fixtures":
             if status != "A" and parts[1] not in ("standins", "makers"):
                 yield _row(path, f"{path}, ratings or data, {what}", *_lines(*sides()))
-        elif status != "A" and RUNS.search("".join(filter(None, sides()))):
+        elif status != "A" and not (ours and path.endswith(".py")) and RUNS.search("".join(filter(None, sides()))):
             yield _row(path, f"{path}, which runs the evals, {what}", *_lines(*sides()))
 
 
@@ -259,12 +260,13 @@ def _is_settings(path: str, evals: str) -> bool:
     return PurePosixPath(path).name in SETTINGS and PurePosixPath(path).parent.as_posix() in (".", evals)
 
 
-def _code(root: Path, commit: BaseCommit, evals: str, differing: Mapping[str, str]) -> dict[str, str]:
+def _code(
+    root: Path, commit: BaseCommit, evals: str, differing: Mapping[str, str], *, ours: bool
+) -> dict[str, str]:  # fmt: skip
     """The differing files that a run executes, or reads by name: evals, every conftest.py above and beside them,
     modules that a panel, a task, the gates or pytest's settings name, what these import, compiled files, and new ones
-    in the place of an installed package. Recuse itself is none of them where the base commit has it."""
+    in the place of an installed package. Recuse itself is none of them where the base commit has it (`ours`)."""
     python = {path for path in differing if path.endswith((".py", ".pth", ".so", ".pyd", ".pyc"))}
-    ours = commit.text("recuse/__init__.py") is not None
     if ours:
         python = {path for path in python if not path.startswith("recuse/")}
     tops = {path: path.removeprefix("src/").partition("/")[0].partition(".")[0] for path in python}

@@ -4,6 +4,7 @@ done about the rest. Every `setting.batches()` stands for a process of its own."
 from __future__ import annotations
 
 import dataclasses
+import gzip
 import json
 import re
 import subprocess
@@ -18,6 +19,7 @@ from batch_providers import KEY, BatchProvider, Gemini, No, OpenAI
 from loopback import Answer
 from setting import Setting
 
+import recuse.batch
 from recuse.batch import BatchError, Web, openai
 from recuse.batch.recording import number_of
 from recuse.judges.client import Credentials
@@ -250,6 +252,28 @@ def test_what_a_provider_compresses_is_bounded_in_memory(setting: Setting, path:
         most = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
     assert most < 120e6
+
+
+@pytest.mark.parametrize(("packed", "told"), [(True, "more than 2 GB"), (False, "the answer has no end")])
+def test_results_beyond_what_any_batch_has_end_in_a_sentence(
+    setting: Setting, monkeypatch: pytest.MonkeyPatch, packed: bool, told: str
+) -> None:
+    """Instead of 3 GB a few kilobytes, and the bound as much lower."""
+    monkeypatch.setattr(recuse.batch, "LARGEST_RESULTS", 20_000)
+    spoilt(setting, lambda lines: [b'{"custom_id": "x", "more": "%s"}' % (b"a" * 1000)] * 30 + lines)
+    with setting.batches() as batches:
+        batches.submit(setting.calls)
+        answer = setting.provider.answer
+
+        def compressed(*asked: Any) -> Answer:
+            given = answer(*asked)
+            if not packed or not isinstance(given.payload, bytes):
+                return given
+            return Answer(200, gzip.compress(given.payload), {"content-encoding": "gzip"})
+
+        setting.provider.answer = compressed  # type: ignore[method-assign]
+        with pytest.raises(BatchError, match=told):
+            batches.collect(setting.calls)
 
 
 @pytest.mark.slow("400 MB over the loopback")

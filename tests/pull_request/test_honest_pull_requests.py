@@ -113,9 +113,21 @@ def moved_code_of_the_product(pr):
     (pr.root / "current").symlink_to("shop")
 
 
+def messages_of_recuse_itself(pr):
+    """In a repository that holds it: what says how to run the evals runs none."""
+    pr.git("checkout", "-q", "main")
+    pr.write("recuse/__init__.py", "")
+    pr.write("recuse/remedies.py", "RECORD = 'pytest evals/ --record=missing'")
+    pr.git("add", "-A")
+    pr.git("commit", "-q", "-m", "Recuse")
+    pr.git("checkout", "-q", "-B", "change")
+    pr.write("recuse/remedies.py", "RECORD = 'record: pytest evals/ --record=missing'")
+    os.environ["RECUSE_BASE"] = "main"
+
+
 HONEST = (new_judge, better_prompt_as_candidate, model_asked_again_in_place, tightened_limit, new_texts, other_words,
           code_of_the_product, new_panel, asked_more_slowly, begun_before_other_work, newer_libraries,
-          people_and_texts_more_of_both, moved_code_of_the_product)  # fmt: skip
+          people_and_texts_more_of_both, moved_code_of_the_product, messages_of_recuse_itself)  # fmt: skip
 
 
 @pytest.mark.parametrize("change", HONEST, ids=lambda change: change.__name__)
