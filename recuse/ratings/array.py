@@ -265,7 +265,7 @@ def numbers(ratings: Ratings, table: pd.DataFrame, rows: NDArray[np.intp] | None
     """The values of rows of the one criterion, on the ascending scale; NaN where none is usable. `rows`: places in the
     table; all of its rows unless given."""
     rows = np.arange(len(table)) if rows is None else rows
-    usable = table["status"].to_numpy()[rows] == "ok"
+    usable = table["status"].eq("ok").to_numpy(dtype=bool)[rows]
     values: Floats = np.full(len(rows), np.nan)
     there = rows[usable]
     values[usable] = ratings.scale.numbers(table["score"].iloc[there], table["response"].iloc[there])

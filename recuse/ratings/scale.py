@@ -200,15 +200,16 @@ def scale_of(scores: pd.Series[Any], responses: pd.Series[Any]) -> Scale:
 
 
 def _codes(options: tuple[str, ...], responses: pd.Series[Any]) -> Floats:
+    import numpy as np
+    import pandas as pd
+
     places = {option: float(k) for k, option in enumerate(options)}
-    codes = responses.map(places)
-    strange = responses.notna() & codes.isna()
-    if strange.any():
-        raise RecuseError(
-            f"responses are one of {', '.join(options)}; row {responses.index[strange][0]} has "
-            f"{responses[strange].iloc[0]!r}"
-        )
-    return codes.to_numpy(dtype=float)
+    codes, entries = pd.factorize(responses)  # each different response is looked up, not each row
+    for place, entry in enumerate(entries.tolist()):
+        if entry not in places:
+            row = responses.index[codes == place][0]
+            raise RecuseError(f"responses are one of {', '.join(options)}; row {row} has {entry!r}")
+    return np.array([*(places[entry] for entry in entries.tolist()), math.nan])[codes]
 
 
 # --------------------------------------------------------------------------- criteria

@@ -201,7 +201,7 @@ def _labels(part: pd.DataFrame, criterion: str, declared: str, place: Place) -> 
 
 def _check_shared_labels(labels: pd.Series[Any], part: pd.DataFrame, criterion: str) -> None:
     """People and judges whose labels have no word in common do not answer in the same words: they would never agree."""
-    words = {kind: set(labels[part["kind"].eq(kind)]) for kind in ("person", "judge")}
+    words = {kind: {*labels[part["kind"].eq(kind)].unique()} for kind in ("person", "judge")}
     often = min(int(part["kind"].eq(kind).sum()) for kind in words)
     if often < FEWEST_LABELS or words["person"] & words["judge"]:
         return

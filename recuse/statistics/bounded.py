@@ -151,9 +151,10 @@ def _joined(one: float, other: float, correlation: float) -> float:
 
 def bounded_mean(
     values: ArrayLike, clusters: ArrayLike, ends: tuple[float, float],
-    *, step: float | None = None, slip: float | None = None,
+    *, step: float | None = None, slip: float | None = None, times: Floats | None = None,
 ) -> BoundedMean:  # fmt: skip
-    """Distribution of the mean of `values` between `ends`, which share `clusters`; both arrays have shape (n,).
+    """Distribution of the mean of `values` between `ends`, which share `clusters`; both arrays have shape (n,). `times`
+    (n,): each value stands for so many, all of clusters of their own.
 
     `step`: values are whole steps from 0, or from the lower end where 0 is outside; None: no value between the ends is
     ruled out. What never varied is bounded by slips of `slip`: a step, unless given, or the whole way to the end.
@@ -162,8 +163,9 @@ def bounded_mean(
     low, high = ends
     origin = 0.0 if low < 0 < high else low
     count = int(groups.max()) + 1 if len(x) else 0
-    above, up = _part(np.maximum(x - origin, 0.0), groups, high - origin, step, slip or step)
-    below, down = _part(np.maximum(origin - x, 0.0), groups, origin - low, step, slip or step)
+    count = count if times is None else int(times.sum())
+    above, up = _part(np.maximum(x - origin, 0.0), groups, high - origin, step, slip or step, times)
+    below, down = _part(np.maximum(origin - x, 0.0), groups, origin - low, step, slip or step, times)
     spread = math.sqrt(float((up @ up) * (down @ down)))
     return BoundedMean(
         above, below, float(up @ down) / spread if spread > 0 else 0.0, count - 1.0, origin, slip or step or 0.0
@@ -171,15 +173,22 @@ def bounded_mean(
 
 
 def _part(
-    y: Floats, groups: NDArray[np.intp], top: float, step: float | None, slip: float | None
+    y: Floats, groups: NDArray[np.intp], top: float, step: float | None, slip: float | None, times: Floats | None
 ) -> tuple[Part, Floats]:
-    """The part, and the deviations of the clusters' sums."""
+    """The part, and the deviations of the clusters' sums, of those that stand for several by the root of their number:
+    products of two parts are then those of all."""
     n, count = len(y), int(groups.max()) + 1 if len(y) else 0
+    if times is not None:
+        n = count = int(times.sum())
     if count < 2:
-        return Part(float(y.mean()) if n else math.nan, 0.0, top), np.zeros(count)
-    mean = math.fsum(y.tolist()) / n
-    sums: Floats = np.bincount(groups, weights=y - mean).astype(np.float64)
-    variance = _variance(y - mean, sums, mean, step, slip or top)
+        return Part(float(y.mean()) if n else math.nan, 0.0, top), np.zeros(len(y) if times is not None else count)
+    mean = math.fsum((y if times is None else y * times).tolist()) / n
+    if times is None:
+        deviations = y - mean
+        sums: Floats = np.bincount(groups, weights=deviations).astype(np.float64)
+    else:
+        sums = deviations = (y - mean) * np.sqrt(times)
+    variance = _variance(deviations, sums, (n, count), mean, step, slip or top)
     if variance <= 1e-15 * max(top, 1.0) ** 2:  # nothing varied: as many trials as clusters, without a slip
         return Part(mean, float(count), (slip or top) if mean == 0 else top, counted=True), sums
     share = mean / top
@@ -188,10 +197,13 @@ def _part(
     return Part(mean, share * (1 - share) * top**2 / variance, top), sums
 
 
-def _variance(deviations: Floats, sums: Floats, mean: float, step: float | None, jump: float) -> float:
-    """Of the mean: from the sums over clusters, at least that of independent values in whole steps. Where clusters hang
-    together, one more counts whose values all lie one `jump` off."""
-    n, count = len(deviations), len(sums)
+def _variance(
+    deviations: Floats, sums: Floats, sizes: tuple[int, int], mean: float, step: float | None, jump: float
+) -> float:
+    """Of the mean of n values in so many clusters, these `sizes`: from the sums over clusters, at least that
+    of independent values in whole steps. Where clusters hang together, one more counts whose values all lie one `jump`
+    off."""
+    n, count = sizes
     squares = math.fsum((sums**2).tolist())
     size, alike = n / count, 0.0
     single = math.fsum((deviations**2).tolist()) / n / (n - 1)

@@ -80,7 +80,7 @@ def clustered_mean(values: ArrayLike, clusters: ArrayLike, *, step: float = 0.0)
     return OverClusters(mean, 0.0 if se < 1e-12 else se, count - 1)
 
 
-def clustered_share(hits: ArrayLike, clusters: ArrayLike) -> Binomial:
+def clustered_share(hits: ArrayLike, clusters: ArrayLike, times: ArrayLike | None = None) -> Binomial:
     """Distribution of a share p of n yes/no observations: Clopper and Pearson's interval at the effective sample size
 
         n* = n / deff (t(n - 1) / t(G - 1))^2,   deff = se^2 / (p (1 - p) / (n - 1)),   n* <= n
@@ -89,7 +89,12 @@ def clustered_share(hits: ArrayLike, clusters: ArrayLike) -> Binomial:
     Where hits, or misses, are found in fewer than `FEW` clusters, deff is not known, and every cluster counts as one
     observation: the cautious end. For one observation per cluster it is the exact interval. Coverage: `python
     tests/benchmarks/coverage.py shares`.
+
+    `times` (n,): each observation stands for so many, all of clusters of their own.
     """
+    if times is not None:
+        number = float(np.sum(times))
+        return Binomial(float(np.asarray(hits, dtype=float) @ np.asarray(times, dtype=float)), number)
     x, groups = np.asarray(hits, dtype=float), ascending_codes(clusters)
     if not len(x):
         return Binomial(0, 0)

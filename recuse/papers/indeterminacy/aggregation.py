@@ -105,15 +105,15 @@ def estimation_bias(judge: Floats, people: Floats) -> Floats:
     return _mean(judge - people)
 
 
-def prevalence(decided: Floats) -> Floats:
-    """Share of the decided items that are positive, (...)."""
-    return _mean(decided)
+def prevalence(decided: Floats, times: Floats | None = None) -> Floats:
+    """Share of the decided items that are positive, (...); each counts so many `times` (I,)."""
+    return _mean(decided, times)
 
 
-def _mean(values: Floats) -> Floats:
-    there = ~np.isnan(values)
+def _mean(values: Floats, times: Floats | None = None) -> Floats:
+    there = ~np.isnan(values) * (1.0 if times is None else times)
     count = there.sum(axis=-1)
-    total = np.where(there, values, 0.0).sum(axis=-1)
+    total = (there * np.nan_to_num(values)).sum(axis=-1)
     mean: Floats = np.where(count > 0, total / np.maximum(count, 1), np.nan)
     return mean
 
@@ -156,8 +156,9 @@ class ItemSpread:
         return None
 
 
-def item_spread(positive: ArrayLike, ratings: ArrayLike) -> ItemSpread | None:
-    """By moments: mean of x / n and of x (x - 1) / (n (n - 1)), which are E p and E p^2 without bias. Both (items,).
+def item_spread(positive: ArrayLike, ratings: ArrayLike, times: Floats | None = None) -> ItemSpread | None:
+    """By moments: mean of x / n and of x (x - 1) / (n (n - 1)), which are E p and E p^2 without bias. Both (items,), as
+    `times`: how many items each stands for.
 
     None where no item has two ratings (a single one cannot tell an item that divides raters from raters that err) or
     where all ratings are alike. Items that spread less than chance get the smallest spread, Beta(1000 m, 1000 (1 - m)).
@@ -166,10 +167,12 @@ def item_spread(positive: ArrayLike, ratings: ArrayLike) -> ItemSpread | None:
     rated, twice = n > 0, n > 1
     if not twice.any():
         return None
-    mean = float((x[rated] / n[rated]).mean())
+    w = np.ones(len(n)) if times is None else times
+    mean = float((w[rated] * (x[rated] / n[rated])).sum() / w[rated].sum())
     if not 0 < mean < 1:
         return None
-    square = float((x[twice] * (x[twice] - 1) / (n[twice] * (n[twice] - 1))).mean())
-    share = (square - float((x[twice] / n[twice]).mean()) ** 2) / (mean * (1 - mean))
+    x, n, w = x[twice], n[twice], w[twice]
+    square = float((w * (x * (x - 1) / (n * (n - 1)))).sum() / w.sum())
+    share = (square - float((w * (x / n)).sum() / w.sum()) ** 2) / (mean * (1 - mean))
     total = 1 / min(max(share, 1e-3), 0.99) - 1
     return ItemSpread(mean * total, (1 - mean) * total) if math.isfinite(total) else None

@@ -25,9 +25,10 @@ from recuse.papers.indeterminacy.aggregation import CLOSE, TAUS, decisions, item
 from recuse.papers.indeterminacy.rated_options import RatedOptions, each_rated
 from recuse.ratings import Ratings
 from recuse.schema import Distribution, Estimate, Estimates, RecuseError
-from recuse.schema.arrays import Floats
+from recuse.schema.arrays import Floats, median_of
 from recuse.statistics.bounded import bounded_mean
 from recuse.statistics.clusters import clustered_share
+from recuse.statistics.distributions import Binomial
 
 TAU = 0.5
 BETAS = (0.0, 0.1, 0.2, 0.3, 0.4)
@@ -130,7 +131,7 @@ def prevalence_shift(ratings: Ratings, taus: Sequence[float] = TAUS, betas: Sequ
         for tau in taus:
             decided = decisions(people_vectors(rated, betas), rated.positive, float(tau))
             there = np.isfinite(decided[0])
-            facts: dict[str, Any] = {"n": int(there.sum()), "method": CONSISTENT, "over": rated.over,
+            facts: dict[str, Any] = {"n": int(rated.times[there].sum()), "method": CONSISTENT, "over": rated.over,
                                      "clusters": rated.clusters_called, "unit": "share"}  # fmt: skip
             if not there.any():
                 estimates[f"{tau:g}", *names] = undefined(
@@ -138,11 +139,11 @@ def prevalence_shift(ratings: Ratings, taus: Sequence[float] = TAUS, betas: Sequ
                 )
                 continue
             turned = (decided[-1] != decided[0])[there].astype(float)
-            detail = {"betas": list(betas), "prevalence": [number(v) for v in prevalence(decided)], "tau": float(tau),
+            shares = [number(share) for share in prevalence(decided, rated.times)]
+            detail = {"betas": list(betas), "prevalence": shares, "tau": float(tau),
                       "option": rated.options[rated.positive]}  # fmt: skip
-            distribution = clustered_share(turned, rated.clusters[there])
             estimates[f"{tau:g}", *names] = estimated(
-                "prevalence_shift", float(turned.mean()), distribution, detail=detail, **facts
+                "prevalence_shift", *_share_of(rated, there, turned), detail=detail, **facts
             )
     return Estimates(("threshold", *ratings.within()), estimates)
 
@@ -182,21 +183,22 @@ def _at_threshold(metric: str, rated: RatedOptions, judge: int, tau: float, beta
     people = people_vectors(rated, betas)
     there = np.isfinite(own[:, rated.positive]) & np.isfinite(people[0, :, rated.positive])
     facts: dict[str, Any] = {
-        "n": int(there.sum()), "n_excluded": int(rated.lost[judge]), "over": rated.over, "unit": "share",
+        "n": int(rated.times[there].sum()), "n_excluded": int(rated.lost[judge]), "over": rated.over, "unit": "share",
         "clusters": rated.clusters_called, "method": BIASED if biased else CONSISTENT,
     }  # fmt: skip
     if not np.isfinite(own).any():
         return undefined(metric, "the judge has no valid answer", **facts)
     if facts["n"] < 2:
         return undefined(metric, "judge and people have fewer than two texts in common", **facts)
-    clusters = rated.clusters[there]
 
     def compare(threshold: float, b: int) -> tuple[float, Distribution]:
         judged, right = (_decided(side[there], rated.positive, threshold) for side in (own, people[b]))
-        compared = judged - right if biased else 1 - np.abs(judged - right)
-        return float(compared.mean()), bounded_mean(compared, clusters, (-1.0, 1.0)) if biased else clustered_share(
-            compared, clusters
-        )  # fmt: skip
+        if not biased:
+            return _share_of(rated, there, 1 - np.abs(judged - right))
+        times = None if rated.stands_for is None else rated.times[there]
+        compared = judged - right
+        distribution = bounded_mean(compared, rated.clusters[there], (-1.0, 1.0), times=times)
+        return float(np.average(compared, weights=times)), distribution
 
     taus = tuple(sorted({*TAUS, tau}))
     grid = [[compare(threshold, b) for b in range(len(betas))] for threshold in taus]
@@ -214,6 +216,11 @@ def _at_threshold(metric: str, rated: RatedOptions, judge: int, tau: float, beta
         detail["range"] = [number(over.min()), number(over.max())]
         detail["survives"] = _survives(over, row[0][1].interval(0.95), betas, biased)
     return estimated(metric, value, distribution, detail=detail, **facts)  # type: ignore[arg-type]
+
+
+def _share_of(rated: RatedOptions, there: NDArray[np.bool_], hits: Floats) -> tuple[float, Binomial]:
+    times = None if rated.stands_for is None else rated.times[there]
+    return float(np.average(hits, weights=times)), clustered_share(hits, rated.clusters[there], times)
 
 
 def _decided(vectors: Floats, option: int, tau: float) -> Floats:
@@ -237,10 +244,11 @@ def _people(rated: RatedOptions, there: NDArray[np.bool_], tau: float) -> dict[s
         positive, raters = rated.people_sets[there, rated.positive], rated.set_raters[there]
     else:
         positive, raters = rated.people_counts[there, rated.positive], rated.people_counts[there].sum(axis=1)
-    spread = item_spread(positive, raters)
+    times = rated.times[there]
+    spread = item_spread(positive, raters, times)
     if spread is None:
         return {"people_alike": None, "one_person": None}
-    count = max(1, int(np.median(raters)))
+    count = max(1, int(median_of(raters, times)))
     return {
         "people_alike": number(spread.expected_consistency(count, tau)),
         "one_person": number(spread.expected_consistency(1, tau)),

@@ -127,7 +127,7 @@ def _regret(metric: str, name: str, rated: RatedOptions, scored: dict[float, tup
     rows, distributions = [], []
     for beta, (consistency, bias) in scored.items():
         sides = vectors_of(rated, 0.5, beta)
-        values = each.value(sides.judges, sides.people)
+        values = each.value(sides.judges, sides.people, rated.times)
         if np.isnan(values).all() or np.isnan(consistency[0]).all():
             return undefined(metric, "the measure is undefined for every judge on these answers", **facts)
         selected = select(each, values, consistency[0], bias[0])
@@ -152,8 +152,9 @@ def _regret(metric: str, name: str, rated: RatedOptions, scored: dict[float, tup
 
 
 def _facts(rated: RatedOptions) -> dict[str, Any]:
+    there = np.isfinite(people_vectors(rated, (0.0,))[0, :, rated.positive])
     return {
-        "n": int(np.isfinite(people_vectors(rated, (0.0,))[0, :, rated.positive]).sum()), "over": rated.over,
+        "n": int(rated.times[there].sum()), "over": rated.over,
         "unit": "share", "clusters": rated.clusters_called, "method": METHOD, "seed": SEED,
         "n_excluded": int(rated.lost.sum()),
     }  # fmt: skip
@@ -180,7 +181,7 @@ def _downstream(
     columns = np.concatenate([there[None].astype(float), alike, apart]).reshape(-1, there.shape[1]).T
     sums = np.concatenate(
         [
-            columns.sum(axis=0)[None],
+            (columns * rated.times[:, None]).sum(axis=0)[None],
             *(weights @ columns for weights in resampled_weights(rated, draws_for(rated, DRAWS))),
         ]
     )

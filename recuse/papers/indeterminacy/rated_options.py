@@ -7,7 +7,7 @@ Forced choices are the rows of one criterion with options; response sets are row
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -19,7 +19,10 @@ from recuse.ratings.ratings import Ratings
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Numeric, Ordinal, ResponseSets
 from recuse.schema import RecuseError
-from recuse.schema.arrays import Floats
+from recuse.schema.arrays import Floats, distinct, patterns
+
+FOLDED_FROM = 50_000
+"""So many texts are counted by their answers; of fewer, resamples draw texts, as they always did."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +33,7 @@ class RatedOptions:
     - `judge_choices` (J, U, K), `judge_endorsed` (J, U, K): chosen, and endorsed in response sets;
     - `people_choices` (U, K), `people_endorsed` (U, K): the same of all people's answers to a text together;
     - `people_counts` (U, K), `people_sets` (U, K), `set_raters` (U,): how many people's answers these are;
+    - `times` (U,): how many texts with the same answers each stands for, 1 unless many were folded;
     - `lost` (J,): answers of a judge that could not be used; `joint` name -> (K sets of `sets`, K): how often a rater
       named a set of a text of which it chose an option, people together under "people".
     """
@@ -47,6 +51,7 @@ class RatedOptions:
     sets: tuple[tuple[str, ...], ...]
     joint: dict[str, Floats]
     clusters_called: str
+    times: Floats
     ordered: bool = False
 
     @property
@@ -75,10 +80,33 @@ class RatedOptions:
         """Whether any person gave a response set."""
         return bool(self.set_raters.any())
 
+    @cached_property
+    def stands_for(self) -> Floats | None:
+        """`times` where some text stands for others, else None."""
+        return self.times if (self.times > 1).any() else None
+
+    def folded(self) -> RatedOptions:
+        """The different texts, each with how often it is there; the same where there are few texts, where they share
+        clusters, and where most of them differ."""
+        count = len(self.clusters)
+        if count < FOLDED_FROM or self.over == "clusters":
+            return self
+        sides = (self.judge_choices, self.judge_endorsed)
+        answers = [*(each for side in sides for each in side), self.people_counts, self.people_sets]
+        seen = patterns(np.column_stack([*answers, self.set_raters]), count // 10)
+        if seen is None:
+            return self
+        first, times = seen
+        return replace(
+            self, judge_choices=self.judge_choices[:, first], judge_endorsed=self.judge_endorsed[:, first],
+            people_counts=self.people_counts[first], people_sets=self.people_sets[first],
+            set_raters=self.set_raters[first], clusters=np.arange(len(first)), times=times.astype(float),
+        )  # fmt: skip
+
     @property
     def over(self) -> Literal["items", "clusters"]:
         """What a repetition would draw: clusters, where several texts share one."""
-        return "items" if len(set(self.clusters.tolist())) == len(self.clusters) else "clusters"
+        return "items" if distinct(self.clusters) == len(self.clusters) else "clusters"
 
 
 def each_rated(ratings: Ratings) -> Iterator[tuple[tuple[str, ...], RatedOptions]]:
@@ -118,8 +146,9 @@ def _rated(part: Ratings, ratings: Ratings) -> RatedOptions:
         either.options, positive, judges,
         _shares(chosen.judged, chosen.judge_answers), _shares(endorsed.judged, endorsed.judge_answers),
         chosen.rated, endorsed.rated, endorsed.answers, clusters,
-        chosen.lost + endorsed.lost, sets.answers if sets else (), _joint(choices, sets), part.clusters, ordered,
-    )  # fmt: skip
+        chosen.lost + endorsed.lost, sets.answers if sets else (), _joint(choices, sets), part.clusters,
+        np.ones(len(clusters)), ordered,
+    ).folded()  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

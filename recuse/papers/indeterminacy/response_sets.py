@@ -18,7 +18,7 @@ from recuse.papers.indeterminacy.rating_task import RatingTask, identifiability
 from recuse.papers.indeterminacy.transitions import transition_estimate
 from recuse.ratings import Ratings
 from recuse.schema import Estimate, Estimates
-from recuse.schema.arrays import Floats
+from recuse.schema.arrays import Floats, median_of
 from recuse.statistics.distributions import Binomial
 from recuse.statistics.resampling import SEED, generator, percentile
 
@@ -79,7 +79,7 @@ def ratings_needed(ratings: Ratings, taus: Sequence[float] = TAUS, wanted: float
         positive = (rated.people_sets if sets else rated.people_counts)[:, rated.positive]
         raters = rated.set_raters if sets else rated.people_counts.sum(axis=1)
         for tau in taus:
-            estimates[f"{tau:g}", *names] = _needed(positive, raters, tau, wanted)
+            estimates[f"{tau:g}", *names] = _needed(positive, raters, rated.times, tau, wanted)
     return Estimates(("threshold", *ratings.within()), estimates)
 
 
@@ -139,13 +139,14 @@ def _share(metric: str, hits: float, n: float, rater: str, detail: dict[str, Any
     return estimated(metric, hits / n, Binomial(hits, n), **facts)
 
 
-def _needed(positive: Floats, raters: Floats, tau: float, wanted: float) -> Estimate:
-    facts: dict[str, Any] = {"n": int((raters > 0).sum()), "unit": "ratings", "method": "beta-binomial by moments"}
-    spread = item_spread(positive, raters)
+def _needed(positive: Floats, raters: Floats, times: Floats, tau: float, wanted: float) -> Estimate:
+    rated = raters > 0
+    facts: dict[str, Any] = {"n": int(times[rated].sum()), "unit": "ratings", "method": "beta-binomial by moments"}
+    spread = item_spread(positive, raters, times)
     if spread is None:
         why = "no text has two ratings by people that could differ, or all their answers are alike"
         return undefined("ratings_needed", why, **facts)
-    have = max(1, int(np.median(raters[raters > 0])))
+    have = max(1, int(median_of(raters[rated], times[rated])))
     detail = {"tau": tau, "wanted": wanted, "have": have, "now": number(spread.expected_consistency(have, tau)),
               "one": number(spread.expected_consistency(1, tau))}  # fmt: skip
     count = spread.needed(tau, wanted)
@@ -194,15 +195,16 @@ def performance(ratings: Ratings, tau: float = 0.5, beta: float = 0.0) -> Estima
     for names, rated in each_rated(ratings):
         sides = vectors_of(rated, tau, beta)
         offered = [each for each in SHOWN if rated.offers(each.judge, each.people)]
-        weights = [portion.astype(np.uint8) for portion in resampled_weights(rated, draws_for(rated, DRAWS))]
+        kind = np.uint8 if rated.stands_for is None else np.float64
+        weights = [portion.astype(kind) for portion in resampled_weights(rated, draws_for(rated, DRAWS))]
         for each in offered:
-            values = each.value(sides.judges, sides.people)
+            values = each.value(sides.judges, sides.people, rated.times)
             draws = each.resampled(sides.judges, sides.people, (portion.astype(float) for portion in weights))
             for place, judge in enumerate(rated.judges):
                 there = np.isfinite(each.items(sides.judges, sides.people)[place])
                 facts: dict[str, Any] = {
-                    "n": int(there.sum()), "n_excluded": int(rated.lost[place]), "over": rated.over, "method": METHOD,
-                    "clusters": rated.clusters_called, "seed": SEED,
+                    "n": int(rated.times[there].sum()), "n_excluded": int(rated.lost[place]), "over": rated.over,
+                    "method": METHOD, "clusters": rated.clusters_called, "seed": SEED,
                     "detail": {"title": each.title, "higher": each.higher, "tau": tau, "beta": beta},
                 }  # fmt: skip
                 key = (judge, each.name, *names)
@@ -237,10 +239,15 @@ def draws_for(rated: RatedOptions, draws: int) -> int:
 
 
 def resampled_weights(rated: RatedOptions, draws: int) -> Iterator[Floats]:
-    """How often each text counts in resamples of clusters, in portions of shape (b, U); the same for every measure."""
+    """How often each text counts in resamples of clusters, in portions of shape (b, U); the same for every measure.
+    Texts that are counted by their answers are drawn by them: a multinomial."""
     count, rng = int(rated.clusters.max(initial=-1)) + 1, generator(SEED, "performance")
     size = max(1, CELLS // max(len(rated.clusters), 1))
     for portion in (min(size, draws - start) for start in range(0, draws, size)):
+        if rated.stands_for is not None:
+            texts = int(rated.times.sum())
+            yield rng.multinomial(texts, rated.times / texts, size=portion).astype(float)
+            continue
         drawn = rng.integers(count, size=(portion, count)) + np.arange(portion)[:, None] * count
         times = np.bincount(drawn.ravel(), minlength=portion * count).reshape(portion, count)
         yield times[:, rated.clusters].astype(float)
