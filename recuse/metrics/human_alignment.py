@@ -165,12 +165,15 @@ class Compared:
 
 def compared(part: Ratings, ratings: Ratings) -> Compared:
     """`part`, one combination of factor levels of `ratings`, beside its people."""
-    cells = part.cells()
-    items, targets = ([names[k] for k in places] for names, places in
-                      ((cells.item_names, cells.items), (cells.target_names, cells.targets)))  # fmt: skip
-    groups = groups_on(part, items, targets)
-    right = bool(ratings.truth) and ratings.persons == (ratings.truth,)
-    return part.remember(compared, lambda: Compared(cells, people_on(part, cells, ratings), part.own(), groups, right))
+
+    def made() -> Compared:
+        cells = part.cells()
+        items, targets = ([names[k] for k in places] for names, places in
+                          ((cells.item_names, cells.items), (cells.target_names, cells.targets)))  # fmt: skip
+        right = bool(ratings.truth) and ratings.persons == (ratings.truth,)
+        return Compared(cells, people_on(part, cells, ratings), part.own(), groups_on(part, items, targets), right)
+
+    return part.remember(compared, made)
 
 
 @measure(

@@ -160,6 +160,8 @@ def _fields(cells: pd.Series[Any]) -> tuple[pd.DataFrame, list[str]] | None:
     no rating and left out."""
     import pandas as pd
 
+    if not any("{" in str(cell) for cell in cells.unique()):
+        return None
     filled = cells[cells.str.strip() != ""]
     looked = filled.iloc[:LOOKED_AT]
     if not len(looked) or sum("{" in str(c) and _object(str(c)) is not None for c in looked) < HELD * len(looked):
