@@ -21,7 +21,7 @@ from recuse.ratings.scale import Numeric, Ordinal, ResponseSets
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats, distinct, patterns
 
-FOLDED_FROM = 50_000
+FOLDED_FROM = 20_000
 """So many texts are counted by their answers; of fewer, resamples draw texts, as they always did."""
 
 
