@@ -167,7 +167,15 @@ class PanelTable(Table):
                 f'the replies of a "{self.provenance}" panel are the judges\' own, so source_fixes is "pairs"; '
                 f'got "{self.source_fixes}"'
             )
+        called: dict[str, str] = {}
         for judge in self.judge:
+            for name in (judge.name, judge.label or judge.name):
+                other = called.setdefault(name.casefold(), judge.name)
+                if other.casefold() != judge.name.casefold():
+                    raise ValueError(
+                        f"judges {judge.name} and {other} are both called {name!r} in reports; give each a label of "
+                        "its own"
+                    )
             if judge.host.endswith(".invalid") == (self.provenance == "recorded"):
                 raise ValueError(
                     f"judge {judge.name}: a stand-in is reached at a host that ends in .invalid, a real judge never is "

@@ -677,6 +677,40 @@ def another_secret_for_the_server(pr):
     pr.edit(PANEL, 'model = "vendor-1"', 'model = "vendor-1"\napi_key_env = "DEPLOY_TOKEN"')
 
 
+@hostile("judges vendor and steady are both called 'steady'")
+def judge_that_reports_call_as_another(pr):
+    pr.edit(PANEL, 'model = "vendor-1"', 'model = "vendor-1"\nlabel = "steady"')
+
+
+@hostile("evals")
+def evals_behind_a_link(pr):
+    (pr.root / "evals").rename(pr.root / "checks")
+    (pr.root / "evals").symlink_to("checks")
+
+
+@hostile("vendor-1")
+def judges_that_change_their_names(pr):
+    """What is good of one is said of the other."""
+    text = pr.read(PANEL).replace('name = "steady"', 'name = "was"').replace('name = "vendor"', 'name = "steady"')
+    pr.write(PANEL, text.replace('name = "was"', 'name = "vendor"'))
+    pr.sign(pr.answers("tuesday", vendor=0.0, steady=0.9), "vendor", "steady")
+
+
+@hostile("fixtures/tasks/replies/items.jsonl")
+def texts_said_twice(pr):
+    """One that the judge does well on, many times."""
+    line = json.loads(pr.read(f"{TASK}/items.jsonl").splitlines()[0])
+    for n in range(3):
+        pr.add(f"{TASK}/items.jsonl", json.dumps({**line, "id": f"again-{n}"}) + "\n")
+    pr.edit(f"{TASK}/items.jsonl", "Text reply-05.", "Text reply-00.")
+    pr.sign(pr.answers("tuesday"))
+
+
+@hostile("cluster of fixtures/tasks/replies/task.toml")
+def texts_in_no_clusters(pr):
+    pr.edit(f"{TASK}/task.toml", "[people]", 'cluster = "id"\n\n[people]')
+
+
 @hostile("false_fail")
 def hardly_anything_fails(pr):
     without_acceptance(pr)
