@@ -92,7 +92,8 @@ def delimited(opened: Opened) -> RawTable:
     if len(opened.data) > LARGE and (large := _in_portions(opened)) is not None:
         return large
     text, notes = opened.text()
-    _first_not_alike(opened.path, text, "\n")
+    if '"' not in text:  # a quoted cell may hold lines
+        _first_not_alike(opened.path, text, "\n")
     if line := _endless_line(text, "\n"):
         raise RecuseError(f"{opened.path}: line {line} is longer than {LONGEST_CELL >> 20} MB; is a line feed missing?")
     separator = _separator(text)

@@ -435,7 +435,7 @@ def compiled_code_that_nobody_compares_with_its_source(pr):
     pr.git("add", "-f", str(place))
 
 
-@hostile("cassettes/desk/complete.new, a recording that may be served in plac")
+@hostile("cassettes/desk/complete.new, a recording that may be served")
 def recording_that_claims_to_be_put_in_place(pr):
     """What a recording anew leaves when it is killed at its very end counts as the recording."""
     without_acceptance(pr)
