@@ -132,8 +132,6 @@ def open_suite(config: pytest.Config) -> Suite:
         from recuse.suite import Suite
 
         files: list[str] = given(config, "ratings")
-        folder = getattr(config, "workerinput", {}).get("recuse_shared")
-        shared_folder = Path(folder) if folder else None
         config.stash[_suite] = Suite.from_options(
             root=config.rootpath,
             panels=given(config, "panel") or (config.getini("recuse_panels") if not files else ()),
@@ -144,7 +142,6 @@ def open_suite(config: pytest.Config) -> Suite:
             models=config.rootpath / given(config, "models"),
             gates=config.rootpath / config.getini("recuse_gates"),
             distributed=is_worker(config) or bool(getattr(config.option, "numprocesses", None)),
-            shared=shared_folder,
             baseline=baseline_path(config),
             base=_base(config),
             keep=partial(_write_replies, config.rootpath / REPORTS) if config.getini("recuse_texts") else None,

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
-import tempfile
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,11 +45,6 @@ class _Gathering:
 
     def __init__(self) -> None:
         self._run: Run | None = None
-        self._shared: str | None = None
-
-    def pytest_unconfigure(self) -> None:
-        if self._shared is not None:
-            shutil.rmtree(self._shared, ignore_errors=True)
 
     @property
     def run(self) -> Run:
@@ -79,7 +72,7 @@ class _Gathering:
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
         """With `-n` and no other wish, one worker runs all tests about a panel and task."""
-        if not _by_panel_and_task(config):
+        if config.getoption("dist", "no") != "load":
             return None
         from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
@@ -88,16 +81,6 @@ class _Gathering:
                 return scope_of(nodeid)
 
         return PanelTaskScheduling(config, log)
-
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_configure_node(self, node: Any) -> None:
-        """xdist starts a worker: tell it where the workers of this run share what they read, unless each panel and
-        task is read by one worker alone."""
-        if _by_panel_and_task(node.config):
-            return
-        if self._shared is None:
-            self._shared = tempfile.mkdtemp(prefix="recuse-run-")
-        node.workerinput["recuse_shared"] = self._shared
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
@@ -152,10 +135,6 @@ class _Gathering:
         results = {**self.run.results, "objections": self.run.objections}  # of a run that broke off, these are all
         for line in annotation_lines(results, gates, workspace):
             terminalreporter.write_line(line)
-
-
-def _by_panel_and_task(config: pytest.Config) -> bool:
-    return bool(config.getoption("dist", "no") == "load")
 
 
 def _against_base(suite: Suite) -> tuple[list[InPlaceRow], list[ChangedRow]]:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from recuse.elicitation.chains import Chain
 from recuse.elicitation.panel_ratings import REMARKS, explanations_of, panel_ratings
-from recuse.elicitation.plan import Plan, headers
-from recuse.elicitation.replies import Elicited
+from recuse.elicitation.plan import headers
 from recuse.gates import Gates
 from recuse.gates.baseline_file import BaselineError
 from recuse.gates.baseline_file import load as load_baseline
@@ -25,7 +24,7 @@ from recuse.schema import RecuseError
 from recuse.security.network import blocked_network
 from recuse.suite.question_runner import Respondents
 from recuse.suite.questions import Elicitation, Questions, Selection
-from recuse.suite.recordings import RECORD_MODES, Keep, Recordings, SharedReplay, content_hash
+from recuse.suite.recordings import RECORD_MODES, Keep, Recordings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,14 +35,11 @@ if TYPE_CHECKING:
 
 @dataclass
 class Suite:
-    """Use as a context manager: closes cassettes and lifts the network block on the way out.
-
-    `shared`: where the workers of one run share what they read; None in a process of its own."""
+    """Use as a context manager: closes cassettes and lifts the network block on the way out."""
 
     selection: Selection
     gates: Gates
     recordings: Recordings
-    shared: Path | None = None
     base: BaseCommit | Unreadable | None = None
     questions: Questions = field(init=False)
     _made: dict[Elicitation, Ratings | RecuseError] = field(default_factory=dict)
@@ -57,7 +53,7 @@ class Suite:
     @classmethod
     def from_options(
         cls, *, root: Path, panels: Sequence[str], judges: Sequence[str], record: str, yes: bool, models: Path,
-        gates: Path, distributed: bool, shared: Path | None = None, ratings: Sequence[str] = (),
+        gates: Path, distributed: bool, ratings: Sequence[str] = (),
         baseline: Path | None = None, keep: Keep | None = None, texts: bool = True, base: str | None = None,
     ) -> Self:  # fmt: skip
         """From the options of the command line; `RecuseError` for any that is wrong. `base`: the commit whose gates
@@ -80,7 +76,7 @@ class Suite:
         elif baseline is not None and baseline.is_file():
             with suppress(BaselineError):  # told once, when all is done
                 loaded = with_former(loaded, load_baseline(baseline)["gates"])
-        return cls(selection, loaded, recordings, shared, commit)
+        return cls(selection, loaded, recordings, commit)
 
     def __enter__(self) -> Self:
         if self.recordings.mode == "replay":
@@ -124,7 +120,7 @@ class Suite:
         if elicitation.panel in self.selection.files:
             return self.selection.files[elicitation.panel].by(elicitation.protocol)
         plan = self.selection.plan(elicitation)
-        elicited, account = self._elicited(elicitation, plan)
+        elicited, account = self.recordings.read(elicitation, plan)
         self._replayed[str(elicitation)] = account
         made = panel_ratings(
             plan, elicited.table, authors=self.selection.authors(elicitation),
@@ -182,13 +178,3 @@ class Suite:
         per_call = {"dollars": row["dollars"], "tokens": None if None in counts else sum(counts),
                     "seconds": row["seconds"]}  # fmt: skip
         return {"calls": row["calls"], **{k: None if v is None else v / row["calls"] for k, v in per_call.items()}}
-
-    def _elicited(self, elicitation: Elicitation, plan: Plan) -> tuple[Elicited, dict[str, Any]]:
-        """Read from the cassettes, here or by another worker of this run."""
-        if self.shared is None or self.recordings.mode != "replay":
-            return self.recordings.read(elicitation, plan)
-        root, panel, task = self.selection.root, elicitation.panel, elicitation.task
-        cassettes = root / "cassettes" / panel / task / elicitation.protocol
-        sources = [self.selection.panels[panel].path, root / "fixtures" / "tasks" / task, cassettes]
-        name = content_hash(sources, str(elicitation))
-        return SharedReplay(self.shared).get(name, lambda: self.recordings.read(elicitation, plan))

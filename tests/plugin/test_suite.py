@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from recuse.metrics import consensus
@@ -45,20 +44,6 @@ def test_choosing_judges_changes_whom_verdicts_are_on_and_no_number(suite_of: Ma
         everyone, same = (consensus.self_bias(suite.ratings(ELICITATION)) for suite in (whole, chosen))
         assert {key: (e.value, e.low) for key, e in everyone.items()} == {k: (e.value, e.low) for k, e in same.items()}
         assert [chosen.selection.is_shown({"judge": name}) for name in ("ann", "bob")] == [True, False]
-
-
-def test_workers_of_a_run_share_what_they_read(
-    suite_of: MakeSuite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with suite_of(shared=tmp_path) as first, suite_of(shared=tmp_path) as second:
-        made = first.ratings(ELICITATION)
-        monkeypatch.setattr(Recordings, "read", lambda *_: pytest.fail("read twice"))
-        shared = second.ratings(ELICITATION)
-    pd.testing.assert_frame_equal(made.table, shared.table, check_dtype=False)
-    assert consensus.self_bias(made).of(judge="bob", names="shown") == consensus.self_bias(shared).of(
-        judge="bob", names="shown"
-    )
-    assert first.replayed() == second.replayed()
 
 
 def test_a_failure_is_kept_and_told_again(suite_of: MakeSuite, recorded, tmp_path) -> None:
