@@ -14,8 +14,9 @@ from recuse.cassettes.cell_coverage import (
     nearest,
     request_differences,
 )
-from recuse.cassettes.cell_file import SUFFIX, CassetteError, cell_of, contents, stamp_of, stored_path
+from recuse.cassettes.cell_file import SUFFIX, cell_of, contents, stamp_of, stored_path
 from recuse.cassettes.index import CellIndex, Interaction, read_index, read_requests
+from recuse.cassettes.plain_file import CassetteError
 from recuse.cassettes.record_format import Recorded
 from recuse.configuration.names import checked_name
 from recuse.schema import PROVENANCES, Call, RecuseError

@@ -3,14 +3,13 @@
 A cell is stored as `<cell>.jsonl` or, compressed, as `<cell>.jsonl.gz`: gzip of exactly the same bytes, without name
 and time, so that the same cassette is the same file. What is recorded into is plain: it is unpacked first
 (`make_plain`), and stays so until `python -m recuse.cassettes compact --gzip` packs it. An interruption leaves the old
-form, or both; then the plain one is whole and is the cell, and the next change of form takes the other away.
+form, or both; then the plain one is whole and is the cell, and the next change of form takes the other away. A cell
+without a file may be one of many in a pack (`pack_file`): its path is then `<cell>.jsonl.zst`, where no file is.
 """
 
 from __future__ import annotations
 
-import errno
 import os
-import stat
 import struct
 import threading
 import zlib
@@ -18,8 +17,9 @@ from collections import OrderedDict
 from contextlib import suppress
 from pathlib import Path
 
+from recuse.cassettes import pack_file, plain_file
+from recuse.cassettes.plain_file import CassetteError, Stamp, raw_bytes, read_plain, stamp
 from recuse.cassettes.writer import remove_file, replace_file
-from recuse.schema import RecuseError
 
 SUFFIX = ".jsonl"
 PACKED = ".gz"
@@ -29,19 +29,9 @@ LARGEST = 64 * 2**20
 HELD = 32 * 2**20
 """Bytes that are kept of what was unpacked last: a file is indexed, then replayed, or read line by line."""
 
-Stamp = tuple[int, int, int]
-
 _HEADER = b"\x1f\x8b\x08\0\0\0\0\0\x02\xff"  # deflate; no name, no time; level 9; no particular system
 _GZIP, _RAW = zlib.MAX_WBITS | 16, -zlib.MAX_WBITS
 _PIECE = 1024
-
-
-class CassetteError(RecuseError):
-    """A cassette file is not what was written; nothing of it is served."""
-
-
-class CassetteWarning(UserWarning):
-    """A cassette file is usable, but something was left out."""
 
 
 class UnpackingError(CassetteError):
@@ -52,18 +42,24 @@ class UnpackingError(CassetteError):
 
 
 def is_packed(path: Path) -> bool:
-    """Whether a file is a compressed cassette, by its name."""
-    return path.name.endswith(SUFFIX + PACKED)
+    """Whether a cell is compressed, in a file of its own or in a pack, by its name."""
+    return path.name.endswith(SUFFIX + PACKED) or is_in_pack(path)
+
+
+def is_in_pack(path: Path) -> bool:
+    """Whether a path is that of a cell in a pack, where no file is."""
+    return path.name.endswith(SUFFIX + pack_file.SUFFIX)
 
 
 def plain_path(path: Path) -> Path:
     """Where the cell of this file is when it is plain."""
-    return path.with_name(path.name.removesuffix(PACKED)) if is_packed(path) else path
+    name = path.name.removesuffix(PACKED).removesuffix(pack_file.SUFFIX)
+    return path.with_name(name) if is_packed(path) else path
 
 
 def packed_path(path: Path) -> Path:
     """Where the cell of this file is when it is compressed."""
-    return path if is_packed(path) else path.with_name(path.name + PACKED)
+    return plain_path(path).with_name(plain_path(path).name + PACKED)
 
 
 def cell_of(name: str) -> str | None:
@@ -76,17 +72,19 @@ def stored_files(folder: Path) -> dict[str, Path]:
     """Every cell below `folder`, by its place there, with the file that holds it; none of hidden folders."""
     names = ((path, path.relative_to(folder).as_posix()) for path in sorted(folder.rglob("*")))
     cells = {plain_path(path): cell for path, name in names if (cell := cell_of(name)) and not name.startswith(".")}
+    for plain in pack_file.packed_cells(folder):
+        cells[plain] = plain.relative_to(folder).as_posix().removesuffix(SUFFIX)
     return {cell: stored_path(plain) for plain, cell in cells.items()}
 
 
 def stored_path(plain: Path) -> Path:
-    """The file that holds a cell, `plain` or its compressed form; `plain` where there is neither.
+    """The file that holds a cell, `plain` or its compressed form, or its place in a pack; `plain` where there is none.
 
     `CassetteError` where there are both, unless the plain one begins with all that the other holds: then a change of
     form was interrupted, and the plain one is the cell."""
     packed = f"{plain}{PACKED}"
     if not os.path.lexists(packed):
-        return plain
+        return plain if os.path.lexists(plain) else pack_file.packed_cell(plain) or plain
     if not os.path.lexists(plain):
         return Path(packed)
     _check_continued(plain, Path(packed))
@@ -115,13 +113,24 @@ def contents(path: Path) -> tuple[bytes, os.stat_result]:
     `UnpackingError` for a compressed one that is damaged, `CassetteError` for one that unpacks to more than `LARGEST`
     bytes and for what is no plain file; `OSError` as usual."""
     if not is_packed(path):
-        return _raw(path)
-    there = os.lstat(path)
+        return read_plain(path)
+    there = os.lstat(pack_file.holder(path))
     if (data := _last_unpacked.get(path, there)) is None:
-        raw, there = _raw(path)
-        data = unpacked(raw, path)
+        if is_in_pack(path):
+            data, there = pack_file.member(path)
+        else:
+            raw, there = read_plain(path)
+            data = unpacked(raw, path)
         _last_unpacked.keep(path, there, data)
     return data, there
+
+
+def stamp_of(path: Path) -> Stamp | None:
+    """What tells whether the file that holds a cell was changed; None where there is no file."""
+    try:
+        return plain_file.stamp_of(pack_file.holder(path))
+    except FileNotFoundError:
+        return None
 
 
 class _LastUnpacked:
@@ -147,55 +156,6 @@ class _LastUnpacked:
 
 
 _last_unpacked = _LastUnpacked()
-
-
-def opened(path: Path) -> tuple[int, os.stat_result]:
-    """A descriptor for reading; `CassetteError` for what is no plain file: a link may lead elsewhere, a pipe blocks."""
-    try:
-        descriptor = os.open(path, _READ_FLAGS)
-    except OSError as error:
-        if error.errno != errno.ELOOP:
-            raise
-        raise CassetteError(f"{path}: a symbolic link; a cassette must be a file of its own") from None
-    there = os.fstat(descriptor)
-    if not stat.S_ISREG(there.st_mode):
-        os.close(descriptor)
-        raise CassetteError(f"{path}: not a plain file; remove it, or restore the cassette from version control")
-    return descriptor, there
-
-
-_READ_FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_BINARY", "O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK"))
-
-
-def raw_bytes(path: Path) -> bytes:
-    """The bytes of the file as it is stored."""
-    return _raw(path)[0]
-
-
-def _raw(path: Path) -> tuple[bytes, os.stat_result]:
-    descriptor, there = opened(path)
-    try:
-        data = os.read(descriptor, there.st_size + 1)  # one byte more than there is shows that there is no more
-        while len(data) > there.st_size or (data and len(data) < there.st_size):
-            if not (more := os.read(descriptor, 1 << 20)):
-                break
-            data += more
-        return data, there
-    finally:
-        os.close(descriptor)
-
-
-def stamp_of(path: Path) -> Stamp | None:
-    """What tells whether a file was changed: inode, size and time of last change; None where there is no file."""
-    try:
-        return stamp(os.lstat(path))
-    except FileNotFoundError:
-        return None
-
-
-def stamp(status: os.stat_result) -> Stamp:
-    """The same of a file whose status is known."""
-    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def readable_part(path: Path) -> bytes:
@@ -253,15 +213,18 @@ def _damaged(path: Path, why: str) -> UnpackingError:
 
 
 def replace_contents(path: Path, data: bytes) -> None:
-    """Put `data` in place of what the file holds, in the form it has, whole or not at all."""
-    replace_file(path, packed(data) if is_packed(path) else data)
+    """Put `data` in place of what the file holds, in the form it has, whole or not at all; what a pack held gets a file
+    of its own."""
+    gzipped = path.name.endswith(SUFFIX + PACKED)
+    replace_file(path if gzipped else plain_path(path), packed(data) if gzipped else data)
 
 
 def make_plain(path: Path) -> Path:
     """Unpack the file of a cell, and take away what an interrupted change of form left; the plain file."""
     plain = plain_path(path)
-    if is_packed(stored_path(plain)):
-        replace_file(plain, contents(packed_path(plain))[0])
+    if is_packed(stored := stored_path(plain)):
+        plain.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(plain, contents(stored)[0])
     remove_file(packed_path(plain))
     return plain
 

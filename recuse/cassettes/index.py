@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from recuse.cassettes import cell_file, record_format
-from recuse.cassettes.cell_file import CassetteError, CassetteWarning, Stamp, UnpackingError, is_packed, stored_path
+from recuse.cassettes.cell_file import UnpackingError, is_packed, stored_path
+from recuse.cassettes.plain_file import CassetteError, CassetteWarning, Stamp, opened, stamp
 from recuse.cassettes.record_format import Recorded, whole_body
 
 Place = tuple[int, int]  # first byte and length of a line, line feed excluded
@@ -54,7 +55,7 @@ def read_index(path: Path) -> CellIndex:
     found = stored_path(path)
     try:
         data, there = cell_file.contents(found)
-        return index_of(found, data, cell_file.stamp(there))
+        return index_of(found, data, stamp(there))
     except FileNotFoundError:
         return (
             CellIndex(path, None) if stored_path(path) == found else read_index(path)
@@ -79,7 +80,7 @@ def read_indexed(index: CellIndex) -> bytes:
 
 def check_unchanged(index: CellIndex, status: os.stat_result) -> None:
     """`CassetteError` if the file is not the one that was indexed."""
-    if index.stamp is not None and cell_file.stamp(status) != index.stamp:
+    if index.stamp is not None and stamp(status) != index.stamp:
         raise _changed(index)
 
 
@@ -234,13 +235,13 @@ class LineReader:
             os.close(self._open.popitem(last=False)[1])
         try:
             try:
-                descriptor, there = cell_file.opened(index.path)
+                descriptor, there = opened(index.path)
             except OSError as error:
                 if error.errno not in (errno.EMFILE, errno.ENFILE) or not self._open:
                     raise
                 while self._open:  # connections hold the others
                     os.close(self._open.popitem()[1])
-                descriptor, there = cell_file.opened(index.path)
+                descriptor, there = opened(index.path)
         except FileNotFoundError:
             raise _changed(index) from None
         try:

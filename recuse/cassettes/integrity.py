@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from recuse.cassettes import cell_file, record_format
+from recuse.cassettes import cell_file, pack_file, record_format
 from recuse.cassettes.cell_cassette import SUPERSEDED, check_distinct, checked_cell
-from recuse.cassettes.cell_file import cell_of, contents, is_packed, plain_path
+from recuse.cassettes.cell_file import cell_of, contents, is_in_pack, is_packed, plain_path
 from recuse.cassettes.index import CellIndex, Interaction, index_of, read_requests
 from recuse.cassettes.matching import reason_to_drop, request_key
 from recuse.cassettes.record_format import Recorded, request_line
@@ -77,10 +77,17 @@ def check_cassettes(root: Path, largest_mb: float = LARGEST_MB) -> Checked:
     checked = Checked()
     if not root.is_dir():
         raise RecuseError(f"{root}: there is no such folder; name the folder that holds the cassettes")
-    cells = []
+    cells: list[str] = []
     for path in sorted(p for p in root.rglob("*") if p.is_symlink() or not p.is_dir()):
         inside = path.relative_to(root)
+        if inside.parts[0] == pack_file.STORE:
+            if path.name not in {*(pack.name for pack in pack_file.named_packs(root)), ".gitignore"}:
+                checked.faults.append(f"{path}: no {pack_file.INDEX} names it; delete it")
+            continue
         if inside.parts[0] == SUPERSEDED or inside.as_posix() == EMPTY_FOLDER:
+            continue
+        if inside.parts[1:] == (pack_file.INDEX,):
+            cells += _check_packs(checked, path.parent)
             continue
         if (cell := cell_of(inside.as_posix())) is not None:
             cells.append(cell)
@@ -97,6 +104,19 @@ def check_cassettes(root: Path, largest_mb: float = LARGEST_MB) -> Checked:
     return checked
 
 
+def _check_packs(checked: Checked, folder: Path) -> Iterator[str]:
+    """The cells that are in packs of a panel only. Bytes count where a pack travels with the repository."""
+    with checked.collecting():
+        checked.bytes[folder.name] += sum(pack.bytes for pack in pack_file.packs_of(folder) if not pack.url)
+        for plain in pack_file.packed_cells(folder.parent):
+            if plain.is_relative_to(folder) and is_in_pack(path := cell_file.stored_path(plain)):
+                cell = plain.relative_to(folder.parent).as_posix().removesuffix(cell_file.SUFFIX)
+                checked.files[folder.name] += 1
+                checked.packed[folder.name] += 1
+                _check_cell(checked, path, cell)
+                yield cell
+
+
 def _check_file(checked: Checked, path: Path, cell: str) -> None:
     if path.is_symlink():
         checked.faults.append(f"{path}: a symbolic link; a cassette must be a file of its own")
@@ -105,8 +125,6 @@ def _check_file(checked: Checked, path: Path, cell: str) -> None:
     checked.files[panel] += 1
     checked.packed[panel] += is_packed(path)
     checked.bytes[panel] += path.stat().st_size
-    with checked.collecting():
-        checked_cell(cell)
     if is_packed(path) and os.path.lexists(plain := plain_path(path)):
         with checked.collecting():
             cell_file.stored_path(plain)
@@ -115,12 +133,18 @@ def _check_file(checked: Checked, path: Path, cell: str) -> None:
     if is_packed(path) and cell_file.has_foreign_header(path):
         foreign = "packed by another program, which may have put a name or a time into it; compact it with --gzip"
         checked.faults.append(f"{path}: {foreign}")
+    _check_cell(checked, path, cell)
+
+
+def _check_cell(checked: Checked, path: Path, cell: str) -> None:
+    with checked.collecting():
+        checked_cell(cell)
     with checked.collecting():
         data = contents(path)[0]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a torn last line is reported as a fault below
             index = index_of(path, data)
-        checked.answers[panel] += len(index.answers)
+        checked.answers[cell.split("/")[0]] += len(index.answers)
         checked.faults += index.faults
         if index.torn:
             torn = "the last line is unfinished; record again with --record=missing, or compact it"

@@ -14,10 +14,11 @@ from pathlib import Path
 from recuse import __version__
 from recuse.cassettes import cell_file, record_format
 from recuse.cassettes.cell_cassette import SERVED, SIDE, SUPERSEDED, CellCassette
-from recuse.cassettes.cell_file import contents, is_packed, packed_path, raw_bytes, replace_contents
+from recuse.cassettes.cell_file import contents, is_in_pack, is_packed, packed_path, replace_contents
 from recuse.cassettes.index import Interaction, LineReader
 from recuse.cassettes.integrity import DAMAGED, canonical_bytes, is_in_order, salvaged
 from recuse.cassettes.matching import canonical_body, public_url
+from recuse.cassettes.plain_file import raw_bytes
 from recuse.cassettes.record_format import request_line
 from recuse.cassettes.writer import Writer, remove_file, replace_file, sync_all
 from recuse.schema import RawResponse, RecuseError, Request
@@ -69,7 +70,7 @@ class Storage:
                 cassette.load(anew=True)
             index = cassette.index
             packed = is_packed(index.path)
-            if cassette.faults and (not index.faults or (packed and index.stamp is None)):
+            if cassette.faults and (not index.faults or (packed and index.stamp is None) or is_in_pack(index.path)):
                 cassette.check()  # somebody moved the file here, or it cannot be read at all: not for us to decide
             if index.faults and (index.size or packed):
                 replace_file(index.path.with_name(index.path.name + DAMAGED), raw_bytes(index.path))

@@ -23,9 +23,10 @@ from vcr.request import Request as VcrRequest
 from vcr.serialize import deserialize as vcr_deserialize
 
 from recuse.cassettes import record_format
-from recuse.cassettes.cell_file import CassetteError, contents, plain_path, stored_path
+from recuse.cassettes.cell_file import contents, plain_path, stored_path
 from recuse.cassettes.index import index_of, read_requests
 from recuse.cassettes.matching import REPEAT_HEADER
+from recuse.cassettes.plain_file import CassetteError
 from recuse.schema import RawResponse, RecuseError
 
 if TYPE_CHECKING:

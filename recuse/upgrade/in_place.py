@@ -22,6 +22,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any, Literal
 
+from recuse.cassettes.pack_file import STORE, share_store
 from recuse.elicitation.chains import Chain
 from recuse.elicitation.plan import headers
 from recuse.gates import Gates
@@ -130,7 +131,8 @@ def _of_panel(root: Path, panel: Panel, commit: BaseCommit, folder: Path) -> Ite
     readers = {name: file for name in asked if (file := _reader_changed(root, name, commit))}
     if not readers and not any(_differs(root, commit, old, path if old == before else old) for old in paths):
         return
-    commit.copy([*paths, *commit.files(f"cassettes/{panel.name}", GATES.as_posix())], folder)
+    commit.copy([*paths, *commit.files(f"cassettes/{panel.name}", f"cassettes/{STORE}", GATES.as_posix())], folder)
+    share_store(root / "cassettes", folder / "cassettes")
     gates = _gates(root, folder)
     try:
         old = _Side.opened(folder, folder / before, gates)

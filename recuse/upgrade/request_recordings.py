@@ -15,6 +15,7 @@ import json
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
@@ -22,8 +23,10 @@ from typing import Literal
 
 from recuse.cassettes import record_format
 from recuse.cassettes.cell_cassette import SIDE
-from recuse.cassettes.cell_file import CassetteError, plain_path
+from recuse.cassettes.cell_file import plain_path
 from recuse.cassettes.index import read_index, read_indexed
+from recuse.cassettes.pack_file import INDEX, STORE, packed_cells, share_store
+from recuse.cassettes.plain_file import CassetteError
 from recuse.git.commits import BaseCommit
 from recuse.judges import other_models, read_response, wire
 from recuse.panels import Panel
@@ -53,9 +56,20 @@ class _Recorded:
 def changed_recordings(root: Path, commit: BaseCommit, panels: Mapping[str, Panel]) -> Iterator[ChangedRow]:
     """A row per judge of these panels whose cassettes are not what they were at the base commit."""
     paths = [PurePosixPath(path).parts for path in commit.differing()]
-    places = {parts[1:4] for parts in paths if parts[0] == "cassettes" and len(parts) == 5 and parts[1] in panels}
+    ours = [parts for parts in paths if parts[0] == "cassettes" and len(parts) > 2 and parts[1] in panels]
+    places = {parts[1:4] for parts in ours if len(parts) == 5}
     by_judge: dict[tuple[str, str], list[_Recorded]] = defaultdict(list)
     others: dict[tuple[str, str], list[tuple[str, _Recorded]]] = defaultdict(list)
+    for panel in sorted(parts[1] for parts in ours if parts[2:] == (INDEX,)):
+        try:
+            with _base(root, commit, f"cassettes/{panel}/{INDEX}") as before:
+                packed = [cell.relative_to(side / "cassettes").parts for side in (before, root)
+                          for cell in packed_cells(side / "cassettes")]  # fmt: skip
+            places |= {(panel, parts[1], parts[2]) for parts in packed if parts[0] == panel}
+        except CassetteError as error:
+            yield {"kind": "recording", "what": f"recordings of {panel}", "before": None, "after": None,
+                   "word": "decide", "cause": f"packed recordings of {panel} cannot be compared: {error}",
+                   "place": {"panel": panel}, "next": "python -m recuse.cassettes fetch"}  # fmt: skip
     for panel, task, protocol in sorted(places):
         recorded = _read(root, commit, f"cassettes/{panel}/{task}/{protocol}")
         for judge, one in recorded.items():
@@ -66,12 +80,24 @@ def changed_recordings(root: Path, commit: BaseCommit, panels: Mapping[str, Pane
         yield _row(panels[panel], judge, recorded_of, others[panel, judge])
 
 
+@contextmanager
+def _base(root: Path, commit: BaseCommit, *paths: str) -> Iterator[Path]:
+    """A copy of these cassettes of the base commit, with its packs, from git or from here."""
+    with tempfile.TemporaryDirectory(prefix="recuse-base-") as before:
+        packs = commit.files(f"cassettes/{STORE}")
+        commit.copy([*commit.files(*paths), *packs], Path(before))
+        share_store(root / "cassettes", Path(before) / "cassettes")
+        yield Path(before)
+
+
 def _read(root: Path, commit: BaseCommit, folder: str) -> dict[str, _Recorded]:
     recorded: dict[str, _Recorded] = defaultdict(_Recorded)
-    with tempfile.TemporaryDirectory(prefix="recuse-base-") as before:
-        commit.copy(commit.files(folder), Path(before))
-        for side in (Path(before), root):
+    panel = PurePosixPath(folder).parents[1]
+    with _base(root, commit, folder, f"{panel}/{INDEX}") as before:
+        for side in (before, root):
             paths = {plain_path(path) for path in (side / folder).glob("*.jsonl*") if path.suffix != SIDE}
+            with suppress(CassetteError):  # a pack that is not here has a row of its own
+                paths |= {path for path in packed_cells(side / "cassettes") if path.parent == side / folder}
             for cell in sorted(paths):
                 judge, _, rest = cell.name.removesuffix(".jsonl").partition("~")
                 answers = {(rest, a.key, a.place[2]): a for a in _answers(cell, rest)}

@@ -1,7 +1,8 @@
-"""105,600 calls, the size of a published study, in a process: `python paper_scale.py bulk|http|json ROOT CALLS`.
+"""105,600 calls, the size of a published study: `python paper_scale.py bulk|http|json ROOT CALLS [PANELS]`.
 
 Prints one JSON line with seconds of CPU time and peak memory. `bulk` goes from cassettes to the finished ratings table,
-`http` through the HTTP client, `json` only decodes what is in the files."""
+`http` through the HTTP client, `json` only decodes what is in the files. With PANELS, the folders 0, 1, ... below ROOT
+are done one after the other, as a run does its panels."""
 
 from __future__ import annotations
 
@@ -66,16 +67,21 @@ def http(root: Path, calls: int) -> dict[str, float]:
 
 def decode(root: Path, calls: int) -> dict[str, float]:
     """The floor: read the same files and decode every line of them."""
+    from recuse.cassettes.cell_file import contents, stored_files
+
     start, found = time.process_time(), 0
-    for path in sorted(root.rglob("*.jsonl")):
-        for line in path.read_bytes().splitlines():
+    for path in stored_files(root).values():
+        for line in contents(path)[0].splitlines():
             found += json.loads(line)["kind"] == "answer"
     assert found == calls
     return {"decode": time.process_time() - start}
 
 
-def main(what: str, root: str, calls: str) -> None:
-    steps = {"bulk": bulk, "http": http, "json": decode}[what](Path(root), int(calls))
+def main(what: str, root: str, calls: str, panels: str = "") -> None:
+    run, steps = {"bulk": bulk, "http": http, "json": decode}[what], dict[str, float]()
+    for folder in [Path(root, str(n)) for n in range(int(panels))] if panels else [Path(root)]:
+        for name, seconds in run(folder, int(calls)).items():
+            steps[name] = steps.get(name, 0.0) + seconds
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(json.dumps({"seconds": sum(steps.values()), "peak_mb": peak, "steps": steps}))
 

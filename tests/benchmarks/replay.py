@@ -18,7 +18,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from shutil import rmtree
+from shutil import copytree, rmtree
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parents[1]), str(HERE)]
@@ -31,7 +31,9 @@ from whole_run import whole_run  # noqa: E402
 from workloads import PANEL, headers, judged_plan, one_cell, sent, write_cassettes, write_stock  # noqa: E402
 
 from recuse.cassettes import Library  # noqa: E402
+from recuse.cassettes.__main__ import pack_panel  # noqa: E402
 from recuse.cassettes.cell_file import make_packed, stored_files  # noqa: E402
+from recuse.cassettes.pack_file import Pack, packs_of  # noqa: E402
 from recuse.elicitation.plan import Plan  # noqa: E402
 from recuse.recording import Limits, record  # noqa: E402
 from recuse.schema import Call, RawResponse  # noqa: E402
@@ -168,6 +170,38 @@ def compressed(work: Path, rounds: int) -> list[Row]:
     return [Row(f"3,300 calls read, compressed ({size:.1f} MB)", "plain", mine, theirs, 2, False)]
 
 
+def packed(work: Path, rounds: int) -> list[Row]:
+    """A pack read against plain files, and what a call of each shipped panel takes in one."""
+    plain, root, plan = work / "plain", work / "packed", judged_plan(3300)
+    for folder in (plain, root):
+        _prepared(folder, 3300)
+    _packed(root / PANEL)
+    mine, theirs = interleaved(rounds, cpu(lambda: _read(root, plan)), cpu(lambda: _read(plain, plan)))
+    rows = [Row("3,300 calls read, packed", "plain", mine, theirs, 2, False)]
+    for panel in sorted(path for path in (HERE.parents[1] / "cassettes").iterdir() if path.is_dir()):
+        copytree(panel, copy := work / "shipped" / panel.name)
+        stored = sum(path.stat().st_size for path in copy.rglob("*") if path.is_file())
+        pack = _packed(copy)
+        text = f"panel {panel.name}, {pack.answers:,} calls: a call in a pack"
+        rows.append(Row(text, "as it is stored", pack.bytes / pack.answers, stored / pack.answers, 0.5, False, "bytes"))
+    return rows
+
+
+def million(work: Path, rounds: int) -> list[Row]:
+    """A million calls in ten packed panels to their ratings, one panel after the other."""
+    root, calls, panels = work / "million", 100_000, 10
+    _prepared(root / "0", calls)
+    _packed(root / "0" / PANEL)
+    for n in range(1, panels):
+        copytree(root / "0", root / str(n))
+    bulk, decoded = (_process(what, root, calls, panels) for what in ("bulk", "json"))
+    text = "a million calls in packs, to finished ratings tables"
+    return [
+        Row(text, "decoding the same bytes with json", bulk["seconds"], decoded["seconds"], 3, False),
+        Row("the same, peak memory", "400 MB", bulk["peak_mb"], 400, 1, False, "MB"),
+    ]
+
+
 def measures(work: Path, rounds: int) -> list[Row]:
     """Every measure that applies to 20 judges x 500 items x 20 targets, and how that grows from 10 judges."""
 
@@ -200,6 +234,8 @@ ROWS: dict[str, Callable[[Path, int], list[Row]]] = {
     "table": ratings_table,
     "recording": recording,
     "compressed": compressed,
+    "packed": packed,
+    "million": million,
     "whole-run": whole_run,
     "measures": measures,
 }
@@ -252,11 +288,17 @@ def _pytest(folder: Path, tests: int) -> None:
         raise SystemExit(f"the suite in {folder} failed:\n{done.stdout}{done.stderr}")
 
 
-def _process(what: str, root: Path, calls: int) -> dict[str, float]:
-    command = [sys.executable, str(HERE / "paper_scale.py"), what, str(root), str(calls)]
+def _process(what: str, root: Path, calls: int, panels: int | str = "") -> dict[str, float]:
+    command = [sys.executable, str(HERE / "paper_scale.py"), what, str(root), str(calls), str(panels)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     found: dict[str, float] = json.loads(done.stdout)
     return found
+
+
+def _packed(panel: Path) -> Pack:
+    pack_panel(panel)
+    (pack,) = packs_of(panel)
+    return pack
 
 
 def _prepared(root: Path, calls: int) -> None:

@@ -8,6 +8,8 @@ import shutil
 
 import pytest
 
+from recuse.cassettes.__main__ import main as packing
+
 pytest_plugins = ["pytester"]
 
 GATES, PANEL, TASK = "evals/gates.toml", "fixtures/panels/desk.toml", "fixtures/tasks/replies"
@@ -74,6 +76,10 @@ def new_panel(pr):
     pr.write("fixtures/panels/second.toml", pr.read(PANEL).replace('name = "desk"', 'name = "second"'))
 
 
+def packed_recordings(pr):
+    assert packing(["pack", str(pr.root / "cassettes" / "desk")]) == 0
+
+
 def asked_more_slowly(pr):
     pr.edit(PANEL, 'model = "steady-1"', 'model = "steady-1"\nlabel = "Steady"\nconcurrency = 2\ntimeout_s = 30')
 
@@ -127,7 +133,8 @@ def messages_of_recuse_itself(pr):
 
 HONEST = (new_judge, better_prompt_as_candidate, model_asked_again_in_place, tightened_limit, new_texts, other_words,
           code_of_the_product, new_panel, asked_more_slowly, begun_before_other_work, newer_libraries,
-          people_and_texts_more_of_both, moved_code_of_the_product, messages_of_recuse_itself)  # fmt: skip
+          people_and_texts_more_of_both, packed_recordings, moved_code_of_the_product,
+          messages_of_recuse_itself)  # fmt: skip
 
 
 @pytest.mark.parametrize("change", HONEST, ids=lambda change: change.__name__)

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from recuse.cassettes.__main__ import main as packing
+
 pytest_plugins = ["pytester"]
 
 GATES, PANEL, TASK = "evals/gates.toml", "fixtures/panels/desk.toml", "fixtures/tasks/replies"
@@ -387,6 +389,20 @@ def candidate_with_the_replies_of_another(pr):
 def another_scale(pr):
     pr.edit(f"{TASK}/task.toml", "maximum = 10", "maximum = 100")
     pr.sign(pr.answers("tuesday"))
+
+
+@hostile("replies of vendor to unchanged requests are not those of the base commit")
+def recordings_made_up_and_packed(pr):
+    """Packed, so that no diff shows a line of them."""
+    pr.sign(pr.answers("tuesday", vendor=0.0), "vendor")
+    without_acceptance(pr)
+    assert packing(["pack", str(pr.root / "cassettes" / "desk")]) == 0
+
+
+@hostile("packed recordings of desk cannot be compared")
+def recordings_in_a_pack_that_nobody_has(pr):
+    assert packing(["pack", str(pr.root / "cassettes" / "desk")]) == 0
+    shutil.rmtree(pr.root / "cassettes" / ".packs")
 
 
 @hostile("vendor")

@@ -1,0 +1,361 @@
+"""Packs: the cells of a panel in one compressed file that need not be in git. A recording of a million calls fits.
+
+    cassettes/PANEL/packs.json       committed: the packs of the panel by sha256, and from where each is fetched
+    cassettes/.packs/SHA256.zip      a pack: `dictionary`, then each cell as `<task>/<protocol>/<cell>.jsonl.zst`
+
+`unzip` and `zstd -d -D dictionary` read a pack without Recuse. A cell that has a file of its own is that file,
+whatever a pack holds; of two packs the later one in packs.json counts. So recording appends to files as ever, and
+packing at the end can be killed anywhere: files go only once the pack was read back and packs.json names it.
+
+    python -m recuse.cassettes pack cassettes/PANEL [--to s3://bucket/folder]
+    python -m recuse.cassettes fetch                  # replay itself never reaches the network
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import re
+import struct
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from recuse.cassettes.plain_file import CassetteError, Stamp, opened, raw_bytes, stamp, stamp_of
+from recuse.cassettes.writer import TEMPORARY, replace_file
+from recuse.schema import RecuseError
+
+if TYPE_CHECKING:
+    from backports import zstd
+
+INDEX = "packs.json"
+STORE = ".packs"  # below cassettes/
+SUFFIX = ".zst"
+DICTIONARY = "dictionary"
+LEVEL = 9
+TRAINED = b"\x37\xa4\x30\xec"  # how a dictionary begins that was trained; any other is raw text
+DICTIONARY_BYTES, SAMPLES, SAMPLE_LINES = 112_640, 4_000, 40
+LARGEST = 64 * 2**20
+"""Bytes of a packed cell when unpacked, as of a compressed one: a few KB can unpack to gigabytes."""
+
+_PIECE = 2**20
+_HEADER, _NAME_LENGTH = 30, 26  # of a local header of ZIP: its fixed part; where the length of the name stands
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """A row of packs.json. `url` is the folder, as fsspec names it, from which the pack is fetched; "" where the pack
+    travels with the repository. `bytes` as stored; `cells` and `answers` are counts."""
+
+    sha256: str
+    bytes: int
+    cells: int
+    answers: int
+    url: str = ""
+
+    @property
+    def name(self) -> str:
+        """The file that holds it."""
+        return f"{self.sha256}.zip"
+
+
+# --------------------------------------------------------------------------- reading
+
+
+def packed_cell(plain: Path) -> Path | None:
+    """Where a cell that has no file of its own is found in a pack of its panel: its path with `SUFFIX`."""
+    folder = _panel_of(plain)
+    inside = plain.relative_to(folder).as_posix() if folder else ""
+    return plain.with_name(plain.name + SUFFIX) if folder and inside in _holding(folder) else None
+
+
+def packed_cells(root: Path) -> Iterator[Path]:
+    """The plain paths of all cells that packs of panels below `root` hold."""
+    for index in sorted(root.glob(f"*/{INDEX}")):
+        yield from (index.parent / inside for inside in _holding(index.parent))
+
+
+def named_packs(root: Path) -> Iterator[Pack]:
+    """What the packs.json of all panels below `root` name."""
+    for index in sorted(root.glob(f"*/{INDEX}")):
+        yield from packs_of(index.parent)
+
+
+def holder(path: Path) -> Path:
+    """The file in which the bytes of a cell are: that of the cell itself, or the pack for a path of `packed_cell`.
+    `FileNotFoundError` where no pack holds it (any more)."""
+    return _place(path)[0].path if path.name.endswith(SUFFIX) else path
+
+
+def member(path: Path) -> tuple[bytes, os.stat_result]:
+    """The bytes of a cell in a pack, and the state of the pack's file. `CassetteError` for a pack that is not what
+    packs.json names."""
+    pack, cell = _place(path)
+    return pack.read(cell, path)
+
+
+def _place(path: Path) -> tuple[_OpenPack, str]:
+    plain = path.with_name(path.name.removesuffix(SUFFIX))
+    folder = _panel_of(plain)
+    cell = plain.relative_to(folder).as_posix() if folder else ""
+    if folder is None or (pack := _holding(folder).get(cell)) is None:
+        raise FileNotFoundError(errno.ENOENT, "no pack holds it", str(path))
+    return pack, cell
+
+
+def packs_of(folder: Path) -> tuple[Pack, ...]:
+    """What packs.json of the panel in `folder` names; `CassetteError` where it is not what `pack` writes."""
+    seen = stamp_of(folder / INDEX)
+    return _read_index(folder / INDEX, seen) if seen else ()
+
+
+@lru_cache(maxsize=64)
+def _read_index(path: Path, _: Stamp) -> tuple[Pack, ...]:
+    try:
+        packs = tuple(Pack(**row) for row in json.loads(raw_bytes(path))["packs"])
+        numbers = [n for pack in packs for n in (pack.bytes, pack.cells, pack.answers)]
+        if any(type(n) is not int or n < 0 for n in numbers):
+            raise ValueError
+        if not all(_SHA256.fullmatch(pack.sha256) and isinstance(pack.url, str) for pack in packs):
+            raise ValueError
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise CassetteError(
+            f"{path}: not what `python -m recuse.cassettes pack` writes; restore it from version control"
+        ) from None
+    return packs
+
+
+@dataclass(frozen=True, slots=True)
+class _OpenPack:
+    path: Path
+    stamp: Stamp
+    dictionary: zstd.ZstdDict
+    places: Mapping[str, tuple[int, int]]  # cell below its panel -> where its header begins, bytes that follow it
+
+    def read(self, cell: str, path: Path) -> tuple[bytes, os.stat_result]:
+        """A cell's content, and the state of the pack; `CassetteError` for a pack that was changed since."""
+        at, length = self.places[cell]
+        descriptor, there = opened(self.path)
+        try:
+            if stamp(there) != self.stamp:
+                raise CassetteError(f"{self.path}: changed by another program while it was in use; start again")
+            name, extra = struct.unpack("<HH", os.pread(descriptor, 4, at + _NAME_LENGTH).ljust(4, b"\0"))
+            return self._unpacked(os.pread(descriptor, length, at + _HEADER + name + extra), path), there
+        finally:
+            os.close(descriptor)
+
+    def _unpacked(self, data: bytes, path: Path) -> bytes:
+        codec = _zstd()
+        try:
+            stream = codec.ZstdDecompressor(zstd_dict=self.dictionary)
+            content: bytes = stream.decompress(data, max_length=LARGEST + 1)
+        except (codec.ZstdError, EOFError) as error:
+            raise CassetteError(f"{path}: damaged in {self.path} ({error})") from None
+        if not stream.eof or stream.unused_data or len(content) > LARGEST:
+            raise CassetteError(f"{path}: in {self.path} it is cut off, or unpacks to more than {LARGEST >> 20} MB")
+        return content
+
+
+def _panel_of(plain: Path) -> Path | None:
+    """The folder of the panel of a cell's plain file, cassettes/PANEL/task/protocol/cell.jsonl, if it has packs."""
+    folder = plain.parents[2] if len(plain.parents) > 3 else None
+    return folder if folder and os.path.lexists(folder / INDEX) else None
+
+
+def _holding(folder: Path) -> dict[str, _OpenPack]:
+    """Cell below its panel -> the pack that holds it."""
+    stamps = []
+    for pack in packs_of(folder):
+        path = folder.parent / STORE / pack.name
+        if (there := stamp_of(path)) is None:
+            fetch = f"fetch it with `python -m recuse.cassettes fetch {folder.parent}`"
+            remedy = fetch if pack.url else "restore it from version control"
+            raise CassetteError(f"{folder / INDEX} names {path}, which is not here; {remedy}")
+        stamps.append((path, there, pack.sha256))
+    return _merged(folder, tuple(stamps))
+
+
+@lru_cache(maxsize=64)
+def _merged(folder: Path, packs: tuple[tuple[Path, Stamp, str], ...]) -> dict[str, _OpenPack]:
+    holding: dict[str, _OpenPack] = {}
+    for path, there, sha256 in packs:
+        pack = _open_pack(path, there, sha256)
+        holding |= dict.fromkeys(pack.places, pack)
+    return holding
+
+
+@lru_cache(maxsize=64)
+def _open_pack(path: Path, there: Stamp, sha256: str) -> _OpenPack:
+    descriptor, _ = opened(path)
+    with open(descriptor, "rb") as file:
+        if hashlib.file_digest(file, "sha256").hexdigest() != sha256:
+            raise CassetteError(f"{path}: not the pack of that sha256: delete it and fetch it again")
+        file.seek(0)
+        places, dictionary = {}, b""
+        try:
+            with zipfile.ZipFile(file) as archive:
+                for entry in archive.infolist():
+                    name, size = entry.filename, entry.compress_size
+                    if entry.compress_type != zipfile.ZIP_STORED or max(size, entry.file_size) > LARGEST:
+                        raise CassetteError(f"{path}: {name!r} is no packed cell")
+                    if name == DICTIONARY:
+                        dictionary = archive.read(entry)
+                    else:
+                        places[name.removesuffix(SUFFIX)] = (entry.header_offset, size)
+        except (zipfile.BadZipFile, EOFError, OSError, ValueError, RuntimeError, NotImplementedError) as error:
+            raise CassetteError(f"{path}: cannot be read as a pack ({error})") from None
+    return _OpenPack(path, there, _zstd().ZstdDict(dictionary, is_raw=not dictionary.startswith(TRAINED)), places)
+
+
+# --------------------------------------------------------------------------- writing
+
+
+def write_pack(folder: Path, cells: Mapping[Path, int], contents: Any, url: str = "") -> Pack:
+    """Pack these cells (plain path -> number of answers) of the panel in `folder`, name the pack in packs.json, and
+    give its row. `contents(path)` reads a cell's bytes. Nothing is removed. The pack was read back, cell by cell, and
+    from `url` if one is given, before it is named."""
+    store = folder.parent / STORE
+    store.mkdir(exist_ok=True)
+    draft = store / f"{folder.name}.zip{TEMPORARY}"
+    draft.unlink(missing_ok=True)
+    codec = _zstd()
+    dictionary = _dictionary(list(_samples(cells, contents)))
+    with open(draft, "xb") as file:
+        with zipfile.ZipFile(file, "w") as archive:
+            _add(archive, DICTIONARY, dictionary.dict_content)
+            for plain in sorted(cells):
+                data = codec.compress(contents(plain), level=LEVEL, zstd_dict=dictionary)
+                _add(archive, plain.relative_to(folder).as_posix() + SUFFIX, data)
+        file.flush()
+        os.fsync(file.fileno())
+    with open(draft, "rb") as file:
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    pack = Pack(sha256, draft.stat().st_size, len(cells), sum(cells.values()), url)
+    os.replace(draft, store / pack.name)
+    written = _open_pack(store / pack.name, stamp_of(store / pack.name) or (0, 0, 0), sha256)
+    for plain in cells:
+        if written.read(plain.relative_to(folder).as_posix(), plain)[0] != contents(plain):
+            raise CassetteError(f"{plain}: the pack does not hold what the file does; nothing was changed")
+    if url:
+        _upload(store / pack.name, pack)
+        replace_file(store / ".gitignore", b"*\n")
+    held = {plain.relative_to(folder).as_posix() for plain in cells}
+    older = [one for one in packs_of(folder) if not _is_covered(folder, one, held) and one.sha256 != sha256]
+    rows = [asdict(one) for one in (*older, pack)]
+    replace_file(folder / INDEX, (json.dumps({"packs": rows}, indent=2) + "\n").encode())
+    return pack
+
+
+def _samples(cells: Mapping[Path, int], contents: Any) -> Iterator[bytes]:
+    """Lines of cells spread evenly over all of them, from which the dictionary is trained."""
+    step = max(1, len(cells) * SAMPLE_LINES // SAMPLES)
+    for plain in sorted(cells)[::step]:
+        yield from contents(plain).split(b"\n", SAMPLE_LINES)[:SAMPLE_LINES]
+
+
+def _dictionary(samples: list[bytes]) -> Any:
+    """Trained on the samples; of too few samples to train on, what they say."""
+    codec = _zstd()
+    try:
+        return codec.train_dict(samples, DICTIONARY_BYTES)
+    except (codec.ZstdError, ValueError):
+        return codec.ZstdDict(b"".join(samples)[:DICTIONARY_BYTES], is_raw=True)
+
+
+def _add(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
+    entry = zipfile.ZipInfo(name)  # time, system and mode are constants: the same cells are the same pack
+    entry.create_system = 3
+    archive.writestr(entry, data)
+
+
+def _is_covered(folder: Path, pack: Pack, held: set[str]) -> bool:
+    """Whether a new pack holds every cell of an older one."""
+    path = folder.parent / STORE / pack.name
+    there = stamp_of(path)
+    return there is not None and set(_open_pack(path, there, pack.sha256).places) <= held
+
+
+# --------------------------------------------------------------------------- from and to elsewhere
+
+
+def fetch_packs(root: Path) -> Iterator[str]:
+    """Fetch every pack that a packs.json below `root` names and that is not there, and say what was fetched. At most as
+    many bytes are taken as packs.json says; `CassetteError` where they are not those it names."""
+    for index in sorted(root.glob(f"*/{INDEX}")):
+        for pack in packs_of(index.parent):
+            path = root / STORE / pack.name
+            if stamp_of(path) is None:
+                path.parent.mkdir(exist_ok=True)
+                _download(pack, path, index)
+                yield f"{path}: {pack.answers:,} answers, {pack.bytes:,} bytes from {pack.url}"
+
+
+def _download(pack: Pack, path: Path, index: Path) -> None:
+    if not pack.url:
+        raise CassetteError(f"{index} names {path}, which is not here; restore it from version control")
+    draft = path.with_name(path.name + TEMPORARY)
+    draft.unlink(missing_ok=True)
+    try:
+        with _remote(pack, "rb") as source, open(draft, "xb") as target:
+            digest, left = hashlib.sha256(), pack.bytes + 1
+            while left and (piece := source.read(min(_PIECE, left))):
+                digest.update(piece)
+                target.write(piece)
+                left -= len(piece)
+            target.flush()
+            os.fsync(target.fileno())
+        if left != 1 or digest.hexdigest() != pack.sha256:
+            raise CassetteError(f"{pack.url} has another {pack.name} than {index} names; nothing of it was kept")
+        os.replace(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _upload(path: Path, pack: Pack) -> None:
+    with open(path, "rb") as source, _remote(pack, "wb") as target:
+        while piece := source.read(_PIECE):
+            target.write(piece)
+    with _remote(pack, "rb") as stored:
+        digest = hashlib.sha256()
+        while piece := stored.read(_PIECE):
+            digest.update(piece)
+    if digest.hexdigest() != pack.sha256:
+        raise CassetteError(f"{pack.url}: what is stored as {pack.name} is not what was sent; nothing was changed")
+
+
+def _remote(pack: Pack, mode: str) -> IO[bytes]:
+    try:
+        import fsspec
+    except ImportError:
+        raise RecuseError("packs that lie elsewhere need fsspec: pip install 'recuse[packs]'") from None
+    try:
+        return fsspec.open(f"{pack.url.rstrip('/')}/{pack.name}", mode, auto_mkdir=True).open()  # type: ignore[no-any-return]
+    except (OSError, ValueError, ImportError) as error:
+        raise RecuseError(f"{pack.url}: {pack.name} cannot be opened there ({error})") from None
+
+
+def share_store(root: Path, other: Path) -> None:
+    """Let a copy of cassettes in `other`, of another commit say, find the packs that are here."""
+    packs = sorted((root / STORE).glob("*.zip")) if other.is_dir() else []
+    for pack in packs:
+        (other / STORE).mkdir(exist_ok=True)
+        with suppress(FileExistsError):
+            os.link(pack, other / STORE / pack.name)
+
+
+def _zstd() -> Any:
+    try:
+        from compression import zstd as codec  # type: ignore[import-not-found,unused-ignore]
+    except ImportError:
+        try:
+            from backports import zstd as codec
+        except ImportError:
+            raise RecuseError("packed cassettes need zstd: pip install 'recuse[packs]'") from None
+    return codec

@@ -1,0 +1,286 @@
+"""Many cells in one file: replayed, recorded into, checked and fetched as files of their own are."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from small_plans import answer_for, files, opened, plan, recorded
+
+from recuse.cassettes import CassetteError, MissingInteractionError, call_headers, pack_file
+from recuse.cassettes.__main__ import main
+from recuse.cassettes.cell_file import contents, stored_files, stored_path
+from recuse.cassettes.integrity import check_cassettes
+from recuse.schema import Call, RawResponse, RecuseError
+
+CALLS = plan("https://api.example/v1", items=("a", "b", "c"), repeats=3)
+CELL = CALLS[0].cell
+
+
+@pytest.fixture
+def panel(root: Path) -> Path:
+    """Three cells with files of their own; the last answer of cell a is lacking."""
+    recorded(root, [CALLS[0], CALLS[1], *CALLS[3:]])
+    return root / "small"
+
+
+def plain(root: Path, cell: str = CELL) -> Path:
+    return root / f"{cell}.jsonl"
+
+
+def answers(root: Path, calls: list[Call]) -> list[RawResponse]:
+    library = opened(root, calls)
+    streamed = [response for _, response in library.replay(calls)]
+    assert [library.response(call) for call in calls] == streamed
+    library.close()
+    return streamed
+
+
+def record_the_rest(root: Path, mode: str = "missing") -> None:
+    library = opened(root, CALLS, mode=mode)
+    with library.use():
+        for call in library.coverage().missing:
+            request, response = call.request, RawResponse(200, {"content-type": "application/json"}, answer_for(call))
+            library.store(request.method, request.url, request.body, call_headers(call), response)
+
+
+def only_pack(root: Path) -> Path:
+    (pack,) = (root / ".packs").glob("*.zip")
+    return pack
+
+
+def index_of(panel: Path) -> list[dict[str, object]]:
+    packs: list[dict[str, object]] = json.loads((panel / "packs.json").read_text())["packs"]
+    return packs
+
+
+# --------------------------------------------------------------------------- the same answers
+
+
+def test_replay_gives_the_same_answers_and_no_file_of_a_cell_is_left(panel: Path, root: Path) -> None:
+    there = [CALLS[0], CALLS[1], *CALLS[3:]]
+    before, bytes_before = answers(root, there), {cell: contents(path)[0] for cell, path in stored_files(root).items()}
+    assert main(["pack", str(panel)]) == 0
+    assert [path.name for path in panel.rglob("*") if path.is_file()] == ["packs.json"]
+    assert answers(root, there) == before
+    assert {cell: contents(path)[0] for cell, path in stored_files(root).items()} == bytes_before
+    assert (index_of(panel)[0]["cells"], index_of(panel)[0]["answers"]) == (3, 8)
+
+
+def test_the_same_cells_are_the_same_pack(panel: Path, root: Path, tmp_path: Path) -> None:
+    recorded(tmp_path / "again", [CALLS[0], CALLS[1], *CALLS[3:]])
+    os.utime(plain(root), (1, 1))
+    for folder in (panel, tmp_path / "again" / "small"):
+        assert main(["pack", str(folder)]) == 0
+    assert index_of(panel) == index_of(tmp_path / "again" / "small")
+
+
+def test_a_pack_is_read_by_zip_and_zstd_alone(panel: Path, root: Path) -> None:
+    before = contents(plain(root))[0]
+    main(["pack", str(panel)])
+    with zipfile.ZipFile(only_pack(root)) as archive:
+        held = {name: archive.read(name) for name in archive.namelist()}
+    from backports import zstd
+
+    raw = held.pop("dictionary")
+    dictionary = zstd.ZstdDict(raw, is_raw=not raw.startswith(pack_file.TRAINED))
+    cell = plain(root).relative_to(panel).as_posix() + ".zst"
+    assert zstd.decompress(held[cell], zstd_dict=dictionary) == before
+    assert len(held) == 3
+
+
+def test_a_dictionary_is_trained_where_there_is_enough(root: Path) -> None:
+    calls = plan("https://api.example/v1", items=[f"item-{n}" for n in range(60)], repeats=12, distinct=True)
+    recorded(root, calls)
+    before = answers(root, calls)
+    size = sum(path.stat().st_size for path in stored_files(root).values())
+    assert main(["pack", str(root / "small")]) == 0
+    assert answers(root, calls) == before
+    with zipfile.ZipFile(only_pack(root)) as archive:
+        assert archive.read("dictionary").startswith(pack_file.TRAINED)
+    assert only_pack(root).stat().st_size < size / 2
+
+
+# --------------------------------------------------------------------------- recording goes on
+
+
+def test_a_packed_cell_that_lacks_an_answer_gets_a_file_again_and_the_others_stay(panel: Path, root: Path) -> None:
+    main(["pack", str(panel)])
+    with pytest.raises(MissingInteractionError, match=r"a\.jsonl\.zst \(2 answers\)"):
+        opened(root, CALLS).response(CALLS[2])
+    shutil.rmtree(panel / "task")  # git keeps no empty folders
+    record_the_rest(root)
+    assert list(panel.rglob("*.jsonl")) == [plain(root)]
+    assert [json.loads(one.body)["run"] for one in answers(root, CALLS)] == [0, 1, 2] * 3
+    main(["pack", str(panel)])
+    assert [json.loads(one.body)["run"] for one in answers(root, CALLS)] == [0, 1, 2] * 3
+    assert [(row["cells"], row["answers"]) for row in index_of(panel)] == [(3, 8), (1, 3)]
+    assert not check_cassettes(root).faults
+
+
+def test_what_is_recorded_anew_takes_the_place_of_what_a_pack_holds(panel: Path, root: Path) -> None:
+    main(["pack", str(panel)])
+    record_the_rest(root, mode="all")
+    assert len(answers(root, CALLS)) == 9
+    main(["pack", str(panel)])
+    assert [row["answers"] for row in index_of(panel)] == [9]  # the first pack holds nothing that counts any more
+
+
+@pytest.mark.parametrize("point", ["os.replace", "packs.json", "remove"])
+def test_a_kill_while_packing_loses_nothing(panel: Path, root: Path, point: str) -> None:
+    there = [CALLS[0], CALLS[1], *CALLS[3:]]
+    before = answers(root, there)
+    script = f"""
+import os, recuse.cassettes.__main__ as main, recuse.cassettes.pack_file as pack_file
+def die(*_): os._exit(9)
+point = {point!r}
+if point == "os.replace": pack_file.os.replace = die
+elif point == "packs.json": pack_file.replace_file = die
+else: main.remove_file = die
+main.main(["pack", {str(panel)!r}])
+"""
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 9
+    assert answers(root, there) == before
+    assert main(["pack", str(panel)]) == 0
+    assert answers(root, there) == before
+    assert len(list(panel.rglob("*.jsonl"))) == 0
+
+
+def test_a_damaged_cell_is_not_packed_nor_is_any_other(panel: Path, root: Path, capsys: pytest.CaptureFixture) -> None:
+    path = plain(root)
+    path.write_bytes(path.read_bytes()[:-5])
+    before = files(root)
+    assert main(["pack", str(panel)]) == 1
+    assert "a.jsonl was not packed, nor was anything else: its last line is unfinished" in capsys.readouterr().err
+    assert files(root) == before
+
+
+# --------------------------------------------------------------------------- from elsewhere
+
+
+def test_a_pack_is_fetched_once_and_replay_asks_for_it_and_reaches_no_network(
+    panel: Path, root: Path, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    there = [CALLS[0], CALLS[1], *CALLS[3:]]
+    before = answers(root, there)
+    assert main(["pack", str(panel), "--to", f"file://{tmp_path}/elsewhere"]) == 0
+    only_pack(root).unlink()  # a fresh clone
+    with pytest.raises(CassetteError, match=r"packs\.json names .*, which is not here; fetch it with `python"):
+        answers(root, there)
+    assert main(["fetch", str(root)]) == 0
+    assert "8 answers" in capsys.readouterr().out
+    assert answers(root, there) == before
+    assert (root / ".packs" / ".gitignore").read_text() == "*\n"
+    assert main(["fetch", str(root)]) == 0
+    assert "all packs are here" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("more", [b"x", b""], ids=["longer", "shorter"])
+def test_what_is_fetched_is_what_packs_json_names_or_nothing(
+    panel: Path, root: Path, tmp_path: Path, more: bytes, capsys: pytest.CaptureFixture
+) -> None:
+    main(["pack", str(panel), "--to", f"file://{tmp_path}/elsewhere"])
+    (stored,) = (tmp_path / "elsewhere").iterdir()
+    stored.write_bytes(stored.read_bytes() + more if more else stored.read_bytes()[:-1])
+    only_pack(root).unlink()
+    assert main(["fetch", str(root)]) == 1
+    assert "nothing of it was kept" in capsys.readouterr().err
+    assert not list((root / ".packs").glob("*.zip*"))
+
+
+def test_what_cannot_be_stored_there_changes_nothing(panel: Path, root: Path) -> None:
+    before = files(root)
+    with pytest.raises(RecuseError, match=r"nowhere://x: [0-9a-f]{64}\.zip cannot be opened there"):
+        pack_file.write_pack(panel, {plain(root): 2}, lambda path: contents(path)[0], "nowhere://x")
+    assert {name: data for name, data in files(root).items() if ".packs" not in name} == before
+
+
+# --------------------------------------------------------------------------- hostile files
+
+
+def rewritten(root: Path, panel: Path, data: bytes) -> None:
+    """Another pack in place of the one there is, and packs.json as if it had always been."""
+    import hashlib
+
+    only_pack(root).unlink()
+    name = hashlib.sha256(data).hexdigest()
+    (root / ".packs" / f"{name}.zip").write_bytes(data)
+    row = index_of(panel)[0] | {"sha256": name, "bytes": len(data)}
+    (panel / "packs.json").write_text(json.dumps({"packs": [row]}))
+
+
+def test_a_changed_pack_is_refused(panel: Path, root: Path) -> None:
+    main(["pack", str(panel)])
+    pack = only_pack(root)
+    data = bytearray(pack.read_bytes())
+    data[-600] ^= 1
+    pack.write_bytes(data)
+    with pytest.raises(CassetteError, match="not the pack of that sha256"):
+        answers(root, CALLS[3:])
+    assert any("not the pack of that sha256" in fault for fault in check_cassettes(root).faults)
+
+
+@pytest.mark.parametrize("what", ["no archive", "deflated", "a bomb", "cut off"])
+def test_a_pack_that_lies_is_refused_in_words(panel: Path, root: Path, tmp_path: Path, what: str) -> None:
+    import io
+
+    from backports import zstd
+
+    main(["pack", str(panel)])
+    draft = io.BytesIO()
+    with zipfile.ZipFile(only_pack(root)) as old, zipfile.ZipFile(draft, "w") as new:
+        raw = old.read("dictionary")
+        dictionary = zstd.ZstdDict(raw, is_raw=not raw.startswith(pack_file.TRAINED))
+        for name in old.namelist():
+            data = old.read(name)
+            if what == "a bomb" and "~b" in name:
+                data = zstd.compress(b"\0" * (pack_file.LARGEST + 1), zstd_dict=dictionary)
+            if what == "cut off" and "~b" in name:
+                data = data[:-4]
+            new.writestr(name, data, zipfile.ZIP_DEFLATED if what == "deflated" else zipfile.ZIP_STORED)
+    rewritten(root, panel, b"no archive at all" if what == "no archive" else draft.getvalue())
+    with pytest.raises(CassetteError, match=r"cannot be read as a pack|is no packed cell|cut off, or unpacks"):
+        answers(root, CALLS[3:])
+
+
+@pytest.mark.parametrize("row", [{"sha256": "../../x"}, {"bytes": -1}, {"cells": "3"}, {"more": 1}, {"url": 5}])
+def test_an_index_that_is_not_ours_is_refused(panel: Path, root: Path, row: dict[str, object]) -> None:
+    main(["pack", str(panel)])
+    (panel / "packs.json").write_text(json.dumps({"packs": [index_of(panel)[0] | row]}))
+    with pytest.raises(CassetteError, match=r"packs\.json: not what .* writes; restore it"):
+        answers(root, CALLS[3:])
+
+
+def test_a_pack_behind_a_link_is_refused(panel: Path, root: Path, tmp_path: Path) -> None:
+    main(["pack", str(panel)])
+    pack = only_pack(root)
+    pack.rename(tmp_path / "elsewhere.zip")
+    pack.symlink_to(tmp_path / "elsewhere.zip")
+    with pytest.raises(CassetteError, match="a symbolic link"):
+        answers(root, CALLS[3:])
+
+
+def test_check_reads_packs_and_counts_what_travels_with_the_repository(panel: Path, root: Path) -> None:
+    main(["pack", str(panel)])
+    checked = check_cassettes(root)
+    assert (checked.faults, checked.files["small"], checked.answers["small"]) == ([], 3, 8)
+    assert checked.bytes["small"] == only_pack(root).stat().st_size
+    stray = root / ".packs" / "stray.zip"
+    stray.write_bytes(b"x")
+    assert [fault for fault in check_cassettes(root).faults if "stray" in fault] == [
+        f"{stray}: no packs.json names it; delete it"
+    ]
+
+
+def test_a_cell_of_a_pack_in_another_place_is_refused(panel: Path, root: Path) -> None:
+    main(["pack", str(panel)])
+    moved = [replace(call, cell=call.cell.replace("~a", "~z")) for call in CALLS[:1]]
+    assert stored_path(plain(root, moved[0].cell)) == plain(root, moved[0].cell)
+    assert opened(root, moved).coverage().missing
