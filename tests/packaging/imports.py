@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 ENGINE = ROOT / "recuse"
-OPTIONAL = {"pyarrow", "duckdb", "brotli", "brotlicffi", "backports", "compression", "zstandard"}
+OPTIONAL = {"pyarrow", "duckdb", "fsspec", "brotli", "brotlicffi", "backports", "compression", "zstandard"}
 """Imported where they are installed: codecs a provider may answer in, and what reads Parquet."""
 
 
