@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from recuse import measures
-from recuse.metrics import stability
+from recuse.papers.merchant_risk import score_repeats
 
 pytestmark = pytest.mark.asks("scores")
 
@@ -45,7 +45,7 @@ def test_repeat_reliability(ratings, measure):
 @pytest.mark.asks("numbers", rests_on="cells")
 def test_cells(ratings, measure):
     """Mean and SD of every cell and criterion."""
-    measure(stability.cell_table(ratings))
+    measure(score_repeats.cell_table(ratings))
 
 
 @pytest.mark.asks("repeats", "numbers", rests_on="cells")

@@ -32,7 +32,7 @@ from recuse.readers.judge_columns import COST, numbers_beside
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 from recuse.security.sanitize import visible
-from recuse.statistics.resampling import SEED, cluster_counts, generator
+from recuse.statistics.distributions import SEED, cluster_counts, generator
 from recuse.suite.shipped import shipped_evals
 
 DRAWS = 2000

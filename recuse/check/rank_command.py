@@ -26,7 +26,7 @@ from recuse.readers.file_panel import load_file_panel
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 from recuse.security.sanitize import visible
-from recuse.statistics.resampling import SEED, cluster_counts, generator
+from recuse.statistics.distributions import SEED, cluster_counts, generator
 
 DRAWS = 1000
 UNSEEN = 0.5

@@ -28,15 +28,13 @@ from recuse.metrics.estimates import (
     THESE_TEXTS,
     estimated,
     losses_of_judge,
-    matrix,
     number,
     peers_view,
-    table,
     these_texts,
     undefined,
 )
-from recuse.metrics.measure import Named, itself, measure, per_part, per_subject
-from recuse.ratings import Cells, Ratings, mean_of
+from recuse.metrics.measure import Named, itself, measure, per_subject
+from recuse.ratings import Cells, Ratings
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, Mask, distinct
 from recuse.statistics.clusters import difference_of_means
@@ -51,30 +49,6 @@ PREDICTION = "own text against the spread of the judge's deviations on others' t
 
 
 # --------------------------------------------------------------------------- matrices
-
-
-@measure(
-    "consensus_deviation", "deviation from consensus", signed=True, rank=120,
-    above="departs from its peers|depart from their peers",
-    reading="Each judge's mean score less the mean of the other judges' on the same texts.",
-)  # fmt: skip
-@per_part(itself)
-def consensus_deviation(part: Ratings) -> Estimate:
-    """Bias(i, j) for every judge and target (paper, Fig. 8), by factor level; the value is the mean of |Bias| over all
-    cells.
-
-    Detail, beside the matrix `values` with `low` and `high` per cell: `scores`, `sds`, `consensus` (the self-excluded
-    mean each cell is compared with), `zero_sum` (largest |column sum|, 0 by construction where nothing is missing), and
-    `naive`: the deviation from a consensus that includes the judge, and its measured `shrinkage` = (n - 1) / n. The
-    value itself has no interval: absolute values of noise are never 0. Undefined with one judge.
-
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": ["a", "a", "b", "b"], "target": ["x", "y"] * 2, "score": [5.0, 3, 4, 3]})
-    >>> ratings = Ratings.of(frame.assign(item="i"), authors={"a": "x", "b": "y"})
-    >>> consensus_deviation(ratings).of().detail["values"]
-    [[1.0, 0.0], [-1.0, 0.0]]
-    """
-    return deviation_matrix(part)
 
 
 # --------------------------------------------------------------------------- a judge and its own work
@@ -300,52 +274,3 @@ def over_repeats(cells: Cells, judge: int, plus: Mask, minus: Mask | None = None
     weights = plus / plus.sum() - (0.0 if minus is None else minus / minus.sum())
     full = peer_weights(cells, judge, np.asarray(weights, dtype=float))
     return contrast(full, cells.mean, cells.variance, cells.count, thirds=cells.cubes, step=cells.step)
-
-
-def deviation_matrix(part: Ratings) -> Estimate:
-    """Bias(i, j) with an interval per cell, of one criterion at one combination of factor levels: the `Estimate` that
-    `consensus_deviation` describes. Undefined with one judge, and where no text has usable scores of two."""
-    cells = part.cells()
-    n = int(cells.count.sum())
-    if len(cells.judges) < 2:
-        return undefined("consensus_deviation", ONE_JUDGE, n=n, method=WELCH, over=cells.over)
-    each = deviations(cells)
-    bias, means = cells.by_target(each), cells.by_target(cells.mean)
-    naive = cells.by_target(cells.mean - mean_of(cells.mean, axis=0))
-    low, high = _intervals(cells, each)
-    sds = {"sds": cells.by_target(np.sqrt(cells.variance))} if cells.fixed else {}
-    there = np.isfinite(naive) & np.isfinite(bias)
-    scale = float((bias[there] ** 2).sum())  # of the least-squares factor between the two matrices
-    shrinkage = number(float((naive[there] * bias[there]).sum()) / scale) if scale > ZERO else None
-    detail = matrix(
-        cells.judges, cells.target_names, bias, part.own(), criterion=cells.criterion, low=low, high=high,
-        scores=means, **sds, consensus=means - bias,
-        zero_sum=number(np.abs(np.nansum(bias, axis=0)).max()),
-        naive={
-            "values": table(naive), "shrinkage": shrinkage, "expected": number(1 - 1 / len(cells.judges)),
-        },
-    )  # fmt: skip
-    about: dict[str, Any] = {
-        "n": n, "n_excluded": int(cells.lost.sum()), "unit": cells.scale.unit, "over": cells.over,
-        "method": "mean of |self-excluded deviation| over cells", "detail": detail,
-    }  # fmt: skip
-    if not np.isfinite(bias).any():
-        return undefined("consensus_deviation", "no text has usable scores of two judges", **about)
-    where = f"{THESE_TEXTS}; " if cells.fixed else ""
-    return Estimate(
-        metric="consensus_deviation", value=float(np.nanmean(np.abs(bias))), note=f"{where}intervals are per cell",
-        **about,
-    )  # fmt: skip
-
-
-def _intervals(cells: Cells, each: Floats, level: float = 0.95) -> tuple[Floats, Floats]:
-    ends = np.full((2, len(cells.judges), len(cells.target_names)), np.nan)
-    for t, target in enumerate(cells.target_names):
-        texts = cells.texts_of(target)
-        for j in range(len(cells.judges)):
-            plus = texts & np.isfinite(each[j])
-            if plus.any():
-                over_items = partial(difference_of_means, each[j], plus, None, cells.clusters, step=cells.step)
-                distribution = over_repeats(cells, j, plus) if cells.fixed else over_items()
-                ends[:, j, t] = distribution.interval(level)
-    return ends[0], ends[1]

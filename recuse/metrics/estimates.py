@@ -232,18 +232,6 @@ def bounded_test(differences: NDArray[np.float64], array: RatingArray) -> Paired
     return Paired.of(differences, clusters, ends=(-far, far), slip=slip)
 
 
-def paired_change(
-    metric: str, part: Ratings, array: RatingArray, differences: NDArray[np.float64], margin: float, why: str,
-    detail: Mapping[str, Any] | None = None,
-) -> Estimate:  # fmt: skip
-    """`paired_test` of `differences` (items,) as an estimate; `margin`, a share of the scale's range, is the difference
-    whose chance of being found it tells, and `detail` joins what the test tells of itself. Undefined, with `why`, where
-    no item has a difference."""
-    test = paired_test(differences, array)
-    full = {**test.detail(margin * part.scale.span), **(detail or {})}
-    return paired_estimate(metric, test, part, excluded=len(differences) - test.n, why=why, detail=full)
-
-
 def paired_estimate(
     metric: str, test: Paired, part: Ratings, *, excluded: int, why: str, detail: Mapping[str, Any] | None = None
 ) -> Estimate:

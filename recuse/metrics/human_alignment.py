@@ -17,7 +17,7 @@ have no other.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.consensus import WELCH
-from recuse.metrics.estimates import THESE_TEXTS, estimated, losses_of_judge, matrix, number, these_texts, undefined
-from recuse.metrics.measure import Named, measure, per_judge, per_part, per_subject
+from recuse.metrics.estimates import THESE_TEXTS, estimated, losses_of_judge, number, these_texts, undefined
+from recuse.metrics.measure import measure, per_judge
 from recuse.ratings import Cells, Ratings
 from recuse.ratings.persons import People, people_on
 from recuse.ratings.text_slices import groups_on, label_weights
@@ -177,41 +177,6 @@ def compared(part: Ratings, ratings: Ratings) -> Compared:
 
 
 @measure(
-    "human_offset_matrix", "offset from people, by target", signed=True, rank=250, bad="none",
-    reading="Each judge's mean score less people's mean for the same texts.",
-)  # fmt: skip
-@per_part(compared)
-def human_offset_matrix(against: Compared) -> Estimate:
-    """Judge minus people for every judge and target (paper, Fig. 9), by factor level.
-
-    Detail: the matrix `values` with `low` and `high` per cell, the judges' `scores`, and people's mean per target,
-    `human`. The value is that of `panel_offset`. Cells that cannot be compared are empty.
-
-    >>> import pandas as pd
-    >>> people = pd.DataFrame({"target": ["t"], "mean": [4.0], "sd": [1.0], "n": [9]})
-    >>> frame = pd.DataFrame({"judge": ["a", "b"], "item": "i", "target": "t", "score": [5.0, 4.5]})
-    >>> human_offset_matrix(Ratings.of(frame, people=people)).of().detail["values"]
-    [[1.0], [0.5]]
-    """
-    cells, each = against.cells, against.differences
-    ends = np.full((2, len(cells.judges), len(cells.target_names)), np.nan)
-    for t, target in enumerate(cells.target_names):
-        for i in range(len(cells.judges)):
-            used = against.only(i) & cells.texts_of(target) & np.isfinite(each)
-            if used.any():
-                distribution = against.over_repeats(used) if cells.fixed else against.over_texts(used)
-                ends[:, i, t] = distribution.interval(0.95)
-    low, high = ends
-    detail = matrix(
-        cells.judges, cells.target_names, cells.by_target(each), against.own, criterion=cells.criterion,
-        low=low, high=high, scores=cells.by_target(cells.mean),
-        human=[number(mean) for mean in cells.by_target(against.people.mean[None])[0]],
-    )  # fmt: skip
-    estimate = against.offset("human_offset_matrix", np.ones(each.shape, dtype=bool))
-    return replace(estimate, detail=detail)
-
-
-@measure(
     "human_offset", "offset from people", signed=True, rank=230, above=ABOVE, below=BELOW,
     reading="A judge's mean score less people's mean for the same texts.",
 )  # fmt: skip
@@ -230,46 +195,3 @@ def human_offset(against: Compared, judge: int) -> Estimate:
     0.75
     """
     return against.offset("human_offset", against.only(judge))
-
-
-@measure(
-    "human_panel_offset", "offset of the panel", signed=True, rank=240, bad="none",
-    reading="Mean over all judges and texts of judge minus people.",
-)  # fmt: skip
-@per_part(compared)
-def human_panel_offset(against: Compared) -> Estimate:
-    """Mean over all judges and texts of judge minus people, by factor level: +0.4636 with names shown and +0.426 with
-    names hidden in the paper.
-
-    Detail: how many pairs of judge and text lie above 0 (`positive`, `pairs`, in words `share_positive`), `people_se`,
-    `these_texts`.
-
-    >>> import pandas as pd
-    >>> rows = [("a", "judge", 4.0), ("b", "judge", 2.0), ("p", "person", 2.5)]
-    >>> frame = pd.DataFrame(rows, columns=["rater", "kind", "score"]).assign(item="i")
-    >>> human_panel_offset(Ratings.of(frame)).of().value
-    0.5
-    """
-    each = against.differences
-    pairs, positive = int(np.isfinite(each).sum()), int((each > ZERO).sum())
-    detail = {"positive": positive, "pairs": pairs, "share_positive": f"{positive} of {pairs}"}
-    return against.offset("human_panel_offset", np.ones(each.shape, dtype=bool), detail=detail)
-
-
-@measure(
-    "human_self_offset", "own work against people", signed=True, rank=245, bad="none",
-    reading="A judge's score of its own work less people's mean for the same work.",
-)  # fmt: skip
-@per_subject("judge", compared)
-def human_self_offset(against: Compared) -> Iterator[Named]:
-    """Mean over its own texts of judge minus people, by judge and factor level, for judges that wrote a target.
-
-    >>> import pandas as pd
-    >>> rows = [("a", "judge", "a", 4.0), ("a", "judge", "b", 2.0), ("p", "person", "a", 2.5), ("p", "person", "b", 2)]
-    >>> frame = pd.DataFrame(rows, columns=["rater", "kind", "target", "score"]).assign(item="i")
-    >>> human_self_offset(Ratings.of(frame, authors={"a": "a"})).of(judge="a").value
-    1.5
-    """
-    for judge, target in against.own.items():
-        own = against.only(against.cells.row(judge)) & against.cells.texts_of(target)
-        yield judge, against.offset("human_self_offset", own)

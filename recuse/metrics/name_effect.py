@@ -17,7 +17,7 @@ from recuse.metrics.consensus import OVER_ITEMS, WELCH, ZERO, deviations, self_b
 from recuse.metrics.estimates import estimated, losses, number, these_texts, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.ratings import Ratings
-from recuse.schema import Estimate, Estimates
+from recuse.schema import Estimate
 from recuse.schema.arrays import Floats
 from recuse.statistics.clusters import difference_of_means
 from recuse.statistics.contrasts import Contrast, OverTexts, own_against_others
@@ -25,7 +25,6 @@ from recuse.statistics.distributions import Student
 
 SHOWN, HIDDEN = "shown", "hidden"
 SINGLE = "change on its own text with the spread of the changes on others' texts, t with their number less 1"
-GONE = "bias_gone_without_names"
 
 
 @measure(
@@ -48,35 +47,12 @@ def name_effect(part: Ratings) -> Iterator[Named]:
     >>> name_effect(Ratings.of(frame, authors={"a": "x"})).of(judge="a").value
     0.5
     """
-    for judge, (a, b) in _self_bias_pairs(part).items():
+    for judge, (a, b) in self_bias_pairs(part).items():
         yield judge, _name_effect(part, judge, a, b)
 
 
-@measure(
-    "bias_gone_without_names", "self-bias gone without names", unit="%", rank=95,
-    reading="By how many per cent self-bias shrinks when names are hidden, on average over judges. A ratio of noisy "
-    "numbers: it describes these texts and has no interval.",
-)  # fmt: skip
-def bias_gone_without_names(ratings: Ratings) -> Estimates:
-    """Mean over judges of 100 (1 - |B| / |A|), unrounded: 26.5 for the paper, which calls it attenuation and prints
-    25.8.
-
-    Judges without a direction (A = 0) have no ratio and are left out. There is no interval: a ratio whose denominator
-    may be 0 has no method that covers (a bootstrap widens without bound as the bias nears 0). Detail: `judges` with
-    their own percentages, and `left_out`. Not the attenuation of psychometrics, by which noise makes a correlation
-    smaller.
-
-    >>> import pandas as pd
-    >>> rows = [("a", "shown", 5), ("a", "hidden", 4.5), ("b", "shown", 4), ("b", "hidden", 4)]
-    >>> frame = pd.DataFrame(rows, columns=["judge", "names", "score"]).assign(item="i", target="x")
-    >>> bias_gone_without_names(Ratings.of(frame, authors={"a": "x"})).of().value
-    50.0
-    """
-    within = ratings.within("names")
-    return Estimates(within, {names: _mean_gone(part) for names, part in ratings.each("names")})
-
-
-def _self_bias_pairs(part: Ratings) -> dict[str, tuple[Estimate, Estimate]]:
+def self_bias_pairs(part: Ratings) -> dict[str, tuple[Estimate, Estimate]]:
+    """Self-bias with names shown and hidden of every judge that wrote a target."""
     judges = list(part.own())
     missing = [level for level in (SHOWN, HIDDEN) if level not in part.levels("names")]
     if missing:
@@ -95,7 +71,7 @@ def _name_effect(part: Ratings, judge: str, a: Estimate, b: Estimate) -> Estimat
     directed = abs(a.value) > ZERO and abs(b.value) > ZERO
     detail = {
         "shown": number(a.value), "hidden": number(b.value),
-        "gone_pct": number(_gone(a.value, b.value)) if abs(a.value) > ZERO else None,
+        "gone_pct": number(percent_gone(a.value, b.value)) if abs(a.value) > ZERO else None,
         "direction_kept": (a.value > 0) == (b.value > 0) if directed else None, **_losses(part, judge, a, b),
     }  # fmt: skip
     note = ""
@@ -162,23 +138,6 @@ def _bounds(estimate: Estimate) -> tuple[float, float]:
     return -math.inf if low is None else low, math.inf if high is None else high
 
 
-def _gone(a: float, b: float) -> float:
+def percent_gone(a: float, b: float) -> float:
+    """100 (1 - |B| / |A|)."""
     return 100 * (1 - abs(b) / abs(a))
-
-
-def _mean_gone(part: Ratings) -> Estimate:
-    method = "mean of 100 (1 - |B| / |A|)"
-    pairs = _self_bias_pairs(part)
-    kept = {j: pair for j, pair in pairs.items() if all(e.defined for e in pair) and abs(pair[0].value) > ZERO}
-    if not kept:
-        return undefined(GONE, "no judge has a self-bias that could shrink", method=method, over="repeats")
-    each = {judge: _gone(a.value, b.value) for judge, (a, b) in kept.items()}
-    estimates = [e for pair in kept.values() for e in pair]
-    return Estimate(
-        metric=GONE, value=math.fsum(each.values()) / len(each), n=sum(e.n for e in estimates),
-        n_excluded=sum(e.n_excluded for e in estimates), unit="%", over=estimates[0].over, method=method,
-        note="no interval: a ratio whose denominator may be 0 has no method that covers", detail={
-            "judges": {judge: number(percent) for judge, percent in each.items()},
-            "left_out": [judge for judge in pairs if judge not in kept],
-        },
-    )  # fmt: skip

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.metrics.estimates import PAIRED_MARGIN, add_losses, estimated, number, paired_change, undefined
+from recuse.metrics.estimates import add_losses, estimated, number, undefined
 from recuse.metrics.measure import measure
 from recuse.ratings import Numeric, RatingArray, Ratings
 from recuse.ratings.array import arrays_by_level, judges_array
@@ -87,25 +87,6 @@ def direction_insensitivity(ratings: Ratings) -> Estimates:
     return _by_judge(ratings, _insensitivity)
 
 
-def shift_by_target(ratings: Ratings, margin: float = PAIRED_MARGIN) -> Estimates:
-    """`shift` of every target's texts, by judge and target: a paired t-test over items. `margin` as a share of the
-    scale's range; undefined where no text of the target was scored in both directions.
-
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": "x", "item": ["i", "i", "j", "j"], "direction": ["ascending", "reversed"] * 2,
-    ...                       "target": "a", "score": [4.0, 1.0, 3.0, 3.0]})
-    >>> shift_by_target(Ratings.of(frame, scales=Numeric(1, 5))).of(judge="x", target="a").value
-    0.5
-    """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, twice in _twice(ratings):
-        for t, target in enumerate(twice.array.targets):
-            change = twice.change[:, t]
-            estimate = paired_change("framing_shift", twice.part, twice.array, change, margin, NO_TEXT)
-            estimates[(twice.judge, target, *names)] = estimate
-    return Estimates(("judge", "target", *ratings.within(DIRECTION)), estimates)
-
-
 # --------------------------------------------------------------------------- texts scored twice
 
 
@@ -142,7 +123,7 @@ class _Twice:
         return np.broadcast_to(codes[:, None], self.ascending.shape)
 
 
-def _twice(ratings: Ratings) -> Iterator[tuple[tuple[str, ...], _Twice]]:
+def scored_twice(ratings: Ratings) -> Iterator[tuple[tuple[str, ...], _Twice]]:
     """(levels of the other factors, both scores of one judge); nothing in a direction that was not asked."""
     for names, part in ratings.each(DIRECTION):
         arrays = arrays_by_level(part, DIRECTION)
@@ -155,7 +136,7 @@ def _twice(ratings: Ratings) -> Iterator[tuple[tuple[str, ...], _Twice]]:
 
 
 def _by_judge(ratings: Ratings, compute: Callable[[_Twice], Estimate]) -> Estimates:
-    estimates = {(twice.judge, *names): compute(twice) for names, twice in _twice(ratings)}
+    estimates = {(twice.judge, *names): compute(twice) for names, twice in scored_twice(ratings)}
     return Estimates(("judge", *ratings.within(DIRECTION)), estimates)
 
 

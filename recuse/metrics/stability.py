@@ -6,23 +6,25 @@ Merchant-risk paper, sec. 3.1, appendix D (SDs divide by n - 1) and appendix E.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from recuse.metrics.estimates import THESE_TEXTS, estimated, losses, matrix, number, undefined
-from recuse.metrics.measure import in_cells, itself, measure, per_judge, per_part
+from recuse.metrics.estimates import THESE_TEXTS, estimated, losses, number, undefined
+from recuse.metrics.measure import Named, in_cells, itself, measure, per_judge, per_subject
+from recuse.metrics.upgrade.change import span_of
 from recuse.ratings import Cells, Ratings
-from recuse.schema import Estimate, Estimates
+from recuse.ratings.answers import COMPARED, Answers, answers_of
+from recuse.ratings.ratings_table import JUDGE, PERSON
+from recuse.schema import Estimate
 from recuse.schema.arrays import Floats
-from recuse.statistics.contrasts import contrast
-from recuse.statistics.paired import observations_for_half_width
-from recuse.statistics.repeat_noise import FixedTexts, mean_difference, noise_of
+from recuse.schema.factors import VERSION
+from recuse.statistics.clusters import clustered_mean, clustered_share
+from recuse.statistics.repeat_noise import mean_difference
 
 MEAN_DIFFERENCE = "mean difference of repeats, t on its logarithm, corrected for skewness, one slip allowed for"
-POOLED = "pooled within-text SD"
-NO_INTERVAL = "no interval of an SD holds where scores have heavy tails: repeat_difference has one"
 SINGLE = "no text has two usable repeats"
 
 
@@ -59,131 +61,6 @@ def repeat_difference(cells: Cells, i: int) -> Estimate:
     )  # fmt: skip
 
 
-@measure(
-    "run_sd", "spread over repeats", rank=205,
-    reading="How far a judge's score of one text moves when it is asked again: SD over repeats, pooled over texts.",
-)  # fmt: skip
-@per_judge(in_cells)
-def run_sd(cells: Cells, i: int) -> Estimate:
-    """Pooled within-text SD, by judge and factor level:
-
-        sqrt(sum_u (R_u - 1) s2_u / sum_u (R_u - 1)),   df = sum_u (R_u - 1)
-
-    over the judge's texts with two repeats or more. Without an interval: none covers where tails are as heavy as
-    Student's t with 3 degrees of freedom, unless it is 1.3 times as wide as it need be for normal scores
-    (docs/statistics.md). `repeat_difference` is the measure to gate.
-
-    Undefined where no text has two repeats.
-
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": "a", "item": "i", "target": "t", "repeat": [0, 1], "score": [1.0, 3.0]})
-    >>> round(run_sd(Ratings.of(frame)).of(judge="a").value, 3)
-    1.414
-    """
-    repeated = cells.count[i] >= 2
-    df = int((cells.count[i][repeated] - 1).sum())
-    n, excluded = int(cells.count[i].sum()), int(cells.lost[i].sum())
-    if df == 0:
-        return undefined("run_sd", SINGLE, method=POOLED, over="repeats", n=n, n_excluded=excluded)
-    weights = (cells.count[i][repeated] - 1) / df
-    sd = math.sqrt(math.fsum((weights * cells.variance[i][repeated]).tolist()))
-    return Estimate(
-        metric="run_sd", value=sd, low=math.nan, high=math.nan, level=0.95, n=n, n_excluded=excluded,
-        unit=cells.scale.unit, span=cells.scale.span, method=POOLED, over="repeats", note=NO_INTERVAL,
-        detail={"by_target": _by_target(cells, i), "df": df},
-    )  # fmt: skip
-
-
-def cell_table(ratings: Ratings) -> Estimates:
-    """Mean and SD of every judge on every target, by factor level and criterion: the tables of appendix E. Each
-    estimate is a `score_matrix`, of every criterion of the table that can be averaged."""
-    every = tuple(name for name in ratings.criteria if ratings.scales[name].counts)
-    return score_matrix(ratings.with_criterion(*every))
-
-
-@measure(
-    "repeat_reliability", "repeat reliability", ends=(-1, 1), below="is unsteady|are unsteady", rank=210,
-    reading="How well a judge's scores tell the texts apart, beyond its own noise: an intraclass correlation.",
-)  # fmt: skip
-@per_judge(in_cells)
-def repeat_reliability(cells: Cells, i: int, form: Literal["single", "mean"] = "single") -> Estimate:
-    """Intraclass correlation of one-way random effects, texts x repeats, by judge and factor level:
-
-        single: ICC(1,1) = (MSB - MSW) / (MSB + (k - 1) MSW)    how well one repeat tells the texts apart
-        mean:   ICC(1,k) = (MSB - MSW) / MSB                    how well the mean of k repeats does
-
-    MSB, MSW: mean squares between texts and between repeats of a text. k: repeats per text; where they differ,
-    (N - sum R_u^2 / N) / (U - 1), and the interval is approximate; below two it lets the single form fall under -1,
-    which is told as -1. Detail carries both forms, k and the mean squares.
-    Shrout and Fleiss (1979), Psychological Bulletin 86, 420-428. The single form is the one to gate: the mean of enough
-    repeats is reliable whatever the judge.
-
-    The interval is over repeats of these texts (`FixedTexts`). Over new texts there is none: a variance of five to a
-    hundred texts has no interval that covers unless texts are normal (with one bad text in ten, those by F, jackknife
-    and kurtosis-adjusted F all fall short).
-
-    Undefined for a constant judge: with no variance of either kind, reliability is 0/0. A judge whose repeats never
-    differ but whose texts do has ICC 1 and a lower end below it, from the slips that its repeats cannot rule out; one
-    whose text means are all equal has no ICC(1,k).
-
-    >>> import pandas as pd
-    >>> rows = [("i", 0, 1), ("i", 1, 2), ("j", 0, 4), ("j", 1, 5)]
-    >>> frame = pd.DataFrame(rows, columns=["item", "repeat", "score"]).assign(judge="a")
-    >>> round(repeat_reliability(Ratings.of(frame)).of(judge="a").value, 4)
-    0.8947
-    """
-    method = f"one-way ICC(1,{'1' if form == 'single' else 'k'}), noncentral F interval, texts fixed"
-    groups = [scores for scores in cells.scores[i] if len(scores)]
-    sizes = np.array([len(scores) for scores in groups], dtype=float)
-    n = len(groups)
-    about: dict[str, Any] = {
-        "n": int(sizes.sum()), "n_excluded": int(cells.lost[i].sum()), "over": "repeats", "method": method
-    }  # fmt: skip
-    if why := _why_no_reliability(cells, i, groups, sizes, form):
-        return undefined("repeat_reliability", why, **about)
-    within, between = _mean_squares(cells, i, sizes)
-    k = (sizes.sum() - (sizes**2).sum() / sizes.sum()) / (n - 1)
-    f = between / within if within > 0 else math.inf
-    noise = noise_of([scores for scores in groups if len(scores) > 1])
-    distribution = FixedTexts(
-        f, n, noise, float(k), form, between=between / float(k), step=cells.step, n=int(sizes.sum()),
-    )  # fmt: skip
-    single, mean = ((f - 1) / (f + k - 1), 1 - 1 / f if f > 0 else -math.inf) if f < math.inf else (1.0, 1.0)
-    single = max(single, -1.0)
-    uneven = len(set(sizes.tolist())) > 1
-    parts = (THESE_TEXTS, "texts have different numbers of repeats, so the interval is approximate" if uneven else "")
-    detail = {
-        "icc_single": number(single), "icc_mean": number(mean) if f > 0 else None, "texts": n,
-        "repeats_per_text": number(k), "ms_between": number(between), "ms_within": number(within),
-    }  # fmt: skip
-    value, note = float(single if form == "single" else mean), "; ".join(part for part in parts if part)
-    return estimated("repeat_reliability", value, distribution, note=note, detail=detail, **about)
-
-
-@measure(
-    "runs_needed",
-    "repeats needed",
-    unit="repeats",
-    reading="Repeats per text that would give its mean to the wanted precision.",
-)
-def runs_needed(ratings: Ratings, half_width: float | None = None, level: float = 0.95) -> Estimates:
-    """Repeats per text that bring the interval of one text's mean to +- `half_width`, by judge and factor level;
-    without it to a hundredth of the scale of each criterion.
-
-    Student's t with the judge's pooled SD, which has no interval, so that neither have they. Undefined for a judge that
-    never moved: its spread is unknown, not 0.
-
-    >>> import pandas as pd
-    >>> rows = [("i", 0, 1), ("i", 1, 2), ("j", 0, 4), ("j", 1, 5)]
-    >>> frame = pd.DataFrame(rows, columns=["item", "repeat", "score"]).assign(judge="a")
-    >>> runs_needed(Ratings.of(frame), half_width=1.0).of(judge="a").value
-    5.0
-    """
-    spread = run_sd(ratings)
-    needed = {s: _needed(sd, half_width or (sd.span or 1.0) / 100, level) for s, sd in spread.items()}
-    return Estimates(spread.by, needed)
-
-
 def _losses(cells: Cells, i: int) -> dict[str, Any]:
     """A lost repeat may have been anywhere on the scale: at the text's median, or at the end of the scale that is
     farther from the text's mean; of several lost ones half may have been at either end."""
@@ -213,94 +90,85 @@ def _losses(cells: Cells, i: int) -> dict[str, Any]:
     return losses(sides, (lowest, highest))
 
 
-def _by_target(cells: Cells, i: int) -> dict[str, float | None]:
-    squares, df = np.nan_to_num(cells.moments.squares[i]), np.maximum(cells.count[i] - 1, 0)
-    estimates = {}
-    for k, target in enumerate(cells.target_names):
-        here = cells.targets == k
-        estimates[target] = number(math.sqrt(squares[here].sum() / df[here].sum())) if df[here].sum() else None
-    return estimates
-
-
-def _why_no_reliability(
-    cells: Cells, i: int, groups: Sequence[Floats], sizes: Floats, form: Literal["single", "mean"]
-) -> str:
-    """In words; empty where there is a reliability."""
-    if len(groups) < 2 or sizes.sum() <= len(groups):
-        return "reliability needs two texts, and a text with two usable repeats"
-    everything = np.concatenate(groups)
-    if everything.max() - everything.min() < 1e-12:
-        return (
-            f"constant: all {len(everything)} repeats gave {everything[0]:g}, so there is nothing to be reliable about"
-        )
-    if form == "mean" and _mean_squares(cells, i, sizes)[1] == 0:
-        return "all texts have the same mean, and ICC(1,k) divides by the variance between them"
-    return ""
-
-
-def _mean_squares(cells: Cells, i: int, sizes: np.ndarray) -> tuple[float, float]:
-    """MSW and MSB over the judge's texts that have repeats."""
-    rated = cells.count[i] > 0
-    means, variances = cells.mean[i][rated], np.nan_to_num(cells.variance[i][rated])
-    total = math.fsum(sizes.tolist())
-    within = math.fsum(((sizes - 1) * variances).tolist()) / (total - len(sizes))
-    grand = math.fsum((sizes * means).tolist()) / total
-    return within, math.fsum((sizes * (means - grand) ** 2).tolist()) / (len(sizes) - 1)
-
-
-def _needed(sd: Estimate, half_width: float, level: float) -> Estimate:
-    method = f"smallest R with t(R - 1) sd / sqrt(R) <= {half_width:g}"
-    wanted = observations_for_half_width(sd.value, half_width, level=level) if sd.defined else None
-    if wanted is None:
-        why = SINGLE if not sd.defined else "no repeat differs from another, so the spread is unknown"
-        return undefined(
-            "runs_needed", why, n=sd.n, n_excluded=sd.n_excluded, unit="repeats", over="repeats", method=method
-        )
-    return Estimate(
-        metric="runs_needed", value=float(wanted), low=math.nan, high=math.nan, level=level, unit="repeats",
-        over="repeats", n=sd.n, n_excluded=sd.n_excluded, method=method, note=THESE_TEXTS,
-        detail={"sd": number(sd.value), "half_width": half_width},
-    )  # fmt: skip
-
-
 # --------------------------------------------------------------------------- mean scores
 
 
-@measure("score_matrix", "mean scores", reading="Mean score of every judge on every target.")
-@per_part(itself)
-def score_matrix(part: Ratings) -> Estimate:
-    """Mean score of every judge on every target (paper, Fig. 6), by factor level, as detail `values` with `n` usable
-    scores per cell and, where every target has one text, `sd` over repeats.
+METHOD = "same texts, first version against last; t over texts (an exact share where nothing was asked twice)"
 
-    The value is the mean of all cells. Cells without a usable score are empty and leave the value undefined.
+
+@measure(
+    "drift", "answers changed from version to version", unit="share", rank=60,
+    above="is not the judge it was|are not the judges they were",
+    reading="Share of the texts that both versions judged on which the answer is another one; of numbers, the mean "
+    "distance as a share of the scale's range.",
+)  # fmt: skip
+@per_subject("judge", itself, *COMPARED, VERSION)
+def drift(part: Ratings) -> Iterator[Named]:
+    """Mean over texts of the distance between the answers of the first and the last level of the factor `version`, by
+    judge and the other factors. Distance: the chance that one answer of each differs (of numbers: the distance of the
+    means over the range). Where both versions were asked repeatedly, the chance that two answers of one version differ,
+    averaged over both, is taken off: a judge that wavers has not drifted. Detail: `versions`, `mean_change` (last less
+    first, where answers have an order), `own_noise`.
+
+    Undefined where no text was answered by both.
 
     >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": ["a", "b"], "item": "i", "target": "t", "score": [1.0, 3.0]})
-    >>> score_matrix(Ratings.of(frame)).of().value
-    2.0
+    >>> rows = [(v, i, s) for v, said in (("march", "pfpf"), ("april", "pfpp")) for i, s in enumerate(said)]
+    >>> frame = pd.DataFrame(rows, columns=["version", "item", "response"]).assign(judge="x")
+    >>> drift(Ratings.of(frame)).of(judge="x").value
+    0.25
     """
-    cells = part.cells()
-    counts = _counts(cells)
-    sd = {"sd": cells.by_target(np.sqrt(cells.variance))} if cells.fixed else {}
-    means = cells.by_target(cells.mean)
-    detail = matrix(cells.judges, cells.target_names, means, part.own(), criterion=cells.criterion, n=counts, **sd)
-    about: dict[str, Any] = {"n": int(cells.count.sum()), "n_excluded": int(cells.lost.sum()), "unit": cells.scale.unit,
-                             "method": "mean of the judge x target means", "over": cells.over}  # fmt: skip
-    if not counts.all():
-        return undefined("score_matrix", "a judge has no usable score of some target", detail=detail, **about)
-    if cells.fixed:
-        weights = np.full(cells.mean.shape, 1 / cells.mean.size)
-        distribution = contrast(weights, cells.mean, cells.variance, cells.count, thirds=cells.cubes, step=cells.step)
-        return estimated("score_matrix", distribution.value, distribution, detail=detail, note=THESE_TEXTS, **about)
-    value = float(means.mean())
-    return Estimate(metric="score_matrix", value=value, detail=detail, note="a mean of means, no interval", **about)
+    first, *_, last = part.levels(VERSION)
+    for judge in part.judges:
+        mine = part.table[part.table["rater"] == judge]
+        if {first, last} <= set(mine[VERSION]):
+            both = mine[mine[VERSION].isin((first, last))]
+            yield judge, _changed(_against(both, part, last), (first, last))
 
 
-def _counts(cells: Cells) -> Floats:
-    return np.array(
-        [
-            [cells.count[j, cells.targets == t].sum() for t in range(len(cells.target_names))]
-            for j in range(len(cells.judges))
-        ],
-        dtype=float,
-    )  # fmt: skip
+def _against(rows: pd.DataFrame, part: Ratings, last: str) -> Answers:
+    """The newer version as the judge, and the older one in the place of a person."""
+    newer = rows[VERSION].eq(last)
+    table = rows.assign(
+        rater=newer.map({True: "newer", False: "older"}), kind=newer.map({True: JUDGE, False: PERSON})
+    ).drop(columns=VERSION)  # fmt: skip
+    left = tuple(name for name in part.factors if name != VERSION)
+    pair = Ratings(table, part.scales, left, {}, part.headline, texts=part.texts, clusters=part.clusters)
+    return answers_of(pair, pair)
+
+
+def _changed(answers: Answers, versions: tuple[str, str]) -> Estimate:
+    distance, noise = _distance(answers)
+    there = np.isfinite(distance)
+    facts: dict[str, Any] = {
+        "n": int(there.sum()), "n_excluded": int((~there).sum()), "method": METHOD, "unit": "share", "span": 1.0,
+        "over": answers.over, "clusters": answers.clusters_called,
+    }  # fmt: skip
+    if not there.any():
+        return undefined("drift", "no text was answered by both versions", **facts)
+    own = float(np.nanmean(noise)) if np.isfinite(noise).any() else 0.0
+    values, clusters = distance[there] - np.nan_to_num(noise)[there], answers.clusters[there]
+    plain = own == 0.0 and set(np.unique(values)) <= {0.0, 1.0}
+    distribution = clustered_share(values, clusters) if plain else clustered_mean(values, clusters)
+    ordered = not answers.options or (answers.ordered and len(answers.options) == 2)
+    moved = (answers.judge_means[0] - answers.people_mean)[there]
+    detail = {"versions": list(versions), "mean_change": number(float(moved.mean())) if ordered else None,
+              "own_noise": number(own)}  # fmt: skip
+    return estimated("drift", float(values.mean()), distribution, detail=detail, **facts)
+
+
+def _distance(answers: Answers) -> tuple[Floats, Floats]:
+    """Per text how far the two versions are apart, and how far answers of one version are, NaN where asked once."""
+    if answers.options:
+        newer, older = answers.judge_shares[0], answers.person_shares[0]
+        noise = (_own(newer, answers.judged[0]) + _own(older, answers.rated[0])) / 2
+        return 1 - (newer * older).sum(axis=1), noise
+    apart = np.abs(answers.judge_means[0] - answers.people_mean) / max(span_of(answers), 1e-12)
+    return apart, np.full(len(apart), np.nan)
+
+
+def _own(shares: Floats, answers: Floats) -> Floats:
+    """The chance that two answers of one version to a text differ, without bias; NaN where it was asked once."""
+    times = np.isfinite(answers).sum(axis=1).astype(float)
+    same = (shares**2).sum(axis=1)
+    return np.where(times > 1, (1 - same) * times / np.maximum(times - 1, 1), np.nan)

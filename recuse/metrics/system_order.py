@@ -22,8 +22,8 @@ from recuse.ratings import Cells, Ratings
 from recuse.ratings.answers import against_truth
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, Mask, ascending_codes, distinct
+from recuse.statistics.distributions import SEED, generator, percentile
 from recuse.statistics.multiplicity import holm
-from recuse.statistics.resampling import SEED, generator, percentile
 
 FEWEST = 10
 """Items (clusters) below which how far means of other items would lie apart cannot be told."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import special
 
 from recuse.schema import RecuseError
@@ -226,3 +227,26 @@ def welch_satterthwaite(variances: Iterable[float], dfs: Iterable[float]) -> tup
     if not terms or math.isnan(total):
         return (math.nan, math.nan) if terms else (0.0, 0.0)
     return math.sqrt(total), total**2 / math.fsum(v**2 / df for v, df in terms)
+
+
+SEED = 20260301
+"""Seed of every resampling whose caller gives none; fixed, so that the same ratings give the same numbers."""
+
+
+def generator(seed: int, *names: str) -> np.random.Generator:
+    """A generator for one named subject, independent of those of other names under the same seed."""
+    return np.random.default_rng([seed, *"\x1f".join(names).encode()])
+
+
+def cluster_counts(clusters: ArrayLike, rng: np.random.Generator, draws: int) -> Floats:
+    """How often each observation counts, (1 + draws, n): once in the first row, then as clusters were drawn."""
+    codes = np.unique(clusters, return_inverse=True)[1]
+    groups = int(codes.max()) + 1
+    drawn = rng.multinomial(groups, np.full(groups, 1 / groups), size=draws)
+    return np.vstack([np.ones(len(codes)), drawn[:, codes]]).astype(float)
+
+
+def percentile(value: float, values: Floats, *, discrete: bool = False) -> Draws:
+    """The bootstrap distribution of a statistic: its value, and its values on resampled data, NaN where undefined."""
+    finite = np.sort(values[np.isfinite(values)])
+    return Draws(value, finite, lost=len(values) - len(finite), discrete=discrete)

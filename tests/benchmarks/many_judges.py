@@ -18,15 +18,16 @@ import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
 
 from recuse.metrics import consensus, coverage, scale_framing, self_preference, stability  # noqa: E402
-from recuse.papers.self_preference import scale_direction as framing_change  # noqa: E402
+from recuse.papers.merchant_risk import consensus_matrix, score_repeats  # noqa: E402
+from recuse.papers.self_preference import published_tests, scale_direction  # noqa: E402
 from recuse.ratings import Numeric, Ratings  # noqa: E402
 
 MEASURES = (
-    coverage.parse_rate, stability.score_matrix, consensus.consensus_deviation, consensus.self_bias,
-    consensus.leniency, consensus.self_preference, stability.repeat_difference, stability.cell_table,
-    stability.repeat_reliability, self_preference.self_minus_received, self_preference.self_minus_given,
+    coverage.parse_rate, score_repeats.score_matrix, consensus_matrix.consensus_deviation, consensus.self_bias,
+    consensus.leniency, consensus.self_preference, stability.repeat_difference, score_repeats.cell_table,
+    score_repeats.repeat_reliability, published_tests.self_minus_received, published_tests.self_minus_given,
     self_preference.self_preference_controlled, scale_framing.direction_insensitivity, scale_framing.framing_shift,
-    scale_framing.shift_by_target, framing_change.framing_change,
+    scale_direction.shift_by_target, scale_direction.framing_change,
 )  # fmt: skip
 
 

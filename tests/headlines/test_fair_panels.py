@@ -19,6 +19,7 @@ import pytest
 
 from recuse.gates import Gates
 from recuse.metrics import injection, length, position, scale_framing, self_preference
+from recuse.papers.self_preference import published_tests
 from recuse.ratings import Numeric, Ratings
 from recuse.schema import Estimates
 
@@ -169,7 +170,7 @@ def found() -> Found:
     for _, table in grades.groupby(grades["rater"].str[:3]):
         own = dict(zip(table["rater"].drop_duplicates(), AUTHORS, strict=True))
         told.naive += [
-            e.detail["p"] < 0.05 for e in self_preference.self_minus_given(graded(table, authors=own)).values()
+            e.detail["p"] < 0.05 for e in published_tests.self_minus_given(graded(table, authors=own)).values()
         ]
     return told
 

@@ -16,8 +16,8 @@ import pandas as pd
 
 from recuse.papers.illusion.judge_panels import correlation_with_quality
 from recuse.papers.illusion.tiers import Convention, cohen_d, order_of_tiers
+from recuse.papers.rank_tests import spearman_t
 from recuse.schema import Estimate
-from recuse.statistics.rank_correlation import spearman_t
 
 TABLE_9 = Path(__file__).parents[2] / "fixtures" / "published" / "illusion_rankings.csv"
 TIERS = ("Base", "Instruct", "Thinking")

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from recuse.metrics import ground_truth
+from recuse.papers.merchant_risk import ground_truth
 from recuse.papers.merchant_risk.people_ratings import three_sources
 from recuse.ratings import Nominal, Numeric, Ordinal, Ratings
 from recuse.schema import RecuseError
@@ -72,7 +72,7 @@ def test_published_levels_with_the_risks_of_scipy():
 
 def test_the_printed_p_values_are_t_approximations_at_fifteen_pairs():
     """Sec. 5.2: rho .77/.69/.61/.56/.49 at n = 15 gives p < .001, < .01, < .05, < .05 and .064."""
-    from recuse.statistics.rank_correlation import spearman_t
+    from recuse.papers.rank_tests import spearman_t
 
     p = {row.model: spearman_t(row.rho, 15) for row in RHO.itertuples()}
     assert p["claude-4.5-sonnet"] < 0.001 < p["gemini-2.5-pro"] < 0.01 < p["grok-4"] < p["gpt-5.1"] < 0.05

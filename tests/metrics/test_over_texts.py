@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 
 from recuse.gates.limits import Limit, decide
-from recuse.metrics import consensus, human_alignment, human_order, name_effect, stability
+from recuse.metrics import consensus, human_alignment, name_effect, stability
+from recuse.papers.merchant_risk import human_offsets, human_order, name_shift, score_repeats
 from recuse.ratings import Numeric
 
 KNOWN = pd.read_csv(Path(__file__).parent / "data" / "self_preference_over_texts.csv")
@@ -99,7 +100,7 @@ def test_the_effect_of_a_name_is_judged_by_its_spread_on_other_texts(published):
 # --------------------------------------------------------------------------- deterministic judges
 
 
-BOTH = (stability.repeat_difference, stability.repeat_reliability)
+BOTH = (stability.repeat_difference, score_repeats.repeat_reliability)
 
 
 def one_judge(rate, rows, step=1.0):
@@ -136,7 +137,7 @@ def test_reliability_cannot_be_bought_by_repeats(rate, repeats):
     rng, passed = np.random.default_rng(9), 0
     for _ in range(60):
         rows = 5 + rng.normal(0, math.sqrt(1 / 9), (5, 1)) + rng.normal(0, 1, (5, repeats))
-        (found,) = stability.repeat_reliability(one_judge(rate, rows.clip(0, 10).tolist(), step=0.01)).values()
+        (found,) = score_repeats.repeat_reliability(one_judge(rate, rows.clip(0, 10).tolist(), step=0.01)).values()
         passed += decide(Limit.of({"at_least": 0.5}), found).outcome == "pass"
     assert passed <= 2
 
@@ -172,9 +173,9 @@ def test_five_texts_have_no_order(published):
 
 
 def test_what_has_no_interval_says_so(published):
-    for estimate in human_order.closest_judge(published).values():
+    for estimate in human_offsets.closest_judge(published).values():
         assert math.isnan(estimate.low)
         assert "no interval" in estimate.note
-    (gone,) = name_effect.bias_gone_without_names(published).values()
+    (gone,) = name_shift.bias_gone_without_names(published).values()
     assert gone.value == pytest.approx(26.5, abs=0.05)
     assert math.isnan(gone.low)

@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 from recuse.metrics import stability
+from recuse.papers.merchant_risk import score_repeats
 from recuse.ratings import Numeric
 
 NAMES = {"attributed": "shown", "anonymized": "hidden"}
@@ -28,7 +29,7 @@ def shrout_fleiss(make_frame):
 
 def test_published_sds(published, published_table):
     """Appendix E: the pooled SD of five cells of ten repeats is the root mean square of the printed ones."""
-    found = stability.run_sd(published)
+    found = score_repeats.run_sd(published)
     finals = published_table[published_table["criterion"] == "final"]
     assert len(found) == 10
     for (judge, names), estimate in found.items():
@@ -40,7 +41,7 @@ def test_published_sds(published, published_table):
 
 def test_cells_carry_the_published_tables(published, published_table):
     """All 300 rows of appendix E, mean and SD."""
-    table = stability.cell_table(published)
+    table = score_repeats.cell_table(published)
     assert len(published_table) == 300
     for row in published_table.itertuples():
         criterion = "total" if row.criterion == "final" else row.criterion
@@ -54,7 +55,7 @@ def test_cells_carry_the_published_tables(published, published_table):
 
 def test_pooled_sd_by_hand(rate):
     """Runs 7, 9 (variance 2, 1 df) and 8, 8, 9, 9 (variance 1/3, 3 df): sqrt((2 + 1) / 4)."""
-    found = one(stability.run_sd(rate({("x", "a"): [7, 9], ("x", "b"): [8, 8, 9, 9], ("x", "c"): [5]})))
+    found = one(score_repeats.run_sd(rate({("x", "a"): [7, 9], ("x", "b"): [8, 8, 9, 9], ("x", "c"): [5]})))
     assert (found.value, found.detail["df"], found.n) == (pytest.approx(math.sqrt(3 / 4)), 4, 7)
     assert found.detail["by_target"]["c"] is None
 
@@ -67,7 +68,7 @@ def test_mean_difference_by_hand(rate):
 
 
 def test_an_sd_has_no_interval_and_says_where_there_is_one(rate):
-    found = one(stability.run_sd(rate({("x", t): [8, 9] * 5 for t in "ab"})))
+    found = one(score_repeats.run_sd(rate({("x", t): [8, 9] * 5 for t in "ab"})))
     assert math.isnan(found.low)
     assert math.isnan(found.high)
     assert "repeat_difference" in found.note
@@ -84,8 +85,8 @@ def test_lost_answers_may_have_been_anywhere(rate):
 def test_shrout_and_fleiss(rate, shrout_fleiss):
     """Their table gives ICC(1,1) = .17 and ICC(1,4) = .44. pingouin 0.7.0, intraclass_corr: 0.165742 and 0.442797,
     F = 1.794678 on 5 and 18 df, which is not beyond chance: the lower end is 0."""
-    single = one(stability.repeat_reliability(rate(shrout_fleiss)))
-    mean = one(stability.repeat_reliability(rate(shrout_fleiss), form="mean"))
+    single = one(score_repeats.repeat_reliability(rate(shrout_fleiss)))
+    mean = one(score_repeats.repeat_reliability(rate(shrout_fleiss), form="mean"))
     assert (single.low, mean.low) == (0, 0)
     assert mean.value == pytest.approx(0.442797, abs=1e-6)
     assert single.value == pytest.approx(0.165742, abs=1e-6)
@@ -99,7 +100,7 @@ def test_reliability_against_scipys_anova(rate, seed):
     rng = np.random.default_rng(seed)
     cells = rng.normal(0, 1, (5, 1)) + rng.normal(0, 0.7, (5, 10))
     f = stats.f_oneway(*cells).statistic
-    found = one(stability.repeat_reliability(rate({("x", f"t{i}"): runs for i, runs in enumerate(cells)})))
+    found = one(score_repeats.repeat_reliability(rate({("x", f"t{i}"): runs for i, runs in enumerate(cells)})))
     assert found.value == pytest.approx((f - 1) / (f + 9))
     assert found.detail["icc_mean"] == pytest.approx(1 - 1 / f)
     spearman_brown = 10 * found.value / (1 + 9 * found.value)
@@ -109,7 +110,7 @@ def test_reliability_against_scipys_anova(rate, seed):
 def test_uneven_cells_use_the_mean_group_size(rate):
     """Sizes 2, 3, 4: k = (9 - 29/9) / 2 = 2.8889, and F is scipy's."""
     runs = [[7.0, 7.5], [8.0, 8.2, 8.8], [9.0, 9.1, 9.3, 9.0]]
-    found = one(stability.repeat_reliability(rate({("x", f"t{i}"): cell for i, cell in enumerate(runs)})))
+    found = one(score_repeats.repeat_reliability(rate({("x", f"t{i}"): cell for i, cell in enumerate(runs)})))
     f, k = stats.f_oneway(*runs).statistic, (9 - 29 / 9) / 2
     assert found.value == pytest.approx((f - 1) / (f + k - 1))
     assert "approximate" in found.note
@@ -117,22 +118,22 @@ def test_uneven_cells_use_the_mean_group_size(rate):
 
 def test_a_single_repeat_is_never_less_reliable_than_minus_one(rate):
     """Two texts with the same mean, one of them scored once: k = 4 / 3, and the formula gives -1 / (k - 1) = -3."""
-    found = one(stability.repeat_reliability(rate({("x", "a"): [1, 5], ("x", "b"): [3]})))
+    found = one(score_repeats.repeat_reliability(rate({("x", "a"): [1, 5], ("x", "b"): [3]})))
     assert found.value == -1
 
 
 def test_shifting_a_judge_changes_neither_spread_nor_reliability(rate, shrout_fleiss):
     before, after = (rate(f) for f in (shrout_fleiss, shrout_fleiss.assign(score=shrout_fleiss["score"] * 2 - 3)))
-    assert one(stability.run_sd(after)).value == pytest.approx(2 * one(stability.run_sd(before)).value)
+    assert one(score_repeats.run_sd(after)).value == pytest.approx(2 * one(score_repeats.run_sd(before)).value)
     apart = [one(stability.repeat_difference(ratings)) for ratings in (before, after)]
     assert [apart[1].value, apart[1].low] == pytest.approx([2 * apart[0].value, 2 * apart[0].low])
-    expected = one(stability.repeat_reliability(before)).value
-    assert one(stability.repeat_reliability(after)).value == pytest.approx(expected)
+    expected = one(score_repeats.repeat_reliability(before)).value
+    assert one(score_repeats.repeat_reliability(after)).value == pytest.approx(expected)
 
 
 def test_runs_needed_by_hand(rate, make_repeats):
     """SD 0.2 to +- 0.1: 18 repeats (see the power tests); without an interval, as the SD."""
-    found = one(stability.runs_needed(rate({("x", t): make_repeats(8, 0.2) for t in "abcde"}), 0.1))
+    found = one(score_repeats.runs_needed(rate({("x", t): make_repeats(8, 0.2) for t in "abcde"}), 0.1))
     assert (found.value, found.unit) == (18, "repeats")
     assert math.isnan(found.low)
     assert found.detail["sd"] == pytest.approx(0.2)
@@ -143,12 +144,12 @@ def test_runs_needed_by_hand(rate, make_repeats):
 
 def test_a_constant_judge(rate):
     ratings = rate({("x", t): [7, 7, 7] for t in "abc"})
-    apart, reliability = one(stability.repeat_difference(ratings)), one(stability.repeat_reliability(ratings))
+    apart, reliability = one(stability.repeat_difference(ratings)), one(score_repeats.repeat_reliability(ratings))
     assert (apart.value, apart.low) == (0, 0)
     assert apart.high > 0
     assert not reliability.defined
     assert "constant: all 9 repeats gave 7" in reliability.note
-    needed = one(stability.runs_needed(ratings, 0.1))
+    needed = one(score_repeats.runs_needed(ratings, 0.1))
     assert not needed.defined
     assert "spread is unknown" in needed.note
 
@@ -156,15 +157,15 @@ def test_a_constant_judge(rate):
 def test_a_judge_that_repeats_itself_exactly(rate):
     """Four repeats without a slip leave six in ten possible: W at most 1/4 step^2, B = 2 - 1/8."""
     ratings = rate({("x", "a"): [7, 7], ("x", "b"): [9, 9]}, scales=Numeric(0, 10, 1))
-    found = one(stability.repeat_reliability(ratings))
+    found = one(score_repeats.repeat_reliability(ratings))
     assert (found.value, found.high) == (1, 1)
     assert found.low == pytest.approx((2 - 1 / 8) / (2 - 1 / 8 + 1 / 4))
 
 
 def test_a_judge_that_tells_no_targets_apart(rate):
     ratings = rate({("x", t): [7, 9] for t in "abc"})
-    assert one(stability.repeat_reliability(ratings)).value == pytest.approx(-1)  # -1 / (k - 1)
-    mean = one(stability.repeat_reliability(ratings, form="mean"))
+    assert one(score_repeats.repeat_reliability(ratings)).value == pytest.approx(-1)  # -1 / (k - 1)
+    mean = one(score_repeats.repeat_reliability(ratings, form="mean"))
     assert not mean.defined
     assert "same mean" in mean.note
 
@@ -172,10 +173,10 @@ def test_a_judge_that_tells_no_targets_apart(rate):
 def test_single_runs_say_nothing(rate):
     ratings = rate({("x", "a"): [7], ("x", "b"): [8, "refused"]})
     for found in (
-        one(stability.run_sd(ratings)),
+        one(score_repeats.run_sd(ratings)),
         one(stability.repeat_difference(ratings)),
-        one(stability.repeat_reliability(ratings)),
-        one(stability.runs_needed(ratings, 0.1)),
+        one(score_repeats.repeat_reliability(ratings)),
+        one(score_repeats.runs_needed(ratings, 0.1)),
     ):
         assert not found.defined
         assert found.n_excluded == 1
@@ -184,9 +185,9 @@ def test_single_runs_say_nothing(rate):
 
 def test_a_judge_with_a_hole_still_has_a_spread(rate):
     ratings = rate({("x", "a"): [7, 8], ("x", "b"): ["refused"] * 2, ("y", "a"): [7, 7], ("y", "b"): [8, 9]})
-    found = one(stability.run_sd(ratings))
+    found = one(score_repeats.run_sd(ratings))
     assert (found.value, found.n, found.n_excluded) == (pytest.approx(math.sqrt(0.5)), 2, 2)
-    assert not stability.cell_table(ratings).of().defined
+    assert not score_repeats.cell_table(ratings).of().defined
 
 
 def test_every_criterion_has_its_own_spread_and_an_option_without_distances_has_none(rate, make_frame):
@@ -195,12 +196,12 @@ def test_every_criterion_has_its_own_spread_and_an_option_without_distances_has_
     verdict = tone.assign(criterion="verdict", score=math.nan, response=["pass", "fail"])
     label = verdict.assign(criterion="label", response=["red", "blue"])
     ratings = rate(pd.concat([tone, verdict, label]), headline=["tone", "verdict"])
-    found = stability.run_sd(ratings)
+    found = score_repeats.run_sd(ratings)
     assert found.of(judge="x", criterion="tone").value == pytest.approx(math.sqrt(2))
     assert found.of(judge="x", criterion="verdict").value == pytest.approx(math.sqrt(0.5))
-    assert set(stability.cell_table(ratings)) == {("tone",), ("verdict",)}
+    assert set(score_repeats.cell_table(ratings)) == {("tone",), ("verdict",)}
 
 
 def test_one_repeat_of_many_items_has_no_spread(rate):
-    found = one(stability.run_sd(rate({("x", f"i{k}", "t"): [k % 3] for k in range(9)})))
+    found = one(score_repeats.run_sd(rate({("x", f"i{k}", "t"): [k % 3] for k in range(9)})))
     assert found.note == "undefined: no text has two usable repeats"

@@ -99,6 +99,7 @@ FILES = {
 
         import pytest
 
+        from recuse.papers.merchant_risk import score_repeats
         from recuse.metrics import consensus, coverage, stability as score_matrix
 
         pytestmark = pytest.mark.asks("scores")
@@ -114,7 +115,7 @@ FILES = {
 
 
         def test_scores(ratings, measure):
-            measure(score_matrix.score_matrix(ratings))
+            measure(score_repeats.score_matrix(ratings))
         ''',
 }
 ACCEPTED = """

@@ -12,8 +12,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from recuse.metrics import position, stability
+from recuse.metrics import position
 from recuse.metrics.right_choices import best_response
+from recuse.papers.merchant_risk import score_repeats
 from recuse.papers.self_preference import win_rates
 from recuse.ratings.pair_array import read_choices
 from recuse.readers import read_file
@@ -52,7 +53,7 @@ def test_the_accuracies_of_the_composo_readme(composo, repeats):
 
 
 def test_reliability_of_repeats_per_model_and_temperature(composo):
-    found = stability.repeat_reliability(composo)
+    found = score_repeats.repeat_reliability(composo)
     assert found.by == ("judge", "prompt", "temp")
     strict, loose = (found.of(judge="gpt-5.4", prompt="base", temp=temp).value for temp in ("0.0", "1.0"))
     assert strict > 0.99 > loose > 0.9

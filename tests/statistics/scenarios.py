@@ -14,12 +14,13 @@ from functools import cached_property
 
 import numpy as np
 
+from recuse.papers.merchant_risk.fixed_texts import FixedTexts, noise_of
+from recuse.statistics.agreement.correlation import spearman
 from recuse.statistics.bounded import bounded_mean
 from recuse.statistics.clusters import clustered_share, difference_of_means
 from recuse.statistics.contrasts import contrast, own_against_others
 from recuse.statistics.distributions import FisherZ
-from recuse.statistics.rank_correlation import spearman
-from recuse.statistics.repeat_noise import FixedTexts, mean_difference, noise_of
+from recuse.statistics.repeat_noise import mean_difference
 
 HALF_SCALE = (-0.5, 0.5)
 

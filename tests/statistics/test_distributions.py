@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from recuse.papers.merchant_risk.fixed_texts import FixedTexts, Noise
 from recuse.schema import RecuseError
 from recuse.statistics.bounded import bounded_mean
 from recuse.statistics.contrasts import Contrast, contrast
@@ -20,7 +21,7 @@ from recuse.statistics.distributions import (
     Student,
     welch_satterthwaite,
 )
-from recuse.statistics.repeat_noise import FixedTexts, MeanDifference, Noise, mean_difference
+from recuse.statistics.repeat_noise import MeanDifference, mean_difference
 
 DISTRIBUTIONS = {
     "student": Student(0.77, 0.06, 19.2),

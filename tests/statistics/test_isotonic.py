@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recuse.statistics.rank_correlation import isotonic
+from recuse.papers.rank_tests import isotonic
 
 
 @pytest.mark.parametrize("seed", range(20))

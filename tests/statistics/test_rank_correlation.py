@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from recuse.statistics.rank_correlation import kendall, kendall_test, ranks, spearman, spearman_t, spearman_test
-from recuse.statistics.resampling import permutation_test
+from recuse.papers.rank_tests import kendall, kendall_test, permutation_test, spearman_t, spearman_test
+from recuse.statistics.agreement.correlation import ranks, spearman
 
 LEVELS = np.repeat(np.arange(1, 6), 3)
 

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from recuse.statistics.rank_correlation import kendall, spearman
-from recuse.statistics.resampling import generator, percentile, permutation_test, resampled_means
+from recuse.papers.merchant_risk.human_order import resampled_means
+from recuse.papers.rank_tests import kendall, permutation_test
+from recuse.statistics.agreement.correlation import spearman
+from recuse.statistics.distributions import generator, percentile
 
 
 def test_draws_depend_on_seed_and_names_only():

@@ -18,9 +18,9 @@ from recuse.ratings.scale import Numeric
 from recuse.schema import Distribution, Estimate
 from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.coefficient_intervals import Difference
+from recuse.statistics.agreement.correlation import ranks
 from recuse.statistics.clusters import OverClusters
 from recuse.statistics.distributions import NOTHING, Binomial, Side, Student
-from recuse.statistics.rank_correlation import ranks
 
 METHOD = "mean of paired differences over texts, t, with one more cluster a step either way"
 POWER = 0.8

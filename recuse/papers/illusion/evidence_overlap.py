@@ -24,8 +24,8 @@ from recuse.metrics.measure import measure
 from recuse.ratings import Ratings
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
+from recuse.statistics.agreement.correlation import spearman
 from recuse.statistics.paired import Paired
-from recuse.statistics.rank_correlation import spearman
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -24,7 +24,7 @@ from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
 from recuse.statistics.agreement import Coefficient
 from recuse.statistics.agreement.coefficient import ratio
-from recuse.statistics.rank_correlation import spearman
+from recuse.statistics.agreement.correlation import spearman
 
 Level = Callable[[Floats], Floats]
 """From sums (..., targets, 6) to agreement: one of the functions below."""

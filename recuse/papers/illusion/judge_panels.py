@@ -11,6 +11,7 @@ from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import in_array, measure, per_part
 from recuse.papers.illusion import judge_pairs
 from recuse.papers.illusion.judge_pairs import all_pairs, units_of
+from recuse.papers.rank_tests import kendall, spearman_t, spearman_test
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import among, arrays_by_level, judges_array, mean_of
 from recuse.ratings.persons import people_on
@@ -18,8 +19,8 @@ from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
 from recuse.schema.factors import TEMPERATURE
 from recuse.statistics.agreement import Coefficient
+from recuse.statistics.agreement.correlation import spearman
 from recuse.statistics.distributions import FisherZ
-from recuse.statistics.rank_correlation import kendall, spearman, spearman_t, spearman_test
 
 METHOD = "Spearman's rho over targets, Bonett and Wright's interval"
 FEWEST = 5

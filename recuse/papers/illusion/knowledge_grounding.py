@@ -40,8 +40,8 @@ from recuse.ratings.scale import Numeric
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
 from recuse.schema.factors import RUBRIC
+from recuse.statistics.distributions import SEED, generator
 from recuse.statistics.paired import METHOD, Paired
-from recuse.statistics.resampling import SEED, generator
 
 GROUPS = ("domain", "language")
 """What is known of a text by which delta-K is told apart."""

@@ -17,7 +17,7 @@ from recuse.ratings import Ratings
 from recuse.ratings.scale import Numeric, ResponseSets
 from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.schema.arrays import Floats
-from recuse.statistics.resampling import SEED, generator, percentile
+from recuse.statistics.distributions import SEED, generator, percentile
 
 METHOD = "Dawid-Skene by EM, percentile bootstrap over texts"
 WARNING = (

@@ -24,7 +24,7 @@ from recuse.papers.indeterminacy.response_sets import draws_for, resampled_weigh
 from recuse.ratings import Ratings
 from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.schema.arrays import Floats
-from recuse.statistics.resampling import SEED, percentile
+from recuse.statistics.distributions import SEED, percentile
 
 DRAWS = 9999
 FEWEST = 10

@@ -19,8 +19,7 @@ from recuse.papers.indeterminacy.transitions import transition_estimate
 from recuse.ratings import Ratings
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, median_of
-from recuse.statistics.distributions import Binomial
-from recuse.statistics.resampling import SEED, generator, percentile
+from recuse.statistics.distributions import SEED, Binomial, generator, percentile
 
 WANTED = 0.9
 """Share of texts on which decisions by the ratings at hand are to be those of everybody."""

@@ -21,7 +21,7 @@ from recuse.papers.indeterminacy.definitions import definition, definitions
 from recuse.papers.indeterminacy.every_definition import at_threshold, without_threshold
 from recuse.papers.indeterminacy.simulated_ratings import Design, Population, draw_population
 from recuse.schema.arrays import Floats
-from recuse.statistics.resampling import generator
+from recuse.statistics.distributions import generator
 
 Progress = Callable[[str, int, int], None]
 Work = tuple[Design, range, tuple[int, ...], tuple[tuple[int, int], ...], int]

@@ -12,11 +12,12 @@ import numpy as np
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
+from recuse.papers.rank_tests import kendall
 from recuse.ratings import Cells, Ratings
 from recuse.ratings.scale import PLACE
 from recuse.schema import Estimate, Estimates
+from recuse.statistics.agreement.correlation import spearman
 from recuse.statistics.clusters import clustered_mean, difference_of_means
-from recuse.statistics.rank_correlation import kendall, spearman
 
 
 @measure(

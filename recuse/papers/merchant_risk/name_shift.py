@@ -13,17 +13,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.metrics.consensus import WELCH
+from recuse.metrics.consensus import WELCH, ZERO
 from recuse.metrics.estimates import THESE_TEXTS, estimated, matrix, number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
-from recuse.metrics.name_effect import HIDDEN, SHOWN
+from recuse.metrics.name_effect import HIDDEN, SHOWN, percent_gone, self_bias_pairs
 from recuse.ratings import Cells, Ratings
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, Mask
+from recuse.statistics.agreement.correlation import ranks, spearman
 from recuse.statistics.clusters import difference_of_means
 from recuse.statistics.contrasts import contrast
 from recuse.statistics.distributions import FisherZ, Student
-from recuse.statistics.rank_correlation import ranks, spearman
 
 OVER_TEXTS = "mean change over texts, cluster-robust t over items"
 RHO = "Spearman of an author's mean scores with names shown and hidden"
@@ -192,3 +192,48 @@ def _noise(judge: str, shown: Cells, hidden: Cells, names: list[str], a: Floats,
         for i, j in swapped
     )
     return {"swapped": len(swapped), "within_noise": close}
+
+
+GONE = "bias_gone_without_names"
+
+
+@measure(
+    "bias_gone_without_names", "self-bias gone without names", unit="%", rank=95,
+    reading="By how many per cent self-bias shrinks when names are hidden, on average over judges. A ratio of noisy "
+    "numbers: it describes these texts and has no interval.",
+)  # fmt: skip
+def bias_gone_without_names(ratings: Ratings) -> Estimates:
+    """Mean over judges of 100 (1 - |B| / |A|), unrounded: 26.5 for the paper, which calls it attenuation and prints
+    25.8.
+
+    Judges without a direction (A = 0) have no ratio and are left out. There is no interval: a ratio whose denominator
+    may be 0 has no method that covers (a bootstrap widens without bound as the bias nears 0). Detail: `judges` with
+    their own percentages, and `left_out`. Not the attenuation of psychometrics, by which noise makes a correlation
+    smaller.
+
+    >>> import pandas as pd
+    >>> rows = [("a", "shown", 5), ("a", "hidden", 4.5), ("b", "shown", 4), ("b", "hidden", 4)]
+    >>> frame = pd.DataFrame(rows, columns=["judge", "names", "score"]).assign(item="i", target="x")
+    >>> bias_gone_without_names(Ratings.of(frame, authors={"a": "x"})).of().value
+    50.0
+    """
+    within = ratings.within("names")
+    return Estimates(within, {names: _mean_gone(part) for names, part in ratings.each("names")})
+
+
+def _mean_gone(part: Ratings) -> Estimate:
+    method = "mean of 100 (1 - |B| / |A|)"
+    pairs = self_bias_pairs(part)
+    kept = {j: pair for j, pair in pairs.items() if all(e.defined for e in pair) and abs(pair[0].value) > ZERO}
+    if not kept:
+        return undefined(GONE, "no judge has a self-bias that could shrink", method=method, over="repeats")
+    each = {judge: percent_gone(a.value, b.value) for judge, (a, b) in kept.items()}
+    estimates = [e for pair in kept.values() for e in pair]
+    return Estimate(
+        metric=GONE, value=math.fsum(each.values()) / len(each), n=sum(e.n for e in estimates),
+        n_excluded=sum(e.n_excluded for e in estimates), unit="%", over=estimates[0].over, method=method,
+        note="no interval: a ratio whose denominator may be 0 has no method that covers", detail={
+            "judges": {judge: number(percent) for judge, percent in each.items()},
+            "left_out": [judge for judge in pairs if judge not in kept],
+        },
+    )  # fmt: skip

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from recuse.metrics.estimates import matrix, number, undefined
-from recuse.metrics.ground_truth import rank_correlation
-from recuse.metrics.human_alignment import human_panel_offset
 from recuse.metrics.measure import itself, measure, per_part
+from recuse.papers import rank_tests
+from recuse.papers.merchant_risk.ground_truth import rank_correlation
+from recuse.papers.merchant_risk.human_offsets import human_panel_offset
 from recuse.papers.merchant_risk.rank_agreement import people_difference, people_groups
 from recuse.ratings import Ratings, mean_of
 from recuse.ratings.array import numbers
@@ -24,7 +25,7 @@ from recuse.ratings.persons import people_on
 from recuse.ratings.ratings_table import PERSON
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
-from recuse.statistics import rank_correlation as rank
+from recuse.statistics.agreement import correlation
 from recuse.statistics.agreement.icc import icc, icc_interval, mean_squares
 
 BESIDE = "blinded_people"
@@ -213,10 +214,10 @@ def _three_sources(figures: Mapping[str, tuple[float, float, float]]) -> Estimat
             "three_sources", f"needs three models with all three figures; there are {len(complete)}", **more
         )
     columns = np.array(list(complete.values())).T
-    rho = np.array([[float(rank.spearman(a, b)) for b in columns] for a in columns])
+    rho = np.array([[float(correlation.spearman(a, b)) for b in columns] for a in columns])
     p = np.array(
         [
-            [math.nan if i == j else rank.spearman_test(a, b).p for j, b in enumerate(columns)]
+            [math.nan if i == j else rank_tests.spearman_test(a, b).p for j, b in enumerate(columns)]
             for i, a in enumerate(columns)
         ]
     )

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recuse.metrics.estimates import estimated, matrix, number, undefined
-from recuse.metrics.ground_truth import BONETT_WRIGHT, rank_correlation
 from recuse.metrics.measure import itself, measure, per_part
+from recuse.papers.merchant_risk.ground_truth import BONETT_WRIGHT, rank_correlation
 from recuse.ratings import Ratings
 from recuse.ratings.array import numbers
 from recuse.schema import Estimate, Estimates

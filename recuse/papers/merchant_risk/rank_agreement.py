@@ -26,10 +26,9 @@ from recuse.ratings.array import numbers
 from recuse.ratings.ratings_table import PERSON
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
-from recuse.statistics.distributions import Student, welch_satterthwaite
+from recuse.statistics.agreement.correlation import ranks
+from recuse.statistics.distributions import SEED, Student, generator, welch_satterthwaite
 from recuse.statistics.multiplicity import holm
-from recuse.statistics.rank_correlation import ranks
-from recuse.statistics.resampling import SEED, generator
 
 METHOD = "Kendall's W over the texts that all judges scored, ties with mean ranks"
 MANY = 50

@@ -19,14 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
-from recuse.metrics.ground_truth import rank_correlation
 from recuse.metrics.human_alignment import Compared, compared
 from recuse.metrics.measure import measure
+from recuse.papers.merchant_risk.ground_truth import rank_correlation
+from recuse.papers.rank_tests import isotonic
 from recuse.ratings import Ratings, Scale, mean_of
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
+from recuse.statistics.agreement.correlation import spearman
 from recuse.statistics.clusters import clustered_mean
-from recuse.statistics.rank_correlation import isotonic, spearman
 
 Fit = Callable[[Floats, Floats], Callable[[Floats], Floats]]
 

@@ -17,8 +17,13 @@ import numpy as np
 
 from recuse.metrics.estimates import estimated, paired_estimate, paired_test, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
-from recuse.metrics.own_favour import missing_text, own_place, self_received_given
-from recuse.metrics.self_preference import ALPHA, self_minus_given, self_minus_received
+from recuse.metrics.self_preference import missing_text, own_place
+from recuse.papers.self_preference.published_tests import (
+    ALPHA,
+    self_minus_given,
+    self_minus_received,
+    self_received_given,
+)
 from recuse.ratings import RatingArray, Ratings, mean_of
 from recuse.ratings.array import judges_array
 from recuse.schema import Estimate, Estimates

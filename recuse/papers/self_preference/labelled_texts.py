@@ -25,10 +25,10 @@ from recuse.ratings.array import array_of
 from recuse.ratings.scale import TRUE, counted_criteria
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, distinct
+from recuse.statistics.agreement.correlation import spearman
 from recuse.statistics.bounded import BOUNDED, bounded_mean
 from recuse.statistics.clusters import difference_of_means
 from recuse.statistics.contrasts import contrast
-from recuse.statistics.rank_correlation import spearman
 
 CRITERIA, FOLD = "criteria", "fold"
 CHOOSING, TESTING = "calibration", "held_out"

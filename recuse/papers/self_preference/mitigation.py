@@ -30,8 +30,9 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import number, paired_estimate, paired_test
 from recuse.metrics.measure import measure
-from recuse.metrics.own_favour import contrast, missing_text, own_place, self_received_given
+from recuse.metrics.self_preference import contrast, missing_text, own_place
 from recuse.papers.self_preference.juries import Jury, as_given, peer_ranked, poll, weighted_poll
+from recuse.papers.self_preference.published_tests import self_received_given
 from recuse.ratings import RatingArray, Ratings, mean_of
 from recuse.ratings.array import array_of, judges_array
 from recuse.schema import Estimate, Estimates

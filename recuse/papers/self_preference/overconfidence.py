@@ -22,14 +22,15 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
-from recuse.metrics.own_favour import missing_text, own_place
+from recuse.metrics.self_preference import missing_text, own_place
+from recuse.papers.rank_tests import spearman_test
 from recuse.papers.self_preference.over_texts import true_scores
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import judges_array
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
+from recuse.statistics.agreement.correlation import spearman
 from recuse.statistics.clusters import OverClusters
-from recuse.statistics.rank_correlation import spearman, spearman_test
 
 UNKNOWN = "what the texts deserve is not known; say it (texts: true_<criterion>)"
 METHOD = "Spearman's rho over judges, p by all permutations"

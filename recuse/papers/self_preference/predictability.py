@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, paired_estimate, paired_test, undefined
 from recuse.metrics.measure import measure
-from recuse.metrics.own_favour import contrast, missing_text, own_place, why_not_comparable
+from recuse.metrics.self_preference import contrast, missing_text, own_place, why_not_comparable
 from recuse.ratings import Numeric, RatingArray, Ratings, Scale, mean_of
 from recuse.ratings.array import judges_array
 from recuse.schema import Estimate, Estimates, RatingsError

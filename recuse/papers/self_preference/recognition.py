@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import bounded_test, estimated, number, paired_estimate, undefined
 from recuse.metrics.measure import measure
-from recuse.metrics.own_favour import contrast, missing_text, own_place
+from recuse.metrics.self_preference import contrast, missing_text, own_place
 from recuse.papers.self_preference.overconfidence import rank_correlation
 from recuse.ratings import Ratings, mean_of
 from recuse.ratings.array import judges_array

@@ -9,11 +9,14 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from recuse.metrics.estimates import PAIRED_MARGIN, estimated, number, paired_change, paired_estimate, undefined
+from recuse.metrics.estimates import PAIRED_MARGIN, estimated, number, paired_estimate, paired_test, undefined
 from recuse.metrics.measure import measure
-from recuse.metrics.own_favour import contrast, missing_text, own_place, self_received_given, why_not_comparable
+from recuse.metrics.scale_framing import NO_TEXT, scored_twice
+from recuse.metrics.self_preference import contrast, missing_text, own_place, why_not_comparable
 from recuse.papers.self_preference.over_texts import axes_of, true_scores
+from recuse.papers.self_preference.published_tests import self_received_given
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import array_of, arrays_by_level
 from recuse.schema import Estimate, Estimates
@@ -236,3 +239,35 @@ def _half_inverted(scores: Floats) -> Iterator[Floats]:
         jury = scores[0].copy()
         jury[list(turned)] = scores[1][list(turned)]
         yield jury
+
+
+def shift_by_target(ratings: Ratings, margin: float = PAIRED_MARGIN) -> Estimates:
+    """`shift` of every target's texts, by judge and target: a paired t-test over items. `margin` as a share of the
+    scale's range; undefined where no text of the target was scored in both directions.
+
+    >>> import pandas as pd
+    >>> from recuse.ratings import Numeric
+    >>> frame = pd.DataFrame({"judge": "x", "item": ["i", "i", "j", "j"], "direction": ["ascending", "reversed"] * 2,
+    ...                       "target": "a", "score": [4.0, 1.0, 3.0, 3.0]})
+    >>> shift_by_target(Ratings.of(frame, scales=Numeric(1, 5))).of(judge="x", target="a").value
+    0.5
+    """
+    estimates: dict[tuple[str, ...], Estimate] = {}
+    for names, twice in scored_twice(ratings):
+        for t, target in enumerate(twice.array.targets):
+            change = twice.change[:, t]
+            estimate = paired_change("framing_shift", twice.part, twice.array, change, margin, NO_TEXT)
+            estimates[(twice.judge, target, *names)] = estimate
+    return Estimates(("judge", "target", *ratings.within(DIRECTION)), estimates)
+
+
+def paired_change(
+    metric: str, part: Ratings, array: RatingArray, differences: NDArray[np.float64], margin: float, why: str,
+    detail: Mapping[str, Any] | None = None,
+) -> Estimate:  # fmt: skip
+    """`paired_test` of `differences` (items,) as an estimate; `margin`, a share of the scale's range, is the difference
+    whose chance of being found it tells, and `detail` joins what the test tells of itself. Undefined, with `why`, where
+    no item has a difference."""
+    test = paired_test(differences, array)
+    full = {**test.detail(margin * part.scale.span), **(detail or {})}
+    return paired_estimate(metric, test, part, excluded=len(differences) - test.n, why=why, detail=full)

@@ -21,8 +21,7 @@ from recuse.schema.arrays import Floats, ascending_codes
 from recuse.statistics.agreement.coefficient_intervals import OnScale, PerfectAgreement
 from recuse.statistics.clusters import OverClusters
 from recuse.statistics.contrasts import Contrast, slip_variance
-from recuse.statistics.distributions import Draws, Student
-from recuse.statistics.resampling import percentile
+from recuse.statistics.distributions import Draws, Student, percentile
 
 Form = Literal["chance", "correlation", "difference", "plain"]
 EMPTY = "no item was rated by two raters"

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from recuse.metrics import self_preference as sp
+from recuse.papers.self_preference import published_tests
 from recuse.ratings import Numeric
 from recuse.statistics.multiplicity import decision_levels, holm
 
@@ -38,8 +39,8 @@ def objections(make_scores_from, rate):
         rng = np.random.default_rng(seed)
         hits = {"received": [], "given": [], "controlled": []}
         measures = {
-            "received": sp.self_minus_received,
-            "given": sp.self_minus_given,
+            "received": published_tests.self_minus_received,
+            "given": published_tests.self_minus_given,
             "controlled": sp.self_preference_controlled,
         }
         for k in range(panels):

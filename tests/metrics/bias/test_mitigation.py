@@ -9,8 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from recuse.metrics import self_preference
-from recuse.papers.self_preference import mitigation
+from recuse.papers.self_preference import mitigation, published_tests
 from recuse.papers.self_preference.juries import peer_rank
 from recuse.ratings import Numeric, Ratings
 from recuse.ratings.pair_array import CHOICES
@@ -53,7 +52,7 @@ def test_averaging_with_one_peer_against_the_other_leaves_half(of, cube):
     t-test is of -1/2 (S - R)."""
     ratings = of(cube)
     found = one(mitigation.self_preference_change(ratings), "poll")
-    before = self_preference.self_minus_received(ratings).of(judge="x")
+    before = published_tests.self_minus_received(ratings).of(judge="x")
     assert found.detail["before"]["value"] == pytest.approx(before.value)
     assert found.detail["before"]["low"] == pytest.approx(before.low)
     assert found.detail["after"]["value"] == pytest.approx(before.value / 2)

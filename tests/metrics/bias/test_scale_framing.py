@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from recuse.metrics import scale_framing as sf
-from recuse.metrics import self_preference as sp
+from recuse.papers.self_preference import published_tests, scale_direction
 from recuse.papers.self_preference.scale_direction import AGAINST, framing_change
 from recuse.ratings import Numeric, Ratings
 
@@ -75,7 +75,7 @@ def test_shift_by_target_is_a_paired_t_test(both):
     rng = np.random.default_rng(1)
     up, down = rng.integers(1, 6, 20), rng.integers(1, 6, 20)
     ratings = both({("x", "a"): list(up)}, {("x", "a"): list(down)})
-    estimate, theirs = one(sf.shift_by_target(ratings), target="a"), stats.ttest_rel(6 - down, up)
+    estimate, theirs = one(scale_direction.shift_by_target(ratings), target="a"), stats.ttest_rel(6 - down, up)
     assert estimate.value == pytest.approx((6 - down - up).mean())
     assert estimate.detail["p"] == pytest.approx(theirs.pvalue)
     assert (estimate.low, estimate.high) == pytest.approx(tuple(theirs.confidence_interval()))
@@ -99,7 +99,7 @@ def test_self_preference_change_by_hand(both):
 def test_the_thesis_on_framing(thesis_ratings):
     """Sec. 4.1: the inverted scale makes DeepSeek better to everyone and to itself above all, and takes Gemini's
     preference down. The change is the difference of the two published means where all items are there."""
-    change, received = framing_change(thesis_ratings), sp.self_minus_received(thesis_ratings)
+    change, received = framing_change(thesis_ratings), published_tests.self_minus_received(thesis_ratings)
     whole = 0
     for judge in thesis_ratings.own():
         a, b = (received.of(judge=judge, direction=direction) for direction in ("ascending", "reversed"))
@@ -182,7 +182,7 @@ def test_one_direction_only(make_scores, rate, columns):
     ratings = rate(frame, authors={"x": "a"})
     for estimate in (
         one(sf.framing_shift(ratings)), one(sf.direction_insensitivity(ratings)),
-        one(sf.shift_by_target(ratings), target="a"), one(framing_change(ratings), against="received"),
+        one(scale_direction.shift_by_target(ratings), target="a"), one(framing_change(ratings), against="received"),
     ):  # fmt: skip
         assert not estimate.defined
         assert "direction" in estimate.note

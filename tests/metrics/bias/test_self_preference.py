@@ -14,12 +14,13 @@ from recuse.metrics import consensus
 from recuse.metrics import self_preference as sp
 from recuse.papers.self_preference import authors as author_ranking
 from recuse.papers.self_preference import authors as tallies
+from recuse.papers.self_preference import published_tests
 from recuse.ratings import Numeric, Ratings
 from recuse.schema import RecuseError
 
 NAN = math.nan
 OWN = {"x": "a", "y": "b", "z": "c"}
-MEASURES = (sp.self_minus_received, sp.self_minus_given, sp.self_preference_controlled)
+MEASURES = (published_tests.self_minus_received, published_tests.self_minus_given, sp.self_preference_controlled)
 
 
 def of(family, judge="x", **levels):
@@ -31,7 +32,8 @@ def of(family, judge="x", **levels):
 
 def test_every_printed_figure_of_the_thesis(thesis_ratings, thesis_table):
     """Table 1, ten rows: N, six means and SDs, t, p in percent, significance and interval of both tests."""
-    received, given = sp.self_minus_received(thesis_ratings), sp.self_minus_given(thesis_ratings)
+    received = published_tests.self_minus_received(thesis_ratings)
+    given = published_tests.self_minus_given(thesis_ratings)
     checked = 0
     for row in thesis_table.to_dict("records"):
         direction = {"positive": "ascending", "negative": "reversed"}[row["framing"]]
@@ -49,7 +51,8 @@ def test_every_printed_figure_of_the_thesis(thesis_ratings, thesis_table):
 
 
 def test_the_family_of_the_thesis(thesis_ratings):
-    received, given = sp.self_minus_received(thesis_ratings), sp.self_minus_given(thesis_ratings)
+    received = published_tests.self_minus_received(thesis_ratings)
+    given = published_tests.self_minus_given(thesis_ratings)
     tally = tallies.significant_tests(thesis_ratings)
     assert tally.detail["summary"] == "12 of 20 significant, all 12 survive Holm"
     assert (tally.value, tally.n, tally.n_excluded) == (12, 20, 0)
@@ -62,7 +65,7 @@ def test_the_family_of_the_thesis(thesis_ratings):
 def test_readings_of_the_thesis(thesis_ratings):
     """Its own observations (sec. 4.1): Claude below its peers' view of it and yet above what it gives to others, which
     may be justified; Gemini above both with the usual scale, and no longer above its peers with the inverted one."""
-    received = sp.self_minus_received(thesis_ratings)
+    received = published_tests.self_minus_received(thesis_ratings)
     readings = {key: e.detail["reading"] for key, e in received.items()}
     assert readings["claude-3-7-sonnet-20250219", "ascending"] == "justified, and modest"
     assert readings["gemini-2.5-pro-preview-05-06", "ascending"] == "harmful"
@@ -118,7 +121,7 @@ def test_by_hand(frame, rate):
     """x: S = 5 4 5, R = 3.5 4 3.5, G = 4 3.5 3. S - R = 1.5 0 1.5, mean 1, SD sqrt(0.75), t = 1 / (sqrt(0.75) /
     sqrt(3)) = 2. S - G = 1 0.5 2, mean 7/6, SD sqrt(7/12)."""
     ratings = rate(frame, authors=OWN)
-    received, given = of(sp.self_minus_received(ratings)), of(sp.self_minus_given(ratings))
+    received, given = of(published_tests.self_minus_received(ratings)), of(published_tests.self_minus_given(ratings))
     assert (received.value, received.detail["t"], received.n) == pytest.approx((1, 2, 3))
     assert received.detail["p"] == pytest.approx(2 * stats.t(2).sf(2))
     assert received.low == pytest.approx(1 - stats.t(2).ppf(0.975) / 2)
@@ -159,7 +162,7 @@ def test_same_items_only(make_scores, rate):
         ("x", "a"): [5, NAN, 4, 4, 5], ("y", "a"): [4, 4, NAN, 3, 4], ("z", "a"): [2, 4, NAN, NAN, 4],
         ("x", "b"): [3, 4, 4, 4, NAN], ("y", "b"): [3, 3, 3, 3, 3], ("z", "b"): [3, 3, 3, 3, 3],
     })  # fmt: skip
-    estimate = of(sp.self_minus_received(rate(frame, authors={"x": "a", "y": "b"})))
+    estimate = of(published_tests.self_minus_received(rate(frame, authors={"x": "a", "y": "b"})))
     assert (estimate.n, estimate.n_excluded) == (2, 3)
     assert estimate.detail["excluded"] == {"self": 1, "received": 1, "given": 1}
     assert estimate.value == pytest.approx(((5 - 3) + (4 - 3)) / 2)
@@ -168,7 +171,7 @@ def test_same_items_only(make_scores, rate):
 def test_the_margin_is_a_share_of_the_range(frame, rate):
     """A quarter of a point on 1 to 5 is a sixteenth of the range: 0.625 points on 0 to 10, with the same power."""
     wider = frame.assign(score=(frame["score"] - 1) * 2.5)
-    details = [of(sp.self_minus_received(rate(table, authors=OWN, scale=scale))).detail
+    details = [of(published_tests.self_minus_received(rate(table, authors=OWN, scale=scale))).detail
                for table, scale in ((frame, Numeric(1, 5)), (wider, Numeric(0, 10)))]  # fmt: skip
     assert [detail["margin"] for detail in details] == [0.25, 0.625]
     assert details[0]["power"] == details[1]["power"]
@@ -206,8 +209,8 @@ def test_what_each_measure_is_blind_to(values, cube):
     milder = cube + leniency[None, :, None]
     others = (leniency.sum() - leniency) / 3
     for measure, by_quality, by_leniency in (
-        (sp.self_minus_received, 0, leniency - others),
-        (sp.self_minus_given, quality - (quality.sum() - quality) / 3, 0),
+        (published_tests.self_minus_received, 0, leniency - others),
+        (published_tests.self_minus_given, quality - (quality.sum() - quality) / 3, 0),
         (sp.self_preference_controlled, 0, 0),
     ):
         before = values(measure, cube)
@@ -234,7 +237,7 @@ def test_controlled_cancels_with_holes(make_scores_from, rate):
         assert estimate.value == pytest.approx(0, abs=1e-12)
         assert 10 < estimate.n < 30
         assert estimate.n + estimate.n_excluded == 30
-    assert any(abs(e.value) > 0.1 for e in sp.self_minus_received(ratings).values())
+    assert any(abs(e.value) > 0.1 for e in published_tests.self_minus_received(ratings).values())
 
 
 def test_controlled_is_difference_in_differences_without_holes(values, cube):
@@ -251,7 +254,7 @@ def test_controlled_is_difference_in_differences_without_holes(values, cube):
 def test_repeats_are_averaged_and_order_does_not_matter(frame, rate):
     again = frame.assign(repeat=1, score=frame["score"] + np.where(frame["judge"] == "x", 1, 0))
     both = pd.concat([frame.assign(repeat=0), again]).sample(frac=1, random_state=1)
-    estimate = of(sp.self_minus_received(rate(both, authors=OWN, scale=Numeric(1, 6))))
+    estimate = of(published_tests.self_minus_received(rate(both, authors=OWN, scale=Numeric(1, 6))))
     assert (estimate.value, estimate.n) == pytest.approx((1.5, 3))
 
 
@@ -268,7 +271,7 @@ def test_two_by_two(received, given, told):
 
     tests = [Paired(9, side or 0.1, 1.0) for side in (received, given)]
     ps = [0.01 if side else 0.4 for side in (received, given)]
-    assert sp.reading(*tests, *ps) == told
+    assert published_tests.reading(*tests, *ps) == told
 
 
 def test_tally_counts(frame, rate):
@@ -295,7 +298,7 @@ def test_summary_when_holm_takes_some_away():
 def test_one_judge_has_no_peers(make_scores, rate):
     ratings = rate(make_scores({("x", "a"): [5, 4], ("x", "b"): [3, 3]}), authors={"x": "a"})
     reasons = {
-        sp.self_minus_received: "a peer's score of its text",
+        published_tests.self_minus_received: "a peer's score of its text",
         sp.self_preference_controlled: "takes a third judge or target",
     }
     for measure, why in reasons.items():
@@ -307,7 +310,7 @@ def test_one_judge_has_no_peers(make_scores, rate):
 
 def test_one_author_leaves_nothing_to_compare_with(make_scores, rate):
     ratings = rate(make_scores({("x", "a"): [5, 4], ("y", "a"): [3, 3]}), authors={"x": "a"})
-    assert "its score of another's text" in of(sp.self_minus_given(ratings)).note
+    assert "its score of another's text" in of(published_tests.self_minus_given(ratings)).note
 
 
 def test_two_authors_have_no_text_that_neither_wrote(make_scores, rate):
@@ -324,7 +327,7 @@ def test_one_item_has_a_value_and_no_interval(make_scores, rate):
     frame = make_scores({(j, t): [d] for (j, t), d in {
         ("x", "a"): 5, ("y", "a"): 3, ("z", "a"): 4, ("x", "b"): 4, ("y", "b"): 4, ("z", "b"): 4,
     }.items()})  # fmt: skip
-    estimate = of(sp.self_minus_received(rate(frame, authors={"x": "a"})))
+    estimate = of(published_tests.self_minus_received(rate(frame, authors={"x": "a"})))
     assert estimate.value == 1.5
     assert math.isnan(estimate.low)
     assert "one item says nothing about the next" in estimate.note
@@ -345,7 +348,7 @@ def test_constant_judges_give_a_value_without_a_test(make_scores, rate):
 
 def test_a_score_outside_the_scale_is_an_error(frame, rate):
     with pytest.raises(RecuseError, match="scores lie between 1 and 5; row 0 has 7"):
-        sp.self_minus_received(rate(frame.assign(score=7.0), authors=OWN))
+        published_tests.self_minus_received(rate(frame.assign(score=7.0), authors=OWN))
 
 
 def test_an_author_without_texts_or_scores_here(frame, rate):
@@ -389,7 +392,7 @@ def test_several_criteria_on_scales_of_their_own_are_one_family(frame):
     """Two criteria, one of 0 to 100: each with its own unit of margin, all tests in one correction."""
     both = pd.concat([frame.assign(criterion="tone"), frame.assign(criterion="use", score=frame["score"] * 20)])
     scales = {"tone": Numeric(1, 5), "use": Numeric(0, 100)}
-    found = sp.self_minus_received(Ratings.of(both, scales=scales, authors=OWN))
+    found = published_tests.self_minus_received(Ratings.of(both, scales=scales, authors=OWN))
     assert found.by == ("judge", "criterion")
     tone, use = of(found, criterion="tone"), of(found, criterion="use")
     assert (use.value, use.span, use.detail["margin"]) == pytest.approx((20 * tone.value, 100, 6.25))
@@ -402,7 +405,7 @@ def test_passes_and_fails_count_as_1_and_0(frame):
     rows = [(j, t, i, "pass" if r == "p" else "fail") for (j, t), given in passed.items() for i, r in enumerate(given)]
     rows += [(j, t, i, "pass") for j in "xyz" for t in "bc" for i in range(4)]
     table = pd.DataFrame(rows, columns=["judge", "target", "item", "response"])
-    estimate = of(sp.self_minus_received(Ratings.of(table, authors=OWN)))
+    estimate = of(published_tests.self_minus_received(Ratings.of(table, authors=OWN)))
     assert (estimate.value, estimate.unit, estimate.span) == (0.25, "share", 1.0)
 
 
@@ -413,10 +416,10 @@ def test_items_that_share_a_cluster_are_drawn_together(make_scores_from, rate):
     frame = make_scores_from(cube, "xyz", "abc")
     texts = pd.DataFrame({"item": [f"i{k}" for k in range(10)], "cluster": [f"c{k // 2}" for k in range(10)]})
     ratings = rate(frame, authors=OWN, scale=WIDE, texts=texts.assign(target="a"), clusters="customers")
-    estimate = of(sp.self_minus_received(ratings))
+    estimate = of(published_tests.self_minus_received(ratings))
     assert (estimate.n, estimate.n_clusters, estimate.units) == (10, 5, "customers")
     once = rate(frame[frame["item"].isin([f"i{k}" for k in range(0, 10, 2)])], authors=OWN, scale=WIDE)
-    single = of(sp.self_minus_received(once))
+    single = of(published_tests.self_minus_received(once))
     assert (estimate.low, estimate.high) == pytest.approx((single.low, single.high))
     assert estimate.detail["p"] == pytest.approx(single.detail["p"])
 
@@ -424,7 +427,7 @@ def test_items_that_share_a_cluster_are_drawn_together(make_scores_from, rate):
 def test_a_missing_score_costs_no_other_judge_its_items(frame, rate):
     """z cannot be read at all: x and y are compared with each other."""
     holes = frame.assign(score=frame["score"].where(frame["judge"] != "z"))
-    found = sp.self_minus_received(rate(holes, authors=OWN))
+    found = published_tests.self_minus_received(rate(holes, authors=OWN))
     assert (of(found).n, of(found, "y").n) == (3, 3)
     assert of(found).value == pytest.approx(np.mean([5 - 4, 0, 5 - 3]))
     assert "no item has its own score" in of(found, "z").note
@@ -455,7 +458,7 @@ def test_a_siblings_text_is_held_against_strangers_only() -> None:
         columns=["judge", "item", "target", "score"],
     )  # fmt: skip
     ratings = Ratings.of(frame, authors={"a": "s", "c": "t", "b": "u"}, families={"a": "one", "c": "one"})
-    found = sp.sibling_preference(ratings)
+    found = published_tests.sibling_preference(ratings)
     assert set(found) == {("a", "t"), ("c", "s")}
     assert found.of(judge="a", target="t").value == 1.0
-    assert not sp.sibling_preference(replace(ratings, families={}, _memory={}))
+    assert not published_tests.sibling_preference(replace(ratings, families={}, _memory={}))

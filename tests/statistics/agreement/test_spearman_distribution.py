@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from recuse.statistics.agreement.correlation import spearman_distribution
+from recuse.statistics.agreement.correlation import spearman, spearman_distribution, spearman_influence
 from recuse.statistics.distributions import FisherZ
-from recuse.statistics.rank_correlation import spearman, spearman_influence
 
 
 def graded(rng, texts, scale, clusters=None, error=0.6):

@@ -1,79 +1,75 @@
-"""Rank correlation on few or tied pairs: Spearman's rho, Kendall's tau-b, and exact permutation p-values; and the
-never-falling sequence closest to given values."""
+"""Is one order more like another than chance? Kendall's tau-b, exact permutation tests, and the never-falling sequence
+closest to given values: what several papers need and no question of the engine.
+"""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
+from itertools import permutations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from recuse.schema.arrays import Floats
-from recuse.statistics.resampling import SEED, PermutationTest, generator, permutation_test
+from recuse.statistics.agreement.correlation import over_root, pearson_of_ranks, ranks
+from recuse.statistics.distributions import SEED, generator
+
+
+def _chunks(draws: int, n: int, cells: int = 2_000_000) -> list[int]:
+    """Sizes that add up to `draws`, each small enough to keep weights of shape (size, n) in memory."""
+    size = max(1, cells // max(n, 1))
+    return [min(size, draws - start) for start in range(0, draws, size)]
+
+
+@dataclass(frozen=True, slots=True)
+class PermutationTest:
+    """Two-sided p-value: the share of arrangements whose statistic is at least as far from 0 as the observed one."""
+
+    p: float
+    arrangements: int
+    exact: bool
+    method: str
+
+
+def permutation_test(
+    x: ArrayLike, y: ArrayLike, statistic: Callable[[Floats, Floats], Floats], rng: np.random.Generator, *,
+    draws: int = 99_999,
+) -> PermutationTest:  # fmt: skip
+    """Is x unrelated to y? Every order of y is equally likely then.
+
+    `statistic` maps x (n,) and rearranged y (B, n) to values (B,). Up to n = 8 all n! orders are enumerated; beyond,
+    `draws` random ones, and p = (k + 1) / (draws + 1) counts the observed order itself (Davison and Hinkley 1997,
+    sec. 4.3). Ties in x or y simply repeat arrangements. p is NaN where the statistic is undefined.
+    """
+    first, second = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    observed = abs(float(statistic(first, second[None, :])[0])) if len(first) else math.nan
+    if math.isnan(observed):
+        return PermutationTest(math.nan, 0, False, "undefined")
+    if len(first) <= 8:
+        orders = np.array(list(permutations(second)))
+        hits = int(np.sum(np.abs(statistic(first, orders)) >= observed - 1e-12))
+        return PermutationTest(hits / len(orders), len(orders), True, f"all {len(orders)} orders")
+    hits = 0
+    for size in _chunks(draws, len(first)):
+        orders = rng.permuted(np.broadcast_to(second, (size, len(second))), axis=1)
+        hits += int(np.sum(np.abs(statistic(first, orders)) >= observed - 1e-12))
+    return PermutationTest((hits + 1) / (draws + 1), draws, False, f"{draws} random orders")
+
 
 STEPS = 200_000
 """Most transitions counted exactly; 15 pairs in five groups of three take 5,120, 12 untied pairs 49,152."""
-
-
-def ranks(values: ArrayLike) -> Floats:
-    """Ranks from 1 along the last axis, ties sharing their mean rank; shape as given."""
-    v = np.asarray(values, dtype=float)
-    order = np.argsort(v, axis=-1, kind="stable")
-    ascending, n = np.take_along_axis(v, order, axis=-1), v.shape[-1]
-    starts = np.ones(v.shape, dtype=bool)
-    starts[..., 1:] = ascending[..., 1:] != ascending[..., :-1]
-    ends = np.ones(v.shape, dtype=bool)
-    ends[..., :-1] = starts[..., 1:]
-    places = np.broadcast_to(np.arange(n), v.shape)
-    first = np.maximum.accumulate(np.where(starts, places, 0), axis=-1)
-    last = np.minimum.accumulate(np.where(ends, places, n)[..., ::-1], axis=-1)[..., ::-1]
-    result = np.empty(v.shape)
-    np.put_along_axis(result, order, (first + last) / 2 + 1, axis=-1)
-    return result
-
-
-def spearman(x: ArrayLike, y: ArrayLike) -> Floats:
-    """Pearson's correlation of mean ranks (exact with ties), along the last axis; NaN where either side is constant."""
-    return _pearson(ranks(x), ranks(y))
-
-
-def spearman_influence(x: ArrayLike, y: ArrayLike) -> Floats:
-    """What each of n pairs changes in Spearman's rho, times n, shape (n,): nearly (n - 1) (rho - rho without the pair).
-
-    rho = C / sqrt(V W), C the covariance of mean ranks a and b as shares of n, V and W their variances. A pair
-    counts in C by its own product, and by moving the ranks of all others: a_i b_i + mean_j k(x_i, x_j) b_j + mean_j
-    k(y_i, y_j) a_j, k 1 where the j-th is larger and 1/2 where it is equal; in V and W likewise. Without ties it is in
-    Croux and Dehon (2010), Statistical Methods and Applications 19, 497-515."""
-    (a, above_x), (b, above_y) = (_shares_and_sums(np.asarray(side, dtype=float)) for side in (x, y))
-    c, v, w = (float((p * q).mean()) for p, q in ((a, b), (a, a), (b, b)))
-    parts = [a * b + above_x(b) + above_y(a), a * a + 2 * above_x(a), b * b + 2 * above_y(b)]
-    of_c, of_v, of_w = (part - part.mean() for part in parts)
-    influence: Floats = (of_c - c / 2 * (of_v / v + of_w / w)) / math.sqrt(v * w)
-    return influence
-
-
-def _shares_and_sums(x: Floats) -> tuple[Floats, Callable[[Floats], Floats]]:
-    """Centred ranks as shares of n, and the map of (n,) weights to the mean over j of k(x_i, x_j) weight_j."""
-    n, order = len(x), np.argsort(x, kind="stable")
-    low, high = (np.searchsorted(x[order], x, side) for side in ("left", "right"))
-
-    def above(weights: Floats) -> Floats:
-        total = np.concatenate([[0.0], np.cumsum(weights[order])])
-        larger: Floats = (total[-1] - (total[high] + total[low]) / 2) / n
-        return larger
-
-    return (ranks(x) - (n + 1) / 2) / n, above
 
 
 def kendall(x: ArrayLike, y: ArrayLike) -> Floats:
     """Kendall's tau-b along the last axis: (concordant - discordant) / sqrt(pairs untied in x * pairs untied in y); NaN
     where either side is constant."""
     a, b = (np.sign(side[..., :, None] - side[..., None, :]) for side in (np.asarray(x, float), np.asarray(y, float)))
-    return _ratio((a * b).sum(axis=(-2, -1)), (a**2).sum(axis=(-2, -1)) * (b**2).sum(axis=(-2, -1)))
+    return over_root((a * b).sum(axis=(-2, -1)), (a**2).sum(axis=(-2, -1)) * (b**2).sum(axis=(-2, -1)))
 
 
 def kendall_test(x: ArrayLike, y: ArrayLike, seed: int = SEED) -> PermutationTest:
@@ -95,7 +91,8 @@ def spearman_test(x: ArrayLike, y: ArrayLike, seed: int = SEED) -> PermutationTe
     if _steps(y_ties) < _steps(x_ties):
         a, b, x_ties = b, a, y_ties
     if _steps(x_ties) > STEPS or len(a) > 20:
-        return permutation_test(ranks(x), ranks(y), _pearson, generator(seed, "spearman"))  # an order keeps the ranks
+        # an order keeps the ranks
+        return permutation_test(ranks(x), ranks(y), pearson_of_ranks, generator(seed, "spearman"))
     counts = _sums(tuple(sorted(x_ties.items())), tuple(np.sort(b).tolist()))
     n, both = len(a), int(a.sum()) * int(b.sum())
     distance = np.abs(n * np.arange(len(counts)) - both)
@@ -135,18 +132,6 @@ def _sums(groups: tuple[tuple[int, int], ...], y: tuple[int, ...]) -> NDArray[np
                     target[shift:] += counts[: length - shift]
         level = following
     return next(iter(level.values()))
-
-
-def _pearson(x: Floats, y: Floats) -> Floats:
-    a, b = (side - side.mean(axis=-1, keepdims=True) for side in (x, y))
-    return _ratio((a * b).sum(axis=-1), (a**2).sum(axis=-1) * (b**2).sum(axis=-1))
-
-
-def _ratio(numerator: Floats, squared: Floats) -> Floats:
-    """numerator / sqrt(squared), NaN where that is 0/0, kept within [-1, 1] against rounding."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        result: Floats = np.clip(numerator / np.sqrt(squared), -1.0, 1.0)
-    return result
 
 
 def isotonic(values: ArrayLike, weights: ArrayLike) -> Floats:

@@ -19,13 +19,14 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
+from recuse.papers import rank_tests
+from recuse.papers.rank_tests import isotonic
 from recuse.ratings import Nominal, Ordinal, Ratings, ResponseSets, Scale
 from recuse.ratings.array import numbers
 from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.schema.arrays import Floats
-from recuse.statistics import rank_correlation as rank
+from recuse.statistics.agreement import correlation
 from recuse.statistics.distributions import FisherZ
-from recuse.statistics.rank_correlation import isotonic
 
 BONETT_WRIGHT = "Spearman's rho, Bonett-Wright interval on Fisher's scale"
 ORDINAL = "levels against the rank of the true value among the model's own picks"
@@ -201,9 +202,9 @@ def _rank_correlation(p: Picks) -> Estimate:
             return undefined(
                 "rank_correlation", f"all picks have the same {what}, {values[0]:g}", detail=detail, **more
             )
-    rho = float(rank.spearman(p.mean_level, p.value))
-    by_t = number(rank.spearman_t(rho, len(p.items)))
-    test = rank.spearman_test(p.mean_level, p.value) if len(p.items) <= FEW else None
+    rho = float(correlation.spearman(p.mean_level, p.value))
+    by_t = number(rank_tests.spearman_t(rho, len(p.items)))
+    test = rank_tests.spearman_test(p.mean_level, p.value) if len(p.items) <= FEW else None
     exact = {"p_permutation": number(test.p), "p_method": test.method} if test else {}
     detail |= {"p_permutation": by_t, "p_method": "Student's t", "p_t": by_t, **exact}
     chance = detail["p_permutation"]

@@ -7,7 +7,7 @@ Merchant-risk paper, sec. 4.4.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -15,19 +15,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.metrics.estimates import THESE_TEXTS, SamplingDistribution, estimated, number, undefined
-from recuse.metrics.human_alignment import GIVEN, ZERO, Compared, compared
+from recuse.metrics.estimates import SamplingDistribution, estimated, number, undefined
+from recuse.metrics.human_alignment import ZERO, Compared, compared
 from recuse.metrics.measure import Named, measure, per_subject
-from recuse.ratings import Ratings
-from recuse.schema import Estimate, Estimates
+from recuse.papers.rank_tests import kendall, kendall_test, spearman_t, spearman_test
+from recuse.schema import Estimate
 from recuse.schema.arrays import Floats, distinct
-from recuse.statistics import rank_correlation, resampling
-from recuse.statistics.agreement.correlation import spearman_distribution
-from recuse.statistics.distributions import Draws
+from recuse.statistics.agreement.coefficient import ratio
+from recuse.statistics.agreement.correlation import spearman, spearman_distribution
+from recuse.statistics.distributions import SEED, Draws, generator, percentile
 
 REDRAWN = {"repeats": "percentile bootstrap over repeats within cells", "items": "percentile bootstrap over items"}
-FIRST_NAMES = {"shown": "attributed", "hidden": "anonymized"}
-"""What the draws of either level are named after: as in the first edition, whose shares stand."""
 EVERY, FEW, MANY = 8, 12, 1000
 """Texts up to which all orders are tried for Kendall's p, up to which permutations give Spearman's, and up to which
 pairs are counted one by one for Kendall's tau."""
@@ -39,7 +37,7 @@ pairs are counted one by one for Kendall's tau."""
     reading="Spearman's rank correlation of a judge's scores with people's mean over the same texts.",
 )  # fmt: skip
 @per_subject("judge", compared)
-def human_order(against: Compared, seed: int = resampling.SEED, draws: int = 1999) -> Iterator[Named]:
+def human_order(against: Compared, seed: int = SEED, draws: int = 1999) -> Iterator[Named]:
     """Spearman's rho of a judge's means with people's, by judge and factor level; ties take mean ranks.
 
     The interval is over texts (clusters), from eight on: Bonett and Wright's on Fisher's scale, wider where ties or
@@ -52,6 +50,7 @@ def human_order(against: Compared, seed: int = resampling.SEED, draws: int = 199
     people, with the same mean on every text, and below three texts.
 
     >>> import pandas as pd
+    >>> from recuse.ratings import Ratings
     >>> rows = [("a", "judge", 1.0, 2.0, 4.0), ("p", "person", 2.0, 1.0, 3.0)]
     >>> wide = pd.DataFrame(rows, columns=["rater", "kind", "i", "j", "k"])
     >>> frame = wide.melt(["rater", "kind"], var_name="item", value_name="score")
@@ -61,32 +60,6 @@ def human_order(against: Compared, seed: int = resampling.SEED, draws: int = 199
     sides = Sides(against, seed)
     for i, judge in enumerate(against.judges):
         yield judge, _order(sides, i, draws)
-
-
-@measure(
-    "closest_judge", "distance of the closest judge", rank=260, bad="none",
-    reading="Mean distance from people of the judge that lies closest to them.",
-)  # fmt: skip
-def closest_judge(ratings: Ratings, seed: int = resampling.SEED, draws: int = 1999) -> Estimates:
-    """Which judge lies closest to people, by factor level: smallest mean over texts of |judge - people|; the value is
-    that distance. Every judge is compared on the texts that it and people rated. It has no interval: the smallest of
-    several distances is too small for where it was found, and a bootstrap of it covers far too seldom.
-
-    Detail: `judge`, and `ranking` from closest to farthest with `distance` and `first`, the share of resampled panels
-    (repeats redrawn within cells, or items) in which that judge is closest. Ties go to the first in the panel.
-    Undefined where no judge shares a text with people.
-
-    >>> import pandas as pd
-    >>> rows = [("a", "judge", 4.0), ("b", "judge", 2.0), ("p", "person", 2.5)]
-    >>> frame = pd.DataFrame(rows, columns=["rater", "kind", "score"]).assign(item="i")
-    >>> closest_judge(Ratings.of(frame)).of().detail["judge"]
-    'b'
-    """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each():
-        rng = resampling.generator(seed, "closest_judge", *(FIRST_NAMES.get(name, name) for name in names))
-        estimates[names] = _closest(Sides(compared(part, ratings), seed), rng, draws)
-    return Estimates(ratings.within(), estimates)
 
 
 # --------------------------------------------------------------------------- what is ordered
@@ -137,7 +110,7 @@ class Sides:
         out = np.full((draws, len(judges), len(self.people)), np.nan)
         places = [(k, u) for k, j in enumerate(judges) for u in range(len(self.people)) if cells.count[j, u]]
         if places:
-            means = resampling.resampled_means([cells.scores[judges[k]][u] for k, u in places], rng, draws)
+            means = resampled_means([cells.scores[judges[k]][u] for k, u in places], rng, draws)
             out[:, [k for k, _ in places], [u for _, u in places]] = means
         return out
 
@@ -152,12 +125,12 @@ class Sides:
             for given in (cells.mean[usable], np.ones(int(usable.sum())))
         )
         total, n = weights @ sums.T, weights @ counts.T
-        return _ratio(total, n).reshape(-1, *shape)
+        return ratio(total, n).reshape(-1, *shape)
 
     def redrawn_targets(self, draws: int) -> Floats:
         """Means of every judge and target on the same resampled items, (draws, J, T): drawn once for all judges."""
         if draws not in self._redrawn:
-            rng = resampling.generator(self.seed, "human_order", "items")
+            rng = generator(self.seed, "human_order", "items")
             self._redrawn[draws] = self.target_means(self.cluster_weights(rng, draws))
         return self._redrawn[draws]
 
@@ -190,7 +163,7 @@ def _order(sides: Sides, i: int, draws: int) -> Estimate:
         if means.max() - means.min() < ZERO:
             why = f"{who} gave every {sides.what.removesuffix('s')} {means[0]:g}, so there is no order"
             return undefined("human_order", why, **about)
-    rho = float(rank_correlation.spearman(judge, people))
+    rho = float(spearman(judge, people))
     distribution = _order_distribution(sides, i, used, rho, draws)
     seeded: dict[str, Any] = {"seed": sides.seed} if isinstance(distribution, Draws) else {}
     return estimated("human_order", rho, distribution, **seeded, detail=_tests(judge, people, rho, sides), **about)
@@ -208,18 +181,18 @@ def _order_distribution(sides: Sides, i: int, used: NDArray[np.bool_], rho: floa
         clusters = np.arange(used.sum()) if cells.fixed else cells.clusters[used]
         return spearman_distribution(sides.judges[i][used], sides.people[used], clusters)
     means = sides.redrawn_targets(draws)[:, i][:, used].round(12)
-    return resampling.percentile(rho, rank_correlation.spearman(means, sides.people[used]), discrete=True)
+    return percentile(rho, spearman(means, sides.people[used]), discrete=True)
 
 
 def _tests(judge: Floats, people: Floats, rho: float, sides: Sides) -> dict[str, Any]:
     """Is the order more than chance? Spearman's and Kendall's answers as builtins."""
     n = len(judge)
-    by_rho = rank_correlation.spearman_test(judge, people) if n <= FEW else None
+    by_rho = spearman_test(judge, people) if n <= FEW else None
     return {
-        "p_permutation": number(by_rho.p if by_rho else rank_correlation.spearman_t(rho, n)),
+        "p_permutation": number(by_rho.p if by_rho else spearman_t(rho, n)),
         "p_method": by_rho.method if by_rho else "Student's t",
-        "kendall": number(float(rank_correlation.kendall(judge, people))) if n <= MANY else None,
-        "kendall_p_permutation": number(rank_correlation.kendall_test(judge, people).p) if n <= EVERY else None,
+        "kendall": number(float(kendall(judge, people))) if n <= MANY else None,
+        "kendall_p_permutation": number(kendall_test(judge, people).p) if n <= EVERY else None,
         sides.what: n,
     }
 
@@ -227,64 +200,10 @@ def _tests(judge: Floats, people: Floats, rho: float, sides: Sides) -> dict[str,
 # --------------------------------------------------------------------------- distance
 
 
-def _closest(sides: Sides, rng: np.random.Generator, draws: int) -> Estimate:
-    cells = sides.against.cells
-    usable = np.isfinite(sides.judges)
-    known = [i for i in range(len(cells.judges)) if usable[i].any()]
-    repeats = cells.fixed
-    about: dict[str, Any] = {
-        "over": cells.over, "clusters": cells.clusters_called, "unit": cells.scale.unit, "span": cells.scale.span,
-        "method": f"mean |judge - people| over {sides.what}, {REDRAWN['repeats' if repeats else 'items']}",
-    }  # fmt: skip
-    if not known:
-        return undefined("closest_judge", "no judge has a usable score of a text that people rated", **about)
-    distances = np.nanmean(np.abs(sides.judges[known] - sides.people), axis=1)
-    spread = _redrawn_distances(sides, known, rng, draws)
-    nearest = np.where(np.isfinite(spread), spread, np.inf).argmin(axis=1)
-    first = np.bincount(nearest, minlength=len(known)) / draws
-    order = np.argsort(distances.round(12), kind="stable")
-    best = int(order[0])
-    row = known[best]
-    ranking = [
-        {"judge": cells.judges[known[k]], "distance": number(distances[k]), "first": number(first[k])} for k in order
-    ]
-    where = f"{THESE_TEXTS}; {GIVEN}" if repeats else GIVEN
-    return Estimate(
-        metric="closest_judge", value=float(distances[best]),
-        n=int(cells.count[row].sum()) if repeats else distinct(cells.items[np.isfinite(cells.mean[row])]),
-        n_excluded=int(cells.lost[row].sum()), seed=sides.seed,
-        note=f"{where}; the smallest of several has no interval",
-        detail={"judge": cells.judges[row], "ranking": ranking}, **about,
-    )  # fmt: skip
+def resampled_means(cells: Sequence[Floats], rng: np.random.Generator, draws: int = 9999) -> Floats:
+    """Means of each cell over repeats drawn with replacement from that cell; shape (draws, cells).
 
-
-def _redrawn_distances(sides: Sides, known: list[int], rng: np.random.Generator, draws: int) -> Floats:
-    """Mean distances of these judges from people on resampled repeats or items; shape (draws, judges)."""
-    cells = sides.against.cells
-    if cells.fixed:
-        return _mean_there(np.abs(sides.redrawn(known, rng, draws) - sides.people))
-    if not sides.per_text:
-        weights = sides.cluster_weights(rng, draws)
-        return _mean_there(np.abs(sides.target_means(weights)[:, known] - sides.people))
-    weights = sides.cluster_weights(rng, draws, BLOCKS)
-    each = np.abs(sides.judges[known] - sides.people)
-    groups = weights.shape[1]
-    blocks = cells.clusters % groups
-    sums, counts = np.zeros((len(known), groups)), np.zeros((len(known), groups))
-    for k, row in enumerate(each):
-        there = np.isfinite(row)
-        sums[k] = np.bincount(blocks[there], weights=row[there], minlength=groups)
-        counts[k] = np.bincount(blocks[there], minlength=groups)
-    return _ratio(weights @ sums.T, weights @ counts.T)
-
-
-def _mean_there(values: Floats) -> Floats:
-    """Mean over the last axis of what is there, NaN where nothing is."""
-    there = np.isfinite(values)
-    return _ratio(np.where(there, values, 0.0).sum(axis=-1), there.sum(axis=-1))
-
-
-def _ratio(sums: Floats, counts: Floats) -> Floats:
-    """NaN where there is nothing to divide by."""
-    out: Floats = np.divide(sums, counts, out=np.full(np.shape(sums), np.nan), where=counts > 0)
-    return out
+    The bootstrap over repeats of a statistic of several cell means: compute the statistic of every row, and give its
+    values to `percentile`.
+    """
+    return np.column_stack([cell[rng.integers(len(cell), size=(draws, len(cell)))].mean(axis=1) for cell in cells])

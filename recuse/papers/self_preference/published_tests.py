@@ -1,0 +1,251 @@
+"""The two published tests of self-preference, and the text of a sibling.
+
+Per item, on the ascending scale (thesis on bias in LLM self-evaluation, sec. 3.3 and Table 1):
+
+    S  the judge's score of its own text
+    R  mean of the other judges' scores of that same text
+    G  mean of the judge's scores of the other authors' texts
+
+S - R above 0: it sees more in its text than its peers do. S - G above 0: it prefers its text, which may be right, since
+an author that writes better earns it. Together they tell harmful from justified preference (`reading`). The judge
+itself is in neither reference, and S, R and G are compared on the same items only.
+
+Neither is free of everything else. S - G moves with the quality of the author's texts, S - R with the judge's general
+leniency: fair judges of unequal quality and leniency fail both tests most of the time. `recuse.metrics.self_preference`
+removes both, and is the measure to gate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from recuse.metrics.estimates import PAIRED_MARGIN, paired_estimate, paired_test
+from recuse.metrics.measure import measure
+from recuse.metrics.self_preference import missing_text, own_place, self_preference_controlled, why_not_comparable
+from recuse.ratings import RatingArray, Ratings
+from recuse.ratings.array import judges_array, mean_of
+from recuse.schema import Estimate, Estimates, number
+from recuse.schema.arrays import Floats
+from recuse.statistics.multiplicity import holm
+from recuse.statistics.paired import Paired, moments, significant
+
+ALPHA = 0.05
+
+
+@measure(
+    "self_minus_received", "own text against its peers' view of it", signed=True, rank=310,
+    above="scores its own text above its peers|score their own texts above their peers",
+    below="scores its own text below its peers|score their own texts below their peers",
+    reading="S - R: a judge's score of its own text less its peers' mean for the same text; its leniency included.",
+)  # fmt: skip
+def self_minus_received(ratings: Ratings, margin: float = PAIRED_MARGIN, alpha: float = ALPHA) -> Estimates:
+    """Mean of S - R, by judge and factor level, for every judge that wrote a target; paired t over items, or over what
+    they share.
+
+    Detail: n, means and SDs of S, R and G, t, p, `p_holm` over the family of all S - R and S - G tests of these
+    ratings, Cohen's dz with interval, power at `margin` (a share of the scale's range) and smallest detectable effect
+    (`Paired.detail`), `excluded` items by what they lack, the `reading` of both tests together at `alpha`, and beside
+    it the `thesis_reading`, of S - R alone and uncorrected.
+
+    An item without a usable S, R or G is excluded and counted. Undefined with one judge, one target, no item left, and
+    where every target has items of its own.
+
+    >>> import pandas as pd
+    >>> rows = [("x", "a", 5.0), ("x", "b", 3.0), ("y", "a", 4.0), ("y", "b", 4.0)]
+    >>> frame = pd.DataFrame(rows, columns=["judge", "target", "score"]).assign(item="i")
+    >>> self_minus_received(Ratings.of(frame, authors={"x": "a"})).of(judge="x").value
+    1.0
+    """
+    tests = _tests(ratings)
+    readings = {
+        subject: reading(test.received, test.given, tests.adjusted[(*subject, "received")],
+                         tests.adjusted[(*subject, "given")], alpha)
+        for subject, test in tests.items()
+    }  # fmt: skip
+    wordings = {
+        subject: {"reading": estimates, "thesis_reading": thesis_reading(tests.tests[subject].received, alpha)}
+        for subject, estimates in readings.items()
+    }
+    return tests.estimates("self_minus_received", "received", margin, wordings)
+
+
+@measure(
+    "self_minus_given", "own text against the others' texts", signed=True, rank=320,
+    above="scores its own text above others'|score their own texts above others'",
+    below="scores its own text below others'|score their own texts below others'",
+    reading="S - G: a judge's score of its own text less its mean for the others' texts; their quality included.",
+)  # fmt: skip
+def self_minus_given(ratings: Ratings, margin: float = PAIRED_MARGIN) -> Estimates:
+    """Mean of S - G, by judge and factor level: the other half of the same family; see `self_minus_received`.
+
+    >>> import pandas as pd
+    >>> rows = [("x", "a", 5.0), ("x", "b", 3.0), ("y", "a", 4.0), ("y", "b", 4.0)]
+    >>> frame = pd.DataFrame(rows, columns=["judge", "target", "score"]).assign(item="i")
+    >>> self_minus_given(Ratings.of(frame, authors={"x": "a"})).of(judge="x").value
+    2.0
+    """
+    return _tests(ratings).estimates("self_minus_given", "given", margin)
+
+
+@measure(
+    "sibling_preference", "preference for a sibling's text", signed=True, rank=41,
+    above="prefers texts of its own family|prefer texts of their own family",
+    below="disfavours texts of its own family|disfavour texts of their own family",
+    reading="The same for the text of another model of the judge's family, held against judges and texts of others.",
+)  # fmt: skip
+def sibling_preference(ratings: Ratings) -> Estimates:
+    """`self_preference_controlled` with a sibling's text in the place of a judge's own, by judge, sibling's target and
+    factor level (`Ratings.families`; thesis, sec. 2.4: "the same model or model family"). Neither the family's other
+    judges nor its other texts count: they are no neutral peers. Empty where no two judges of a family wrote texts.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"judge": list("aaabbb"), "item": "i", "target": list("stn") * 2})
+    >>> frame["score"] = [4.0, 5, 3, 3, 3, 3]
+    >>> wrote, family = {"a": "s", "c": "t"}, {"a": "one", "c": "one"}
+    >>> sibling_preference(Ratings.of(frame, authors=wrote, families=family)).of(judge="a", target="t").value
+    2.0
+    """
+    estimates: dict[tuple[str, ...], Estimate] = {}
+    for judge, sibling in product(ratings.judges, ratings.authors):
+        family = ratings.families.get(judge)
+        target = ratings.authors[sibling]
+        if judge == sibling or family is None or ratings.families.get(sibling) != family:
+            continue
+        kin = {name for name, of in ratings.families.items() if of == family}
+        theirs = {ratings.authors[name] for name in kin if name in ratings.authors} - {target}
+        table = ratings.table
+        kept = table[~table["target"].isin(theirs) & ~table["rater"].isin(kin - {judge})]
+        authors = {name: of for name, of in ratings.authors.items() if name not in kin}
+        alone = replace(ratings, table=kept, authors={judge: target, **authors}, _memory={})
+        for (name, *names), estimate in self_preference_controlled(alone).items():
+            if name == judge:
+                estimates[judge, target, *names] = replace(estimate, metric="sibling_preference")
+    return Estimates(("judge", "target", *ratings.within()), estimates)
+
+
+def reading(received: Paired, given: Paired, p_received: float, p_given: float, alpha: float = ALPHA) -> str:
+    """What both tests say together, at adjusted p-values:
+
+    | | S - G above 0 | S - G not above 0 |
+    |---|---|---|
+    | S - R above 0 | harmful | generous |
+    | S - R not told from 0 | justified | none |
+    | S - R below 0 | justified, and modest | modest |
+
+    Harmful: it prefers its own text, and peers do not see why. Justified: it does, and so would they. Generous: above
+    its peers' view of its text, yet no higher than it scores others; its level, not itself.
+    """
+    prefers, above = (test.mean > 0 and p < alpha for test, p in ((given, p_given), (received, p_received)))
+    below = received.mean < 0 and p_received < alpha
+    if above:
+        return "harmful" if prefers else "generous"
+    if prefers:
+        return "justified, and modest" if below else "justified"
+    return "modest" if below else "none"
+
+
+def thesis_reading(received: Paired, alpha: float = ALPHA) -> str:
+    """What the thesis reads in S - R alone, p uncorrected (sec. 3.3): above 0 is "harmful", below 0 "modest", else
+    "none". It calls a judge harmful that is generous to everyone; `reading` wants S - G above 0 as well."""
+    if not received.p < alpha:
+        return "none"
+    return "harmful" if received.mean > 0 else "modest"
+
+
+@dataclass(frozen=True, slots=True)
+class _Test:
+    """Both comparisons of one judge within one combination of factor levels, on the items that have S, R and G."""
+
+    part: Ratings
+    received: Paired
+    given: Paired
+    detail: Mapping[str, Any]
+    excluded: int
+    why: str
+
+
+Subject = tuple[str, ...]
+
+
+SIDES: dict[str, Callable[[_Test], Paired]] = {"received": lambda test: test.received, "given": lambda test: test.given}
+
+
+@dataclass(frozen=True)
+class _Tests:
+    """All of them: one family. `adjusted` by (*subject, side)."""
+
+    by: tuple[str, ...]
+    tests: Mapping[Subject, _Test]
+    adjusted: Mapping[Subject, float]
+
+    def items(self) -> Iterator[tuple[Subject, _Test]]:
+        return iter(self.tests.items())
+
+    def estimates(
+        self, metric: str, side: str, margin: float, more: Mapping[Subject, Mapping[str, Any]] | None = None
+    ) -> Estimates:
+        family = int(np.isfinite(list(self.adjusted.values())).sum())
+        return Estimates(self.by, {
+            subject: self._estimate(metric, subject, side, margin, {"family": family, **(more or {}).get(subject, {})})
+            for subject in self.tests
+        })  # fmt: skip
+
+    def _estimate(self, metric: str, subject: Subject, side: str, margin: float, more: Mapping[str, Any]) -> Estimate:
+        one = self.tests[subject]
+        test = SIDES[side](one)
+        detail = {
+            **test.detail(margin * one.part.scale.span), **one.detail,
+            "p_holm": significant(self.adjusted[(*subject, side)]), **more,
+        }  # fmt: skip
+        return paired_estimate(metric, test, one.part, excluded=one.excluded, why=one.why, detail=detail)
+
+
+def _tests(ratings: Ratings) -> _Tests:
+    return ratings.remember(_tests, lambda: _all_tests(ratings))
+
+
+def _all_tests(ratings: Ratings) -> _Tests:
+    tests = {(judge, *names): _test(part, judge) for names, part in ratings.each() for judge in ratings.own()}
+    places = [(*subject, side) for subject in tests for side in SIDES]
+    adjusted = holm(np.array([SIDES[side](tests[tuple(subject)]).p for *subject, side in places], dtype=float))
+    return _Tests(("judge", *ratings.within()), tests, dict(zip(places, map(float, adjusted), strict=True)))
+
+
+def _test(part: Ratings, judge: str) -> _Test:
+    array = judges_array(part)
+    place = own_place(array, part.authors, judge)
+    if place is None:
+        nothing = Paired.of([])
+        return _Test(part, nothing, nothing, {"excluded": {}}, len(array.items), missing_text(array, judge))
+    parts = self_received_given(array, *place)
+    usable = np.all([np.isfinite(values) for values in parts], axis=0)
+    s, r, g = (np.where(usable, values, np.nan) for values in parts)
+    detail: dict[str, Any] = {}
+    for name, values in (("s", s), ("r", r), ("g", g)):
+        mean, sd = moments(values[usable])
+        detail |= {f"{name}_mean": number(mean), f"{name}_sd": number(sd)}
+    lacking = {name: int(np.isnan(values).sum()) for name, values in zip(LACKING, parts, strict=True)}
+    detail["excluded"] = {name: count for name, count in lacking.items() if count}
+    why = why_not_comparable(array) or _why(lacking, len(array.items))
+    return _Test(part, paired_test(s - r, array), paired_test(s - g, array), detail, int((~usable).sum()), why)
+
+
+LACKING = {"self": "its own score", "received": "a peer's score of its text", "given": "its score of another's text"}
+
+
+def _why(lacking: Mapping[str, int], items: int) -> str:
+    never = [LACKING[name] for name, count in lacking.items() if count == items]
+    return f"no item has {' or '.join(never)}" if never else "no item has scores of all three kinds"
+
+
+def self_received_given(array: RatingArray, row: int, column: int) -> tuple[Floats, Floats, Floats]:
+    """S, R and G per item, each of shape (I,), NaN where there is none."""
+    return (
+        array.means[row, :, column], mean_of(np.delete(array.means[:, :, column], row, axis=0), axis=0),
+        mean_of(np.delete(array.means[row], column, axis=1), axis=1),
+    )  # fmt: skip
