@@ -47,7 +47,7 @@ MEASURES = {
     "panel_offset": human_offsets.human_panel_offset,
     "self_offset": human_offsets.human_self_offset,
     "order_agreement": lambda r: human_order.human_order(r, draws=199),
-    "closest_judge": lambda r: human_order.closest_judge(r, draws=199),
+    "closest_judge": lambda r: human_offsets.closest_judge(r, draws=199),
     "reported_total": reported_statistics.reported_total,
 }
 
