@@ -40,7 +40,7 @@ SUFFIX = ".zst"
 DICTIONARY = "dictionary"
 LEVEL = 9
 TRAINED = b"\x37\xa4\x30\xec"  # how a dictionary begins that was trained; any other is raw text
-DICTIONARY_BYTES, SAMPLES, SAMPLE_LINES = 112_640, 4_000, 40
+DICTIONARY_BYTES, SAMPLES, SAMPLE_LINES = 65_536, 4_000, 40
 LARGEST = 64 * 2**20
 """Bytes of a packed cell when unpacked, as of a compressed one: a few KB can unpack to gigabytes."""
 

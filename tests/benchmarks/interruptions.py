@@ -1,10 +1,12 @@
-"""Recordings that are killed, interrupted or out of disk: `python interruptions.py [kills] [signals] [disks]`.
+"""Recordings that are killed, interrupted or out of disk: `python interruptions.py [KILLS SIGNALS DISKS REQUESTS]`.
 
 Each round records three protocols of a panel (180 calls) from a slow server on loopback and is stopped at a random
 moment: SIGKILL (50 rounds unless told otherwise), SIGINT (20), a full disk (10; tmpfs where mounting is allowed, else a
 limit on the size of files). Counted are calls that the client had finished and that are not on disk, answers that a
 replay would serve although they are not what the server sent, calls asked after a SIGINT beyond those on their way, and
-calls that the next recording asks again. Prints one line per kind; exit code 1 if anything was lost or is wrong.
+calls that the next recording asks again. Then so many requests (100,000) go out by batch, from processes that are
+killed one after the other until all of it is on disk; `0 0 0 100000` does that alone. Prints one line per kind; exit
+code 1 if anything was lost or is wrong.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import json
 import multiprocessing
 import os
 import random
+import resource
 import signal
 import subprocess
 import sys
@@ -27,10 +30,14 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parents[1]), str(HERE.parent / "recording"), str(HERE.parent / "cassettes")]
+sys.path[:0] = [str(HERE.parent / "batch"), str(HERE.parent / "judges")]
 
 import hosted_panel  # noqa: E402
+from batch_providers import OpenAI  # noqa: E402
 from hosted_panel import load, opened, plans  # noqa: E402
+from loopback import loopback  # noqa: E402
 from misbehaving import Server  # noqa: E402
+from setting import Setting  # noqa: E402
 
 from recuse.cassettes import CassetteError  # noqa: E402
 from recuse.recording.panel_recording import Recorder  # noqa: E402
@@ -157,6 +164,39 @@ def total(root: Path, server: Server) -> int:
     return sum(len(each.calls) for each in plans(load(root.parent, server.url, settings="free = true"), REPEATS))
 
 
+def batched(count: int) -> bool:
+    """Requests by batch from process after process, each killed after a random time, until nothing is missing. What the
+    provider was sent beyond one request a call would be billed twice."""
+    draw, stored = random.Random("batches"), 0
+    with tempfile.TemporaryDirectory() as folder, loopback(provider := OpenAI()) as url:
+        setting = Setting(provider, url, Path(folder))
+        setting.calls = [setting._call(item, repeat) for item in range(count // 2) for repeat in range(2)]
+        start = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        for kills in range(100):  # each lives longer than the one before
+            process = multiprocessing.get_context("fork").Process(target=_collect, args=(setting,))
+            process.start()
+            process.join(draw.uniform(0.02, 0.4) * count / 1000 * (1 + kills / 4))
+            if process.exitcode is None:
+                process.kill()
+                process.join()
+            elif (stored := sum(map(setting.library("replay").has, setting.calls))) == count:
+                break  # else a batch was never taken: the next process submits it anew
+    twice = len(provider.submitted) - len(set(provider.submitted))
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    counts = f"on disk {stored:,}, lost {count - stored}, submitted twice {twice}"
+    cost = f"{used.ru_utime - start:.0f} CPU s, {used.ru_maxrss / 1024:.0f} MB"
+    print(f"{count:,} requests by batch, {kills} processes killed: {counts}; {cost}", flush=True)
+    return stored == count and not twice
+
+
+def _collect(setting: Setting) -> None:
+    with setting.batches() as batches:
+        batches.submit(setting.calls)
+        while batches.collect(setting.calls).under_way:
+            pass
+    os._exit(0)
+
+
 @contextlib.contextmanager
 def _small_disk(folder: Path) -> Iterator[bool]:
     mount = ["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "tmpfs", str(folder)]
@@ -188,12 +228,13 @@ def rounds(name: str, count: int, one: Round) -> bool:
     return not any(counts[what] for what in BAD)
 
 
-def main(kills: int = 50, signals: int = 20, disks: int = 10) -> int:
+def main(kills: int = 50, signals: int = 20, disks: int = 10, requests: int = 100_000) -> int:
     sound = [
         rounds("SIGKILL", kills, killed),
         rounds("SIGINT", signals, interrupted),
         rounds("full disk", disks, disk_full),
     ]
+    sound += [batched(requests)] if requests else []
     return 0 if all(sound) else 1
 
 
