@@ -150,13 +150,16 @@ def _against_base(suite: Suite) -> tuple[list[InPlaceRow], list[ChangedRow]]:
     root, gates = selection.root, suite.gates.path
     evals = gates.relative_to(root) if gates.is_relative_to(root) else Path("evals/gates.toml")
     in_place = [change.record() for change in changed_in_place(root, selection, commit)]
-    changed = [*sampled, *changed_recordings(root, commit, selection.panels), *changed_yardsticks(root, commit, evals)]
+    paths = [*(panel.path for panel in selection.panels.values()), *(file.path for file in selection.files.values())]
+    measured = [path.relative_to(root).as_posix() for path in paths if path.is_relative_to(root)]
+    recordings = changed_recordings(root, commit, selection.panels)
+    changed = [*sampled, *recordings, *changed_yardsticks(root, commit, evals, measured)]
     if not suite.recordings.texts:
         for row in in_place:
             if row["kind"] in ("prompt", "rubric", "scale"):
                 row["was"] = row["is"] = HIDDEN
         for other in changed:
-            if other["what"].startswith("fixtures/"):
+            if other["what"].startswith("fixtures/") or other["what"] in measured:
                 other["before"] = other["after"] = HIDDEN
     return in_place, changed
 

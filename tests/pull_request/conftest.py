@@ -232,6 +232,18 @@ class PullRequest:
     def delete(self, path: str) -> None:
         (self.root / path).unlink()
 
+    def on_main(self, change: Callable[[], None]) -> None:
+        """Change the base commit, and begin the branch there with the baseline of what it has now."""
+        self.git("checkout", "-q", "main")
+        change()
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "main")
+        os.environ["RECUSE_BASE"] = self.git("rev-parse", "main")
+        self.run_only("--update-baseline", "--because", "known")
+        self.git("commit", "-q", "--allow-empty", "-am", "main")
+        os.environ["RECUSE_BASE"] = self.git("rev-parse", "main")
+        self.git("checkout", "-q", "-B", "change")
+
     def sign(self, says: Says, *judges: str) -> None:
         sign(self.root, says, judges)
 

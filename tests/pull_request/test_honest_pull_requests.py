@@ -131,7 +131,63 @@ def messages_of_recuse_itself(pr):
     os.environ["RECUSE_BASE"] = "main"
 
 
-HONEST = (new_judge, better_prompt_as_candidate, model_asked_again_in_place, tightened_limit, new_texts, other_words,
+def labels_for_texts_that_had_none(pr):
+    """Those who rated some of the texts go on."""
+
+    def fewer():
+        rows = pr.read(f"{TASK}/people.csv").splitlines()
+        pr.write(f"{TASK}/people.csv", "\n".join(row for row in rows if "reply-2" not in row))
+
+    kept = pr.read(f"{TASK}/people.csv")
+    pr.on_main(fewer)
+    pr.write(f"{TASK}/people.csv", kept)
+
+
+def panel_of_another_name(pr):
+    (pr.root / PANEL).rename(pr.root / "fixtures/panels/support.toml")
+    pr.edit("pyproject.toml", "desk.toml", "support.toml")
+
+
+def ratings_by_people_of_another_name(pr):
+    (pr.root / f"{TASK}/people.csv").rename(pr.root / f"{TASK}/annotators.csv")
+    pr.edit(f"{TASK}/task.toml", '"people.csv"', '"annotators.csv"')
+
+
+def eval_of_another_name(pr):
+    (pr.root / "evals/test_people.py").rename(pr.root / "evals/test_human_offset.py")
+
+
+def docs_in_every_format(pr):
+    pr.git("checkout", "-q", "main")
+    pr.write("docs/judges.rst", "Run ``pytest evals/``.")
+    pr.git("add", "-A")
+    pr.git("commit", "-q", "-m", "docs")
+    pr.git("checkout", "-q", "-B", "change")
+    pr.write("docs/judges.rst", "Run ``pytest evals/ --baseline``, or set PYTEST_ADDOPTS.")
+    pr.write("docs/new.md", "Set RECUSE_BASE.")
+    os.environ["RECUSE_BASE"] = "main"
+
+
+def files_of_a_product(pr):
+    """An image, a release, owners and generated files that have nothing to do with judges."""
+    pr.write("Dockerfile", "FROM python:3.13\nENV PYTHONUNBUFFERED=1\nCMD [\"python\", \"-m\", \"shop\"]\n")
+    pr.write(".env.example", "SHOP_KEY=\n")
+    pr.write(".github/workflows/release.yml", "on: { push: {} }\njobs: { build: { steps: [{ run: make }] } }")
+    pr.write(".gitattributes", "package-lock.json linguist-generated\n*.sh text eol=lf\n")
+    pr.write("CODEOWNERS", "/shop/ @ann\n*.ts @ben\n")
+    pr.write("tox.ini", "[testenv:lint]\ncommands = ruff check shop\n")
+    pr.write("shop/numbers.py", "ONE = 1")
+
+
+def newer_dependencies_of_the_project(pr):
+    project = '\n[project]\nname = "shop"\nversion = "1"\ndependencies = ["scipy>=1.15", "pytest>=8"]\n'
+    pr.on_main(lambda: pr.add("pyproject.toml", project))
+    pr.edit("pyproject.toml", '"scipy>=1.15", "pytest>=8"', '"scipy>=1.16", "pytest>=8.4", "httpx[http2]>=1"')
+
+
+HONEST = (labels_for_texts_that_had_none, panel_of_another_name, ratings_by_people_of_another_name,
+          eval_of_another_name, docs_in_every_format, files_of_a_product, newer_dependencies_of_the_project,
+          new_judge, better_prompt_as_candidate, model_asked_again_in_place, tightened_limit, new_texts, other_words,
           code_of_the_product, new_panel, asked_more_slowly, begun_before_other_work, newer_libraries,
           people_and_texts_more_of_both, packed_recordings, moved_code_of_the_product,
           messages_of_recuse_itself)  # fmt: skip

@@ -789,6 +789,147 @@ def another_index_in_the_lock_file(pr):
     pr.edit("uv.lock", "pypi.example", "index.example")
 
 
+# --------------------------------------------------------------------------- what is named elsewhere
+
+
+@hostile("tool.hatch.envs.judges.scripts.evals")
+def a_script_of_hatch_that_asks_less(pr):
+    pr.on_main(lambda: pr.add("pyproject.toml", SCRIPT.format("pytest evals/ --baseline")))
+    pr.edit("pyproject.toml", "pytest evals/ --baseline", "pytest evals/ --baseline -k steady")
+
+
+@hostile("tox.ini")
+def an_environment_of_tox_that_asks_less(pr):
+    pr.on_main(lambda: pr.write("tox.ini", "[testenv]\ncommands = pytest evals/ --baseline"))
+    pr.edit("tox.ini", "--baseline", "--baseline -k steady")
+
+
+@hostile("ci.sh")
+def a_script_that_names_no_folder(pr):
+    pr.on_main(lambda: pr.write("ci.sh", "pytest --baseline"))
+    pr.edit("ci.sh", "--baseline", "--baseline -k steady || true")
+
+
+@hostile("pyproject.toml installs")
+def another_plugin_among_the_dependencies(pr):
+    pr.add("pyproject.toml", '\n[dependency-groups]\ntest = ["pytest-friendly>=1"]\n')
+
+
+@hostile("pyproject.toml installs")
+def a_library_from_elsewhere(pr):
+    pr.add("pyproject.toml", '\n[project]\nname = "shop"\nversion = "1"\n'
+           'dependencies = ["scipy @ git+https://git.example/scipy.git"]\n')  # fmt: skip
+
+
+@hostile("requirements.txt installs")
+def a_library_from_a_folder(pr):
+    pr.add("requirements.txt", "./vendor/scipy\n")
+
+
+@hostile("requirements.txt installs")
+def a_library_from_another_server(pr):
+    pr.edit("requirements.txt", "numpy", "numpy @ https://files.example/numpy-2.3.1-py3-none-any.whl")
+
+
+@hostile("environment.yml installs")
+def another_plugin_for_conda(pr):
+    pr.write("environment.yml", "dependencies:\n  - pip:\n      - pytest-friendly")
+
+
+@hostile(".env, which sets PYTEST_ADDOPTS")
+def settings_in_the_environment(pr):
+    pr.write(".env", "PYTEST_ADDOPTS=-k steady\n")
+
+
+@hostile("Dockerfile, which sets RECUSE_BASE")
+def base_of_its_own_in_the_image(pr):
+    pr.write("Dockerfile", "FROM python:3.13\nENV RECUSE_BASE=HEAD\n")
+
+
+@hostile(".github/workflows/status.yml")
+def a_workflow_that_says_it_is_green(pr):
+    step = "{ run: 'gh api repos/x/y/statuses/$SHA -f state=success -f context=judges' }"
+    pr.write(".github/workflows/status.yml", f"on: pull_request_target\njobs: {{ say: {{ steps: [{step}] }} }}")
+
+
+@hostile("scipy is a link now")
+def a_folder_behind_a_link_before_the_real_one(pr):
+    pr.write("vendor/friendly/__init__.py", "special = None")
+    (pr.root / "scipy").symlink_to("vendor/friendly")
+
+
+@hostile("lib/scipy.py")
+def a_module_before_the_real_one_where_settings_look(pr):
+    pr.on_main(lambda: pr.edit("pyproject.toml", 'pythonpath = ["."]', 'pythonpath = [".", "lib"]'))
+    pr.write("lib/scipy.py", "special = None")
+
+
+@hostile(".gitattributes")
+def one_file_that_is_folded(pr):
+    pr.write(".gitattributes", "gates.toml -diff")
+
+
+@hostile("fixtures/tasks/.gitattributes")
+def one_file_that_is_folded_from_beside_it(pr):
+    pr.write("fixtures/tasks/.gitattributes", "people.csv linguist-generated")
+
+
+@hostile("CODEOWNERS")
+def a_later_line_of_owners(pr):
+    pr.on_main(lambda: pr.write("CODEOWNERS", "* @ann"))
+    pr.add("CODEOWNERS", "*.toml @friend\n")
+
+
+@hostile("data/ratings.csv")
+def ratings_outside_of_the_fixtures(pr):
+    pr.on_main(lambda: with_ratings(pr))
+    rows = pr.read("data/ratings.csv")
+    pr.write("data/ratings.csv", re.sub(r"ann,(\S+),(\d)", lambda row: f"ann,{row[1]},{min(int(row[2]) + 1, 5)}", rows))
+
+
+@hostile("data/ratings.recuse.toml")
+def ratings_read_otherwise(pr):
+    pr.on_main(lambda: with_ratings(pr))
+    pr.write("data/ratings.recuse.toml", 'people = ["ann"]')
+
+
+@hostile(".gitmodules")
+def a_repository_inside_of_it(pr):
+    pr.write(".gitmodules", '[submodule "scipy"]\n\tpath = scipy\n\turl = https://git.example/scipy.git')
+
+
+# --------------------------------------------------------------------------- under another name
+
+
+@hostile("evals/conftest.py")
+def hooks_that_get_another_name(pr):
+    pr.on_main(lambda: pr.write("evals/conftest.py", "MOST = 1"))
+    (pr.root / "evals/conftest.py").rename(pr.root / "evals/hooks.py")
+
+
+@hostile("the test evals/test_people.py::test_human_offset")
+def a_test_that_pytest_does_not_find(pr):
+    without_acceptance(pr)
+    (pr.root / PEOPLE_TEST).rename(pr.root / "evals/people.py")
+
+
+@hostile("people.file of fixtures/tasks/replies/task.toml")
+def people_of_another_name_and_others_in_use(pr):
+    rows = pr.read(f"{TASK}/people.csv")
+    (pr.root / f"{TASK}/people.csv").rename(pr.root / f"{TASK}/annotators.csv")
+    pr.write(f"{TASK}/panel.csv", "\n".join(rows.splitlines()[:11]))
+    pr.edit(f"{TASK}/task.toml", '"people.csv"', '"panel.csv"')
+
+
+@hostile("fixtures/tasks/replies/people.csv")
+def labels_of_old_texts_beside_those_of_new_ones(pr):
+    names = ["reply-90", "reply-91"]
+    texts = [{"id": name, "target": "assistant", "fields": {"reply": f"Text {name}."}} for name in names]
+    pr.add(f"{TASK}/items.jsonl", "\n".join(map(json.dumps, texts)) + "\n")
+    pr.add(f"{TASK}/people.csv", "".join(f"ann,{name},assistant,5.0\n" for name in [*names, "reply-00"]))
+    pr.sign(pr.answers("monday"))
+
+
 # --------------------------------------------------------------------------- what is said of them
 
 CANDIDATE = """
@@ -800,6 +941,18 @@ model = "candidate-1"
 replaces = "{replaces}"
 {prompts}
 """
+SCRIPT = '\n[tool.hatch.envs.judges.scripts]\nevals = "{}"\n'
+
+
+def with_ratings(pr):
+    """A file of ratings, which settings name where it stands."""
+    rows = [f"{who},reply-{n:02d},{min(5, max(1, round(pr.quality(f'reply-{n:02d}') / 2 + bias + n % 3 / 3)))}"
+            for who, bias in (("judge_1", 0.1), ("ann", 0), ("ben", -0.1)) for n in range(40)]  # fmt: skip
+    pr.write("data/ratings.csv", "\n".join(["rater,item,score", *rows]))
+    pr.edit("pyproject.toml", 'desk.toml"', 'desk.toml", "data/ratings.csv"')
+
+
+
 FAST = (limit_widened_and_acceptance_deleted, people_are_real_now, left_out_by_addopts,
         prompt_changed_and_old_replies_signed_again)  # fmt: skip
 BASELINES = (baseline_deleted, baseline_for_the_next_change, without_gates)
