@@ -33,7 +33,7 @@ from recuse.ratings import Ratings
 from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.scale import Numeric, Ordinal, Scale
 from recuse.schema import Estimate, Estimates, RecuseError
-from recuse.schema.arrays import Floats, Mask
+from recuse.schema.arrays import Floats, Mask, taken, total
 from recuse.schema.details import PairsDetail
 from recuse.statistics import agreement as of_raters
 from recuse.statistics.agreement.coefficient import Coefficient
@@ -76,7 +76,7 @@ def coefficient(ratings: Ratings, name: str) -> Estimates:
     """
     if name not in COEFFICIENTS:
         raise RecuseError(f"there is no coefficient {name!r}; there are {', '.join(COEFFICIENTS)}")
-    row = COEFFICIENTS[name]
+    row, ratings = COEFFICIENTS[name], ratings.folded()
 
     def compute(answers: Answers, judge: int) -> Estimate:
         if row.needs in ("options", "pass or fail"):
@@ -116,8 +116,8 @@ def _percent(answers: Answers, judge: int, metric: str) -> Estimate:
     tables = answers.tables(judge)
     return estimate_of(
         metric, answers, judge, lambda used: of_raters.percent_agreement(tables[used]), method=SHARE, unit="share",
-        span=1.0, distribution=lambda _, clusters: clustered_share(
-            np.trace(tables[both_rated(answers, judge)], axis1=1, axis2=2), clusters
+        span=1.0, distribution=lambda built, clusters: clustered_share(
+            np.trace(tables[both_rated(answers, judge)], axis1=1, axis2=2), clusters, built.times
         ),
     )  # fmt: skip
 
@@ -148,7 +148,7 @@ def _chance_corrected(build: Callable[[Floats, Weights], Coefficient], weights: 
 
 
 def _confusion(answers: Answers, judge: int, metric: str) -> Estimate:
-    table = answers.tables(judge).sum(axis=0)
+    table = total(answers.tables(judge), answers.times)
     n = float(table.sum())
     detail = {
         "kind": "matrix", "rows": list(answers.options), "columns": list(answers.options), "own": [],
@@ -165,17 +165,18 @@ def _confusion(answers: Answers, judge: int, metric: str) -> Estimate:
 def _rate(which: Rate) -> Compute:
     def compute(answers: Answers, judge: int, metric: str) -> Estimate:
         tables = answers.tables(judge)
-        flat = tables[both_rated(answers, judge)].reshape(-1, 4)
+        used = both_rated(answers, judge)
+        flat, times = tables[used].reshape(-1, 4), taken(answers.times, used)
         hits, cases = (flat @ side for side in CELLS[which][:2])
         whole = which != "F1" and bool(np.isin(cases, (0.0, 1.0)).all() and np.isin(hits, (0.0, 1.0)).all())
 
         def exact(_: Coefficient, clusters: Any) -> Any:
-            return clustered_share(hits[cases > 0], clusters[cases > 0])
+            return clustered_share(hits[cases > 0], clusters[cases > 0], taken(times, cases > 0))
 
         return estimate_of(
             metric, answers, judge, lambda used: of_raters.rate(tables[used], which),
             method=SHARE if whole else JACKKNIFE, distribution=exact if whole else None,
-            unit="" if which == "F1" else "share", detail={"cases": number(cases.sum())},
+            unit="" if which == "F1" else "share", detail={"cases": number(float(total(cases, times)))},
         )  # fmt: skip
 
     return compute
@@ -207,7 +208,8 @@ def _text_by_text(answers: Answers, judge: int) -> PairsDetail:
         return {}
     low, high = answers.scale.ends if np.isfinite(answers.scale.span) else (values.min(), values.max())
     grain = (high - low) / GRAIN or 1.0
-    places, counts = np.unique(np.round((values - low) / grain), axis=0, return_counts=True)
+    places, place = np.unique(np.round((values - low) / grain), axis=0, return_inverse=True)
+    counts = np.bincount(place.ravel(), weights=taken(answers.times, used))
     dots = zip(places * grain + low, counts, strict=True)
     return {"pairs": [[number(x), number(y), int(n)] for (x, y), n in dots], "ends": [number(low), number(high)]}
 
@@ -219,12 +221,12 @@ def _icc(answers: Answers, judge: int, metric: str) -> Estimate:
     used = both_rated(answers, judge)
     values = np.column_stack([answers.judge_means[judge], answers.people_mean])[used]
     facts = {
-        "n": int(used.sum()), "n_excluded": tally(answers, judge)["unanswered"], "over": answers.over,
+        "n": answers.number(used), "n_excluded": tally(answers, judge)["unanswered"], "over": answers.over,
         "method": f"ICC(2,1), {'F interval' if separate else JACKKNIFE}", "clusters": answers.clusters_called,
     }  # fmt: skip
-    if len(values) < 2:
+    if answers.number(used) < 2:
         return undefined(metric, "it needs two texts that both rated", **facts)
-    squares = of_raters.mean_squares(values)
+    squares = of_raters.mean_squares(values, taken(answers.times, used))
     exact = of_raters.ICC(squares)
     forms = {name: number(float(of_raters.icc(squares, name))) for name in of_raters.FORMS}
     detail = {"forms": forms, **describe_people(answers, judge)}

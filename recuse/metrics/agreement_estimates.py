@@ -17,7 +17,7 @@ from recuse.ratings import Numeric, Ordinal, Ratings, ResponseSets
 from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.array import mean_of
 from recuse.schema import Estimate
-from recuse.schema.arrays import Floats
+from recuse.schema.arrays import Floats, median_of, taken, total
 from recuse.statistics.agreement import Coefficient, counts_of, krippendorff_alpha
 from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.agreement.krippendorff import Level, alpha_of_counts
@@ -41,7 +41,8 @@ def estimate_of(
     `distribution(coefficient, clusters)` gives its distribution where it is not the jackknife's."""
     used, known = both_rated(answers, judge), tally(answers, judge)
     built = coefficient(used)
-    facts = {"n": int(used.sum()), "n_excluded": known["unanswered"], "over": answers.over, "method": method,
+    built = built if built.times is not None else replace(built, times=taken(answers.times, used))
+    facts = {"n": answers.number(used), "n_excluded": known["unanswered"], "over": answers.over, "method": method,
              "clusters": answers.clusters_called, **more}  # fmt: skip
     known |= describe_people(answers, judge) | (detail or {})
     if built.undefined:
@@ -61,8 +62,8 @@ def tally(answers: Answers, judge: int) -> dict[str, Any]:
     """How many texts people rated that the judge was asked about, and how many of these it left without an answer."""
     requested = answers.requested[judge] & (answers.raters > 0)
     return {
-        "people": int(np.isfinite(answers.rated).any(axis=(1, 2)).sum()), "requested": int(requested.sum()),
-        "unanswered": int((requested & ~both_rated(answers, judge)).sum()),
+        "people": int(np.isfinite(answers.rated).any(axis=(1, 2)).sum()), "requested": answers.number(requested),
+        "unanswered": answers.number(requested & ~both_rated(answers, judge)),
     }  # fmt: skip
 
 
@@ -74,16 +75,17 @@ def describe_people(answers: Answers, judge: int) -> dict[str, Any]:
         shares = answers.people_shares[used]
         if not len(shares):
             return {}
-        rates = shares.mean(axis=0)
+        labels = total(shares, taken(answers.times, used))
+        rates = labels / answers.number(used) if answers.times is not None else shares.mean(axis=0)
         best = int(rates.argmax())
         return {
             "base_rate": {name: number(rate) for name, rate in zip(answers.options, rates, strict=True)},
-            "labels": {name: number(total) for name, total in zip(answers.options, shares.sum(axis=0), strict=True)},
+            "labels": {name: number(count) for name, count in zip(answers.options, labels, strict=True)},
             "constant": {"answer": answers.options[best], "agrees": number(rates[best])},
         }
-    labels = answers.people_mean[used]
-    middle = float(np.median(labels)) if len(labels) else np.nan
-    error = float(np.abs(labels - middle).mean()) if len(labels) else np.nan
+    means = answers.people_mean[used]
+    middle = median_of(means, taken(answers.times, used)) if len(means) else np.nan
+    error = answers.mean(np.abs(answers.people_mean - middle), used)
     return {"constant": {"answer": number(middle), "absolute_error": number(error)}}
 
 
@@ -169,6 +171,7 @@ SAME = "people gave every text one and the same answer, so no judge could do bet
 
 @measure(
     "gain_over_constant", "gain over a constant answer, less people's own", signed=True, bad="below", rank=295,
+    counts=True,
     below="gains less than people over always giving one answer|gain less than people over always giving one answer",
     reading="How much of the disagreement with people goes away when the judge is asked instead of always giving the "
     "answer that is right most often (of numbers: people's mean), less what goes away when one of the people is asked. "
@@ -195,15 +198,16 @@ def gain_over_constant(answers: Answers, judge: int) -> Estimate:
     twice = requested & (answers.raters > 1)
     used = twice if twice.any() else requested
     gained, own, without = _against_constant(answers, judge, used)
-    total, largest = float(without[used].sum()), 1.0 if answers.options else span_of(answers) ** 2
-    why = SAME if not total > 1e-12 else "" if twice.any() else NOBODY_TWICE
+    times, largest = taken(answers.times, used), 1.0 if answers.options else span_of(answers) ** 2
+    whole = float(total(without[used], times))
+    why = SAME if not whole > 1e-12 else "" if twice.any() else NOBODY_TWICE
     gain = Coefficient(
         np.column_stack([gained - own, without])[used], lambda s: ratio(s[:, 0], s[:, 1]), lambda s: why,
-        "difference", lambda s: float(largest * used.sum() / s[1]),
+        "difference", lambda s: float(largest * answers.number(used) / s[1]), times=times,
     )  # fmt: skip
-    detail = {} if why == SAME else {"judge_gain": number(gained[used].sum() / total)}
+    detail = {} if why == SAME else {"judge_gain": number(float(total(gained[used], times)) / whole)}
     if not why:
-        detail["people_gain"] = number(own[used].sum() / total)
+        detail["people_gain"] = number(float(total(own[used], times)) / whole)
     return estimate_of(
         "gain_over_constant", answers, judge, lambda _: gain, method=f"(D_people - D_judge) / D_constant, {JACKKNIFE}",
         detail=detail, distribution=lambda built, _: built.jackknife(answers.clusters[used]),
@@ -218,14 +222,15 @@ def _against_constant(answers: Answers, judge: int, used: NDArray[np.bool_]) -> 
     m = answers.raters.astype(float)
     if answers.options:
         tables, people = answers.tables(judge), np.nan_to_num(answers.people_shares)
-        best = int(people[used].sum(axis=0).argmax())
+        best = int(total(people[used], taken(answers.times, used)).argmax())
         without = 1.0 - people[:, best]
         gained = np.trace(tables, axis1=1, axis2=2) - tables.sum(axis=(1, 2)) * people[:, best]
         each = np.nan_to_num(answers.person_shares)
         alike = ratio((each.sum(axis=0) ** 2).sum(axis=1) - (each**2).sum(axis=(0, 2)), m * (m - 1))
         return gained, np.nan_to_num(without - 1.0 + alike), without
     one, _, _, xx, yy, xy = answers.products(judge).T
-    middle = float(np.nanmean(answers.people_mean[used])) if used.any() else 0.0
+    rated = used & np.isfinite(answers.people_mean)
+    middle = answers.mean(answers.people_mean, rated) if rated.any() else 0.0
     numbers = answers.rated - middle
     without = np.nan_to_num(mean_of(mean_of(numbers**2, axis=2), axis=0))
     person = mean_of(numbers, axis=2)
@@ -234,7 +239,7 @@ def _against_constant(answers: Answers, judge: int, used: NDArray[np.bool_]) -> 
 
 
 @measure(
-    "commonest_answer", "its commonest answer", unit="share", rank=335, bad="none",
+    "commonest_answer", "its commonest answer", unit="share", rank=335, bad="none", counts=True,
     reading="The share of a judge's answers that are one and the same: 1 is a judge that tells nothing apart.",
 )  # fmt: skip
 @per_judge(answers_of, *COMPARED)
@@ -247,16 +252,19 @@ def commonest_answer(answers: Answers, judge: int) -> Estimate:
     >>> commonest_answer(rated(judge="pppf", ann="ppff")).of(judge="judge").value
     0.75
     """
-    given = answers.judged[judge]
-    given = given[np.isfinite(given)]
-    if len(given) < 2:
-        return undefined("commonest_answer", "the judge gave fewer than two answers", method=METHOD, n=len(given))
-    values, counts = np.unique(given, return_counts=True)
+    each = answers.judged[judge]
+    there = np.isfinite(each)
+    values, place = np.unique(each[there], return_inverse=True)
+    times = None if answers.times is None else np.broadcast_to(answers.times[:, None], each.shape)[there]
+    counts = np.bincount(place, weights=times)
+    n = int(counts.sum())
+    if n < 2:
+        return undefined("commonest_answer", "the judge gave fewer than two answers", method=METHOD, n=n)
     best = int(counts.argmax())
     value = float(values[best])
     answer = answers.options[int(value)] if answers.options else f"{value:g}"
     return Estimate(
-        metric="commonest_answer", value=float(counts[best] / len(given)), unit="share", n=len(given), method=METHOD,
+        metric="commonest_answer", value=float(counts[best] / n), unit="share", n=n, method=METHOD,
         detail={"answer": answer, "n": int(counts[best])},
     )  # fmt: skip
 
@@ -265,7 +273,7 @@ def commonest_answer(answers: Answers, judge: int) -> Estimate:
 
 
 @measure(
-    "people_alpha", "people's agreement among themselves", ends=(-1, 1), rank=306,
+    "people_alpha", "people's agreement among themselves", ends=(-1, 1), rank=306, counts=True,
     reading="Krippendorff's alpha of all people who rated the texts: what a judge's agreement is to be compared with.",
 )  # fmt: skip
 @per_subject("rater", answers_of, *COMPARED)
@@ -287,22 +295,24 @@ def _alpha(answers: Answers, level: Level | None) -> Estimate:
     fitting: Level = level or ("interval" if not answers.options else "ordinal" if answers.ordered else "nominal")
     rated = answers.raters >= 2
     facts: dict[str, Any] = {
-        "n": int(rated.sum()), "over": answers.over, "clusters": answers.clusters_called,
+        "n": answers.number(rated), "over": answers.over, "clusters": answers.clusters_called,
         "method": f"{fitting} alpha, jackknife, t",
     }  # fmt: skip
     if not rated.any():
         return undefined("people_alpha", "no two people rated one text", **facts)
     detail: dict[str, Any] = {"people": int(np.isfinite(answers.rated).any(axis=(1, 2)).sum())}
     alpha: Coefficient
+    times = taken(answers.times, rated)
     if answers.options:
         shares = answers.person_shares[:, rated]
         codes = np.where(np.isfinite(shares[:, :, 0]), np.nan_to_num(shares).argmax(axis=2), np.nan)
         counts = counts_of(codes, len(answers.options))
         alpha = alpha_of_counts(counts, fitting, np.arange(len(answers.options)))
         others = {"fleiss_kappa": fleiss_kappa, "gwet_ac1": gwet_many, "percent_agreement": percent_many}
-        detail |= {name: number(build(counts).value) for name, build in others.items()}
+        detail |= {name: number(replace(build(counts), times=times).value) for name, build in others.items()}
     else:
         alpha = krippendorff_alpha(answers.person_means[:, rated], fitting)
+    alpha = replace(alpha, times=times)
     if alpha.undefined:
         return undefined("people_alpha", alpha.undefined, detail=detail, **facts)
     return estimated("people_alpha", alpha.value, alpha.jackknife(answers.clusters[rated]), detail=detail, **facts)

@@ -19,7 +19,7 @@ from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import Named, measure, per_judge, per_subject
 from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.schema import Estimate, RecuseError
-from recuse.schema.arrays import Floats
+from recuse.schema.arrays import Floats, average, taken
 from recuse.statistics.clusters import OverClusters, clustered_mean
 from recuse.statistics.distributions import Side
 
@@ -32,7 +32,7 @@ METHOD = "share of texts where the judge is at least as close to the other peopl
 
 
 @measure(
-    "advantage_over_person", "advantage over one person", signed=True, rank=292, bad="below",
+    "advantage_over_person", "advantage over one person", signed=True, rank=292, bad="below", counts=True,
     below="stands in for a person worse than that person|stand in for a person worse than that person",
     reading="Share of texts where the judge agrees with the other people at least as well as this person does, less "
     "the share where this person does at least as well as the judge.",
@@ -60,7 +60,7 @@ def advantage_over_person(answers: Answers, expert: str | None = None) -> Iterat
 
 
 @measure(
-    "winning_rate", "people it may stand in for", unit="share", rank=293, bad="below",
+    "winning_rate", "people it may stand in for", unit="share", rank=293, bad="below", counts=True,
     below="stands in for fewer people than half|stand in for fewer people than half",
     reading="Share of people whom the judge represents as well as they do themselves, beyond chance (alternative "
     "annotator test); from one half on, the test is passed.",
@@ -89,24 +89,30 @@ def winning_rate(
 
 @dataclass(frozen=True, eq=False)
 class _Comparison:
-    """Judge against one person: `judge` and `person` (n,) mark who was at least as good; `clusters` (n,)."""
+    """Judge against one person: `judge` and `person` (n,) mark who was at least as good; `clusters` (n,). `times` (n,):
+    how many texts each stands for."""
 
     judge: Floats
     person: Floats
     clusters: NDArray[np.intp]
     lost: int
+    times: Floats | None
+
+    @property
+    def n(self) -> int:
+        return len(self.judge) if self.times is None else int(self.times.sum())
 
     @property
     def distribution(self) -> OverClusters:
-        return clustered_mean(self.judge - self.person, self.clusters, step=1.0)
+        return clustered_mean(self.judge - self.person, self.clusters, step=1.0, times=self.times)
 
     def estimate(self, answers: Answers) -> Estimate:
-        facts: dict[str, Any] = {"n": len(self.judge), "n_excluded": 0, "method": METHOD, "over": answers.over,
+        facts: dict[str, Any] = {"n": self.n, "n_excluded": 0, "method": METHOD, "over": answers.over,
                  "clusters": answers.clusters_called}  # fmt: skip
-        if len(self.judge) < FEWEST:
-            why = f"the judge, this person and another have {len(self.judge)} texts in common; the test needs {FEWEST}"
+        if self.n < FEWEST:
+            why = f"the judge, this person and another have {self.n} texts in common; the test needs {FEWEST}"
             return undefined("advantage_over_person", why, **facts)
-        detail = {"judge": number(float(self.judge.mean())), "person": number(float(self.person.mean())),
+        detail = {"judge": number(average(self.judge, self.times)), "person": number(average(self.person, self.times)),
                   "unanswered": self.lost}  # fmt: skip
         return estimated("advantage_over_person", self.distribution.value, self.distribution, detail=detail, **facts)
 
@@ -143,25 +149,26 @@ def _comparison(answers: Answers, judge: int, person: int, rest: NDArray[np.bool
     slack = 1e-12 * np.maximum(1.0, np.abs(scores[1][used]))
     return _Comparison(
         (judge_scores >= scores[1][used] - slack).astype(float),
-        (scores[1][used] >= judge_scores - slack).astype(float), answers.clusters[used], int((used & ~answered).sum()),
+        (scores[1][used] >= judge_scores - slack).astype(float), answers.clusters[used],
+        answers.number(used & ~answered), taken(answers.times, used),
     )  # fmt: skip
 
 
 def _winning(answers: Answers, comparisons: dict[str, _Comparison], epsilon: float, q: float) -> Estimate:
     facts: dict[str, Any] = {"method": f"alternative annotator test, epsilon {epsilon:g}, Benjamini-Yekutieli at {q:g}",
              "over": answers.over, "clusters": answers.clusters_called, "unit": "share", "span": 1.0}  # fmt: skip
-    tested = {name: comparison for name, comparison in comparisons.items() if len(comparison.judge) >= FEWEST}
-    most = max((len(comparison.judge) for comparison in comparisons.values()), default=0)
+    tested = {name: comparison for name, comparison in comparisons.items() if comparison.n >= FEWEST}
+    most = max((comparison.n for comparison in comparisons.values()), default=0)
     if not tested:
         why = f"no person has {FEWEST} texts in common with another one and the judge; the most is {most}"
         return undefined("winning_rate", why, n=most, **facts)
     p = np.array([comparison.distribution.p_value(-epsilon, "above") for comparison in tested.values()])
     rejected = p <= _threshold(p, q)
     detail = {
-        "average_advantage": number(float(np.mean([comparison.judge.mean() for comparison in tested.values()]))),
+        "average_advantage": number(float(np.mean([average(one.judge, one.times) for one in tested.values()]))),
         "epsilon": epsilon,
         "people": [
-            {"person": name, "n": len(comparison.judge), "advantage": number(comparison.distribution.value), "p":
+            {"person": name, "n": comparison.n, "advantage": number(comparison.distribution.value), "p":
             float(f"{value:.6g}"),
              "won": bool(won)}
             for (name, comparison), value, won in zip(tested.items(), p.tolist(), rejected.tolist(), strict=True)

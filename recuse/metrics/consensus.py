@@ -36,7 +36,7 @@ from recuse.metrics.estimates import (
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.ratings import Cells, Ratings
 from recuse.schema import Estimate, Estimates
-from recuse.schema.arrays import Floats, Mask, distinct
+from recuse.schema.arrays import Floats, Mask, distinct, number_of
 from recuse.statistics.clusters import difference_of_means
 from recuse.statistics.contrasts import Contrast, contrast, own_against_others, pooled_spread
 from recuse.statistics.distributions import Student
@@ -76,7 +76,7 @@ def self_bias(ratings: Ratings) -> Estimates:
 
 
 @measure(
-    "leniency", "leniency", signed=True, rank=110,
+    "leniency", "leniency", signed=True, rank=110, counts=True,
     above="is more lenient than its peers|are more lenient than their peers",
     below="is harsher than its peers|are harsher than their peers",
     reading="A judge's scores of others' work less its peers' mean for the same work.",
@@ -138,15 +138,16 @@ def _estimate(
     if not own.any() or (others is not None and not others.any()):
         what = missing if not own.any() else "text of another"
         why = ONE_JUDGE if len(cells.judges) < 2 else _nothing(cells, judge, wanted, what)
-        return undefined(metric, why, n=int(cells.count[judge].sum()), n_excluded=int(cells.lost[judge].sum()), **about)
+        replies, lost = cells.replies(cells.count[judge]), cells.replies(cells.lost[judge])
+        return undefined(metric, why, n=replies, n_excluded=lost, **about)
     used = own if others is None else own | others
     detail = losses_of_judge(cells, judge, partial(peers_view, cells, judge), plus, minus)
     if about["over"] == "repeats":
         n, lost, about["note"] = int(cells.count[:, used].sum()), int(cells.lost[:, wanted].sum()), THESE_TEXTS
         distribution: Student = over_repeats(cells, judge, own, others)
     else:
-        n, lost = distinct(cells.items[used]), int((wanted & ~usable).sum())
-        distribution = difference_of_means(bias, own, others, cells.clusters, step=cells.step)
+        n, lost = cells.number(used), number_of(wanted & ~usable, cells.times)
+        distribution = difference_of_means(bias, own, others, cells.clusters, step=cells.step, times=cells.times)
         if others is not None and distinct(cells.clusters[own]) == 1:
             distribution, about["method"] = own_against_others(bias[own], bias[others], step=cells.step), PREDICTION
             detail |= _spreads(judge, each, own, others, pooled)
@@ -155,7 +156,7 @@ def _estimate(
             detail |= beside
         if cells.over == "clusters":
             about["n_clusters"] = distinct(cells.clusters[used])
-    paired = not cells.fixed and len(cells.cluster_names) <= MOST_PAIRED
+    paired = cells.times is None and not cells.fixed and len(cells.cluster_names) <= MOST_PAIRED
     per_item = _per_item(cells, bias, own, others) if paired else None
     return estimated(
         metric, distribution.value, distribution, n=n, n_excluded=lost, detail=detail, per_item=per_item, **about
@@ -202,6 +203,8 @@ def _spreads(judge: int, each: Floats, own: Mask, others: Mask, pooled: tuple[fl
 def _pooled(part: Ratings, cells: Cells, each: Floats) -> tuple[float, float]:
     """Spread over texts that are not their own of all judges together, and its degrees of freedom."""
     rows = (bias[~cells.texts_of(part.authors.get(judge))] for judge, bias in zip(cells.judges, each, strict=True))
+    if cells.times is not None:  # of single texts, which are no patterns
+        return math.nan, 0.0
     known = (row[np.isfinite(row)] for row in rows)
     return pooled_spread([(float(row.std(ddof=1)), len(row) - 1) for row in known if len(row) > 1], len(each))
 

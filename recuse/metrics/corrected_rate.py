@@ -20,10 +20,10 @@ from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure, per_judge
 from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.schema import Estimate
-from recuse.schema.arrays import Floats, distinct
+from recuse.schema.arrays import Floats, Mask, cluster_times, taken, total
 from recuse.statistics.agreement import Coefficient
 from recuse.statistics.agreement.coefficient import ratio
-from recuse.statistics.clusters import Bounded, clustered_share
+from recuse.statistics.clusters import Bounded, clustered_share, number_of_clusters
 
 POWERED = "prediction-powered mean, weight of the judge tuned; t over clusters"
 CORRECTED = "Rogan-Gladen, jackknife, t"
@@ -31,7 +31,7 @@ FEWEST = 20
 
 
 @measure(
-    "prediction_powered_mean", "mean as people would rate", rank=360,
+    "prediction_powered_mean", "mean as people would rate", rank=360, counts=True,
     reading="People's mean over all texts, from the few that they rated and the judge's answers to all. As good as the "
     "labels alone at worst, and better the more the judge's answers follow people's.",
 )  # fmt: skip
@@ -58,7 +58,7 @@ def prediction_powered_mean(answers: Answers, judge: int, half_width: float = 0.
 
 
 @measure(
-    "rogan_gladen_rate", "pass rate corrected for its errors", unit="share", rank=361,
+    "rogan_gladen_rate", "pass rate corrected for its errors", unit="share", rank=361, counts=True,
     reading="The judge's pass rate, corrected by how often it passes what people fail and fails what people pass.",
 )  # fmt: skip
 @per_judge(answers_of, *COMPARED)
@@ -110,33 +110,31 @@ def _powered(answers: Answers, judge: int, half_width: float) -> Estimate:
     y, f = answers.people_mean, answers.judge_means[judge]
     requested = answers.requested[judge]
     labelled, free = requested & np.isfinite(y), requested & ~np.isfinite(y) & np.isfinite(f)
-    n, spare = int(labelled.sum()), int(free.sum())
+    n, spare = answers.number(labelled), answers.number(free)
     facts: dict[str, Any] = {
-        "n": n, "n_excluded": int((requested & ~np.isfinite(f)).sum()), "over": answers.over,
+        "n": n, "n_excluded": answers.number(requested & ~np.isfinite(f)), "over": answers.over,
         "clusters": answers.clusters_called, "unit": answers.scale.unit, "method": POWERED,
     }  # fmt: skip
     if n < FEWEST:
         return undefined("prediction_powered_mean", f"people rated {n} texts; {FEWEST} are the fewest", **facts)
-    centre = float(np.nanmean(f[requested])) if np.isfinite(f[requested]).any() else 0.0
-    guess = np.nan_to_num(f - centre)  # a text without the judge's answer keeps its label, uncorrected
-    weight = _tuned(y[labelled], guess[labelled], guess[free])
+    answered = requested & np.isfinite(f)
+    raw = answers.mean(f, answered)
+    guess = np.nan_to_num(f - raw)  # a text without the judge's answer keeps its label, uncorrected
+    weight = _tuned(y, guess, labelled, free, answers)
     distribution = _distribution(y, guess, labelled, free, answers, weight)
     alone = _distribution(y, guess, labelled, free, answers, 0.0)
-    sd = float(y[labelled].std(ddof=1))
-    r = (
-        abs(weight) * (1 + n / spare) * float(np.concatenate([guess[labelled], guess[free]]).std()) / sd
-        if spare and sd
-        else 0.0
-    )
+    sd = math.sqrt(_variance(y[labelled], taken(answers.times, labelled)))
+    both = labelled | free
+    spread = math.sqrt(_variance(guess[both], taken(answers.times, both)) * (n + spare - 1) / (n + spare))
+    r = abs(weight) * (1 + n / spare) * spread / sd if spare and sd else 0.0
     effect = alone.se * math.sqrt(n) / sd if isinstance(alone, Bounded) and sd > 0 and alone.se > 0 else 1.0
-    raw = float(np.nanmean(f[requested])) if np.isfinite(f[requested]).any() else math.nan
     wanted = half_width * answers.scale.span
     detail = {
         "lambda": number(weight), "labels": n, "unlabelled": spare, "judge_alone": number(raw), "half_width": wanted,
-        "labels_alone": {"value": number(float(y[labelled].mean())), **_ends(alone)},
+        "labels_alone": {"value": number(answers.mean(y, labelled)), **_ends(alone)},
         "labels_needed": labels_needed(sd * effect, min(r, 1.0), spare, wanted),
     }  # fmt: skip
-    value = float(y[labelled].mean()) + weight * _less(guess[free], guess[labelled])
+    value = answers.mean(y, labelled) + weight * _less(guess, free, labelled, answers)
     low, high = answers.scale.ends
     return estimated(
         "prediction_powered_mean", min(max(value, low), high), distribution, detail=detail, span=answers.scale.span,
@@ -144,17 +142,27 @@ def _powered(answers: Answers, judge: int, half_width: float) -> Estimate:
     )  # fmt: skip
 
 
-def _tuned(y: Floats, f: Floats, others: Floats) -> float:
-    if not len(others):
+def _tuned(y: Floats, f: Floats, labelled: Mask, free: Mask, answers: Answers) -> float:
+    if not free.any():
         return 0.0
-    spread = float(np.concatenate([f, others]).var(ddof=1))
+    both = labelled | free
+    spread = _variance(f[both], taken(answers.times, both))
     if not spread > 1e-12:
         return 0.0
-    return float(np.cov(y, f)[0, 1]) / ((1 + len(y) / len(others)) * spread)
+    together = np.cov(y[labelled], f[labelled], fweights=_whole(taken(answers.times, labelled)))
+    return float(together[0, 1]) / ((1 + answers.number(labelled) / answers.number(free)) * spread)
 
 
-def _less(first: Floats, second: Floats) -> float:
-    return float(first.mean() - second.mean()) if len(first) and len(second) else 0.0
+def _variance(values: Floats, times: Floats | None) -> float:
+    return float(np.cov(values, fweights=_whole(times)))
+
+
+def _whole(times: Floats | None) -> NDArray[np.int64] | None:
+    return None if times is None else times.astype(np.int64)
+
+
+def _less(values: Floats, first: Mask, second: Mask, answers: Answers) -> float:
+    return answers.mean(values, first) - answers.mean(values, second) if first.any() and second.any() else 0.0
 
 
 def _distribution(
@@ -162,18 +170,21 @@ def _distribution(
 ) -> Any:
     """t on the clusters with labels, one degree of freedom less where a weight was tuned; labels alone that are all yes
     or no have the exact interval of a share."""
-    clusters = answers.clusters
+    clusters, times = answers.clusters, answers.times
     if weight == 0.0 and set(np.unique(y[labelled])) <= {0.0, 1.0} and answers.scale.ends == (0.0, 1.0):
-        return clustered_share(y[labelled], clusters[labelled])
-    left = (y - weight * f)[labelled]
+        return clustered_share(y[labelled], clusters[labelled], taken(times, labelled))
+    left = y - weight * f
     pulled = np.zeros(int(clusters.max()) + 1)
-    np.add.at(pulled, clusters[labelled], (left - left.mean()) / len(left))
-    if free.any():
-        np.add.at(pulled, clusters[free], weight * (f[free] - f[free].mean()) / int(free.sum()))
-    count = distinct(clusters[labelled])
+    for texts, values in ((labelled, left), (free, weight * f)):
+        if texts.any():
+            mean = (values[texts] - answers.mean(values, texts)) / answers.number(texts)
+            np.add.at(pulled, clusters[texts], mean)
+    alike = cluster_times(clusters, times)
+    count = number_of_clusters(clusters[labelled], alike)
     df = count - 1 - (weight != 0.0)
-    se = math.sqrt(count / max(df, 1) * float((pulled**2).sum())) if count > 1 else math.nan
-    value = float(y[labelled].mean()) + weight * _less(f[free], f[labelled])
+    squares = float(total(pulled**2, alike))
+    se = math.sqrt(count / max(df, 1) * squares) if count > 1 else math.nan
+    value = answers.mean(y, labelled) + weight * _less(f, free, labelled, answers)
     return Bounded(value, 0.0 if se < 1e-12 else se, df, answers.scale.ends)
 
 
@@ -190,11 +201,11 @@ def _rogan_gladen(answers: Answers, judge: int) -> Estimate:
     y, f, requested = answers.people_mean, answers.judge_means[judge], answers.requested[judge]
     judged = requested & np.isfinite(f)
     labelled = judged & np.isfinite(y)
-    shares, clusters = _labelled_counts(y, f, judged), answers.clusters[judged]
-    sums = shares.sum(axis=0)
+    shares, clusters, times = _labelled_counts(y, f, judged), answers.clusters[judged], taken(answers.times, judged)
+    sums = total(shares, times)
     facts: dict[str, Any] = {
-        "n": int(labelled.sum()), "n_excluded": int((requested & ~judged).sum()), "over": answers.over, "unit": "share",
-        "clusters": answers.clusters_called, "method": CORRECTED, "span": 1.0,
+        "n": answers.number(labelled), "n_excluded": answers.number(requested & ~judged), "over": answers.over,
+        "clusters": answers.clusters_called, "method": CORRECTED, "unit": "share", "span": 1.0,
     }  # fmt: skip
     if min(sums[POSITIVE], sums[NEGATIVE]) < FEWEST:
         names = dict(zip(answers.options, (sums[NEGATIVE], sums[POSITIVE]), strict=True))
@@ -204,13 +215,13 @@ def _rogan_gladen(answers: Answers, judge: int) -> Estimate:
         "pass_rate": number(float(sums[SAID] / sums[JUDGED])),
         "true_positive_rate": number(float(sums[TRUE_POSITIVE] / sums[POSITIVE])),
         "true_negative_rate": number(float(sums[TRUE_NEGATIVE] / sums[NEGATIVE])),
-        "labels": int(labelled.sum()), "judged": int(judged.sum()),
+        "labels": answers.number(labelled), "judged": answers.number(judged),
     }  # fmt: skip
-    low, _ = Coefficient(shares, _informedness, lambda s: "").jackknife(clusters).interval(0.95)
+    low, _ = Coefficient(shares, _informedness, lambda s: "", times=times).jackknife(clusters).interval(0.95)
     if not low > 0:
         why = "passes and fails of the judge cannot be told from guesses, so there is nothing to correct by"
         return undefined("rogan_gladen_rate", why, detail=rates, **facts)
-    corrected = Coefficient(shares, _corrected, lambda s: "")
+    corrected = Coefficient(shares, _corrected, lambda s: "", times=times)
     distribution = corrected.jackknife(clusters)
     assert not hasattr(distribution, "form")
     se, df = float(getattr(distribution, "se", math.nan)), float(getattr(distribution, "df", 0))

@@ -18,7 +18,7 @@ from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.array import mean_of
 from recuse.ratings.text_slices import groups_on, label_weights
 from recuse.schema import STATUSES, Estimate, Estimates
-from recuse.schema.arrays import Floats
+from recuse.schema.arrays import Floats, taken
 from recuse.statistics.clusters import SHARE, clustered_share, difference_of_means
 from recuse.statistics.distributions import Binomial
 
@@ -27,7 +27,7 @@ METHOD = "share of calls, Clopper-Pearson interval"
 
 
 @measure(
-    "parse_rate", "usable replies", unit="share", rank=0,
+    "parse_rate", "usable replies", unit="share", rank=0, counts=True,
     below="often gives no usable answer|often give no usable answer",
     reading="Share of calls whose reply could be used as it stands.",
 )  # fmt: skip
@@ -50,30 +50,35 @@ def parse_rate(ratings: Ratings, criteria: tuple[str, ...] | None = None) -> Est
     """
 
     table = ratings.table
-    rows = table[table["kind"] == "judge"]
+    rows, row = table[table["kind"] == "judge"], np.flatnonzero(table["kind"] == "judge")
+    names, item = ratings.coded("item")
+    times = None if ratings.times is None else np.array([ratings.times[name] for name in names])[item]
     wanted = list(rows["criterion"].unique()) if criteria is None else list(criteria)
     counted = rows["criterion"].isin(wanted)
     named = rows["request"].fillna("").astype(str)
     rows = rows.assign(
         call=named.where(named != "", rows["item"]), failure=rows["status"].where(counted & (rows["status"] != "ok")),
-        answered=rows["criterion"].where(counted),
+        answered=rows["criterion"].where(counted), times=1.0 if times is None else times[row],
     )  # fmt: skip
     factors = [column for column in table.columns if column not in COLUMNS]
     keys = ["rater", "task", "protocol", "target", "call", "repeat", *factors]
     calls = rows.groupby(keys, sort=False, dropna=False)
-    calls_read = calls.agg(failure=("failure", "first"), answered=("answered", "nunique")).reset_index()
+    calls_read = calls.agg(
+        failure=("failure", "first"), answered=("answered", "nunique"), times=("times", "first")
+    ).reset_index()
     complete = pd.Series("ok", index=calls_read.index).where(calls_read["answered"] == len(set(wanted)), "unparsed")
     status = calls_read["failure"].where(calls_read["failure"].notna(), complete)
     return Estimates(("judge",), {
-        (str(judge),): replace(_rate(group), note=ENFORCED if judge in ratings.enforced else "")
+        (str(judge),): replace(_rate(group, calls_read["times"]), note=ENFORCED if judge in ratings.enforced else "")
         for judge, group in status.groupby(calls_read["rater"], sort=False)
     })  # fmt: skip
 
 
-def _rate(status: pd.Series[str]) -> Estimate:
-    calls, usable = len(status), int((status == "ok").sum())
-    staged = sorted(set(status.unique()) - set(STATUSES))  # an earlier call of a chain failed: "rubric: unparsed"
-    counts = {name: int((status == name).sum()) for name in (*STATUSES, *staged) if (status == name).any()}
+def _rate(status: pd.Series[str], times: pd.Series[float]) -> Estimate:
+    met = {str(name): int(count) for name, count in times[status.index].groupby(status).sum().items()}
+    calls, usable = sum(met.values()), met.get("ok", 0)
+    staged = sorted(set(met) - set(STATUSES))  # an earlier call of a chain failed: "rubric: unparsed"
+    counts = {name: met[name] for name in (*STATUSES, *staged) if name in met}
     detail = {"calls": calls, "usable": usable, "by_status": counts}
     return estimated(
         "parse_rate", usable / calls, Binomial(usable, calls), n=calls, over="calls", unit="share", span=1.0,
@@ -85,7 +90,7 @@ def _rate(status: pd.Series[str]) -> Estimate:
 
 
 @measure(
-    "unanswered", "texts left without an answer", unit="share", rank=291,
+    "unanswered", "texts left without an answer", unit="share", rank=291, counts=True,
     above="leaves texts unanswered|leave texts unanswered",
     reading="Share of the texts that people rated for which the judge has no usable answer; agreement on the rest says "
     "nothing about them.",
@@ -104,13 +109,13 @@ def unanswered(answers: Answers, judge: int) -> Estimate:
     """
     requested = answers.requested[judge] & (answers.raters > 0)
     lost = requested & ~both_rated(answers, judge)
-    n = int(requested.sum())
+    n = answers.number(requested)
     facts: dict[str, Any] = {"n": n, "over": answers.over, "unit": "share", "span": 1.0, "method": SHARE,
                              "clusters": answers.clusters_called}  # fmt: skip
     if not requested.any():
         return undefined("unanswered", "people rated no text that the judge was asked about", **facts)
-    distribution = clustered_share(lost[requested], answers.clusters[requested])
-    share = float(lost[requested].mean())
+    distribution = clustered_share(lost[requested], answers.clusters[requested], taken(answers.times, requested))
+    share = answers.mean(lost, requested)
     groups = groups_on(answers.part, answers.items, answers.targets)
     if groups is not None:
         weights = label_weights(groups, answers.requested[judge], requested)
@@ -124,7 +129,9 @@ def _harder(answers: Answers, requested: NDArray[np.bool_], lost: NDArray[np.boo
     known = requested & np.isfinite(apart)
     if not (known & lost).any() or not (known & ~lost).any():
         return None
-    distribution = difference_of_means(np.nan_to_num(apart), known & lost, known & ~lost, answers.clusters)
+    distribution = difference_of_means(
+        np.nan_to_num(apart), known & lost, known & ~lost, answers.clusters, times=answers.times
+    )
     low, high = distribution.interval(0.95)
     p = distribution.p_value(0.0, "above")
     return {"difference": number(distribution.value), "low": number(low), "high": number(high), "p": float(f"{p:.6g}")}

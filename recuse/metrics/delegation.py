@@ -16,7 +16,7 @@ from recuse.metrics.measure import measure, per_judge
 from recuse.ratings import Ratings
 from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.schema import Estimate, Estimates, RecuseError
-from recuse.schema.arrays import Floats
+from recuse.schema.arrays import Floats, average, taken
 from recuse.statistics.clusters import clustered_mean, clustered_share
 from recuse.statistics.distributions import Binomial
 
@@ -24,7 +24,7 @@ STEPS = 10
 
 
 @measure(
-    "delegable_share", "may be left to the judge", unit="share", rank=370, bad="below",
+    "delegable_share", "may be left to the judge", unit="share", rank=370, bad="below", counts=True,
     below="leaves nothing that needs no person|leave nothing that needs no person",
     reading="Share of texts, from the judge's most confident answer down, on which its error rate is shown to stay "
     "below the bound; 0 where no group can be shown to.",
@@ -98,8 +98,8 @@ def _delegable(
     labelled = np.flatnonzero(np.isfinite(wrong))
     answered = np.isfinite(answers.judged[judge]).any(axis=1)
     facts: dict[str, Any] = {
-        "n": len(labelled), "over": answers.over, "unit": "share", "span": 1.0,
-        "n_excluded": int((answers.requested[judge] & ~answered).sum()),
+        "n": answers.number(np.isfinite(wrong)), "over": answers.over, "unit": "share", "span": 1.0,
+        "n_excluded": answers.number(answers.requested[judge] & ~answered),
         "method": f"one-sided Clopper-Pearson bound at {level:g}, fixed sequence; errors at most {bound:g}",
     }  # fmt: skip
     if not len(labelled):
@@ -107,11 +107,13 @@ def _delegable(
     order = labelled[np.argsort(-sure[labelled], kind="stable")]
     groups, safe = [], 0.0
     fewest = labels_for_bound(0.0, bound, level) or 0
-    for size in _sizes(sure[order], fewest):
-        chosen = order[:size]
-        rate = float(wrong[chosen].mean())
-        upper = _upper(clustered_share(wrong[chosen], answers.clusters[chosen]), level)
-        share = float((sure[answered] >= sure[chosen[-1]]).mean())
+    each = np.ones(len(order)) if answers.times is None else answers.times[order]
+    for size in _sizes(sure[order], each, fewest):
+        chosen = order[np.cumsum(each) <= size]
+        times = taken(answers.times, chosen)
+        rate = average(wrong[chosen], times)
+        upper = _upper(clustered_share(wrong[chosen], answers.clusters[chosen], times), level)
+        share = answers.mean(sure >= sure[chosen[-1]], answered)
         groups.append({"share": number(share), "labels": size, "errors": number(rate), "at_most": number(upper)})
         if upper > bound:
             break
@@ -119,7 +121,7 @@ def _delegable(
     needed = None
     if not safe:
         needed = labels_for_bound(float(groups[0]["errors"] or 0.0) if groups else 0.0, bound, level)
-    note = "" if safe else _why_nothing(groups, needed, len(labelled), bound)
+    note = "" if safe else _why_nothing(groups, needed, facts["n"], bound)
     return Estimate(
         metric="delegable_share", value=safe, note=note,
         clusters=answers.clusters_called if answers.over == "clusters" else "",
@@ -135,11 +137,13 @@ def _why_nothing(groups: list[dict[str, Any]], needed: int | None, labels: int, 
     return f"nothing: errors in the most confident group are {groups[0]['errors']:.1%}, not below {bound:.1%}"
 
 
-def _sizes(sure: Floats, fewest: int) -> list[int]:
-    """Sizes of the groups: tenths of the labelled texts, grown so that equal confidence stays together."""
-    total = len(sure)
+def _sizes(sure: Floats, times: Floats, fewest: int) -> list[int]:
+    """Sizes of the groups: tenths of the labelled texts, grown so that equal confidence stays together. `sure` falls,
+    and each is there so many `times`."""
+    upto, total = np.cumsum(times), int(times.sum())
     wanted = sorted({max(fewest, math.ceil(total * k / STEPS)) for k in range(1, STEPS + 1)})
-    return sorted({int(np.count_nonzero(sure >= sure[size - 1])) for size in wanted if size <= total})
+    last = sure[np.searchsorted(upto, [size for size in wanted if size <= total])]
+    return sorted({int(times[sure >= end].sum()) for end in last})
 
 
 def _upper(distribution: Binomial, level: float) -> float:

@@ -15,7 +15,7 @@ from scipy import special
 from recuse.ratings import Cells, Numeric, RatingArray, Ratings, mean_of
 from recuse.schema import Distribution, Estimate
 from recuse.schema import number as number
-from recuse.schema.arrays import Floats, Mask
+from recuse.schema.arrays import Floats, Mask, average, median_of, taken
 from recuse.statistics.paired import BOUNDED_METHOD, METHOD, Paired
 
 Over = Literal["items", "clusters", "repeats", "calls"]
@@ -137,13 +137,17 @@ def losses_of_judge(
     reference = reference_of()
     low, high = _means_with_losses(cells, judge)
     there = np.isfinite(low - reference)
+
+    def mean(above: Floats, texts: Mask) -> float:
+        return average((above - reference)[texts & there], taken(cells.times, texts & there))
+
     ends = []
     for end, other in ((low, high), (high, low)):
-        value = _mean((end - reference)[plus & there])
-        ends.append(value if minus is None else value - _mean((other - reference)[minus & there]))
-    sides = {"own": plus, "others'": minus} if minus is not None else _halves(plus, reference)
+        value = mean(end, plus)
+        ends.append(value if minus is None else value - mean(other, minus))
+    sides = {"own": plus, "others'": minus} if minus is not None else _halves(plus, reference, cells.times)
     lost, replies = cells.lost[judge], cells.count[judge] + cells.lost[judge]
-    counts = {name: (int(lost[side].sum()), int(replies[side].sum())) for name, side in sides.items()}
+    counts = {name: (cells.replies(lost * side), cells.replies(replies * side)) for name, side in sides.items()}
     return losses(counts, (ends[0], ends[1]))
 
 
@@ -152,16 +156,12 @@ def peers_view(cells: Cells, judge: int) -> Floats:
     return mean_of(np.delete(cells.mean, judge, axis=0), axis=0)
 
 
-def _halves(texts: Mask, reference: Floats) -> dict[str, Mask]:
+def _halves(texts: Mask, reference: Floats, times: Floats | None) -> dict[str, Mask]:
     known = texts & np.isfinite(reference)
     if not known.any():
         return {"all": texts}
-    middle = float(np.median(reference[known]))
+    middle = median_of(reference[known], taken(times, known))
     return {"high reference": known & (reference > middle), "low reference": known & (reference <= middle)}
-
-
-def _mean(values: Floats) -> float:
-    return float(values.mean()) if len(values) else math.nan
 
 
 def add_losses(

@@ -29,7 +29,7 @@ from recuse.ratings.answers import (
 )
 from recuse.ratings.text_slices import groups_on, label_weights
 from recuse.schema import Estimate, Estimates
-from recuse.schema.arrays import Floats
+from recuse.schema.arrays import Floats, average, taken, total
 from recuse.statistics.agreement import Coefficient, distances
 from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.bounded import BOUNDED, bounded_mean
@@ -37,7 +37,7 @@ from recuse.statistics.clusters import SHARE, clustered_share, stratified_mean
 
 
 @measure(
-    "sensitivity", "sensitivity", unit="share", bad="below", rank=286,
+    "sensitivity", "sensitivity", unit="share", bad="below", rank=286, counts=True,
     below="misses what the expert finds|miss what the expert finds",
     reading="Of the texts that the expert (the right answer, or most people) calls positive, the share that the judge "
     "calls positive; a text without an answer counts as missed.",
@@ -62,7 +62,7 @@ def sensitivity(ratings: Ratings, positive: str = "", threshold: float | None = 
 
 
 @measure(
-    "specificity", "specificity", unit="share", bad="below", rank=287,
+    "specificity", "specificity", unit="share", bad="below", rank=287, counts=True,
     below="finds what the expert does not|find what the expert does not",
     reading="Of the texts that the expert (the right answer, or most people) calls negative, the share that the judge "
     "calls negative; a text without an answer counts as wrong.",
@@ -94,23 +94,24 @@ def _rate(metric: str, decided: BinaryDecisions, judge: int, side: float) -> Est
     right = np.nan_to_num(given if side else 1 - given)
     detail: dict[str, Any] = {
         "positive": decided.positive, "stated": decided.stated, "held_against": decided.held_against,
-        "unanswered": int((cases & ~answered).sum()),
-        "answered_only": number(float(right[answered].mean())) if answered.any() else None,
-        "even": int((requested & (decided.expected == 0.5)).sum()),
+        "unanswered": answers.number(cases & ~answered),
+        "answered_only": number(answers.mean(right, answered)) if answered.any() else None,
+        "even": answers.number(requested & (decided.expected == 0.5)),
     }  # fmt: skip
     facts: dict[str, Any] = {
-        "n": int(cases.sum()), "unit": "share", "span": 1.0, "method": SHARE, "over": answers.over,
+        "n": answers.number(cases), "unit": "share", "span": 1.0, "method": SHARE, "over": answers.over,
         "clusters": answers.clusters_called, "detail": detail,
     }  # fmt: skip
     if not cases.any():
         which = decided.positive if side else f"anything other than {decided.positive}"
         return undefined(metric, f"{decided.held_against} called no text {which}; label some that are", **facts)
-    right = np.where(answered, right, 0.0)[cases]
-    return estimated(metric, float(right.mean()), clustered_share(right, answers.clusters[cases]), **facts)
+    right = np.where(answered, right, 0.0)
+    distribution = clustered_share(right[cases], answers.clusters[cases], taken(answers.times, cases))
+    return estimated(metric, answers.mean(right, cases), distribution, **facts)
 
 
 @measure(
-    "share_bias", "bias of the share of positives", unit="share", signed=True, rank=288,
+    "share_bias", "bias of the share of positives", unit="share", signed=True, rank=288, counts=True,
     above="finds too much of it|find too much of it", below="misses too much of it|miss too much of it",
     reading="The judge's share of positive texts less people's, on the same texts.",
 )  # fmt: skip
@@ -141,7 +142,7 @@ def _bias(decided: BinaryDecisions, judge: int) -> Estimate:
     wanted = answers.requested[judge] & np.isfinite(decided.expected)
     used = wanted & np.isfinite(given)
     facts: dict[str, Any] = {
-        "n": int(used.sum()), "n_excluded": int((wanted & ~used).sum()), "unit": "share", "span": 1.0,
+        "n": answers.number(used), "n_excluded": answers.number(wanted & ~used), "unit": "share", "span": 1.0,
         "method": BOUNDED, "over": answers.over, "clusters": answers.clusters_called,
     }  # fmt: skip
     detail: dict[str, Any] = {
@@ -150,31 +151,33 @@ def _bias(decided: BinaryDecisions, judge: int) -> Estimate:
     if not used.any():
         return undefined("share_bias", "no text was answered by both the judge and people", detail=detail, **facts)
     mine, people = given[used], decided.expected[used]
-    detail |= {"judge": number(float(mine.mean())), "people": number(float(people.mean()))}
+    detail |= {"judge": number(answers.mean(given, used)), "people": number(answers.mean(decided.expected, used))}
     differences = mine - people
     groups = groups_on(answers.part, answers.items, answers.targets)
-    distribution: Any = bounded_mean(differences, answers.clusters[used], (-1.0, 1.0))
+    times = taken(answers.times, used)
+    distribution: Any = bounded_mean(differences, answers.clusters[used], (-1.0, 1.0), times=times)
     if groups is not None:
         weights = label_weights(groups, answers.requested[judge] & np.isfinite(given), used)
         distribution = stratified_mean(differences, groups[used], weights, answers.clusters[used], step=1.0)
         for name, values in (("judge", mine), ("people", people)):
             detail[name] = number(float(np.average(values, weights=weights)))
         facts["method"] = "mean over groups of texts, each at its share of all judged texts; t"
-    value = float(differences.mean()) if groups is None else distribution.value
+    value = average(differences, times) if groups is None else distribution.value
     estimate = estimated("share_bias", value, distribution, detail=detail, **facts)
     found = decided.expected >= 0.5
     sides = {
-        name: (int((side & wanted & ~used).sum()), int((side & wanted).sum()))
+        name: (answers.number(side & wanted & ~used), answers.number(side & wanted))
         for name, side in (("positive by people", found), ("negative by people", ~found))
     }
     # An unanswered text could have been called either way: at worst 1 - p, or -p.
-    unseen = decided.expected[wanted & ~used]
-    ends = (-float(unseen.mean()), 1 - float(unseen.mean())) if len(unseen) else (-1.0, 1.0)
+    unseen = wanted & ~used
+    mean = answers.mean(decided.expected, unseen)
+    ends = (-mean, 1 - mean) if unseen.any() else (-1.0, 1.0)
     return add_losses(estimate, sides, ends)
 
 
 @measure(
-    "expert_kappa", "kappa with the expert", ends=(-1, 1), bad="below", rank=289,
+    "expert_kappa", "kappa with the expert", ends=(-1, 1), bad="below", rank=289, counts=True,
     below="agrees with the expert hardly more than by chance|agree with the expert hardly more than by chance",
     reading="Agreement with the expert's labels (or the right answers) beyond what both reach by chance: 0 is chance, "
     "1 is complete. A text without an answer counts as a guess.",
@@ -225,17 +228,17 @@ def _kappa(answers: Answers, judge: int) -> Estimate:
         q, p = s[3 : 3 + k], s[3 + k :]
         return "" if q @ apart @ p > 1e-12 else "judge and expert gave every text one and the same answer"
 
-    coefficient = Coefficient(shares, kappa, why, "chance", lambda s: 2.0)
+    coefficient = Coefficient(shares, kappa, why, "chance", lambda s: 2.0, times=taken(answers.times, used))
     facts: dict[str, Any] = {
-        "n": int(used.sum()), "over": answers.over, "clusters": answers.clusters_called,
+        "n": answers.number(used), "over": answers.over, "clusters": answers.clusters_called,
         "method": f"answered share of Cohen's kappa, {JACKKNIFE}",
     }  # fmt: skip
-    share = float(answered[used].mean()) if used.any() else 0.0
+    share = answers.mean(answered, used) if used.any() else 0.0
     detail: dict[str, Any] = {**describe_people(answers, judge), "answered": number(share)}
     if coefficient.undefined:
         return undefined("expert_kappa", coefficient.undefined, detail=detail, **facts)
     detail["answered_only"] = number(coefficient.value / share)
-    if few := too_few(answers.options, people[used].sum(axis=0)):
+    if few := too_few(answers.options, total(people[used], coefficient.times)):
         return undefined("expert_kappa", few, detail=detail, **facts)
     distribution = coefficient.jackknife(answers.clusters[used])
     return estimated("expert_kappa", coefficient.value, distribution, detail=detail, **facts)

@@ -31,7 +31,7 @@ from recuse.ratings import Cells, Ratings
 from recuse.ratings.persons import People, people_on
 from recuse.ratings.text_slices import groups_on, label_weights
 from recuse.schema import Estimate
-from recuse.schema.arrays import Floats, Mask, distinct
+from recuse.schema.arrays import Floats, Mask, distinct, taken
 from recuse.schema.vocabulary import RIGHT_ANSWERS
 from recuse.statistics.clusters import difference_of_means, stratified_mean
 from recuse.statistics.contrasts import contrast
@@ -90,7 +90,9 @@ class Compared:
             weights = label_weights(self.groups, np.isfinite(cells.mean[judge]), used[judge])
             return stratified_mean(values, self.groups[texts], weights, cells.clusters[texts], step=cells.step)
         every = np.ones(len(values), dtype=bool)
-        return difference_of_means(values, every, None, self.cells.clusters[texts], step=self.cells.step)
+        return difference_of_means(
+            values, every, None, cells.clusters[texts], step=cells.step, times=taken(cells.times, texts)
+        )
 
     def offset(self, metric: str, wanted: Mask, **more: Any) -> Estimate:
         """The mean of judge minus people over the cells in `wanted` that have both."""
@@ -105,13 +107,13 @@ class Compared:
             "method": WELCH if repeats else OVER_ITEMS if self.people.known else SUMMARISED,
         }  # fmt: skip
         if not used.any():
-            lost = int(cells.lost[wanted].sum())
+            lost = cells.replies(cells.lost * wanted)
             return undefined(metric, self.nothing(wanted), n_excluded=lost, **about)
         these = self.over_repeats(used) if cells.fixed else None
         distribution = these if repeats and these else self.over_texts(used, by_group=metric == "human_offset")
         se, df = self.people.error(texts)
         in_general = distribution if math.isnan(se) else distribution.plus_error(se, df)
-        n = int(cells.count[used].sum()) if repeats else distinct(cells.items[texts])
+        n = int(cells.count[used].sum()) if repeats else cells.number(texts)
         detail = {
             **more.pop("detail", {}), "people": self.people.count(texts), "people_se": number(se),
             "people_in_general": None if math.isnan(se) else [number(end) for end in in_general.interval(0.95)],
@@ -151,11 +153,11 @@ class Compared:
         """Repeats that were lost where texts are fixed; otherwise texts that were rated by people and lost."""
         if self.cells.fixed:
             return int(self.cells.lost[wanted].sum())
-        return int((wanted & ~used & np.isfinite(self.people.mean)).sum())
+        return self.cells.replies(wanted & ~used & np.isfinite(self.people.mean))
 
     def note(self, wanted: Mask, texts: Mask) -> str:
         """What limits a comparison on the `wanted` cells, (J, U), of which `texts` (U,) are in use."""
-        unrated = int((wanted.any(axis=0) & ~np.isfinite(self.people.mean)).sum())
+        unrated = self.cells.replies(wanted.any(axis=0) & ~np.isfinite(self.people.mean))
         count = self.people.count(texts)
         parts = [EXACT if self.right else ALONE] if count == 1 else []
         if self.people.known and 1 < count <= FEW_PEOPLE:
@@ -177,7 +179,7 @@ def compared(part: Ratings, ratings: Ratings) -> Compared:
 
 
 @measure(
-    "human_offset", "offset from people", signed=True, rank=230, above=ABOVE, below=BELOW,
+    "human_offset", "offset from people", signed=True, rank=230, above=ABOVE, below=BELOW, counts=True,
     reading="A judge's mean score less people's mean for the same texts.",
 )  # fmt: skip
 @per_judge(compared)

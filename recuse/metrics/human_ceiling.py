@@ -23,7 +23,7 @@ from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.array import mean_of, smallest_step
 from recuse.ratings.text_slices import groups_on, label_weights
 from recuse.schema import Estimate
-from recuse.schema.arrays import Floats
+from recuse.schema.arrays import Floats, average, taken, total
 from recuse.statistics.agreement import Coefficient, distances
 from recuse.statistics.agreement.coefficient import SLIGHT, ratio
 from recuse.statistics.agreement.coefficient_intervals import AtMost
@@ -43,7 +43,7 @@ LOWEST = -2.0
 
 
 @measure(
-    "human_ceiling", "agreement with people less people's own", signed=True, rank=290, bad="below",
+    "human_ceiling", "agreement with people less people's own", signed=True, rank=290, bad="below", counts=True,
     below="agrees with people less than they agree among themselves|"
     "agree with people less than these agree among themselves",
     reading="Agreement beyond chance of judge and person less that of person and person, on the same texts: 0 means "
@@ -84,24 +84,25 @@ def human_ceiling(answers: Answers, judge: int, margin: float = MARGIN) -> Estim
     """
     table = _options(answers, judge) if answers.options else _numbers(answers, judge)
     used = table.used
-    clusters, shares = answers.clusters[used], table.shares[used]
-    unanswered = int(used.sum() - round(float(shares[:, 1].sum())))
+    clusters, shares, times = answers.clusters[used], table.shares[used], taken(answers.times, used)
+    n = answers.number(used)
+    unanswered = int(n - round(float(total(shares[:, 1], times))))
     groups, weights = groups_on(answers.part, answers.items, answers.targets), np.ones(len(shares))
     if groups is not None and used.any():
         weights = label_weights(groups, answers.requested[judge], used)
         shares = shares * weights[:, None]
-    facts: dict[str, Any] = {"n": int(used.sum()), "method": METHOD, "over": answers.over,
+    facts: dict[str, Any] = {"n": n, "method": METHOD, "over": answers.over,
                              "clusters": answers.clusters_called}  # fmt: skip
     difference = Coefficient(
         shares, lambda s: table.judge_human(s) - table.human_human(s), table.why, "difference", table.one_slip,
-        lean=table.lean,
+        lean=table.lean, times=times,
     )  # fmt: skip
     sums = difference.sums
     if difference.undefined:
         return undefined("human_ceiling", difference.undefined, n_excluded=unanswered, **facts)
     judged, among = (float(part(sums[None])[0]) for part in (table.judge_human, table.human_human))
-    own = Coefficient(shares, table.human_human, lambda s: "", "chance", table.persons_slip).jackknife(clusters)
-    low, high = own.interval(0.95)
+    people_alone = Coefficient(shares, table.human_human, lambda s: "", "chance", table.persons_slip, times=times)
+    low, high = people_alone.jackknife(clusters).interval(0.95)
     agree = low > margin
     distribution: Any = difference.jackknife(clusters)
     single: Any = difference.jackknife()
@@ -121,8 +122,8 @@ def human_ceiling(answers: Answers, judge: int, margin: float = MARGIN) -> Estim
         "human_human_interval": [number(low), number(high)], "margin": margin, "power": number(round(chance, 6)),
     }  # fmt: skip
     if answers.options:
-        labels = np.nansum(answers.people_shares[used], axis=0)
-        detail["labels"] = {name: number(total) for name, total in zip(answers.options, labels, strict=True)}
+        labels = total(np.nan_to_num(answers.people_shares[used]), times)
+        detail["labels"] = {name: number(count) for name, count in zip(answers.options, labels, strict=True)}
     notes = []
     if distribution.df < 29:
         unit = answers.clusters_called if answers.over == "clusters" else "texts"
@@ -201,13 +202,14 @@ def _options(answers: Answers, judge: int) -> _Table:
         return ((q @ apart) * p).sum(axis=1), ((p @ apart) * p).sum(axis=1)
 
     def person(used: NDArray[np.bool_]) -> OneMorePerson:
-        return OneMorePerson.of_options(people[used], m[used], among[used], apart)
+        return OneMorePerson.of_options(people[used], m[used], among[used], apart, taken(answers.times, used))
 
     return _Table(shares, _used(answers, judge), expected, float(apart[apart > 0].min(initial=1.0)), LEAN, person)
 
 
 def _numbers(answers: Answers, judge: int) -> _Table:
-    middle = np.nanmean(answers.people_mean) if np.isfinite(answers.people_mean).any() else 0.0
+    known = np.isfinite(answers.people_mean)
+    middle = answers.mean(answers.people_mean, known) if known.any() else 0.0
     x, y = answers.judged[judge] - middle, answers.rated - middle
     mine, squares = np.nan_to_num(mean_of(x, axis=1)), np.nan_to_num(mean_of(x**2, axis=1))
     person, person_squares = mean_of(y, axis=2), mean_of(y**2, axis=2)
@@ -226,7 +228,9 @@ def _numbers(answers: Answers, judge: int) -> _Table:
         return second[0] - 2 * means[0] * means[1] + second[1], 2 * (second[1] - means[1] ** 2)
 
     def one_more(used: NDArray[np.bool_]) -> OneMorePerson:
-        return OneMorePerson.of_numbers(people[used], people_squares[used], m[used], among[used])
+        return OneMorePerson.of_numbers(
+            people[used], people_squares[used], m[used], among[used], taken(answers.times, used)
+        )
 
     step = smallest_step(answers.scale, answers.rated[np.isfinite(answers.rated)])
     return _Table(shares, _used(answers, judge), expected, step**2, 1.0, one_more)
@@ -271,46 +275,52 @@ class OneMorePerson:
         return replace(self, texts=self.texts / factor)
 
     @classmethod
-    def of_options(cls, people: Floats, raters: Floats, among: Floats, distances: Floats) -> OneMorePerson:
+    def of_options(
+        cls, people: Floats, raters: Floats, among: Floats, distances: Floats, times: Floats | None
+    ) -> OneMorePerson:
         """From people's shares (U, K) of K options, how many rated (U,), and their mean distance among themselves (U,).
 
         One more person says k with probability (a p_k + m share_k) / (a + m), p the shares over all texts and
         a = (1 - kappa) / kappa: the Dirichlet-multinomial distribution with people's shares and their agreement."""
-        p = people.mean(axis=0)
+        p = people.mean(axis=0) if times is None else times @ people / times.sum()
         by_chance = distances @ p
         expected = float(p @ by_chance)
-        kappa = 1 - float(among.mean()) / expected
+        kappa = 1 - average(among, times) / expected
         prior, m = (1 - kappa) / max(kappa, 1e-9), raters[:, None]
         chances = (prior * p + m * people) / (prior + m)
         apart = people @ distances - among[:, None]
         leaning = by_chance[None] - (people @ by_chance)[:, None]
-        return cls._of(chances, (apart - (1 - kappa) * leaning) / -expected)
+        return cls._of(chances, (apart - (1 - kappa) * leaning) / -expected, times)
 
     @classmethod
-    def of_numbers(cls, mean: Floats, squares: Floats, raters: Floats, among: Floats) -> OneMorePerson:
+    def of_numbers(
+        cls, mean: Floats, squares: Floats, raters: Floats, among: Floats, times: Floats | None
+    ) -> OneMorePerson:
         """From people's mean and mean square of each text (U,), how many rated, and their mean squared distance among
         themselves.
 
         One more person's number is normal about people's mean of the text, drawn towards that of all texts as far as
         people's errors ask for: the posterior of the text, and a person's error beside it."""
-        centre = float(mean.mean())
+        centre = average(mean, times)
         squares, mean = squares - 2 * centre * mean + centre**2, mean - centre
-        total = float(squares.mean())
-        kappa = min(max(1 - float(among.mean()) / (2 * total), 0.0), 1.0)
+        spread = average(squares, times)
+        kappa = min(max(1 - average(among, times) / (2 * spread), 0.0), 1.0)
         weight = raters * kappa / (1 + (raters - 1) * kappa)
-        sd = np.sqrt(total * (1 - kappa * weight))
+        sd = np.sqrt(spread * (1 - kappa * weight))
         given = (weight * mean)[:, None] + sd[:, None] * NORMAL[0]
         apart = given**2 - 2 * mean[:, None] * given + (squares - among)[:, None]
         leaning = given**2 - squares[:, None]
-        return cls._of(np.broadcast_to(NORMAL[1], given.shape), (apart - (1 - kappa) * leaning) / (-2 * total))
+        chances = np.broadcast_to(NORMAL[1], given.shape)
+        return cls._of(chances, (apart - (1 - kappa) * leaning) / (-2 * spread), times)
 
     @classmethod
-    def _of(cls, chances: Floats, change: Floats) -> OneMorePerson:
-        moved = change - float((chances * change).sum(axis=1).mean())
-        variance, third, fourth = (float((chances * moved**power).sum(axis=1).mean()) for power in (2, 3, 4))
+    def _of(cls, chances: Floats, change: Floats, times: Floats | None) -> OneMorePerson:
+        moved = change - average((chances * change).sum(axis=1), times)
+        variance, third, fourth = (average((chances * moved**power).sum(axis=1), times) for power in (2, 3, 4))
+        texts = len(change) if times is None else float(times.sum())
         if not variance > 1e-9:
-            return cls(0.0, 0.0, 3.0, len(change))
-        return cls(variance, third / variance**1.5, fourth / variance**2, len(change))
+            return cls(0.0, 0.0, 3.0, texts)
+        return cls(variance, third / variance**1.5, fourth / variance**2, texts)
 
 
 def chance_to_pass(person: OneMorePerson, df: float, slip: float, lean: float, margin: float) -> float:

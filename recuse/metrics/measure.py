@@ -83,9 +83,13 @@ class Measure:
 
 
 def measure(
-    name: str, title: str, *, above: str = "", below: str = "", bad: Bad | None = None, **more: Any
-) -> Callable[[Callable[Concatenate[Ratings, P], R]], Callable[Concatenate[Ratings, P], R]]:
+    name: str, title: str, *, above: str = "", below: str = "", bad: Bad | None = None, counts: bool = False,
+    **more: Any,
+) -> Callable[[Callable[Concatenate[Ratings, P], R]], Callable[Concatenate[Ratings, P], R]]:  # fmt: skip
     """Describe the function below it, and compute it once per ratings and arguments, however many tests ask for it.
+
+    `counts`: it counts an item that stands for others as so many (`Ratings.times`), and so is given many items as
+    patterns; a measure that does not is given single items (`recuse.ratings.folding`).
 
     `bad` follows from `above` and `below` unless given. Raises `RecuseError` where another function has the name.
     """
@@ -98,6 +102,7 @@ def measure(
         def computed(ratings: Ratings, *args: P.args, **kwargs: P.kwargs) -> R:
             given = signature.bind(ratings, *args, **kwargs)
             given.apply_defaults()
+            ratings = ratings.folded() if counts else ratings.single()
             key = tuple((k, id(v) if isinstance(v, Ratings) else v) for k, v in list(given.arguments.items())[1:])
             try:
                 hash(key)

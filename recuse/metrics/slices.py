@@ -47,7 +47,7 @@ class Simultaneous:
 
 
 @measure(
-    "worst_slice", "agreement on its worst slice", signed=True, rank=380, bad="below",
+    "worst_slice", "agreement on its worst slice", signed=True, rank=380, bad="below", counts=True,
     below="agrees with people less on one slice than elsewhere|agree with people less on one slice than elsewhere",
     reading="Agreement with people on the slice where it is lowest, less agreement elsewhere; the interval allows for "
     "having looked at every slice.",
@@ -73,7 +73,7 @@ def worst_slice(answers: Answers, judge: int, columns: tuple[str, ...] | None = 
 
 
 @measure(
-    "slice_favour", "favour to one slice against people", signed=True, unit="share", rank=381,
+    "slice_favour", "favour to one slice against people", signed=True, unit="share", rank=381, counts=True,
     above="favours one slice against people|favour one slice against people",
     below="marks one slice down against people|mark one slice down against people",
     reading="The judge's mean less people's on one slice, less the same elsewhere, as a share of the scale's range; "
@@ -106,13 +106,15 @@ def _slices(answers: Answers, names: tuple[str, ...] | None) -> tuple[Slices, in
 def _of_one(metric: str, answers: Answers, values: Floats, slices: Slices, columns: int) -> Estimate:
     """The difference of mean `values` (U,) within and outside the slice where it has the smallest p-value."""
     there, two_sided = np.isfinite(values), metric == "slice_favour"
-    facts: dict[str, Any] = {"n": int(there.sum()), "method": FAVOUR if two_sided else METHOD,
+    facts: dict[str, Any] = {"n": answers.number(there), "method": FAVOUR if two_sided else METHOD,
                              "over": answers.over, "clusters": answers.clusters_called}  # fmt: skip
     looked = {}
     for name, members in slices.items():
         within, outside = members & there, ~members & there
-        if min(within.sum(), outside.sum()) >= FEWEST:
-            looked[name] = (within, difference_of_means(np.nan_to_num(values), within, outside, answers.clusters))
+        if min(answers.number(within), answers.number(outside)) >= FEWEST:
+            looked[name] = (within, difference_of_means(
+                np.nan_to_num(values), within, outside, answers.clusters, times=answers.times
+            ))  # fmt: skip
     if not looked:
         why = (
             f"no slice has {FEWEST} texts rated by both, within and outside"
@@ -125,8 +127,8 @@ def _of_one(metric: str, answers: Answers, values: Floats, slices: Slices, colum
     sign = -1 if two_sided else 1
     worst = min(looked, key=lambda name: (float(f"{p[name]:.9g}"), sign * looked[name][1].value))
     listed = [
-        {"column": name[0], "level": name[1], "n": int(within.sum()),
-         "mean": number(float(values[within].mean())), "difference": number(distribution.value),
+        {"column": name[0], "level": name[1], "n": answers.number(within),
+         "mean": number(answers.mean(values, within)), "difference": number(distribution.value),
          "p": float(f"{p[name]:.6g}")}
         for name, (within, distribution) in sorted(looked.items(), key=lambda entry: p[entry[0]])
     ]  # fmt: skip

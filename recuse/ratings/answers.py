@@ -15,12 +15,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from recuse.ratings.array import among, cluster_places_of, mean_of, numbers
+from recuse.ratings.array import among, cluster_places_of, mean_of, numbers, times_of
 from recuse.ratings.ratings import Ratings
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Nominal, Numeric, Ordinal, ResponseSets, Scale
 from recuse.schema import RecuseError
-from recuse.schema.arrays import Floats, distinct
+from recuse.schema.arrays import Floats, Mask, average, distinct, number_of, taken, total
 from recuse.schema.factors import LABELS, ORDER
 from recuse.schema.vocabulary import RIGHT_ANSWERS
 
@@ -50,6 +50,15 @@ class Answers:
     clusters_called: str
     part: Ratings | None = None  # where they come from
     lost: NDArray[np.int64] | None = None  # (J, U): replies without a usable answer
+    times: Floats | None = None  # (U,): how many texts with these answers each stands for, 1 unless they were counted
+
+    def number(self, texts: Mask) -> int:
+        """How many texts are marked in (U,)."""
+        return number_of(texts, self.times)
+
+    def mean(self, values: Floats, texts: Mask) -> float:
+        """Mean of values (U,) over the texts that are marked."""
+        return average(values[texts], taken(self.times, texts))
 
     @cached_property
     def over(self) -> Literal["items", "clusters"]:
@@ -157,7 +166,7 @@ def _answers(part: Ratings, ratings: Ratings, needed: bool) -> Answers:
         judges, people, tuple([all_items[k] for k in item_of.tolist()]),
         tuple([all_targets[k] for k in target_of.tolist()]), clusters, _placed(values, judge, mine, requested.shape),
         _placed(_values(source, rated), person, text[len(judged) :], (len(people), count)), requested, options, ordered,
-        part.scale, part.clusters, part, lost,
+        part.scale, part.clusters, part, lost, times_of(part, [all_items[k] for k in item_of.tolist()]),
     )  # fmt: skip
 
 
@@ -332,7 +341,7 @@ def _decided(part: Ratings, ratings: Ratings, positive: str, thresholds: Sequenc
 
 def _rarer(answers: Answers) -> int:
     """Of two options, the one that people give less often; the first where they are equally common."""
-    shares = np.nan_to_num(answers.people_shares).sum(axis=0)
+    shares = total(np.nan_to_num(answers.people_shares), answers.times)
     return int(shares[1] < shares[0] - 1e-9)
 
 

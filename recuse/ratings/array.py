@@ -278,6 +278,12 @@ def clusters_of(ratings: Ratings, items: tuple[str, ...]) -> tuple[str, ...]:
     return tuple([known.get(item, item) for item in items]) if known else items
 
 
+def times_of(ratings: Ratings, items: Sequence[str]) -> Floats | None:
+    """How many items each of these stands for; None unless they were counted by their answers."""
+    times = ratings.times
+    return None if times is None else np.array([times[item] for item in items], dtype=float)
+
+
 def cluster_places_of(ratings: Ratings, items: tuple[str, ...]) -> tuple[tuple[str, ...], NDArray[np.intp]]:
     """The clusters of different items in order of first appearance, and which of them each item belongs to."""
     clusters = clusters_of(ratings, items)
@@ -294,10 +300,11 @@ def _clusters(texts: pd.DataFrame | None) -> dict[str, str]:
     return dict(zip(facts["item"].astype(str), facts["cluster"].astype(str), strict=True))
 
 
-def mean_of(values: Floats, axis: int | tuple[int, ...]) -> Floats:
-    """Mean of what is there; NaN where nothing is."""
+def mean_of(values: Floats, axis: int | tuple[int, ...], times: Floats | None = None) -> Floats:
+    """Mean of what is there; NaN where nothing is. `times`, along the last axis: how often each is there."""
     there = np.isfinite(values)
-    sums, counts = np.where(there, values, 0.0).sum(axis=axis), there.sum(axis=axis)
+    known = np.where(there, values, 0.0)
+    sums, counts = ((part if times is None else part * times).sum(axis=axis) for part in (known, there))
     result: Floats = np.divide(sums, counts, out=np.full(np.shape(sums), np.nan), where=counts > 0)
     return result
 

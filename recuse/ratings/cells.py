@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.ratings.array import AXES, Axes, cluster_places_of, numbers, recoded, smallest_step
+from recuse.ratings.array import AXES, Axes, cluster_places_of, numbers, recoded, smallest_step, times_of
 from recuse.ratings.moments import Moments, moments_of
 from recuse.ratings.ratings_table import JUDGE
 from recuse.ratings.scale import Scale
 from recuse.schema import RecuseError
-from recuse.schema.arrays import Floats
+from recuse.schema.arrays import Floats, distinct, taken
 
 if TYPE_CHECKING:
     from recuse.ratings.ratings import Ratings
@@ -46,6 +46,7 @@ class Cells:
     scale: Scale
     clusters_called: str
     _rows: tuple[NDArray[np.intp], Floats]  # cell of each usable score in order of repeat, and the score
+    times: Floats | None = None  # (U,): how many texts with these scores each stands for, 1 unless they were counted
 
     @property
     def mean(self) -> Floats:
@@ -65,7 +66,7 @@ class Cells:
     @cached_property
     def fixed(self) -> bool:
         """Whether every target has one text and some cell was repeated: then only repeats can vary."""
-        return len(self.items) == len(self.target_names) and bool((self.count > 1).any())
+        return self.times is None and len(self.items) == len(self.target_names) and bool((self.count > 1).any())
 
     @property
     def over(self) -> Literal["repeats", "items", "clusters"]:
@@ -115,11 +116,24 @@ class Cells:
         """Mean over each target's texts of values (J, U), shape (J, T); NaN where a judge has none."""
         out = np.full((len(values), len(self.target_names)), np.nan)
         for k in range(len(self.target_names)):
-            part = values[:, self.targets == k]
-            there = np.isfinite(part)
-            counts = there.sum(axis=1)
-            np.divide(np.where(there, part, 0.0).sum(axis=1), counts, out=out[:, k], where=counts > 0)
+            texts = self.targets == k
+            part = values[:, texts]
+            there, times = np.isfinite(part), taken(self.times, texts)
+            known = np.where(there, part, 0.0)
+            counts, sums = (side.sum(axis=1) if times is None else side @ times for side in (there, known))
+            np.divide(sums, counts, out=out[:, k], where=counts > 0)
         return out
+
+    def number(self, texts: NDArray[np.bool_]) -> int:
+        """How many different items these texts (U,) are of."""
+        if self.times is None:
+            return distinct(self.items[texts])
+        first = np.unique(self.items[texts], return_index=True)[1]
+        return int(self.times[texts][first].sum())
+
+    def replies(self, counts: NDArray[Any]) -> int:
+        """How many these counts per text (..., U) are together."""
+        return int(counts.sum() if self.times is None else (counts * self.times).sum())
 
 
 def cells_of(ratings: Ratings) -> Cells:
@@ -146,6 +160,7 @@ def cells_of(ratings: Ratings) -> Cells:
     cells = judge * shape[1] + text
     values, repeats = numbers(ratings, table, rows), table["repeat"].to_numpy(dtype=np.intp)[rows]
     items, targets = np.divmod(codes, len(names[2]))
+    times = times_of(ratings, [names[1][k] for k in items.tolist()])
     cluster_names, cluster_places = cluster_places_of(ratings, names[1])
     usable = np.isfinite(values)
     by_repeat = np.argsort(repeats, kind="stable")  # sums in one order, whatever that of the rows
@@ -156,8 +171,8 @@ def cells_of(ratings: Ratings) -> Cells:
         items, targets, cluster_places[items] if len(items) else items,
         moments_of(cells[by_repeat], values[by_repeat], shape[0] * shape[1]).reshape(*shape),
         np.bincount(cells[~usable], minlength=shape[0] * shape[1]).reshape(shape),
-        _lost_by(names, judge[~usable], target[~usable], statuses), ratings.scale, ratings.clusters,
-        (cells[by_repeat], values[by_repeat]),
+        _lost_by(names, judge[~usable], target[~usable], statuses, taken(times, text[~usable])), ratings.scale,
+        ratings.clusters, (cells[by_repeat], values[by_repeat]), times,
     )  # fmt: skip
 
 
@@ -178,10 +193,11 @@ def _texts(item: NDArray[Any], target: NDArray[Any], width: int) -> tuple[NDArra
 
 
 def _lost_by(
-    names: Axes, judges: Iterable[int], targets: Iterable[int], statuses: Iterable[str]
+    names: Axes, judges: NDArray[np.intp], targets: NDArray[np.intp], statuses: Iterable[str], times: Floats | None
 ) -> dict[tuple[str, str], dict[str, int]]:
     lost: dict[tuple[str, str], dict[str, int]] = {}
-    for judge, target, status in sorted(zip(judges, targets, statuses, strict=True), key=lambda row: str(row[2])):
+    each = zip(judges, targets, statuses, np.ones(len(judges)) if times is None else times, strict=True)
+    for judge, target, status, number in sorted(each, key=lambda row: str(row[2])):
         counts = lost.setdefault((names[0][judge], names[2][target]), {})
-        counts[str(status)] = counts.get(str(status), 0) + 1
+        counts[str(status)] = counts.get(str(status), 0) + int(number)
     return lost

@@ -15,7 +15,7 @@ from recuse.ratings.cells import Cells
 from recuse.ratings.moments import moments_of
 from recuse.ratings.ratings_table import PERSON
 from recuse.schema import RecuseError
-from recuse.schema.arrays import Floats
+from recuse.schema.arrays import Floats, taken
 
 if TYPE_CHECKING:
     from recuse.ratings.ratings import Ratings
@@ -34,6 +34,7 @@ class People:
     errors: Floats | None = None
     fewest: int = 0
     per_text: bool = True
+    times: Floats | None = None  # (U,): how many texts each stands for
 
     @property
     def known(self) -> bool:
@@ -59,7 +60,7 @@ class People:
             if self.fewest < 2:
                 return math.nan, 0.0
             return float(self.errors[used].mean()), float(self.fewest - 1)
-        leaning = mean_of(self.persons[:, used] - self.mean[used], axis=1)
+        leaning = mean_of(self.persons[:, used] - self.mean[used], axis=1, times=taken(self.times, used))
         leaning = leaning[np.isfinite(leaning)]
         if len(leaning) < 2:
             return math.nan, 0.0
@@ -78,7 +79,7 @@ def people_on(part: Ratings, cells: Cells, ratings: Ratings) -> People:
         if names := sorted({name for one in means for name in one}):
             nobody = np.full(len(cells.items), np.nan)
             persons = np.stack([mean_of(np.stack([one.get(name, nobody) for one in means]), axis=0) for name in names])
-            return People(mean_of(persons, axis=0), persons)
+            return People(mean_of(persons, axis=0), persons, times=cells.times)
     if part.people is None:
         raise RecuseError(
             "there are no people to compare judges with: add rows of kind person, or a summary people=... with the "

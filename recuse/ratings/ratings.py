@@ -58,6 +58,7 @@ class Ratings:
     - `families`: judge -> the family of its model, where it is stated; siblings are no neutral peers.
     - `enforced`: judges whose server lets only replies of the wanted form through, so that all of them can be read.
     - `beside`: the same judges' ratings of this task by other protocols, by what these offer.
+    - `times`: item -> how many items with these answers it stands for, where items were counted by their answers.
     - `one_of_several`: whether the one headline criterion is named in what is measured, as it is where there are more.
     """
 
@@ -80,6 +81,7 @@ class Ratings:
     enforced: frozenset[str] = frozenset()
     beside: Callable[[str], Ratings | None] = _nothing_else
     one_of_several: bool = False
+    times: Mapping[str, int] | None = None
     _memory: dict[Any, Any] = field(default_factory=dict)
 
     @classmethod
@@ -273,6 +275,28 @@ class Ratings:
         pairs = zip(names, levels, strict=True)
         return ", ".join(level if name == CRITERION else level_words(name, level) for name, level in pairs)
 
+    def folded(self) -> Ratings:
+        """The patterns that these items are of, counted (`recuse.ratings.folding`); the same where they are few or
+        differ."""
+        from recuse.ratings.folding import folded
+
+        few = self.remember_of_rows("folded", lambda: folded(self._of_all_criteria))
+        if few is self._of_all_criteria:
+            return self
+        return self.remember(
+            "patterns", lambda: replace(self, table=few.table, texts=few.texts, times=few.times,
+                                        _memory={"whole": few, "single": self}),
+        )  # fmt: skip
+
+    def single(self) -> Ratings:
+        """The single items that these stand for. `RecuseError` where they were counted and are too many."""
+        from recuse.ratings.folding import unfolded
+
+        whole = self._of_all_criteria
+        if whole is not self and "single" not in self._memory:
+            return whole.single()._measuring(self.headline)
+        return self if self.times is None else self.remember("single", lambda: unfolded(self))
+
     # ------------------------------------------------------------------ as numbers
 
     def cells(self) -> Cells:
@@ -285,6 +309,8 @@ class Ratings:
         """The criterion as an array raters x items x targets x repeats, people among the raters."""
         from recuse.ratings.array import array_of
 
+        if self.times is not None:
+            return self.single().array()
         return self.remember(("array", self.headline), lambda: array_of(self))
 
     def __repr__(self) -> str:

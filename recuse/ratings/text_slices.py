@@ -67,7 +67,8 @@ def have_slices(ratings: Ratings) -> bool:
     for _, part in ratings.each(*COMPARED):
         answers = answers_of(part, ratings)
         there = (answers.raters > 0) & answers.requested.any(axis=0)
-        if any(min((s & there).sum(), (~s & there).sum()) >= FEWEST for s in slices_of(answers)[0].values()):
+        each = slices_of(answers)[0].values()
+        if any(min(answers.number(s & there), answers.number(~s & there)) >= FEWEST for s in each):
             return True
     return False
 

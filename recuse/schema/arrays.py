@@ -26,27 +26,43 @@ def ascending_codes(names: ArrayLike) -> NDArray[np.intp]:
     return np.unique(every, return_inverse=True)[1].ravel()
 
 
-def patterns(rows: Floats, most: int) -> tuple[NDArray[np.intp], NDArray[np.int64]] | None:
-    """Where each different row (n, k) is first, NaN being like NaN, and how often each is there; None where more than
-    `most` rows differ."""
-    import pandas as pd
-
-    codes, first = np.zeros(len(rows), dtype=np.intp), np.zeros(1, dtype=np.intp)
-    for column in rows.T:
-        values, known = pd.factorize(column, use_na_sentinel=False)
-        if len(known) == 1:
-            continue
-        codes, kept = pd.factorize(codes * len(known) + values)
-        if len(kept) > most:
-            return None
-        first = np.full(len(kept), len(rows), dtype=np.intp)
-        np.minimum.at(first, codes, np.arange(len(rows)))
-    return first, np.bincount(codes)
+def taken(times: Floats | None, which: Mask | NDArray[np.intp]) -> Floats | None:
+    """How many each of some entries stands for; None where each stands for itself."""
+    return None if times is None else times[which]
 
 
-def median_of(values: Floats, times: Floats) -> float:
+def number_of(which: Mask, times: Floats | None) -> int:
+    """How many the entries marked in `which` (n,) are, each of which is there so many `times`."""
+    return int(which.sum() if times is None else times[which].sum())
+
+
+def cluster_times(clusters: NDArray[np.intp], times: Floats | None) -> Floats | None:
+    """How many clusters each of `clusters` (n,), numbered from 0, stands for, (G,): as many as each of its entries."""
+    if times is None:
+        return None
+    each = np.zeros(int(clusters.max(initial=-1)) + 1)
+    each[clusters] = times
+    return each
+
+
+def average(values: Floats, times: Floats | None) -> float:
+    """Mean of values (n,) of which each is there so many `times`; NaN of none."""
+    if times is None:
+        return float(values.mean()) if len(values) else np.nan
+    return float(values @ times / times.sum()) if len(values) else np.nan
+
+
+def total(values: Floats, times: Floats | None) -> Floats:
+    """Sum of rows (n, ...) of which each is there so many `times`."""
+    rows: Floats = values.sum(axis=0) if times is None else np.tensordot(times, values, axes=1)
+    return rows
+
+
+def median_of(values: Floats, times: Floats | None) -> float:
     """The median of values (n,) of which each is there so many `times`."""
+    if times is None:
+        return float(np.median(values))
     order = np.argsort(values)
-    upto, total = np.cumsum(times[order]), int(times.sum())
-    middle = np.searchsorted(upto, [(total - 1) // 2, total // 2], side="right")
+    upto, count = np.cumsum(times[order]), int(times.sum())
+    middle = np.searchsorted(upto, [(count - 1) // 2, count // 2], side="right")
     return float(values[order][middle].mean())

@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from recuse.schema.arrays import Floats, ascending_codes, distinct
-from recuse.statistics.clusters import FEW
+from recuse.schema.arrays import Floats, ascending_codes, average, cluster_times
+from recuse.statistics.clusters import FEW, number_of_clusters
 from recuse.statistics.distributions import NOTHING, Side, tail
 
 BOUNDED = "mean within the ends of the scale, beta intervals of the parts above and below 0, joined (MOVER)"
@@ -154,7 +154,7 @@ def bounded_mean(
     *, step: float | None = None, slip: float | None = None, times: Floats | None = None,
 ) -> BoundedMean:  # fmt: skip
     """Distribution of the mean of `values` between `ends`, which share `clusters`; both arrays have shape (n,). `times`
-    (n,): each value stands for so many, all of clusters of their own.
+    (n,): each value stands for so many, one in each of so many clusters.
 
     `step`: values are whole steps from 0, or from the lower end where 0 is outside; None: no value between the ends is
     ruled out. What never varied is bounded by slips of `slip`: a step, unless given, or the whole way to the end.
@@ -163,7 +163,8 @@ def bounded_mean(
     low, high = ends
     origin = 0.0 if low < 0 < high else low
     count = int(groups.max()) + 1 if len(x) else 0
-    count = count if times is None else int(times.sum())
+    alike = cluster_times(groups, times)
+    count = count if alike is None else int(alike.sum())
     above, up = _part(np.maximum(x - origin, 0.0), groups, high - origin, step, slip or step, times)
     below, down = _part(np.maximum(origin - x, 0.0), groups, origin - low, step, slip or step, times)
     spread = math.sqrt(float((up @ up) * (down @ down)))
@@ -177,22 +178,22 @@ def _part(
 ) -> tuple[Part, Floats]:
     """The part, and the deviations of the clusters' sums, of those that stand for several by the root of their number:
     products of two parts are then those of all."""
-    n, count = len(y), int(groups.max()) + 1 if len(y) else 0
-    if times is not None:
-        n = count = int(times.sum())
+    alike = cluster_times(groups, times)
+    n, size = (len(y) if times is None else int(times.sum())), int(groups.max()) + 1 if len(y) else 0
+    count = size if alike is None else int(alike.sum())
     if count < 2:
-        return Part(float(y.mean()) if n else math.nan, 0.0, top), np.zeros(len(y) if times is not None else count)
+        return Part(average(y, times), 0.0, top), np.zeros(size)
     mean = math.fsum((y if times is None else y * times).tolist()) / n
-    if times is None:
-        deviations = y - mean
-        sums: Floats = np.bincount(groups, weights=deviations).astype(np.float64)
-    else:
-        sums = deviations = (y - mean) * np.sqrt(times)
+    deviations = y - mean
+    sums: Floats = np.bincount(groups, weights=deviations).astype(np.float64)
+    if times is not None and alike is not None:
+        deviations, sums = deviations * np.sqrt(times), sums * np.sqrt(alike)
     variance = _variance(deviations, sums, (n, count), mean, step, slip or top)
     if variance <= 1e-15 * max(top, 1.0) ** 2:  # nothing varied: as many trials as clusters, without a slip
         return Part(mean, float(count), (slip or top) if mean == 0 else top, counted=True), sums
     share = mean / top
-    if n > 2 * count and distinct(groups[y > 0]) < FEW:  # too few to show whether a cluster's values are alike
+    above = number_of_clusters(groups[y > 0], alike)
+    if n > 2 * count and above < FEW:  # too few to show whether a cluster's values are alike
         variance = max(variance, share * (1 - share) * top**2 / count)
     return Part(mean, share * (1 - share) * top**2 / variance, top), sums
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from recuse.schema.arrays import Floats, ascending_codes, distinct
+from recuse.schema.arrays import Floats, ascending_codes, cluster_times, distinct, number_of, taken
 from recuse.statistics.contrasts import slip_variance
 from recuse.statistics.distributions import Binomial, Side, Student
 
@@ -57,7 +57,9 @@ class Bounded(OverClusters):
         return 0.0 if beyond and not self.undefined else OverClusters.p_value(self, limit, side)
 
 
-def clustered_mean(values: ArrayLike, clusters: ArrayLike, *, step: float = 0.0) -> OverClusters:
+def clustered_mean(
+    values: ArrayLike, clusters: ArrayLike, *, step: float = 0.0, times: Floats | None = None
+) -> OverClusters:
     """The mean of n values with the variance of a ratio estimator: e_g = sum over cluster g of (x - mean),
 
         se^2 = G / (G - 1) sum e_g^2 / n^2
@@ -67,20 +69,25 @@ def clustered_mean(values: ArrayLike, clusters: ArrayLike, *, step: float = 0.0)
     Where values are whole steps and may agree without exception, `step` keeps that from counting as certainty: half a
     cluster of average size is added one step above the mean and half one step below, and G and n
     grow by it. Next to values that do vary, it hardly counts.
+
+    `times` (n,): each value stands for so many, one in each of so many clusters.
     """
     x, groups = np.asarray(values, dtype=float), ascending_codes(clusters)
     if not len(x):
         return OverClusters(math.nan, math.nan, 0)
-    mean, count = math.fsum(x.tolist()) / len(x), int(groups.max()) + 1
+    alike = cluster_times(groups, times)
+    n, count = (len(x), int(groups.max()) + 1) if times is None or alike is None else (times.sum(), int(alike.sum()))
+    mean = math.fsum((x if times is None else x * times).tolist()) / n
     if count < 2:
         return OverClusters(mean, math.nan, 0)
-    size = len(x) / count if step else 0.0
-    squares, units = _sum_of_squares(np.bincount(groups, weights=x - mean)) + (size * step) ** 2, count + bool(step)
-    se = math.sqrt(units / (units - 1) * squares) / (len(x) + size)
+    size = n / count if step else 0.0
+    sums = _counted(np.bincount(groups, weights=x - mean), alike)
+    squares, units = _sum_of_squares(sums) + (size * step) ** 2, count + bool(step)
+    se = math.sqrt(units / (units - 1) * squares) / (n + size)
     return OverClusters(mean, 0.0 if se < 1e-12 else se, count - 1)
 
 
-def clustered_share(hits: ArrayLike, clusters: ArrayLike, times: ArrayLike | None = None) -> Binomial:
+def clustered_share(hits: ArrayLike, clusters: ArrayLike, times: Floats | None = None) -> Binomial:
     """Distribution of a share p of n yes/no observations: Clopper and Pearson's interval at the effective sample size
 
         n* = n / deff (t(n - 1) / t(G - 1))^2,   deff = se^2 / (p (1 - p) / (n - 1)),   n* <= n
@@ -90,24 +97,23 @@ def clustered_share(hits: ArrayLike, clusters: ArrayLike, times: ArrayLike | Non
     observation: the cautious end. For one observation per cluster it is the exact interval. Coverage: `python
     tests/benchmarks/coverage.py shares`.
 
-    `times` (n,): each observation stands for so many, all of clusters of their own.
+    `times` (n,): each observation stands for so many, one in each of so many clusters.
     """
-    if times is not None:
-        number = float(np.sum(times))
-        return Binomial(float(np.asarray(hits, dtype=float) @ np.asarray(times, dtype=float)), number)
     x, groups = np.asarray(hits, dtype=float), ascending_codes(clusters)
     if not len(x):
         return Binomial(0, 0)
-    n, count = len(x), int(groups.max()) + 1
-    p = float(x.sum()) / n
+    alike = cluster_times(groups, times)
+    n, count = (len(x), int(groups.max()) + 1) if times is None or alike is None else (
+        int(times.sum()), int(alike.sum()))  # fmt: skip
+    p = float(x.sum() if times is None else x @ times) / n
     if count == n:
         size = float(n)
     elif count < 2:
         size = 1.0
-    elif min(distinct(groups[x == end]) for end in (0.0, 1.0)) < FEW:
+    elif min(number_of_clusters(groups[x == end], alike) for end in (0.0, 1.0)) < FEW:
         size = _effective(0.0, n, count, 0.0)
     else:
-        size = _effective(p, n, count, clustered_mean(x, clusters).se)
+        size = _effective(p, n, count, clustered_mean(x, clusters, times=times).se)
     return Binomial(p * size, size)
 
 
@@ -212,13 +218,26 @@ def _within(columns: Floats, groups: NDArray[Any]) -> Floats:
     return columns - np.column_stack(means)[groups] if means else columns
 
 
+def _counted(sums: NDArray[Any], times: Floats | None) -> Floats:
+    """Sums over clusters (G,) whose squares, added up, are those of as many clusters as each stands for."""
+    counted: Floats = sums if times is None else sums * np.sqrt(times)
+    return counted
+
+
+def number_of_clusters(clusters: NDArray[np.intp], times: Floats | None) -> int:
+    """How many clusters these observations (n,) are of; `times` (G,): how many each cluster stands for."""
+    if times is None:
+        return distinct(clusters)
+    return int(times[np.unique(clusters)].sum())
+
+
 def _sum_of_squares(values: NDArray[Any]) -> float:
     return math.fsum((values**2).tolist())
 
 
 def difference_of_means(
     values: Floats, plus: NDArray[np.bool_], minus: NDArray[np.bool_] | None, clusters: NDArray[np.intp],
-    *, step: float = 0.0,
+    *, step: float = 0.0, times: Floats | None = None,
 ) -> OverClusters:  # fmt: skip
     """Mean of `values` where `plus`, less their mean where `minus`; all arrays of shape (n,), `clusters` whole numbers.
 
@@ -228,6 +247,8 @@ def difference_of_means(
     on G - 1 degrees of freedom, G the number of clusters in use. Where every cluster has one value on either side it is
     the paired t, where it has one value on one side alone nearly the two-sample t: pairing is taken as it comes. Where
     nothing varies, G clusters take the spread of the slip by one `step` that they cannot rule out; none without a step.
+
+    `times` (n,): each value stands for so many, one in each of so many clusters.
     """
     weights, residuals = np.zeros(len(values)), np.zeros(len(values))
     value = 0.0
@@ -236,16 +257,18 @@ def difference_of_means(
             continue
         if not side.any():
             return OverClusters(math.nan, math.nan, 0)
-        mean = math.fsum(values[side].tolist()) / int(side.sum())
+        n = number_of(side, times)
+        mean = math.fsum((values[side] if times is None else values[side] * times[side]).tolist()) / n
         value += sign * mean
-        weights[side] += sign / int(side.sum())
+        weights[side] += sign / n
         residuals[side] = values[side] - mean
     used = weights != 0
     codes = ascending_codes(clusters[used])
-    count = int(codes.max()) + 1
+    alike = cluster_times(codes, taken(times, used))
+    count = int(codes.max()) + 1 if alike is None else int(alike.sum())
     if count < 2:
         return OverClusters(value, math.nan, 0)
-    sums = np.bincount(codes, weights=(weights * residuals)[used])
+    sums = _counted(np.bincount(codes, weights=(weights * residuals)[used]), alike)
     se = math.sqrt(count / (count - 1) * _sum_of_squares(sums))
     se = se if se >= 1e-12 else math.sqrt(slip_variance(step, count) / count)
     return OverClusters(value, se, count - 1)

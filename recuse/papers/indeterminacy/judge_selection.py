@@ -36,7 +36,7 @@ CHOOSING = tuple(definition(name) for name in (
 
 
 @measure(
-    "selection_regret", "cost of choosing by it", unit="share", rank=350,
+    "selection_regret", "cost of choosing by it", unit="share", rank=350, counts=True,
     above="chooses a worse judge|choose a worse judge",
     reading="Consistency with people's decisions that is lost by using the judge that this measure ranks first instead "
     "of the best one. Mean over thresholds .3, .5 and .7; people's choices at face value.",
@@ -57,7 +57,7 @@ def selection_regret(ratings: Ratings, taus: Sequence[float] = TAUS) -> Estimate
 
 
 @measure(
-    "regret_over_beta", "cost of choosing by it, however unsure people were", unit="share", rank=351,
+    "regret_over_beta", "cost of choosing by it, however unsure people were", unit="share", rank=351, counts=True,
     above="chooses a worse judge|choose a worse judge",
     reading="The same at the beta from 0 to .4 where it is largest. With people's response sets beta is not needed.",
 )  # fmt: skip
@@ -73,7 +73,7 @@ def regret_over_beta(ratings: Ratings, taus: Sequence[float] = TAUS, betas: Sequ
 
 
 @measure(
-    "best_judge", "chance to be the best judge", unit="share", rank=352,
+    "best_judge", "chance to be the best judge", unit="share", rank=352, counts=True,
     reading="Share of resamples of texts in which this judge decides most often as people do.",
 )  # fmt: skip
 def best_judge(ratings: Ratings, taus: Sequence[float] = TAUS) -> Estimates:
@@ -143,7 +143,7 @@ def _regret(metric: str, name: str, rated: RatedOptions, scored: dict[float, tup
         distributions.append(
             (selected.regret_consistency, percentile(selected.regret_consistency, lost, discrete=True))
         )
-    worst = int(np.argmax([value for value, _ in distributions]))
+    worst = int(np.argmax(np.round([value for value, _ in distributions], 12)))
     survives = len({(row["chosen"], row["best"]) for row in rows}) == 1 and rows[0]["chosen"] == rows[0]["best"]
     detail: dict[str, Any] = {**rows[worst], "title": each.title, "survives": survives}
     if len(rows) > 1:
@@ -212,7 +212,7 @@ def best(gains: Floats) -> NDArray[np.intp]:
     `RecuseError` where no judge has one."""
     if np.isnan(gains).all(axis=-1).any():
         raise RecuseError("no judge has a value to be chosen by: none gave a valid answer to an item that people rated")
-    winners: NDArray[np.intp] = np.nanargmax(gains, axis=-1)
+    winners: NDArray[np.intp] = np.nanargmax(gains.round(12), axis=-1)  # what differs by rounding ties
     return winners
 
 

@@ -7,22 +7,19 @@ Forced choices are the rows of one criterion with options; response sets are row
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.ratings.array import AXES, clusters_of, numbers
+from recuse.ratings.array import AXES, clusters_of, numbers, times_of
 from recuse.ratings.ratings import Ratings
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Numeric, Ordinal, ResponseSets
 from recuse.schema import RecuseError
-from recuse.schema.arrays import Floats, distinct, patterns
-
-FOLDED_FROM = 20_000
-"""So many texts are counted by their answers; of fewer, resamples draw texts, as they always did."""
+from recuse.schema.arrays import Floats, cluster_times, distinct
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +30,7 @@ class RatedOptions:
     - `judge_choices` (J, U, K), `judge_endorsed` (J, U, K): chosen, and endorsed in response sets;
     - `people_choices` (U, K), `people_endorsed` (U, K): the same of all people's answers to a text together;
     - `people_counts` (U, K), `people_sets` (U, K), `set_raters` (U,): how many people's answers these are;
-    - `times` (U,): how many texts with the same answers each stands for, 1 unless many were folded;
+    - `times` (U,): how many texts with these answers each stands for, 1 unless they were counted (`Ratings.times`);
     - `lost` (J,): answers of a judge that could not be used; `joint` name -> (K sets of `sets`, K): how often a rater
       named a set of a text of which it chose an option, people together under "people".
     """
@@ -85,28 +82,20 @@ class RatedOptions:
         """`times` where some text stands for others, else None."""
         return self.times if (self.times > 1).any() else None
 
-    def folded(self) -> RatedOptions:
-        """The different texts, each with how often it is there; the same where there are few texts, where they share
-        clusters, and where most of them differ."""
-        count = len(self.clusters)
-        if count < FOLDED_FROM or self.over == "clusters":
-            return self
-        sides = (self.judge_choices, self.judge_endorsed)
-        answers = [*(each for side in sides for each in side), self.people_counts, self.people_sets]
-        seen = patterns(np.column_stack([*answers, self.set_raters]), count // 10)
-        if seen is None:
-            return self
-        first, times = seen
-        return replace(
-            self, judge_choices=self.judge_choices[:, first], judge_endorsed=self.judge_endorsed[:, first],
-            people_counts=self.people_counts[first], people_sets=self.people_sets[first],
-            set_raters=self.set_raters[first], clusters=np.arange(len(first)), times=times.astype(float),
-        )  # fmt: skip
+    @property
+    def texts(self) -> int:
+        """How many there are."""
+        return int(self.times.sum())
 
     @property
     def over(self) -> Literal["items", "clusters"]:
         """What a repetition would draw: clusters, where several texts share one."""
         return "items" if distinct(self.clusters) == len(self.clusters) else "clusters"
+
+    @property
+    def cluster_times(self) -> Floats | None:
+        """How many clusters each stands for, (G,); None where each is one."""
+        return cluster_times(self.clusters, self.stands_for)
 
 
 def each_rated(ratings: Ratings) -> Iterator[tuple[tuple[str, ...], RatedOptions]]:
@@ -142,13 +131,14 @@ def _rated(part: Ratings, ratings: Ratings) -> RatedOptions:
     if stated in either.options:
         positive = either.options.index(stated)
     clusters = np.unique(either.clusters, return_inverse=True)[1].astype(np.intp)
+    times = times_of(part, either.items)
     return RatedOptions(
         either.options, positive, judges,
         _shares(chosen.judged, chosen.judge_answers), _shares(endorsed.judged, endorsed.judge_answers),
         chosen.rated, endorsed.rated, endorsed.answers, clusters,
         chosen.lost + endorsed.lost, sets.answers if sets else (), _joint(choices, sets), part.clusters,
-        np.ones(len(clusters)), ordered,
-    ).folded()  # fmt: skip
+        np.ones(len(clusters)) if times is None else times, ordered,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,7 +187,8 @@ def _placed(
     rows = np.array([raters.get(name, -1) for name in judges], dtype=np.intp)
     mine = np.where(rows[:, None, None] >= 0, counts[rows], 0.0)
     people = counts[placed.people].sum(axis=0)
-    lost = np.where(rows >= 0, placed.lost[rows].sum(axis=1), 0).astype(np.int64)
+    each = placed.lost if (times := times_of(part, placed.items)) is None else placed.lost * times
+    lost = np.where(rows >= 0, each[rows].sum(axis=1), 0).astype(np.int64)
     return _Placed(mine @ member.T, mine.sum(axis=-1), people @ member.T, people.sum(axis=-1), lost)
 
 

@@ -60,7 +60,7 @@ def accepted_both(ratings: Ratings) -> Estimates:
 
 
 @measure(
-    "ratings_needed", "ratings per text that settle a decision", unit="ratings", rank=347,
+    "ratings_needed", "ratings per text that settle a decision", unit="ratings", rank=347, counts=True,
     reading=f"How many people per text it takes to decide as everybody would on {WANTED:.0%} of the texts.",
 )  # fmt: skip
 def ratings_needed(ratings: Ratings, taus: Sequence[float] = TAUS, wanted: float = WANTED) -> Estimates:
@@ -172,7 +172,7 @@ SHOWN = tuple(definition(name) for name in (
 
 
 @measure(
-    "performance", "agreement by definition", rank=340,
+    "performance", "agreement by definition", rank=340, counts=True,
     reading="How well a judge agrees with people depends on what of their answers is kept: the commonest one (h), "
     "shares of choices (s), options that half of them endorse (hrs), shares of endorsement (srs). Of divergences and "
     "errors less is better.",
@@ -241,11 +241,11 @@ def resampled_weights(rated: RatedOptions, draws: int) -> Iterator[Floats]:
     """How often each text counts in resamples of clusters, in portions of shape (b, U); the same for every measure.
     Texts that are counted by their answers are drawn by them: a multinomial."""
     count, rng = int(rated.clusters.max(initial=-1)) + 1, generator(SEED, "performance")
+    alike = rated.cluster_times
     size = max(1, CELLS // max(len(rated.clusters), 1))
     for portion in (min(size, draws - start) for start in range(0, draws, size)):
-        if rated.stands_for is not None:
-            texts = int(rated.times.sum())
-            yield rng.multinomial(texts, rated.times / texts, size=portion).astype(float)
+        if alike is not None:
+            yield rng.multinomial(int(alike.sum()), alike / alike.sum(), size=portion)[:, rated.clusters].astype(float)
             continue
         drawn = rng.integers(count, size=(portion, count)) + np.arange(portion)[:, None] * count
         times = np.bincount(drawn.ravel(), minlength=portion * count).reshape(portion, count)

@@ -19,7 +19,7 @@ from recuse.statistics.clusters import difference_of_means
 
 
 @measure(
-    "consensus_deviation", "deviation from consensus", signed=True, rank=120,
+    "consensus_deviation", "deviation from consensus", signed=True, rank=120, counts=True,
     above="departs from its peers|depart from their peers",
     reading="Each judge's mean score less the mean of the other judges' on the same texts.",
 )  # fmt: skip
@@ -46,7 +46,7 @@ def deviation_matrix(part: Ratings) -> Estimate:
     """Bias(i, j) with an interval per cell, of one criterion at one combination of factor levels: the `Estimate` that
     `consensus_deviation` describes. Undefined with one judge, and where no text has usable scores of two."""
     cells = part.cells()
-    n = int(cells.count.sum())
+    n = cells.replies(cells.count)
     if len(cells.judges) < 2:
         return undefined("consensus_deviation", ONE_JUDGE, n=n, method=WELCH, over=cells.over)
     each = deviations(cells)
@@ -66,7 +66,7 @@ def deviation_matrix(part: Ratings) -> Estimate:
         },
     )  # fmt: skip
     about: dict[str, Any] = {
-        "n": n, "n_excluded": int(cells.lost.sum()), "unit": cells.scale.unit, "over": cells.over,
+        "n": n, "n_excluded": cells.replies(cells.lost), "unit": cells.scale.unit, "over": cells.over,
         "method": "mean of |self-excluded deviation| over cells", "detail": detail,
     }  # fmt: skip
     if not np.isfinite(bias).any():
@@ -85,7 +85,9 @@ def _intervals(cells: Cells, each: Floats, level: float = 0.95) -> tuple[Floats,
         for j in range(len(cells.judges)):
             plus = texts & np.isfinite(each[j])
             if plus.any():
-                over_items = partial(difference_of_means, each[j], plus, None, cells.clusters, step=cells.step)
+                over_items = partial(
+                    difference_of_means, each[j], plus, None, cells.clusters, step=cells.step, times=cells.times
+                )
                 distribution = over_repeats(cells, j, plus) if cells.fixed else over_items()
                 ends[:, j, t] = distribution.interval(level)
     return ends[0], ends[1]

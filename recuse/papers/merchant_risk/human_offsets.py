@@ -24,7 +24,7 @@ from recuse.statistics.distributions import SEED, generator
 
 
 @measure(
-    "human_offset_matrix", "offset from people, by target", signed=True, rank=250, bad="none",
+    "human_offset_matrix", "offset from people, by target", signed=True, rank=250, bad="none", counts=True,
     reading="Each judge's mean score less people's mean for the same texts.",
 )  # fmt: skip
 @per_part(compared)
@@ -59,7 +59,7 @@ def human_offset_matrix(against: Compared) -> Estimate:
 
 
 @measure(
-    "human_panel_offset", "offset of the panel", signed=True, rank=240, bad="none",
+    "human_panel_offset", "offset of the panel", signed=True, rank=240, bad="none", counts=True,
     reading="Mean over all judges and texts of judge minus people.",
 )  # fmt: skip
 @per_part(compared)
@@ -77,13 +77,13 @@ def human_panel_offset(against: Compared) -> Estimate:
     0.5
     """
     each = against.differences
-    pairs, positive = int(np.isfinite(each).sum()), int((each > ZERO).sum())
+    pairs, positive = (against.cells.replies(marked) for marked in (np.isfinite(each), each > ZERO))
     detail = {"positive": positive, "pairs": pairs, "share_positive": f"{positive} of {pairs}"}
     return against.offset("human_panel_offset", np.ones(each.shape, dtype=bool), detail=detail)
 
 
 @measure(
-    "human_self_offset", "own work against people", signed=True, rank=245, bad="none",
+    "human_self_offset", "own work against people", signed=True, rank=245, bad="none", counts=True,
     reading="A judge's score of its own work less people's mean for the same work.",
 )  # fmt: skip
 @per_subject("judge", compared)

@@ -20,7 +20,7 @@ from recuse.metrics.human_alignment import ZERO, Compared, compared
 from recuse.metrics.measure import Named, measure, per_subject
 from recuse.papers.rank_tests import kendall, kendall_test, spearman_t, spearman_test
 from recuse.schema import Estimate
-from recuse.schema.arrays import Floats, distinct
+from recuse.schema.arrays import Floats, taken
 from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.agreement.correlation import spearman, spearman_distribution
 from recuse.statistics.distributions import SEED, Draws, generator, percentile
@@ -32,7 +32,7 @@ pairs are counted one by one for Kendall's tau."""
 
 
 @measure(
-    "human_order", "order against people", ends=(-1, 1), signed=True, rank=235, bad="below",
+    "human_order", "order against people", ends=(-1, 1), signed=True, rank=235, bad="below", counts=True,
     below="ranks the texts unlike people|rank the texts unlike people",
     reading="Spearman's rank correlation of a judge's scores with people's mean over the same texts.",
 )  # fmt: skip
@@ -148,25 +148,27 @@ class Sides:
 def _order(sides: Sides, i: int, draws: int) -> Estimate:
     against, cells = sides.against, sides.against.cells
     used = np.isfinite(sides.judges[i])
+    times = taken(cells.times, used)
     judge, people = sides.judges[i][used], sides.people[used]
     wanted = against.only(i)
     counted = wanted & np.isfinite(against.differences)
     about: dict[str, Any] = {
-        "n": distinct(cells.items[counted[i]]),
+        "n": cells.number(counted[i]),
         "n_excluded": against.excluded(wanted, counted), "over": "items" if cells.fixed else cells.over,
         "clusters": cells.clusters_called,
         "method": _method(sides),
     }  # fmt: skip
-    if len(judge) < 3:
-        return undefined("human_order", f"an order needs three {sides.what}; there are {len(judge)}", **about)
+    n = len(judge) if times is None else int(times.sum())
+    if n < 3:
+        return undefined("human_order", f"an order needs three {sides.what}; there are {n}", **about)
     for who, means in ((cells.judges[i], judge), ("people", people)):
         if means.max() - means.min() < ZERO:
             why = f"{who} gave every {sides.what.removesuffix('s')} {means[0]:g}, so there is no order"
             return undefined("human_order", why, **about)
-    rho = float(spearman(judge, people))
+    rho = float(spearman(judge, people, times))
     distribution = _order_distribution(sides, i, used, rho, draws)
     seeded: dict[str, Any] = {"seed": sides.seed} if isinstance(distribution, Draws) else {}
-    return estimated("human_order", rho, distribution, **seeded, detail=_tests(judge, people, rho, sides), **about)
+    return estimated("human_order", rho, distribution, **seeded, detail=_tests(judge, people, n, rho, sides), **about)
 
 
 def _method(sides: Sides) -> str:
@@ -179,19 +181,18 @@ def _order_distribution(sides: Sides, i: int, used: NDArray[np.bool_], rho: floa
     cells = sides.against.cells
     if sides.per_text or cells.fixed:
         clusters = np.arange(used.sum()) if cells.fixed else cells.clusters[used]
-        return spearman_distribution(sides.judges[i][used], sides.people[used], clusters)
+        return spearman_distribution(sides.judges[i][used], sides.people[used], clusters, taken(cells.times, used))
     means = sides.redrawn_targets(draws)[:, i][:, used].round(12)
     return percentile(rho, spearman(means, sides.people[used]), discrete=True)
 
 
-def _tests(judge: Floats, people: Floats, rho: float, sides: Sides) -> dict[str, Any]:
-    """Is the order more than chance? Spearman's and Kendall's answers as builtins."""
-    n = len(judge)
+def _tests(judge: Floats, people: Floats, n: int, rho: float, sides: Sides) -> dict[str, Any]:
+    """Is the order of n texts more than chance? Spearman's and Kendall's answers as builtins."""
     by_rho = spearman_test(judge, people) if n <= FEW else None
     return {
         "p_permutation": number(by_rho.p if by_rho else spearman_t(rho, n)),
         "p_method": by_rho.method if by_rho else "Student's t",
-        "kendall": number(float(kendall(judge, people))) if n <= MANY else None,
+        "kendall": number(float(kendall(judge, people))) if n <= MANY and n == len(judge) else None,
         "kendall_p_permutation": number(kendall_test(judge, people).p) if n <= EVERY else None,
         sides.what: n,
     }

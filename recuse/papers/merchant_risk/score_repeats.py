@@ -202,7 +202,7 @@ def _needed(sd: Estimate, half_width: float, level: float) -> Estimate:
     )  # fmt: skip
 
 
-@measure("score_matrix", "mean scores", reading="Mean score of every judge on every target.")
+@measure("score_matrix", "mean scores", counts=True, reading="Mean score of every judge on every target.")
 @per_part(itself)
 def score_matrix(part: Ratings) -> Estimate:
     """Mean score of every judge on every target (paper, Fig. 6), by factor level, as detail `values` with `n` usable
@@ -220,8 +220,9 @@ def score_matrix(part: Ratings) -> Estimate:
     sd = {"sd": cells.by_target(np.sqrt(cells.variance))} if cells.fixed else {}
     means = cells.by_target(cells.mean)
     detail = matrix(cells.judges, cells.target_names, means, part.own(), criterion=cells.criterion, n=counts, **sd)
-    about: dict[str, Any] = {"n": int(cells.count.sum()), "n_excluded": int(cells.lost.sum()), "unit": cells.scale.unit,
-                             "method": "mean of the judge x target means", "over": cells.over}  # fmt: skip
+    about: dict[str, Any] = {"n": cells.replies(cells.count), "n_excluded": cells.replies(cells.lost),
+                             "unit": cells.scale.unit, "method": "mean of the judge x target means",
+                             "over": cells.over}  # fmt: skip
     if not counts.all():
         return undefined("score_matrix", "a judge has no usable score of some target", detail=detail, **about)
     if cells.fixed:
@@ -235,7 +236,7 @@ def score_matrix(part: Ratings) -> Estimate:
 def _counts(cells: Cells) -> Floats:
     return np.array(
         [
-            [cells.count[j, cells.targets == t].sum() for t in range(len(cells.target_names))]
+            [cells.replies(cells.count[j] * (cells.targets == t)) for t in range(len(cells.target_names))]
             for j in range(len(cells.judges))
         ],
         dtype=float,

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from recuse.schema import RecuseError
-from recuse.schema.arrays import Floats, ascending_codes
+from recuse.schema.arrays import Floats, ascending_codes, cluster_times, total
 from recuse.statistics.agreement.coefficient_intervals import OnScale, PerfectAgreement
 from recuse.statistics.clusters import OverClusters
 from recuse.statistics.contrasts import Contrast, slip_variance
@@ -40,7 +40,7 @@ class Coefficient:
     items), "plain". `worst`: the largest share of expected disagreement that one item can add, for the interval of a
     coefficient that is exactly 1; of a "difference", what one item's slip changes, times the number of items; `lean`:
     the share of its skewness that its interval follows. `exact`: the value, where the shares are classes of the
-    ratings and give it only nearly.
+    ratings and give it only nearly. `times` (items,): how many items each stands for, one in each of so many clusters.
     """
 
     shares: Floats
@@ -50,12 +50,12 @@ class Coefficient:
     worst: Callable[[Floats], float] = lambda sums: math.nan
     exact: float | None = None
     lean: float = 1.0
+    times: Floats | None = None
 
     @cached_property
     def sums(self) -> Floats:
         """The shares summed over items, (F,)."""
-        sums: Floats = self.shares.sum(axis=0)
-        return sums
+        return total(self.shares, self.times)
 
     @cached_property
     def undefined(self) -> str:
@@ -112,23 +112,25 @@ class Coefficient:
         (`contrasts.slip_variance`). Coverage: tests/metrics/agreement/test_human_ceiling_coverage.py.
         """
         groups = self.by_cluster(clusters)
-        if self.undefined or len(groups) < 2:
+        alike = self.times if clusters is None else cluster_times(ascending_codes(clusters), self.times)
+        count = len(groups) if alike is None else int(alike.sum())
+        if self.undefined or count < 2:
             return (OverClusters if self.form == "difference" else Student)(self.value, math.nan, 0)
         if self.form == "chance" and self.value > 1 - 1e-12:
-            return PerfectAgreement(len(groups), self.worst(self.sums))
-        distinct, times = _distinct(groups)
+            return PerfectAgreement(count, self.worst(self.sums))
+        distinct, times = _distinct(groups) if alike is None else (groups, alike)
         without = self.of(self.sums - distinct)
         known = np.isfinite(without)
         mean = (times * np.where(known, without, 0.0)).sum() / max(times[known].sum(), 1)
         moved = np.where(known, mean - without, 0.0)
         squares = float((times * moved**2).sum())
-        se = math.sqrt((len(groups) - 1) / len(groups) * squares)
+        se = math.sqrt((count - 1) / count * squares)
         se = 0.0 if se < 1e-12 else se
         if self.form == "difference":
             skew = float((times * moved**3).sum()) / squares**1.5 if se > 0 else 0.0
-            return self._difference(se, skew, len(groups))
-        return Student(self.value, se, len(groups) - 1) if self.form == "plain" else OnScale(
-            self.value, se, len(groups) - 1, self.form
+            return self._difference(se, skew, count)
+        return Student(self.value, se, count - 1) if self.form == "plain" else OnScale(
+            self.value, se, count - 1, self.form
         )  # fmt: skip
 
     def _difference(self, se: float, skew: float, count: int) -> Student:

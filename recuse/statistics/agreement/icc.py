@@ -50,20 +50,23 @@ class MeanSquares:
         return MeanSquares(items, raters, rest, within, n, self.k)
 
 
-def mean_squares(ratings: ArrayLike) -> MeanSquares:
-    """Mean squares of ratings (..., items, raters); NaN where fewer than two items are complete."""
+def mean_squares(ratings: ArrayLike, times: Floats | None = None) -> MeanSquares:
+    """Mean squares of ratings (..., items, raters); NaN where fewer than two items are complete. `times` (items,): how
+    many items each stands for."""
     values = np.asarray(ratings, dtype=float)
     if values.ndim < 2 or values.shape[-1] < 2:
         raise RecuseError(f"an intraclass correlation needs items x raters, two raters or more; got {values.shape}")
     there = np.isfinite(values).all(axis=-1)
-    n, k = there.sum(axis=-1).astype(float), values.shape[-1]
+    weight = there.astype(float) if times is None else there * times
+    n, k = weight.sum(axis=-1), values.shape[-1]
     with np.errstate(invalid="ignore", divide="ignore"):
         x = np.where(there[..., None], values, 0.0)
-        grand = (x.sum(axis=(-2, -1)) / (n * k))[..., None]
+        grand = ((x * weight[..., None]).sum(axis=(-2, -1)) / (n * k))[..., None]
         item = np.where(there, x.mean(axis=-1) - grand, 0.0)
-        rater = x.sum(axis=-2) / n[..., None] - grand
+        rater = (x * weight[..., None]).sum(axis=-2) / n[..., None] - grand
         left = np.where(there[..., None], x - grand[..., None] - item[..., None] - rater[..., None, :], 0.0)
-        sums = k * (item**2).sum(axis=-1), n * (rater**2).sum(axis=-1), (left**2).sum(axis=(-2, -1))
+        each, left = item**2 * weight, left**2 * weight[..., None]
+        sums = k * each.sum(axis=-1), n * (rater**2).sum(axis=-1), left.sum(axis=(-2, -1))
         floor = 1e-24 * np.maximum((x**2).sum(axis=(-2, -1)), 1e-300)  # binary rounding never passes for spread
         between, raters, rest = (np.where(part > floor, part, 0.0) for part in sums)
         squares = (between / (n - 1), raters / (k - 1), rest / ((n - 1) * (k - 1)), (raters + rest) / (n * (k - 1)))

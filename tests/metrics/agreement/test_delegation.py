@@ -28,8 +28,10 @@ def test_labels_for_a_bound():
 
 def test_groups_keep_equal_confidence_together_and_start_where_a_pass_is_possible():
     sure = np.sort(np.repeat([1.0, 0.8, 0.2], [50, 30, 120]))[::-1]
-    assert _sizes(sure, fewest=59) == [80, 200]
-    assert _sizes(sure, fewest=300) == []
+    for once in (np.ones(200), None):
+        each, times = (sure, once) if once is not None else (np.array([1.0, 0.8, 0.2]), np.array([50.0, 30.0, 120.0]))
+        assert _sizes(each, times, fewest=59) == [80, 200]
+        assert _sizes(each, times, fewest=300) == []
 
 
 def world(rng, texts, labelled):

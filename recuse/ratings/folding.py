@@ -1,0 +1,121 @@
+"""Items that everybody answered alike are one pattern with a count: large tables are measured on some thousand rows.
+
+An item is all of its rows (raters, targets, criteria, repeats, factor levels, answers) and what the texts say of it
+(slices, right answer). The first item of a pattern stands for all of them: `Ratings.times` says how many. A measure
+that counts patterns says so (`recuse.metrics.measure`), and gives the numbers of single items; only resamples are drawn
+by pattern. Every other measure is given single items, or is not measured where there are too many.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from recuse.schema import RecuseError
+
+if TYPE_CHECKING:
+    from recuse.ratings.ratings import Ratings
+
+FOLDED_FROM = 20_000
+"""So many items are folded; of fewer, resamples draw items, as they always did."""
+ALIKE = 10
+"""Items per pattern on average, below which folding saves nothing: continuous scores, or names of texts in a column."""
+MOST_UNFOLDED = 1_000_000
+"""Rows of single items that patterns are unfolded to for a measure that cannot count them."""
+NO_ANSWERS = frozenset(["item"])
+OF_SINGLE_TEXTS = frozenset(["text", "words", "text_a", "text_b", "words_a", "words_b"])
+"""What no two texts share; measures that read it are given single items."""
+
+
+def folded(ratings: Ratings) -> Ratings:
+    """The patterns of these ratings; the ratings themselves where there are few items, where items share clusters or
+    labels were chosen by group, where more is known than the table says, and where most items differ."""
+    from recuse.ratings.text_slices import are_chosen
+
+    if ratings.times is not None or len(ratings.table) < FOLDED_FROM or are_chosen(ratings):
+        return ratings
+    names, item = ratings.coded("item")
+    known = (ratings.people, ratings.reference, ratings.payloads, ratings.beside("response_sets"))
+    if len(names) < FOLDED_FROM or any(one is not None for one in known) or _share_clusters(ratings):
+        return ratings
+    keys = _sums(_rows(ratings.table, NO_ANSWERS), item, len(names), seed=1)
+    if ratings.texts is not None:
+        place = pd.Index(names).get_indexer(pd.Index(ratings.texts["item"].astype(str)))
+        facts = _rows(ratings.texts, NO_ANSWERS | OF_SINGLE_TEXTS | {"cluster"})
+        keys += _sums(facts[place >= 0], place[place >= 0], len(names), seed=2)
+    pattern, different = pd.factorize(pd.factorize(keys[0])[0] * np.int64(len(names)) + pd.factorize(keys[1])[0])
+    if len(different) * ALIKE > len(names):
+        return ratings
+    first = np.full(len(different), len(names))
+    np.minimum.at(first, pattern, np.arange(len(names)))
+    stands = np.zeros(len(names), dtype=bool)
+    stands[first] = True
+    times = dict(zip((names[k] for k in first.tolist()), np.bincount(pattern).tolist(), strict=True))
+    return replace(
+        ratings, table=ratings.table[stands[item]], texts=_of_items(ratings.texts, times), times=times,
+        _memory={"single": ratings},
+    )  # fmt: skip
+
+
+def unfolded(ratings: Ratings) -> Ratings:
+    """Each item as often as it counts, its copies with names of their own.
+
+    `RecuseError` where these are more rows than `MOST_UNFOLDED`."""
+    known = pd.Series(ratings.times, dtype=np.int64)
+    if int(ratings.table["item"].astype(str).map(known).sum()) > MOST_UNFOLDED:
+        raise RecuseError(
+            f"{known.sum():,} items are counted by their answers, and this measure asks for single "
+            "ones; give it a sample of the items in a file of its own"
+        )
+
+    def copies(frame: pd.DataFrame) -> pd.DataFrame:
+        named = frame["item"].astype(str)
+        number = named.map(known).to_numpy(dtype=np.int64)
+        row = np.repeat(np.arange(len(frame)), number)
+        copy = np.arange(len(row)) - np.repeat(np.cumsum(number) - number, number)
+        called = [f"{name} ({k})" if k else name for name, k in zip(named.iloc[row], copy.tolist(), strict=True)]
+        return frame.iloc[row].reset_index(drop=True).assign(item=called)
+
+    texts = None if ratings.texts is None else copies(ratings.texts)
+    return replace(ratings, table=copies(ratings.table), texts=texts, times=None, _memory={})
+
+
+def _share_clusters(ratings: Ratings) -> bool:
+    texts = ratings.texts
+    if texts is None or "cluster" not in texts:
+        return False
+    return bool(texts.drop_duplicates("item")["cluster"].duplicated().any())
+
+
+def _of_items(texts: pd.DataFrame | None, items: dict[str, int]) -> pd.DataFrame | None:
+    if texts is None:
+        return None
+    kept = [name for name in texts if name not in OF_SINGLE_TEXTS]
+    return texts.loc[texts["item"].astype(str).isin(items.keys()), kept]
+
+
+def _rows(frame: pd.DataFrame, without: frozenset[str]) -> NDArray[np.int64]:
+    """One number per row, the same for rows that are alike in all columns but some."""
+    codes = np.zeros(len(frame), dtype=np.int64)
+    for name in frame.columns:
+        if name not in without:
+            own, entries = pd.factorize(frame[name], use_na_sentinel=False)
+            if len(entries) > 1:
+                codes = pd.factorize(codes * len(entries) + own)[0].astype(np.int64)
+    return codes
+
+
+def _sums(codes: NDArray[np.int64], item: NDArray[Any], count: int, *, seed: int) -> NDArray[np.uint64]:
+    """Two sums per item of random numbers that stand for its rows, (2, items): the same for items with the same rows in
+    any order, and for others once in 2^128."""
+    drawn = np.random.default_rng(seed).integers(2**64, size=(2, int(codes.max(initial=-1)) + 1), dtype=np.uint64)
+    order = np.argsort(item, kind="stable")
+    there, starts = np.unique(item[order], return_index=True)
+    sums = np.zeros((2, count), dtype=np.uint64)
+    for k in range(2):
+        sums[k, there] = np.add.reduceat(drawn[k][codes[order]], starts) if len(starts) else 0
+    return sums
