@@ -58,7 +58,8 @@ def asked(panel: FilePanel, *, deciding: bool) -> dict[tuple[Any, ...], dict[str
     gates, questions = read_evals(shipped_evals(), date(2026, 11, 25))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        found = ask(panel, gates, questions, uses_for(panel.uses, [panel.offers], gates.uses, "answers"), deciding=deciding)
+        uses = uses_for(panel.uses, [panel.offers], gates.uses, "answers")
+        found = ask(panel, gates, questions, uses, deciding=deciding)
     every = [*found.measurements, *found.verdicts]
     return {(row["estimate"]["metric"], row["test"], *sorted(row["subject"].items())): row["estimate"] for row in every}
 
@@ -152,7 +153,8 @@ def test_values_that_stand_for_several_are_those_several() -> None:
     each = np.repeat(rng.integers(1, 9, 6), 2).astype(float)
     copies = [(value, f"{cluster}.{k}") for value, cluster, number in zip(x, clusters, each, strict=True)
               for k in range(int(number))]  # fmt: skip
-    every, names = np.array([value for value, _ in copies]), np.unique([name for _, name in copies], return_inverse=True)[1]
+    every = np.array([value for value, _ in copies])
+    names = np.unique([name for _, name in copies], return_inverse=True)[1]
     plus, more = np.arange(12) % 2 == 0, np.repeat(np.arange(12) % 2 == 0, each.astype(int))
     for mine, plain in (
         (bounded_mean(x, clusters, (-1.0, 1.0), times=each), bounded_mean(every, names, (-1.0, 1.0))),
