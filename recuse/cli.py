@@ -141,8 +141,11 @@ def _parser() -> argparse.ArgumentParser:
         description="Of the judges of a file the best for a use, by their errors against people on the same texts, "
         "with its chance to be the best, and what a judgement costs (columns cost, or JUDGE_cost).",
     )  # fmt: skip
-    choose.add_argument("file", type=Path, metavar="FILE", help="ratings by several judges and by people")
+    choose.add_argument("file", type=Path, metavar="FILE|PANEL", help="ratings by judges and people, or a panel")
     choose.add_argument("--use", default="", metavar="USE", help="decide, grade, choose, rank or estimate")
+    choose.add_argument("--threshold", metavar="NUMBER", default="", help="to decide: the score that passes")
+    choose.add_argument("--tau", type=float, default=0.5, metavar="SHARE", help="to decide: by so many people (0.5)")
+    choose.add_argument("--task", default="", metavar="TASK", help="of a panel with several: TASK or TASK/PROTOCOL")
     choose.add_argument("--budget", type=int, metavar="N", help="ratings that people can give: how many per text?")
     choose.add_argument("--reader", default="", help="name of the reader, or the dotted name of your own")
     _add_overrides(choose)
@@ -168,6 +171,7 @@ def _parser() -> argparse.ArgumentParser:
     init = commands.add_parser("init", help="a repository with the shipped questions, for a file or an endpoint")
     init.add_argument("folder", type=Path, nargs="?", default=Path("."), metavar="FOLDER")
     init.add_argument("--ratings", type=Path, metavar="FILE", help="ratings that you already have")
+    init.add_argument("--from", dest="log", type=Path, metavar="LOG", help="ask the judge about the texts of this log")
     init.add_argument("--use", default="", metavar="USE", help=USE)
     init.add_argument("--endpoint", default="", metavar="URL", help="address of a judge that speaks the OpenAI format")
     init.add_argument("--model", default="", help="the judge's model at the endpoint")
@@ -270,7 +274,10 @@ def _check(arguments: argparse.Namespace) -> int:
 def _choose(arguments: argparse.Namespace) -> int:
     from recuse.check.choose_command import run_choose
 
-    return run_choose(arguments.file, _given(arguments, "reader"), use=arguments.use, budget=arguments.budget)
+    return run_choose(
+        arguments.file, _given(arguments, "reader", "threshold"), use=arguments.use, budget=arguments.budget,
+        tau=arguments.tau, task=arguments.task,
+    )  # fmt: skip
 
 
 def _weeks(arguments: argparse.Namespace) -> int:
@@ -300,8 +307,9 @@ def _init(arguments: argparse.Namespace) -> int:
     from recuse.starting.init_command import init
 
     return init(
-        arguments.folder, ratings=arguments.ratings, endpoint=arguments.endpoint, model=arguments.model,
-        protocol=arguments.protocol, action=arguments.action, adopt=arguments.adopt, use=arguments.use,
+        arguments.folder, ratings=arguments.ratings, log=arguments.log, endpoint=arguments.endpoint,
+        model=arguments.model, protocol=arguments.protocol, action=arguments.action, adopt=arguments.adopt,
+        use=arguments.use,
     )  # fmt: skip
 
 

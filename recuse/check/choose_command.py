@@ -3,7 +3,10 @@
 Judges are compared on the texts that all of them were asked about and a person rated. What each does badly is one
 number, lower is better, by what it is used for:
 
-    decide, grade, choose   mean over texts of how far it is from one person: another option counts 1, a score its
+    decide                  mean over texts of |y_judge - y_people|: y is 1 where a share of at least tau finds the
+                            property (or passes the threshold), 0 where fewer do, 1/2 where tau is 1/2 and half do
+                            (Guerdan et al. 2025, sec. 2.2.2); of options without a stated property as below
+    grade, choose           mean over texts of how far it is from one person: another option counts 1, a score its
                             distance as a share of the scale's range
     estimate                distance of its mean from people's, in the same unit
     rank                    share of pairs of systems that it orders otherwise than people do (a tie counts one half)
@@ -15,36 +18,55 @@ times, all judges on the same: the share of draws in which a judge is best is it
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from itertools import combinations
-from math import sqrt
+from math import nan, sqrt
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
 from recuse.gates import Gates
 from recuse.gates.uses import uses_for
+from recuse.ratings import Ratings
 from recuse.ratings.answers import COMPARED, Answers, answers_of
+from recuse.ratings.offers import offers_of
 from recuse.readers.file_panel import FilePanel, load_file_panel
 from recuse.readers.judge_columns import COST, numbers_beside
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 from recuse.security.sanitize import visible
-from recuse.statistics.distributions import SEED, cluster_counts, generator
+from recuse.statistics.distributions import SEED, by_content, cluster_counts, generator
 from recuse.suite.shipped import shipped_evals
 
 DRAWS = 2000
 FEWEST = 20
 SURE = 0.95
 USES = ("decide", "grade", "choose", "estimate", "rank")
+BETAS = (0.1, 0.2, 0.3, 0.4)
+"""Shares of those who chose another option that might have accepted the property too."""
+
+
+@dataclass(frozen=True, eq=False)
+class Contest:
+    """Judges to choose from, what they are used for, and what a judgement of each costs, where that is known; decided
+    by the option `positive` or from the score `threshold` on, by a share of at least `tau`."""
+
+    place: str
+    ratings: Ratings
+    uses: tuple[str, ...] | None
+    costs: Mapping[str, float]
+    tau: float = 0.5
 
 
 @dataclass(frozen=True)
 class Choice:
     """Of `texts` that all judges and a person judged: per judge, best first, its `error`, the interval of it, its
-    chance to be best, what a judgement costs (NaN: unknown), and its error less that of the first with the interval."""
+    chance to be best, what a judgement costs (NaN: unknown), and its error less that of the first with the interval.
+    `decided`: by which property, in words; `best_by_beta`: beta -> who is best then, and its chance."""
 
     use: str
     texts: int
@@ -54,6 +76,8 @@ class Choice:
     chances: Floats
     costs: Floats
     behind: Floats  # (J, 3): difference from the first, low, high
+    decided: str
+    best_by_beta: Mapping[float, tuple[str, float]]
 
     @property
     def cheaper(self) -> list[int]:
@@ -66,95 +90,231 @@ class Choice:
         first, chance = self.judges[0], self.chances[0]
         sure = "" if chance >= SURE else f", which is not sure ({100 * SURE:.0f} % would be)"
         yield (
-            f"{first} is the best of {len(self.judges)} judges to {self.use}: its chance to be the best is "
-            f"{100 * chance:.0f} %, by {self.texts:,} texts{sure}."
+            f"{first} is the best of {len(self.judges)} judges to {self.use}{self.decided}: its chance to be the best "
+            f"is {100 * chance:.0f} %, by {self.texts:,} texts{sure}."
         )
         for k in self.cheaper[:1]:
             factor = self.costs[0] / self.costs[k] if self.costs[k] > 0 else float("inf")
             difference, low, high = self.behind[k]
             yield (
                 f"{self.judges[k]} costs {_money(self.costs[k])} instead of {_money(self.costs[0])} ({factor:.2g} times"
-                f" less) and is not shown to be worse: error {difference:+.3f} ({low:+.3f} to {high:+.3f})."
+                f" less); its error is at most {max(high, 0):.3f} higher: {difference:+.3f} ({low:+.3f} to {high:+.3f})"
             )
-        width = max(8, *(len(name) for name in self.judges)) + 2
+        yield from self._over_beta()
+        width = max(8, *(len(name) for name in self.judges[:SHOWN])) + 2
         cost = "   cost per judgement" if np.isfinite(self.costs).any() else ""
-        yield f"  {'judge':<{width}}{'error against a person':<26}{'less the best':<28}chance to be best{cost}"
-        for k, name in enumerate(self.judges):
+        error_of = "decides otherwise" if self.decided else "error against a person"
+        if self.use in ("estimate", "rank"):
+            error_of = {"estimate": "mean off by", "rank": "orders otherwise"}[self.use]
+        yield f"  {'judge':<{width}}{error_of:<26}{'less the best':<28}chance to be best{cost}"
+        for k, name in enumerate(self.judges[:SHOWN]):
             error = f"{self.errors[k]:.3f} ({self.intervals[k, 0]:.3f} to {self.intervals[k, 1]:.3f})"
             difference, low, high = self.behind[k]
             behind = f"{difference:+.3f} ({low:+.3f} to {high:+.3f})" if k else ""
             price = f"{_money(self.costs[k]):>{21}}" if cost else ""
             best = f"{100 * self.chances[k]:.0f} %"
             yield f"  {name:<{width}}{error:<26}{behind:<28}{best:>17}{price}"
+        if len(self.judges) > SHOWN:
+            yield f"  and {len(self.judges) - SHOWN} judges more, none with a larger chance to be best"
+
+    def _over_beta(self) -> Iterator[str]:
+        if not self.best_by_beta:
+            return
+        other = next(((beta, name) for beta, (name, _) in self.best_by_beta.items() if name != self.judges[0]), None)
+        if other is None:
+            least = min(chance for _, chance in self.best_by_beta.values())
+            yield (
+                f"It stays the best if up to {max(BETAS):.0%} of the people who chose otherwise had accepted this too "
+                f"(beta): its chance is then at least {least:.0%}."
+            ).replace("%", " %")
+        else:
+            yield (
+                f"If {other[0]:.0%} of the people who chose otherwise had accepted this too (beta), {other[1]} would "
+                "be the best: ask people for all answers that they accept."
+            ).replace("%", " %")
+
+
+SHOWN = 12
+"""So many judges are printed."""
 
 
 def _money(cost: float) -> str:
     return "unknown" if np.isnan(cost) else f"{cost:.2g}"
 
 
-def run_choose(file: Path, given: Mapping[str, Any], *, use: str = "", budget: int | None = None) -> int:
+def run_choose(
+    file: Path, given: Mapping[str, Any], *, use: str = "", budget: int | None = None, tau: float = 0.5, task: str = ""
+) -> int:
     """The command; exit code 0: a recommendation is no clearance. Raises `RecuseError` for what cannot be read."""
-    panel = load_file_panel(file, **given, use=use)
-    if not panel.judges:
-        raise RecuseError(f"{file}: no judge was found in it; say who is one: --judges A,B")
-    choice, answers = _chosen(panel)
+    if not 0 < tau < 1:
+        raise RecuseError(f"--tau is the share of people from which on a text counts, between 0 and 1; got {tau:g}")
+    recorded = file.suffix == ".toml"
+    contest = _recorded(file, use, task) if recorded else contest_of(load_file_panel(file, **given, use=use))
+    choice, answers = _chosen(replace(contest, tau=tau))
     lines = [*choice.lines(), *_spending(choice, answers, budget)]
-    lines.append(f"Whether it may be used at all: recuse check {file}")
+    if not recorded:
+        lines.append(f"Whether it may be used at all: recuse check {file}")
     print("\n".join(map(visible, lines)))
     return 0
 
 
-def choose_judge(panel: FilePanel) -> Choice:
-    """The judges of a panel, the best first."""
-    return _chosen(panel)[0]
+def choose_judge(panel: FilePanel, tau: float = 0.5) -> Choice:
+    """The judges of a file, the best first."""
+    return _chosen(replace(contest_of(panel), tau=tau))[0]
 
 
-def _chosen(panel: FilePanel) -> tuple[Choice, Answers]:
+def contest_of(panel: FilePanel) -> Contest:
+    """The judges of a file, with what its column `cost` says."""
+    read = panel.read
+    beside = numbers_beside(read.rows, read.raw.frame, read.mapping, panel.judges, COST) if "row" in read.rows else None
+    costs = {} if beside is None else beside.groupby(read.rows["rater"]).mean().to_dict()
+    return Contest(str(panel.path), panel.ratings, panel.uses, {str(name): cost for name, cost in costs.items()})
+
+
+def _recorded(path: Path, use: str, task: str) -> Contest:
+    """The judges and candidates of a panel, with what their recorded calls cost by their tokens and prices."""
+    from recuse.upgrade.sources import open_source
+
+    source = open_source(path, Gates.load(shipped_evals() / "gates.toml", today=date.today()), {})
+    parts = [part for part in source.parts if task in ("", part.task, f"{part.task}/{part.protocol}")]
+    if len(parts) != 1:
+        names = ", ".join(f"{part.task}/{part.protocol}" for part in source.parts)
+        raise RecuseError(f"{path}: judges are chosen at one place; name it: --task TASK/PROTOCOL. There is {names}")
+    part, panel = parts[0], next(iter(source.selection.panels.values()))
+    tables, costs, ratings = [], {}, part.ratings(source.judges[0])
+    for judge in source.judges:
+        each = part.ratings(judge)
+        if judge in each.judges:
+            tables.append(each.table[each.table["rater"].eq(judge)])
+            costs[judge] = part.calls(judge).get("dollars")
+    people = ratings.table[ratings.table["kind"].eq("person")]
+    ratings = replace(ratings, table=pd.concat([*tables, people], ignore_index=True), _memory={})
+    uses = tuple(use.split(",")) if use else panel.uses
+    return Contest(str(path), ratings, uses, {name: nan if cost is None else cost for name, cost in costs.items()})
+
+
+def _chosen(contest: Contest) -> tuple[Choice, Answers]:
+    place, ratings = contest.place, contest.ratings
+    if not ratings.judges:
+        raise RecuseError(f"{place}: no judge was found in it; say who is one: --judges A,B")
     gates = Gates.load(shipped_evals() / "gates.toml", today=date.today())
-    use = next(iter(uses_for(panel.uses, [panel.offers], gates.uses, str(panel.path)).stated), "")
+    use = next(iter(uses_for(contest.uses, [offers_of(ratings)], gates.uses, place).stated), "")
     if use not in USES:
-        raise RecuseError(f"{panel.path}: say what the judge is for: --use {', '.join(USES)}")
-    answers, names = _everybody(panel)
+        raise RecuseError(f"{place}: say what the judge is for: --use {', '.join(USES)}")
+    answers = _everybody(place, ratings)
+    names = list(answers.judges)
     common = answers.requested.all(axis=0) & (answers.raters > 0)
     if len(names) < 2 or common.sum() < FEWEST:
         raise RecuseError(
-            f"{panel.path}: choosing takes two judges and {FEWEST} texts that all of them and a person judged; there "
+            f"{place}: choosing takes two judges and {FEWEST} texts that all of them and a person judged; there "
             f"are {len(names)} and {int(common.sum())}"
         )
     if use in ("estimate", "rank") and answers.options and not answers.ordered:
         options = ", ".join(answers.options)
-        raise RecuseError(f"{panel.path}: {options} have no order, so no mean; give --scale 'fail<pass'")
-    counts = cluster_counts(answers.clusters[common], generator(SEED, "choose"), DRAWS)
-    errors = _errors(answers, common, use, counts)  # (J, 1 + DRAWS): as it is, then each draw
-    best = errors == errors.min(axis=0)
-    chances = (best / best.sum(axis=0))[:, 1:].mean(axis=1)
-    costs = _costs(panel, names)
+        raise RecuseError(f"{place}: {options} have no order, so no mean; give --scale 'fail<pass'")
+    found, decided = _property(answers, ratings, place, contest.tau) if use == "decide" else (None, "")
+    clusters = _in_order(answers, common)
+    counts = cluster_counts(clusters, generator(SEED, "choose"), DRAWS)
+    if found is None:
+        errors = _errors(answers, common, use, counts)  # (J, 1 + DRAWS): as it is, then each draw
+    else:
+        errors = _decided_otherwise(found, common, contest.tau, 0.0) @ counts.T / counts.sum(axis=1)
+    chances = _chances(errors)
+    by_beta: dict[float, tuple[str, float]] = {}
+    for beta in BETAS if answers.options else ():
+        if found is None:
+            break
+        then = _decided_otherwise(found, common, contest.tau, beta) @ counts.T / counts.sum(axis=1)
+        if not np.allclose(then, errors):
+            best = int(np.argmin(then[:, 0]))
+            by_beta[beta] = (names[best], float(_chances(then)[best]))
+    costs = np.array([float(contest.costs.get(name, nan)) for name in names])
     order = sorted(range(len(names)), key=lambda k: (-chances[k], errors[k, 0], names[k]))
     less = errors - errors[order[0]]
     ends = np.quantile(errors[:, 1:], [0.025, 0.975], axis=1).T
     behind = np.column_stack([less[:, 0], np.quantile(less[:, 1:], [0.025, 0.975], axis=1).T])
     choice = Choice(
         use, int(common.sum()), tuple(names[k] for k in order), errors[order, 0], ends[order], chances[order],
-        costs[order], behind[order],
+        costs[order], behind[order], decided, by_beta,
     )  # fmt: skip
     return choice, answers
 
 
-def _everybody(panel: FilePanel) -> tuple[Answers, list[str]]:
-    ratings = panel.ratings
+def _chances(errors: Floats) -> Floats:
+    """Share of draws in which each judge is best, ties shared."""
+    best = errors <= errors.min(axis=0) + 1e-12
+    chances: Floats = (best / best.sum(axis=0))[:, 1:].mean(axis=1)
+    return chances
+
+
+def _in_order(answers: Answers, common: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """The clusters of the common texts, numbered by what their texts hold: people, judges by their errors, and what
+    people say of the text's system."""
+    if answers.options:
+        columns = [*answers.judge_shares[:, common].transpose(0, 2, 1), answers.people_shares[common].T]
+    else:
+        columns = [*answers.judge_means[:, common][:, None], answers.people_mean[common][None]]
+    columns = sorted(columns[:-1], key=lambda one: tuple(np.sort(np.abs(one - columns[-1]).sum(axis=0)))) + columns[-1:]
+    system = pd.Series(columns[-1].mean(axis=0)).groupby(np.array(answers.targets)[common]).transform("mean")
+    return by_content(answers.clusters[common], np.concatenate([system.to_numpy()[None], *columns]))
+
+
+def _property(answers: Answers, ratings: Ratings, place: str, tau: float) -> tuple[tuple[Floats, Floats] | None, str]:
+    """Which share of each judge's answers (J, U) and of people (U,) has what is decided by, and that in words; None
+    for options of which none is the property."""
+    criterion = ratings.criterion
+    if answers.options:
+        stated = ratings.positive.get(criterion, "")
+        if not stated and len(answers.options) > 2:
+            return None, ""
+        stated = stated or answers.options[-1 if answers.ordered else 0]
+        k = answers.options.index(stated)
+        return (answers.judge_shares[:, :, k], answers.people_shares[:, k]), _so(stated, tau)
+    if not (thresholds := ratings.thresholds.get(criterion, ())):
+        raise RecuseError(f"{place}: scores decide from a threshold on: --threshold 4; or --use grade compares scores")
+    passes = [np.where(np.isfinite(one), one >= thresholds[0], nan) for one in (answers.judged, answers.rated)]
+    with np.errstate(invalid="ignore"):
+        judges, people = (_mean_of_known(one, 2) for one in passes)
+    return (judges, _mean_of_known(people, 0)), _so(f"{thresholds[0]:g} or more", tau)
+
+
+def _so(found: str, tau: float) -> str:
+    return f" ({found}, where {tau:.0%} of people or more say so)".replace("%", " %")
+
+
+def _mean_of_known(values: Floats, axis: int) -> Floats:
+    there = np.isfinite(values)
+    count = there.sum(axis=axis)
+    means: Floats = np.where(count > 0, np.where(there, values, 0.0).sum(axis=axis) / np.maximum(count, 1), nan)
+    return means
+
+
+def _decided_otherwise(found: tuple[Floats, Floats], common: NDArray[np.bool_], tau: float, beta: float) -> Floats:
+    """|y_judge - y_people| per text, (J, U); 1 where the judge gave no answer."""
+    judges, people = found[0][:, common], found[1][common]
+
+    def decisions(shares: Floats) -> Floats:
+        half = np.isclose(shares, tau) & (abs(tau - 0.5) < 1e-9)
+        y: Floats = np.where(half, 0.5, shares >= tau - 1e-9)
+        return y
+
+    apart = np.abs(decisions(judges) - decisions(people + beta * (1 - people)))
+    return np.where(np.isfinite(judges), apart, 1.0)
+
+
+def _everybody(place: str, ratings: Ratings) -> Answers:
     if len(ratings.headline) > 1:
         raise RecuseError(
-            f"{panel.path}: judges are chosen by one criterion; these ratings have {', '.join(ratings.headline)}: "
+            f"{place}: judges are chosen by one criterion; these ratings have {', '.join(ratings.headline)}: "
             "leave the columns of the others out with --ignore"
         )
     parts = [part for _, part in ratings.each(*COMPARED)]
     if len(parts) > 1:
         raise RecuseError(
-            f"{panel.path}: judges were asked in {len(parts)} ways ({', '.join(ratings.factors)}); give each way a "
+            f"{place}: judges were asked in {len(parts)} ways ({', '.join(ratings.factors)}); give each way a "
             "rater's name of its own, as gpt at 0.7, or keep the rows of one"
         )
-    answers = answers_of(parts[0], ratings)
-    return answers, list(answers.judges)
+    return answers_of(parts[0], ratings)
 
 
 def _distances(answers: Answers, common: Any) -> Floats:
@@ -200,16 +360,6 @@ def _errors(answers: Answers, common: Any, use: str, counts: Floats) -> Floats:
     return np.array([(np.abs(signs(mine) - truth) / 2).mean(axis=0) for mine in judged])
 
 
-def _costs(panel: FilePanel, names: list[str]) -> Floats:
-    """Mean cost of one judgement by each judge; NaN where the file does not say."""
-    read = panel.read
-    found = numbers_beside(read.rows, read.raw.frame, read.mapping, names, COST) if "row" in read.rows else None
-    if found is None:
-        return np.full(len(names), np.nan)
-    means = found.groupby(read.rows["rater"]).mean()
-    return np.array([float(means.get(name, np.nan)) for name in names])
-
-
 def _spending(choice: Choice, answers: Answers, budget: int | None) -> Iterator[str]:
     """How well a number of ratings by people would tell the first two judges apart, by people per text.
 
@@ -233,7 +383,7 @@ def _spending(choice: Choice, answers: Answers, budget: int | None) -> Iterator[
     person = float(np.nanvar(each[:, twice], axis=0, ddof=1).mean())
     whole = float(np.nanvar(np.nanmean(each, axis=0), ddof=1))
     between = max(0.0, whole - person * float((1 / raters).mean()))
-    gap = abs(float(choice.behind[1, 0]))
+    gap = abs(float(np.nanmean(np.nanmean(each, axis=0))))
     pair = f"{choice.judges[0]} from {choice.judges[1]} ({gap:.3f} apart)"
     yield f"{budget:,} ratings by people tell {pair} with an error, at 95 %, of"
     for people in (1, 2, 3):

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from recuse.protocols import reading, wording
-from recuse.ratings.scale import Numeric, Ordinal, Scale
+from recuse.ratings.scale import Nominal, Numeric, Ordinal, Scale
 from recuse.schema import Item, Judge, Judgement, Prompt, Reply
 from recuse.tasks import Task
 
@@ -99,7 +99,7 @@ def _expected(task: Task) -> tuple[tuple[str, bool, float, float], ...]:
     """Per criterion: whether its score stands beside a reason, and the ends of its scale. Empty where one has
     options."""
     whole, scales = total(task), task.scales
-    if any(isinstance(scale, Ordinal) for scale in scales.values()):
+    if any(isinstance(scale, Nominal | Ordinal) for scale in scales.values()):
         return ()
     parts = tuple((name, True, *scales[name].ends) for name in task.criteria)
     return parts if whole is None else (*parts, (whole, False, *task.scale))
@@ -134,7 +134,7 @@ def _one(answer: object, criterion: str, scale: Scale | None, usual: tuple[float
             value = reading.member(value, "score", f"{criterion}.score")
     except reading.Unreadable as failure:
         return Judgement(criterion, status=failure.status, why=failure.why)
-    if isinstance(scale, Ordinal):
+    if isinstance(scale, Nominal | Ordinal):
         return reading.option(value, criterion, scale.options)
     return reading.score(value, criterion, scale.ends if scale is not None else usual)
 

@@ -181,7 +181,7 @@ class Roles:
         said |= {c for cs in dict(given.get("raters", {})).values() for c in cs}
         self.free = [name for name in self.columns if name not in said and name not in self.ignored]
         self.taken: dict[str, Any] = {
-            k: v for k, v in given.items() if k not in ("ignore",) and (v or k in ("target", "cluster"))
+            k: v for k, v in given.items() if k not in ("ignore",) and (v or k in ("target", "cluster", "slices"))
         }
 
     def take(self, role: str, name: str) -> None:

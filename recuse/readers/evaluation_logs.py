@@ -50,7 +50,7 @@ def deepeval_records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list
     for number, case in enumerate(_cases(value), start=1):
         base = {
             "item": str(case.get("name") or f"test case {number}"),
-            "text": str(_any(case, "actualOutput", "actual_output") or ""),
+            "text": str(_any(case, "actualOutput", "actual_output") or ""), "question": str(case.get("input") or ""),
             "kind": "judge",
         }
         for metric in _any(case, "metricsData", "metrics_data") or ():
@@ -84,7 +84,8 @@ def _cached(case: str, entry: Mapping[str, Any]) -> dict[str, Any]:
     except ValueError:
         asked = {}
     metrics = [metric.get("metric_data") or {} for metric in entry.get("cached_metrics_data") or ()]
-    return {"name": asked.get("input"), "actualOutput": asked.get("actual_output"), "metricsData": metrics}
+    return {"name": asked.get("input"), "input": asked.get("input"), "actualOutput": asked.get("actual_output"),
+            "metricsData": metrics}  # fmt: skip
 
 
 def _any(value: Any, *names: str) -> Any:
@@ -109,7 +110,7 @@ def promptfoo_records(value: Any, path: Path) -> tuple[list[dict[str, Any]], lis
     broken: list[str] = []
     for number, row in enumerate(rows, start=1):
         base = {"item": _item(row, number), "target": _target(row, len(prompts) > 1), "text": _output(row),
-                "kind": "judge"}  # fmt: skip
+                "question": str((row.get("prompt") or {}).get("raw") or ""), "kind": "judge"}  # fmt: skip
         graded = list(_graded(row))
         if not graded:
             ungraded.append(f"result {number}")

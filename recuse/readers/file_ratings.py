@@ -139,6 +139,8 @@ def _in_shape(raw: RawTable, rater: str, *, named: bool) -> tuple[RawTable, dict
     raw, counted = without_counts(raw, named=named)
     raw, fields = with_fields_of_json(raw)
     raw, known, export = as_exported(raw)
+    if raw.made_by and {"text", "question"} <= set(raw.frame):  # of a tool's log, whatever they look like
+        known = {"text": "text", "slices": ()}
     raw, apart = with_lists_apart(raw) if not (raw.made_by or known) else (raw, ())
     raw, ends = with_last_words(raw) if not (raw.made_by or known) else (raw, ())
     raw, turned, by_rater = as_rows(raw, rater)

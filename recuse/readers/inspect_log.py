@@ -38,7 +38,7 @@ def inspect_records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list[
     for number, sample in enumerate(value["samples"], start=1):
         base = {
             "item": str(sample.get("id", number)), "target": model, "repeat": sample.get("epoch", 1),
-            "text": _output(sample), "kind": "judge",
+            "text": _output(sample), "question": _question(sample.get("input")), "kind": "judge",
         }  # fmt: skip
         scores = sample.get("scores") or {}
         if not scores:
@@ -85,9 +85,18 @@ def _values(value: Any) -> Iterator[tuple[str, Any]]:
         yield "rating", LETTERS.get(value, value) if isinstance(value, str) else value
 
 
+def _question(asked: Any) -> str:
+    """The text that was asked; of messages, the user's last."""
+    users = [m for m in asked if isinstance(m, Mapping) and m.get("role") == "user"] if isinstance(asked, list) else []
+    return _content_text(users[-1].get("content")) if users else asked if isinstance(asked, str) else ""
+
+
 def _output(sample: Mapping[str, Any]) -> str:
     choices = (sample.get("output") or {}).get("choices") or [{}]
-    content = (choices[0].get("message") or {}).get("content")
+    return _content_text((choices[0].get("message") or {}).get("content"))
+
+
+def _content_text(content: Any) -> str:
     if isinstance(content, list):
         content = "".join(str(part.get("text") or "") for part in content if isinstance(part, Mapping))
     return str(content or "")

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from recuse.readers.column_names import COUNTS, NAMES, SETS, WINNERS, is_attribute, is_judge, is_person, plain
+from recuse.readers.column_names import COUNTS, NAMES, PROMPTS, SETS, WINNERS, is_attribute, is_judge, is_person, plain
 from recuse.readers.columns import Roles
 from recuse.readers.item_columns import (
     take_cluster,
@@ -219,6 +219,8 @@ def _why(roles: Roles, name: str) -> str:
     if len(column.distinct) == 1:
         own = not roles.taken.get("item") and plain(name) in NAMES["item"]
         return "the same in every row" + ("; each row is read as a text of its own, else say --item" if own else "")
+    if plain(name) in PROMPTS:
+        return "what the texts answer"
     if column.wordy:
         return "free text"
     return f"not recognised ({len(column.distinct)} different values)"

@@ -13,44 +13,56 @@ from typing import TYPE_CHECKING
 from recuse.readers.file_panel import load_file_panel
 from recuse.readers.mapping import saved_path
 from recuse.schema import RecuseError
+from recuse.security.sanitize import visible
 from recuse.starting import texts
+from recuse.starting.stored_log import TASK, StoredLog, stored_log
 from recuse.suite.shipped import shipped_evals, shipped_prompts
 
 if TYPE_CHECKING:
     from recuse.gates import JudgeDecision
+    from recuse.readers.file_panel import FilePanel
 
+PANEL = "fixtures/panels/ours.toml"
 READABLE = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".eval", ".gz", ".bz2", ".xz", ".zip")
 
 
 def init(
-    folder: Path, *, ratings: Path | None = None, endpoint: str = "", model: str = "", protocol: str = "",
-    action: str = "", adopt: bool = False, use: str = "",
+    folder: Path, *, ratings: Path | None = None, log: Path | None = None, endpoint: str = "", model: str = "",
+    protocol: str = "", action: str = "", adopt: bool = False, use: str = "",
 ) -> int:  # fmt: skip
     """Write a repository into `folder` and return 0. Without `ratings`, the one file of ratings in the folder is taken,
-    or made-up ones. `action`: where Recuse's action can be reached, for the workflow. `use`: what the judges are used
-    for, or "none" for ratings that are only measured. `protocol`: by which the endpoint is asked, merg or, in general,
-    rubric. Nothing is accepted: where a judge is not cleared for its use,
-    this says so and the first run is red. `RecuseError` where a file would be overwritten (with `adopt` it is left as
-    it is, and what to add to it is said) and for ratings that cannot be read; then nothing is written."""
+    or made-up ones; with `log`, the judge at `endpoint` is asked about the texts of that file. `action`: where Recuse's
+    action can be reached, for the workflow. `use`: what the judges are used for, or "none" for ratings that are only
+    measured. `protocol`: by which the endpoint is asked, merg or, in general, rubric. Nothing is accepted: where a
+    judge is not cleared for its use, this says so and the first run is red. `RecuseError` where a file would be
+    overwritten (with `adopt` it is left as it is, and what to add to it is said) and for ratings that cannot be read;
+    then nothing is written."""
     if protocol and not endpoint:
         raise RecuseError("--protocol says how a judge is asked: name its address with --endpoint")
-    example = texts.MERG_TASK if protocol else texts.EXAMPLE_TASK
-    prompts = shipped_prompts(protocol) if protocol else {}
+    if log and (ratings or protocol or not endpoint):
+        raise RecuseError("--from LOG needs --endpoint URL, the judge to ask, and goes with no --ratings or --protocol")
     if folder.is_file():
         raise RecuseError(f"{folder} is a file: recuse init --ratings {folder} FOLDER starts with what it holds")
+    stored = stored_log(_panel(log, use)) if log else None
+    example = texts.MERG_TASK if protocol else texts.EXAMPLE_TASK
+    prompts = shipped_prompts(protocol) if protocol else {}
     folder.mkdir(parents=True, exist_ok=True)
-    source = ratings or _only_ratings(folder)
-    name = f"fixtures/{source.name if source else 'example.csv'}"
-    files = _shipped() | (_ratings(source, use) if source else {name: texts.example_ratings().encode()}) | {
+    source = ratings or (None if stored else _only_ratings(folder))
+    name = PANEL if stored else f"fixtures/{source.name if source else 'example.csv'}"
+    files = _shipped() | {
         "conftest.py": texts.CONFTEST.encode(), ".gitignore": texts.IGNORED.encode(),
         "pyproject.toml": texts.pyproject([name]).encode(),
         ".github/workflows/evals.yml": texts.workflow(action).encode(),
         "cassettes/.gitkeep": b"", "reports/.gitkeep": b"",
     }  # fmt: skip
-    if endpoint:
-        files["fixtures/panels/ours.toml"] = texts.panel(endpoint, model or "MODEL", protocol).encode()
+    if stored:
+        files |= {PANEL: texts.panel(endpoint, model or "MODEL", stored.protocol, use).encode(), **stored.files}
+    else:
+        files |= _ratings(source, use) if source else {name: texts.example_ratings().encode()}
+    if endpoint and not stored:
+        files[PANEL] = texts.panel(endpoint, model or "MODEL", protocol or "rubric").encode()
         files |= {path: text.encode() for path, text in example.items()}
-        files |= {f"fixtures/tasks/replies/prompts/{name}": template for name, template in prompts.items()}
+        files |= {f"{TASK}/prompts/{name}": template for name, template in prompts.items()}
     settings = settings_file(folder)
     if settings != "pyproject.toml":  # pytest reads one file, and theirs is another
         del files["pyproject.toml"]
@@ -66,11 +78,12 @@ def init(
     with _all_or_nothing() as write:
         for path in files.keys() & set(new):
             write(folder / path, files[path])
-        judges = [] if "evals/gates.toml" in there else _decided(folder / name)
+        judges = [] if stored or "evals/gates.toml" in there else _decided(folder / name)
         readme = texts.readme([name], [one.sentence for one in judges], endpoint=bool(endpoint))
         if "README.md" in new:
             write(folder / "README.md", readme.encode())
-    print("\n".join(_summary(folder, name, source, there, judges, endpoint)))
+    lines = _summary(folder, name, source, there, judges, endpoint, stored)
+    print("\n".join(map(visible, lines)))
     return 0
 
 
@@ -83,17 +96,22 @@ def _only_ratings(folder: Path) -> Path | None:
     return paths[0] if paths else None
 
 
-def _ratings(source: Path, use: str) -> dict[str, bytes]:
-    """The file, with what `recuse check --save` keeps beside it. `RecuseError` where it cannot be read as ratings."""
+def _panel(source: Path, use: str) -> FilePanel:
+    """The file read. `RecuseError` where it cannot be read as ratings."""
     if not source.is_file():
         raise RecuseError(f"{source} is not there")
     try:
-        panel = load_file_panel(source, use=use)
+        return load_file_panel(source, use=use)
     except RecuseError as error:
         raise RecuseError(
             f"{error}\nNothing was written. `recuse check {source}` tries it, its options say what is what, and --save "
             "keeps that for `recuse init`"
         ) from error
+
+
+def _ratings(source: Path, use: str) -> dict[str, bytes]:
+    """The file, with what `recuse check --save` keeps beside it."""
+    panel = _panel(source, use)
     beside = [path for path in (source, saved_path(source)) if path.is_file()]
     files = {f"fixtures/{path.name}": path.read_bytes() for path in beside}
     return files | ({f"fixtures/{saved_path(source).name}": panel.read.mapping.toml().encode()} if use else {})
@@ -149,12 +167,12 @@ def _all_or_nothing() -> Iterator[Callable[[Path, bytes], None]]:
 
 
 def _summary(
-    folder: Path, name: str, source: Path | None, there: list[str], judges: Sequence[JudgeDecision], endpoint: str
+    folder: Path, name: str, source: Path | None, there: list[str], judges: Sequence[JudgeDecision], endpoint: str,
+    stored: StoredLog | None,
 ) -> list[str]:  # fmt: skip
     at = "" if folder == Path(".") else f"cd {folder} && "
-    lines = [
-        f"Started in {folder.resolve().name}: {'your ' + source.name if source else 'a made-up example'} is {name}."
-    ]
+    what = "" if stored else f": {'your ' + source.name if source else 'a made-up example'} is {name}"
+    lines = [f"Started in {folder.resolve().name}{what}.", *(stored.lines if stored else ())]
     if there:
         lines += [f"Left as they were: {', '.join(there)}.", *to_add(folder, there, name)]
     for one in judges:
@@ -164,12 +182,13 @@ def _summary(
             "So the first run is red, and nothing was accepted. Mend the judge, label more texts or leave it out; a",
             f'judge that is only measured has the line use = ["none"] in {saved_path(Path(name))}.',
         ]
-    lines += ["Next:", f"  {at}pytest evals/", f"  {at}recuse check {name}"]
+    lines += ["Next:", *([] if stored else [f"  {at}pytest evals/", f"  {at}recuse check {name}"])]
     if endpoint:
+        first = f"word the question in {TASK}/prompts" if stored else f"put your texts into {TASK}"
         lines += [
-            "  put your texts into fixtures/tasks/replies, say in fixtures/panels/ours.toml what the judge costs",
+            f"  {first}, say in {PANEL} what the judge costs",
             "  (price, or free = true), set JUDGE_API_KEY, then",
-            f"  {at}pytest evals/ --panel fixtures/panels/ours.toml --record=missing",
+            f"  {at}pytest evals/ {'' if stored else f'--panel {PANEL} '}--record=missing",
         ]
     elif not source:
         lines.append("  put your own ratings into fixtures/ and name them in recuse_panels (pyproject.toml)")

@@ -160,7 +160,8 @@ _RECORDING = """\
        pytest evals/ --panel fixtures/panels/ours.toml --record=missing
 
 4. Without `--record` the same command replays what was recorded, offline. Add `"fixtures/panels/ours.toml"` to
-   `recuse_panels` in `pyproject.toml`, and plain `pytest evals/` examines it too; commit `cassettes/`.
+   `recuse_panels` in `pyproject.toml` unless it is there, and plain `pytest evals/` examines it too; commit
+   `cassettes/`.
 
 """
 
@@ -233,15 +234,17 @@ _COMMENT = f"""\
 """
 
 
-def panel(endpoint: str, model: str, protocol: str = "") -> str:
+def panel(endpoint: str, model: str, protocol: str = "rubric", use: str = "") -> str:
     """A panel file for a judge at this endpoint, and for a second one where `protocol` compares judges."""
     asked = """\
 protocols = ["rubric"]
 repeats = { rubric = 3 }
 factors = { rubric = { names = ["hidden"] } }    # the prompt names no author (author_label)
 """
-    second = ""
-    if protocol:
+    second, stated = "", f"use = {json.dumps(use.split(','))}\n" if use else ""
+    if protocol == "verdict":
+        asked = 'protocols = ["verdict"]\n'
+    elif protocol != "rubric":
         asked = f'protocols = ["{protocol}"]             # asks for the agreement of judges: it takes two or more\n'
         second = f"""
 [[judge]]
@@ -256,7 +259,7 @@ name = "ours"
 description = "The judge that we use."
 provenance = "recorded"
 source = "our own endpoint"
-budget_usd = 1.0                 # a recording that may cost more is not started
+{stated}budget_usd = 1.0                 # a recording that may cost more is not started
 # free = true                    # instead of a price, where nobody is paid for the answers
 
 [[task]]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from recuse.schema import RecuseError
@@ -236,6 +236,15 @@ SEED = 20260301
 def generator(seed: int, *names: str) -> np.random.Generator:
     """A generator for one named subject, independent of those of other names under the same seed."""
     return np.random.default_rng([seed, *"\x1f".join(names).encode()])
+
+
+def by_content(clusters: ArrayLike, columns: ArrayLike) -> NDArray[np.intp]:
+    """Clusters (n,) numbered in the order of what their observations hold, `columns` (K, n): what is drawn of them then
+    depends on neither names nor the order of rows."""
+    codes = np.unique(clusters, return_inverse=True)[1]
+    order = np.lexsort(np.round(np.asarray(columns, dtype=float), 9))
+    first = np.unique(codes[order], return_index=True)[1]
+    return np.asarray(np.argsort(np.argsort(first))[codes], dtype=np.intp)
 
 
 def cluster_counts(clusters: ArrayLike, rng: np.random.Generator, draws: int) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from recuse.check.choose_command import choose_judge
 from recuse.ratings import Numeric, Ordinal, Ratings
 from recuse.readers.file_panel import FilePanel, panel_of, read
+from recuse.schema import RecuseError
 
 FILE = Path(__file__).parent / "three_judges.csv"
 WORDS = np.array(["fail", "pass"], dtype=object)
@@ -106,3 +108,74 @@ def test_the_chance_to_be_best_is_as_large_as_it_says():
     sure = np.array(chances) >= 0.9
     assert np.mean(np.array(right)[sure]) >= 0.9
     assert np.mean(right) == pytest.approx(np.mean(chances), abs=0.08)
+
+
+def said(*answers: str) -> np.ndarray:
+    return np.array([{"p": "pass", "f": "fail"}[one] for one in "".join(answers)], dtype=object)
+
+
+def test_decisions_by_tau_and_property_by_hand():
+    """Of 20 texts all three people pass 8, one of three passes 6, none 6. j0 passes the first 8, j1 the first 14."""
+    people = {"p0": said("p" * 14 + "f" * 6), "p1": said("p" * 8 + "f" * 12), "p2": said("p" * 8 + "f" * 12)}
+    judges = {"j0": said("p" * 8 + "f" * 12), "j1": said("p" * 14 + "f" * 6)}
+    both = panel(judges | people, Ordinal(("fail", "pass")))
+    half, third = choose_judge(both), choose_judge(both, tau=0.3)
+    assert (half.judges, half.errors.tolist()) == (("j0", "j1"), pytest.approx([0.0, 0.3]))
+    assert (third.judges, third.errors.tolist()) == (("j1", "j0"), pytest.approx([0.0, 0.3]))
+    assert half.decided == " (pass, where 50 % of people or more say so)"
+    # a third who pass, and .4 of the two thirds who do not: .6 from beta .25 on
+    assert {beta: name for beta, (name, _) in half.best_by_beta.items()} == {0.3: "j1", 0.4: "j1"}
+    assert any("If 30 % of the people who chose otherwise had accepted this too (beta), j1" in x for x in half.lines())
+
+
+def test_scores_decide_from_a_threshold_on():
+    """People say 3 or 5; from 4 on half pass. j0 says 4 or 1 and decides alike, j1 says 3.5 always and passes none."""
+    people = np.tile([3.0, 5.0], 20)
+    answers = {"j0": np.tile([1.0, 4.0], 20), "j1": np.full(40, 3.5), "p0": people}
+    ratings = panel(answers, Numeric(0, 10)).ratings
+    asked = panel_of(replace(ratings, thresholds={ratings.criterion: (4.0,)}, _memory={}), "decide")
+    choice = choose_judge(asked)
+    assert (choice.judges, choice.errors.tolist()) == (("j0", "j1"), pytest.approx([0.0, 0.5]))
+    with pytest.raises(RecuseError, match="scores decide from a threshold on: --threshold 4"):
+        choose_judge(panel_of(ratings, "decide"))
+
+
+def test_a_recorded_panel_is_chosen_from_by_what_its_calls_cost(recuse):
+    found = recuse("choose", FILE.parents[2] / "fixtures" / "panels" / "checks.toml")
+    assert (found.code, found.err) == (0, "")
+    assert found.first.startswith("qwen2.5-coder-1.5b is the best of 4 judges to decide (yes, where 50 %")
+    assert "cost per judgement" in found.out
+    several = recuse("choose", FILE.parents[2] / "fixtures" / "panels" / "local.toml")
+    assert (several.code, "name it: --task TASK/PROTOCOL" in several.err) == (3, True)
+
+
+@pytest.mark.parametrize("use", ["grade", "estimate", "rank"])
+def test_nothing_depends_on_names_order_or_the_unit_of_the_scale(use):
+    rng = np.random.default_rng(6)
+    level = rng.integers(2, 9, 90).astype(float)
+    answers = {name: np.clip(level + rng.normal(0, spread, 90).round(), 0, 10)
+               for name, spread in (("j0", 1.0), ("j1", 1.3), ("p0", 1.0), ("p1", 1.0))}  # fmt: skip
+    plain = panel(answers, Numeric(0, 10), use, target=np.tile(["a", "b", "c"], 30))
+    table = plain.ratings.table
+    other = table.assign(
+        item="x" + table["item"].astype(str).str[::-1], score=table["score"] * 10, target=table["target"].map(
+            {"a": "z", "b": "y", "c": "x"}), rater=table["rater"].map({"j0": "z", "j1": "a", "p0": "q", "p1": "b"}),
+    ).sample(frac=1, random_state=2)  # fmt: skip
+    one, two = choose_judge(plain), choose_judge(panel_of(Ratings.of(other, scales=Numeric(0, 100)), use))
+    assert [{"j0": "z", "j1": "a"}[name] for name in one.judges] == list(two.judges)
+    assert one.errors == pytest.approx(two.errors)
+    assert one.chances == pytest.approx(two.chances)
+    assert one.behind == pytest.approx(two.behind)
+
+
+def test_fewer_labels_never_make_a_dearer_judge_look_replaceable():
+    """With less evidence the bound on what a cheaper judge loses is wider, and fewer than 20 texts choose nobody."""
+    frame = pd.read_csv(FILE)
+    labelled = frame[frame["anna"].notna()]
+    bounds = []
+    for count in (len(labelled), 60, 30):
+        choice = choose_judge(panel_of(read(labelled.head(count))))
+        bounds.append(choice.intervals[0, 1] - choice.intervals[0, 0])
+    assert bounds == sorted(bounds)
+    with pytest.raises(RecuseError, match="choosing takes two judges and 20 texts"):
+        choose_judge(panel_of(read(labelled.head(19))))
