@@ -45,3 +45,4 @@ def test_response_sets(ratings, measure):
     """How often do raters accept several options, and what did those mean who chose otherwise?"""
     measure(measures.indeterminate_share(ratings))
     measure(measures.accepted_both(ratings))
+    measure(measures.rater_error(ratings))

@@ -16,3 +16,8 @@ pytestmark = pytest.mark.asks("picks", protocol="generation")
 def test_rules_kept(ratings, measure):
     """Share of the texts that keep each rule, and the commonest breaches."""
     measure(measures.rules_kept(ratings))
+
+
+def test_homogeneity(ratings, measure):
+    """Do the models write alike?"""
+    measure(measures.text_homogeneity(ratings))

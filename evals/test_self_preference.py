@@ -44,6 +44,7 @@ def test_family(ratings, measure):
 def test_rankings(ratings, measure):
     """Who writes best by the others' scores, and which judge is fairest to itself."""
     measure(measures.author_score(ratings))
+    measure(measures.leaderboard_inflation(ratings))
     measure(measures.distance_from_fair(ratings))
 
 
@@ -51,6 +52,12 @@ def test_rankings(ratings, measure):
 def test_language_drift(ratings, measure):
     """Whose texts slip into another script?"""
     measure(measures.language_drift(ratings))
+
+
+@pytest.mark.asks("scores", "lengths")
+def test_homogeneity(ratings, measure):
+    """Do the authors write alike?"""
+    measure(measures.text_homogeneity(ratings))
 
 
 @pytest.mark.asks("scores", rests_on="cells")

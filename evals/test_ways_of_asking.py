@@ -44,6 +44,13 @@ def test_choices(ratings, measure):
     measure(measures.order_consistency(ratings))
 
 
+@pytest.mark.asks("prompted_length_twins", "order")
+def test_length_that_must_not_matter(ratings, measure):
+    """Twins of which one is padded, told that length must not matter and not told."""
+    measure(measures.padding_preference(ratings))
+    measure(measures.padding_change(ratings))
+
+
 @pytest.mark.asks("choices_after_discussion", "order", "peers")
 def test_discussion(ratings, measure):
     """Choices before and after reading a peer's review."""

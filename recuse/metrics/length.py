@@ -55,7 +55,7 @@ def padding_preference(part: Ratings) -> Iterator[Named]:
     >>> padding_preference(Ratings.of(frame, texts=texts)).of(judge="x").value
     0.5
     """
-    pairs, longer, over = pairs_by_judge(part), _longer(part), repeated_over(part)
+    pairs, longer, over = pairs_by_judge(part), a_is_longer(part), repeated_over(part)
     for judge, mine in pairs.items():
         yield judge, _padding(mine, longer, over)
 
@@ -79,7 +79,8 @@ def _padding(mine: Pairs, longer: Mapping[str, bool], over: dict[str, Any]) -> E
     return add_losses(estimate, mine.lost_by_order(), (-0.5, 0.5))
 
 
-def _longer(part: Ratings) -> dict[str, bool]:
+def a_is_longer(part: Ratings) -> dict[str, bool]:
+    """Item -> whether its text a has more words than b. `RatingsError` for twins of equal length."""
     sizes = sizes_of_pairs(part)
     equal = sizes[~(sizes["words_a"] != sizes["words_b"])]
     if len(equal):

@@ -57,6 +57,10 @@ KINDS: dict[str, Need] = {
     "prompted_scores": Need("scores asked for in several ways", "ask by the protocol grading_prompts"),
     "prompted_verdicts": Need("right or wrong, asked for in several ways", "ask by the protocol correctness"),
     "prompted_choices": Need("choices asked for in several ways", "ask by the protocol pairwise_prompts"),
+    "prompted_length_twins": Need(
+        "choices between a text and itself made longer, told that length must not matter and not told",
+        "ask by the protocol pairwise_length_prompts",
+    ),
     "channelled_scores": Need(
         "scores with the text inside the instructions and apart from them", "ask by the protocol grading_channels"
     ),

@@ -118,3 +118,13 @@ def test_the_settings_are_the_papers():
     assert TAUS == (0.3, 0.5, 0.7)
     assert BUDGETS == (1, 2, 3, 5, 10, 20, 50, 100)  # the axis of figures 4, 6, 13 and 15
     assert all(2 <= options <= 10 and options <= sets <= 30 for options, sets in SIZES)
+
+
+def test_judges_are_asked_about_each_text_a_few_times(monkeypatch):
+    """Appendix D.1: judges are known from `REPEATS` answers; only they tell one forced choice from another."""
+    seen = []
+    whole = studies.gains_of
+    monkeypatch.setattr(studies, "gains_of", lambda judges, people: seen.append(judges) or whole(judges, people))
+    studies.selection_study(1, settings={"one": Design(judges=4, items=20)}, budgets=(1,), sizes=((2, 3),))
+    sampled = studies.REPEATS * seen[0].choices
+    np.testing.assert_allclose(sampled, sampled.round(), atol=1e-9)

@@ -43,6 +43,12 @@ def test_a_population_is_what_its_design_says():
     np.testing.assert_allclose(found.people.choices, forced_choices(found.choice, found.stable, found.error))
 
 
+def test_what_people_hold_reasonable_is_spread_evenly_over_the_simplex():
+    """A flat Dirichlet over V sets: the variance of a share is (V - 1) / (V^2 (V + 1)), 0.0153 for 7."""
+    found = draw_population(Design(items=4000, judges=1), rng())
+    assert found.stable.var(axis=0) == pytest.approx(np.full(7, 6 / 49 / 8), rel=0.1)
+
+
 def test_judges_lie_at_different_distances():
     found = draw_population(Design(), rng())
     apart = ((found.judged - found.stable) ** 2).sum(axis=2).mean(axis=1)
@@ -78,6 +84,7 @@ def test_estimates_come_to_the_population_as_ratings_grow():
     errors = np.sqrt(((few.endorsed - found.truth) ** 2).mean(axis=(1, 2)))
     assert errors[0] > 2 * errors[1] > 4 * errors[2]
     assert errors[2] < 0.02
+    np.testing.assert_allclose(few.choices.sum(axis=2), 1)  # shares of the ratings that there are
 
 
 def test_response_sets_from_choices_use_the_true_reverse_matrices():

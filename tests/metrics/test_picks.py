@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from recuse.papers.merchant_risk.picks import pick_overlap, yearly_rank_correlation
+from recuse.papers.merchant_risk.picks import pick_overlap, text_homogeneity, yearly_rank_correlation
 from recuse.ratings import Ratings
 
 LEVELS = Path(__file__).resolve().parents[2] / "fixtures" / "published" / "mcc_levels.csv"
@@ -57,3 +58,31 @@ def test_a_reference_without_years_says_so():
     truth = pd.DataFrame({"item": list("ijkl"), "value": [1.0, 2, 3, 4]})
     found = yearly_rank_correlation(Ratings.of(picks(a={"i": 1}).table, reference=truth)).of(judge="a", year="")
     assert found.note == "undefined: the true values tell no years apart"
+
+
+def written(alike: float, items: int = 12, length: int = 40) -> Ratings:
+    """Texts of three authors on each item: so large a share of a text's words is the item's, all others its own."""
+    letters = "abcdefghijklmnopqrst"
+    endings, kept = ["".join(two) for two in product(letters, "yz")][:length], round(alike * length)
+    rows = [
+        (f"i{i}", who, " ".join(f"{'all' if k < kept else who}{letters[i]}x{end}" for k, end in enumerate(endings)))
+        for i in range(items) for who in "abc"
+    ]  # fmt: skip
+    texts = pd.DataFrame(rows, columns=["item", "target", "text"])
+    return Ratings.of(texts[["item", "target"]].assign(judge="x", score=1.0), texts=texts)
+
+
+@pytest.mark.parametrize("alike", [0.0, 0.5, 1.0])
+def test_planted_homogeneity_comes_back(alike):
+    """s of n words in common, n - s each its own: s / (2 n - s); of two items none."""
+    found = text_homogeneity(written(alike)).of()
+    assert found.value == pytest.approx(alike / (2 - alike))
+    assert (found.n, found.detail["own"], found.detail["other"]) == (12, 0.0, 0.0)
+    assert {(one, other): share for one, other, share in found.detail["pairs"]} == {
+        pair: pytest.approx(alike / (2 - alike)) for pair in (("a", "b"), ("a", "c"), ("b", "c"))
+    }
+
+
+def test_homogeneity_takes_two_authors_on_two_items():
+    assert not text_homogeneity(written(0.5, items=1)).of().defined
+    assert len(text_homogeneity(picks(a={"i": 1}, b={"i": 1}))) == 0

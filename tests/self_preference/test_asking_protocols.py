@@ -25,6 +25,7 @@ LIST = HEADLINES.with_items("lists-truth.jsonl").items[0]
 ANSWER = PROBLEMS.with_items("items-planted.jsonl").items[0]
 
 correctness, solving, listwise = map(protocol, ("correctness", "solving", "listwise"))
+explaining = protocol("correctness_explained")
 grading_calibrated, grading_channels = protocol("grading_calibrated"), protocol("grading_channels")
 grading_hundred, grading_prompts, grading_wording = (
     protocol(f"grading_{name}") for name in ("hundred", "prompts", "wording")
@@ -102,6 +103,16 @@ def test_a_solution_of_its_own_is_shown() -> None:
     for prompt in ("plain", "observations", "examples", "reference"):
         assert correctness.uses({"prompt": prompt}) == []
         assert "YOUR OWN" not in words(correctness.prompt(PROBLEMS, ANSWER, {"prompt": prompt}, {}))
+
+
+def test_who_explains_has_solved_and_is_asked_for_observations() -> None:
+    """Solve, explain, decide: the words of the two ways together, and no others."""
+    own = {"solution": {"answer": "315, 3 x 315 = 945. Answer: 945", "tokens": 9}}
+    explained = explaining.prompt(PROBLEMS, ANSWER, {"prompt": "explained"}, own)
+    observed = correctness.prompt(PROBLEMS, ANSWER, {"prompt": "observations"}, own)
+    assert (words(explained), explained.grammar) == (words(observed), observed.grammar)
+    assert "YOUR OWN SOLUTION\n315" in words(explained)
+    assert [len(explaining.uses({"prompt": name})) for name in ("plain", "solved", "explained")] == [0, 1, 1]
 
 
 @pytest.mark.parametrize(("given", "digits"), [("1,200", "1200"), ("945.", "945"), ("007", "7")])

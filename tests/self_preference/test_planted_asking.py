@@ -39,6 +39,8 @@ TRIPPED = {
     "names-the-first": {"order plain", "order worse"},
     "gives-in": {"agreement"},
     "learns-criteria": {"criteria"},
+    "helped-by-explaining": {"explaining"},
+    "pads-unless-told": {"length"},
 }
 """Seat -> what it must trip."""
 
@@ -68,6 +70,15 @@ def examined(ratings_of: RatingsOf, judges: tuple[str, ...]) -> Iterator[tuple[s
         yield "overconfidence", judge, confident, -0.1, 0.1
         solved = prompt_effects.error_change(checked).of(judge=judge, prompt="solved")
         yield "solving first", judge, solved, -0.1, 0.1
+    explained = ratings_of("word_problems", "correctness_explained", judges)
+    for judge in judges:
+        told = {p: prompt_effects.error_change(explained).of(judge=judge, prompt=p) for p in ("solved", "explained")}
+        if judge != "helped-by-solving":  # by its own solution, in either
+            yield "explaining", judge, told["explained"], -0.1, 0.1
+        yield "solving first", judge, told["solved"], -0.1, 0.1
+    twins = ratings_of("headlines", "pairwise_length_prompts", judges)
+    for judge in judges:
+        yield "length", judge, choice_changes.padding_change(twins).of(judge=judge, prompt="uninstructed"), -0.1, 0.1
     attacked = ratings_of("headlines", "grading_channels", judges)
     chosen = ratings_of("headlines", "pairwise_prompts", judges)
     discussed = ratings_of("headlines", "pairwise_discussion", judges)

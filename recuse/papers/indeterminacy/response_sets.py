@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,8 @@ from recuse.papers.indeterminacy.rated_options import RatedOptions, each_rated
 from recuse.papers.indeterminacy.rating_task import RatingTask, identifiability
 from recuse.papers.indeterminacy.transitions import transition_estimate
 from recuse.ratings import Ratings
+from recuse.ratings.ratings_table import PERSON
+from recuse.ratings.scale import ResponseSets
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, median_of
 from recuse.statistics.distributions import SEED, Binomial, generator, percentile
@@ -57,6 +60,40 @@ def accepted_both(ratings: Ratings) -> Estimates:
     0.0
     """
     return _by_rater(ratings, _beta)
+
+
+@measure(
+    "rater_error", "answers that a rater would take back", unit="share", rank=348,
+    reading="Epsilon: the chance that a person's answer is not the set of options that this person holds reasonable, "
+    "from people who answered a text twice. It takes one error model for all of them.",
+)  # fmt: skip
+def rater_error(ratings: Ratings) -> Estimates:
+    """epsilon of the paper's error matrix E (sec. 6: 1 - epsilon on the diagonal, the rest even over the other sets),
+    from response sets that one person gave one text twice. With V admissible sets and what a person holds reasonable
+    unchanged between the two (S* of the text and person), they agree by chance
+
+        a = (1 - epsilon)^2 + epsilon^2 / (V - 1),    of which epsilon is the smaller root.
+
+    By factor level; the exact interval of a over pairs of answers, turned. Detail: `agree`, `sets` V. Asking again is
+    what shows E: other people's answers to the text differ for reasons of their own (theta*), and a forced choice
+    repeated differs by F as well. Undefined where fewer answers agree than by any epsilon; empty where no person
+    answered a text twice. Skew (eta) is not estimated: what a person favours by mistake shows only beside what is true.
+
+    >>> import pandas as pd
+    >>> rows = [("ann", "person", f"t{k}", r, "yes|no" if r and k < 2 else "yes") for k in range(10) for r in (0, 1)]
+    >>> frame = pd.DataFrame([*rows, ("judge", "judge", "t0", 0, "yes")],
+    ...                      columns=["rater", "kind", "item", "repeat", "response"])
+    >>> from recuse.ratings.scale import ResponseSets
+    >>> round(rater_error(Ratings.of(frame, scales=ResponseSets(("yes", "no")))).of().value, 3)  # 8 of 10 agree
+    0.109
+    """
+    estimates: dict[tuple[str, ...], Estimate] = {}
+    for names, part in ratings.each():
+        sets = part if isinstance(part.scale, ResponseSets) else ratings.beside("response_sets")
+        same, pairs = (0, 0) if sets is None else _asked_again(sets)
+        if pairs and sets is not None and isinstance(sets.scale, ResponseSets):
+            estimates[names] = _error_rate(same, pairs, 2 ** len(sets.scale.options) - 1)
+    return Estimates(ratings.within(), estimates)
 
 
 @measure(
@@ -128,6 +165,35 @@ def _beta(rated: RatedOptions, rater: str) -> Estimate:
     held = np.array([positive in members for members in rated.sets])
     chosen = joint[:, others]
     return _share("accepted_both", float(chosen[held].sum()), float(chosen.sum()), rater, {"option": positive})
+
+
+def _asked_again(sets: Ratings) -> tuple[int, int]:
+    """Pairs of usable answers by one person to one text that agree, and all such pairs."""
+    table = sets.table
+    rows = table[(table["kind"] == PERSON) & (table["criterion"] == sets.criterion) & table["response"].notna()]
+    same = pairs = 0
+    for _, answers in rows.groupby(["rater", "item", "target", *sets.factors], observed=True)["response"]:
+        counts = answers.value_counts().to_numpy()
+        same, pairs = same + int((counts * (counts - 1)).sum()) // 2, pairs + len(answers) * (len(answers) - 1) // 2
+    return same, pairs
+
+
+def _error_rate(same: int, pairs: int, sets: int) -> Estimate:
+    """epsilon falls as agreement rises, so the ends of the interval change places."""
+    facts: dict[str, Any] = {"n": pairs, "over": "calls", "unit": "share", "method": ANSWERED_TWICE,
+                             "detail": {"agree": number(same / pairs), "sets": sets}}  # fmt: skip
+    whole = 1 + 1 / (sets - 1)
+
+    def epsilon(agree: float) -> float:
+        return (1 - math.sqrt(max(0.0, 1 - whole * (1 - agree)))) / whole
+
+    if whole * (1 - same / pairs) > 1:
+        return undefined("rater_error", "fewer answers agree than by any rate of such errors", **facts)
+    low, high = map(epsilon, Binomial(same, pairs).interval(0.95)[::-1])
+    return Estimate(metric="rater_error", value=epsilon(same / pairs), low=low, high=high, level=0.95, **facts)
+
+
+ANSWERED_TWICE = "from the share of equal answers, Clopper-Pearson interval turned"
 
 
 def _share(metric: str, hits: float, n: float, rater: str, detail: dict[str, Any]) -> Estimate:

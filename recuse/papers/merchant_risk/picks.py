@@ -1,4 +1,5 @@
-"""Do models pick the same items, and put them on the same level? Merchant-risk paper, secs. 5.3 and 7.1, Fig. 10."""
+"""Do models pick the same items, put them on the same level, and write alike? Merchant-risk paper, secs. 5.3 and 7.1,
+Fig. 10."""
 
 from __future__ import annotations
 
@@ -8,14 +9,17 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, matrix, number, undefined
 from recuse.metrics.measure import itself, measure, per_part
+from recuse.papers.illusion.evidence_overlap import jaccard, words_of
 from recuse.papers.merchant_risk.ground_truth import BONETT_WRIGHT, rank_correlation
 from recuse.ratings import Ratings
 from recuse.ratings.array import numbers
 from recuse.schema import Estimate, Estimates
-from recuse.statistics.clusters import clustered_share
+from recuse.schema.arrays import Floats
+from recuse.statistics.clusters import clustered_mean, clustered_share
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,6 +88,80 @@ def _names(part: Ratings) -> dict[str, str]:
     if truth is None or "name" not in truth:
         return {}
     return dict(zip(truth["item"].astype(str), truth["name"].fillna("").astype(str), strict=True))
+
+
+# --------------------------------------------------------------------------- texts that are alike
+
+
+@measure(
+    "text_homogeneity", "words that two authors share", unit="share", rank=299, bad="none",
+    reading="Mean share of the words of two authors' texts on one item that both have. What a language and a form "
+    "share in any case stands beside it, of two authors on two items.",
+)  # fmt: skip
+def text_homogeneity(ratings: Ratings) -> Estimates:
+    """mean over items and pairs of authors of |A and B| / |A or B|, A and B the words of four letters or more in two
+    authors' texts on one item; 1: all write the same. Merchant-risk paper, sec. 7.1, which fears that models trained
+    alike write alike, and compares their picks. Texts are those of the targets, or the rationales beside picks.
+
+    Cluster-robust t over items. Detail: `own`, the same of one author's texts on two items; `other`, of two authors'
+    on two items; `pairs` of authors as [one, other, share]. Undefined with fewer than two items on which two authors
+    wrote; empty where no texts are known.
+
+    >>> import pandas as pd
+    >>> texts = pd.DataFrame({"item": ["i", "i", "j", "j"], "target": ["a", "b"] * 2,
+    ...                       "text": ["bridge opens", "bridge opens", "river rises", "river falls"]})
+    >>> frame = texts[["item", "target"]].assign(judge="x", score=1.0)
+    >>> round(text_homogeneity(Ratings.of(frame, texts=texts)).of().value, 3)  # 1 and 1/3
+    0.667
+    """
+    items, authors, words = _words_by_text(ratings)
+    if not items:
+        return Estimates((), {})
+    alike = jaccard(words, words)
+    same_item, same_author = (np.equal.outer(names, names) for names in (np.array(items), np.array(authors)))
+    upper = np.triu(np.isfinite(alike), 1)
+    one, other = np.nonzero(upper & same_item & ~same_author)
+    about: dict[str, Any] = {"over": "items", "unit": "share", "method": ALIKE}
+    written = np.array(items)[one]
+    if len(set(written)) < 2:
+        return Estimates((), {(): undefined("text_homogeneity", "two authors wrote on fewer than two items", **about)})
+    codes = np.unique(written, return_inverse=True)[1]
+    values = np.bincount(codes, weights=alike[one, other]) / np.bincount(codes)
+    pairs = [tuple(sorted((authors[a], authors[b]))) for a, b in zip(one, other, strict=True)]
+    detail = {
+        "own": _share_of(alike, upper & ~same_item & same_author),
+        "other": _share_of(alike, upper & ~same_item & ~same_author),
+        "pairs": [[*pair, number(float(np.mean([alike[a, b] for a, b, p in zip(one, other, pairs, strict=True)
+                                                if p == pair])))] for pair in sorted(set(pairs))],
+    }  # fmt: skip
+    distribution = clustered_mean(values, np.arange(len(values)))
+    value = float(values.mean())
+    estimate = estimated("text_homogeneity", value, distribution, n=len(values), detail=detail, span=1.0, **about)
+    return Estimates((), {(): estimate})
+
+
+ALIKE = "mean over items of |both| / |either| of two authors' words, t over items"
+
+
+def _words_by_text(ratings: Ratings) -> tuple[list[str], list[str], NDArray[np.bool_]]:
+    """Item and author of every text, and its words (texts, vocabulary)."""
+    texts = ratings.texts
+    if texts is not None and {"target", "text"} <= set(texts):
+        rows = texts[["item", "target", "text"]].dropna().drop_duplicates(["item", "target"])
+    else:
+        table = ratings.table
+        rows = table[(table["criterion"] == RATIONALE) & table["response"].notna()][["item", "rater", "response"]]
+        rows = rows.drop_duplicates(["item", "rater"])
+    said = [words_of(str(text)) for text in rows.iloc[:, 2]]
+    place = {word: k for k, word in enumerate(sorted(frozenset().union(*said)))}
+    words = np.zeros((len(said), len(place)), dtype=bool)
+    for row, mine in enumerate(said):
+        words[row, [place[word] for word in mine]] = True
+    return [str(name) for name in rows.iloc[:, 0]], [str(name) for name in rows.iloc[:, 1]], words
+
+
+def _share_of(alike: Floats, these: NDArray[np.bool_]) -> float | None:
+    return number(float(alike[these].mean())) if these.any() else None
 
 
 # --------------------------------------------------------------------------- levels against the data of a year

@@ -9,7 +9,7 @@ ranks and decides nothing (see `recuse.metrics.self_preference`).
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -54,10 +54,54 @@ def author_score(part: Ratings) -> Iterator[Named]:
     for column, target in enumerate(array.targets):
         others = np.array([place != column for place in own])
         values[target] = mean_of(array.means[others, :, column], axis=0)
-    means = {target: float(np.nanmean(v)) for target, v in values.items() if np.isfinite(v).any()}
     for target, per_item in values.items():
-        rank = 1 + sum(mean > means[target] + 1e-12 for mean in means.values()) if target in means else None
-        yield target, _mean(part, array, per_item, {"rank": rank}, "nobody else scored it")
+        detail = {"rank": _rank(target, values)}
+        yield target, _mean("author_score", part, array, per_item, detail, "nobody else scored it")
+
+
+@measure(
+    "leaderboard_inflation", "points gained by judging itself", signed=True, rank=357,
+    reading="Mean score of an author's texts with its own verdict among them, less without it. Above 0: it stands "
+    "higher on a leaderboard that its own judgements are part of.",
+)  # fmt: skip
+@per_subject("target", itself)
+def leaderboard_inflation(part: Ratings) -> Iterator[Named]:
+    """mean over items of [mean score of its text by all judges - mean by all but itself], by target that a judge wrote
+    and factor level; paired t over items. Of J judges that all scored a text this is (S - R) / J. Thesis, abstract:
+    self-preference inflates benchmarks.
+
+    Detail: `rank` and `rank_without` its own verdicts, 1 for the best mean, ties sharing the better rank, and `gained`,
+    the places between. Other judges' own verdicts stay in throughout. Undefined without an item that the author and
+    another judge scored.
+
+    >>> import pandas as pd
+    >>> rows = [("x", "a", 5.0), ("y", "a", 3.0), ("x", "b", 4.0), ("y", "b", 4.0)]
+    >>> frame = pd.DataFrame(rows, columns=["judge", "target", "score"]).assign(item="i")
+    >>> estimate = leaderboard_inflation(Ratings.of(frame, authors={"x": "a"})).of(target="a")
+    >>> estimate.value, estimate.detail["rank_without"], estimate.detail["rank"]
+    (1.0, 2, 1)
+    """
+    array = judges_array(part)
+    own = array.columns(part.authors)
+    board = {target: mean_of(array.means[:, :, column], axis=0) for column, target in enumerate(array.targets)}
+    for row, column in enumerate(own):
+        if column is None:
+            continue
+        target = array.targets[column]
+        without = mean_of(np.delete(array.means[:, :, column], row, axis=0), axis=0)
+        both = np.where(np.isfinite(array.means[row, :, column]), board[target] - without, np.nan)
+        ranks = [_rank(target, {**board, target: values}) for values in (board[target], without)]
+        gained = None if None in ranks else ranks[1] - ranks[0]  # type: ignore[operator]
+        detail = {"rank": ranks[0], "rank_without": ranks[1], "gained": gained}
+        why = "no item of it was scored by its author and by another judge"
+        yield target, _mean("leaderboard_inflation", part, array, both, detail, why)
+
+
+def _rank(target: str, board: Mapping[str, Floats]) -> int | None:
+    means = {name: float(np.nanmean(values)) for name, values in board.items() if np.isfinite(values).any()}
+    if target not in means:
+        return None
+    return 1 + sum(mean > means[target] + 1e-12 for mean in means.values())
 
 
 @measure(
@@ -107,9 +151,11 @@ def _distance(array: RatingArray, part: Ratings, judge: str) -> tuple[float, flo
     return float((s - r)[there].mean()), float((s - g)[there].mean()), int(there.sum())
 
 
-def _mean(part: Ratings, array: RatingArray, values: Floats, detail: dict[str, Any], why: str) -> Estimate:
+def _mean(
+    metric: str, part: Ratings, array: RatingArray, values: Floats, detail: dict[str, Any], why: str
+) -> Estimate:
     test = paired_test(values, array) if np.isfinite(values).any() else Paired.of([])
-    return paired_estimate("author_score", test, part, excluded=int(np.isnan(values).sum()), why=why, detail=detail)
+    return paired_estimate(metric, test, part, excluded=int(np.isnan(values).sum()), why=why, detail=detail)
 
 
 # --------------------------------------------------------------------------- significant tests of a family

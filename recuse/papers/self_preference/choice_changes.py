@@ -4,13 +4,14 @@ sec. 2.1.1, 2.2.1, 2.4.1 and 5.1."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.length import a_is_longer
 from recuse.metrics.measure import measure
 from recuse.ratings import Ratings
 from recuse.ratings.pair_array import PAIRED, codes_of, pair_array, repeated_over
@@ -44,6 +45,37 @@ def same_choice(ratings: Ratings, factor: str = PROMPT) -> Estimates:
     >>> same_choice(Ratings.of(frame, factors=["prompt"], texts=texts)).of(judge="j", prompt="worse").value
     0.0
     """
+    return _changed("same_choice", ratings, factor, lambda part, items, changed: 1 - np.abs(changed))
+
+
+@measure(
+    "padding_change", "preference for padding asked otherwise", unit="share", signed=True, rank=342,
+    reading="Wins of the longer of two texts that say the same, asked in another way, less those asked in the ordinary "
+    "one. Above 0 where a judge is not told that length must not matter: telling it helps.",
+)  # fmt: skip
+def padding_change(ratings: Ratings, factor: str = PROMPT) -> Estimates:
+    """Mean over twins of the longer one's credit after less before, both orders averaged, by judge and every level of
+    `factor` but the first; interval over what pairs share. `texts` has words_a and words_b (`padding_preference`).
+    Thesis, sec. 2.2.1. Undefined where no pair was asked both ways.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"judge": "j", "item": "1", "prompt": ["plain", "bare"], "response": ["tie", "second"]})
+    >>> texts = pd.DataFrame({"item": ["1"], "a": "plain", "b": "padded", "words_a": 20, "words_b": 40})
+    >>> padding_change(Ratings.of(frame, factors=["prompt"], texts=texts)).of(judge="j", prompt="bare").value
+    0.5
+    """
+
+    def of_the_longer(part: Ratings, items: Sequence[str], changed: Floats) -> Floats:
+        longer = a_is_longer(part)
+        return np.where([longer[item] for item in items], changed, -changed)
+
+    return _changed("padding_change", ratings, factor, of_the_longer)
+
+
+def _changed(
+    metric: str, ratings: Ratings, factor: str, value: Callable[[Ratings, Sequence[str], Floats], Floats]
+) -> Estimates:
+    """Mean of `value` over pairs, from how far a's credit changes between the first level and another."""
     estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each(factor, *PAIRED):
         met = {level: pair_array(part.where(**{factor: level})) for level in part.levels(factor)}
@@ -55,9 +87,11 @@ def same_choice(ratings: Ratings, factor: str = PROMPT) -> Estimates:
             for row, judge in enumerate(before.judges):
                 present = judge in after.judges
                 won = after.won[after.judges.index(judge)] if present else np.full(len(after.items), np.nan)
-                same = 1 - np.abs(np.where(at >= 0, won[np.maximum(at, 0)], np.nan) - before.won[row])
-                codes = before.cluster_codes()
-                estimates[judge, level, *names] = _mean("same_choice", part, same, codes, before.requested[row])
+                change = np.where(at >= 0, won[np.maximum(at, 0)], np.nan) - before.won[row]
+                values = value(part, list(before.items), change)
+                estimates[judge, level, *names] = _mean(
+                    metric, part, values, before.cluster_codes(), before.requested[row]
+                )
     return Estimates(("judge", factor, *ratings.within(factor, *PAIRED)), estimates)
 
 

@@ -12,6 +12,7 @@ pairwise_evidence       Evidence for and against each text before the choice, in
 pairwise_prompts        Pairs in several ways over the same words: with the sentence that order, names and length must
                         not matter ("plain"), without it ("uninstructed"), and asked for the worse text; the response
                         is the place of the better text in all of them (sec. 2.1.1, 2.2.1 and 5.1).
+pairwise_length_prompts Twins that differ in length alone, with that sentence and without it (sec. 2.2.1).
 listwise                Which of three or more texts for one item is best, in three rotations (sec. 1.2.2, note 3).
                         Items have `story` and `texts`, each with its `target`, and perhaps `best`, the right target.
 pairwise_discussion     A judge says what it thinks of two texts, reads what a peer thinks, answers the peer, reads the
@@ -92,6 +93,9 @@ PROMPTS = BetterOrWorse(
     FACTORS={"prompt": ("plain", "uninstructed", "worse"), **ORDERS}, verdicts=place_of_name, shown=pair_shown,
     responses=PAIRWISE.responses, facts=PAIRWISE.facts,
 )  # fmt: skip
+LENGTH_PROMPTS = replace(
+    PROMPTS, OFFERS="prompted_length_twins", FACTORS={"prompt": ("plain", "uninstructed"), **ORDERS}
+)
 
 # --------------------------------------------------------------------------- lists
 

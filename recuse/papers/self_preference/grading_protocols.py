@@ -13,6 +13,8 @@ grading_channels   The text inside the instructions, or as JSON in a message of 
                    the quotation (sec. 2.3.1, footnote 5). An attacked item names its clean twin in `clean`.
 correctness        Is this answer right? As `grading_prompts`; items have `problem`, `answer`, `solution` and `working`
                    (what is right) and `true_right` (1 or 0).
+correctness_explained   The same plainly, after a solution of one's own, and after that solution and one line on what is
+                   right and wrong in the answer: solve, explain, decide (sec. 2.4.1).
 
 A task provides the words once, `prompts/grading_family.*.j2` for most: `question` says what they are given. Except for
 grading_segments no protocol here asks for log-probabilities, and except for grading_wording all are on the ascending
@@ -35,7 +37,7 @@ from recuse.ratings.scale import Numeric, Scale
 from recuse.schema import Item, Judgement, Message, Prompt, Reply
 from recuse.tasks import Task
 
-OBSERVED = "observations"
+OBSERVED, EXPLAINED = "observations", "explained"
 FAMILY = "grading_family"
 
 
@@ -130,12 +132,12 @@ CHANNELS = Channelled(
 
 def _observations(task: Task, levels: Levels) -> str:
     # No cap: a sentence that a grammar ends in its middle is no reason. What the token limit cuts has no verdict.
-    return '[^\\n]{10,} "\\n" ' if levels["prompt"] == OBSERVED else ""
+    return '[^\\n]{10,} "\\n" ' if levels["prompt"] in (OBSERVED, EXPLAINED) else ""
 
 
 def _own_first(levels: Levels) -> Sequence[Use]:
     """Its own solution, where it is asked for one first."""
-    return [Use("solution")] if levels["prompt"] == "solved" else []
+    return [Use("solution")] if levels["prompt"] in ("solved", EXPLAINED) else []
 
 
 def _writing(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Prompt:
@@ -177,7 +179,9 @@ def _solution(task: Task, item: Item, levels: Levels, reply: Reply, earlier: Ear
 
 
 def _checked(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Mapping[str, Any]:
-    return {**item_fields(task, item, levels, earlier), "own": earlier.get("solution", {}).get("answer")}
+    """Whoever is to explain is asked for observations, with its own solution in view."""
+    asked = {"prompt": OBSERVED} if levels["prompt"] == EXPLAINED else {}
+    return {**item_fields(task, item, levels, earlier), "own": earlier.get("solution", {}).get("answer"), **asked}
 
 
 CORRECTNESS = Verdict(
@@ -190,3 +194,4 @@ CORRECTNESS = Verdict(
     ),
     uses=_own_first,
 )  # fmt: skip
+EXPLAINING = replace(CORRECTNESS, FACTORS={"prompt": ("plain", "solved", EXPLAINED)})

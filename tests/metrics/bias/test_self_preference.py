@@ -104,6 +104,33 @@ def test_the_fairest_judge_is_near_its_peers_and_its_own_grades_of_others_at_onc
     assert [fair.of(judge=judge).detail["rank"] for judge in "xy"] == [2, 1]
 
 
+def test_a_leaderboard_of_the_thesis_with_and_without_own_grades(thesis_ratings):
+    """Where 1 is best DeepSeek's own grades lift it from third to first, and Claude is first without its own; of five
+    judges that all graded a text the gain is a fifth of S - R."""
+    gain = author_ranking.leaderboard_inflation(thesis_ratings)
+    moved = {key: (e.detail["rank_without"], e.detail["rank"]) for key, e in gain.items() if e.detail["gained"]}
+    assert moved == {("deepseek-chat", "reversed"): (3, 1), ("claude-3-7-sonnet-20250219", "reversed"): (1, 2)}
+    received = sp.self_minus_received(thesis_ratings)
+    for judge in ("deepseek-chat", "claude-3-7-sonnet-20250219"):
+        fifth = received.of(judge=judge, direction="reversed").value / 5
+        assert gain.of(target=judge, direction="reversed").value == pytest.approx(fifth)
+
+
+@pytest.mark.parametrize("favour", [0.0, 1.5])
+def test_planted_inflation_comes_back(favour, make_scores, rate):
+    """Four judges on 50 items; x adds `favour` to its own text and everybody a steady level: the gain is its quarter,
+    and no rank of another target moves."""
+    rng = np.random.default_rng(8)
+    quality = {"a": 3.0, "b": 3.2, "c": 2.0}
+    scores = make_scores({
+        (judge, target): list(worth + rng.normal(0, 0.2, 50) + favour * ((judge, target) == ("x", "a")))
+        for judge in "xyzw" for target, worth in quality.items()
+    })  # fmt: skip
+    gain = author_ranking.leaderboard_inflation(rate(scores, authors={"x": "a"})).of(target="a")
+    assert gain.low < favour / 4 < gain.high
+    assert (gain.detail["rank_without"], gain.detail["rank"]) == ((2, 1) if favour else (2, 2))
+
+
 # --------------------------------------------------------------------------- by hand
 
 

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from recuse.papers.indeterminacy.rated_options import each_rated
+from recuse.papers.indeterminacy.rating_task import RatingTask
 from recuse.papers.indeterminacy.response_sets import (
     SHOWN,
     accepted_both,
     choice_matrices,
     indeterminate_share,
     performance,
+    rater_error,
     ratings_needed,
 )
+from recuse.papers.indeterminacy.transitions import error_matrix
+from recuse.ratings import Ratings
+from recuse.ratings.scale import ResponseSets
 
 
 def test_shares_of_sets_and_beta_come_back(planted):
@@ -24,6 +32,27 @@ def test_shares_of_sets_and_beta_come_back(planted):
     beta = accepted_both(found.ratings()).of(rater="people")
     chose_fine = found.theta[:, 1].mean() + 0.8 * both
     assert beta.low - 0.02 < 0.8 * both / chose_fine < beta.high + 0.02
+
+
+@pytest.mark.parametrize("rate", [0.05, 0.2])
+def test_a_planted_error_comes_back_from_people_who_answered_twice(rate):
+    """Errors by the paper's matrix E, people who differ beside them, a judge that says something else every time."""
+    options = ("toxic", "fine")
+    task, rng = RatingTask.of(options), np.random.default_rng(5)
+    sets, error = [task.set_name(v) for v in range(len(task.sets))], error_matrix(task, rate)
+    rows = []
+    for person, text in product("pqr", range(400)):
+        held = rng.integers(len(sets))
+        rows += [(person, "person", f"t{text}", k, sets[rng.choice(len(sets), p=error[:, held])]) for k in (0, 1)]
+    rows += [("j", "judge", f"t{text}", k, sets[k]) for text in range(400) for k in (0, 1)]
+    frame = pd.DataFrame(rows, columns=["rater", "kind", "item", "repeat", "response"])
+    found = rater_error(Ratings.of(frame, scales=ResponseSets(options))).of()
+    assert found.low < rate < found.high < rate + 0.05
+    assert (found.n, found.detail["sets"]) == (1200, 3)
+
+
+def test_who_answered_once_shows_no_error(planted):
+    assert len(rater_error(planted(items=30).person_rows().judge("j").ratings())) == 0
 
 
 def test_the_task_is_said_to_be_underspecified_in_words(planted):

@@ -65,6 +65,9 @@ def test_jensen_shannon_is_symmetric_and_at_most_ln_2():
     p, q = np.array([1.0, 0.0]), np.array([0.0, 1.0])
     assert jensen_shannon_divergence(p, q) == jensen_shannon_divergence(q, p) == pytest.approx(math.log(2))
     assert jensen_shannon_distance(p, q) == pytest.approx(math.sqrt(math.log(2)))
+    sides = one(q, q), one(p, p)
+    values = [definition(f"js_{what}(s/s)").value(*sides) for what in ("divergence", "distance")]
+    assert values == pytest.approx([math.log(2), math.sqrt(math.log(2))])
 
 
 def test_zeros_are_smoothed_as_stated_or_refused():
