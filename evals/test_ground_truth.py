@@ -25,6 +25,12 @@ def test_misassignments(ratings, measure):
     measure(measures.progression(ratings))
 
 
+@pytest.mark.asks("levels")
+def test_severity(ratings, gate):
+    """How many items does it put two levels or more from where the data put them? Asked of levels in a file."""
+    assert gate("misplaced_levels", measures.misassignments(ratings))
+
+
 def test_years(ratings, measure):
     """Does it follow the data of every year, where the data tell years apart?"""
     measure(measures.yearly_rank_correlation(ratings))

@@ -41,6 +41,7 @@ OVERRIDES = (
     ("positive", "OPTION", "the option that is the property looked for, such as toxic or fail"),
     ("scale", "SCALE", "1-5, 'fail<pass' (worst first), 'a,b,c' (no order), 'a|b|c' (sets)"),
     ("same", "A=B,C=D", "answers that say the same: A is read as B"),
+    ("rates", "FILE", "ratings are levels of risk or the like: item and true value (.csv), or rates (.toml)"),
     ("sampled", "", "judges were asked about samples: a text without a row is no unanswered one"),
 )
 USE = "what the judges are used for: grade, decide, choose, rank, estimate, or none (only measured); several: A,B"

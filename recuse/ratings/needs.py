@@ -30,6 +30,7 @@ KINDS: dict[str, Need] = {
     "text_filter": Need("judges asked whether a text steers", "ask by the protocol input_filter"),
     "reply_filter": Need("judges asked whether a reply was steered", "ask by the protocol output_filter"),
     "picks": Need("items that models put on levels", "ask by the protocol generation"),
+    "levels": Need("items on levels, from a file", "give what is true of the items: recuse check FILE --rates RATES"),
     "claimed_statistics": Need("means and SDs that judges claim", "ask by the protocol rubric_self_reported"),
     "forced_choices": Need(
         "choices of one option per item",

@@ -71,7 +71,8 @@ class FilePanel:
     @cached_property
     def offers(self) -> frozenset[str]:
         """The needs that the ratings meet."""
-        return offers_of(self.ratings, self.read.kind)
+        levels = {"picks", "levels"} if self.read.mapping.rates else set()
+        return offers_of(self.ratings, self.read.kind) | levels
 
     def record(self) -> PanelRow:
         """The panel as results.json tells it."""
@@ -122,6 +123,7 @@ class ReadOptions(TypedDict, total=False):
     threshold: str | float
     scale: str
     sampled: bool
+    rates: str
     use: str | Sequence[str]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import isfinite
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from recuse.configuration.names import named as by_name
 from recuse.ratings import Numeric, Ratings, ResponseSets, Scale
 from recuse.ratings.people_faults import PeopleFault, people_faults
 from recuse.readers.absent_rows import with_absent_rows
@@ -25,7 +26,7 @@ from recuse.readers.judgement_rows import lengthened, named, with_kinds
 from recuse.readers.judgements import Judgements, read_cells, read_winners
 from recuse.readers.long_texts import word_count
 from recuse.readers.mapping import ColumnMapping, given_mapping, saved_mapping, saved_path
-from recuse.readers.opening import Fault, stem_of
+from recuse.readers.opening import Fault, folder_of, stem_of
 from recuse.readers.raw_table import RawTable
 from recuse.readers.recognise import recognise
 from recuse.readers.repeated_rows import with_copies_in_clusters, without_copies, without_duplicates
@@ -122,6 +123,7 @@ def read_file(
     else:
         kind, ratings = _without_sets(_scored(rows, judged, raw, mapping, factors, clusters))
     ratings, sure = with_confidence(ratings, rows, raw.frame, mapping)
+    ratings = replace(ratings, reference=_rates(mapping.rates, path)) if mapping.rates else ratings
     faults_of_people = people_faults(ratings)
     return FileRatings(
         path, opened.sha256, ratings, kind, mapping, raw, rows,
@@ -147,6 +149,24 @@ def _in_shape(raw: RawTable, rater: str, *, named: bool) -> tuple[RawTable, dict
     raw, ranked = with_places(raw)
     raw, systems = with_systems_apart(raw) if not (raw.made_by or known or named) else (raw, ())
     return raw, {**known, **turned}, [*marked, *counted, *fields, *export, *apart, *ends, *by_rater, *ranked, *systems]
+
+
+def _rates(given: str, ratings: Path) -> pd.DataFrame:
+    """What is true of the items, columns item and value: a CSV file, or rates as a task's [reference] names them
+    (.toml). Relative to the ratings' folder, or to the current one."""
+    import pandas as pd
+
+    path = next((one for one in (folder_of(ratings) / given, Path(given)) if one.is_file()), None)
+    if path is None:
+        raise RecuseError(f"{given}: no such file, beside {ratings.name} or here; --rates names true values of items")
+    if path.suffix == ".toml":
+        read: Callable[[Path], pd.DataFrame] = by_name("rates", what="kind of true values", package="recuse.references")
+        return read(path)
+    table = pd.read_csv(path, dtype={"item": str})
+    if missing := [name for name in ("item", "value") if name not in table]:
+        raise RecuseError(f"{path}: lacks {', '.join(missing)}; it has {', '.join(map(str, table.columns))}, and true "
+                          "values are a table of item and value, or a .toml of rates")  # fmt: skip
+    return table
 
 
 def _factors(mapping: ColumnMapping) -> list[str]:

@@ -18,7 +18,7 @@ LISTS = ("item", "value", "repeats", "judges", "people", "factors", "slices", "i
 LONGEST = 1 << 20
 DEEP = re.compile(r"""(?<![\w-])(?:[\w-]++|"[^"\n]*"|'[^'\n]*')(?:\s*\.\s*(?:[\w-]++|"[^"\n]*"|'[^'\n]*')){30}""")
 """A file of so many characters, and names within names so deep, are no mapping and take tomllib gigabytes."""
-SETTINGS = ("scale", "same", "positive", "threshold", "truth", "sampled")
+SETTINGS = ("scale", "same", "positive", "threshold", "truth", "sampled", "rates")
 """What is no column."""
 
 
@@ -39,8 +39,9 @@ class ColumnMapping:
       "good=thumbs_up,bad=thumbs_down": the first of each is read as the second. `positive`: the option
       that is the property which texts are judged for; `threshold`: the score from which on a text passes. `truth`: the
       one of `raters` whose column holds right answers. `sampled`: whether judges were asked about samples of the texts,
-      so that a text without a row is no unanswered one (`recuse.readers.absent_rows`). `use`: what the judges are used
-      for, uses of the gates file or "none"; () where the ratings decide.
+      so that a text without a row is no unanswered one (`recuse.readers.absent_rows`). `rates`: the file with what is
+      true of the items, where the ratings are levels that these were put on. `use`: what the judges are used for, uses
+      of the gates file or "none"; () where the ratings decide.
     """
 
     item: tuple[str, ...] = ()
@@ -73,6 +74,7 @@ class ColumnMapping:
     threshold: str = ""
     truth: str = ""
     sampled: bool = False
+    rates: str = ""
     use: tuple[str, ...] = ()
 
     @property

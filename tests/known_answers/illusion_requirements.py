@@ -17,6 +17,9 @@ AGREED, USED = "metrics/agreement/test_resolution.py::", "metrics/agreement/test
 HEURISTIC, HACKED = "planted/test_shared_heuristics.py::", "experiments/test_reward_hacking.py::"
 PAGE, HEADER = "report/test_rubric_questions.py::", "elicitation/test_fingerprints.py::"
 TOLD_APART = HEURISTIC + "test_judges_of_surface_and_of_substance_agree_alike_and_the_planted_flaw_tells_them_apart"
+KNOWN = FIGURES + "test_known_answers"
+DRAWN = TABLES + "test_the_page_shows_what_is_computed"
+VERDICTS = FIGURES + "test_a_verdict_turns_with_what_it_rests_on"
 PATTERN = AGREED + "test_the_papers_pattern_comes_out_at_its_size"
 TWINS = MERG + "test_every_twin_stands_beside_its_other_and_the_flaw_is_told"
 GROUPS = KNOWLEDGE + "test_each_group_is_measured_on_its_own_texts"
@@ -32,7 +35,7 @@ ROWS: tuple[Row, ...] = (
         "",
     ),
     ("2b", "map of the source benchmark's prompt ids", (), "its prompts are not used; ours have names of their own"),
-    ("3", "32 models in three tiers", (FIGURES + "test_table_9_is_whole",), ""),
+    ("3", "32 models in three tiers", (FIGURES + "test_table_9_is_whole", KNOWN), ""),
     (
         "4",
         "different vendors do not make judges independent: count how many they are worth",
@@ -97,28 +100,33 @@ ROWS: tuple[Row, ...] = (
     ),
     ("14", "gap of rho and r, of like units", (*TEXT, AGREED + "test_the_gap_is_the_difference_of_its_parts"), ""),
     ("15", "r by pair", TEXT, ""),
-    ("16", "analysis of variance over pairs, as repeated measures", TEXT, ""),
+    (
+        "16",
+        "analysis of variance over pairs, as repeated measures",
+        (*TEXT, AGREED + "test_whether_pairs_differ_is_an_analysis_with_repeated_measures"),
+        "",
+    ),
     ("17", "tier means", TABLE_9, ""),
     ("18", "d of Base and Thinking, its SD named", (*TABLE_9, FIGURES + "test_known_answers"), ""),
-    ("19", "pairwise ordering accuracy", (*TABLE_9, USED + "test_tiers_are_counted_pair_by_pair"), ""),
+    ("19", "pairwise ordering accuracy", (*TABLE_9, KNOWN, USED + "test_tiers_are_counted_pair_by_pair"), ""),
     ("20", "does Base less Thinking widen at temperature 0", TEXT, ""),
     ("21", "ICC of the tiers and over all cells", (*TEXT, PATTERN), ""),
     ("22", "two-stage loss, of like units", (*TEXT, AGREED + "test_leniency_costs_absolute_agreement_alone"), ""),
     ("23", "score and agreement", (*TABLE_9, USED + "test_quality_and_agreement_is_scipys_rho"), ""),
-    ("24", "the same without some models, and within tiers", TABLE_9, ""),
+    ("24", "the same without some models, and within tiers", (*TABLE_9, KNOWN), ""),
     ("25", "agreement by tier, tested", (*TABLE_9, FIGURES + "test_known_answers_of_the_text"), ""),
     # ------------------------------------------------------------ tables 3 to 5 and 9
     ("26", "Table 3 at temperature 0", PRINTED, ""),
     ("27", "Table 3 at temperature 0.3", PRINTED, ""),
     ("28", "Table 3 at temperature 1", PRINTED, ""),
-    ("29", "DeepSeek-R1", PRINTED, ""),
+    ("29", "DeepSeek-R1", (*PRINTED, DRAWN), ""),
     ("30", "Qwen3-235B", PRINTED, ""),
     ("31", "relative drop", PRINTED, ""),
-    ("32", "sign test, one- and two-sided", PRINTED, ""),
-    ("33", "where the gap is widest, and what the baseline does there", TEXT, ""),
+    ("32", "sign test, one- and two-sided", (*PRINTED, VERDICTS), ""),
+    ("33", "where the gap is widest, and what the baseline does there", (*TEXT, VERDICTS), ""),
     ("34", "Table 4 is in Table 9", TEXT, ""),
     ("35", "Table 5 is in Table 9", TEXT, ""),
-    ("36", "Table 9 as data", (FIGURES + "test_table_9_is_whole",), ""),
+    ("36", "Table 9 as data", (FIGURES + "test_table_9_is_whole", KNOWN), ""),
     ("37", "ranks of the Base models", TEXT, ""),
     ("38", "agreement on the best models", TEXT, ""),
     # ------------------------------------------------------------ domain and language
@@ -157,7 +165,11 @@ ROWS: tuple[Row, ...] = (
     (
         "50",
         "stage 4: scores, quotes, habit; weighted and plain mean",
-        (MERG + "test_own_rubrics_weigh_and_the_plain_mean_stands_beside", *PRINTED),
+        (
+            MERG + "test_own_rubrics_weigh_and_the_plain_mean_stands_beside",
+            "metrics/test_copied_replies.py::test_a_quote_is_in_the_text_word_for_word",
+            *PRINTED,
+        ),
         "",
     ),
     (
@@ -187,10 +199,15 @@ ROWS: tuple[Row, ...] = (
         ),
         "",
     ),
-    ("59", "is r = 0.22 near random", PRINTED, ""),
+    ("59", "is r = 0.22 near random", (*PRINTED, VERDICTS), ""),
     ("60", "which variant is compared with the shared checklist", PRINTED, ""),
     ("61", "universal below shared", PRINTED, ""),
-    ("62", "variants side by side, with the pairs that are lacking", (PAGE + "test_what_is_read_off_a_drawing",), ""),
+    (
+        "62",
+        "variants side by side, with the pairs that are lacking",
+        (PAGE + "test_a_pair_that_could_not_be_measured_is_shown_as_lacking_and_not_as_zero",),
+        "",
+    ),
     # ------------------------------------------------------------ cases
     (
         "63",
@@ -201,9 +218,9 @@ ROWS: tuple[Row, ...] = (
     ("64", "cases of the narrowest", PRINTED, ""),
     (
         "65",
-        "three patterns: sums, concepts, outlines",
-        (TWINS, KNOWLEDGE + "test_polish_that_wins_lies_below_zero"),
-        "",
+        "three patterns: sums, concepts, outlines; which of them a judge misses",
+        (),
+        "the kinds of flaw stand in twins.jsonl; with two texts of each kind nothing can be said of one kind",
     ),
     (
         "65b",
@@ -217,9 +234,19 @@ ROWS: tuple[Row, ...] = (
         (USED + "test_spread_shares_are_counted", *PRINTED),
         "",
     ),
-    ("67", "baseline means of the cases", TEXT, ""),
+    ("67", "baseline means of the cases", (*TEXT, VERDICTS), ""),
     ("68", "baseline of the pitch", PRINTED, ""),
-    ("69", "a judge that uses another scale", (USED + "test_a_judge_on_another_scale_is_noticed", *TEXT), ""),
+    (
+        "69",
+        "a judge that uses another scale, noticed and asked about on the page",
+        (
+            USED + "test_a_judge_on_another_scale_is_noticed",
+            "papers/illusion/test_agreement_drawing.py::test_a_judge_that_never_leaves_the_lower_half_is_asked_"
+            "about_and_no_other",
+            *TEXT,
+        ),
+        "",
+    ),
     (
         "70",
         "do judges that agree cite the same evidence",
@@ -229,14 +256,14 @@ ROWS: tuple[Row, ...] = (
         ),
         "",
     ),
-    ("71", "language of what is judged", (GROUPS,), ""),
+    ("71", "language of the critiques", (), "that of what is judged is a group of delta-K; what judges write has none"),
     # ------------------------------------------------------------ appendices D and F
-    ("72", "agreement above 0.80", TABLE_9, ""),
+    ("72", "agreement above 0.80", (*TABLE_9, VERDICTS), ""),
     ("73", "temperature invariance", (*TEXT, USED + "test_agreement_that_falls_with_temperature_is_found"), ""),
     ("74", "order of the pairs", TEXT, ""),
     ("75", "agreement on the two best models", TEXT, ""),
     ("76", "tier order per judge", (USED + "test_tiers_are_counted_pair_by_pair",), ""),
-    ("77", "bands of the tiers", TEXT, ""),
+    ("77", "bands of the tiers", (*TEXT, VERDICTS), ""),
     ("78", "range of the tiers", TEXT, ""),
     ("79", "shift of a judge, per pair", (*TEXT, HEURISTIC + "test_the_pattern_of_the_paper_comes_back_over_http"), ""),
     ("80", "spread and shape of each judge's scores", (USED + "test_scale_use_and_shape_are_scipys",), ""),
@@ -273,7 +300,13 @@ ROWS: tuple[Row, ...] = (
         (AGREED + "test_agreement_cannot_tell_surface_from_substance", TOLD_APART),
         "",
     ),
-    ("87", "limits stand with the result", (PAGE + "test_what_is_read_off_a_drawing",), ""),
+    (
+        "87",
+        "six limits stand with the result",
+        (),
+        "one does, that agreement is no evidence of being right; the others are the paper's own: its judges, targets, "
+        "prompts and training run",
+    ),
     (
         "88",
         "room for other tasks and judges",
@@ -282,19 +315,15 @@ ROWS: tuple[Row, ...] = (
     ),
     (
         "89",
-        "flawed texts are known to be written for the test",
-        (TWINS, MERG + "test_no_judge_is_told_which_twin_is_flawed"),
-        "",
+        "no ground to dismiss judging by models; the pitch of Fig. 1 is synthetic",
+        (),
+        "words of the paper on itself; that our own flawed texts were written for the test stands beside them",
     ),
     (
         "90",
-        "known biases as covariates: length, position, self-preference",
-        (
-            "metrics/bias/test_length.py::test_padding_by_hand",
-            "metrics/bias/test_position.py::",
-            "metrics/bias/test_self_preference.py::",
-        ),
-        "",
+        "known biases as covariates of agreement: length, position, self-preference",
+        (),
+        "each is a measure of its own, beside people and peers; none is partialled out of agreement",
     ),
     (
         "91",

@@ -19,7 +19,9 @@ PAGE, DECIDED, SETS = (
 )
 PICKED, PLANTED = f"{M}/test_judge_selection.py::", f"{M}/test_planted_judges.py::"
 DELTAS = CHOSEN + "test_tables_3_and_4_every_delta_is_value_minus_oracle"
-FIGURES = PAGE + "test_the_page_has_every_figure_and_no_script_or_request"
+LINES, SIGNS = PAGE + "test_a_line_is_the_judge_that_its_measure_chooses", PAGE + "test_rankings_stand_with_their_signs"
+FEW = PAGE + "test_few_raters_and_forced_choice_by_threshold"
+AXES = PAGE + "test_errors_run_along_the_axis_and_skews_are_lines"
 
 Row = tuple[str, str, tuple[str, ...], str]
 ROWS: tuple[Row, ...] = (
@@ -139,7 +141,10 @@ ROWS: tuple[Row, ...] = (
     (
         "4",
         "Lambda, Omega, Omega*",
-        (TASK + "test_membership_marks_the_options_of_every_set", DRAWN + "test_a_population_is_what_its_design_says"),
+        (
+            TASK + "test_membership_marks_the_options_of_every_set",
+            DRAWN + "test_estimates_come_to_the_population_as_ratings_grow",
+        ),
         "",
     ),
     (
@@ -219,7 +224,7 @@ ROWS: tuple[Row, ...] = (
         ),
         "",
     ),
-    ("T1", "predictive efficiency", (DEFINED + "test_sets_against_sets",), ""),
+    ("T1", "predictive efficiency", (DEFINED + "test_fewer_options_named_are_more_efficient",), ""),
     ("T1", "recall and precision, empty sets", (DEFINED + "test_sets_against_sets",), ""),
     ("T1", "binary cross-entropy, sum over options", (DEFINED + "test_binary_cross_entropy_is_scikit_learns",), ""),
     (
@@ -281,14 +286,24 @@ ROWS: tuple[Row, ...] = (
         "",
     ),
     ("D.1", "50 judges, 100 items, sizes", (STUDY + "test_the_settings_are_the_papers",), ""),
-    ("6", "theta* from a flat Dirichlet", (DRAWN + "test_a_population_is_what_its_design_says",), ""),
+    (
+        "6",
+        "theta* from a flat Dirichlet",
+        (DRAWN + "test_what_people_hold_reasonable_is_spread_evenly_over_the_simplex",),
+        "",
+    ),
     (
         "6",
         "error matrix whose columns sum to 1, skew",
         (MATRICES + "test_errors_sum_to_the_rate_and_skew_favours_sets_with_the_option",),
         "",
     ),
-    ("6", "choices that decay with rank", (MATRICES + "test_the_decay_for_a_strength_has_that_strength",), ""),
+    (
+        "6",
+        "choices that decay with rank",
+        (MATRICES + "test_choices_fall_by_one_and_the_same_factor_from_rank_to_rank",),
+        "",
+    ),
     (
         "6",
         "selection strength, weight |S|",
@@ -323,8 +338,9 @@ ROWS: tuple[Row, ...] = (
         "6",
         "chosen on a sample, scored on the population",
         (
-            STUDY + "test_a_judge_with_peoples_response_sets_is_the_best_one",
-            STUDY + "test_no_chosen_judge_is_better_than_the_best_and_all_lie_below_1",
+            STUDY + "test_a_measure_that_sees_everything_chooses_the_best_judge_and_none_chooses_the_worst",
+            STUDY + "test_judges_are_scored_against_what_people_endorse_without_their_errors",
+            STUDY + "test_judges_are_asked_about_each_text_a_few_times",
         ),
         "",
     ),
@@ -377,14 +393,14 @@ ROWS: tuple[Row, ...] = (
     (
         "Fig 4",
         "consistency and bias by ratings per item",
-        (FIGURES, FOUND + "test_finding_1_one_rating_of_a_specified_task_is_worth_three_of_another"),
+        (LINES, FOUND + "test_finding_1_one_rating_of_a_specified_task_is_worth_three_of_another"),
         "",
     ),
-    ("Fig 5", "rankings by measure and downstream", (FIGURES, STUDY + "test_rank_correlation_is_scipys"), ""),
+    ("Fig 5", "rankings by measure and downstream", (SIGNS, STUDY + "test_rank_correlation_is_scipys"), ""),
     (
         "Fig 6",
         "a few ratings; choices against sets",
-        (FIGURES, FOUND + "test_finding_4_forced_choice_underestimates_whatever_the_selection"),
+        (FEW, FOUND + "test_finding_4_forced_choice_underestimates_whatever_the_selection"),
         "",
     ),
     (
@@ -396,27 +412,30 @@ ROWS: tuple[Row, ...] = (
     (
         "Fig 10",
         "hit rate's judge over error, skew and selection",
-        (FIGURES, FOUND + "test_figure_10_without_skew_the_hit_rates_judge_hardly_changes_with_symmetric_selection"),
+        (
+            STUDY + "test_the_judge_of_figure_10_is_the_one_that_hits_most_often",
+            FOUND + "test_figure_10_without_skew_the_hit_rates_judge_hardly_changes_with_symmetric_selection",
+        ),
         "",
     ),
     (
         "Fig 11",
         "rankings with and without error",
-        (FIGURES, FOUND + "test_figure_11_distributions_keep_their_ranking_under_error_and_hit_rate_does_not"),
+        (AXES, FOUND + "test_figure_11_distributions_keep_their_ranking_under_error_and_hit_rate_does_not"),
         "",
     ),
     (
         "Fig 12",
         "prevalence under error",
-        (FIGURES, FOUND + "test_finding_3_direct_prevalence_is_hurt_by_errors_with_skew"),
+        (AXES, FOUND + "test_finding_3_direct_prevalence_is_hurt_by_errors_with_skew"),
         "",
     ),
-    ("Fig 13", "distributional and categorical", (FIGURES,), ""),
-    ("Fig 14", "every measure, no sampling error", (PAGE + "test_every_definition_stands_in_figure_14",), ""),
+    ("Fig 13", "distributional and categorical", (LINES,), ""),
+    ("Fig 14", "every measure, no sampling error", (PAGE + "test_every_definition_stands_in_figure_14", SIGNS), ""),
     (
         "Fig 15",
         "a few ratings by threshold",
-        (FIGURES, FOUND + "test_figure_15_which_way_the_bias_goes_depends_on_tau"),
+        (FEW, FOUND + "test_figure_15_which_way_the_bias_goes_depends_on_tau"),
         "",
     ),
     (
@@ -491,11 +510,18 @@ ROWS: tuple[Row, ...] = (
         (CHOSEN + "test_the_described_strata_cannot_give_the_printed_steps_of_bias",),
         "",
     ),
-    ("fn 9, 10", "which argument of KLD leads", (DEFINED + "test_which_argument_leads",), ""),
+    ("fn 9, 10", "which argument of KLD leads", (
+            DEFINED + "test_which_argument_leads",
+            DEFINED + "test_cross_entropy_of_peoples_answers_ranks_as_the_divergence_does",
+        ), ""),
     (
         "6, 7",
         "recommendations",
-        ("report/test_indeterminate_questions.py::test_advice_follows_from_what_was_measured",),
+        (
+            "report/test_indeterminate_questions.py::test_advice_follows_from_what_was_measured",
+            "report/test_indeterminate_questions.py::"
+            "test_a_task_whose_answers_are_never_several_is_not_called_underspecified",
+        ),
         "",
     ),
     (
@@ -508,6 +534,7 @@ ROWS: tuple[Row, ...] = (
         "3, 6",
         "limits: rater-free E and F, judges without error",
         (),
-        "the error model is the paper's; raters with errors of their own are out of its scope",
+        "one error rate is estimated, of people who answered twice (rater_error); its skew, raters who err each in a "
+        "way of their own, and judges that err are not",
     ),
 )

@@ -183,6 +183,16 @@ ROWS: tuple[Row, ...] = (
         ),
         "",
     ),
+    (
+        "5.1, 5.3",
+        "levels given by file against rates, and a gate on severe misplacements",
+        (GROUND + "test_severity",),
+        (
+            "papers/merchant_risk/test_levels_against_rates.py::test_levels_two_off_fail_beyond_one_in_ten",
+            "papers/merchant_risk/test_levels_against_rates.py::test_the_command_refuses_who_misplaces_a_third",
+        ),
+        "",
+    ),
     ("5.1", "the network's own payments", (), (), f"{NOT_HERE}; the shipped payments are synthetic and say so"),
     (
         "5.3, Fig 10",
@@ -203,9 +213,13 @@ ROWS: tuple[Row, ...] = (
     ),
     (
         "7.1",
-        "bias span 1.105, and homogeneity of what is generated (overlap of picks)",
-        (ACROSS + "test_across_judges", GROUND + "test_overlap"),
-        (COMPARED + "test_the_span_of_self_bias_is_1_105", PICKS + "test_overlap_by_hand"),
+        "bias span 1.105, and homogeneity of what is generated: overlap of picks, words in common",
+        (ACROSS + "test_across_judges", GROUND + "test_overlap", KEPT + "test_homogeneity"),
+        (
+            COMPARED + "test_the_span_of_self_bias_is_1_105",
+            PICKS + "test_overlap_by_hand",
+            PICKS + "test_planted_homogeneity_comes_back",
+        ),
         "",
     ),
     (

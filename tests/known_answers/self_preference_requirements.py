@@ -17,6 +17,16 @@ BUILT = "protocols/headlines/test_built_items.py::"
 Row = tuple[str, str, tuple[str, ...], tuple[str, ...], str]
 ROWS: tuple[Row, ...] = (
     (
+        "abstract",
+        "inflation of a leaderboard that an author's own judgements are part of",
+        ("test_self_preference.py::test_rankings",),
+        (
+            BIAS + "test_self_preference.py::test_a_leaderboard_of_the_thesis_with_and_without_own_grades",
+            BIAS + "test_self_preference.py::test_planted_inflation_comes_back",
+        ),
+        "",
+    ),
+    (
         "3.2",
         "wording (quality, badness) x direction of the scale, as two factors",
         ("test_wording.py::test_effects", "test_wording.py::test_flip", "test_wording.py::test_self_preference"),
@@ -64,6 +74,13 @@ ROWS: tuple[Row, ...] = (
         ("test_ways_of_asking.py::test_choices",),
         (PROMPTS + "test_not_told_is_the_same_but_for_one_sentence",),
         "",
+    ),
+    (
+        "2.2.1",
+        "told that length must not matter, on twins that differ in length alone",
+        ("test_ways_of_asking.py::test_length_that_must_not_matter",),
+        (PLANTED, HAND + "test_padding_won_where_nothing_is_said_of_length_lies_above_zero"),
+        "asked of scripted judges; not recorded with models",
     ),
     (
         "2.1.1",
@@ -124,6 +141,13 @@ ROWS: tuple[Row, ...] = (
         ("test_ways_of_asking.py::test_verdicts",),
         (PLANTED, PROMPTS + "test_a_solution_of_its_own_is_shown"),
         "",
+    ),
+    (
+        "2.4.1",
+        "solve, explain, decide",
+        ("test_ways_of_asking.py::test_verdicts",),
+        (PLANTED, PROMPTS + "test_who_explains_has_solved_and_is_asked_for_observations"),
+        "asked of scripted judges; not recorded with models",
     ),
     (
         "2.4.1",

@@ -98,8 +98,15 @@ def test_what_the_table_of_the_thesis_says(thesis):
     second = {way: name for (name, way), e in wrote.items() if e["detail"]["rank"] == 2}
     assert (first, second) == (["Claude"] * 2, {"ascending": "DeepSeek", "reversed": "Gemini"})
     counts = thesis.of("significant_tests")["detail"]
+    board = {(name, way): thesis.of("leaderboard_inflation", target=j, direction=way)["detail"]
+             for j, name in short.items() for way in ways}  # fmt: skip
+    assert {way for (_, way), detail in board.items() if detail["gained"]} == {"reversed"}
+    places = [board["DeepSeek", "reversed"][rank] for rank in ("rank_without", "rank")]
+    assert max(detail["gained"] for detail in board.values()) == places[0] - places[1]
     stands(
         "docs/self-preference.md",
+        "with 5 best they move no rank; with 1 best they lift DeepSeek from {} to {}".format(
+            *(("first", "second", "third")[place - 1] for place in places)),
         f"{counts['significant']} of {counts['tests']} significant, and all {counts['survive']} survive Holm's",
         "five of ten cells: Gemini, GPT-4.1 and Sonar with 5 best, DeepSeek and GPT-4.1 with 1 best",
         "of these only Gemini with 5 best is also significantly above what it gives to others; the other four",
@@ -206,6 +213,15 @@ def test_what_the_loop_with_models_that_run_here_says(local):
         f"of the {in_words(replies)} replies that do not, {in_words(contradicted)} are contradicted",
         f"{fixed(100 * min(lacking), 0)} to {fixed(100 * max(lacking), 0)} % have no word of the text they judge",
     )  # fmt: skip
+
+
+def test_how_alike_models_write(local):
+    alike = Measured(local).of("text_homogeneity", task="merchant_rationales", protocol="generation")
+    stands(
+        "docs/merchant-risk.md",
+        f"of one level and line of trade {fixed(100 * alike['value'], 0)} % of the words are common to both, of one "
+        f"model's two rationales {fixed(100 * alike['detail']['own'], 0)} %",
+    )
 
 
 def test_what_reasons_are_worth(local):

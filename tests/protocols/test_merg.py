@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -245,6 +246,7 @@ def test_the_prompts_cover_six_domains_in_two_languages() -> None:
     assert len(found) >= 24
     cells = {(p["domain"], p["language"]) for p in found.values()}
     assert len(cells) == 12
+    assert Counter(p["language"] for p in found.values()) == {"en": 12, "zh": 12}
     assert {len(p["checklist"]) for p in found.values()} == {5}
 
 

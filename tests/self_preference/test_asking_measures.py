@@ -307,3 +307,13 @@ def test_escalation_by_hand() -> None:
     assert (found.detail["before"], found.detail["after"]) == (1.0, 0.5)
     assert found.value == pytest.approx(-0.5)
     assert found.detail["escalated"] == pytest.approx(1 / 3)
+
+
+def test_padding_won_where_nothing_is_said_of_length_lies_above_zero() -> None:
+    """b is longer in the first pair, a in the second; the judge takes the longer one unless it is told not to."""
+    bare = [("uninstructed", "p", "second"), ("uninstructed", "q", "first")]
+    rows = [("plain", "p", "tie"), ("plain", "q", "tie"), *bare]
+    frame = pd.DataFrame(rows, columns=["prompt", "item", "response"]).assign(judge="j")
+    texts = pd.DataFrame({"item": ["p", "q"], "a": "s", "b": "t", "words_a": [10, 30], "words_b": [20, 15]})
+    ratings = Ratings.of(frame, factors=["prompt"], texts=texts)
+    assert choice_changes.padding_change(ratings).of(judge="j", prompt="uninstructed").value == 0.5

@@ -120,7 +120,7 @@ def text_homogeneity(ratings: Ratings) -> Estimates:
     alike = jaccard(words, words)
     same_item, same_author = (np.equal.outer(names, names) for names in (np.array(items), np.array(authors)))
     upper = np.triu(np.isfinite(alike), 1)
-    one, other = np.nonzero(upper & same_item & ~same_author)
+    one, other = np.nonzero(upper & same_item)
     about: dict[str, Any] = {"over": "items", "unit": "share", "method": ALIKE}
     written = np.array(items)[one]
     if len(set(written)) < 2:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -100,6 +101,19 @@ def test_the_gap_is_the_difference_of_its_parts(ratings):
     assert detail["sample"] == pytest.approx(np.mean([by_judge.of(judge=j).value for j in "xyz"]), abs=1e-9)
     assert math.isnan(found.low)
     assert "no interval" in found.note
+
+
+def test_whether_pairs_differ_is_an_analysis_with_repeated_measures(holed, ratings):
+    """F and p over targets that all pairs share, as pingouin has them; the paper takes the pairs for independent."""
+    pingouin = pytest.importorskip("pingouin")
+    rows = [(target, "".join(pair), wide(holed, target, pair).corr().iloc[0, 1])
+            for target in "abcd" for pair in combinations("xyz", 2)]  # fmt: skip
+    long = pd.DataFrame(rows, columns=["target", "pair", "r"])
+    table = pingouin.rm_anova(long, dv="r", within="pair", subject="target", correction=False, detailed=True)
+    found = resolution.resolution_gap(ratings).of().detail["pairs_differ"]
+    assert (found["df"], found["df_rest"]) == (2, 6)
+    assert found["f"] == pytest.approx(float(table["F"].iloc[0]), abs=1e-9)
+    assert found["p"] == pytest.approx(float(table.filter(regex="^p.unc").iloc[0, 0]), abs=1e-9)
 
 
 def test_leniency_costs_absolute_agreement_alone():

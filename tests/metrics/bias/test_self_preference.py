@@ -108,8 +108,9 @@ def test_a_leaderboard_of_the_thesis_with_and_without_own_grades(thesis_ratings)
     """Where 1 is best DeepSeek's own grades lift it from third to first, and Claude is first without its own; of five
     judges that all graded a text the gain is a fifth of S - R."""
     gain = author_ranking.leaderboard_inflation(thesis_ratings)
-    moved = {key: (e.detail["rank_without"], e.detail["rank"]) for key, e in gain.items() if e.detail["gained"]}
-    assert moved == {("deepseek-chat", "reversed"): (3, 1), ("claude-3-7-sonnet-20250219", "reversed"): (1, 2)}
+    places = ("rank_without", "rank", "gained")
+    moved = {key: tuple(e.detail[place] for place in places) for key, e in gain.items() if e.detail["gained"]}
+    assert moved == {("deepseek-chat", "reversed"): (3, 1, 2), ("claude-3-7-sonnet-20250219", "reversed"): (1, 2, -1)}
     received = sp.self_minus_received(thesis_ratings)
     for judge in ("deepseek-chat", "claude-3-7-sonnet-20250219"):
         fifth = received.of(judge=judge, direction="reversed").value / 5
