@@ -111,7 +111,7 @@ def test_a_leaderboard_of_the_thesis_with_and_without_own_grades(thesis_ratings)
     places = ("rank_without", "rank", "gained")
     moved = {key: tuple(e.detail[place] for place in places) for key, e in gain.items() if e.detail["gained"]}
     assert moved == {("deepseek-chat", "reversed"): (3, 1, 2), ("claude-3-7-sonnet-20250219", "reversed"): (1, 2, -1)}
-    received = sp.self_minus_received(thesis_ratings)
+    received = published_tests.self_minus_received(thesis_ratings)
     for judge in ("deepseek-chat", "claude-3-7-sonnet-20250219"):
         fifth = received.of(judge=judge, direction="reversed").value / 5
         assert gain.of(target=judge, direction="reversed").value == pytest.approx(fifth)
