@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -202,6 +203,26 @@ def test_what_cannot_be_stored_there_changes_nothing(panel: Path, root: Path) ->
     assert {name: data for name, data in files(root).items() if ".packs" not in name} == before
 
 
+def test_what_was_stored_there_is_read_back(panel: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Lossy(io.BytesIO):
+        def close(self) -> None:
+            self.truncate(10)
+            self.seek(0)
+
+    stored = Lossy()
+    monkeypatch.setattr(pack_file, "_remote", lambda pack, mode: stored)
+    before = files(root)
+    assert main(["pack", str(panel), "--to", "memory://x"]) == 1
+    assert {name: data for name, data in files(root).items() if ".packs" not in name} == before
+
+
+def test_a_cell_that_is_written_while_it_is_packed_stays(panel: Path, root: Path) -> None:
+    changing = iter([b"as it was", b"as it was", b"as it is now"])
+    with pytest.raises(CassetteError, match="the pack does not hold what the file does; nothing was changed"):
+        pack_file.write_pack(panel, {plain(root): 2}, lambda path: next(changing))
+    assert not (panel / "packs.json").exists()
+
+
 # --------------------------------------------------------------------------- hostile files
 
 
@@ -227,10 +248,11 @@ def test_a_changed_pack_is_refused(panel: Path, root: Path) -> None:
     assert any("not the pack of that sha256" in fault for fault in check_cassettes(root).faults)
 
 
-@pytest.mark.parametrize("what", ["no archive", "deflated", "a bomb", "cut off"])
-def test_a_pack_that_lies_is_refused_in_words(panel: Path, root: Path, tmp_path: Path, what: str) -> None:
-    import io
+LIES = r"cannot be read as a pack|is no packed cell|cut off, or unpacks|bears no checksum"
 
+
+@pytest.mark.parametrize("what", ["no archive", "deflated", "a bomb", "another line", "cut off"])
+def test_a_pack_that_lies_is_refused_in_words(panel: Path, root: Path, tmp_path: Path, what: str) -> None:
     from backports import zstd
 
     main(["pack", str(panel)])
@@ -242,12 +264,16 @@ def test_a_pack_that_lies_is_refused_in_words(panel: Path, root: Path, tmp_path:
             data = old.read(name)
             if what == "a bomb" and "~b" in name:
                 data = zstd.compress(b"\0" * (pack_file.LARGEST + 1), zstd_dict=dictionary)
+            if what == "another line" and "~b" in name:
+                data = zstd.compress(b'{"kind":"header"}\n', zstd_dict=dictionary)
             if what == "cut off" and "~b" in name:
                 data = data[:-4]
             new.writestr(name, data, zipfile.ZIP_DEFLATED if what == "deflated" else zipfile.ZIP_STORED)
     rewritten(root, panel, b"no archive at all" if what == "no archive" else draft.getvalue())
-    with pytest.raises(CassetteError, match=r"cannot be read as a pack|is no packed cell|cut off, or unpacks"):
+    with pytest.raises(CassetteError, match=LIES):
         answers(root, CALLS[3:])
+    with pytest.raises(CassetteError, match=LIES):
+        record_the_rest(root)
 
 
 @pytest.mark.parametrize("row", [{"sha256": "../../x"}, {"bytes": -1}, {"cells": "3"}, {"more": 1}, {"url": 5}])
