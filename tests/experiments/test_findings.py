@@ -11,6 +11,7 @@ from recuse.papers.indeterminacy import selection_study as studies
 from recuse.papers.indeterminacy.selection_report import CATEGORICAL, DISTRIBUTIONAL, findings
 from recuse.papers.indeterminacy.selection_study import ASYMMETRIC, SETTINGS, FewRatings, selection_study
 from recuse.papers.indeterminacy.simulated_ratings import Design
+from recuse.schema.number_text import in_words
 
 pytestmark = pytest.mark.slow
 HIT, COHEN, JSD, KL, BRIER, SETS = (
@@ -46,6 +47,10 @@ def test_the_table_of_the_docs_is_the_studys():
     for words, name in names.items():
         cells = " | ".join(f"{whole.chosen(ASYM, name, budget):.3f}" for budget in (1, 3, 100))
         assert f"| {words} | {cells} |" in page
+    others = [name for name in (*CATEGORICAL, *DISTRIBUTIONAL) if name != HIT]
+    gains = {name: whole.chosen(ASYM, name, 3) - whole.chosen(ASYM, name, 1) for name in others}
+    true = [name for name in others if gains[name] > whole.chosen(ASYM, name, 1) - whole.chosen(ASYM, HIT, 1)]
+    assert f"It is true of {in_words(len(true))} of {in_words(len(others))} measures" in " ".join(page.split())
 
 
 def test_proper_scores_of_the_shares_choose_best_from_few_ratings(study):

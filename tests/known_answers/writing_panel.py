@@ -106,7 +106,7 @@ def _of_cost(root: Path) -> Iterator[str]:
     text alone, by both twins, and by so many that they no longer count."""
     yield "| tokens, own rubric over checklist | one text | both twins | many texts |"
     yield "|---|---|---|---|"
-    for judge, mean in _tokens(root).items():
+    for judge, mean in tokens(root).items():
         stages = mean["knowledge"] + mean["reflection"] + mean["rubric"]
         ratios = ((stages * share + mean["independent"]) / mean["checklist"] for share in (1.0, 0.5, 0.0))
         yield f"| {judge} | {' | '.join(fixed(ratio, 1) for ratio in ratios)} |"
@@ -133,7 +133,7 @@ def above_others(ratings: Ratings, judge: str = "qwen2.5-coder-0.5b") -> list[fl
     return sorted(float(value) for by_source in found for value in by_source)
 
 
-def _tokens(root: Path) -> dict[str, dict[str, float]]:
+def tokens(root: Path) -> dict[str, dict[str, float]]:
     """Judge -> stage or source -> mean tokens of a call, as the servers counted them."""
     counts: dict[str, dict[str, list[int]]] = {}
     for cell, path in stored_files(root / "cassettes" / "writing" / "writing" / "merg").items():
