@@ -35,7 +35,7 @@ from recuse.tasks import load_task
 
 DOCS = writing_panel.ROOT / "docs"
 PLACES = re.compile(
-    r"paper 00\d|[Tt]ables? \d+(, \d+ and \d+)?|[Ss]ec(tion)?s?\.? [\d.]+|[Ff]igures? \d+ to \d+ and \d+ to \d+"
+    r"paper 00\d|[Tt]ables? \d+(, \d+ and \d+)?|[Ss]ec(tion)?s?\.? [\d.]+|[Ff]igures? \d+( to \d+ and \d+ to \d+)?"
     r"|Theorem [\d.]+|Definition [\d.]+|Lemma B\.1|Finding 1a|\(20\d\d\)|SmolLM2( 135M)?|Qwen2\.5 Coder 0\.5B"
     r"|Gemma 3 270M|ICC\(2,1\)|`[^`]*`"
 )
@@ -133,7 +133,8 @@ PRINTED: Mapping[str, Printed] = {
     "rubrics.md": (of_rubrics, (
         "{texts} texts by models end at our limit of 90 tokens", "ends at {short} to {long} characters",
         'breaks off {rubrics_lost} of its {rubrics} rubrics ("rubric: unparsed"): {lost_by_rubric} judgements are '
-        "lost, {more} more", "known of that pair alone: {delta}, from {low} to {high}", "(r {r}, from {r_low} to {r_high})",
+        "lost, {more} more", "known of that pair alone: {delta}, from {low} to {high}",
+        "(r {r}, from {r_low} to {r_high})",
         "Qwen's are the narrowest, {narrow} by one judge's rubric",
         "would tell what a judge like Qwen makes of the flaws to {half_low} to {half_high} points (its differences "
         "have an SD of {sd_low} to {sd_high})",
@@ -151,9 +152,9 @@ HELD_ELSEWHERE = {
     # test_writing_panel holds these; the stages are the paper's, and what merg reads is tested beside it
     "rubrics.md": (
         r"that is \d+ judgements, of which \d+ are lost, from \d+ calls", r"\d+ calls a prompt",
-        r"[\d.]+ to [\d.]+ points above", r"for all \d+ texts by SmolLM2, and for \d+ and \d+ by Gemma and Qwen: \d+ of "
-        r"these \d+ are the scores 1, 2, 3, 4, 5", r"the mean is 3", r"anchors at 2, 5, 8 and 10", r"weights that sum to 1",
-        r"score from 1 to 10", r"count 1, 2, 3, 4, 5", r"the scores are 1, 2, 3, 4, 5,", r"begin 2, 5, 8, 10,",
+        r"[\d.]+ to [\d.]+ points above", r"the mean is 3", r"anchors at 2, 5, 8 and 10", r"weights that sum to 1",
+        r"for all \d+ texts by SmolLM2, and for \d+ and \d+ by Gemma and Qwen: \d+ of these \d+ are the scores "
+        r"1, 2, 3, 4, 5", r"score from 1 to 10", r"count 1, 2, 3, 4, 5", r"the scores are 1, 2, 3, 4, 5,", r"begin 2, 5, 8, 10,",
         r"every interval holds 0", r"the paper says 3 to 4, and 1\.3",
     ),
     # tests/experiments/test_findings.py holds the table of the study
