@@ -87,20 +87,20 @@ def run_check(
     if sys.stderr.isatty() and (size := sum(path.stat().st_size for path in files if path.is_file())) > LARGE:
         print(f"reading {size / 1e6:,.0f} MB", file=sys.stderr)
     panel = load_versions(files, raters=raters, reader=reader, **given)
-    panel = with_labels(panel, lists) if lists else panel
-    folded = panel.read.raw.made_by == FOLDED
-    if folded and (disagreements or next_list or to_people):
+    counted = panel.ratings.times is not None or panel.read.raw.made_by == FOLDED
+    if counted and (disagreements or next_list or to_people or lists):
         raise RecuseError(
-            f"{file} was folded into patterns of answers, whose texts have no names: --disagreements, --next-labels "
-            "and --to-people list texts. Give them one file, or fewer"
+            f"the items of {file} are counted by their answers and have no names: --disagreements, --next-labels "
+            "and --to-people list texts. Give them a file with a row for each"
         )
+    panel = with_labels(panel, lists) if lists else panel
     mapping = panel.read.mapping.toml()
     if save:
         _refuse_to_drop(saved_path(file), mapping)
     answers, gates, questions = _decide(panel, patience=PATIENCE)
     chances = _chances(panel, answers, gates, questions, everything=everything)
     ranges = pass_rate_ranges(panel.ratings) if panel.read.kind == "scores" else []
-    compared = panel.read.ratings.persons and panel.read.kind == "scores" and not (disagreements or folded)
+    compared = panel.read.ratings.persons and panel.read.kind == "scores" and not disagreements
     count = count_disagreements(panel.read.ratings) if compared else None
     typed = " ".join(quote(str(one)) for one in (*files, *lists))
     print(
@@ -159,7 +159,8 @@ def _chances(
     """How often one more person would be cleared, where `everything` is wanted or a judge is undecided, and so few
     texts are there that they may be why; {} where nobody knows."""
     undecided = any(one.stated and one.word == UNDECIDED for one in answers.decision.judges)
-    if not (undecided or everything) or panel.ratings.table["item"].nunique() > MOST_DRAWN:
+    ratings = panel.ratings
+    if not (undecided or everything) or ratings.times or ratings.table["item"].nunique() > MOST_DRAWN:
         return {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)

@@ -87,7 +87,7 @@ def _read_briefly(answers: FileAnswers, file: str) -> Iterator[str]:
     read = answers.panel.read
     mapping, ratings = read.mapping, read.ratings
     roles = ", ".join(f"{role} {column}" for role, column in _roles(mapping) if role not in ("criteria", "slice"))
-    yield f"Read: {len(read.raw.frame)} rows, {len(ratings.table)} judgements{'; ' if roles else ''}{roles}"
+    yield f"Read: {len(read.raw.frame)} rows, {ratings.judgements} judgements{'; ' if roles else ''}{roles}"
     people = f"{', '.join(ratings.persons[:8]) or 'nobody'}{more(ratings.persons, 8)}"
     yield f"  people: {people}; judges: {', '.join(ratings.judges[:8])}{more(ratings.judges, 8)}"
     alike = {name: why for name, why in mapping.ignored.items() if like_ratings(read.raw.frame, name)}
@@ -148,7 +148,7 @@ def _why(answers: FileAnswers) -> Iterator[str]:
 def _read(answers: FileAnswers, file: str) -> Iterator[str]:
     read = answers.panel.read
     mapping, frame = read.mapping, read.raw.frame
-    yield f"What was read: {len(frame)} rows, {len(read.ratings.table)} judgements"
+    yield f"What was read: {len(frame)} rows, {read.ratings.judgements} judgements"
     for role, column in _roles(mapping):
         yield f"  {role:<{WIDTH}}{column:<20} {_holds(frame, column)}"
     for kind, names in (("people", read.ratings.persons), ("judges", read.ratings.judges)):

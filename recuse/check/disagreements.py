@@ -61,7 +61,10 @@ def disagreements(read: FileRatings) -> pd.DataFrame:
 
 def count_disagreements(ratings: Ratings) -> int:
     """How many there are, without writing any."""
-    return len(_differing(ratings, ["item", "target", "criterion", *ratings.factors])[0])
+    met = _differing(ratings, ["item", "target", "criterion", *ratings.factors])[0]
+    if ratings.times is None:
+        return len(met)
+    return int(ratings.table["item"].astype(str).iloc[met["place"]].map(ratings.times).sum())
 
 
 def _differing(ratings: Ratings, keys: list[str]) -> tuple[pd.DataFrame, pd.DataFrame, pd.Index[Any]]:

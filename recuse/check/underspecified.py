@@ -13,10 +13,9 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, cast
 
-import numpy as np
-from numpy.typing import NDArray
-
+from recuse.ratings.array import times_of
 from recuse.ratings.scale import Nominal, Ordinal
+from recuse.schema.arrays import Floats, average, number_of
 from recuse.schema.number_text import fixed
 from recuse.schema.results import PassRateRow
 
@@ -87,19 +86,23 @@ def _of_criterion(ratings: Ratings) -> Iterator[PassRateRange]:
     other, option = scale.options if isinstance(scale, Ordinal) else reversed(scale.options)
     for who, mine in groups.items():
         said = mine["response"].eq(option).groupby([mine[key].astype(str) for key in keys]).agg(["mean", "size"])
-        shares = said.loc[said["size"] > 1, "mean"].to_numpy(dtype=float)
-        pass_rates = _range(shares, ratings.criterion, option, other, who)
+        several = said[said["size"] > 1]
+        shares = several["mean"].to_numpy(dtype=float)
+        times = times_of(ratings, several.index.get_level_values("item").tolist())
+        pass_rates = _range(shares, times, ratings.criterion, option, other, who)
         if pass_rates is not None:
             yield pass_rates
             return
 
 
-def _range(shares: NDArray[np.float64], criterion: str, option: str, other: str, who: str) -> PassRateRange | None:
-    disputed = int(((shares > 0) & (shares < 1)).sum())
-    if len(shares) < FEWEST or disputed < DISPUTED * len(shares):
+def _range(
+    shares: Floats, times: Floats | None, criterion: str, option: str, other: str, who: str
+) -> PassRateRange | None:
+    texts, disputed = (number_of(which, times) for which in (shares >= 0, (shares > 0) & (shares < 1)))
+    if texts < FEWEST or disputed < DISPUTED * texts:
         return None
     rate, low, high = (
-        float((endorsed >= TAU - SLACK).mean())
+        average((endorsed >= TAU - SLACK).astype(float), times)
         for endorsed in (shares, (1 - BETA) * shares, shares + BETA * (1 - shares))
     )
-    return PassRateRange(criterion, option, other, who, len(shares), disputed, rate, low, high)
+    return PassRateRange(criterion, option, other, who, texts, disputed, rate, low, high)

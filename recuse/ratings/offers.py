@@ -48,6 +48,7 @@ class RatingFacts:
     right_scores: bool = False  # whether a criterion's right score is known of some text
     held_out_payloads: bool = False
     reference: bool = False
+    counted: bool = False  # whether an item stands for several
     candidate: bool = False  # whether a judge is asked in the place of the one that it would replace
     beside: frozenset[str] = field(default_factory=frozenset)  # kinds of rows that are there as well
 
@@ -94,6 +95,7 @@ def offers_of(ratings: Ratings, kind: str = "") -> frozenset[str]:
         right_scores=bool(counted_criteria(ratings)),
         held_out_payloads=ratings.payloads is not None and bool(ratings.payloads["held_out"].any()),
         reference=ratings.reference is not None,
+        counted=ratings.times is not None,
         beside=frozenset(_further_kinds(ratings, kind)),
     )
     return offered(facts)
@@ -128,7 +130,7 @@ def offered(facts: RatingFacts) -> frozenset[str]:
             for other in facts.judges
             if judge != other and facts.families.get(judge, judge) == facts.families.get(other, other)
         ),
-        "items": len(facts.texts) > 0 and int(facts.texts["target"].value_counts().max()) > 1,
+        "items": facts.counted or (len(facts.texts) > 0 and int(facts.texts["target"].value_counts().max()) > 1),
         "common_items": bool(facts.texts["item"].duplicated().any()),
         "several_targets": len(facts.targets) > 2,
         "tiers": facts.tiers > 1,

@@ -28,10 +28,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from recuse.ratings.array import cluster_places_of, mean_of, recoded
+from recuse.ratings.array import cluster_places_of, mean_of, recoded, times_of
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Numeric, Ordinal
-from recuse.schema.arrays import Floats
+from recuse.schema.arrays import Floats, average, cluster_times, number_of, taken, total
 from recuse.schema.factors import ORDER
 
 if TYPE_CHECKING:
@@ -102,21 +102,29 @@ def people_faults(ratings: Ratings) -> tuple[PeopleFault, ...]:
     """
     faults: list[PeopleFault] = []
     for criterion in ratings.headline if 2 <= len(ratings.persons) <= MOST else ():
-        people, answers, clusters = _answers(ratings, criterion)
+        people, answers, texts = _answers(ratings, criterion)
         if len(people) > 1:
-            faults += _camps(criterion, people, answers, clusters) or _alone(criterion, people, answers, clusters)
+            faults += _camps(criterion, people, answers, texts) or _alone(criterion, people, answers, texts)
     return tuple(faults)
 
 
-def _answers(ratings: Ratings, criterion: str) -> tuple[tuple[str, ...], Floats, NDArray[np.intp]]:
-    """The people; their answers (P, U, K), mean over what one said of a text, NaN for nothing; each text's cluster."""
+@dataclass(frozen=True, slots=True)
+class _Texts:
+    """Each text's cluster, (U,), and how many texts it stands for."""
+
+    clusters: NDArray[np.intp]
+    times: Floats | None = None
+
+
+def _answers(ratings: Ratings, criterion: str) -> tuple[tuple[str, ...], Floats, _Texts]:
+    """The people; their answers (P, U, K), mean over what one said of a text, NaN for nothing; and the texts."""
     table = ratings.table
     chosen = table["kind"].eq(PERSON) & table["criterion"].eq(criterion) & table["status"].eq("ok")
     places = np.flatnonzero(chosen)
     (raters, rater), (items, item), (targets, target) = map(ratings.coded, ("rater", "item", "target"))
     people, person = recoded(raters, rater[places])
     if len(people) < 2:
-        return people, np.zeros((len(people), 0, 1)), np.zeros(0, dtype=np.intp)
+        return people, np.zeros((len(people), 0, 1)), _Texts(np.zeros(0, dtype=np.intp))
     values = _values(ratings, criterion, table.iloc[places])
     text, known = pd.factorize(item[places] * len(targets) + target[places])
     cell = person * len(known) + text
@@ -126,7 +134,8 @@ def _answers(ratings: Ratings, criterion: str) -> tuple[tuple[str, ...], Floats,
     with np.errstate(invalid="ignore"):
         means = np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], np.nan)
     clusters = np.asarray(pd.factorize(cluster_places_of(ratings, items)[1][known // len(targets)])[0], dtype=np.intp)
-    return people, means.reshape(len(people), len(known), -1), clusters
+    texts = _Texts(clusters, times_of(ratings, [items[k] for k in (known // len(targets)).tolist()]))
+    return people, means.reshape(len(people), len(known), -1), texts
 
 
 def _values(ratings: Ratings, criterion: str, rows: pd.DataFrame) -> Floats:
@@ -155,23 +164,28 @@ class _Correlation:
         return math.tanh(math.atanh(self.value) + float(ndtri(level)) * self.error)
 
 
-def _correlation(x: Floats, y: Floats, clusters: NDArray[np.intp]) -> _Correlation | None:
+def _correlation(x: Floats, y: Floats, texts: _Texts) -> _Correlation | None:
     """Of two answers (U, K) over the texts that both have; None where they share too few, or one never varies."""
     both = np.isfinite(x[:, 0]) & np.isfinite(y[:, 0])
-    units, place = np.unique(clusters[both], return_inverse=True)
-    if len(units) < FEWEST:
+    units, place = np.unique(texts.clusters[both], return_inverse=True)
+    times = cluster_times(place, taken(texts.times, both))
+    count = len(units) if times is None else int(times.sum())
+    if count < FEWEST:
         return None
     x, y = x[both] - x[both].mean(axis=0), y[both] - y[both].mean(axis=0)
     columns = [np.ones(len(x)), *x.T, *y.T, (x * x).sum(axis=1), (y * y).sum(axis=1), (x * y).sum(axis=1)]
-    sums = np.column_stack([np.bincount(place, column, len(units)) for column in columns])
-    value, without = _of_sums(sums.sum(axis=0)[None], x.shape[1]), _of_sums(sums.sum(axis=0) - sums, x.shape[1])
+    sums = np.column_stack([np.bincount(place, column, len(units)) for column in columns]).astype(float)
+    whole = total(sums, times)
+    value, without = _of_sums(whole[None], x.shape[1]), _of_sums(whole - sums, x.shape[1])
     if not np.isfinite(value[0]):
         return None
     r = float(np.clip(value[0], -0.9999, 0.9999))
     z = np.arctanh(np.clip(without, -0.9999, 0.9999))
-    z = z[np.isfinite(z)]
-    jackknife = math.sqrt((len(z) - 1) * float(z.var())) if len(z) > 1 else 0.0
-    return _Correlation(r, max(jackknife, 1 / math.sqrt(len(units) - 3)), int(both.sum()))
+    there = np.isfinite(z)
+    z, each = z[there], taken(times, there)
+    known = number_of(there, times)
+    jackknife = math.sqrt((known - 1) * average((z - average(z, each)) ** 2, each)) if known > 1 else 0.0
+    return _Correlation(r, max(jackknife, 1 / math.sqrt(count - 3)), number_of(both, texts.times))
 
 
 def _of_sums(sums: Floats, width: int) -> Floats:
@@ -185,13 +199,13 @@ def _of_sums(sums: Floats, width: int) -> Floats:
 
 
 def _alone(
-    criterion: str, people: tuple[str, ...], answers: Floats, clusters: NDArray[np.intp]
+    criterion: str, people: tuple[str, ...], answers: Floats, texts: _Texts
 ) -> list[PeopleFault]:  # fmt: skip
     level = LEVEL / len(people)
     faults = []
     for k, name in enumerate(people):
         rest = [other for other in range(len(people)) if other != k]
-        r = _correlation(answers[k], mean_of(answers[rest], axis=0), clusters)
+        r = _correlation(answers[k], mean_of(answers[rest], axis=0), texts)
         if r is None or r.end(0.025) > 0:
             continue  # follows the others
         low, high = r.end(level / 2), r.end(1 - level / 2)
@@ -200,7 +214,7 @@ def _alone(
             if high < 0 and k == 0:
                 faults.append(PeopleFault("opposed", criterion, (name,), others, r.value, low, high, None, r.n))
             continue
-        among = _among(answers[rest], clusters)
+        among = _among(answers[rest], texts)
         if among is None or among.end(level / 2) <= max(high, 0.0):
             continue
         facts = (criterion, (name,), others, r.value, low, high, among.value, r.n)
@@ -211,22 +225,22 @@ def _alone(
     return faults
 
 
-def _among(answers: Floats, clusters: NDArray[np.intp]) -> _Correlation | None:
+def _among(answers: Floats, texts: _Texts) -> _Correlation | None:
     """What the middle one of these people agrees with the others of them."""
     every = range(len(answers))
     found = [
-        _correlation(answers[k], mean_of(answers[[o for o in every if o != k]], axis=0), clusters) for k in every
+        _correlation(answers[k], mean_of(answers[[o for o in every if o != k]], axis=0), texts) for k in every
     ]  # fmt: skip
     known = sorted((r for r in found if r is not None), key=lambda r: r.value)
     return known[(len(known) - 1) // 2] if known else None
 
 
 def _camps(
-    criterion: str, people: tuple[str, ...], answers: Floats, clusters: NDArray[np.intp]
+    criterion: str, people: tuple[str, ...], answers: Floats, texts: _Texts
 ) -> list[PeopleFault]:  # fmt: skip
     if not 4 <= len(people) <= MOST_IN_CAMPS:
         return []
-    pairs = {(i, j): _correlation(answers[i], answers[j], clusters) for i, j in combinations(range(len(people)), 2)}
+    pairs = {(i, j): _correlation(answers[i], answers[j], texts) for i, j in combinations(range(len(people)), 2)}
     known = {pair: r for pair, r in pairs.items() if r is not None}
     if len(known) < len(pairs):
         return []

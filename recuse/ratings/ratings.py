@@ -147,6 +147,13 @@ class Ratings:
         """All criteria of the table, in order of first appearance."""
         return self.coded("criterion")[0]
 
+    @property
+    def judgements(self) -> int:
+        """How many rows there are, those of an item that stands for others as often."""
+        if self.times is None:
+            return len(self.table)
+        return int(self.table["item"].astype(str).map(dict(self.times)).sum())
+
     def coded(self, column: str) -> tuple[tuple[str, ...], NDArray[np.intp]]:
         """The different entries of a column as texts, in order of first appearance, and which of them each row has: a
         column is gone through once, whatever is made of it."""

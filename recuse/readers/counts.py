@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recuse.ratings.folding import FOLDED_FROM
 from recuse.readers.column_names import COUNTS, NAMES, is_attribute, is_judge, is_person, plain
 from recuse.readers.columns import FEW_LABELS, Roles, like_ratings
 from recuse.readers.item_columns import take_item
@@ -46,8 +47,8 @@ HOW_MANY = re.compile(r"^(?:n|num|number_of|total)_(?:annotators?|raters?|votes?
 TOTAL = ("total", "count_total", "counts_total", "count", "sum")
 RATER = "people"
 """Whose answers are counted where no column says so."""
-MOST, MOST_UNFOLDED = 10_000_000, 8_000_000
-"""Answers that are counted, and cells of the items that are: two million items of four columns."""
+MOST, SEEN = 10_000_000, 8
+"""Answers that are counted; and items of a row that is counted by which columns are recognised."""
 SEED = 0
 
 
@@ -236,13 +237,13 @@ def _spread(raw: RawTable, frame: pd.DataFrame, counts: NDArray[np.int64], answe
 def with_counted_items(
     raw: RawTable, roles: Mapping[str, Any], ignored: Sequence[str] = ()
 ) -> tuple[RawTable, dict[str, Any], tuple[str, ...]]:
-    """The table with a row for each item of a row that counts several, the role of the column that counts them, and a
+    """The table with its items counted (`of_counted`), the role of the column that counts them, and a
     note; the table as it is where no column does.
 
     Where `roles` name no column, one called `count` or `n` does if no other column says which item a row is; one with
     another usual name is asked about, and so is any beside names of items where no two rows hold the same answers, as
     in a table that was counted. `RecuseError` with these questions, with the line of a count that is no whole number
-    from 1, for rows of one item with several counts, and for more items than can be held."""
+    from 1, and for rows of one item with several counts."""
     frame = raw.frame
     known = {plain(name): name for name in map(str, frame.columns) if name not in ignored}
     asked = str(roles.get("count", ""))
@@ -276,22 +277,17 @@ def with_counted_items(
             "count_ANSWER for each answer, else one count for each item"
         )
     names = (guess.filled("item") or [""])[0]
-    table = unfolded(raw, np.asarray(counts, dtype=np.int64), f"column {column} adds up to", names)
-    note = f"{column} says how many items each row stands for: {len(frame):,} rows are {len(table.frame):,} items"
+    table = of_counted(raw, np.asarray(counts, dtype=np.int64), names)
+    note = f"{column} says how many items each row stands for: {len(frame):,} rows are {counts.sum():,.0f} items"
     return table, {"count": column}, (note,)
 
 
-def unfolded(raw: RawTable, counts: NDArray[np.int64], counted: str, item: str = "") -> RawTable:
-    """Each row as often as it counts; where a column names the items, the copies of one get names of their own.
-
-    `RecuseError` for more than can be held, in words of where they were `counted`."""
-    total, width = int(counts.sum()), len(raw.frame.columns)
-    if total * width > MOST_UNFOLDED:
-        raise RecuseError(
-            f"{raw.path}: {counted} {total:,} items of {width} columns; up to {MOST_UNFOLDED:,} cells are "
-            "unfolded, which takes some 5 GB of memory. Draw a sample of the items, one in "
-            f"{-(-total * width // MOST_UNFOLDED)}, before they are counted: intervals are then those of fewer items"
-        )
+def of_counted(raw: RawTable, counts: NDArray[np.int64], item: str = "") -> RawTable:
+    """Each row as often as it counts, where these are few items: the copies of one that a column names get names of
+    their own. Many stay counted (`RawTable.times`)."""
+    total = int(counts.sum())
+    if total >= FOLDED_FROM:
+        return replace(raw, times=counts)
     row = np.repeat(np.arange(len(raw.frame)), counts)
     frame = raw.frame.iloc[row].reset_index(drop=True)
     if item:
@@ -299,3 +295,10 @@ def unfolded(raw: RawTable, counts: NDArray[np.int64], counted: str, item: str =
         frame[item] = [f"{name} ({k})" if k else name for name, k in zip(frame[item], copy, strict=True)]
     places = np.array([raw.at(k) for k in range(len(raw.frame))])[row]
     return replace(raw, frame=frame, numbers=tuple(places.tolist()), text="")
+
+
+def as_seen(raw: RawTable) -> pd.DataFrame:
+    """The rows by which columns are recognised: of counted items up to `SEEN` each, so that what is common is."""
+    if raw.times is None:
+        return raw.frame
+    return raw.frame.iloc[np.repeat(np.arange(len(raw.frame)), np.minimum(raw.times, SEEN))].reset_index(drop=True)

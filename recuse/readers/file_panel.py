@@ -81,7 +81,7 @@ class FilePanel:
         return {
             "name": self.name,
             "provenance": self.provenance,
-            "description": f"Ratings from {names}: {len(self.ratings.table)} judgements.",
+            "description": f"Ratings from {names}: {self.ratings.judgements} judgements.",
             "source": "; ".join(f"{r.path.name}, sha256 {r.sha256}" for r in files),
             "judges": [
                 {"name": judge, "label": judge, "wire": "", "model": judge, "author": authors.get(judge)}
@@ -247,6 +247,7 @@ def as_versions(reads: Sequence[FileRatings]) -> FileRatings:
 
     if why := are_versions(reads):
         raise RecuseError(f"several files are read as versions of one judge, the oldest first. {why}")
+    reads = [replace(r, ratings=r.ratings.single()) for r in reads]
     names = _names(reads)
     tables = [r.ratings.table for r in reads]
     people = pd.concat([table[table["kind"] == "person"] for table in tables])

@@ -16,7 +16,7 @@ from recuse.ratings import Numeric, Ratings, ResponseSets, Scale
 from recuse.ratings.people_faults import PeopleFault, people_faults
 from recuse.readers.absent_rows import with_absent_rows
 from recuse.readers.column_names import NAMES, TALKS, plain, rater_name
-from recuse.readers.counts import with_counted_items, without_counts
+from recuse.readers.counts import as_seen, with_counted_items, without_counts
 from recuse.readers.exports import as_exported
 from recuse.readers.formats import FOLDED, read_source
 from recuse.readers.item_columns import FEWEST_CLUSTERS
@@ -43,6 +43,7 @@ from recuse.schema import RecuseError
 
 if TYPE_CHECKING:
     import pandas as pd
+    from numpy.typing import NDArray
 
 FEW_RATED = 5
 FOLDED_AWAY = ("item", "rater", "value", "ignore")
@@ -103,9 +104,9 @@ def read_file(
     roles = {**known, **saved, **given_mapping(given, columns, path.name)}
     raw, counted, items = with_counted_items(raw, roles, roles.get("ignore", ()))
     roles |= counted
-    mapping = recognise(raw.frame, roles)
+    mapping = recognise(as_seen(raw), roles)
     raw, unrated = without_unrated_roles(raw, mapping)
-    mapping = recognise(raw.frame, roles) if unrated else mapping
+    mapping = recognise(as_seen(raw), roles) if unrated else mapping
     mapping, notes = _with_gold(raw, *_with_whole_items(raw, mapping))
     long = lengthened(raw.frame, mapping)
     long, said = with_kinds(long, mapping, all_judges=all_judges)
@@ -124,6 +125,8 @@ def read_file(
         kind, ratings = _without_sets(_scored(rows, judged, raw, mapping, factors, clusters))
     ratings, sure = with_confidence(ratings, rows, raw.frame, mapping)
     ratings = replace(ratings, reference=_rates(mapping.rates, path)) if mapping.rates else ratings
+    if raw.times is not None:
+        ratings = replace(ratings, times=_times(ratings, rows, raw.times), _memory={})
     faults_of_people = people_faults(ratings)
     return FileRatings(
         path, opened.sha256, ratings, kind, mapping, raw, rows,
@@ -167,6 +170,17 @@ def _rates(given: str, ratings: Path) -> pd.DataFrame:
         raise RecuseError(f"{path}: lacks {', '.join(missing)}; it has {', '.join(map(str, table.columns))}, and true "
                           "values are a table of item and value, or a .toml of rates")  # fmt: skip
     return table
+
+
+def _times(ratings: Ratings, rows: pd.DataFrame, times: NDArray[np.int64]) -> dict[str, int]:
+    """How many items each item of the ratings stands for, from how many each row of the file does."""
+    known = dict(zip(rows["item"].astype(str), times[rows["row"].to_numpy()].tolist(), strict=True))
+    items = ratings.coded("item")[0]
+    if unnamed := [name for name in items if name not in known]:
+        raise RecuseError(
+            f"{len(unnamed)} items, first {unnamed[0]}, have several rows that are counted; give each its own item"
+        )
+    return {name: known[name] for name in items}
 
 
 def _factors(mapping: ColumnMapping) -> list[str]:
@@ -333,9 +347,11 @@ def _plural(name: str) -> str:
 
 def _few_rated(ratings: Ratings) -> list[str]:
     """People who rated a handful of the items only."""
-    table = ratings.table[ratings.table["kind"] == "person"]
-    counts = table.groupby("rater", sort=False, observed=True)["item"].nunique()
-    items = ratings.table["item"].nunique()
+    table = ratings.table[ratings.table["kind"] == "person"].drop_duplicates(["rater", "item"])
+    each, times = table["item"].astype(str), ratings.times
+    counts = each.map(times).groupby(table["rater"], sort=False, observed=True).sum() if times else (
+        each.groupby(table["rater"], sort=False, observed=True).size())  # fmt: skip
+    items = sum(times.values()) if times else ratings.table["item"].nunique()
     few = counts[(counts < FEW_RATED) | (counts < 0.05 * items)]
     if few.empty or items < FEW_RATED:
         return []

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recuse.readers.column_names import COUNTS, NAMES, is_person, plain
-from recuse.readers.counts import unfolded
+from recuse.readers.counts import of_counted
 from recuse.readers.formats import FOLDED, read_raw
 from recuse.readers.opening import Opened, open_file, shown
 from recuse.readers.raw_table import RawTable, from_frame
@@ -113,8 +113,7 @@ def _folded(pattern: Path, paths: Sequence[Path], given: Mapping[str, Any]) -> R
         f"{rows:,} rows of {len(paths)} file(s), folded by DuckDB into {len(raw.frame):,} patterns of answers: what "
         "asks for single texts is not asked, and items have no names"
     )
-    table = unfolded(raw, count, f"its {rows:,} rows hold")
-    return replace(table, notes=(note,), unit="pattern", made_by=FOLDED, raters=tuple(raters))
+    return replace(of_counted(raw, count), notes=(note,), unit="pattern", made_by=FOLDED, raters=tuple(raters))
 
 
 def _patterns(base: Any, columns: list[str], given: Mapping[str, Any]) -> tuple[pd.DataFrame | None, int, list[str]]:

@@ -20,7 +20,9 @@ from recuse.schema import RecuseError
 from recuse.security.sanitize import visible
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
+    from numpy.typing import NDArray
 
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 DEPTH = 3
@@ -42,6 +44,7 @@ class RawTable:
     separator: str = ","
     raters: tuple[str, ...] = ()  # whose columns these are, where the table was made of one row a rating
     numbers: tuple[int | str, ...] | None = None  # place of each row, where it is known
+    times: NDArray[np.int64] | None = None  # how many items each row stands for, where they were counted and are many
 
     def place(self, row: int) -> str:
         """ "line 7": where the row stands in the file, counted from 1, the header too."""

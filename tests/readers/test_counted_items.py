@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 
 from recuse import check, read
 from recuse.cli import main
-from recuse.readers import read_file
+from recuse.readers import counts, read_file
 from recuse.schema import RecuseError
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -127,11 +128,38 @@ def test_a_count_that_is_no_whole_positive_number_is_refused(file, cell):
         read_file(file("a.csv", text))
 
 
-def test_more_items_than_can_be_held_are_refused(tmp_path, capsys):
-    path = tmp_path / "a.csv"
-    path.write_text("gpt,anna,count\npass,pass,5000000000\npass,fail,7\nfail,pass,5\nfail,fail,40\n")
-    assert main(["check", str(path)]) == 3
-    assert "count adds up to 5,000,000,052 items of 3 columns" in capsys.readouterr().err
+def test_any_number_of_items_comes_to_a_word(tmp_path, capsys):
+    """A thousand million items: as the same table of a million, with intervals a thousandth as wide squared."""
+    patterns = folded(unfolded().drop(columns="language"))
+    words, halves = [], []
+    for times in (2_500, 2_500_000):
+        path = tmp_path / f"{times}.csv"
+        patterns.assign(count=patterns["count"] * times).to_csv(path, index=False)
+        words.append(main(["check", str(path), "--json", str(tmp_path / "r.json")]))
+        found = json.loads((tmp_path / "r.json").read_text())["verdicts"]
+        estimate = next(v["estimate"] for v in found if v["gate"] == "human_ceiling" and v["subject"]["judge"] == "gpt")
+        assert estimate["n"] == 400 * times
+        halves.append(estimate["high"] - estimate["value"])
+    assert words[0] == words[1]
+    assert halves[0] / halves[1] == pytest.approx(1000**0.5, rel=0.02)
+    out = capsys.readouterr().out
+    assert "16 rows, 4000000000 judgements" in out
+    assert main(["check", str(path), "--disagreements", str(tmp_path / "d.csv")]) == 3
+    assert "are counted by their answers and have no names" in capsys.readouterr().err
+
+
+def test_what_is_said_of_people_counts_items(file, monkeypatch):
+    """The same table, counted and unfolded: faults of people with every number, and how many judgements there are."""
+    table = unfolded(900)
+    table["ben"] = np.where(table["ben"] == "pass", "fail", "pass")
+    single = read_file(file("whole.csv", table.to_csv(index=False)))
+    monkeypatch.setattr(counts, "FOLDED_FROM", 1)
+    together = read_file(file("counted.csv", folded(table).to_csv(index=False)))
+    assert together.ratings.times is not None
+    assert together.ratings.judgements == single.ratings.judgements == 3600
+    (one,), (other,) = single.people_faults, together.people_faults
+    assert (one.kind, one.n) == (other.kind, other.n) == ("opposed", 900)
+    assert (other.agreement, other.low, other.high) == pytest.approx((one.agreement, one.low, one.high), abs=1e-12)
 
 
 def test_a_fault_names_the_row_that_was_counted(file):

@@ -122,4 +122,4 @@ def test_what_is_more_than_answers_is_read_whole(scores, folding, change):
 
 def test_lists_of_texts_are_refused_where_texts_have_no_names(scores, folding, tmp_path, capsys):
     assert main(["check", str(scores(long())), "--disagreements", str(tmp_path / "d.csv")]) == 3
-    assert "whose texts have no names" in capsys.readouterr().err
+    assert "are counted by their answers and have no names" in capsys.readouterr().err
