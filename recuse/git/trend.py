@@ -15,6 +15,7 @@ from typing import Any
 
 from recuse.schema import RecuseError
 from recuse.schema.number_text import figure
+from recuse.schema.results import Past
 from recuse.security.files import begins_with, check_output, write_output
 from recuse.security.sanitize import safe_cell, visible
 
@@ -27,11 +28,11 @@ HEAD = "gate,subject,commit,day,value,outcome"
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One baseline that was committed: gate or measure -> subject -> (value, outcome)."""
+    """One baseline that was committed."""
 
     commit: str
     day: str
-    values: Mapping[str, Mapping[str, tuple[float | None, str]]]
+    values: Past
 
 
 def add_trend(commands: Any) -> None:
@@ -76,14 +77,17 @@ def line_of(values: Sequence[float | None]) -> str:
     return "".join(HOLE if height is None else BARS[height] for height in heights)
 
 
-def _values(entries: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, tuple[float | None, str]]]:
-    values: dict[str, dict[str, tuple[float | None, str]]] = {}
+def _values(entries: Iterable[Mapping[str, Any]]) -> Past:
+    values = {}
     for entry in entries:
         value = entry.get("figures", {}).get("value")
-        subject = ", ".join(f"{name} {entry['subject'][name]}" for name in sorted(entry["subject"], key=_place))
-        entry_values = (float(value) if isinstance(value, int | float) else None, str(entry.get("outcome") or ""))
-        values.setdefault(str(entry["what"]), {})[subject] = entry_values
+        number = float(value) if isinstance(value, int | float) else None
+        values[str(entry["what"]), tuple(sorted(entry["subject"].items()))] = (number, str(entry.get("outcome") or ""))
     return values
+
+
+def _words(subject: Iterable[tuple[str, str]]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in sorted(subject, key=lambda of: _place(of[0])))
 
 
 def _place(name: str) -> tuple[int, str]:
@@ -94,19 +98,20 @@ def _place(name: str) -> tuple[int, str]:
 def _trend(arguments: argparse.Namespace) -> int:
     check_output(arguments.csv, begins_with(HEAD))
     points = history(arguments.baseline, arguments.last)
-    known = sorted({name for point in points for name in point.values})
+    known = sorted({name for point in points for name, _ in point.values})
     if arguments.gate not in known:
         if arguments.gate:
             raise RecuseError(f"no baseline has {arguments.gate!r}; there are {', '.join(known)}")
         print("\n".join(known))
         return 0
-    subjects = {subject: None for point in points for subject in point.values.get(arguments.gate, {})}
-    rows = [s for s in sorted(subjects) if not arguments.judge or s.startswith(f"judge {arguments.judge},")]
+    subjects = {subject for point in points for name, subject in point.values if name == arguments.gate}
+    about = [s for s in subjects if not arguments.judge or ("judge", arguments.judge) in s]
+    rows = {_words(s): [point.values.get((arguments.gate, s)) for point in points] for s in sorted(about, key=_words)}
     if not rows:
         raise RecuseError(f"no baseline says {arguments.gate} of a judge {arguments.judge!r}")
     print(f"{arguments.gate} over {len(points)} baselines, {points[0].day} to {points[-1].day}")
-    for subject in rows:
-        print(_row(subject, [point.values.get(arguments.gate, {}).get(subject) for point in points]))
+    for subject, cells in rows.items():
+        print(_row(subject, cells))
     if arguments.csv:
         write_output(arguments.csv, _csv(arguments.gate, rows, points), begins_with(HEAD))
     return 0
@@ -121,13 +126,13 @@ def _row(subject: str, cells: Sequence[tuple[float | None, str] | None]) -> str:
     return f"  {line_of(values)}  {ends}  {visible(subject)}{said}"
 
 
-def _csv(gate: str, rows: Sequence[str], points: Sequence[Point]) -> str:
+def _csv(gate: str, rows: Mapping[str, Sequence[tuple[float | None, str] | None]], points: Sequence[Point]) -> str:
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(HEAD.split(","))
-    for subject in rows:
-        for point in points:
-            value, outcome = point.values.get(gate, {}).get(subject, (None, ""))
+    for subject, of in rows.items():
+        for point, cell in zip(points, of, strict=True):
+            value, outcome = cell or (None, "")
             cells = [gate, subject, point.commit, point.day, "" if value is None else f"{value:.10g}", outcome]
             writer.writerow(map(safe_cell, cells))
     return "\ufeff" + stream.getvalue()

@@ -9,7 +9,7 @@ bytes: no clock, no path, no random id goes in.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -58,7 +58,7 @@ def write(
     from recuse.report.canonical_form import normalised
     from recuse.report.csv_tables import csv_tables
     from recuse.report.first_line import headline as sentence
-    from recuse.report.page import page
+    from recuse.report.page import pages
     from recuse.report.replies import write_overview
     from recuse.report.results_model import ResultsModel
     from recuse.report.summary import summary
@@ -75,10 +75,22 @@ def write(
     known: Known = {**(identity or {}), "results": sha256(facts.encode()).hexdigest(), "tables": list(tables)}
     texts = {"results.json": facts, "summary.md": summary(plain, drawings=drawings, known=known)}
     paths = write_files(Path(folder), texts)
-    drawn = page(plain, plain["headline"], template_folders, drawings, known)
-    paths += write_files(Path(folder), {"index.html": drawn})
+    drawn = pages(plain, plain["headline"], template_folders, drawings, known)
+    paths += write_files(Path(folder), drawn)
+    _delete_others(Path(folder), drawn)
     paths += write_files(Path(folder), {f"tables/{name}": table for name, table in tables.items()})
     return [*paths, *write_overview(ResultsModel(plain), known.get("replies") or {}, Path(folder))]
+
+
+def _delete_others(folder: Path, kept: Collection[str]) -> None:
+    """Pages of studies that this run did not have."""
+    from recuse.report.addresses import STUDIES
+    from recuse.security.files import is_page, refuse_links
+
+    for path in sorted((folder / STUDIES).glob("*.html")):
+        refuse_links(folder, path)
+        if f"{STUDIES}/{path.name}" not in kept and is_page(path.read_text(encoding="utf-8", errors="replace")):
+            path.unlink(missing_ok=True)
 
 
 def terminal(

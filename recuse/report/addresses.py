@@ -50,7 +50,7 @@ def _digest(value: Any) -> str:
     return f"{zlib.crc32(json.dumps(value, sort_keys=True, ensure_ascii=True).encode()):08x}"
 
 
-FOLDER = "replies"
+FOLDER, STUDIES = "replies", "studies"
 JUDGES, PROMPTS = "~judges", "~prompts"
 
 

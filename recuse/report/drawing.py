@@ -37,7 +37,8 @@ class Drawing:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Figures under a heading ("under"), side by side ("pair"), or folded away behind `title` and `more` ("folded")."""
+    """Figures under a heading ("under"; "section" where no panel's heading stands above), side by side ("pair"), or
+    folded away behind `title` and `more` ("folded")."""
 
     kind: str
     figures: list[object]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from recuse.report.results_model import OUTCOMES, JudgeWord, ResultsModel
+from recuse.report.results_model import OUTCOMES, JudgeWord, Panel, ResultsModel
 from recuse.report.upgrade_table import UpgradeTable, upgrade_tables
 from recuse.schema import number_text as numbers
 from recuse.schema.results import Results
@@ -107,11 +107,10 @@ def decision_lines(view: ResultsModel) -> list[Line]:
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """Judges by uses. `panels`: (panel, [(judge, [(use, the word or None)])]); `studies`: panels without any word."""
+    """Judges by uses. `panels`: (panel, [(judge, [(use, the word or None)])])."""
 
     uses: list[str]
-    panels: list[tuple[str, list[tuple[str, list[tuple[str, JudgeWord | None]]]]]]
-    studies: list[str]
+    panels: list[tuple[Panel, list[tuple[str, list[tuple[str, JudgeWord | None]]]]]]
 
 
 def used(view: ResultsModel) -> Used | None:
@@ -124,10 +123,10 @@ def used(view: ResultsModel) -> Used | None:
     for panel, judge in dict.fromkeys((panel, judge) for panel, judge, _ in words):
         judges.setdefault(panel, []).append(judge)
     rows = [
-        (panel, [(judge, [(use, words.get((panel, judge, use))) for use in uses]) for judge in mine])
+        (view.panel(panel), [(judge, [(use, words.get((panel, judge, use))) for use in uses]) for judge in mine])
         for panel, mine in judges.items()
     ]
-    return Used(uses, rows, [panel.name for panel in view.panels if panel.name not in judges])
+    return Used(uses, rows)
 
 
 def _standing(word: str, those: Sequence[JudgeWord]) -> Standing:

@@ -17,7 +17,7 @@ from recuse.schema.details import Kind, detail_as
 from recuse.schema.number_text import MINUS, is_number
 from recuse.schema.results import MeasureRow, Results
 from recuse.schema.verdict_rows import AcceptanceRow, EstimateRow, LimitRow, RemedyRow, VerdictRow
-from recuse.schema.vocabulary import ACCEPTED, ACCEPTED_DOUBT, ACCEPTED_FAULT, NOT_MEASURED, UNDECIDED
+from recuse.schema.vocabulary import ACCEPTED, ACCEPTED_DOUBT, ACCEPTED_FAULT, GREEN, NOT_MEASURED, UNDECIDED
 
 LAST = 1000
 """Rank of a measure without one."""
@@ -179,6 +179,17 @@ class Number:
         known = self.accepted_fault
         doubt = known is not None and known["otherwise"] in (UNDECIDED, NOT_MEASURED)
         return ACCEPTED_DOUBT if doubt else ACCEPTED_FAULT
+
+    @property
+    def is_tolerated(self) -> bool:
+        """Whether the run may stay green on its verdict's account."""
+        return self.outcome in (*GREEN, "") or bool(self.verdict and self.verdict.get("allowed"))
+
+    @property
+    def is_let_through(self) -> bool:
+        """Whether it is tolerated though neither passed nor accepted: of a use that no panel states, or undecided where
+        its gate allows it."""
+        return self.is_tolerated and self.outcome not in (*GREEN, "")
 
     @property
     def remedy(self) -> RemedyRow | None:

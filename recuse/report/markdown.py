@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from recuse.report.figures import Table
 from recuse.security.sanitize import shortened, visible
 
 LONGEST_TEXT = 600
@@ -38,6 +39,14 @@ def table_head(names: Sequence[str]) -> list[str]:
 def table_row(cells: Iterable[str]) -> str:
     """A line of a table; the cells are Markdown already."""
     return f"| {' | '.join(cells)} |"
+
+
+def of_table(table: Table, most: int) -> list[str]:
+    """The lines of a table of the page, its first `most` rows, and how many more there are."""
+    texts = [[" ".join(part for part in (cell.text, cell.small) if part) for cell in row] for row in table.rows[:most]]
+    more = len(table.rows) + table.left_out - len(texts)
+    lines = [*table_head([escaped(name) for name in table.columns]), *(table_row(map(escaped, row)) for row in texts)]
+    return [*lines, *(["", f"{more} more in the report."] if more else [])] if texts else []
 
 
 def folded(head: str, body: str, unfolded: str = "") -> str:

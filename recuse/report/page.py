@@ -17,20 +17,27 @@ from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, S
 from jinja2.utils import pass_context
 from markupsafe import Markup
 
-from recuse.report.addresses import ReplyPlaces, fault_anchor, group_anchor, question_anchor, verdict_anchor
+from recuse.report.addresses import (
+    FOLDER,
+    STUDIES,
+    ReplyPlaces,
+    fault_anchor,
+    group_anchor,
+    question_anchor,
+    verdict_anchor,
+)
 from recuse.report.figures.forest_plot import footnotes
 from recuse.report.first_line import expiring, next_step, opening, upgrade_lines, used
 from recuse.report.gated_number import limits_of, plain_name
 from recuse.report.questions import Drawings
 from recuse.report.questions.generic import plain
 from recuse.report.results_model import Group, Question, ResultsModel
-from recuse.report.sections.about_the_run import costs, error_rates, identity, in_one_line, not_asked
-from recuse.report.sections.against_baseline import TITLE, changed, movement
-from recuse.report.sections.attention import excerpts, let_through, needs_attention, run_faults, tolerated
-from recuse.report.sections.gate_rows import gate_rows
-from recuse.report.style import ON_SHADE, PALETTE, STYLE, STYLE_HASH, prose, shades, with_style
+from recuse.report.sections.about_the_run import facts, parts_after, parts_before
+from recuse.report.sections.against_baseline import TITLE, baseline_part, changed
+from recuse.report.sections.attention import excerpts, needs_attention, run_faults
+from recuse.report.style import ON_SHADE, PALETTE, RAMPS, STRONGEST, STYLE, STYLE_HASH, prose, with_style
 from recuse.report.upgrade_table import upgrade_tables
-from recuse.report.verdict_tables import verdict_tables
+from recuse.report.verdict_tables import column_readings, verdict_tables
 from recuse.schema import RecuseError
 from recuse.schema.number_text import count
 from recuse.schema.results import Known, Results
@@ -79,9 +86,6 @@ MOST_CHANGES = 12
 MOST_OPEN = 12
 """Judges of a question that is shown open where it is red."""
 
-MOST_UNLOCKS = 40
-"""Ways to unlock what was not asked that the page lists, those that unlock most; the table has all."""
-
 TEMPLATE_FAULTS = (TemplateError, ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError)
 """What a template that somebody wrote may raise."""
 
@@ -93,34 +97,53 @@ def page(
     drawings: Sequence[str] = (),
     known: Known | None = None,
 ) -> str:
-    """The page for normalised `results`; `known`: what stands beside them (`recuse.git.commits`). Raises
-    `RecuseError` naming the template that does not render."""
-    env, drawn = environment(template_folders), Drawings(drawings)
-    view = ResultsModel(results)
+    """The one page for normalised `results`, studies among its questions; `known`: what stands beside them
+    (`recuse.git.commits`). Raises `RecuseError` naming the template that does not render."""
+    return pages(results, headline, template_folders, drawings, known, studies=())["index.html"]
+
+
+def pages(
+    results: Results,
+    headline: str,
+    template_folders: Sequence[Path | str] = (),
+    drawings: Sequence[str] = (),
+    known: Known | None = None,
+    *,
+    studies: Collection[str] | None = None,
+) -> dict[str, str]:
+    """The page, and one per study ("studies/published.html"): all panels without a use, or those of `studies`."""
+    env, drawn, view, known = environment(template_folders), Drawings(drawings), ResultsModel(results), known or {}
     questions = sorted(view.questions, key=lambda q: drawn.order(q.id))
+    apart = [p for p in view.panels if p.name in (view.studies if studies is None else studies)]
+    written = known.get("replies") or {}
     try:
         style = env.get_template("style.css.j2").render().strip()
-        drawn_page = env.get_template("index.html.j2").render(
-            **_parts(view, questions),
-            identity=identity(view, known or {}),
-            replies=ReplyPlaces((known or {}).get("replies") or {}),
-            headline=headline,
-            sections=[_section(env, view, question, drawn) for question in questions],
-            style=Markup(STYLE),
-            style_hash=STYLE_HASH,
+
+        def rendered(template: str, panels: Collection[str], base: str, **shown: object) -> str:
+            sections = [_section(env, view, question, drawn, panels) for question in questions]
+            shown |= {"sections": [one for one in sections if one], "replies": ReplyPlaces(written, base)}
+            shown |= {"style": Markup(STYLE), "style_hash": STYLE_HASH}
+            return with_style(env.get_template(template).render(shown), style).strip() + "\n"
+
+        used_ones = {p.name for p in view.panels} - {p.name for p in apart}
+        first = rendered(
+            "index.html.j2", used_ones, f"{FOLDER}/", **_parts(view, questions, known), headline=headline, studies=apart
         )
-        return with_style(drawn_page, style).strip() + "\n"
+        return {"index.html": first} | {
+            f"{STUDIES}/{p.name}.html": rendered("study.html.j2", {p.name}, f"../{FOLDER}/", panel=p) for p in apart
+        }
     except TEMPLATE_FAULTS as error:
         raise RecuseError(
             f"the report's template does not render: {_where(error)}; mend it or delete it from reports/templates/"
         ) from error
 
 
-def _parts(view: ResultsModel, questions: list[Question]) -> dict[str, object]:
+def _parts(view: ResultsModel, questions: list[Question], known: Known) -> dict[str, object]:
     """What the page shows besides its questions."""
     listed, left_out = excerpts(view)
-    counts = Counter(n.state for n in view.numbers if n.verdict)
-    tally = [(outcome, counts[outcome]) for outcome in reversed(SHOWN)]
+    through = [n.state for n in view.numbers if n.is_let_through]
+    counts = Counter(n.state for n in view.numbers if n.verdict) - Counter(through)
+    tables = verdict_tables(view, [group for q in questions if q.id != "upgrade" for group in view.groups(q)])
     return {
         "view": view,
         "decision": view.results.get("decision"),
@@ -129,26 +152,25 @@ def _parts(view: ResultsModel, questions: list[Question]) -> dict[str, object]:
         "changed": changed(view),
         "changed_title": TITLE,
         "most_changes": MOST_CHANGES,
-        "tally": tally,
-        "let_through": let_through(view),
+        "tally": [(outcome, counts[outcome]) for outcome in reversed(SHOWN)],
+        "let_through": tally(through),
         "cassettes": view.results.get("cassettes") or {},
         "upgrades": upgrade_tables(view),
-        "tables": verdict_tables(view, [group for q in questions if q.id != "upgrade" for group in view.groups(q)]),
+        "tables": tables,
+        "readings": column_readings(tables),
         "opening": opening(view.results),
         "next_step": next_step(view.results),
         "expiring": expiring(view.results),
         "words": {(one.panel, one.judge): view.words_on(one.panel, one.judge) for one in view.judges},
         "attention": needs_attention(view),
         "run_faults": run_faults(view),
-        "gates": gate_rows(view, questions),
-        "not_asked": not_asked(view),
-        "most_unlocks": MOST_UNLOCKS,
-        "not_asked_in_one_line": in_one_line(view),
-        "error_rates": error_rates(view),
-        "baseline": movement(view),
-        "costs": costs(view),
+        "parts_before": parts_before(view, questions),
+        "parts_after": [baseline_part(view), *parts_after(view, known)],
+        "baseline": view.results.get("baseline"),
         "excerpts": listed,
         "excerpts_left_out": left_out,
+        "facts": " · ".join(f"{name} {value}" for name, value in facts(view, known)),
+        "csv": known.get("tables") or (),
     }
 
 
@@ -187,7 +209,8 @@ def _environment(folders: tuple[str, ...]) -> Environment:
         "provenance_meanings": PROVENANCE_MEANINGS,
         "palette": PALETTE,
         "on_shade": ON_SHADE,
-        "shades": {mode: shades(mode) for mode in PALETTE},
+        "ramps": RAMPS,
+        "strongest": STRONGEST,
     }
     return env
 
@@ -204,8 +227,13 @@ def _safe_text(value: Any) -> Any:
 # --------------------------------------------------------------------------- sections
 
 
-def _section(env: Environment, view: ResultsModel, question: Question, drawings: Drawings) -> Section:
-    groups = view.groups(question)
+def _section(
+    env: Environment, view: ResultsModel, question: Question, drawings: Drawings, panels: Collection[str]
+) -> Section | None:
+    """What the question found about these panels; None where it found something about others only."""
+    groups = [group for group in view.groups(question) if group.panel.name in panels]
+    if view.groups(question) and not groups:
+        return None
     gated = [n for group in groups for n in group.numbers if n.verdict]
     outcomes = [n.state for n in gated]
     return Section(
@@ -214,9 +242,10 @@ def _section(env: Environment, view: ResultsModel, question: Question, drawings:
         worst=worst(outcomes),
         tally=tally(outcomes),
         # what is red stands above already, as does an upgrade's table
-        folded=all(map(tolerated, gated)) or len({n.who for n in gated}) > MOST_OPEN or question.id == "upgrade",
+        folded=question.id == "upgrade" or len({n.who for n in gated}) > MOST_OPEN
+        or all(n.is_tolerated for n in gated),
         groups=_all_drawn(env, groups, drawings),
-    )
+    )  # fmt: skip
 
 
 def _all_drawn(env: Environment, groups: list[Group], drawings: Drawings) -> list[DrawnGroup]:
@@ -250,12 +279,6 @@ def _drawn(env: Environment, group: Group, drawings: Drawings, above: Collection
         footnotes=footnotes(group, above),
         fault=fault,
     )
-
-
-# --------------------------------------------------------------------------- header
-
-
-# --------------------------------------------------------------------------- style
 
 
 def _where(error: Exception) -> str:

@@ -182,6 +182,12 @@ class ResultsModel:
             for one in (decision["judges"] if decision else ())
         ]  # fmt: skip
 
+    @cached_property
+    def studies(self) -> frozenset[str]:
+        """Panels that are measured and used for nothing; none where no panel states a use."""
+        stated = any(one.stated for one in self.judges)
+        return frozenset({p.name for p in self.panels} - {one.panel for one in self.judges} if stated else ())
+
     def words_on(self, panel: str, judge: str) -> str:
         """ "cleared to rank; not cleared to grade": for every use, that of the panel first."""
         return "; ".join(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from recuse.report.figures import Cell, Table
 from recuse.report.gated_number import Number, plain_name
 from recuse.report.page import environment
 from recuse.report.results_model import ResultsModel
@@ -57,11 +58,17 @@ def page(rows: list[Row], names: tuple[str, str], headlines: tuple[str, str]) ->
     """The same as a page of its own, with both headlines."""
     env = environment()
     style = env.get_template("style.css.j2").render().strip()
-    changed = [row for row in rows if row.changed]
+    columns = ["gate", "judge", "where", *names, "what differs"]
+    tables = [
+        Table("", columns, [
+            [Cell(r.gate), Cell(r.who), Cell(r.where), Cell(r.before, outcome=r.before_outcome),
+             Cell(r.after, outcome=r.after_outcome), Cell(r.changed)] for r in some
+        ])
+        for some in ([r for r in rows if r.changed], [r for r in rows if not r.changed])
+    ]  # fmt: skip
     drawn = env.get_template("side_by_side.html.j2").render(
-        names=names, headlines=headlines, changed=changed, same=[row for row in rows if not row.changed],
-        style=Markup(STYLE), style_hash=STYLE_HASH,
-    )  # fmt: skip
+        names=names, headlines=headlines, changed=tables[0], same=tables[1], style=Markup(STYLE), style_hash=STYLE_HASH
+    )
     return with_style(drawn, style).strip() + "\n"
 
 

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 from recuse.report.first_line import decision_lines, expiring, next_step, opening, upgrade_lines
 from recuse.report.gated_number import Number
-from recuse.report.markdown import code_span, escaped, escaped_html, fenced, folded, table_head, table_row
+from recuse.report.markdown import code_span, escaped, escaped_html, fenced, folded, of_table, table_head, table_row
 from recuse.report.questions import Drawings
 from recuse.report.results_model import Group, Question, ResultsModel
-from recuse.report.sections.about_the_run import Identity, identity, in_one_line, not_asked
+from recuse.report.sections.about_the_run import digests, facts, in_one_line, not_asked
 from recuse.report.sections.against_baseline import TITLE, changed, movement
-from recuse.report.sections.attention import Case, Matter, Way, let_through, needs_attention, run_faults
+from recuse.report.sections.attention import Case, Matter, Way, needs_attention, run_faults
 from recuse.report.upgrade_table import UpgradeTable, upgrade_tables
 from recuse.report.verdict_tables import Cell, VerdictTable, verdict_table
 from recuse.schema import number_text as numbers
@@ -76,10 +76,10 @@ def _limited(sections: list[str], size_limit: int) -> str:
 
 def _head(view: ResultsModel) -> str:
     panels = [f"{code_span(p.name)} {p.provenance or 'provenance unknown'}" for p in view.panels]
-    counts = Counter(n.state for n in view.numbers if n.verdict)
+    through = [n.state for n in view.numbers if n.is_let_through]
+    counts = Counter(n.state for n in view.numbers if n.verdict) - Counter(through)
     tallied = " · ".join(f"{_sign(o)} {counted(o, counts[o])}" for o in reversed(SHOWN) if counts[o])
-    if through := let_through(view):
-        tallied += f" · {through} of them not held against this run"
+    tallied += f" · not held against this run: {tally(through)}" if through else ""
     lines = [f"- {escaped(upgrade_line)}" for upgrade_line in upgrade_lines(view)]
     for line in decision_lines(view):
         states = "; ".join(
@@ -209,40 +209,21 @@ def _when(n: Number) -> str:
 
 def _not_asked(view: ResultsModel) -> str:
     """What was not asked, folded away, with what would unlock it."""
-    entries = not_asked(view)
-    if not entries:
-        return ""
-    lines = [
-        f"- {escaped('; '.join(u.how))}: {u.count} question{'s' if u.count > 1 else ''} for lack of "
-        f"{escaped(u.missing)}. {escaped(' '.join(title for w in u.wanting for title in w.titles))}"
-        for u in entries[:MOST_UNASKED]
-    ]
-    if len(entries) > MOST_UNASKED:
-        lines.append(f"- and {len(entries) - MOST_UNASKED} more in the report")
-    return folded(f"Not asked: {escaped_html(in_one_line(view))}", "\n".join(lines))
+    lines = of_table(not_asked(view), MOST_UNASKED)
+    return folded(f"Not asked: {escaped_html(in_one_line(view))}", "\n".join(lines)) if lines else ""
 
 
 def _moved(view: ResultsModel) -> str:
     baseline = movement(view)
     if not baseline:
         return ""
-    lines = ["#### Against the baseline", "", escaped(baseline.summary)]
-    if baseline.named:
-        lines += ["", *table_head(["what", "whom", "change beyond chance", "test", "red because"])]
-        lines += [table_row(map(escaped, (c.what, c.who, c.change, c.test, c.beyond))) for c in baseline.named]
-    if baseline.because:
-        lines += ["", f"The baseline was written because: {escaped(baseline.because)}"]
-    if baseline.moved:
-        lines += ["", *table_head(["what", "whom", "field", "before", "now", "change"])]
-        moved = baseline.moved[:MOST_MOVED]
-        lines += [table_row(map(escaped, (m.what, m.who, m.field, m.before, m.after, m.delta))) for m in moved]
-    more = max(0, len(baseline.moved) - MOST_MOVED) + baseline.more_moved
-    if more:
-        lines += ["", f"{more} more in the report."]
-    for kind, entries in (("Appeared", baseline.appeared), ("Vanished", baseline.vanished)):
-        if entries:
-            lines += ["", f"{kind}: {escaped(numbers.listed(entries, most=8))}."]
-    return "\n".join(lines)
+    tables = ["\n".join(of_table(table, MOST_MOVED)) for table in (baseline.named, baseline.moved)]
+    gone = [
+        f"{kind}: {escaped(numbers.listed(baseline.lists[kind], most=8))}."
+        for kind in ("Appeared", "Vanished") if kind in baseline.lists
+    ]  # fmt: skip
+    parts = ["#### Against the baseline", escaped(baseline.summary), tables[0], escaped(baseline.because), tables[1]]
+    return "\n\n".join(part for part in [*parts, *gone] if part)
 
 
 def _foot(view: ResultsModel, known: Known) -> str:
@@ -250,24 +231,12 @@ def _foot(view: ResultsModel, known: Known) -> str:
     kinds = ("files", "interactions", "unused")
     counts = [f"{numbers.count(cassettes.get(kind))} {kind}" for kind in kinds if cassettes and kind in cassettes]
     shown = sorted({p.provenance for p in view.panels if p.provenance in PROVENANCE_MEANINGS})
-    meanings = [f"{name}: {PROVENANCE_MEANINGS[name]}" for name in shown]
-    of, known_cassettes = identity(view, known), [*meanings, f"Cassettes: {', '.join(counts)}." if counts else ""]
-    known_cassettes += [escaped_html(of.in_one_line)]
-    lines = [f"<sub>{line}</sub>" for line in known_cassettes if line]
-    return "\n\n".join([*lines, _identity(of)] if of.judges or of.asked else lines)
-
-
-def _identity(of: Identity) -> str:
-    """Who answered and what was asked, by digests, folded away."""
-    judges = [(j.panel, j.judge, j.version, j.asked_as) for j in of.judges]
-    asked = [(a.where, a.items, a.prompt, a.rubric) for a in of.asked]
-    tables = ((["panel", "judge", "model", "settings"], judges), (["asked", "items", "prompt", "rubric"], asked))
-    parts = [
-        "\n".join([*table_head(head), *(table_row(map(code_span, row)) for row in rows[:MOST_VERSIONS])])
-        for head, rows in tables
-        if rows
-    ]
-    return folded("Judges, versions and what they were asked", "\n\n".join(parts))
+    lines = [f"{name}: {PROVENANCE_MEANINGS[name]}" for name in shown]
+    lines += [f"Cassettes: {', '.join(counts)}."] if counts else []
+    lines.append(escaped_html(" · ".join(f"{name} {value}" for name, value in facts(view, known))))
+    asked = "\n\n".join("\n".join(of_table(table, MOST_VERSIONS)) for table in digests(view) if table)
+    whole = [*(f"<sub>{line}</sub>" for line in lines if line)]
+    return "\n\n".join([*whole, *([folded("Judges, versions and what they were asked", asked)] if asked else [])])
 
 
 def _sign(outcome: str) -> str:

@@ -14,7 +14,7 @@ from recuse.report.canonical_form import normalised
 from recuse.report.first_line import decision_lines, expiring, next_step, opening, upgrade_lines
 from recuse.report.questions import Drawings
 from recuse.report.results_model import Group, ResultsModel
-from recuse.report.sections.about_the_run import error_rates, in_one_line
+from recuse.report.sections.about_the_run import in_one_line
 from recuse.report.sections.against_baseline import TITLE, changed
 from recuse.report.sections.attention import Case, Matter, needs_attention, run_faults
 from recuse.report.upgrade_table import UpgradeTable, upgrade_tables
@@ -279,8 +279,8 @@ def _footer(view: ResultsModel, width: int, report: str | None) -> list[str]:
     if cassettes := view.results.get("cassettes"):
         phrase = ", ".join(f"{numbers.count(cassettes.get(key))} {key}" for key in _COUNTED)
         lines.append(f"cassettes: {phrase}")
-    if rates := error_rates(view):
-        lines.append(f"how sure: {rates.sentence}")
+    if (rates := view.results.get("error_rates")) and rates.get("sentence"):
+        lines.append(f"how sure: {rates['sentence']}")
     if report:
         lines.append(f"report: {report}")
     return [part for line in lines for part in _folded(line, width, "", "  ")]

@@ -55,6 +55,11 @@ class Cell:
         shown = {id(n) for n in self.shown}
         return tuple(n for n in self.numbers if id(n) not in shown)
 
+    @property
+    def informs(self) -> bool:
+        """Whether nothing in it is held against the run, though something neither passes nor is accepted."""
+        return any(n.is_let_through for n in self.numbers) and all(n.is_tolerated for n in self.numbers)
+
     def value(self, n: Number) -> str:
         """One of its numbers, with as many decimals as the others in it."""
         if not is_number(n.value):
@@ -135,6 +140,14 @@ def verdict_table(groups: Sequence[Group]) -> VerdictTable:
     titles = Counter(_title(group, mine) for group, _, mine in gated)
     columns = [_column(group, gate, mine, twice=titles[_title(group, mine)] > 1) for group, gate, mine in gated]
     return VerdictTable(first, columns, rows, _series(rows))
+
+
+def column_readings(tables: Sequence[VerdictTable]) -> dict[str, str]:
+    """What each column is called -> how to read it, as its measure is described."""
+    rows = [(table.columns, row.cells) for table in tables for row in table.rows]
+    first = ((c.title, n.measure) for columns, cells in rows for c, cell in zip(columns, cells, strict=True)
+             for n in cell.numbers[:1])  # fmt: skip
+    return {title: measure.reading for title, measure in first if measure.reading}
 
 
 def _title(group: Group, mine: Sequence[Number]) -> str:

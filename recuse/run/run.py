@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from recuse.git.commits import BaseCommit, Unreadable, identity_of
+from recuse.git.trend import history
 from recuse.schema import RecuseError
 from recuse.schema.vocabulary import ACCEPTED, FAIL, NOT_MEASURED, PASS, UNDECIDED
 from recuse.suite.question_runner import Records
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from recuse.suite import Selection
 
 UNUSED_SHOWN = 10
+PAST_BASELINES = 12
+"""Committed baselines over which the page shows how its numbers moved."""
 
 
 @dataclass
@@ -91,6 +94,8 @@ class Run(Records):
             row["red"] = given and row["word"] == "decide" and row["cause"] not in accepted
         self._decide()
         identity = identity_of(selection.root, selection.panels, gates.path, os.environ)
+        with suppress(RecuseError):  # no repository, or no baseline in it: there is no trend to show
+            identity["history"] = [(point.day, point.values) for point in history(baseline, PAST_BASELINES)]
         self._write(selection.root / self.folder, selection.root / "reports" / "templates", identity)
 
     @property

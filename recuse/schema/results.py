@@ -12,7 +12,7 @@ says besides its number; `recuse.schema.details` tells its kinds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal, NotRequired, TypedDict
 
 from recuse.schema.verdict_rows import Comparison, MeasurementRow, QuestionWords, SourceRow, VerdictRow
@@ -224,6 +224,12 @@ class RepliesRow(TypedDict):
     bytes: int
 
 
+Past = Mapping[tuple[str, tuple[tuple[str, str], ...]], tuple[float | None, str]]
+"""(gate or measure, its subject, sorted) -> value and outcome."""
+PastBaseline = tuple[str, Past]
+"""The day of a baseline that was committed, and what stood in it."""
+
+
 class Known(TypedDict, total=False):
     """What stands beside results and is no part of them: of which commit and recordings they are, and the pages
     written from the same run (`recuse.git.commits`)."""
@@ -234,6 +240,7 @@ class Known(TypedDict, total=False):
     results: str
     tables: list[str]
     replies: Mapping[str, RepliesRow]
+    history: Sequence[PastBaseline]  # committed baselines, the oldest first
 
 
 # --------------------------------------------------------------------------- what it comes to

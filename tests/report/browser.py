@@ -121,7 +121,7 @@ def touching_ticks(page: str, folder: Path, width: int) -> list[Any]:
           for (let i = 1; i < texts.length; i++) if (texts[i][0].left < texts[i - 1][0].right + 2)
             bad.push([axis.closest('figure').querySelector('figcaption').textContent, texts[i - 1][1], texts[i][1]]);
         }
-        answer(seen > 50 ? bad : ['only ' + seen + ' labels']);""",
+        answer(seen > 20 ? bad : ['only ' + seen + ' labels']);""",
         width,
     )
     return found

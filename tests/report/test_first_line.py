@@ -13,7 +13,7 @@ from page_reader import read
 from recuse import report
 from recuse.report.canonical_form import normalised
 from recuse.report.first_line import decision_lines, expiring, headline, next_step, opening
-from recuse.report.page import page
+from recuse.report.page import page, pages
 from recuse.report.results_model import ResultsModel
 from recuse.report.summary import summary
 
@@ -85,18 +85,28 @@ def test_every_panel_has_its_line_in_every_output() -> None:
 
 
 def test_judges_by_uses_are_a_table_whose_causes_are_short() -> None:
-    """A use that the panel does not state has a column too, a panel without any word is called a study."""
+    """A use that the panel does not state has a column too; a panel without any word is a study on a page of its own.
+    """
     results = copy.deepcopy(samples.both())
     words = [one for one in results["decision"]["judges"] if one["panel"] == "published"]
     results["decision"]["judges"] = [*words, {**words[0], "use": "rank", "word": "undecided", "stated": False,
                                               "brief": "", "cause": "no people (x)"}]  # fmt: skip
-    html = page(normalised(results), "x")
+    drawn = pages(normalised(results), "x")
+    html = drawn["index.html"]
     table = next(t for t in read(html).all("table") if "uses" in t.classes)
     assert [th.text for th in table.one("thead").all("th")] == ["judge", "merchant risk", "rank"]
     rows = {next(tr.all("th")).text: [td.text for td in tr.all("td")] for tr in table.one("tbody").all("tr")}
     assert rows["gemini-2.5-pro"][0] == "failnot cleared, acceptedit promotes itself"
-    assert rows["gpt-5.1"] == ["passcleared", "undecidedundecidedno people (x)"]
-    assert "Studies, measured and used for nothing: local." in html
+    assert rows["gpt-5.1"] == ["passcleared", "undecidedundecided, for informationno people (x)"]
+    assert list(drawn) == ["index.html", "studies/local.html"]
+    assert "Panel local, " not in html
+    assert read(html).one("section", id="studies").one("a").attributes["href"] == "studies/local.html"
+    study = read(drawn["studies/local.html"])
+    assert {h.text.split(",")[0] for h in study.all("h3")} == {"Panel local"}
+    assert "nobody is cleared or refused" in study.one("header").text
+    whole = page(normalised(results), "x")
+    assert "Panel local, " in whole
+    assert 'id="studies"' not in whole
 
 
 def test_whoever_nobody_accepted_is_named_first() -> None:

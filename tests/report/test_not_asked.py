@@ -11,7 +11,7 @@ from recuse import report
 from recuse.report.canonical_form import normalised
 from recuse.report.page import page
 from recuse.report.results_model import ResultsModel
-from recuse.report.sections.about_the_run import Wanting, in_one_line, not_asked
+from recuse.report.sections.about_the_run import in_one_line, not_asked
 from recuse.report.summary import summary
 
 PEOPLE = "add ratings by people (task.toml, [people])"
@@ -33,22 +33,22 @@ def results() -> samples.Results:
     return {**samples.published(), "not_asked": listed}
 
 
+def rows(results: samples.Results) -> list[list[str]]:
+    return [[cell.text for cell in row] for row in not_asked(ResultsModel(normalised(results))).rows]
+
+
 def test_what_unlocks_most_comes_first_with_its_questions_and_places() -> None:
-    first, second = not_asked(ResultsModel(normalised(results())))
-    assert (first.how, first.missing, first.count) == ([PEOPLE], "people", 2)
-    assert first.wanting == [
-        Wanting(["Does b hold?"], ["published: headlines, rubric", "published: merchant risk, rubric"])
+    where = "(published: headlines, rubric; published: merchant risk, rubric)"
+    assert rows(results()) == [
+        [PEOPLE, "people", "2", f"Does b hold?\n{where}"],
+        ["record more repeats of the same question", "repeats", "1", "Does a hold?\n(published: x, rubric)"],
     ]
-    assert (second.how, second.missing, second.count) == (["record more repeats of the same question"], "repeats", 1)
 
 
 def test_questions_with_the_same_places_are_told_together() -> None:
     listed = [entry("b", "x", "people"), entry("a", "x", "people"), entry("c", "y", "people")]
-    (only,) = not_asked(ResultsModel(normalised({**samples.published(), "not_asked": listed})))
-    assert only.wanting == [
-        Wanting(["Does a hold?", "Does b hold?"], ["published: x, rubric"]),
-        Wanting(["Does c hold?"], ["published: y, rubric"]),
-    ]
+    [[*_, wanting]] = rows({**samples.published(), "not_asked": listed})
+    assert wanting == "Does a hold?\nDoes b hold?\n(published: x, rubric)\nDoes c hold?\n(published: y, rubric)"
 
 
 def test_what_the_source_does_not_fix_is_said_in_a_sentence() -> None:
@@ -56,9 +56,9 @@ def test_what_the_source_does_not_fix_is_said_in_a_sentence() -> None:
         {**entry("a", "x", "pairs"), "unfixed": ["pairs"]},
         {**entry("b", "x", "temperature", "cells"), "unfixed": ["cells"]},
     ]
-    first, second = not_asked(ResultsModel(normalised({**samples.published(), "not_asked": listed})))
-    assert first.missing == "not measured: the source gives no pairs"
-    assert second.missing == "temperature; not measured: the source gives no cells"
+    assert [missing for _, missing, *_ in rows({**samples.published(), "not_asked": listed})] == [
+        "not measured: the source gives no pairs", "temperature; not measured: the source gives no cells",
+    ]  # fmt: skip
 
 
 def test_one_line_counts_what_is_wanted_most_first() -> None:
@@ -81,7 +81,7 @@ def test_terminal_has_one_line() -> None:
 def test_summary_folds_the_list() -> None:
     text = summary(normalised(results()))
     assert "<summary>Not asked: 3 questions for lack of people (2), repeats (1)</summary>" in text
-    assert "- add ratings by people (task.toml, \\[people\\]): 2 questions for lack of people. Does b hold?" in text
+    assert "| add ratings by people (task.toml, \\[people\\]) | people | 2 | Does b hold? (published: " in text
 
 
 def test_page_folds_the_list() -> None:
@@ -91,9 +91,9 @@ def test_page_folds_the_list() -> None:
     assert section.one("summary").text == (
         "What was not asked, and what would unlock it? 3 questions for lack of people (2), repeats (1)"
     )
-    rows = [[cell.text for cell in row.all() if cell.tag in ("th", "td")] for row in section.one("tbody").all("tr")]
+    cells = [[cell.text for cell in row.all() if cell.tag in ("th", "td")] for row in section.one("tbody").all("tr")]
     again = "record more repeats of the same question"
-    assert rows[1] == [again, "repeats", "1", "Does a hold? published: x, rubric"]
+    assert cells[1] == [again, "repeats", "1", "Does a hold?\n(published: x, rubric)"]
 
 
 def test_the_page_lists_what_unlocks_most() -> None:
@@ -104,4 +104,4 @@ def test_the_page_lists_what_unlocks_most() -> None:
     section = next(s for s in read(page(normalised(many), "h")).all("section") if s.attributes["id"] == "not-asked")
     firsts = [next(tr.all("th")).text for tr in section.one("tbody").all("tr")]
     assert firsts == [f"give {n:02d}" for n in range(40)]
-    assert "20 more, each of which unlocks less: tables/not_asked.csv" in section.text
+    assert "20 more in results.json" in section.text

@@ -228,7 +228,7 @@ def test_baseline_movement() -> None:
     section = next(e for e in tree.all("section") if e.attributes["id"] == "baseline")
     changes, moved = section.all("tbody")
     cells = [cell.text for cell in next(moved.all("tr")).all() if cell.tag in ("th", "td")]
-    assert next(next(changes.all("tr")).all("b")).text == "+0.510 [+0.300, +0.720], 0.200 to 0.710"
+    assert list(next(changes.all("tr")).all("td"))[1].text == "+0.510 [+0.300, +0.720], 0.200 to 0.710"
     assert "self_bias limit widened" in section.text
     assert cells == ["self bias", "published, merchant_risk, grok-4, names shown", "value", "0.610", "0.710", "+0.100"]
     assert "repeat difference: published, gpt-5.1" in section.text
@@ -315,7 +315,7 @@ def test_a_local_style_sheet_is_what_the_policy_allows(tmp_path: Path) -> None:
 @pytest.mark.parametrize("broken", ["{% if %}", "{{ nothing_of_that_name.at_all }}", "{{ "])
 def test_a_broken_template_is_named(tmp_path: Path, broken: str) -> None:
     (tmp_path / "parts").mkdir()
-    (tmp_path / "parts" / "gates.html.j2").write_text(broken)
+    (tmp_path / "parts" / "run.html.j2").write_text(broken)
     with pytest.raises(RecuseError, match=r"template does not render.*reports/templates"):
         page(normalised(samples.published()), "headline", [tmp_path])
 

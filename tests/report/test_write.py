@@ -77,7 +77,7 @@ def test_lone_surrogates_can_be_written(tmp_path: Path) -> None:
 
 def test_a_run_objects_to_a_broken_template_and_draws_the_report_without_it(tmp_path: Path) -> None:
     (tmp_path / "templates" / "parts").mkdir(parents=True)
-    (tmp_path / "templates" / "parts" / "gates.html.j2").write_text("{{ 1 + 'a' }}")
+    (tmp_path / "templates" / "parts" / "run.html.j2").write_text("{{ 1 + 'a' }}")
     run = Run(results=samples.published())
     run._write(tmp_path, tmp_path / "templates", {})
     results = json.loads((tmp_path / "results.json").read_text())

@@ -25,6 +25,7 @@ from recuse.report.figures.plain_table import (
     signed_cell,
 )
 from recuse.report.figures.scatters import Scatters, scatters
+from recuse.report.figures.trends import Trends, trends
 
 __all__ = [
     "Bars",
@@ -38,6 +39,7 @@ __all__ = [
     "Scatters",
     "Slopes",
     "Table",
+    "Trends",
     "bars",
     "cell_matrix",
     "cross_table",
@@ -53,4 +55,5 @@ __all__ = [
     "scatters",
     "signed_cell",
     "slopes",
+    "trends",
 ]

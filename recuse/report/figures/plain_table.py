@@ -16,11 +16,13 @@ Named = Callable[[Any], str] | Mapping[Any, str]
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A text with a smaller one below it; `outcome` draws its mark before the text."""
+    """A text with a smaller one below it; `outcome` draws its mark before the text. `anchor`: of a row's first cell,
+    where a link leads to the row."""
 
     text: str
     small: str = ""
     outcome: str = ""
+    anchor: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,15 @@ from typing import Any
 
 from markupsafe import Markup
 
-from recuse.report.addresses import FOLDER, ReplyPlaces, judge_page, place_anchor, question_anchor, verdict_anchor
+from recuse.report.addresses import (
+    FOLDER,
+    STUDIES,
+    ReplyPlaces,
+    judge_page,
+    place_anchor,
+    question_anchor,
+    verdict_anchor,
+)
 from recuse.report.gated_number import Number, plain_name
 from recuse.report.page import environment
 from recuse.report.results_model import Panel, ResultsModel
@@ -82,6 +90,7 @@ def _judge_page(view: ResultsModel, places: ReplyPlaces, panel: Panel, judge: st
         label=view.label(judge, panel),
         words=view.words_on(panel.name, judge),
         gated=[_line(places, n) for n in gated],
+        report=f"{STUDIES}/{panel.name}.html" if panel.name in view.studies else "index.html",
         others=[_line(places, n) for n in sorted(others, key=lambda n: (n.measure.rank, n.metric, view.rank(n)))],
         replies=places.said_by(panel.name, judge),
     )

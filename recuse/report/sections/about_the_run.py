@@ -1,265 +1,72 @@
-"""What the page says of the run itself: what it cost, how often such a run would be wrong, of what it is (commit,
-recording days, digests), and what was not asked, for lack of which data."""
+"""What the page says of the run itself, each a folded part of words and tables: what was not asked, who judged, every
+limit with its reason, how often such a run would be wrong, what it cost, and of what it is."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
-from recuse.report.gated_number import plain_name
-from recuse.report.results_model import ResultsModel
-from recuse.schema.number_text import MINUS, count, in_unit, is_number, listed, short
+from recuse.report.addresses import fault_anchor
+from recuse.report.drawing import Block, Words
+from recuse.report.figures import Cell, Table, trends
+from recuse.report.gated_number import Number, plain_name
+from recuse.report.results_model import Panel, Question, ResultsModel
+from recuse.schema.number_text import MINUS, count, in_unit, is_number, limit, listed, short
 from recuse.schema.results import Known, NotAskedRow, UsageRow
-from recuse.schema.verdict_rows import SourceRow
+from recuse.schema.vocabulary import NOT_CLEARED, PROVENANCE_MEANINGS, printed, tally, worst
+
+MOST_UNLOCKS = 40
+"""Ways to unlock what was not asked that the page lists, those that unlock most; the table beside it has all."""
 
 
 @dataclass(frozen=True, slots=True)
-class CostRow:
-    """Calls, tokens and dollars of one judge, as text."""
+class Part:
+    """A part of the page that is one line until somebody opens it: its heading, what it comes to, its figures."""
 
-    judge: str
-    calls: str
-    input_tokens: str
-    output_tokens: str
-    dollars: str
-
-
-@dataclass(frozen=True, slots=True)
-class CostGroup:
-    """One protocol of one task, asked of one panel."""
-
-    panel: str
-    provenance: str
-    task: str
-    protocol: str
-    rows: list[CostRow]
+    id: str
+    title: str
+    total: str
+    figures: list[object]
+    is_open: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Costs:
-    """The table of costs; `unpriced`: whether some judge has no price."""
-
-    groups: list[CostGroup]
-    total: CostRow
-    unpriced: bool
+def table(caption: str, columns: str, rows: Iterable[Sequence[str | Cell]], numeric: Iterable[int] = ()) -> Table:
+    """A table of texts; `columns` are separated by bars."""
+    cells = [[cell if isinstance(cell, Cell) else Cell(cell) for cell in row] for row in rows]
+    return Table(caption, columns.split("|"), cells, frozenset(numeric))
 
 
-def costs(view: ResultsModel) -> Costs | None:
-    """Calls, tokens and dollars per panel and judge; None where nothing was replayed."""
-    usage = view.results.get("usage") or []
-    if not usage:
-        return None
-    grouped: dict[tuple[str, str, str], list[UsageRow]] = {}
-    for entry in usage:
-        panel, task, protocol = (str(entry.get(key) or "") for key in ("panel", "task", "protocol"))
-        grouped.setdefault((panel, task, protocol), []).append(entry)
-    names = [p.name for p in view.panels]
-    ordered = sorted(grouped, key=lambda key: (names.index(key[0]) if key[0] in names else len(names), key))
-    unpriced = any(not is_number(entry.get("dollars")) for entry in usage)
-    return Costs([_group(view, key, grouped[key]) for key in ordered], _total(usage), unpriced)
-
-
-def _group(view: ResultsModel, key: tuple[str, str, str], entries: list[UsageRow]) -> CostGroup:
-    panel = next((p for p in view.panels if p.name == key[0]), None)
-    judges = panel.judge_names if panel else []
-
-    def place(entry: UsageRow) -> tuple[int, str]:
-        judge = str(entry.get("judge") or "")
-        return (judges.index(judge) if judge in judges else len(judges), judge)
-
-    rows = [_row(view, entry) for entry in sorted(entries, key=place)]
-    return CostGroup(key[0], panel.provenance if panel else "", key[1], key[2], rows)
-
-
-def _row(view: ResultsModel, entry: UsageRow) -> CostRow:
-    return CostRow(
-        view.label(str(entry.get("judge") or "")),
-        count(entry.get("calls")),
-        count(entry.get("input_tokens")),
-        count(entry.get("output_tokens")),
-        _price(entry.get("dollars")),
-    )
-
-
-def _total(usage: list[UsageRow]) -> CostRow:
-    """Of all that is known; nobody's label."""
-    return CostRow(
-        "",
-        count(_sum(entry.get("calls") for entry in usage)),
-        count(_sum(entry.get("input_tokens") for entry in usage)),
-        count(_sum(entry.get("output_tokens") for entry in usage)),
-        _price(_sum(entry.get("dollars") for entry in usage)),
-    )
-
-
-def _price(dollars: float | None) -> str:
-    return f"{dollars:,.2f}" if is_number(dollars) else "no price"
-
-
-def _sum(amounts: Iterable[float | None]) -> float | None:
-    known = [amount for amount in amounts if is_number(amount)]
-    return sum(known) if known else None
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorRates:
-    """How often the gates err: on judges without a fault, and on faults of a size."""
-
-    sentence: str
-    judges: list[tuple[str, str, str, str]]  # panel, judge, fair and not cleared, again and not cleared
-    faults: list[tuple[str, str, str, str]]  # gate, limit, typical, worst
-
-
-def error_rates(view: ResultsModel) -> ErrorRates | None:
-    """None where no gate decided by intervals."""
-    rates = view.results.get("error_rates")
-    if not rates or not rates.get("sentence"):
-        return None
-    titles = {n.gate: n.gate_title for n in view.numbers if n.verdict}
-    return ErrorRates(
-        sentence=str(rates["sentence"]),
-        judges=[
-            (r["panel"], view.label(r["judge"]), _percent(r["fair_not_cleared"]), _percent(r["again_not_cleared"]))
-            for r in rates["judges"]
-        ],
-        faults=[
-            (titles.get(r["gate"], r["gate"]), r["limit"].replace("-", MINUS), _with_unit(r["typical"], r["unit"]),
-             _with_unit(r["worst"], r["unit"]))
-            for r in rates["smallest_faults"]
-        ],
-    )  # fmt: skip
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %" if is_number(share) else ""
-
-
-def _with_unit(value: float, unit: str) -> str:
-    if unit == "share":
-        return in_unit(value, unit)
-    return " ".join(part for part in (short(float(f"{value:.3g}")), unit) if part)
-
-
-SHOWN = 12
-"""Digits of a commit and of a sha256."""
-
-
-@dataclass(frozen=True, slots=True)
-class SourceDigests:
-    """One task by one protocol: digests of its items, prompt and rubric, and the scale."""
-
-    where: str
-    items: str
-    prompt: str
-    rubric: str
-    scale: str
-
-
-@dataclass(frozen=True, slots=True)
-class Answerer:
-    """`version`: the model as the provider names it. `asked_as`: digests of its settings, one per way of asking."""
-
-    panel: str
-    judge: str
-    version: str
-    asked_as: str
-
-
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """What these results are of: versions, judges, and digests of what was asked."""
-
-    facts: list[tuple[str, str]]
-    judges: list[Answerer]
-    asked: list[SourceDigests]
-    tables: list[str]  # names of the CSV files beside the page
-
-    @property
-    def in_one_line(self) -> str:
-        """All facts, one after the other."""
-        return " · ".join(f"{name} {value}" for name, value in self.facts)
-
-
-def identity(view: ResultsModel, known: Known) -> Identity:
-    """From the results, and from what is `known` beside them (see `recuse.identity`; "results" is the
-    sha256 of results.json)."""
-    sources = view.results.get("sources") or {}
-    names = ("items", "prompt", "rubric", "scale")
-    source_digests = [
-        SourceDigests(place, *(str(of.get(name) or "") for name in names)) for place, of in sorted(sources.items())
-    ]
-    return Identity(_facts(view, known), _judges(view, sources), source_digests, list(known.get("tables") or []))
-
-
-def _facts(view: ResultsModel, known: Known) -> list[tuple[str, str]]:
-    facts = [("commit", str(known.get("commit") or "")[:SHOWN])]
-    for panel, (first, last) in sorted((known.get("recorded") or {}).items()):
-        facts.append((f"{panel} recorded", first if first == last else f"{first} to {last}"))
-    for row in view.results.get("panels") or []:
-        if row.get("provenance") == "imported":
-            facts.append((row["name"], row.get("source") or ""))
-    facts.append(("gates.toml sha256", str(known.get("gates") or "")[:SHOWN]))
-    facts.append(("results.json sha256", str(known.get("results") or "")[:SHOWN]))
-    return [(name, value) for name, value in facts if value]
-
-
-def _judges(view: ResultsModel, sources: Mapping[str, SourceRow]) -> list[Answerer]:
-    described = []
-    for panel in view.panels:
-        for judge in panel.judges:
-            name = str(judge["name"])
-            asked = [of["judges"] for place, of in sources.items() if place.split("/")[0] == panel.name]
-            digests = list(dict.fromkeys(str(judges[name]) for judges in asked if name in judges))
-            usage = [row for row in view.results.get("usage") or () if row["panel"] == panel.name]
-            others = sorted({one for row in usage if row["judge"] == name for one in row.get("other_models") or ()})
-            answered = f" was asked, ANOTHER answered: {', '.join(others)}" if others else ""
-            described.append(Answerer(panel.name, name, f"{judge.get('model') or ''}{answered}", listed(digests)))
-    return described
-
+# --------------------------------------------------------------------------- what was not asked
 
 MOST_NEEDS = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Wanting:
-    """Questions that lack the same in the same places."""
-
-    titles: list[str]
-    places: list[str]  # "local: headlines, grading"
-
-
-@dataclass(frozen=True, slots=True)
-class Unlock:
-    """What would let questions be asked: how many, one for each place, and which."""
-
-    how: list[str]  # "add ratings by people (task.toml, [people])"
-    missing: str  # "people, repeats"; "not measured: the source gives no pairs"
-    count: int
-    wanting: list[Wanting]
+def not_asked(view: ResultsModel) -> Table:
+    """What would let questions be asked, what is lacking, how many, and which where; by what would unlock most."""
+    remedies: dict[tuple[str, str], list[NotAskedRow]] = {}
+    for row in view.results.get("not_asked") or ():
+        key = ("; ".join(row.get("unlock") or ()), _lacking(row.get("missing") or (), row.get("unfixed") or ()))
+        remedies.setdefault(key, []).append(row)
+    ordered = sorted(remedies.items(), key=lambda one: (-len(one[1]), one[0]))
+    rows = [[how, missing, str(len(mine)), _wanting(mine)] for (how, missing), mine in ordered]
+    drawn = table("", "what would unlock it|for lack of|questions|which, and where", rows[:MOST_UNLOCKS])
+    return Table(drawn.caption, drawn.columns, drawn.rows, left_out=len(rows) - len(drawn.rows))
 
 
-def not_asked(view: ResultsModel) -> list[Unlock]:
-    """By what would unlock most."""
-    remedies: dict[tuple[tuple[str, ...], str], list[NotAskedRow]] = {}
-    for entry in _entries(view):
-        missing = _in_words(entry.get("missing") or (), entry.get("unfixed") or ())
-        remedies.setdefault((tuple(entry.get("unlock") or ()), missing), []).append(entry)
-    unlocks = [Unlock([*how], missing, len(mine), _wanting(mine)) for (how, missing), mine in remedies.items()]
-    return sorted(unlocks, key=lambda one: (-one.count, one.how, one.missing))
-
-
-def _wanting(entries: Iterable[NotAskedRow]) -> list[Wanting]:
-    """Questions in the order of their titles, those with the same places together."""
+def _wanting(entries: Iterable[NotAskedRow]) -> str:
+    """Questions in the order of their titles, a line each; those with the same places together, then the places."""
     places: dict[str, set[str]] = {}
-    for entry in entries:
-        title = str(entry.get("title") or plain_name(str(entry.get("question"))))
-        places.setdefault(title, set()).add(_place(entry))
+    for row in entries:
+        where = ", ".join(plain_name(str(of)) for name in ("task", "protocol") if (of := row.get(name)))
+        title = str(row.get("title") or plain_name(str(row.get("question"))))
+        places.setdefault(title, set()).add(f"{row.get('panel')}: {where}")
     together: dict[tuple[str, ...], list[str]] = {}
     for title in sorted(places):
         together.setdefault(tuple(sorted(places[title])), []).append(title)
-    return [Wanting(titles, [*where]) for where, titles in together.items()]
+    return "\n".join("\n".join([*titles, f"({'; '.join(where)})"]) for where, titles in together.items())
 
 
 def in_one_line(view: ResultsModel) -> str:
@@ -267,29 +74,240 @@ def in_one_line(view: ResultsModel) -> str:
 
     A question counts once per panel, task and protocol that it could not be asked of.
     """
-    entries = _entries(view)
-    if not entries:
-        return ""
-    wanted = Counter(need for entry in entries for need in entry.get("missing") or ())
+    entries = view.results.get("not_asked") or ()
+    wanted = Counter(need for row in entries for need in row.get("missing") or ())
     needs = sorted(wanted, key=lambda need: (-wanted[need], need))
     phrases = [f"{plain_name(need)} ({wanted[need]})" for need in needs[:MOST_NEEDS]]
-    more = [f"{len(needs) - MOST_NEEDS} more"] if len(needs) > MOST_NEEDS else []
-    return f"{len(entries)} question{'s' if len(entries) > 1 else ''} for lack of {', '.join([*phrases, *more])}"
+    phrases += [f"{len(needs) - MOST_NEEDS} more"] if len(needs) > MOST_NEEDS else []
+    many = f"{len(entries)} question{'s' if len(entries) > 1 else ''}"
+    return f"{many} for lack of {', '.join(phrases)}" if entries else ""
 
 
-def _in_words(missing: Iterable[str], unfixed: Iterable[str]) -> str:
+def _lacking(missing: Iterable[str], unfixed: Iterable[str]) -> str:
     """The needs, and in a sentence of its own what the source of the panel does not fix."""
     needs = ", ".join(plain_name(need) for need in missing if need not in unfixed)
     return "; ".join(filter(None, (needs, *(f"not measured: the source gives no {name}" for name in unfixed))))
 
 
-def _entries(view: ResultsModel) -> list[NotAskedRow]:
-    return list(view.results.get("not_asked") or ())
+# --------------------------------------------------------------------------- who judged, by which limits
 
 
-def _place(entry: NotAskedRow) -> str:
-    return f"{entry.get('panel')}: {_words(entry.get(name) for name in ('task', 'protocol'))}"
+def _panel(view: ResultsModel, panel: Panel) -> Block:
+    meaning = PROVENANCE_MEANINGS.get(panel.provenance, "Where these replies come from was not stated.")
+    rows: list[list[str | Cell]] = [
+        [
+            Cell(judge["label"] or judge["name"], judge["name"] if judge["label"] != judge["name"] else ""),
+            judge["model"] or "–", judge["wire"] or "–",
+            view.label(judge["author"], panel) if judge["author"] else "none",
+        ]
+        for judge in panel.judges
+    ]  # fmt: skip
+    sentences = " ".join(part for part in (meaning, panel.description) if part)
+    figures: list[object] = [Words("read", [sentences]), table("", "judge|model|wire format|own work judged", rows)]
+    title = f"Panel {panel.name}, {panel.provenance or 'provenance unknown'}"
+    return Block("section", [figure for figure in figures if figure], title)
 
 
-def _words(names: Iterable[Any]) -> str:
-    return ", ".join(plain_name(str(name)) for name in names if name)
+def _gates(view: ResultsModel, questions: Iterable[Question]) -> list[object]:
+    """A row per gate in the order of the page; then what is accepted of it, until when and why."""
+    rows: list[list[str | Cell]] = []
+    accepted: list[list[str | Cell]] = []
+    for question in questions:
+        gates: dict[str, list[Number]] = {}
+        for gate, mine in ((gate, mine) for group in view.groups(question) for gate, mine in group.gates.items()):
+            gates.setdefault(gate, []).extend(mine)
+        for gate, mine in gates.items():
+            reasons = dict.fromkeys(str(n.verdict["reason"]) for n in mine if n.verdict and n.verdict.get("reason"))
+            title = Cell(mine[0].gate_title, gate if mine[0].gate_title != plain_name(gate) else "")
+            rows.append([title, "\n".join(_rules(mine)), "\n".join(reasons), tally(n.state for n in mine)])
+            accepted += _accepted(view, mine)
+    limits = table("", "gate|limit|reason|outcome", rows)
+    return [limits, table("What is accepted", "judge|gate|measured|accepted|reason", accepted)] if rows else []
+
+
+def _rules(gated: Iterable[Number]) -> list[str]:
+    """How these verdicts were reached. Those that differ only in the level a correction asked for are told together:
+    "within [-0.5, +0.5]; passes if the 95 % interval lies inside, fails if the 99.5 to 99.9 % one lies outside"."""
+    levels: dict[tuple[str, str, Any], set[float]] = {}
+    for n in gated:
+        rule: Mapping[str, Any] = (n.verdict.get("rule") if n.verdict else None) or {}
+        key = (str(rule.get("limit_text") or limit(n.limit)), str(rule.get("decide") or ""), rule.get("pass_level"))
+        levels.setdefault(key, set()).update({rule["fail_level"]} if is_number(rule.get("fail_level")) else ())
+    return [_rule(text, decide, level, sorted(known)) for (text, decide, level), known in levels.items()]
+
+
+def _rule(text: str, decide: str, pass_level: Any, fail_levels: list[float]) -> str:
+    if decide == "point":
+        return f"{text}; the value itself decides"
+    if not fail_levels:
+        return text
+    ends = " to ".join(dict.fromkeys(f"{100 * level:.5g}" for level in (fail_levels[0], fail_levels[-1])))
+    inside = f"passes if the {100 * pass_level:.4g} % interval lies inside"
+    return f"{text}; {inside}, fails if the {ends} % interval lies outside"
+
+
+def _accepted(view: ResultsModel, gated: list[Number]) -> list[list[str | Cell]]:
+    """Accepted faults in force, the subjects of one accepted fault together."""
+
+    def key(n: Number) -> tuple[str, str, str]:
+        fault = n.accepted_fault
+        assert fault
+        bounds = (limit(fault["accept"]), " or ".join(map(printed, fault["accept"].get("outcome") or ())))
+        return ", ".join(part for part in bounds if part), fault["until"], fault["reason"]
+
+    rows: list[list[str | Cell]] = []
+    for (accept, until, reason), group in groupby(sorted((n for n in gated if n.accepted_fault), key=key), key):
+        mine = list(group)
+        who = ", ".join(dict.fromkeys(f"{view.label(n.who)} ({n.subject.get('panel', '')})" for n in mine))
+        values = ", ".join(dict.fromkeys(n.text() for n in mine))
+        first = Cell(who, outcome=worst(n.state for n in mine), anchor=fault_anchor(mine[0]))
+        terms = " ".join(part for part in ("accepted", accept, f"until {until}" if until else "") if part)
+        rows.append([first, mine[0].gate_title, values, terms, reason])
+    return rows
+
+
+# --------------------------------------------------------------------------- how sure, at what price
+
+
+def error_rates(view: ResultsModel) -> list[object]:
+    """How often the gates err: on judges without a fault, and on faults of a size; empty where no gate decided by
+    intervals."""
+    rates = view.results.get("error_rates")
+    if not rates or not rates.get("sentence"):
+        return []
+    titles = {n.gate: n.gate_title for n in view.numbers if n.verdict}
+    sentence = str(rates["sentence"])
+    how = "Forecasts by each estimate's own sampling distribution, as if verdicts were independent"
+    judges = [
+        [view.label(r["judge"]), r["panel"], *(f"{100 * p:.1f} %" if is_number(p) else "" for p in
+                                               (r["fair_not_cleared"], r["again_not_cleared"]))]
+        for r in rates["judges"]
+    ]  # fmt: skip
+    faults = [
+        [titles.get(r["gate"], r["gate"]), r["limit"].replace("-", MINUS),
+         *(_size(r[known], r["unit"]) for known in ("typical", "worst"))]
+        for r in rates["smallest_faults"]
+    ]  # fmt: skip
+    word = printed(NOT_CLEARED)
+    return [
+        Words("read", [f"{sentence[:1].upper()}{sentence[1:]}. {how}; `recuse validate` simulates."]),
+        table("", f"judge|panel|{word} if it were fair|{word} if it is as measured and recorded anew", judges, (2, 3)),
+        table("", "gate|limit|fault that fails with 80 % chance|for the judge known least", faults, (2, 3)),
+    ]
+
+
+def _size(value: float, unit: str) -> str:
+    if unit == "share":
+        return in_unit(value, unit)
+    return " ".join(part for part in (short(float(f"{value:.3g}")), unit) if part)
+
+
+SPENT = ("calls", "input_tokens", "output_tokens", "dollars")
+
+
+def costs(view: ResultsModel) -> Table:
+    """Calls, tokens and dollars per panel, protocol and judge, and of all; without rows where nothing was replayed."""
+    usage = view.results.get("usage") or []
+    panels = {panel.name: panel for panel in view.panels}
+    order = list(panels)
+
+    def place(row: UsageRow) -> tuple[object, ...]:
+        names = panels[row["panel"]].judge_names if row["panel"] in panels else []
+        at = names.index(row["judge"]) if row["judge"] in names else len(names)
+        return (order.index(row["panel"]) if row["panel"] in order else len(order), row["task"], row["protocol"], at)
+
+    rows = [
+        [view.label(row["judge"]), f"{row['panel']}, {plain_name(row['task'])}, {plain_name(row['protocol'])}",
+         *_spent([row])]
+        for row in sorted(usage, key=place)
+    ]  # fmt: skip
+    whole = [["all", "", *_spent(usage)]] if usage else []
+    return table("", "judge|panel, task, protocol|calls|input tokens|output tokens|dollars", rows + whole, range(2, 6))
+
+
+def _spent(usage: Iterable[UsageRow]) -> list[str]:
+    sums = {name: [n for row in usage if is_number(n := row.get(name))] for name in SPENT}
+    *counts, dollars = (sum(known) if known else None for known in sums.values())
+    return [*map(count, counts), f"{dollars:,.2f}" if is_number(dollars) else "no price"]
+
+
+def _in_words(spent: Table) -> str:
+    calls, given, written, dollars = (cell.text for cell in spent.rows[-1][2:])
+    return f"{calls} calls, {given} input tokens, {written} output tokens, {dollars} dollars"
+
+
+# --------------------------------------------------------------------------- of what it is
+
+DIGITS = 12
+"""Digits of a commit and of a sha256."""
+
+
+def facts(view: ResultsModel, known: Known) -> list[tuple[str, str]]:
+    """Commit, recording days and digests, from the results and from what is `known` beside them."""
+    told = [("commit", str(known.get("commit") or "")[:DIGITS])]
+    for panel, (first, last) in sorted((known.get("recorded") or {}).items()):
+        told.append((f"{panel} recorded", first if first == last else f"{first} to {last}"))
+    for row in view.results.get("panels") or ():
+        if row.get("provenance") == "imported":
+            told.append((row["name"], row.get("source") or ""))
+    told.append(("gates.toml sha256", str(known.get("gates") or "")[:DIGITS]))
+    told.append(("results.json sha256", str(known.get("results") or "")[:DIGITS]))
+    return [(name, value) for name, value in told if value]
+
+
+def digests(view: ResultsModel) -> list[Table]:
+    """Who answered, the model as the provider names it, with a digest of its settings for each way of asking; and what
+    was asked."""
+    sources: Mapping[str, Any] = view.results.get("sources") or {}
+    judges = [
+        [judge["name"], panel.name, f"{judge.get('model') or ''}{_others(view, panel.name, judge['name'])}",
+         listed(list(dict.fromkeys(str(of["judges"][judge["name"]]) for place, of in sources.items()
+                                   if place.split("/")[0] == panel.name and judge["name"] in of["judges"])))]
+        for panel in view.panels for judge in panel.judges
+    ]  # fmt: skip
+    names = ("items", "prompt", "rubric", "scale")
+    asked = [[place, *(str(of.get(name) or "") for name in names)] for place, of in sorted(sources.items())]
+    return [
+        table("Judges and their versions", "judge|panel|model|digest of its settings", judges),
+        table("Digests of what was asked", "panel, task, protocol|items|prompt|rubric|scale", asked),
+    ]
+
+
+def _others(view: ResultsModel, panel: str, judge: str) -> str:
+    """Of a judge for whom another model answered, which."""
+    mine = (row for row in view.results.get("usage") or () if (row["panel"], row["judge"]) == (panel, judge))
+    others = sorted({one for row in mine for one in row.get("other_models") or ()})
+    return f" was asked, ANOTHER answered: {', '.join(others)}" if others else ""
+
+
+# --------------------------------------------------------------------------- all of it, in the order of the page
+
+
+def parts_before(view: ResultsModel, questions: Iterable[Question]) -> list[Part]:
+    """What was not asked, who judged, the limits, and how sure all of it is."""
+    who = [_panel(view, panel) for panel in view.panels]
+    limits, unasked = _gates(view, questions), not_asked(view)
+    reasoned = f"{len(limits[0].rows) if limits and isinstance(limits[0], Table) else 0} limits, with their reasons"
+    return [
+        Part("not-asked", "What was not asked, and what would unlock it?", in_one_line(view), [unasked]),
+        Part("panels", "Who judged, and were they really asked?", f"{len(who)} panels", [*who]),
+        Part("gates", "Which limits, and why these?", reasoned, limits),
+        Part("errors", "How often would a run like this be wrong?", "", error_rates(view)),
+    ]
+
+
+def parts_after(view: ResultsModel, known: Known) -> list[Part]:
+    """The price, and of what it is."""
+    spent, told, history = costs(view), facts(view, known), known.get("history") or ()
+    gated = [n for n in view.numbers if n.verdict and n.subject.get("panel") not in view.studies]
+    moved = trends(gated, history, lambda n: ", ".join(filter(None, (view.label(n.who), n.circumstances))))
+    unpriced = any(not is_number(row.get("dollars")) for row in view.results.get("usage") or ())
+    without = " A judge without a price in its panel file counts tokens only." if unpriced else ""
+    why = f"From the usage blocks of the replies; replaying them costs nothing.{without}"
+    about = [table("", "fact|value", told), *digests(view)]
+    return [
+        Part("trends", "How have the numbers moved?", f"{len(history)} committed baselines", [moved] if moved else []),
+        Part("costs", "What did the judging cost?", _in_words(spent), [Words("read", [why]), spent])
+        if spent else Part("costs", "", "", []),
+        Part("identity", "What was run?", f"{len(told)} facts: commit, recording days, digests", [*about]),
+    ]  # fmt: skip

@@ -7,8 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from recuse.report.drawing import Block, Words
+from recuse.report.figures import Cell, Table
 from recuse.report.gated_number import Lexicon, Number, plain_name
 from recuse.report.results_model import ResultsModel
+from recuse.report.sections.about_the_run import Part
 from recuse.schema import number_text as numbers
 from recuse.schema.number_text import MISSING, fixed, in_unit, is_number
 from recuse.schema.verdict_rows import Comparison, EntryRow, MovedRow, NamedRow, OutcomeRow
@@ -160,46 +163,19 @@ def _shown(value: Any) -> str:
 
 
 MOST_ROWS = 60
-
-
-@dataclass(frozen=True, slots=True)
-class Moved:
-    """A figure that is not what it was in the baseline, as text."""
-
-    what: str
-    who: str
-    field: str
-    before: str
-    after: str
-    delta: str
-
-
-@dataclass(frozen=True, slots=True)
-class NamedChange:
-    """A change that is named as one, with its test, as text."""
-
-    what: str
-    who: str
-    change: str
-    test: str
-    beyond: str
+MOST_LINES = 30
 
 
 @dataclass(frozen=True, slots=True)
 class Movement:
-    """Everything that differs from the baseline."""
+    """Everything that differs from the baseline. `lists`: heading -> sentences; `named`: changes beyond chance with
+    their tests; `moved`: every figure that is not what it was."""
 
-    path: str
     summary: str
     because: str
-    limits: list[str]
-    named: list[NamedChange]
-    outcomes: list[str]
-    told: list[str]  # tests and judges that are gone, items, prompts and judges that changed
-    moved: list[Moved]
-    appeared: list[str]
-    vanished: list[str]
-    more_moved: int
+    lists: dict[str, list[str]]
+    named: Table
+    moved: Table
 
 
 def movement(view: ResultsModel) -> Movement | None:
@@ -207,21 +183,41 @@ def movement(view: ResultsModel) -> Movement | None:
     baseline = view.results.get("baseline")
     if not baseline:
         return None
-    because = baseline.get("because")
-    moved = baseline.get("moved") or []
+    because, words = baseline.get("because"), view.lexicon
+    moved = [_moved(row, words) for row in baseline.get("moved") or ()]
+    lists = {
+        "Limits and accepted faults": [str(row["sentence"]) for row in baseline.get("limits") or ()],
+        "Outcomes": [_outcome(row, words) for row in baseline.get("outcomes") or ()],
+        "What was asked": [*map(str, baseline.get("removed") or ()), *map(str, baseline.get("sources") or ())],
+        "Appeared": [named(entry, words) for entry in baseline.get("appeared") or ()],
+        "Vanished": [named(entry, words) for entry in baseline.get("vanished") or ()],
+    }
+    beyond = ["what", "whom", "change beyond chance", "test", "red because"]
     return Movement(
-        path=str(baseline.get("path") or ""),
-        summary=str(baseline.get("summary") or ""),
-        because=because["reason"] if because else "",
-        limits=[str(row["sentence"]) for row in baseline.get("limits") or []],
-        named=[_change(row, view.lexicon) for row in baseline.get("named") or []],
-        outcomes=[_outcome(row, view.lexicon) for row in baseline.get("outcomes") or []],
-        told=[*map(str, baseline.get("removed") or []), *map(str, baseline.get("sources") or [])],
-        moved=[_moved(entry, view.lexicon) for entry in moved[:MOST_ROWS]],
-        appeared=[named(entry, view.lexicon) for entry in baseline.get("appeared") or []],
-        vanished=[named(entry, view.lexicon) for entry in baseline.get("vanished") or []],
-        more_moved=max(0, len(moved) - MOST_ROWS),
-    )
+        str(baseline.get("summary") or ""),
+        f"The baseline was written because: {because['reason']}" if because else "",
+        {title: lines for title, lines in lists.items() if lines},
+        Table("", beyond, [_change(row, words) for row in baseline.get("named") or ()]),
+        Table("", ["what", "whom", "field", "before", "now", "change"], moved[:MOST_ROWS], frozenset({3, 4, 5}),
+              max(0, len(moved) - MOST_ROWS)),
+    )  # fmt: skip
+
+
+def baseline_part(view: ResultsModel) -> Part:
+    """All of it as a folded part of the page; open where a change is beyond chance."""
+    moves, baseline = movement(view), view.results.get("baseline")
+    if moves is None or baseline is None:
+        return Part("baseline", "", "", [])
+    path = baseline.get("path")
+    first = f"{moves.summary or 'Nothing changed.'}{f' Compared with `{path}`.' if path else ''}"
+    lists = [
+        Block("section", [Words("list", lines[:MOST_LINES] + [f"and {len(lines) - MOST_LINES} more"] * (
+            len(lines) > MOST_LINES))], title) for title, lines in moves.lists.items()
+    ]  # fmt: skip
+    why = [Words("note", [moves.because])] if moves.because else []
+    figures = [Words("read", [first]), moves.named, *why, moves.moved, *lists]
+    shown = [figure for figure in figures if figure]
+    return Part("baseline", "What changed against the baseline?", "", shown, bool(moves.named))
 
 
 def _outcome(row: OutcomeRow, lexicon: Lexicon) -> str:
@@ -229,27 +225,19 @@ def _outcome(row: OutcomeRow, lexicon: Lexicon) -> str:
     return phrase if row["named"] else f"{phrase}, within chance"
 
 
-def _change(row: NamedRow, lexicon: Lexicon) -> NamedChange:
+def _change(row: NamedRow, lexicon: Lexicon) -> list[Cell]:
     low, high = (fixed(row[end], 3, signed=True) for end in ("low", "high"))
-    return NamedChange(
-        what=plain_name(str(row["what"])),
-        who=subject_words(row["subject"], lexicon),
-        change=f"{fixed(row['change'], 3, signed=True)} [{low}, {high}], {_number(row['before'])} to "
-        f"{_number(row['after'])}",
-        test=str(row["test"]),
-        beyond=str(row["beyond"]),
-    )
+    values = f"{_number(row['before'])} to {_number(row['after'])}"
+    change = f"{fixed(row['change'], 3, signed=True)} [{low}, {high}], {values}"
+    whom = subject_words(row["subject"], lexicon)
+    return [*map(Cell, (plain_name(str(row["what"])), whom, change, str(row["test"]), str(row["beyond"])))]
 
 
-def _moved(entry: MovedRow, lexicon: Lexicon) -> Moved:
-    return Moved(
-        what=plain_name(str(entry.get("what") or "")),
-        who=subject_words(entry.get("subject"), lexicon),
-        field=plain_name(str(entry.get("field") or "")),
-        before=_value(entry.get("before")),
-        after=_value(entry.get("after")),
-        delta=_number(entry.get("delta"), signed=True) if is_number(entry.get("delta")) else "",
-    )
+def _moved(row: MovedRow, lexicon: Lexicon) -> list[Cell]:
+    what, field = (plain_name(str(row.get(name) or "")) for name in ("what", "field"))
+    delta = _number(row.get("delta"), signed=True) if is_number(row.get("delta")) else ""
+    values = (_value(row.get("before")), _value(row.get("after")), delta)
+    return [*map(Cell, (what, subject_words(row.get("subject"), lexicon), field, *values))]
 
 
 def named(entry: Any, lexicon: Lexicon) -> str:

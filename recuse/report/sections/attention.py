@@ -11,7 +11,7 @@ from recuse.report.results_model import ResultsModel
 from recuse.report.upgrade_table import deciding_numbers, is_of_upgrade
 from recuse.schema.number_text import count
 from recuse.schema.results import ExcerptRow
-from recuse.schema.vocabulary import ACCEPTED, PASS, SHOWN, worst
+from recuse.schema.vocabulary import SHOWN, worst
 from recuse.security.sanitize import shortened, visible
 
 MOST_EXCERPTS = 8
@@ -147,7 +147,7 @@ def needs_attention(view: ResultsModel) -> list[Matter]:
     """Failed, unmeasured, and undecided verdicts that their gate does not allow; the worst gate first. Of an upgrade
     the row that decided it; its table shows the others."""
     deciding = {id(n) for n in deciding_numbers(view)}
-    chosen = [n for n in view.numbers if n.verdict and not tolerated(n)]
+    chosen = [n for n in view.numbers if not n.is_tolerated]
     return _matters(view, [n for n in chosen if not is_of_upgrade(n) or id(n) in deciding])
 
 
@@ -163,17 +163,6 @@ def run_faults(view: ResultsModel) -> list[str]:
         f"{mine[0]}{f' and {len(mine) - 1} more tests' if mine[1:] else ''}: {why}" for why, mine in tests.items()
     ]
     return [*(str(o) for o in view.results.get("objections") or () if o not in changes), *unmeasured]
-
-
-def tolerated(number: Number) -> bool:
-    """Whether the run may stay green on this verdict's account."""
-    return number.outcome in (PASS, ACCEPTED) or bool(number.verdict and number.verdict.get("allowed"))
-
-
-def let_through(view: ResultsModel) -> int:
-    """How many verdicts pass not and were not accepted, and yet do not turn the run red: of a use that no panel states,
-    or undecided where the gate allows it."""
-    return sum(tolerated(n) and n.outcome not in (PASS, ACCEPTED) for n in view.numbers if n.verdict)
 
 
 def whom(view: ResultsModel, n: Number) -> str:

@@ -1,0 +1,74 @@
+"""Trends: a gated number over the baselines that were committed and in this run, one small picture per judge and gate,
+with the gate's limits as a band. Places across are percentages of the drawing, upwards pixels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from recuse.report.figures.pictures import scale_over
+from recuse.report.gated_number import Number
+from recuse.schema.number_text import in_unit, is_number
+from recuse.schema.results import PastBaseline
+
+HEIGHT = 44
+MARGIN = 5
+MOST = 48
+"""Pictures, those first whose number moved farthest for its interval or whose outcome is another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """One number: its places over time, where its limits lie, and what it comes to in words."""
+
+    label: str
+    gate: str
+    dots: list[tuple[float, float]]
+    band: tuple[float, float]  # from the top, height
+    words: str
+    outcome: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trends:
+    """All of them as the template draws them; they share the days."""
+
+    caption: str
+    trends: list[Trend]
+    left_out: int
+    height: int = HEIGHT
+
+
+def trends(numbers: Sequence[Number], history: Sequence[PastBaseline], label: Callable[[Number], str]) -> Trends | None:
+    """Of the gated numbers that some baseline held; None without any."""
+    found = []
+    for n in numbers:
+        key = (n.gate, tuple(sorted(n.subject.items())))
+        past = [(at, *held) for at, (_, values) in enumerate(history) if (held := values.get(key))]
+        values = [(at, value) for at, value, _ in past if is_number(value)]
+        if values and is_number(n.value):
+            moved = max(abs(value - n.amount) for _, value in values)
+            wide = (n.high - n.low) if is_number(n.high) and is_number(n.low) else 1.0
+            other = any(outcome != n.outcome for *_, outcome in past)
+            found.append((not other, -moved / (wide or 1.0), _trend(n, values, len(history), label(n))))
+    ordered = [trend for *_, trend in sorted(found, key=lambda one: one[:2])]
+    if not ordered:
+        return None
+    caption = f"Baselines from {history[0][0]} to {history[-1][0]}, and this run last"
+    return Trends(caption, ordered[:MOST], max(0, len(ordered) - MOST))
+
+
+def _trend(n: Number, past: Sequence[tuple[int, float]], runs: int, label: str) -> Trend:
+    least, most = n.limit.get("within") or (n.limit.get("at_least"), n.limit.get("at_most"))
+    values = [*past, (runs, n.amount)]
+    scale = scale_over([*(value for _, value in values), least, most], ends=n.bounds)
+
+    def y(value: float | None, edge: float) -> float:
+        place = scale.at(value)
+        return edge if place is None else round(MARGIN + (HEIGHT - 2 * MARGIN) * (1 - place / 100), 1)
+
+    top, bottom = y(most, 0.0), y(least, float(HEIGHT))
+    first = in_unit(past[0][1], str(n.estimate.get("unit") or ""), signed=n.is_signed)
+    words = f"{first} → {n.text()}, limit {n.limit_text}"
+    dots = [(round(100 * at / runs, 1), y(value, 0.0)) for at, value in values]
+    return Trend(label, n.gate_title, dots, (top, round(bottom - top, 1)), words, n.state)
