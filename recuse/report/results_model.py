@@ -185,8 +185,8 @@ class ResultsModel:
     @cached_property
     def studies(self) -> frozenset[str]:
         """Panels that are measured and used for nothing; none where no panel states a use."""
-        stated = any(one.stated for one in self.judges)
-        return frozenset({p.name for p in self.panels} - {one.panel for one in self.judges} if stated else ())
+        judged = {one.panel for one in self.judges} | {n.subject.get("panel", "") for n in self.numbers if n.verdict}
+        return frozenset({p.name for p in self.panels} - judged if any(one.stated for one in self.judges) else ())
 
     def words_on(self, panel: str, judge: str) -> str:
         """ "cleared to rank; not cleared to grade": for every use, that of the panel first."""

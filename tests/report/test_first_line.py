@@ -85,12 +85,13 @@ def test_every_panel_has_its_line_in_every_output() -> None:
 
 
 def test_judges_by_uses_are_a_table_whose_causes_are_short() -> None:
-    """A use that the panel does not state has a column too; a panel without any word is a study on a page of its own.
-    """
+    """A use that the panel does not state has a column too; a panel without word and verdict is a study, on a page of
+    its own."""
     results = copy.deepcopy(samples.both())
     words = [one for one in results["decision"]["judges"] if one["panel"] == "published"]
     results["decision"]["judges"] = [*words, {**words[0], "use": "rank", "word": "undecided", "stated": False,
                                               "brief": "", "cause": "no people (x)"}]  # fmt: skip
+    results["verdicts"] = [v for v in results["verdicts"] if v["subject"]["panel"] == "published"]
     drawn = pages(normalised(results), "x")
     html = drawn["index.html"]
     table = next(t for t in read(html).all("table") if "uses" in t.classes)
