@@ -28,13 +28,13 @@ from recuse.report.addresses import (
 )
 from recuse.report.figures.forest_plot import footnotes
 from recuse.report.first_line import expiring, next_step, opening, upgrade_lines, used
-from recuse.report.gated_number import limits_of, plain_name
+from recuse.report.gated_number import plain_name
 from recuse.report.questions import Drawings
 from recuse.report.questions.generic import plain
 from recuse.report.results_model import Group, Question, ResultsModel
 from recuse.report.sections.about_the_run import facts, parts_after, parts_before
 from recuse.report.sections.against_baseline import TITLE, baseline_part, changed
-from recuse.report.sections.attention import excerpts, needs_attention, run_faults
+from recuse.report.sections.attention import needs_attention, run_faults
 from recuse.report.style import ON_SHADE, PALETTE, RAMPS, STRONGEST, STYLE, STYLE_HASH, prose, with_style
 from recuse.report.upgrade_table import upgrade_tables
 from recuse.report.verdict_tables import column_readings, verdict_tables
@@ -46,21 +46,11 @@ from recuse.security.sanitize import visible
 
 
 @dataclass(frozen=True, slots=True)
-class StripGate:
-    """One gate in the line above a group: its limit, and how many verdicts came out which way."""
-
-    title: str
-    limit: str
-    counts: list[tuple[str, int]]
-
-
-@dataclass(frozen=True, slots=True)
 class DrawnGroup:
     """What a question found for one panel and task, drawn."""
 
     group: Group
     reading: str
-    strip: list[StripGate]
     anchor: str
     template: str  # a team's own of the question's name; "" for the figures in their order
     figures: list[object]
@@ -140,7 +130,6 @@ def pages(
 
 def _parts(view: ResultsModel, questions: list[Question], known: Known) -> dict[str, object]:
     """What the page shows besides its questions."""
-    listed, left_out = excerpts(view)
     through = [n.state for n in view.numbers if n.is_let_through]
     counts = Counter(n.state for n in view.numbers if n.verdict) - Counter(through)
     tables = verdict_tables(view, [group for q in questions if q.id != "upgrade" for group in view.groups(q)])
@@ -167,8 +156,6 @@ def _parts(view: ResultsModel, questions: list[Question], known: Known) -> dict[
         "parts_before": parts_before(view, questions),
         "parts_after": [baseline_part(view), *parts_after(view, known)],
         "baseline": view.results.get("baseline"),
-        "excerpts": listed,
-        "excerpts_left_out": left_out,
         "facts": " · ".join(f"{name} {value}" for name, value in facts(view, known)),
         "csv": known.get("tables") or (),
     }
@@ -264,15 +251,9 @@ def _drawn(env: Environment, group: Group, drawings: Drawings, above: Collection
         fault = f"{type(error).__name__}: {error}"
         reading, figures = "", plain.draw(group)
     template = f"questions/{group.question.id}.html.j2"
-    strip = []
-    for mine in group.gates.values():
-        counts = Counter(n.state for n in mine)
-        shown = [(outcome, counts[outcome]) for outcome in reversed(SHOWN) if counts[outcome]]
-        strip.append(StripGate(mine[0].gate_title, limits_of(mine), shown))
     return DrawnGroup(
         group=group,
         reading=reading,
-        strip=strip,
         anchor=group_anchor(group.question.id, group.panel.name, group.task, group.protocol),
         template=template if not fault and template in env.list_templates() else "",
         figures=figures,

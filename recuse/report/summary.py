@@ -11,7 +11,7 @@ from recuse.report.markdown import code_span, escaped, escaped_html, fenced, fol
 from recuse.report.questions import Drawings
 from recuse.report.results_model import Group, Question, ResultsModel
 from recuse.report.sections.about_the_run import digests, facts, in_one_line, not_asked
-from recuse.report.sections.against_baseline import TITLE, changed, movement
+from recuse.report.sections.against_baseline import TITLE, changed
 from recuse.report.sections.attention import Case, Matter, Way, needs_attention, run_faults
 from recuse.report.upgrade_table import UpgradeTable, upgrade_tables
 from recuse.report.verdict_tables import Cell, VerdictTable, verdict_table
@@ -55,7 +55,6 @@ def summary(
         _attention(view),
         *tables,
         _not_asked(view),
-        _moved(view),
         _foot(view, known or {}),
     ]
     return _limited([s for s in sections if s], size_limit)
@@ -97,7 +96,7 @@ def _head(view: ResultsModel) -> str:
 
 
 def _changed(view: ResultsModel) -> str:
-    """What is another thing than in the baseline, one row each; the rest is told further below."""
+    """What is another thing than in the baseline, one row each; the report has every difference."""
     changes = changed(view)
     if changes is None:
         return ""
@@ -108,9 +107,11 @@ def _changed(view: ResultsModel) -> str:
         lines += [table_row(map(escaped, (c.what, c.before, c.after, c.note))) for c in shown]
     if len(changes.rows) > MOST_MOVED:
         lines += ["", f"{len(changes.rows) - MOST_MOVED} more changes in the report."]
-    return "\n".join(
-        [*lines, *(["", escaped(changes.rest)] if changes.rest and changes.rows else [escaped(changes.rest)])]
-    ).rstrip()
+    lines += [*([""] if changes.rows else []), escaped(changes.rest)] if changes.rest else []
+    baseline = view.results.get("baseline")
+    if because := baseline and baseline.get("because"):
+        lines += ["", f"The baseline was written because: {escaped(because['reason'])}"]
+    return "\n".join(lines).rstrip()
 
 
 def _attention(view: ResultsModel) -> str:
@@ -211,19 +212,6 @@ def _not_asked(view: ResultsModel) -> str:
     """What was not asked, folded away, with what would unlock it."""
     lines = of_table(not_asked(view), MOST_UNASKED)
     return folded(f"Not asked: {escaped_html(in_one_line(view))}", "\n".join(lines)) if lines else ""
-
-
-def _moved(view: ResultsModel) -> str:
-    baseline = movement(view)
-    if not baseline:
-        return ""
-    tables = ["\n".join(of_table(table, MOST_MOVED)) for table in (baseline.named, baseline.moved)]
-    gone = [
-        f"{kind}: {escaped(numbers.listed(baseline.lists[kind], most=8))}."
-        for kind in ("Appeared", "Vanished") if kind in baseline.lists
-    ]  # fmt: skip
-    parts = ["#### Against the baseline", escaped(baseline.summary), tables[0], escaped(baseline.because), tables[1]]
-    return "\n\n".join(part for part in [*parts, *gone] if part)
 
 
 def _foot(view: ResultsModel, known: Known) -> str:

@@ -100,13 +100,13 @@ def test_judges_by_uses_are_a_table_whose_causes_are_short() -> None:
     assert rows["gemini-2.5-pro"][0] == "failnot cleared, acceptedit promotes itself"
     assert rows["gpt-5.1"] == ["passcleared", "undecidedundecided, for informationno people (x)"]
     assert list(drawn) == ["index.html", "studies/local.html"]
-    assert "Panel local, " not in html
+    assert "Panel local, merchant" not in html
     assert read(html).one("section", id="studies").one("a").attributes["href"] == "studies/local.html"
     study = read(drawn["studies/local.html"])
     assert {h.text.split(",")[0] for h in study.all("h3")} == {"Panel local"}
     assert "nobody is cleared or refused" in study.one("header").text
     whole = page(normalised(results), "x")
-    assert "Panel local, " in whole
+    assert "Panel local, merchant" in whole
     assert 'id="studies"' not in whole
 
 

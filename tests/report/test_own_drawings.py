@@ -96,7 +96,10 @@ def test_a_local_template_replaces_any_part_of_the_page(tmp_path: Path, kind: st
     (tmp_path / kind).mkdir()
     for name in names:
         (tmp_path / name).write_text(f"<p>{name} at home</p>")
-    html = page(everything(), "h", [tmp_path])
+    results = everything()
+    gated = results["verdicts"][0]
+    key = (gated["gate"], tuple(sorted(gated["subject"].items())))
+    html = page(results, "h", [tmp_path], known={"history": [("2026-03-01", {key: (0.5, "pass")})]})
     local = environment([tmp_path])
     assert [name for name in names if local.get_template(name).render() != f"<p>{name} at home</p>"] == []
     assert [name for name in names if f"<p>{name} at home</p>" not in html] == []

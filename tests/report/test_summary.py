@@ -51,14 +51,14 @@ def test_changed_limits_and_changes_beyond_chance_are_told() -> None:
     assert "| published/merchant_risk/rubric: the prompt changed |" in text
     assert "| pass | undecided | the number itself did not change beyond chance |" in text
     assert text.index("#### Changed in this pull request") < text.index("What turns this run red")
-    assert "+0.510 [+0.300, +0.720], 0.200 to 0.710 | same texts | across the limit" in text.replace("−", "-")
     assert "The baseline was written because: the rubric was reworded" in text
 
 
-def test_baseline() -> None:
+def test_what_changed_is_told_once() -> None:
+    """The page has every difference from the baseline; the comment a row per change."""
     text = of(samples.failing())
-    assert "| self bias | published, merchant\\_risk, grok-4, names shown | value | 0.610 | 0.710 | +0.100 |" in text
-    assert "Vanished: leniency: published, gpt-5.1." in text
+    assert "Against the baseline" not in text
+    assert text.count("limit widened") == 1
 
 
 def test_no_words_of_a_judge() -> None:

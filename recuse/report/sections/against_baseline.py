@@ -166,25 +166,12 @@ MOST_ROWS = 60
 MOST_LINES = 30
 
 
-@dataclass(frozen=True, slots=True)
-class Movement:
-    """Everything that differs from the baseline. `lists`: heading -> sentences; `named`: changes beyond chance with
-    their tests; `moved`: every figure that is not what it was."""
-
-    summary: str
-    because: str
-    lists: dict[str, list[str]]
-    named: Table
-    moved: Table
-
-
-def movement(view: ResultsModel) -> Movement | None:
-    """None if there was no baseline to compare with."""
-    baseline = view.results.get("baseline")
+def baseline_part(view: ResultsModel) -> Part:
+    """Every difference in full, as a folded part of the page; open where a change is beyond chance."""
+    baseline, words = view.results.get("baseline"), view.lexicon
     if not baseline:
-        return None
-    because, words = baseline.get("because"), view.lexicon
-    moved = [_moved(row, words) for row in baseline.get("moved") or ()]
+        return Part("baseline", "", "", [])
+    because, path = baseline.get("because"), baseline.get("path")
     lists = {
         "Limits and accepted faults": [str(row["sentence"]) for row in baseline.get("limits") or ()],
         "Outcomes": [_outcome(row, words) for row in baseline.get("outcomes") or ()],
@@ -193,31 +180,24 @@ def movement(view: ResultsModel) -> Movement | None:
         "Vanished": [named(entry, words) for entry in baseline.get("vanished") or ()],
     }
     beyond = ["what", "whom", "change beyond chance", "test", "red because"]
-    return Movement(
-        str(baseline.get("summary") or ""),
-        f"The baseline was written because: {because['reason']}" if because else "",
-        {title: lines for title, lines in lists.items() if lines},
-        Table("", beyond, [_change(row, words) for row in baseline.get("named") or ()]),
-        Table("", ["what", "whom", "field", "before", "now", "change"], moved[:MOST_ROWS], frozenset({3, 4, 5}),
-              max(0, len(moved) - MOST_ROWS)),
-    )  # fmt: skip
-
-
-def baseline_part(view: ResultsModel) -> Part:
-    """All of it as a folded part of the page; open where a change is beyond chance."""
-    moves, baseline = movement(view), view.results.get("baseline")
-    if moves is None or baseline is None:
-        return Part("baseline", "", "", [])
-    path = baseline.get("path")
-    first = f"{moves.summary or 'Nothing changed.'}{f' Compared with `{path}`.' if path else ''}"
-    lists = [
-        Block("section", [Words("list", lines[:MOST_LINES] + [f"and {len(lines) - MOST_LINES} more"] * (
-            len(lines) > MOST_LINES))], title) for title, lines in moves.lists.items()
-    ]  # fmt: skip
-    why = [Words("note", [moves.because])] if moves.because else []
-    figures = [Words("read", [first]), moves.named, *why, moves.moved, *lists]
+    changes = Table("", beyond, [_change(row, words) for row in baseline.get("named") or ()])
+    moved = [_moved(row, words) for row in baseline.get("moved") or ()]
+    columns, flush = ["what", "whom", "field", "before", "now", "change"], frozenset({3, 4, 5})
+    first = f"{baseline.get('summary') or 'Nothing changed.'}{f' Compared with `{path}`.' if path else ''}"
+    figures: list[object] = [
+        Words("read", [first]),
+        changes,
+        because and Words("note", [f"The baseline was written because: {because['reason']}"]),
+        Table("", columns, moved[:MOST_ROWS], flush, max(0, len(moved) - MOST_ROWS)),
+        *(Block("section", [Words("list", _first(lines))], title) for title, lines in lists.items() if lines),
+    ]
     shown = [figure for figure in figures if figure]
-    return Part("baseline", "What changed against the baseline?", "", shown, bool(moves.named))
+    return Part("baseline", "What changed against the baseline?", "", shown, bool(changes))
+
+
+def _first(lines: list[str]) -> list[str]:
+    more = len(lines) - MOST_LINES
+    return [*lines[:MOST_LINES], *([f"and {more} more"] if more > 0 else [])]
 
 
 def _outcome(row: OutcomeRow, lexicon: Lexicon) -> str:
