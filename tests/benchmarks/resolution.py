@@ -2,7 +2,7 @@
 
     python tests/benchmarks/resolution.py
 
-32 models x 3 judges x 100 prompts x 11 temperatures, simulated (`recuse.papers.illusion.shared_heuristics`). Ours
+32 models x 3 judges x 100 prompts x 11 temperatures, simulated (`fixtures.standins.shared_heuristics`). Ours
 is all that evals/test_agreement_resolution.py asks, with intervals, from the table on; the loop is Pearson's r of every
 pair and pingouin's ICC in each of the 352 cells, and scipy's rho over models, from the same table. CPU seconds.
 """
@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fixtures.standins.shared_heuristics import PAPER, as_ratings, simulate
 from recuse.papers.illusion import (
     judge_panels as agreement_change,
 )
@@ -33,7 +34,6 @@ from recuse.papers.illusion import (
     resolution,
     tiers,
 )
-from recuse.papers.illusion.shared_heuristics import PAPER, as_ratings, simulate
 from recuse.ratings import Ratings
 
 MEASURES = (

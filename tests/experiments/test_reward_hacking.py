@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from recuse.papers.illusion.shared_heuristics import JudgeModel, best_of, findings, flipped
+from fixtures.standins.shared_heuristics import JudgeModel, best_of, findings, flipped
 
 TEXTS = 1.45
 POLISH = JudgeModel(name="polish")

@@ -23,7 +23,7 @@ import test_cut_texts
 import writing_panel
 from scipy.stats import t as student
 
-from recuse.papers.illusion import shared_heuristics
+from fixtures.standins import shared_heuristics
 from recuse.papers.illusion.knowledge_grounding import delta_k, flaw_penalty
 from recuse.papers.illusion.merg_rubric import longest
 from recuse.papers.illusion.rubric_commensurability import agreement_by_rubric
@@ -154,7 +154,8 @@ HELD_ELSEWHERE = {
         r"that is \d+ judgements, of which \d+ are lost, from \d+ calls", r"\d+ calls a prompt",
         r"[\d.]+ to [\d.]+ points above", r"the mean is 3", r"anchors at 2, 5, 8 and 10", r"weights that sum to 1",
         r"for all \d+ texts by SmolLM2, and for \d+ and \d+ by Gemma and Qwen: \d+ of these \d+ are the scores "
-        r"1, 2, 3, 4, 5", r"score from 1 to 10", r"count 1, 2, 3, 4, 5", r"the scores are 1, 2, 3, 4, 5,", r"begin 2, 5, 8, 10,",
+        r"1, 2, 3, 4, 5", r"score from 1 to 10", r"count 1, 2, 3, 4, 5", r"the scores are 1, 2, 3, 4, 5,",
+        r"begin 2, 5, 8, 10,",
         r"every interval holds 0", r"the paper says 3 to 4, and 1\.3",
     ),
     # tests/experiments/test_findings.py holds the table of the study

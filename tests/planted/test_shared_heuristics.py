@@ -1,5 +1,5 @@
 """Judges with a known share of surface and of substance, asked over loopback HTTP, recorded, replayed, gated: the small
-size of what `recuse.papers.illusion.shared_heuristics` simulates as arrays at the size of paper 002."""
+size of what `fixtures.standins.shared_heuristics` simulates as arrays at the size of paper 002."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 from examination import ROOT, strict_gates
 
 from fixtures.standins.behaviours.merg import read_settings
+from fixtures.standins.shared_heuristics import Study, as_ratings, simulate
 from recuse.papers.illusion.judge_spread import wide_spread
 from recuse.papers.illusion.knowledge_grounding import delta_k, flaw_penalty
 from recuse.papers.illusion.resolution import panel_agreement, resolution_gap
-from recuse.papers.illusion.shared_heuristics import Study, as_ratings, simulate
 from recuse.ratings import Ratings
 from recuse.schema import Estimates
 from recuse.suite import Elicitation, Suite

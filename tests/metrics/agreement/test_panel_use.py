@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from fixtures.standins.shared_heuristics import JudgeModel, Study, as_ratings, simulate
 from recuse.papers.illusion import (
     judge_panels as agreement_change,
 )
@@ -20,7 +21,6 @@ from recuse.papers.illusion import (
     judge_spread,
     tiers,
 )
-from recuse.papers.illusion.shared_heuristics import JudgeModel, Study, as_ratings, simulate
 from recuse.ratings import Numeric, Ratings
 
 STUDY = Study(

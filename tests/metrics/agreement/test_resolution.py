@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from fixtures.standins.shared_heuristics import PAPER, JudgeModel, Study, as_ratings, simulate
 from recuse.papers.illusion import judge_pairs, resolution
 from recuse.papers.illusion import judge_pairs as criteria_agreement
-from recuse.papers.illusion.shared_heuristics import PAPER, JudgeModel, Study, as_ratings, simulate
 from recuse.ratings import Numeric, Ratings
 from recuse.statistics.agreement import Coefficient
 
