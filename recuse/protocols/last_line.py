@@ -207,6 +207,8 @@ VERDICT = Verdict(OFFERS="scores", WORDING="verdict", label="Answer", max_tokens
 
 _FENCE = re.compile(r"\s*(?:```+|~~~+)[\w-]*\s*")
 _DECORATION = "*_`# \t"
+_BRACKETS = re.compile(r"\A\[\[\s*([^\[\]]+?)\s*\]\]\.?\Z")
+"""A verdict as [[5]], which many prompts for judges ask for (the thesis's figure 2)."""
 
 
 def verdict(reply: Reply, label: str) -> str:
@@ -258,7 +260,7 @@ def short(text: str) -> str:
 
 def _value(line: str, label: str) -> str | None:
     match = _line_of(label).fullmatch(line)
-    return match[1].strip(_DECORATION) if match else None
+    return _BRACKETS.sub(r"\1", match[1].strip(_DECORATION)) if match else None
 
 
 @lru_cache

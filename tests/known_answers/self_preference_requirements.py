@@ -41,6 +41,13 @@ ROWS: tuple[Row, ...] = (
         "",
     ),
     (
+        "1.2.1, Fig 2",
+        "a grade as [[5]]",
+        (),
+        ("protocols/headlines/test_last_line.py::test_what_stands_on_the_last_line_is_the_verdict",),
+        "4/5, 4 out of 5 and a bare last line are not read",
+    ),
+    (
         "1.2.1",
         "few-shot, reference answer, guidelines",
         ("test_ways_of_asking.py::test_grades", "test_ways_of_asking.py::test_verdicts"),

@@ -41,6 +41,8 @@ def failure(text: str, finish: Finish = "stop", label: str = "Rating") -> tuple[
         "### Rating: `4`",
         "- Rating: __4__",
         "> Rating: *4*",
+        "It names the place.\nRating: [[4]]",
+        "**Rating: [[4]]**",
     ],
 )
 def test_what_stands_on_the_last_line_is_the_verdict(text: str) -> None:
