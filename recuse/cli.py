@@ -60,6 +60,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except RecuseError as error:
         print(f"recuse: {error}", file=sys.stderr)
         return 3
+    except MemoryError as error:
+        print(f"recuse: out of memory ({error}); give fewer rows, or fewer repeats of one text", file=sys.stderr)
+        return 3
     except Exception:  # a fault of ours: Python's own exit code would be 1, which says that a judge is not cleared
         traceback.print_exc()
         return 3

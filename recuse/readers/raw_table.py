@@ -231,7 +231,8 @@ def parquet(opened: Opened) -> RawTable:
         file, batches, size = ParquetFile(io.BytesIO(opened.data)), [], 0
         within_cells(opened.path, file.metadata.num_rows, file.metadata.num_columns)
         for batch in file.iter_batches(batch_size=256):  # a text that stands there once may be that of every row
-            size += batch.nbytes
+            whole = (getattr(column, "dictionary_decode", lambda kept=column: kept)() for column in batch.columns)
+            size += sum(column.nbytes for column in whole)
             within_bounds(opened.path, size, len(opened.data))
             batches.append(batch)
         frame = Table.from_batches(batches, file.schema_arrow).to_pandas()

@@ -14,13 +14,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from xml.etree import ElementTree as XML
 
-from recuse.readers.opening import MAX_BYTES, Opened
-from recuse.readers.raw_table import cell_text
+from recuse.readers.opening import MAX_BYTES, Opened, within_bounds
+from recuse.readers.raw_table import cell_text, within_cells
 from recuse.schema import RecuseError
 
 MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 SHEET = re.compile(r"xl/worksheets/sheet\d+\.xml")
-MOST_COLUMNS = 16_384
+MOST_ROWS, MOST_COLUMNS, DEEPEST = 1_048_576, 16_384, 64
 REMEDY = "save its sheet as CSV"
 
 
@@ -37,42 +37,53 @@ def sheet_as_text(opened: Opened) -> Opened:
             if sum(member.file_size for member in archive.infolist()) > MAX_BYTES:
                 raise RecuseError(f"{opened.path} unpacks to more than {MAX_BYTES / 1e9:.1f} GB; {REMEDY}")
             names = sorted(name for name in archive.namelist() if SHEET.fullmatch(name))
-            shared = (
-                _shared(_xml(archive, "xl/sharedStrings.xml")) if "xl/sharedStrings.xml" in archive.namelist() else []
-            )
-            sheets = {name: list(_rows(_xml(archive, name), shared)) for name in names}
+            texts = "xl/sharedStrings.xml"
+            shared = list(map(_text, _elements(archive, texts, "si"))) if texts in archive.namelist() else []
+            sheets = {name: _rows(opened, _elements(archive, name, "row"), shared) for name in names}
     except (zipfile.BadZipFile, XML.ParseError, ValueError, KeyError, IndexError, NotImplementedError) as error:
         raise RecuseError(f"{opened.path}: a spreadsheet that cannot be read ({error}); {REMEDY}") from error
     if not sheets:
         raise RecuseError(f"{opened.path}: a spreadsheet; {REMEDY}")
     best = max(sheets, key=lambda name: sum(map(len, sheets[name])))
     width = max(map(len, sheets[best]), default=0)
+    within_cells(opened.path, len(sheets[best]), width)
     stream = io.StringIO()
     csv.writer(stream).writerows([*row, *[""] * (width - len(row))] for row in sheets[best])
     which = f", sheet {names.index(best) + 1} of {len(names)}: the one with the most cells" if len(names) > 1 else ""
     return replace(opened, data=stream.getvalue().encode(), notes=(*opened.notes, f"a spreadsheet{which}"))
 
 
-def _xml(archive: zipfile.ZipFile, name: str) -> XML.Element:
+def _elements(archive: zipfile.ZipFile, name: str, kind: str) -> Iterator[XML.Element]:
+    """The elements of this kind, one at a time: a sheet as a tree takes a hundred times its size."""
     data = archive.read(name)
     if b"<!DOCTYPE" in data or b"<!ENTITY" in data:  # no spreadsheet has any; entities may grow without bounds
         raise ValueError(f"{name} declares entities")
-    return XML.fromstring(data)
+    around: list[XML.Element] = []
+    for event, element in XML.iterparse(io.BytesIO(data), ("start", "end")):
+        if event == "start":
+            around.append(element)
+            if len(around) > DEEPEST:
+                raise ValueError(f"elements in {len(around)} others in {name}")
+            continue
+        around.pop()
+        if element.tag == f"{MAIN}{kind}":
+            yield element
+            around[-1].clear()
 
 
-def _shared(root: XML.Element) -> list[str]:
-    return ["".join(text.text or "" for text in entry.iter(f"{MAIN}t")) for entry in root.iter(f"{MAIN}si")]
+def _text(element: XML.Element) -> str:
+    return "".join(text.text or "" for text in element.iter(f"{MAIN}t"))
 
 
-def _rows(root: XML.Element, shared: list[str]) -> Iterator[list[str]]:
+def _rows(opened: Opened, elements: Iterator[XML.Element], shared: list[str]) -> list[list[str]]:
     """The rows from the first, each as its cells; rows that the file passes over are empty."""
-    at = 0
-    for row in root.iter(f"{MAIN}row"):
-        number = int(row.get("r") or at + 1)
-        if number > at + 1_048_576:
-            raise ValueError(f"row {number}")
-        yield from ([] for _ in range(at + 1, number))
-        at = number
+    rows: list[list[str]] = []
+    size = 0
+    for row in elements:
+        number = int(row.get("r") or len(rows) + 1)
+        if max(number, len(rows) + 1) > MOST_ROWS:
+            raise ValueError(f"row {max(number, len(rows) + 1)}")
+        rows += [[] for _ in range(len(rows) + 1, number)]
         cells: list[str] = []
         for cell in row.iter(f"{MAIN}c"):
             place = _column(cell.get("r", "")) if cell.get("r") else len(cells)
@@ -80,7 +91,10 @@ def _rows(root: XML.Element, shared: list[str]) -> Iterator[list[str]]:
                 raise ValueError(f"cell {cell.get('r')}")
             cells += [""] * (place - len(cells))
             cells.append(" ".join(_value(cell, shared).splitlines()))  # a line of the text is a row of the sheet
-        yield cells
+            size += len(cells[-1])
+            within_bounds(opened.path, size, len(opened.data))
+        rows.append(cells)
+    return rows
 
 
 def _column(reference: str) -> int:
@@ -94,8 +108,10 @@ def _column(reference: str) -> int:
 def _value(cell: XML.Element, shared: list[str]) -> str:
     kind, value = cell.get("t", "n"), cell.findtext(f"{MAIN}v") or ""
     if kind == "inlineStr":
-        return "".join(text.text or "" for text in cell.iter(f"{MAIN}t"))
+        return _text(cell)
     if kind == "s":
+        if not 0 <= int(value) < len(shared):
+            raise ValueError(f"shared text {value} of {len(shared)}")
         return shared[int(value)]
     if kind == "b":
         return "true" if value == "1" else "false"

@@ -229,7 +229,7 @@ def test_two_answers_under_one_number_are_told(setting: Setting) -> None:
     assert setting.replayed() == WORDS
 
 
-@pytest.mark.parametrize("path", ["results", "an answer"])
+@pytest.mark.parametrize(("provider_name", "path"), [("openai", "results"), ("gemini", "an answer")])
 def test_what_a_provider_compresses_is_bounded_in_memory(setting: Setting, path: str) -> None:
     """A gigabyte in a megabyte of gzip, although nothing compressed was asked for."""
     with setting.batches() as batches:

@@ -92,6 +92,7 @@ def test_repeated_runs_say_the_same():
     assert one.chances.tolist() == two.chances.tolist()
 
 
+@pytest.mark.slow("simulation")
 def test_the_chance_to_be_best_is_as_large_as_it_says():
     """Two judges whose errors are drawn alike, 80 texts: of recommendations at 90 % or more nine in ten are right, and
     all together as many as their mean chance."""

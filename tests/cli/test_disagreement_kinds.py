@@ -6,6 +6,7 @@ import csv
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from recuse.check.disagreements import kinds_of_disagreement
 from recuse.readers.file_panel import panel_of, read
@@ -52,6 +53,7 @@ def test_scores_say_which_way():
     assert lines(frame)[1].startswith(f"  {above} above people (such as ")
 
 
+@pytest.mark.slow("simulation")
 def test_a_slice_that_does_not_matter_is_seldom_named():
     named = sum("; on topic" in line for seed in range(100) for line in lines(tickets(seed, 0.3, 0.3)))
     assert named <= 5 + 2.5 * (100 * 0.05 * 0.95) ** 0.5

@@ -58,6 +58,7 @@ def ranking(seed: int, moved: float):
     return rank_systems(read(pairs(seed, moved), people="anna,ben", judges="judge"))
 
 
+@pytest.mark.slow("simulation")
 def test_intervals_hold_the_strengths_and_a_judge_that_moves_nothing_seems_to_in_one_of_twenty():
     truth = {"s0": 120.0, "s1": 40.0, "s2": -40.0, "s3": -120.0}
     held, seems, runs = [], 0, 60

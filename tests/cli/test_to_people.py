@@ -89,6 +89,7 @@ def test_a_confidence_that_is_right_shows_the_calibration_error_of_chance():
     assert ece == pytest.approx(chance, rel=0.15)
 
 
+@pytest.mark.slow("simulation")
 def test_a_threshold_seldom_lets_more_errors_through_than_stated():
     """Errors 0.2 (1 - confidence); the true rate above a threshold t is 0.1 (1 - t): more than 5 % in at most one file
     of 20, and many files have a threshold."""

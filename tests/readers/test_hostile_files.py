@@ -108,6 +108,36 @@ def test_parquet_whose_texts_stand_there_once(tmp_path, nested):
     assert "unpacks to more than" in refused(tmp_path / "a.parquet")
 
 
+def test_parquet_of_texts_that_stand_in_a_dictionary(tmp_path):
+    """Arrow keeps each of them once; a table holds as many as there are rows."""
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    text = arrow.DictionaryArray.from_arrays([0] * 20_000, ["y" * 5000])
+    parquet.write_table(arrow.table({"rater": text, "item": text, "score": [1] * 20_000}), tmp_path / "a.parquet")
+    assert "unpacks to more than" in refused(tmp_path / "a.parquet")
+
+
+ROW, END = "<row>", "</row>"
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ('<row r="1048576"/><row/>', "row 1048577"),
+        ('<row r="9"/>' * 3 + '<row r="2000000"/>', "row 2000000"),
+        (ROW * 5000 + END * 5000, "elements in 65 others"),
+        ('<row><c t="s"><v>-1</v></c></row>', "shared text -1 of 0"),
+        ('<row><c r="ZZZZZ1"/></row>', "cell ZZZZZ1"),
+        ('<row><c r="XFD1"/></row><row r="900000"/>', "16,384 columns"),
+        ('<row><c r="CZZ1"/></row><row r="900000"/>', "900,000 rows"),
+    ],
+    ids=["rows", "rows passed over", "depth", "before the first text", "columns", "a wide row", "a wide and a late row"],
+)
+def test_spreadsheets_of_few_bytes_and_many_cells(file, rows, told):
+    space = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+    content = log(("xl/worksheets/sheet1.xml", f"<worksheet {space}><sheetData>{rows}</sheetData></worksheet>"))
+    assert told in refused(file("a.xlsx", content))
+
+
 def test_many_equal_rows_ask_for_an_item_or_for_counts(file):
     told = refused(file("a.csv.gz", gzip.compress(b"item,gpt,anna\n" + b"t1,4,4\n" * 200_000)))
     assert "nearly all of its 200,000 rows say the same" in told
@@ -194,13 +224,13 @@ def test_a_line_or_cell_of_many_megabytes(file, name, content, where):
 
 @pytest.mark.parametrize("column", ["name", "item"])
 def test_thousands_of_columns_with_a_row_per_rater_are_asked_about_and_then_turned(file, column):
-    marks = [",".join(str((k + n) % 5 + 1) for k in range(3000)) for n in range(3)]
+    marks = [",".join(str((k + n) % 5 + 1) for k in range(1200)) for n in range(3)]
     rows = [f"{who},{line}" for who, line in zip(("anna", "ben", "gpt"), marks, strict=True)]
-    path = file("a.csv", "\n".join([column + "," + ",".join(f"i{k}" for k in range(3000)), *rows]))
+    path = file("a.csv", "\n".join([column + "," + ",".join(f"i{k}" for k in range(1200)), *rows]))
     assert "say --rater COLUMN" in refused(path)
     ratings = read_file(path, rater=column).ratings
     assert ratings.raters == {"anna": "person", "ben": "person", "gpt": "judge"}
-    assert ratings.table["item"].nunique() == 3000
+    assert ratings.table["item"].nunique() == 1200
 
 
 @pytest.mark.parametrize("ending", ["\r", "\r\n", "\n"])
