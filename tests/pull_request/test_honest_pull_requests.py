@@ -185,8 +185,14 @@ def newer_dependencies_of_the_project(pr):
     pr.edit("pyproject.toml", '"scipy>=1.15", "pytest>=8"', '"scipy>=1.16", "pytest>=8.4", "httpx[http2]>=1"')
 
 
-HONEST = (labels_for_texts_that_had_none, panel_of_another_name, ratings_by_people_of_another_name,
-          eval_of_another_name, docs_in_every_format, files_of_a_product, newer_dependencies_of_the_project,
+def new_judge_beside_a_pack(pr):
+    pr.on_main(lambda: packing(["pack", str(pr.root / "cassettes/desk")]))
+    new_judge(pr)
+
+
+HONEST = (new_judge_beside_a_pack, labels_for_texts_that_had_none, panel_of_another_name,
+          ratings_by_people_of_another_name, eval_of_another_name, docs_in_every_format, files_of_a_product,
+          newer_dependencies_of_the_project,
           new_judge, better_prompt_as_candidate, model_asked_again_in_place, tightened_limit, new_texts, other_words,
           code_of_the_product, new_panel, asked_more_slowly, begun_before_other_work, newer_libraries,
           people_and_texts_more_of_both, packed_recordings, moved_code_of_the_product,

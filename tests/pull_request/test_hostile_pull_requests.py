@@ -930,6 +930,44 @@ def labels_of_old_texts_beside_those_of_new_ones(pr):
     pr.sign(pr.answers("monday"))
 
 
+# --------------------------------------------------------------------------- recordings in packs
+
+
+def in_a_pack(pr):
+    assert packing(["pack", str(pr.root / "cassettes" / "desk")]) == 0
+
+
+@hostile("48 replies of vendor to unchanged requests are not those of the base commit")
+def other_replies_in_a_pack(pr):
+    pr.on_main(lambda: in_a_pack(pr))
+    without_acceptance(pr)
+    shutil.rmtree(pr.root / "cassettes")
+    pr.sign(pr.answers("monday", vendor=0.0))
+    pr.sign(pr.answers("tuesday", vendor=0.0), "vendor")
+    in_a_pack(pr)
+
+
+@hostile("48 replies of vendor to unchanged requests are not those of the base commit")
+def other_replies_beside_a_pack(pr):
+    pr.on_main(lambda: in_a_pack(pr))
+    without_acceptance(pr)
+    pr.sign(pr.answers("tuesday", vendor=0.0), "vendor")
+
+
+@hostile("packed recordings of desk cannot be compared")
+def pack_that_nobody_has_any_more(pr):
+    """Packs outside of git: the base commit names one that is not here."""
+
+    def outside():
+        pr.add(".gitignore", "/cassettes/.packs/\n")
+        in_a_pack(pr)
+
+    pr.on_main(outside)
+    without_acceptance(pr)
+    shutil.rmtree(pr.root / "cassettes")
+    pr.sign(pr.answers("tuesday", vendor=0.0))
+
+
 # --------------------------------------------------------------------------- what is said of them
 
 CANDIDATE = """

@@ -130,7 +130,7 @@ ROW, END = "<row>", "</row>"
         ('<row><c r="XFD1"/></row><row r="900000"/>', "16,384 columns"),
         ('<row><c r="CZZ1"/></row><row r="900000"/>', "900,000 rows"),
     ],
-    ids=["rows", "rows passed over", "depth", "before the first text", "columns", "a wide row", "a wide and a late row"],
+    ids=["rows", "rows passed over", "depth", "no such text", "columns", "a wide row", "a wide and a late row"],
 )
 def test_spreadsheets_of_few_bytes_and_many_cells(file, rows, told):
     space = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
