@@ -24,7 +24,6 @@ from recuse.metrics.estimates import add_losses, estimated, number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.ratings import Ratings
 from recuse.ratings.pair_array import PAIRED, both_orders, repeated_over, verdicts_of
-from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
 from recuse.statistics.bounded import BOUNDED, BoundedMean, bounded_mean
 from recuse.statistics.clusters import SHARE, clustered_share
@@ -32,12 +31,9 @@ from recuse.statistics.distributions import Binomial
 
 HALF = (-0.5, 0.5)
 SHARE_ENDS = (0.0, 1.0)
-ENDS = {
-    "order_consistency": SHARE_ENDS, "first_pick_share": SHARE_ENDS, "slot_preference": HALF, "letter_preference": HALF
-}  # fmt: skip
+Ends = tuple[float, float]
 NO_PAIR = "no pair has a usable verdict in both orders"
 NOT_SWAPPED = "the labels were never swapped, so the first slot and the letter A are one and the same"
-ONE_ORDER = "every pair was shown in one order only: this counts on the order having been drawn by lot"
 
 
 @measure(
@@ -45,7 +41,8 @@ ONE_ORDER = "every pair was shown in one order only: this counts on the order ha
     below="changes its choice with the order|change their choice with the order",
     reading="Share of pairs on which the judge makes the same choice when the two texts change places.",
 )  # fmt: skip
-def order_consistency(ratings: Ratings) -> Estimates:
+@per_subject("judge", itself, *PAIRED)
+def order_consistency(part: Ratings) -> Iterator[Named]:
     """Share of pairs with the same verdict (a, b or tie) in both orders, by judge.
 
     Detail counts the pairs: `same_winner`, `both_ties`, `one_tie`, `first_twice` and `second_twice` (contrary winners,
@@ -59,10 +56,10 @@ def order_consistency(ratings: Ratings) -> Estimates:
     >>> order_consistency(Ratings.of(frame, texts=texts)).of(judge="x").value
     0.5
     """
-    return _by_judge("order_consistency", SHARE, ratings, _consistency)
+    return _each("order_consistency", part, pairs_by_judge(part), _consistency, SHARE_ENDS)
 
 
-def _consistency(pairs: Pairs, lost: int, over: dict[str, Any]) -> Estimate:
+def _consistency(pairs: Pairs) -> Measured:
     ab, ba = pairs.ab, pairs.ba
     same, tie, total = ab + ba == 1, (ab == 0.5).astype(int) + (ba == 0.5), ab + ba
     counts = {
@@ -73,49 +70,8 @@ def _consistency(pairs: Pairs, lost: int, over: dict[str, Any]) -> Estimate:
     decided = len(pairs) - counts["both_ties"]
     detail = {**counts, "of_decided": number(counts["same_winner"] / decided) if decided else None}
     if not decided:
-        why = "every verdict is a tie, so there is no winner that the order could change"
-        return undefined("order_consistency", why, n=len(pairs), n_excluded=lost, method=SHARE, detail=detail, **over)
-    distribution = clustered_share(same, pairs.group)
-    return _estimated("order_consistency", float(same.mean()), distribution, pairs.group, lost, SHARE, detail, **over)
-
-
-@measure(
-    "first_pick_share", "first picks", unit="share",
-    above="favours what stands first|favour what stands first",
-    below="favours what stands second|favour what stands second",
-    reading="Share of decided choices that fall on the text shown first; 0.5 without a preference.",
-)  # fmt: skip
-def first_pick_share(ratings: Ratings) -> Estimates:
-    """Share of verdicts for the first slot among those that name a winner, by judge; 0.5 without a preference.
-
-    Over pairs with both verdicts usable, so that each text stood first as often as second; n counts the decided
-    verdicts. Where no pair was asked in both orders, over all decided verdicts, and the note says what that assumes.
-    Undefined where all are ties, and where all stood in one order. The two verdicts of a pair hang together, which the
-    interval over clusters allows for.
-
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": "x", "item": "1", "order": ["ab", "ba"], "response": ["first", "first"]})
-    >>> first_pick_share(Ratings.of(frame, texts=pd.DataFrame({"item": ["1"], "a": "s", "b": "t"}))).of(judge="x").value
-    1.0
-    """
-    return _by_judge("first_pick_share", SHARE, ratings, _first_picks, by_lot=True)
-
-
-def _first_picks(pairs: Pairs, lost: int, over: dict[str, Any]) -> Estimate:
-    picks = np.concatenate([pairs.ab, pairs.ba])
-    groups = np.concatenate([pairs.group, pairs.group])
-    note = ONE_ORDER if np.isnan(picks).any() else ""
-    picks, groups = picks[np.isfinite(picks)], groups[np.isfinite(picks)]
-    decided = picks != 0.5
-    detail = {"first": int((picks == 1).sum()), "second": int((picks == 0).sum()), "ties": int((~decided).sum())}
-    if not decided.any():
-        why = "every verdict is a tie"
-        return undefined("first_pick_share", why, n_excluded=lost, method=SHARE, detail=detail, **over)
-    distribution = clustered_share(picks[decided], groups[decided])
-    return estimated(
-        "first_pick_share", float(picks[decided].mean()), distribution, n=int(decided.sum()), span=1.0, note=note,
-        n_clusters=len(np.unique(groups[decided])), n_excluded=lost, unit="share", method=SHARE, detail=detail, **over,
-    )  # fmt: skip
+        return None, same, detail, "every verdict is a tie, so there is no winner that the order could change"
+    return clustered_share(same, pairs.group), same, detail, ""
 
 
 @measure(
@@ -124,7 +80,8 @@ def _first_picks(pairs: Pairs, lost: int, over: dict[str, Any]) -> Estimate:
     below="favours what stands second|favour what stands second",
     reading="How much more than half the text shown first wins, whatever it is and is called.",
 )  # fmt: skip
-def slot_preference(ratings: Ratings) -> Estimates:
+@per_subject("judge", itself, *PAIRED)
+def slot_preference(part: Ratings) -> Iterator[Named]:
     """How much more than half the first slot wins, by judge, -0.5 to 0.5:
 
         mean over pairs of (credit of the first slot in "ab" + in "ba") / 2 - 1/2,   a win 1, a tie 1/2, a loss 0
@@ -138,18 +95,14 @@ def slot_preference(ratings: Ratings) -> Estimates:
     >>> slot_preference(Ratings.of(frame, texts=pd.DataFrame({"item": ["1"], "a": "s", "b": "t"}))).of(judge="x").value
     0.5
     """
-    return _by_judge("slot_preference", BOUNDED, ratings, _slot, quads=True)
+    return _each("slot_preference", part, quads_by_judge(part), _slot, HALF)
 
 
-def _slot(pairs: Pairs, lost: int, over: dict[str, Any]) -> Estimate:
+def _slot(pairs: Pairs) -> Measured:
     values = (pairs.ab + pairs.ba) / 2 - 0.5
-    note = NOT_SWAPPED if pairs.swapped is None else ""
     if pairs.swapped is not None:
         values = (values + pairs.swapped - 0.5) / 2
-    distribution = bounded_mean(values, pairs.group, HALF)
-    return _estimated(
-        "slot_preference", float(values.mean()), distribution, pairs.group, lost, BOUNDED, note=note, **over
-    )
+    return bounded_mean(values, pairs.group, HALF), values, {}, NOT_SWAPPED if pairs.swapped is None else ""
 
 
 @measure(
@@ -157,7 +110,8 @@ def _slot(pairs: Pairs, lost: int, over: dict[str, Any]) -> Estimate:
     above="favours the letter A|favour the letter A", below="favours the letter B|favour the letter B",
     reading="How much more than half the text called A wins, wherever it stands.",
 )  # fmt: skip
-def letter_preference(ratings: Ratings) -> Estimates:
+@per_subject("judge", itself, *PAIRED)
+def letter_preference(part: Ratings) -> Iterator[Named]:
     """How much more than half the text called A wins, by judge, -0.5 to 0.5: over pairs with all four verdicts, the
     mean of the first slot's credit with plain labels and the second slot's with swapped ones, less 1/2. Texts and slots
     cancel. Undefined where labels were never swapped.
@@ -169,42 +123,14 @@ def letter_preference(ratings: Ratings) -> Estimates:
     >>> letter_preference(Ratings.of(frame, texts=texts)).of(judge="x").value
     0.5
     """
-    return _by_judge("letter_preference", BOUNDED, ratings, _letter, quads=True)
+    return _each("letter_preference", part, quads_by_judge(part), _letter, HALF)
 
 
-def _letter(pairs: Pairs, lost: int, over: dict[str, Any]) -> Estimate:
+def _letter(pairs: Pairs) -> Measured:
     if pairs.swapped is None:
-        return undefined("letter_preference", NOT_SWAPPED, n=len(pairs), n_excluded=lost, method=BOUNDED, **over)
+        return None, pairs.won, {}, NOT_SWAPPED
     values = ((pairs.ab + pairs.ba) / 2 - pairs.swapped) / 2
-    distribution = bounded_mean(values, pairs.group, HALF)
-    return _estimated("letter_preference", float(values.mean()), distribution, pairs.group, lost, BOUNDED, **over)
-
-
-@measure("tie_share", "ties", unit="share", reading="Share of choices that name neither text.")
-@per_subject("judge", itself, *PAIRED)
-def tie_share(part: Ratings) -> Iterator[Named]:
-    """Share of usable verdicts that are ties, by judge, over all orders and labels.
-
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": "x", "item": ["1", "2"], "response": ["first", "tie"]})
-    >>> tie_share(Ratings.of(frame, texts=pd.DataFrame({"item": ["1", "2"], "a": "s", "b": "t"}))).of(judge="x").value
-    0.5
-    """
-    verdicts, over = verdicts_of(part), repeated_over(part)
-    verdicts = verdicts.assign(group=verdicts["cluster"].factorize()[0])
-    for judge in part.judges:
-        mine = verdicts[verdicts["rater"] == judge]
-        usable = mine[mine["slot"].notna()]
-        lost, ties = len(mine) - len(usable), (usable["slot"] == 0.5).to_numpy()
-        groups = usable["group"].to_numpy()
-        yield (
-            judge,
-            (
-                _estimated("tie_share", float(ties.mean()), clustered_share(ties, groups), groups, lost, SHARE, **over)
-                if len(usable)
-                else undefined("tie_share", "no verdict was usable", n_excluded=lost, method=SHARE, **over)
-            ),
-        )
+    return bounded_mean(values, pairs.group, HALF), values, {}, ""
 
 
 # --------------------------------------------------------------------------- every judge's pairs over both orders
@@ -308,39 +234,26 @@ def _cut(pairs: Pairs, judge: NDArray[np.intp], judges: Sequence[str]) -> dict[s
 
 # --------------------------------------------------------------------------- one judge at a time
 
-Compute = Callable[[Pairs, int, dict[str, Any]], Estimate]
+Measured = tuple[Binomial | BoundedMean | None, NDArray[Any], dict[str, Any], str]
+"""Distribution (None where there is none), the value of each pair, detail, and the note, which says why there is
+none."""
 
 
-def _by_judge(
-    metric: str, method: str, ratings: Ratings, compute: Compute, *, quads: bool = False, by_lot: bool = False
-) -> Estimates:
-    """`compute(complete pairs, how many were not, what repetitions are over)` for every judge. With `quads`, plain and
-    swapped labels of a pair stand in one row, the first slot's mean credit under swapped labels in column `swapped`.
-    With `by_lot`, pairs that were all asked in one order count where different pairs had different orders."""
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each(*PAIRED):
-        over = repeated_over(part)
-        for judge, mine in (quads_by_judge if quads else pairs_by_judge)(part).items():
-            both = mine.complete
-            drawn = by_lot and not both.any() and bool(np.isfinite(mine.ab).any() and np.isfinite(mine.ba).any())
-            kept = mine[np.isfinite(mine.won) if drawn else both]
-            lost = len(mine) - len(kept)
-            estimate = (
-                compute(kept, lost, over)
-                if len(kept)
-                else undefined(metric, NO_PAIR, n_excluded=lost, method=method, **over)
-            )
-            estimates[(judge, *names)] = (
-                estimate if drawn else add_losses(estimate, mine.lost_by_order(), ENDS[metric], lost)
-            )
-    return Estimates(("judge", *ratings.within(*PAIRED)), estimates)
-
-
-def _estimated(
-    metric: str, value: float, distribution: Binomial | BoundedMean, groups: NDArray[Any], lost: int, method: str,
-    detail: dict[str, Any] | None = None, note: str = "", **over: Any,
-) -> Estimate:  # fmt: skip
-    return estimated(
-        metric, value, distribution, n=len(groups), n_clusters=len(np.unique(groups)), n_excluded=lost,
-        unit="share", span=1.0, method=method, note=note, detail=detail or {}, **over,
-    )  # fmt: skip
+def _each(
+    metric: str, part: Ratings, pairs: Mapping[str, Pairs], compute: Callable[[Pairs], Measured], ends: Ends
+) -> Iterator[Named]:
+    """The estimate of every judge over its complete pairs, between these `ends`."""
+    over, method = repeated_over(part), SHARE if ends == SHARE_ENDS else BOUNDED
+    for judge, mine in pairs.items():
+        kept = mine[mine.complete]
+        lost = len(mine) - len(kept)
+        about: dict[str, Any] = {"n": len(kept), "n_excluded": lost, "method": method, **over}
+        distribution, values, detail, note = compute(kept) if len(kept) else (None, kept.won, {}, NO_PAIR)
+        if distribution is None:
+            yield judge, undefined(metric, note, detail=detail, **about)
+            continue
+        estimate = estimated(
+            metric, float(values.mean()), distribution, n_clusters=len(np.unique(kept.group)), unit="share", span=1.0,
+            detail=detail, note=note, **about,
+        )  # fmt: skip
+        yield judge, add_losses(estimate, mine.lost_by_order(), ends, lost)

@@ -20,12 +20,12 @@ from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.answers import against_truth
 from recuse.ratings.array import mean_of
 from recuse.ratings.pair_array import PAIRED, PairArray, pair_array, repeated_over, verdicts_of
-from recuse.schema import Distribution, Estimate, Estimates, RatingsError
+from recuse.schema import Estimate, Estimates, RatingsError
 from recuse.schema.arrays import Floats
 from recuse.schema.factors import ORDER
 from recuse.schema.vocabulary import RIGHT_ANSWERS
 from recuse.statistics.clusters import SHARE, clustered_share
-from recuse.statistics.distributions import Side
+from recuse.statistics.distributions import InUnits
 
 METHOD = f"(right - by chance) / (1 - by chance); {SHARE}"
 
@@ -82,29 +82,6 @@ class _Choices:
     clusters_called: str
 
 
-@dataclass(frozen=True, slots=True)
-class _BeyondChance:
-    """The distribution of (c - b) / (1 - b), b known."""
-
-    share: Distribution
-    base: float
-
-    @property
-    def undefined(self) -> str:
-        return str(getattr(self.share, "undefined", ""))
-
-    def interval(self, level: float) -> tuple[float, float]:
-        low, high = self.share.interval(level)
-        return (low - self.base) / (1 - self.base), (high - self.base) / (1 - self.base)
-
-    def p_value(self, limit: float, side: Side) -> float:
-        return self.share.p_value(self.base + limit * (1 - self.base), side)
-
-    def half_width_at(self, factor: float) -> float | None:
-        half = self.share.half_width_at(factor)
-        return None if half is None else half / (1 - self.base)
-
-
 def _beyond_chance(choices: _Choices) -> Estimate:
     facts: dict[str, Any] = {"n": len(choices.credit), "method": METHOD, "over": choices.over,
                              "clusters": choices.clusters_called}  # fmt: skip
@@ -122,7 +99,7 @@ def _beyond_chance(choices: _Choices) -> Estimate:
     if base >= 1:
         why = "the right text always stood in the same place, so nothing tells a judge from one that names that place"
         return undefined("right_choices", why, detail=detail, **facts)
-    distribution = _BeyondChance(clustered_share(credit, choices.clusters), base)
+    distribution = InUnits(clustered_share(credit, choices.clusters), base, 1 - base)
     return estimated("right_choices", (right - base) / (1 - base), distribution, detail=detail, **facts)
 
 

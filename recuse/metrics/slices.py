@@ -16,34 +16,26 @@ from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure, per_judge
 from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.text_slices import FEWEST, Slices, slices_of
-from recuse.schema import Distribution, Estimate
+from recuse.schema import Estimate
 from recuse.schema.arrays import Floats
 from recuse.statistics.clusters import difference_of_means
-from recuse.statistics.distributions import Side
+from recuse.statistics.distributions import Derived, Side
 
 METHOD = "agreement within the slice less elsewhere, t over clusters, Bonferroni over all slices"
 FAVOUR = "judge less people within the slice, less the same elsewhere, t over clusters, Bonferroni over all slices"
 
 
 @dataclass(frozen=True, slots=True)
-class Simultaneous:
+class Simultaneous(Derived):
     """The distribution of one of `looks` differences, chosen after looking at all of them: Bonferroni's correction."""
 
-    one: Distribution
     looks: int
 
-    @property
-    def undefined(self) -> str:
-        return str(getattr(self.one, "undefined", ""))
-
     def interval(self, level: float) -> tuple[float, float]:
-        return self.one.interval(1 - (1 - level) / self.looks)
+        return self.distribution.interval(1 - (1 - level) / self.looks)
 
     def p_value(self, limit: float, side: Side) -> float:
-        return min(1.0, self.looks * self.one.p_value(limit, side))
-
-    def half_width_at(self, factor: float) -> float | None:
-        return self.one.half_width_at(factor)
+        return min(1.0, self.looks * self.distribution.p_value(limit, side))
 
 
 @measure(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from recuse.ratings.array import RatingArray, mean_of
+from recuse.ratings.array import Moments, RatingArray, mean_of, moments_of
 from recuse.ratings.cells import Cells
-from recuse.ratings.moments import Moments, moments_of
 from recuse.ratings.pair_array import read_choices
 from recuse.ratings.ratings import Ratings
 from recuse.ratings.ratings_table import COLUMNS, check_table, completed

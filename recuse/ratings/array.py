@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.ratings.moments import Moments, moments_of
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Scale
 from recuse.schema import RecuseError
@@ -131,10 +130,6 @@ class RatingArray:
         own = [authors.get(rater) for rater in self.raters]
         return [self.targets.index(target) if target in self.targets else None for target in own]
 
-    def by_rater(self, values: Floats) -> dict[str, float | None]:
-        """Values of shape (raters,) by name, None where there is none."""
-        return {name: float(v) if np.isfinite(v) else None for name, v in zip(self.raters, values, strict=True)}
-
     def with_means(self, means: Floats) -> RatingArray:
         """The same array with other means; what they rest on is not known any more and counts as one repeat each."""
         there = np.isfinite(means)
@@ -143,16 +138,6 @@ class RatingArray:
             self, moments=Moments(there.astype(np.int64), means, np.zeros(means.shape)),
             _rows=(nothing, np.zeros(0), nothing),
         )  # fmt: skip
-
-    def means_on(self, axes: Axes) -> Floats:
-        """The means on other axes; NaN for raters, items and targets that are not there."""
-        means = self.means
-        for axis, (names, wanted) in enumerate(zip(self.axes, axes, strict=True)):
-            index = {name: k for k, name in enumerate(names)}
-            places = [index.get(name, len(names)) for name in wanted]
-            padding = [(0, int(k == axis)) for k in range(3)]
-            means = np.pad(means, padding, constant_values=np.nan).take(places, axis=axis)
-        return means
 
 
 def array_of(ratings: Ratings, axes: Axes | None = None) -> RatingArray:
@@ -313,3 +298,47 @@ def _place(names: tuple[str, ...], name: str, kind: str) -> int:
     if name not in names:
         raise RecuseError(f"{kind} {name} is not in the ratings; they hold {', '.join(names)}")
     return names.index(name)
+
+
+# --------------------------------------------------------------------------- sums over the rows of a cell
+# What measures need of a cell, computed here alone: counts, means, sums of squares. Each is a sum over the rows of the
+# cell, the sum of squares about the cell's own mean, so that it keeps its digits where scores lie close together.
+
+EQUAL = 1e-12
+"""Scores of a cell that differ by less are equal: binary rounding never passes for spread."""
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Per cell, all of one shape: usable scores, their mean (NaN without one), and the sum of squares about it."""
+
+    count: NDArray[np.int64]
+    mean: Floats
+    squares: Floats
+
+    @property
+    def variance(self) -> Floats:
+        """Sample variance, divisor n - 1; NaN below two scores."""
+        variance: Floats = np.full(self.mean.shape, np.nan)
+        np.divide(self.squares, self.count - 1, out=variance, where=self.count > 1)
+        return variance
+
+    def reshape(self, *shape: int) -> Moments:
+        """The same moments in cells of another shape."""
+        return Moments(self.count.reshape(shape), self.mean.reshape(shape), self.squares.reshape(shape))
+
+
+def moments_of(cells: NDArray[np.intp], values: Floats, size: int) -> Moments:
+    """Moments of `values` by cell number in [0, size); NaN values are left out."""
+    there = np.isfinite(values)
+    cells, values = cells[there], values[there]
+    count = np.bincount(cells, minlength=size)
+    sums = np.bincount(cells, weights=values, minlength=size)
+    mean: Floats = np.full(size, np.nan)
+    np.divide(sums, count, out=mean, where=count > 0)
+    deviations = values - mean[cells]
+    squares: Floats = np.bincount(cells, weights=deviations * deviations, minlength=size).astype(np.float64)
+    largest = np.zeros(size)
+    np.maximum.at(largest, cells, np.abs(deviations))
+    squares[largest < EQUAL] = 0.0
+    return Moments(count.astype(np.int64), mean, squares)

@@ -15,8 +15,17 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.ratings.array import AXES, Axes, cluster_places_of, numbers, recoded, smallest_step, times_of
-from recuse.ratings.moments import Moments, moments_of
+from recuse.ratings.array import (
+    AXES,
+    Axes,
+    Moments,
+    cluster_places_of,
+    moments_of,
+    numbers,
+    recoded,
+    smallest_step,
+    times_of,
+)
 from recuse.ratings.ratings_table import JUDGE
 from recuse.ratings.scale import Scale
 from recuse.schema import RecuseError

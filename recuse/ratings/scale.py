@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from recuse.schema import RatingsError, RecuseError
+from recuse.schema import RecuseError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -210,42 +210,6 @@ def _codes(options: tuple[str, ...], responses: pd.Series[Any]) -> Floats:
             row = responses.index[codes == place][0]
             raise RecuseError(f"responses are one of {', '.join(options)}; row {row} has {entry!r}")
     return np.array([*(places[entry] for entry in entries.tolist()), math.nan])[codes]
-
-
-# --------------------------------------------------------------------------- criteria
-# The mean of a judgement's parts beside the whole that the judge gave: some judges' totals do not follow from them.
-
-CRITERIA_MEAN = "criteria_mean"
-
-
-def with_criteria_mean(ratings: Ratings, name: str = CRITERIA_MEAN) -> Ratings:
-    """The ratings with one more criterion: per reply, the mean of its scores on `ratings.parts`. It joins the headline.
-
-    A reply with all of them usable gets the mean; any other gets a row that carries its first failure and no score, so
-    that it is counted as excluded and never averaged from what is left of it. `RatingsError` without parts.
-    """
-    return ratings.remember(("with", name), lambda: _with_mean(ratings, name))
-
-
-def _with_mean(ratings: Ratings, name: str) -> Ratings:
-    import pandas as pd
-
-    if not ratings.parts:
-        raise RatingsError("these ratings name no parts whose mean could be taken; give parts=(...)")
-    wanted, table = list(ratings.parts), ratings.table
-    keys = [column for column in table.columns if column not in ("criterion", "score", "response", "status")]
-    rows = table[table["criterion"].isin(wanted)]
-    failure = rows["status"].where(rows["status"] != "ok")
-    replies = rows.assign(failure=failure).groupby(keys, sort=False, dropna=False, observed=True)
-    added = replies.agg(score=("score", "mean"), failure=("failure", "first"), size=("criterion", "size")).reset_index()
-    complete = added["failure"].isna() & (added["size"] == len(wanted))
-    added["status"] = added["failure"].where(added["failure"].notna(), "unparsed").where(~complete, "ok")
-    # rounded far below any scale's step: the same scores in another order must give the same mean
-    added["score"] = added["score"].round(12).where(complete)
-    added = added.assign(criterion=name, response=None)[list(table.columns)]
-    joined = pd.concat([table, added], ignore_index=True)
-    scales = {**ratings.scales, name: ratings.scales[wanted[0]]}
-    return replace(ratings, table=joined, scales=scales, headline=(*ratings.headline, name), _memory={})
 
 
 PLACE = "place"

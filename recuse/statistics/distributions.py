@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from recuse.schema import RecuseError
+from recuse.schema import Distribution, RecuseError
 from recuse.schema.arrays import Floats
 
 Side = Literal["above", "below"]
@@ -205,6 +205,46 @@ class Draws:
     def half_width_at(self, factor: float) -> float | None:
         low, high = self.interval(0.95)
         return None if math.isnan(low) or math.isnan(high) else (high - low) / 2 / math.sqrt(factor)
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """A distribution made of another: undefined where that one is, and the same where a subclass does not differ."""
+
+    distribution: Distribution
+
+    @property
+    def undefined(self) -> str:
+        return str(getattr(self.distribution, "undefined", ""))
+
+    def interval(self, level: float) -> tuple[float, float]:
+        return self.distribution.interval(level)
+
+    def p_value(self, limit: float, side: Side) -> float:
+        return self.distribution.p_value(limit, side)
+
+    def half_width_at(self, factor: float) -> float | None:
+        return self.distribution.half_width_at(factor)
+
+
+@dataclass(frozen=True, slots=True)
+class InUnits(Derived):
+    """The distribution of (x - origin) / unit of the other one's x; a unit below 0 turns it round."""
+
+    origin: float
+    unit: float
+
+    def interval(self, level: float) -> tuple[float, float]:
+        low, high = ((end - self.origin) / self.unit for end in self.distribution.interval(level))
+        return (low, high) if self.unit > 0 else (high, low)
+
+    def p_value(self, limit: float, side: Side) -> float:
+        turned: Side = side if self.unit > 0 else "below" if side == "above" else "above"
+        return self.distribution.p_value(self.origin + limit * self.unit, turned)
+
+    def half_width_at(self, factor: float) -> float | None:
+        half = self.distribution.half_width_at(factor)
+        return None if half is None else half / abs(self.unit)
 
 
 def tail(level: float) -> float:

@@ -17,14 +17,14 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[2])]
 import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
 
-from recuse.metrics import consensus, coverage, scale_framing, self_preference, stability  # noqa: E402
-from recuse.papers.merchant_risk import consensus_matrix, score_repeats  # noqa: E402
+from recuse.metrics import consensus, coverage, scale_framing, self_preference  # noqa: E402
+from recuse.papers.merchant_risk import consensus_matrix, repeat_noise, score_repeats  # noqa: E402
 from recuse.papers.self_preference import published_tests, scale_direction  # noqa: E402
 from recuse.ratings import Numeric, Ratings  # noqa: E402
 
 MEASURES = (
     coverage.parse_rate, score_repeats.score_matrix, consensus_matrix.consensus_deviation, consensus.self_bias,
-    consensus.leniency, consensus.self_preference, stability.repeat_difference, score_repeats.cell_table,
+    consensus.leniency, consensus.self_preference, repeat_noise.repeat_difference, score_repeats.cell_table,
     score_repeats.repeat_reliability, published_tests.self_minus_received, published_tests.self_minus_given,
     self_preference.self_preference_controlled, scale_framing.direction_insensitivity, scale_framing.framing_shift,
     scale_direction.shift_by_target, scale_direction.framing_change,

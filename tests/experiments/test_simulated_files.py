@@ -12,11 +12,11 @@ from recuse.check.drawn_judges import people_of
 from recuse.check.file_answers import ask_file, file_answers
 from recuse.experiments.simulated_files import FAULTS, PERSON_LIKE, Setting, panel_of, simulated_file
 from recuse.metrics.coverage import unanswered
+from recuse.metrics.drift import drift
 from recuse.metrics.human_alignment import human_offset
 from recuse.metrics.human_ceiling import human_ceiling
 from recuse.metrics.position import slot_preference
 from recuse.metrics.slices import slice_favour, worst_slice
-from recuse.metrics.stability import drift
 from recuse.schema import RecuseError, members
 from recuse.suite.question_runner import read_evals
 

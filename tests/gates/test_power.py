@@ -10,10 +10,10 @@ import pytest
 
 from recuse.gates.limits import Limit
 from recuse.gates.verdict_power import Spread, chance_to_fail, chance_to_pass, factor_to_decide, power_of, spread
+from recuse.papers.merchant_risk.repeat_noise import mean_difference
 from recuse.schema import Estimate
 from recuse.statistics.bounded import bounded_mean
 from recuse.statistics.distributions import Binomial, Student
-from recuse.statistics.repeat_noise import mean_difference
 
 WITHIN = Limit.of({"within": (-0.5, 0.5)})
 RUNS = 20_000

@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from recuse.metrics import consensus, name_effect
-from recuse.papers.merchant_risk import consensus_matrix, name_shift
+from recuse.metrics import consensus
+from recuse.papers.merchant_risk import consensus_matrix, name_effect, name_shift
+from recuse.papers.merchant_risk.criteria_mean import with_criteria_mean
 from recuse.ratings import Numeric, Ordinal, check_table
-from recuse.ratings.scale import with_criteria_mean
 from recuse.schema import RatingsError
 
 EXPECTED = pd.read_csv(Path(__file__).parent / "data" / "bias_recomputed.csv")

@@ -13,19 +13,19 @@ from recuse.metrics import (
     consensus,
     coverage,
     human_alignment,
-    name_effect,
-    stability,
 )
 from recuse.metrics.measure import MEASURES as DESCRIBED
 from recuse.papers.merchant_risk import (
     consensus_matrix,
     human_offsets,
     human_order,
+    name_effect,
     name_shift,
+    repeat_noise,
     reported_statistics,
     score_repeats,
 )
-from recuse.ratings.scale import with_criteria_mean
+from recuse.papers.merchant_risk.criteria_mean import with_criteria_mean
 from recuse.schema import Estimate
 
 MEASURES = {
@@ -36,7 +36,7 @@ MEASURES = {
     "self_preference": consensus.self_preference,
     "name_effect": name_effect.name_effect,
     "bias_gone_without_names": name_shift.bias_gone_without_names,
-    "repeat_difference": stability.repeat_difference,
+    "repeat_difference": repeat_noise.repeat_difference,
     "run_sd": score_repeats.run_sd,
     "cell_table": score_repeats.cell_table,
     "repeat_reliability": lambda r: score_repeats.repeat_reliability(r, form="mean"),

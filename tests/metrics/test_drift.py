@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.metrics.stability import drift
+from recuse.metrics.drift import drift
 from recuse.ratings import Numeric, Ordinal, Ratings
 
 PASS_FAIL = Ordinal(("fail", "pass"))

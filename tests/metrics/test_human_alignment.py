@@ -14,8 +14,8 @@ from recuse.gates.limits import Limit
 from recuse.gates.verdict_power import power_of
 from recuse.metrics import human_alignment
 from recuse.papers.merchant_risk import human_offsets, human_order
+from recuse.papers.merchant_risk.criteria_mean import with_criteria_mean
 from recuse.ratings import Numeric, Ordinal
-from recuse.ratings.scale import with_criteria_mean
 from recuse.schema import RecuseError
 
 EXPECTED = pd.read_csv(Path(__file__).parent / "data" / "bias_recomputed.csv")

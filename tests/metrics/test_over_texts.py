@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from recuse.gates.limits import Limit, decide
-from recuse.metrics import consensus, human_alignment, name_effect, stability
-from recuse.papers.merchant_risk import human_offsets, human_order, name_shift, score_repeats
+from recuse.metrics import consensus, human_alignment
+from recuse.papers.merchant_risk import human_offsets, human_order, name_effect, name_shift, repeat_noise, score_repeats
 from recuse.ratings import Numeric
 
 KNOWN = pd.read_csv(Path(__file__).parent / "data" / "self_preference_over_texts.csv")
@@ -100,7 +100,7 @@ def test_the_effect_of_a_name_is_judged_by_its_spread_on_other_texts(published):
 # --------------------------------------------------------------------------- deterministic judges
 
 
-BOTH = (stability.repeat_difference, score_repeats.repeat_reliability)
+BOTH = (repeat_noise.repeat_difference, score_repeats.repeat_reliability)
 
 
 def one_judge(rate, rows, step=1.0):
@@ -119,7 +119,7 @@ def test_a_deterministic_judge_can_keep_the_limits_of_steadiness(rate):
 
 
 def test_few_equal_repeats_cannot(rate):
-    (apart,) = stability.repeat_difference(one_judge(rate, [[3.0] * 2, [5.0] * 2])).values()
+    (apart,) = repeat_noise.repeat_difference(one_judge(rate, [[3.0] * 2, [5.0] * 2])).values()
     assert decide(Limit.of({"at_most": 0.2}), apart).outcome == "undecided"
 
 

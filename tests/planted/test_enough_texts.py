@@ -17,8 +17,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from examination import strict_gates
 
-from recuse.metrics import consensus, human_alignment, name_effect
-from recuse.papers.merchant_risk import human_order
+from recuse.metrics import consensus, human_alignment
+from recuse.papers.merchant_risk import human_order, name_effect
 from recuse.ratings import Numeric, Ratings
 
 JUDGES = np.array(list("abcde"))

@@ -100,7 +100,7 @@ FILES = {
         import pytest
 
         from recuse.papers.merchant_risk import score_repeats
-        from recuse.metrics import consensus, coverage, stability as score_matrix
+        from recuse.metrics import consensus, coverage
 
         pytestmark = pytest.mark.asks("scores")
 

@@ -19,7 +19,8 @@ EVAL = '''
 
 import pytest
 
-from recuse.metrics import coverage, stability
+from recuse.papers.merchant_risk import repeat_noise
+from recuse.metrics import coverage
 
 
 @pytest.mark.asks("scores")
@@ -29,7 +30,7 @@ def test_parse_rate(ratings, gate):
 
 @pytest.mark.asks("scores", "repeats")
 def test_needs_more(ratings, measure):
-    measure(stability.repeat_difference(ratings))
+    measure(repeat_noise.repeat_difference(ratings))
 '''
 GATES = '[parse_rate]\nat_least = 0.9\ndecide = "point"\nreason = "nine in ten, for the test"\n'
 
@@ -66,7 +67,7 @@ def test_nobody_is_told_to_record_what_came_from_a_file(pytester):
 
 @pytest.mark.asks("scores")
 def test_undefined(ratings, gate):
-    gate("test_retest", stability.repeat_difference(ratings))
+    gate("test_retest", repeat_noise.repeat_difference(ratings))
 """
     (pytester.path / "evals/test_answers.py").write_text(eval_)
     pytester.runpytest("evals", "--ratings", "ratings.csv")

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from recuse.ratings import Nominal, Numeric, Ordinal, Ratings, mean_of
+from recuse.ratings.array import array_of
 from recuse.schema import RecuseError
 
 FRAME = pd.DataFrame(
@@ -50,12 +51,12 @@ def test_people_are_raters_and_can_be_left_out() -> None:
 
 def test_the_order_of_rows_changes_nothing_but_the_order_of_names() -> None:
     array = ratings().array()
-    shuffled = ratings(FRAME.sample(frac=1, random_state=3)).array()
-    np.testing.assert_array_equal(shuffled.means_on(array.axes), array.means)
+    shuffled = ratings(FRAME.sample(frac=1, random_state=3))
+    np.testing.assert_array_equal(array_of(shuffled, array.axes).means, array.means)
 
 
 def test_means_on_other_axes_are_empty_where_nobody_is() -> None:
-    found = ratings().array().means_on((("y", "z"), ("i",), ("b", "a")))
+    found = array_of(ratings(), (("y", "z"), ("i",), ("b", "a"))).means
     assert found[0].tolist()[0][0] == 1.0
     assert np.isnan(found[1]).all()
 

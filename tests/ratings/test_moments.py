@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from recuse.ratings.moments import moments_of, option_counts
+from recuse.ratings.array import moments_of
 
 
 def test_they_are_numpys() -> None:
@@ -45,8 +45,3 @@ def test_moments_of_parts_add_up_to_those_of_the_whole() -> None:
     whole = moments_of(np.zeros(30, dtype=int), values, 1)
     between = halves.count @ (halves.mean - whole.mean[0]) ** 2
     np.testing.assert_allclose(whole.squares[0], halves.squares.sum() + between)
-
-
-def test_option_counts_by_cell() -> None:
-    found = option_counts(np.array([0, 0, 0, 2]), np.array([1.0, 1.0, np.nan, 0.0]), 3, 2)
-    assert found.tolist() == [[0, 2], [0, 0], [1, 0]]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from recuse.papers.merchant_risk.fixed_texts import FixedTexts, Noise
+from recuse.papers.merchant_risk.repeat_noise import MeanDifference, mean_difference
 from recuse.schema import RecuseError
 from recuse.statistics.bounded import bounded_mean
 from recuse.statistics.contrasts import Contrast, contrast
@@ -21,7 +22,6 @@ from recuse.statistics.distributions import (
     Student,
     welch_satterthwaite,
 )
-from recuse.statistics.repeat_noise import MeanDifference, mean_difference
 
 DISTRIBUTIONS = {
     "student": Student(0.77, 0.06, 19.2),

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from recuse.statistics.repeat_noise import LEAST, NORMAL, mean_difference
+from recuse.papers.merchant_risk.repeat_noise import LEAST, NORMAL, mean_difference
 
 
 def pairs(scores):

@@ -20,7 +20,7 @@ from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.coefficient_intervals import Difference
 from recuse.statistics.agreement.correlation import ranks
 from recuse.statistics.clusters import OverClusters
-from recuse.statistics.distributions import NOTHING, Binomial, Side, Student
+from recuse.statistics.distributions import NOTHING, Binomial, Derived, Side, Student
 
 METHOD = "mean of paired differences over texts, t, with one more cluster a step either way"
 POWER = 0.8
@@ -281,18 +281,7 @@ class Largest:
 
 
 @dataclass(frozen=True, slots=True)
-class _Derived:
-    """A distribution made of another, and undefined where that one is."""
-
-    distribution: Distribution
-
-    @property
-    def undefined(self) -> str:
-        return str(getattr(self.distribution, "undefined", ""))
-
-
-@dataclass(frozen=True, slots=True)
-class Folded(_Derived):
+class Folded(Derived):
     """A value without its sign: how far a bias is from 0, whichever way it leans."""
 
     def interval(self, level: float) -> tuple[float, float]:
@@ -302,12 +291,9 @@ class Folded(_Derived):
     def p_value(self, limit: float, side: Side) -> float:
         return Largest((self.distribution,), both=True).p_value(limit, side)
 
-    def half_width_at(self, factor: float) -> float | None:
-        return self.distribution.half_width_at(factor)
-
 
 @dataclass(frozen=True, slots=True)
-class Hidden(_Derived):
+class Hidden(Derived):
     """A distribution of what was seen, wider by what was left out could hide: the true value lies up to `down` below
     and up to `up` above what the seen part alone would say."""
 
@@ -327,7 +313,7 @@ class Hidden(_Derived):
 
 
 @dataclass(frozen=True, slots=True)
-class Within(_Derived):
+class Within(Derived):
     """A distribution of what cannot lie beyond two bounds, as a correlation beyond -1 and 1: an end of an interval that
     does is told as the bound."""
 
@@ -337,12 +323,6 @@ class Within(_Derived):
     def interval(self, level: float) -> tuple[float, float]:
         low, high = self.distribution.interval(level)
         return max(low, self.least), min(high, self.most)  # NaN stays: it is the first of each pair
-
-    def p_value(self, limit: float, side: Side) -> float:
-        return self.distribution.p_value(limit, side)
-
-    def half_width_at(self, factor: float) -> float | None:
-        return self.distribution.half_width_at(factor)
 
 
 def _folded(low: float, high: float) -> tuple[float, float]:

@@ -29,7 +29,7 @@ from recuse.metrics.upgrade.scores import (
 from recuse.ratings import Ratings
 from recuse.ratings.pair_array import CHOICES
 from recuse.schema import Distribution, Estimate, Estimates, number
-from recuse.statistics.agreement.coefficient_intervals import Difference, Known
+from recuse.statistics.agreement.coefficient_intervals import Difference, Known, NoInterval
 
 Levels = tuple[tuple[str, str], ...]
 """Names of factors, each with its level."""
@@ -282,21 +282,5 @@ SMALLEST = (1.645 + 0.842) / 1.96
 def _distribution(bias: _Bias, estimate: Estimate | None) -> Distribution:
     if estimate is None:
         return Known(0.0)
-    distribution = estimate.distribution if estimate.distribution is not None else _Unknown()
+    distribution = estimate.distribution or NoInterval("its standard error is not known")
     return Folded(distribution) if bias.folded else distribution
-
-
-@dataclass(frozen=True, slots=True)
-class _Unknown:
-    """The distribution of an estimate that has none."""
-
-    undefined = "its standard error is not known"
-
-    def interval(self, level: float) -> tuple[float, float]:
-        return math.nan, math.nan
-
-    def p_value(self, limit: float, side: str) -> float:
-        return 1.0
-
-    def half_width_at(self, factor: float) -> float | None:
-        return None

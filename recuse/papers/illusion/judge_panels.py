@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.human_alignment import people_on
 from recuse.metrics.measure import in_array, measure, per_part
 from recuse.papers.illusion import judge_pairs
 from recuse.papers.illusion.judge_pairs import all_pairs, units_of
 from recuse.papers.rank_tests import kendall, spearman_t, spearman_test
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import among, arrays_by_level, judges_array, mean_of
-from recuse.ratings.persons import people_on
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
 from recuse.schema.factors import TEMPERATURE

@@ -17,9 +17,9 @@ from recuse.metrics.consensus import leniency, self_bias
 from recuse.metrics.estimates import number, undefined
 from recuse.metrics.human_alignment import compared
 from recuse.metrics.measure import measure
+from recuse.papers.merchant_risk.criteria_mean import CRITERIA_MEAN, with_criteria_mean
 from recuse.papers.rank_tests import spearman_test
 from recuse.ratings import Ratings, mean_of
-from recuse.ratings.scale import CRITERIA_MEAN, with_criteria_mean
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.correlation import spearman

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from recuse.metrics.consensus import WELCH, ZERO
 from recuse.metrics.estimates import THESE_TEXTS, estimated, matrix, number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
-from recuse.metrics.name_effect import HIDDEN, SHOWN, percent_gone, self_bias_pairs
+from recuse.papers.merchant_risk.name_effect import HIDDEN, SHOWN, percent_gone, self_bias_pairs
 from recuse.ratings import Cells, Ratings
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, Mask

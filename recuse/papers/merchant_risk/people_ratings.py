@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from recuse.metrics.estimates import matrix, number, undefined
+from recuse.metrics.human_alignment import people_on
 from recuse.metrics.measure import itself, measure, per_part
 from recuse.papers import rank_tests
 from recuse.papers.merchant_risk.ground_truth import rank_correlation
@@ -21,7 +22,6 @@ from recuse.papers.merchant_risk.human_offsets import human_panel_offset
 from recuse.papers.merchant_risk.rank_agreement import people_difference, people_groups
 from recuse.ratings import Ratings, mean_of
 from recuse.ratings.array import numbers
-from recuse.ratings.persons import people_on
 from recuse.ratings.ratings_table import PERSON
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats

@@ -13,8 +13,8 @@ import numpy as np
 
 from recuse.metrics.estimates import THESE_TEXTS, estimated, matrix, undefined
 from recuse.metrics.measure import in_cells, itself, measure, per_judge, per_part
-from recuse.metrics.stability import SINGLE
 from recuse.papers.merchant_risk.fixed_texts import FixedTexts, noise_of
+from recuse.papers.merchant_risk.repeat_noise import SINGLE
 from recuse.ratings import Cells, Ratings
 from recuse.schema import Estimate, Estimates, number
 from recuse.schema.arrays import Floats

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recuse.papers.self_preference.over_texts import by_rater
 from recuse.ratings import Numeric, RatingArray, Ratings, mean_of
 from recuse.ratings.array import array_of
 from recuse.ratings.pair_array import PairArray, pair_array
@@ -74,7 +75,7 @@ def weighted_poll(array: RatingArray, likelihoods: Ratings | None) -> Jury:
     surprise = np.log(perplexity)
     weights = np.exp(surprise - mean_of(surprise, axis=2)[:, :, None])
     mean = mean_of(np.where(np.isfinite(array.means), weights, np.nan), (1, 2))
-    return Jury(lambda seated: weights, detail={"mean_weight": array.by_rater(mean)})
+    return Jury(lambda seated: weights, detail={"mean_weight": by_rater(array, mean)})
 
 
 def peer_ranked(part: Ratings, array: RatingArray, battles: str) -> Jury:
@@ -99,7 +100,7 @@ def peer_ranked(part: Ratings, array: RatingArray, battles: str) -> Jury:
         weights[seated, 0, 0] = peer_rank(wins[seated], own[seated].tolist()).weights
         return weights
 
-    return Jury(weigh, detail={"iterations": ranked.iterations, "weights": array.by_rater(ranked.weights)})
+    return Jury(weigh, detail={"iterations": ranked.iterations, "weights": by_rater(array, ranked.weights)})
 
 
 def as_given(ratings: Ratings, array: RatingArray) -> Floats:

@@ -32,6 +32,7 @@ from recuse.metrics.estimates import number, paired_estimate, paired_test
 from recuse.metrics.measure import measure
 from recuse.metrics.self_preference import contrast, missing_text, own_place
 from recuse.papers.self_preference.juries import Jury, as_given, peer_ranked, poll, weighted_poll
+from recuse.papers.self_preference.over_texts import by_rater
 from recuse.papers.self_preference.published_tests import self_received_given
 from recuse.ratings import RatingArray, Ratings, mean_of
 from recuse.ratings.array import array_of, judges_array
@@ -137,7 +138,7 @@ def _expected(part: Ratings, array: RatingArray) -> _Remedy:
         return nothing
     detail: dict[str, Any] = {}
     if mass in part.criteria:  # a mass has no direction: it is read as it was given where the scale was turned
-        detail["in_set_mass"] = array.by_rater(mean_of(as_given(part.with_criterion(mass), array), axis=(1, 2)))
+        detail["in_set_mass"] = by_rater(array, mean_of(as_given(part.with_criterion(mass), array), axis=(1, 2)))
     return _Remedy(changed=expected, detail=detail)
 
 

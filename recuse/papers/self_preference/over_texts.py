@@ -60,3 +60,8 @@ def mean_over_texts(
         metric, float(values[there].mean()), distribution, n=int(there.sum()), n_clusters=len(np.unique(groups)),
         **about,
     )  # fmt: skip
+
+
+def by_rater(array: RatingArray, values: Floats) -> dict[str, float | None]:
+    """Values of shape (raters,) by name, None where there is none."""
+    return {name: float(v) if np.isfinite(v) else None for name, v in zip(array.raters, values, strict=True)}

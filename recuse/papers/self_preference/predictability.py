@@ -97,7 +97,7 @@ def grade_on_predictability(ratings: Ratings) -> Estimates:
                 "Choose a level with where()"
             )
         texts = judges_array(likelihoods.with_criterion(*likelihoods.headline[:1]))
-        scores = judges_array(part).means_on(texts.axes)
+        scores = judges_array(part, texts.axes).means
         estimates |= {(judge, *names): _slope(part, texts, scores, row) for row, judge in enumerate(texts.raters)}
     return Estimates(("judge", *ratings.within()), estimates)
 

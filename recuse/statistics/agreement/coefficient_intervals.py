@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from scipy import special
 
-from recuse.statistics.distributions import NOTHING, Binomial, Side, Student, tail
+from recuse.statistics.distributions import NOTHING, Binomial, Derived, Side, Student, tail
 
 if TYPE_CHECKING:
     from recuse.schema import Distribution
@@ -115,16 +115,11 @@ class PerfectAgreement:
 
 
 @dataclass(frozen=True, slots=True)
-class AtMost:
+class AtMost(Derived):
     """The upper half of an interval: `lowest`, the end of the range, stands for what cannot be told. It may show that a
     value lies below a limit, and never that it lies above one."""
 
-    distribution: Distribution
     lowest: float
-
-    @property
-    def undefined(self) -> str:
-        return str(getattr(self.distribution, "undefined", ""))
 
     def interval(self, level: float) -> tuple[float, float]:
         return NOTHING if self.undefined else (self.lowest, self.distribution.interval(level)[1])
@@ -137,27 +132,6 @@ class AtMost:
     def half_width_at(self, factor: float) -> float | None:
         """None: how much more would show the low end is not known."""
         return None
-
-
-@dataclass(frozen=True, slots=True)
-class Mirrored:
-    """The distribution of the value with the other sign."""
-
-    distribution: PerfectAgreement
-
-    @property
-    def undefined(self) -> str:
-        return self.distribution.undefined
-
-    def interval(self, level: float) -> tuple[float, float]:
-        low, high = self.distribution.interval(level)
-        return -high, -low
-
-    def p_value(self, limit: float, side: Side) -> float:
-        return self.distribution.p_value(-limit, "below" if side == "above" else "above")
-
-    def half_width_at(self, factor: float) -> float | None:
-        return self.distribution.half_width_at(factor)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike
 
 from recuse.schema.arrays import Floats, ascending_codes, average, cluster_times
 from recuse.statistics.agreement.coefficient import EMPTY, Coefficient, ratio
-from recuse.statistics.agreement.coefficient_intervals import Mirrored, OnScale, PerfectAgreement
+from recuse.statistics.agreement.coefficient_intervals import OnScale, PerfectAgreement
 from recuse.statistics.agreement.options import coded
 from recuse.statistics.clusters import clustered_mean, number_of_clusters
-from recuse.statistics.distributions import FEWEST_PAIRS, FisherZ
+from recuse.statistics.distributions import FEWEST_PAIRS, FisherZ, InUnits
 
 CELLS = 500
 """Most pairs of values that ranks are counted over."""
@@ -89,7 +89,7 @@ def spearman_rho(x: ArrayLike, y: ArrayLike) -> Coefficient:
 
 def spearman_distribution(
     x: ArrayLike, y: ArrayLike, clusters: ArrayLike, times: Floats | None = None
-) -> FisherZ | OnScale | PerfectAgreement | Mirrored:
+) -> FisherZ | OnScale | PerfectAgreement | InUnits:
     """Where Spearman's rho of n pairs in G `clusters` (n,) would fall with other clusters, on Fisher's scale.
 
     The variance is Bonett and Wright's for n pairs (`FisherZ`); with ties, such as pass and fail, or clusters that of
@@ -104,7 +104,7 @@ def spearman_distribution(
         return FisherZ(rho, count)
     if abs(rho) >= 1 - 1e-12:
         perfect = PerfectAgreement(count, n * _largest_slip(a, np.ones(len(a)) if times is None else times))
-        return perfect if rho > 0 else Mirrored(perfect)
+        return perfect if rho > 0 else InUnits(perfect, 0.0, -1.0)
     if count == n == len(np.unique(a)) == len(np.unique(b)):
         return FisherZ(rho, n)
     own = clustered_mean(spearman_influence(a, b, times), clusters, times=times).se

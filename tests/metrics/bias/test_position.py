@@ -10,14 +10,15 @@ import pandas as pd
 import pytest
 
 from recuse.metrics import position
+from recuse.papers.self_preference import choice_shares
 from recuse.papers.self_preference import pairwise_bias as quality_gap
 from recuse.ratings import Ratings
 
 F, S, T = "first", "second", "tie"
 PAIRS = [("1.ab", "1", "a", "b"), ("1.ac", "1", "a", "c"), ("2.ab", "2", "a", "b"), ("3.ab", "3", "a", "b")]
 MEASURES = (
-    position.order_consistency, position.first_pick_share, position.slot_preference, position.letter_preference,
-    position.tie_share, quality_gap.gap_effect,
+    position.order_consistency, choice_shares.first_pick_share, position.slot_preference, position.letter_preference,
+    choice_shares.tie_share, quality_gap.gap_effect,
 )  # fmt: skip
 
 
@@ -51,12 +52,12 @@ def test_by_hand(make_comparisons, make_pairs):
         "same_winner": 1, "both_ties": 1, "one_tie": 1, "first_twice": 1, "second_twice": 0,
         "of_decided": pytest.approx(1 / 3),
     }  # fmt: skip
-    picks = one(position.first_pick_share(met(ratings, items)))
+    picks = one(choice_shares.first_pick_share(met(ratings, items)))
     assert (picks.value, picks.n, dict(picks.detail)) == (0.8, 5, {"first": 4, "second": 1, "ties": 3})
     slot = one(position.slot_preference(met(ratings, items)))
     assert slot.value == pytest.approx(0.75 / 4)
     assert "labels were never swapped" in slot.note
-    assert one(position.tie_share(met(ratings, items))).value == 3 / 8
+    assert one(choice_shares.tie_share(met(ratings, items))).value == 3 / 8
 
 
 def test_slot_and_letter_by_hand(make_comparisons, make_pairs):
@@ -92,8 +93,8 @@ def test_pairs_without_both_orders_are_excluded_and_counted(make_comparisons, ma
     for measure in (position.order_consistency, position.slot_preference):
         estimate = one(measure(met(ratings, items)))
         assert (estimate.n, estimate.n_excluded) == (1, 3)
-    assert one(position.tie_share(met(ratings, items))).n_excluded == 3
-    assert one(position.first_pick_share(met(ratings, items))).n == 2
+    assert one(choice_shares.tie_share(met(ratings, items))).n_excluded == 3
+    assert one(choice_shares.first_pick_share(met(ratings, items))).n == 2
 
 
 def test_gap_by_hand(make_comparisons, make_pairs):
@@ -162,7 +163,7 @@ def test_always_the_first_is_certain_and_always_the_better_too(make_comparisons,
     fair = one(position.slot_preference(met(better, items)))
     assert -0.06 < fair.low < 0 < fair.high < 0.06
     assert one(position.order_consistency(met(better, items))).low > 0.85
-    assert one(position.first_pick_share(met(better, items))).value == 0.5
+    assert one(choice_shares.first_pick_share(met(better, items))).value == 0.5
 
 
 def test_turning_pairs_round_changes_nothing(make_rows):
@@ -186,7 +187,7 @@ def test_fair_judges_of_unequal_texts(make_rows, quality):
     table, items = simulated(rng, stories=30, judges=judges, quality=quality)
     ratings = make_rows(table, protocol="pairwise", criterion="winner")
     for measure, centre in (
-        (position.slot_preference, 0), (position.letter_preference, 0), (position.first_pick_share, 0.5)
+        (position.slot_preference, 0), (position.letter_preference, 0), (choice_shares.first_pick_share, 0.5)
     ):  # fmt: skip
         outside = sum(not e.low <= centre <= e.high for e in measure(met(ratings, items)).values())
         assert outside <= 10
@@ -205,8 +206,8 @@ def test_a_gap_settles_the_verdict(make_rows):
 def test_all_ties(make_comparisons, make_pairs):
     ratings, items = comparisons(make_comparisons, (T, T), (T, T), (T, T), (T, T)), make_pairs(*PAIRS)
     assert "no winner that the order could change" in one(position.order_consistency(met(ratings, items))).note
-    assert "every verdict is a tie" in one(position.first_pick_share(met(ratings, items))).note
-    assert one(position.tie_share(met(ratings, items))).value == 1
+    assert "every verdict is a tie" in one(choice_shares.first_pick_share(met(ratings, items))).note
+    assert one(choice_shares.tie_share(met(ratings, items))).value == 1
     assert one(position.slot_preference(met(ratings, items))).value == 0
 
 
@@ -271,7 +272,7 @@ def test_each_pair_shown_once_in_an_order_drawn_by_lot():
     rows = [("1", "ab", F), ("2", "ba", F), ("3", "ba", S), ("4", "ab", F), ("5", "ab", T)]
     frame = pd.DataFrame(rows, columns=["item", "order", "response"]).assign(judge="x")
     ratings = Ratings.of(frame, texts=pd.DataFrame({"item": list("12345"), "a": "s", "b": "t"}))
-    picks = one(position.first_pick_share(ratings))
+    picks = one(choice_shares.first_pick_share(ratings))
     assert (picks.value, picks.n) == (0.75, 4)
     assert "drawn by lot" in picks.note
     for measure in (position.order_consistency, position.slot_preference):
@@ -281,8 +282,8 @@ def test_each_pair_shown_once_in_an_order_drawn_by_lot():
 def test_without_an_order_there_are_ties_and_nothing_about_places():
     frame = pd.DataFrame({"judge": "x", "item": ["1", "2"], "response": [F, T]})
     ratings = Ratings.of(frame, texts=pd.DataFrame({"item": ["1", "2"], "a": "s", "b": "t"}))
-    assert one(position.tie_share(ratings)).value == 0.5
-    for measure in (position.order_consistency, position.first_pick_share, position.slot_preference):
+    assert one(choice_shares.tie_share(ratings)).value == 0.5
+    for measure in (position.order_consistency, choice_shares.first_pick_share, position.slot_preference):
         assert "both orders" in one(measure(ratings)).note
 
 

@@ -1,94 +1,23 @@
-"""Score stability: how far a judge's score of one text moves when it is asked again.
-
-Merchant-risk paper, sec. 3.1, appendix D (SDs divide by n - 1) and appendix E.
-"""
+"""Drift: does a judge's newer version answer as the older one did?"""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from recuse.metrics.estimates import THESE_TEXTS, estimated, losses, number, undefined
-from recuse.metrics.measure import Named, in_cells, itself, measure, per_judge, per_subject
+from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.metrics.upgrade.change import span_of
-from recuse.ratings import Cells, Ratings
+from recuse.ratings import Ratings
 from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.ratings_table import JUDGE, PERSON
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats
 from recuse.schema.factors import VERSION
 from recuse.statistics.clusters import clustered_mean, clustered_share
-from recuse.statistics.repeat_noise import mean_difference
-
-MEAN_DIFFERENCE = "mean difference of repeats, t on its logarithm, corrected for skewness, one slip allowed for"
-SINGLE = "no text has two usable repeats"
-
-
-@measure(
-    "repeat_difference", "difference between repeats", above="is unsteady|are unsteady", rank=200,
-    reading="How far two of a judge's answers to one text lie apart, on average over all pairs of answers.",
-)  # fmt: skip
-@per_judge(in_cells)
-def repeat_difference(cells: Cells, i: int) -> Estimate:
-    """Gini's mean difference of a judge's answers to one text, by judge and factor level:
-
-        sum_u (R_u - 1) G_u / sum_u (R_u - 1),   G_u = mean of |x_a - x_b| over all pairs of the text's R_u answers
-
-    over the judge's texts with two repeats or more; 1.13 SDs where scores are normal. The interval is that of
-    `recuse.statistics.repeat_noise`: over repeats of these texts, 93.5 to 97 % at nominal 95 % for normal, whole,
-    crowded, skewed, rarely slipping and heavy-tailed scores (`python tests/benchmarks/coverage.py spread`). A judge
-    that never moved has 0 and an upper end above it.
-
-    Undefined where no text has two repeats.
-
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": "a", "item": "i", "target": "t", "repeat": [0, 1, 2], "score": [1.0, 3.0, 1.0]})
-    >>> round(repeat_difference(Ratings.of(frame)).of(judge="a").value, 3)
-    1.333
-    """
-    n, excluded = int(cells.count[i].sum()), int(cells.lost[i].sum())
-    distribution = mean_difference(cells.scores[i], cells.step, cells.scale.span)
-    about: dict[str, Any] = {"n": n, "n_excluded": excluded, "over": "repeats", "method": MEAN_DIFFERENCE}
-    if math.isnan(distribution.value):
-        return undefined("repeat_difference", SINGLE, **about)
-    return estimated(
-        "repeat_difference", distribution.value, distribution, unit=cells.scale.unit, span=cells.scale.span,
-        note=THESE_TEXTS, detail=_losses(cells, i), **about,
-    )  # fmt: skip
-
-
-def _losses(cells: Cells, i: int) -> dict[str, Any]:
-    """A lost repeat may have been anywhere on the scale: at the text's median, or at the end of the scale that is
-    farther from the text's mean; of several lost ones half may have been at either end."""
-    if not cells.lost[i].any():
-        return {}
-    r, lost = cells.count[i], cells.lost[i]
-    apart, least, most = (np.zeros(len(r)) for _ in range(3))
-    for u, scores in enumerate(cells.scores[i]):
-        if len(scores):
-            apart[u] = np.abs(scores[:, None] - scores[None, :]).sum() / 2
-            least[u] = np.abs(scores - np.median(scores)).sum()
-            most[u] = max(np.abs(scores - end).sum() for end in cells.scale.ends)
-    total = r + lost
-    used = total > 1
-    df = float((total[used] - 1).sum())
-    bounds = (
-        float((2 * all_apart[used] / total[used]).sum() / df) if df else math.nan
-        for all_apart in (apart + lost * least, apart + lost * most + lost**2 // 4 * cells.scale.span)
-    )
-    middle = float(np.median(cells.mean[i][r > 0])) if (r > 0).any() else 0.0
-    upper = cells.mean[i] > middle
-    sides = {
-        name: (int(lost[side].sum()), int(total[side].sum()))
-        for name, side in (("high texts", upper), ("low texts", ~upper))
-    }
-    lowest, highest = bounds
-    return losses(sides, (lowest, highest))
-
 
 # --------------------------------------------------------------------------- mean scores
 
