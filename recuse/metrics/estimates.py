@@ -218,11 +218,6 @@ PAIRED_MARGIN = 0.0625
 `power`."""
 
 
-def paired_test(differences: NDArray[np.float64], array: RatingArray) -> Paired:
-    """Student's t of `differences` (items,), over clusters where several items share one; NaN is left out."""
-    return Paired.of(differences, array.groups)
-
-
 def bounded_test(differences: NDArray[np.float64], array: RatingArray) -> Paired:
     """The same for differences of four scores, with an interval that holds where most of them are equal: what is gated,
     while t reproduces what papers print. What never varied is bounded by slips of the smallest step of the scores."""

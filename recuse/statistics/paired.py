@@ -6,7 +6,6 @@ Pairing is over items. Two judges' repeats on one text are not paired with each 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from recuse.schema import RecuseError, number
+from recuse.schema import number
 from recuse.statistics.bounded import BoundedMean, bounded_mean
 from recuse.statistics.clusters import OverClusters, clustered_mean
 
@@ -140,23 +139,6 @@ def rounded(value: float) -> float | None:
 # Plans for means of normal observations, by Student's t and its noncentral form (Cohen 1988, ch. 2); effects are in
 # standard deviations (of the paired differences, where items are compared in pairs).
 
-MOST = 10**9
-"""Beyond this many observations a plan is no plan."""
-
-
-def observations_for_half_width(sd: float, half_width: float, *, level: float = 0.95) -> int | None:
-    """Smallest n with t((1 + level) / 2, n - 1) sd / sqrt(n) <= half_width: items, or runs of one cell.
-
-    At least 2, since one observation has no interval. None where `sd` is 0 or unknown: a spread that was never seen
-    cannot be planned with. Raises `RecuseError` for a half-width that is not above 0.
-    """
-    if not half_width > 0:
-        raise RecuseError(f"a wanted half-width is a number above 0, in the unit of the scores; got {half_width!r}")
-    if not sd > 0:
-        return None
-    probability = (1 + level) / 2
-    return _smallest(lambda n: float(special.stdtrit(n - 1, probability)) * sd / math.sqrt(n) <= half_width)
-
 
 def power_of(effect: float, n: int, *, alpha: float = 0.05) -> float:
     """Probability that a two-sided one-sample or paired t-test of n observations finds an effect of `effect` SDs.
@@ -187,18 +169,4 @@ def smallest_effect(n: int, *, power: float = 0.8, alpha: float = 0.05) -> float
     while high - low > 1e-10 * high:
         middle = (low + high) / 2
         low, high = (low, middle) if power_of(middle, n, alpha=alpha) >= power else (middle, high)
-    return high
-
-
-def _smallest(holds: Callable[[int], bool]) -> int | None:
-    """Smallest integer from 2 on at which a condition, once true for good, is true; None beyond MOST."""
-    high = 2
-    while not holds(high):
-        if high > MOST:
-            return None
-        high *= 2
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
     return high

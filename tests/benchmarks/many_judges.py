@@ -17,9 +17,9 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[2])]
 import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
 
-from recuse.metrics import consensus, coverage, scale_framing, self_preference  # noqa: E402
+from recuse.metrics import consensus, coverage, self_preference  # noqa: E402
 from recuse.papers.merchant_risk import consensus_matrix, repeat_noise, score_repeats  # noqa: E402
-from recuse.papers.self_preference import published_tests, scale_direction  # noqa: E402
+from recuse.papers.self_preference import published_tests, scale_direction, scale_framing  # noqa: E402
 from recuse.ratings import Numeric, Ratings  # noqa: E402
 
 MEASURES = (

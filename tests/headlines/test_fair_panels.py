@@ -18,8 +18,8 @@ import pandas as pd
 import pytest
 
 from recuse.gates import Gates
-from recuse.metrics import injection, length, position, scale_framing, self_preference
-from recuse.papers.self_preference import published_tests
+from recuse.metrics import injection, length, position, self_preference
+from recuse.papers.self_preference import published_tests, scale_framing
 from recuse.ratings import Numeric, Ratings
 from recuse.schema import Estimates
 

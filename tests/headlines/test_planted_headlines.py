@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from recuse.gates import Gates
-from recuse.metrics import coverage, injection, length, position, scale_framing, self_preference
+from recuse.metrics import coverage, injection, length, position, self_preference
 from recuse.panels import Panel
+from recuse.papers.self_preference import scale_framing
 from recuse.ratings import Ratings
 from recuse.schema import Verdict
 

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
+from recuse.papers.merchant_risk.score_repeats import observations_for_half_width
 from recuse.schema import RecuseError
-from recuse.statistics.paired import observations_for_half_width, power_of, smallest_effect
+from recuse.statistics.paired import power_of, smallest_effect
 
 
 def test_statsmodels_session():

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from recuse.metrics.estimates import SamplingDistribution, estimated, number, undefined
 from recuse.metrics.human_alignment import ZERO, Compared, compared
 from recuse.metrics.measure import Named, measure, per_subject
-from recuse.papers.rank_tests import kendall, kendall_test, spearman_t, spearman_test
+from recuse.papers.rank_tests import kendall, kendall_test, spearman_distribution, spearman_t, spearman_test
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats, taken
 from recuse.statistics.agreement.coefficient import ratio
-from recuse.statistics.agreement.correlation import spearman, spearman_distribution
+from recuse.statistics.agreement.correlation import spearman
 from recuse.statistics.distributions import SEED, Draws, generator, percentile
 
 REDRAWN = {"repeats": "percentile bootstrap over repeats within cells", "items": "percentile bootstrap over items"}

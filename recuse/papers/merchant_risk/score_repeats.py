@@ -6,20 +6,20 @@ Merchant-risk paper, sec. 3.1, appendix D (SDs divide by n - 1) and appendix E.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
+from scipy import special
 
 from recuse.metrics.estimates import THESE_TEXTS, estimated, matrix, undefined
 from recuse.metrics.measure import in_cells, itself, measure, per_judge, per_part
 from recuse.papers.merchant_risk.fixed_texts import FixedTexts, noise_of
 from recuse.papers.merchant_risk.repeat_noise import SINGLE
 from recuse.ratings import Cells, Ratings
-from recuse.schema import Estimate, Estimates, number
+from recuse.schema import Estimate, Estimates, RecuseError, number
 from recuse.schema.arrays import Floats
 from recuse.statistics.contrasts import contrast
-from recuse.statistics.paired import observations_for_half_width
 
 POOLED = "pooled within-text SD"
 
@@ -241,3 +241,35 @@ def _counts(cells: Cells) -> Floats:
         ],
         dtype=float,
     )  # fmt: skip
+
+
+MOST = 10**9
+"""Beyond this many observations a plan is no plan."""
+
+
+def observations_for_half_width(sd: float, half_width: float, *, level: float = 0.95) -> int | None:
+    """Smallest n with t((1 + level) / 2, n - 1) sd / sqrt(n) <= half_width: items, or runs of one cell.
+
+    At least 2, since one observation has no interval. None where `sd` is 0 or unknown: a spread that was never seen
+    cannot be planned with. Raises `RecuseError` for a half-width that is not above 0.
+    """
+    if not half_width > 0:
+        raise RecuseError(f"a wanted half-width is a number above 0, in the unit of the scores; got {half_width!r}")
+    if not sd > 0:
+        return None
+    probability = (1 + level) / 2
+    return _smallest(lambda n: float(special.stdtrit(n - 1, probability)) * sd / math.sqrt(n) <= half_width)
+
+
+def _smallest(holds: Callable[[int], bool]) -> int | None:
+    """Smallest integer from 2 on at which a condition, once true for good, is true; None beyond MOST."""
+    high = 2
+    while not holds(high):
+        if high > MOST:
+            return None
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high

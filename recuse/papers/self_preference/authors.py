@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from recuse.metrics.estimates import estimated, paired_estimate, paired_test, undefined
+from recuse.metrics.estimates import estimated, paired_estimate, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.metrics.self_preference import missing_text, own_place
 from recuse.papers.self_preference.published_tests import (
     ALPHA,
+    paired_test,
     self_minus_given,
     self_minus_received,
     self_received_given,

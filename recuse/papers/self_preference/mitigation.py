@@ -28,12 +28,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.metrics.estimates import number, paired_estimate, paired_test
+from recuse.metrics.estimates import number, paired_estimate
 from recuse.metrics.measure import measure
 from recuse.metrics.self_preference import contrast, missing_text, own_place
 from recuse.papers.self_preference.juries import Jury, as_given, peer_ranked, poll, weighted_poll
 from recuse.papers.self_preference.over_texts import by_rater
-from recuse.papers.self_preference.published_tests import self_received_given
+from recuse.papers.self_preference.published_tests import paired_test, self_received_given
 from recuse.ratings import RatingArray, Ratings, mean_of
 from recuse.ratings.array import array_of, judges_array
 from recuse.schema import Estimate, Estimates

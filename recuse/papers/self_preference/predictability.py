@@ -20,9 +20,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.metrics.estimates import estimated, number, paired_estimate, paired_test, undefined
+from recuse.metrics.estimates import estimated, number, paired_estimate, undefined
 from recuse.metrics.measure import measure
 from recuse.metrics.self_preference import contrast, missing_text, own_place, why_not_comparable
+from recuse.papers.self_preference.published_tests import paired_test
 from recuse.ratings import Numeric, RatingArray, Ratings, Scale, mean_of
 from recuse.ratings.array import judges_array
 from recuse.schema import Estimate, Estimates, RatingsError

@@ -23,8 +23,9 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from recuse.metrics.estimates import PAIRED_MARGIN, paired_estimate, paired_test
+from recuse.metrics.estimates import PAIRED_MARGIN, paired_estimate
 from recuse.metrics.measure import measure
 from recuse.metrics.self_preference import missing_text, own_place, self_preference_controlled, why_not_comparable
 from recuse.ratings import RatingArray, Ratings
@@ -249,3 +250,8 @@ def self_received_given(array: RatingArray, row: int, column: int) -> tuple[Floa
         array.means[row, :, column], mean_of(np.delete(array.means[:, :, column], row, axis=0), axis=0),
         mean_of(np.delete(array.means[row], column, axis=1), axis=1),
     )  # fmt: skip
+
+
+def paired_test(differences: NDArray[np.float64], array: RatingArray) -> Paired:
+    """Student's t of `differences` (items,), over clusters where several items share one; NaN is left out."""
+    return Paired.of(differences, array.groups)

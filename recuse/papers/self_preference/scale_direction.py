@@ -1,5 +1,5 @@
 """Does a judge prefer its own work more where the lowest number is the best score? (thesis on bias in LLM
-self-evaluation, sec. 3.2; `recuse.metrics.scale_framing` has what else may change when a scale is turned.)"""
+self-evaluation, sec. 3.2; `scale_framing` has what else may change when a scale is turned.)"""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.metrics.estimates import PAIRED_MARGIN, estimated, number, paired_estimate, paired_test, undefined
+from recuse.metrics.estimates import PAIRED_MARGIN, estimated, number, paired_estimate, undefined
 from recuse.metrics.measure import measure
-from recuse.metrics.scale_framing import NO_TEXT, scored_twice
 from recuse.metrics.self_preference import contrast, missing_text, own_place, why_not_comparable
 from recuse.papers.self_preference.over_texts import axes_of, true_scores
-from recuse.papers.self_preference.published_tests import self_received_given
+from recuse.papers.self_preference.published_tests import paired_test, self_received_given
+from recuse.papers.self_preference.scale_framing import NO_TEXT, scored_twice
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import array_of, arrays_by_level
 from recuse.schema import Estimate, Estimates

@@ -6,23 +6,17 @@ follow from counts: how often each pair of values occurs.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from recuse.schema.arrays import Floats, ascending_codes, average, cluster_times
+from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.coefficient import EMPTY, Coefficient, ratio
-from recuse.statistics.agreement.coefficient_intervals import OnScale, PerfectAgreement
 from recuse.statistics.agreement.options import coded
-from recuse.statistics.clusters import clustered_mean, number_of_clusters
-from recuse.statistics.distributions import FEWEST_PAIRS, FisherZ, InUnits
 
 CELLS = 500
 """Most pairs of values that ranks are counted over."""
-LEVELS = 20
-"""Most levels between which a slip is tried."""
 BINS = 20
 """Where there are more, the standard error is that of ranks in as many classes of equal size; the value is exact."""
 
@@ -85,49 +79,6 @@ def spearman_rho(x: ArrayLike, y: ArrayLike) -> Coefficient:
 
     whole = None if exact is None else float(spearman(*exact))
     return Coefficient(shares, of, _constant(rows, columns), "correlation", exact=whole)
-
-
-def spearman_distribution(
-    x: ArrayLike, y: ArrayLike, clusters: ArrayLike, times: Floats | None = None
-) -> FisherZ | OnScale | PerfectAgreement | InUnits:
-    """Where Spearman's rho of n pairs in G `clusters` (n,) would fall with other clusters, on Fisher's scale.
-
-    The variance is Bonett and Wright's for n pairs (`FisherZ`); with ties, such as pass and fail, or clusters that of
-    the pairs' influences summed within clusters where it is larger. With clusters, t on G - 1 degrees of freedom.
-
-    At rho = 1 and -1 the interval is that of as many slips by one level as G clusters cannot rule out
-    (`PerfectAgreement`). None below eight clusters. `times` (n,): how often each pair, and its cluster, is there."""
-    a, b = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    rho, n = float(spearman(a, b, times)), len(a) if times is None else int(times.sum())
-    count = number_of_clusters(codes := ascending_codes(clusters), cluster_times(codes, times))
-    if count < FEWEST_PAIRS:
-        return FisherZ(rho, count)
-    if abs(rho) >= 1 - 1e-12:
-        perfect = PerfectAgreement(count, n * _largest_slip(a, np.ones(len(a)) if times is None else times))
-        return perfect if rho > 0 else InUnits(perfect, 0.0, -1.0)
-    if count == n == len(np.unique(a)) == len(np.unique(b)):
-        return FisherZ(rho, n)
-    own = clustered_mean(spearman_influence(a, b, times), clusters, times=times).se
-    if count < n:
-        untied = math.sqrt((1 + rho**2 / 2) / (n - 3)) * (1 - rho**2)
-        return OnScale(rho, max(own, untied), count - 1.0, "correlation")
-    return FisherZ(rho, min(float(n), 3 + (1 + rho**2 / 2) * ((1 - rho**2) / own) ** 2))
-
-
-def _largest_slip(x: Floats, times: Floats) -> float:
-    """The most that one of n numbers takes from rho = 1 with its own order by moving to the next level; of many levels,
-    LEVELS are tried."""
-    levels = np.unique(x)
-    tried = np.unique(np.linspace(0, len(levels) - 2, min(len(levels) - 1, LEVELS)).astype(int))
-    largest = 0.0
-    for k in tried.tolist():
-        for here, there in ((k, k + 1), (k + 1, k)):
-            one = int(np.argmax(x == levels[here]))
-            left = np.append(times, 1.0)
-            left[one] -= 1.0
-            rho = float(spearman(np.append(x, levels[there]), np.append(x, x[one]), left))
-            largest = max(largest, 1 - rho if math.isfinite(rho) else 1.0)
-    return largest
 
 
 def kendall_tau(x: ArrayLike, y: ArrayLike) -> Coefficient:
@@ -270,35 +221,6 @@ def spearman(x: ArrayLike, y: ArrayLike, times: Floats | None = None) -> Floats:
     middle = (times.sum() + 1) / 2
     a, b = (counted_ranks(np.asarray(side, dtype=float), times) - middle for side in (x, y))
     return over_root(times @ (a * b), (times @ a**2) * (times @ b**2))
-
-
-def spearman_influence(x: ArrayLike, y: ArrayLike, times: Floats | None = None) -> Floats:
-    """What each of n pairs changes in Spearman's rho, times n, shape (n,): nearly (n - 1) (rho - rho without the pair).
-
-    rho = C / sqrt(V W), C the covariance of mean ranks a and b as shares of n, V and W their variances. A pair
-    counts in C by its own product, and by moving the ranks of all others: a_i b_i + mean_j k(x_i, x_j) b_j + mean_j
-    k(y_i, y_j) a_j, k 1 where the j-th is larger and 1/2 where it is equal; in V and W likewise. Without ties it is in
-    Croux and Dehon (2010), Statistical Methods and Applications 19, 497-515."""
-    (a, above_x), (b, above_y) = (_shares_and_sums(np.asarray(side, dtype=float), times) for side in (x, y))
-    c, v, w = (average(p * q, times) for p, q in ((a, b), (a, a), (b, b)))
-    parts = [a * b + above_x(b) + above_y(a), a * a + 2 * above_x(a), b * b + 2 * above_y(b)]
-    of_c, of_v, of_w = (part - average(part, times) for part in parts)
-    influence: Floats = (of_c - c / 2 * (of_v / v + of_w / w)) / math.sqrt(v * w)
-    return influence
-
-
-def _shares_and_sums(x: Floats, times: Floats | None) -> tuple[Floats, Callable[[Floats], Floats]]:
-    """Centred ranks as shares of n, and the map of (n,) weights to the mean over j of k(x_i, x_j) weight_j."""
-    n, order = (len(x) if times is None else float(times.sum())), np.argsort(x, kind="stable")
-    low, high = (np.searchsorted(x[order], x, side) for side in ("left", "right"))
-
-    def above(weights: Floats) -> Floats:
-        each = weights if times is None else weights * times
-        total = np.concatenate([[0.0], np.cumsum(each[order])])
-        larger: Floats = (total[-1] - (total[high] + total[low]) / 2) / n
-        return larger
-
-    return ((ranks(x) if times is None else counted_ranks(x, times)) - (n + 1) / 2) / n, above
 
 
 def pearson_of_ranks(x: Floats, y: Floats) -> Floats:

@@ -10,8 +10,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from recuse.metrics import scale_framing as sf
-from recuse.papers.self_preference import published_tests, scale_direction
+from recuse.papers.self_preference import published_tests, scale_direction, scale_framing
 from recuse.papers.self_preference.scale_direction import AGAINST, framing_change
 from recuse.ratings import Numeric, Ratings
 
@@ -41,7 +40,7 @@ def test_shift_by_hand(both):
     Three texts, mean 2/3; items' sums of deviations: (1 - 2/3) + (0 - 2/3) = -1/3 and 1 - 2/3 = 1/3. With half an item
     of size 1.5 a step up and down: se^2 = 3/2 (2/9 + 1.5^2) / 4.5^2."""
     ratings = both({("x", "a"): [4, 3], ("x", "b"): [5, 2]}, {("x", "a"): [1, 2], ("x", "b"): [1, NAN]})
-    estimate = one(sf.framing_shift(ratings))
+    estimate = one(scale_framing.framing_shift(ratings))
     assert (estimate.value, estimate.n, estimate.n_clusters, estimate.n_excluded) == (pytest.approx(2 / 3), 3, 2, 1)
     assert (estimate.units, estimate.unit, estimate.span) == ("items", "points", 4)
     assert estimate.distribution.se == pytest.approx(math.sqrt(1.5 * (2 / 9 + 2.25)) / 4.5)
@@ -54,7 +53,7 @@ def test_a_judge_that_mirrors_every_number_has_an_interval_around_0(both):
     """Without exception, on 30 items of 4 texts: not certainty, but +-0.07 points."""
     digits = np.random.default_rng(0).integers(1, 6, (4, 30))
     up = {("x", t): list(row) for t, row in zip("abcd", digits, strict=True)}
-    estimate = one(sf.framing_shift(both(up, {cell: [6 - d for d in row] for cell, row in up.items()})))
+    estimate = one(scale_framing.framing_shift(both(up, {cell: [6 - d for d in row] for cell, row in up.items()})))
     assert estimate.value == 0
     assert estimate.high == -estimate.low == pytest.approx(0.0671, abs=1e-4)
 
@@ -67,7 +66,7 @@ def test_the_step_that_keeps_agreement_from_being_certainty(both, scale, step):
     unit = 20 if scale.maximum == 100 else 1
     given = [2 * unit, 4 * unit, 5 * unit, 4 * unit]
     down = [scale.minimum + scale.maximum - score for score in given]
-    estimate = one(sf.framing_shift(both({("x", "a"): given}, {("x", "a"): down}, scale=scale)))
+    estimate = one(scale_framing.framing_shift(both({("x", "a"): given}, {("x", "a"): down}, scale=scale)))
     assert estimate.distribution.se == pytest.approx(math.sqrt(5 / 4 * step**2) / 5)
 
 
@@ -109,7 +108,7 @@ def test_the_thesis_on_framing(thesis_ratings):
     assert whole == 4
     assert one(change, "deepseek-chat", against="received").low > 0.5
     assert one(change, "gemini-2.5-pro-preview-05-06", against="received").high < -0.15
-    assert one(sf.framing_shift(thesis_ratings), "deepseek-chat").low > 0.2
+    assert one(scale_framing.framing_shift(thesis_ratings), "deepseek-chat").low > 0.2
     assert one(change, "sonar-reasoning-pro", against="received").n == 76
     by = {against: one(change, "deepseek-chat", against=against).value for against in AGAINST}
     assert by["given"] == pytest.approx(0.14 - -0.06, abs=0.011)
@@ -123,7 +122,7 @@ def test_insensitivity_by_hand(both):
     """Numbers (5,5) same, (4,2) mirrored, (2,4) mirrored, (1,4) neither, (4,3) neither, (3,3) and (3,4) middle.
     (1 - 2) / 5 = -0.2. Sides of the middle: + - - - 0 over 5. Same number in (5,5), (3,3): 2 of 7; if aware: 2 of 7."""
     ratings = both({("x", "a"): [5, 4, 2, 1, 4, 3, 3, 5]}, {("x", "a"): [5, 2, 4, 4, 3, 3, 4, NAN]})
-    estimate = one(sf.direction_insensitivity(ratings))
+    estimate = one(scale_framing.direction_insensitivity(ratings))
     assert (estimate.value, estimate.n, estimate.n_excluded) == (pytest.approx(-0.2), 5, 1)
     detail = dict(estimate.detail)
     assert {k: detail[k] for k in ("same", "mirrored", "neither", "middle")} == {
@@ -137,7 +136,8 @@ def test_insensitivity_by_hand(both):
 def test_aware_blind_and_constant(both, reply, value):
     """A judge that always writes 4 is as blind to the direction as one that repeats its number."""
     digits = [4, 5, 2, 1, 4, 5] if value else [4] * 6
-    estimate = one(sf.direction_insensitivity(both({("x", "a"): digits}, {("x", "a"): [reply(d) for d in digits]})))
+    ratings = both({("x", "a"): digits}, {("x", "a"): [reply(d) for d in digits]})
+    estimate = one(scale_framing.direction_insensitivity(ratings))
     assert estimate.value == (value or 1)
     assert (estimate.high < 0) if value == -1 else (estimate.low > 0)
 
@@ -150,7 +150,7 @@ def test_noisy_judges_land_on_their_side(both):
     up = {("x", t): list(row) for t, row in zip("abcd", grades[0], strict=True)}
     for turn, side in ((lambda d: 6 - d, -1), (lambda d: d, 1)):
         down = {("x", t): [turn(d) for d in row] for t, row in zip("abcd", grades[1], strict=True)}
-        estimate = one(sf.direction_insensitivity(both(up, down)))
+        estimate = one(scale_framing.direction_insensitivity(both(up, down)))
         assert estimate.value * side > 0.2
         assert min(estimate.low * side, estimate.high * side) > 0
 
@@ -161,14 +161,14 @@ def test_no_discrimination_is_not_told_apart(both):
     up, down = np.random.default_rng(3).integers(1, 6, (200, 2, 30)).swapaxes(0, 1)
     judges = [f"j{k}" for k in range(200)]
     tables = [{(judge, "a"): row for judge, row in zip(judges, rows.tolist(), strict=True)} for rows in (up, down)]
-    found = sf.direction_insensitivity(both(*tables))
+    found = scale_framing.direction_insensitivity(both(*tables))
     held = sum(estimate.low <= 0 <= estimate.high for estimate in found.values())
     assert len(found) == 200
     assert held >= 184
 
 
 def test_all_judges_of_the_thesis_read_the_scale(thesis_ratings):
-    found = sf.direction_insensitivity(thesis_ratings)
+    found = scale_framing.direction_insensitivity(thesis_ratings)
     assert len(found) == 5
     assert all(e.high < 0 for e in found.values())
 
@@ -181,7 +181,7 @@ def test_one_direction_only(make_scores, rate, columns):
     frame = make_scores({("x", "a"): [4, 3], ("y", "a"): [3, 3], ("x", "b"): [2, 2]}, **columns)
     ratings = rate(frame, authors={"x": "a"})
     for estimate in (
-        one(sf.framing_shift(ratings)), one(sf.direction_insensitivity(ratings)),
+        one(scale_framing.framing_shift(ratings)), one(scale_framing.direction_insensitivity(ratings)),
         one(scale_direction.shift_by_target(ratings), target="a"), one(framing_change(ratings), against="received"),
     ):  # fmt: skip
         assert not estimate.defined
@@ -190,12 +190,12 @@ def test_one_direction_only(make_scores, rate, columns):
 
 def test_only_middles_say_nothing(both):
     ratings = both({("x", "a"): [3, 3]}, {("x", "a"): [3, 1]})
-    assert "reads the same in both directions" in one(sf.direction_insensitivity(ratings)).note
+    assert "reads the same in both directions" in one(scale_framing.direction_insensitivity(ratings)).note
 
 
 def test_one_item(both):
     ratings = both({("x", "a"): [5], ("x", "b"): [4]}, {("x", "a"): [5], ("x", "b"): [4]})
-    for found in (sf.framing_shift(ratings), sf.direction_insensitivity(ratings)):
+    for found in (scale_framing.framing_shift(ratings), scale_framing.direction_insensitivity(ratings)):
         estimate = one(found)
         assert estimate.defined
         assert math.isnan(estimate.low)
@@ -203,7 +203,7 @@ def test_one_item(both):
 
 def test_an_item_asked_in_one_direction_is_excluded_and_counted(both):
     ratings = both({("x", "a"): [4, 3, 2]}, {("x", "a"): [2, 3]})
-    estimate = one(sf.framing_shift(ratings))
+    estimate = one(scale_framing.framing_shift(ratings))
     assert (estimate.n, estimate.n_excluded, estimate.value) == (2, 1, 0)
 
 
@@ -219,7 +219,7 @@ def test_within_other_factors_and_criteria_on_any_scale(make_scores):
         deaf = (criterion, names) == ("use", "hidden")
         down = up.assign(score=up["score"] if deaf else 10 - up["score"], direction="reversed")
         rows += [part.assign(criterion=criterion, names=names) for part in (up.assign(direction="ascending"), down)]
-    found = sf.direction_insensitivity(Ratings.of(pd.concat(rows, ignore_index=True), scales=Numeric(0, 10)))
+    found = scale_framing.direction_insensitivity(Ratings.of(pd.concat(rows, ignore_index=True), scales=Numeric(0, 10)))
     assert found.by == ("judge", "names", "criterion")
     values = {key[1:]: estimate.value for key, estimate in found.items()}
     assert values == {("shown", "tone"): -1, ("hidden", "tone"): -1, ("shown", "use"): -1, ("hidden", "use"): 1}
@@ -227,7 +227,7 @@ def test_within_other_factors_and_criteria_on_any_scale(make_scores):
 
 def test_a_scale_without_an_end_has_no_middle(both):
     ratings = both({("x", "a"): [2, 7]}, {("x", "a"): [2, 7]}, scale=Numeric(0, math.inf))
-    assert "without ends" in one(sf.direction_insensitivity(ratings)).note
+    assert "without ends" in one(scale_framing.direction_insensitivity(ratings)).note
 
 
 def test_repeats_are_averaged_first(both, make_scores, rate):
@@ -235,5 +235,5 @@ def test_repeats_are_averaged_first(both, make_scores, rate):
     frames = [
         make_scores({("x", "a"): [a, 3]}, direction="ascending", repeat=r) for r, a in enumerate((4, 5))
     ] + [make_scores({("x", "a"): [a, 3]}, direction="reversed", repeat=r) for r, a in enumerate((2, 1))]  # fmt: skip
-    estimate = one(sf.framing_shift(rate(*frames)))
+    estimate = one(scale_framing.framing_shift(rate(*frames)))
     assert (estimate.value, estimate.n) == (0, 2)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from recuse.statistics.agreement.correlation import spearman, spearman_distribution, spearman_influence
+from recuse.papers.rank_tests import spearman_distribution, spearman_influence
+from recuse.statistics.agreement.correlation import spearman
 from recuse.statistics.distributions import FisherZ
 
 
