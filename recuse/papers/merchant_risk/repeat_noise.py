@@ -235,6 +235,7 @@ def repeat_difference(cells: Cells, i: int) -> Estimate:
     Undefined where no text has two repeats.
 
     >>> import pandas as pd
+    >>> from recuse.ratings import Ratings
     >>> frame = pd.DataFrame({"judge": "a", "item": "i", "target": "t", "repeat": [0, 1, 2], "score": [1.0, 3.0, 1.0]})
     >>> round(repeat_difference(Ratings.of(frame)).of(judge="a").value, 3)
     1.333
