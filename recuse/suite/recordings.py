@@ -159,8 +159,9 @@ class Recordings:
 
             root, panel = self.selection.root, self.selection.panels[name]
             path = panel.path.relative_to(root) if panel.path.is_relative_to(root) else panel.path.name
+            secrets = secret_values(panel.judges) if self.mode != "replay" else ()
             self._libraries[name] = Library(
-                root / "cassettes", name, mode=self.mode, secrets=secret_values(panel.judges) if self.mode != "replay" else (),
+                root / "cassettes", name, mode=self.mode, secrets=secrets,
                 command=f"pytest evals/ --panel {path} --record=missing",
             )  # fmt: skip
         return self._libraries[name]
