@@ -137,6 +137,7 @@ def _parts(view: ResultsModel, questions: list[Question], known: Known) -> dict[
         "view": view,
         "decision": view.results.get("decision"),
         "used": used(view),
+        "meanings": {use: row.get("question") for use, row in (view.results.get("uses") or {}).items()},
         "upgrade_lines": upgrade_lines(view),
         "changed": changed(view),
         "changed_title": TITLE,

@@ -62,6 +62,8 @@ def terminal(
 # --------------------------------------------------------------------------- in few lines
 
 
+MOST_WORDS = 8
+"""Lines on panels, of which each has two."""
 MOST_LINES = 24
 """Of the brief text, beside the line that says where the report is."""
 
@@ -72,7 +74,7 @@ def _brief(results: Results, view: ResultsModel, width: int, color: bool) -> lis
     first = _opening(results, width)
     upgrades = [part for line in upgrade_lines(view, "-") for part in _folded(line, width, "  ", "    ")[:3]]
     panels = decision_lines(view)
-    words = [_cut(f"  {ascii_of(line.text)}", width) for line in panels] if panels[1:] else []
+    words = [part for line in panels for part in _two_lines(line.text, width)] if panels[1:] else []
     changes = changed(view)
     moved = [_cut(f"  changed: {ascii_of(change.text)}", width) for change in changes.rows] if changes else []
     faults = [f"fault of the run: {fault}" for fault in run_faults(view)]  # whole: what to do stands at their end
@@ -80,12 +82,17 @@ def _brief(results: Results, view: ResultsModel, width: int, color: bool) -> lis
     red += [_red(matter, case, width, color) for matter in needs_attention(view) for case in matter.cases]
     asked = view.results.get("not_asked") or ()
     last = [f"  not asked: {len(asked)} questions for lack of data (-v lists them)"] if asked else []
-    lines = [*first, *upgrades[:6], *words[:6]]
+    lines = [*first, *upgrades[:6], *words[:MOST_WORDS]]
     for group, noun in ((moved, "changes"), (red, "verdicts and faults")):
         room = max(2, (MOST_LINES - len(lines) - len(last)) // (1 if group is red else 2))
         more = f"  and {len(group) - room + 1} more {noun}"
         lines += group if len(group) <= room else [*group[: room - 1], more]
     return [*lines, *last]
+
+
+def _two_lines(text: str, width: int) -> list[str]:
+    first, *rest = _folded(text, width, "  ", "    ")
+    return [first, *([_cut(rest[0] + " " * width, width)] if rest[1:] else rest)]
 
 
 def _red(matter: Matter, case: Case, width: int, color: bool) -> str:
@@ -161,7 +168,7 @@ class _Column:
 
     @property
     def width(self) -> int:
-        return max(len(self.level), *(len(text) for text, _ in self.cells))
+        return max(len(self.gate), len(self.level), *(len(text) for text, _ in self.cells))
 
 
 def _table(table: VerdictTable, about: str, width: int, color: bool) -> str:
@@ -169,14 +176,19 @@ def _table(table: VerdictTable, about: str, width: int, color: bool) -> str:
     names = [(visible(row.name) or "whole panel") for row in table.rows]
     first = min(max(map(len, ["judge", *names])), width // 3)
     lines = [_cut(f"  {visible(about)}", width)]
+
+    def line(name: str, cells: list[tuple[str, str]], run: list[_Column]) -> str:
+        row = "".join(f"  {_padded(text, outcome, column.width, color)}"
+                      for (text, outcome), column in zip(cells, run, strict=True))  # fmt: skip
+        return f"  {_cut(name, first):<{first}}{row}".rstrip()
+
     for run in _fitting(_columns(table), width - 2 - first):
-        gates, levels = _heads(run)
-        lines.append(_cut(f"  {'judge':<{first}}{gates}".rstrip(), width))
-        if levels.strip():
-            lines.append(_cut(f"  {'':<{first}}{levels}".rstrip(), width))
-        for i, name in enumerate(names):
-            row = "".join(f"  {_padded(*column.cells[i], w, color)}" for column, w in run)
-            lines.append(f"  {_cut(name, first):<{first}}{row}".rstrip())
+        before = ["", *(column.gate for column in run)]
+        gates = [column.gate if column.gate != last else "" for column, last in zip(run, before, strict=False)]
+        lines.append(_cut(line("judge", [(gate, "") for gate in gates], run), width))
+        if any(column.level for column in run):
+            lines.append(_cut(line("", [(column.level, "") for column in run], run), width))
+        lines += [line(name, [column.cells[i] for column in run], run) for i, name in enumerate(names)]
     return "\n".join(lines)
 
 
@@ -198,38 +210,20 @@ def _cell(cell: Cell) -> tuple[str, str]:
     if not cell.numbers:
         return "-", ""
     outcome, outcomes = cell.outcome, [n.state for n in cell.numbers]
+    word = printed(outcome) if cell.informs else _word(outcome)
     if len(outcomes) > 1:
-        return f"{_word(outcome)} {outcomes.count(outcome)} of {len(outcomes)}", outcome
-    return f"{_word(outcome)} {cell.numbers[0].text(minus='-')}", outcome
+        return f"{word} {outcomes.count(outcome)} of {len(outcomes)}", outcome
+    return f"{word} {cell.numbers[0].text(minus='-')}", outcome
 
 
-_Block = list[tuple[_Column, int]]  # columns that stand side by side, with their widths
-
-
-def _fitting(columns: list[_Column], room: int) -> list[_Block]:
-    """Blocks of columns that fit into `room`, at least one each; the columns of one gate stay together if they can."""
-    runs: list[_Block] = []
-    for gate in dict.fromkeys(c.gate for c in columns):
-        block = [(c, c.width) for c in columns if c.gate == gate]
-        short = len(gate) - sum(w + 2 for _, w in block) + 2
-        block[-1] = (block[-1][0], block[-1][1] + max(0, short))
-        if runs and sum(w + 2 for _, w in [*runs[-1], *block]) <= room:
-            runs[-1] += block
-            continue
-        for column in block:
-            fits = runs and runs[-1][-1][0].gate == gate and sum(w + 2 for _, w in [*runs[-1], column]) <= room
-            runs = [*runs[:-1], [*runs[-1], column]] if fits else [*runs, [column]]
+def _fitting(columns: list[_Column], room: int) -> list[list[_Column]]:
+    """Columns side by side as far as there is `room`, at least one."""
+    runs: list[list[_Column]] = [[]]
+    for column in columns:
+        if runs[-1] and sum(c.width + 2 for c in [*runs[-1], column]) > room:
+            runs.append([])
+        runs[-1].append(column)
     return runs
-
-
-def _heads(run: _Block) -> tuple[str, str]:
-    """The line of gates, each above the first of its columns, and the line of levels."""
-    gates = levels = ""
-    for column, width in run:
-        if not gates.rstrip().endswith(column.gate):
-            gates = f"{gates:<{len(levels)}}  {column.gate}"
-        levels += f"  {column.level:<{width}}"
-    return gates, levels
 
 
 # --------------------------------------------------------------------------- what failed, and the rest

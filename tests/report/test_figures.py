@@ -74,11 +74,11 @@ def test_maps_drawn_together_share_their_shades() -> None:
 
 def test_missing_own_and_sure_cells() -> None:
     detail = matrix([[0.3, None]], own=[["j0", "t1"]], low=[[0.1, None]], high=[[0.5, None]])
-    (drawn,) = deviation_maps([("", detail)], str).maps
-    first, second = drawn.rows[0][1]
+    drawn = deviation_maps([("", detail)], str)
+    first, second = drawn.maps[0].rows[0][1]
     assert (first.sure, first.own, first.missing) == (True, False, False)
     assert (second.text, second.own, second.missing, second.shade) == ("–", True, True, "")
-    assert (drawn.has_own, drawn.has_missing, drawn.has_sure) == (True, True, True)
+    assert all(map(drawn.has, ("own", "missing", "sure")))
 
 
 def test_wide_maps_are_dense() -> None:

@@ -89,8 +89,8 @@ class Forest:
         return self.plot([n for n in group.of(*self.metrics.split()) if self.only(n)], group.label)
 
     def plot(self, numbers: Sequence[Number], label: Callable[[str], str]) -> ForestPlot | None:
-        """The plot of these numbers; None without any."""
-        if not numbers:
+        """The plot of these numbers; None where all are undefined: why stands in the small print."""
+        if not any(is_number(n.value) for n in numbers):
             return None
         lexicon, by = numbers[0].lexicon, varied(numbers) if self.by is None else self.by
         levels = sorted({n.subject[by] for n in numbers if by in n.subject}, key=lambda v: lexicon.level_order(by, v))

@@ -49,68 +49,52 @@ class HeatMap:
     caption: str
     columns: list[str]
     rows: list[tuple[str, list[HeatCell]]]
-    key: Key
     dense: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Shading:
+    """How maps are shaded and written, the same for all that are drawn together: a colour means the same in each."""
+
+    key: Key
+    shade: Callable[[float, Sequence[float | None]], str]
+    write: Callable[[Any], str]
     corner: str = CORNER
     outlined: str = OWN
 
-    @property
-    def low(self) -> str:
-        """What the faint end of the shades means."""
-        return self.key[0]
+
+@dataclass(frozen=True, slots=True)
+class HeatMaps:
+    """Maps side by side under one key. False where there is none."""
+
+    maps: list[HeatMap]
+    key: Key
+    corner: str
+    outlined: str
+
+    def __bool__(self) -> bool:
+        return bool(self.maps)
 
     @property
     def shades(self) -> list[str]:
         """Classes of the palette, from low to high."""
         return self.key[1].split(",")
 
-    @property
-    def high(self) -> str:
-        """What the strong end means."""
-        return self.key[2]
-
-    @property
-    def has_own(self) -> bool:
-        """Whether any cell is one's own."""
-        return any(cell.own for _, cells in self.rows for cell in cells)
-
-    @property
-    def has_missing(self) -> bool:
-        """Whether any cell has no number."""
-        return any(cell.missing for _, cells in self.rows for cell in cells)
-
-    @property
-    def has_sure(self) -> bool:
-        """Whether any cell's interval excludes zero."""
-        return any(cell.sure for _, cells in self.rows for cell in cells)
-
-
-@dataclass(frozen=True, slots=True)
-class HeatMaps:
-    """Maps side by side under one key: they share their shades. False where there is none."""
-
-    maps: list[HeatMap]
-
-    def __bool__(self) -> bool:
-        return bool(self.maps)
+    def has(self, what: str) -> bool:
+        """Whether any cell of the first map is one's own, missing, or surely not zero."""
+        return any(getattr(cell, what) for _, cells in self.maps[0].rows for cell in cells)
 
 
 def deviation_maps(
     matrices: Sequence[tuple[str, Matrix]], label: Label, *, about: str = "consensus", corner: str = CORNER
 ) -> HeatMaps:
     """Signed matrices: red above zero, blue below, the stronger the farther. `matrices`: (caption, matrix)."""
-    values = [v for _, m in matrices for v in _values(m)]
-    extent, decimals = max((abs(v) for v in values), default=1.0) or 1.0, _decimals(matrices)
-
-    def shade(value: float, _row: Sequence[float | None]) -> str:
-        return _step("o" if value > 0 else "u", abs(value) / extent)
-
-    key = (f"below {about}", "u9,u6,u3,,o3,o6,o9", f"above {about}")
-
-    def write(value: Any) -> str:
-        return fixed(value, decimals, signed=True)
-
-    return HeatMaps([_heat_map(c, m, label, shade, key, write, corner) for c, m in matrices])
+    extent, decimals = _extent(matrices), _decimals(matrices)
+    return _maps(matrices, label, Shading(
+        (f"below {about}", "u9,u6,u3,,o3,o6,o9", f"above {about}"),
+        lambda value, _: _step("o" if value > 0 else "u", abs(value) / extent),
+        lambda value: fixed(value, decimals, signed=True), corner,
+    ))  # fmt: skip
 
 
 def ranking_maps(matrices: Sequence[tuple[str, Matrix]], label: Label) -> HeatMaps:
@@ -123,7 +107,7 @@ def ranking_maps(matrices: Sequence[tuple[str, Matrix]], label: Label) -> HeatMa
         return _step("r", (below + (ties + 1) / 2) / len(known))
 
     key = ("this judge's last", "r1,r3,r5,r7,r9", "its first")
-    return HeatMaps([_heat_map(c, m, label, shade, key, lambda v: fixed(v, decimals)) for c, m in matrices])
+    return _maps(matrices, label, Shading(key, shade, lambda value: fixed(value, decimals)))
 
 
 def magnitude_maps(
@@ -136,18 +120,11 @@ def magnitude_maps(
     outlined: str = OWN,
 ) -> HeatMaps:
     """Matrices of sizes (SDs, counts, shares), shaded from zero to the largest."""
-    values = [v for _, m in matrices for v in _values(m)]
-    extent = max((abs(v) for v in values), default=1.0) or 1.0
-    whole = all(v == int(v) for v in values)
-
-    def shade(value: float, _row: Sequence[float | None]) -> str:
-        return _step("m", abs(value) / extent)
-
-    def write(value: Any) -> str:
-        return fixed(value, 0 if whole else 2)
-
-    key = (least, ",m2,m4,m6,m9", most)
-    return HeatMaps([_heat_map(c, m, label, shade, key, write, corner, outlined) for c, m in matrices])
+    extent, whole = _extent(matrices), all(v == int(v) for _, m in matrices for v in _values(m))
+    return _maps(matrices, label, Shading(
+        (least, ",m2,m4,m6,m9", most), lambda value, _: _step("m", abs(value) / extent),
+        lambda value: fixed(value, 0 if whole else 2), corner, outlined,
+    ))  # fmt: skip
 
 
 # --------------------------------------------------------------------------- the matrices of a question
@@ -196,46 +173,33 @@ def cell_matrix(
 # --------------------------------------------------------------------------- drawing them
 
 
-def _heat_map(
-    caption: str,
-    matrix: Matrix,
-    label: Label,
-    shade: Callable[[float, Sequence[float | None]], str],
-    key: Key,
-    write: Callable[[Any], str],
-    corner: str = CORNER,
-    outlined: str = OWN,
-) -> HeatMap:
-    own = {(str(r), str(c)) for r, c in matrix.get("own") or ()}
-    dense = len(matrix["columns"]) >= MANY_COLUMNS
-    rows = []
-    for i, (name, row) in enumerate(zip(matrix["rows"], matrix["values"], strict=True)):
-        cells = [
-            _cell(matrix, i, j, value, row, shade, write, own=(name, column) in own, dense=dense)
-            for j, (column, value) in enumerate(zip(matrix["columns"], row, strict=True))
-        ]
-        rows.append((label(name), cells))
-    return HeatMap(caption, [label(c) for c in matrix["columns"]], rows, key, dense, corner, outlined)
+def _maps(matrices: Sequence[tuple[str, Matrix]], label: Label, how: Shading) -> HeatMaps:
+    maps = []
+    for caption, matrix in matrices:
+        rows = [(label(name), [_cell(matrix, i, j, how) for j in range(len(matrix["columns"]))])
+                for i, name in enumerate(matrix["rows"])]  # fmt: skip
+        maps.append(HeatMap(caption, [label(c) for c in matrix["columns"]], rows, _is_dense(matrix)))
+    return HeatMaps(maps, how.key, how.corner, how.outlined)
 
 
-def _cell(
-    matrix: Matrix,
-    i: int,
-    j: int,
-    value: Any,
-    row: Sequence[float | None],
-    shade: Callable[[float, Sequence[float | None]], str],
-    write: Callable[[Any], str],
-    *,
-    own: bool,
-    dense: bool,
-) -> HeatCell:
+def _cell(matrix: Matrix, i: int, j: int, how: Shading) -> HeatCell:
+    row = matrix["values"][i]
+    value = row[j]
+    own = [matrix["rows"][i], matrix["columns"][j]] in [list(pair) for pair in matrix.get("own") or ()]
     if not is_number(value):
         return HeatCell(MISSING, own=own, missing=True)
     spread, low, high = ((of[i][j] if of else None) for of in (matrix.get("sd"), matrix.get("low"), matrix.get("high")))
-    small = f"± {fixed(spread)}" if is_number(spread) and not dense else ""
+    small = f"± {fixed(spread)}" if is_number(spread) and not _is_dense(matrix) else ""
     sure = is_number(low) and is_number(high) and (low > 0 or high < 0)
-    return HeatCell(write(value), shade(value, row) if value else "", small, own, sure=sure)
+    return HeatCell(how.write(value), how.shade(value, row) if value else "", small, own, sure=sure)
+
+
+def _is_dense(matrix: Matrix) -> bool:
+    return len(matrix["columns"]) >= MANY_COLUMNS
+
+
+def _extent(matrices: Sequence[tuple[str, Matrix]]) -> float:
+    return max((abs(v) for _, m in matrices for v in _values(m)), default=1.0) or 1.0
 
 
 def _decimals(matrices: Sequence[tuple[str, Matrix]]) -> int:
