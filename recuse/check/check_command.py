@@ -45,8 +45,7 @@ from recuse.schema.number_text import percent
 from recuse.schema.vocabulary import UNDECIDED
 from recuse.security.files import begins_with, check_output, write_output
 from recuse.security.sanitize import safe_cell, visible
-from recuse.suite.question_runner import Question, read_evals
-from recuse.suite.shipped import shipped_evals
+from recuse.suite.question_runner import Question, read_evals, shipped_evals
 
 
 def check(

@@ -1,23 +1,26 @@
-"""What `recuse check` prints: the verdict, what was read as what, agreement with people, the rest, what is missing."""
+"""What `recuse check` prints: the decision, what was read as what, every number, and what is missing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from math import ceil
 from shlex import quote
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 
-from recuse.check.agreement_text import AGREEMENT, SHOWN_JUDGES, agreement, labels_more, metrics, of_criterion
 from recuse.check.file_answers import FileAnswers
 from recuse.check.underspecified import PassRateRange
+from recuse.gates.causes import rounded
 from recuse.gates.limits import Limit
 from recuse.ratings.needs import NOT_OF_A_FILE, unlock_by_column
 from recuse.readers.columns import like_ratings
-from recuse.schema.details import PeopleDetail, detail_as
+from recuse.schema.details import PeopleDetail, SliceDetail, detail_as
 from recuse.schema.factors import level_words
-from recuse.schema.number_text import fixed, more, percent, with_interval
-from recuse.schema.verdict_rows import VerdictRow
+from recuse.schema.number_text import fixed, more, percent, value_text, with_interval
+from recuse.schema.results import Results
+from recuse.schema.verdict_rows import MeasurementRow, VerdictRow
 from recuse.schema.vocabulary import NOT_MEASURED, PASS, printed
 from recuse.security.sanitize import shortened, visible
 
@@ -110,36 +113,28 @@ def full_text(
     disagreements: int | None,
 ) -> str:  # fmt: skip
     """The whole text; lines are not wrapped. `file` as it was typed, quoted, so that hints can be pasted."""
-    each = answers.parts()
-    parts = [
-        [*answers.decision.sentences, *_chances(answers, chances)],
-        [line for part in each for line in _why(part)],
-        ["", *_read(answers, file)],
-        [line for part in each for line in agreement(part)],
-        list(labels_more(each)),
-        list(_underspecified(ranges)),
-        list(_others(answers)),
-        list(_not_asked(answers)),
-        list(_worth_reading(disagreements, file)),
-    ]
-    return "\n".join(visible(line) for part in parts for line in part)
+    results = answers.results
+    records = [*results["verdicts"], *results["measurements"]]
+    agreement = [r for r in records if r["question"] == AGREEMENT]
+    agreement.sort(key=lambda r: [level for name, level in sorted(r["subject"].items()) if name != "judge"])
+    lines = [
+        *answers.decision.sentences, *_chances(answers, chances),
+        *_titled("", _read(answers, file)),
+        *_titled("Agreement with people", (*_in_sentences(agreement), *_numbers(results, agreement))),
+        *_titled(f"Labels for ± {HALF_WIDTH:g}", _labels_more(results, agreement)),
+        *_titled("Is one answer always right?", _underspecified(ranges)),
+        *_titled("Also asked", (*_numbers(results, [r for r in records if r["question"] != AGREEMENT]),
+                                *_readings(results), *_unmeasured(results))),
+        *_titled("Not asked", _not_asked(results)),
+        *_titled("", _worth_reading(disagreements, file)),
+    ]  # fmt: skip
+    return "\n".join(map(visible, lines))
 
 
-def _why(answers: FileAnswers) -> Iterator[str]:
-    """The numbers behind the first sentence, where there are any."""
-    for judge in answers.panel.judges[:SHOWN_JUDGES]:
-        ceiling = answers.measured("human_ceiling", judge)
-        if ceiling and ceiling["value"] is not None:
-            detail, lost = detail_as(PeopleDetail, ceiling["detail"]), ceiling["n_excluded"]
-            margin = detail.get("margin")
-            yield (
-                f"  {judge}{of_criterion(answers)}: agreement beyond chance with people "
-                f"{fixed(detail.get('judge_human'), minus='-')}, among people "
-                f"{fixed(detail.get('human_human'), minus='-')}; difference "
-                f"{with_interval(ceiling, signed=True, minus='-')}"
-                + (f", margin -{fixed(margin)}" if margin is not None else "")
-                + (f"; guesses stand for answers that are not there: {lost:,}" if lost else "")
-            )
+def _titled(title: str, lines: Iterable[str]) -> list[str]:
+    """A part of the text after an empty line; nothing where it has no lines."""
+    part = list(dict.fromkeys(lines))
+    return ["", *([title] if title else []), *part] if part else []
 
 
 # --------------------------------------------------------------------------- what was read
@@ -210,92 +205,147 @@ def _usable(table: pd.DataFrame, names: tuple[str, ...]) -> Iterator[str]:
         yield f"{name}: {len(mine) - len(lost)} of {len(mine)} usable ({by}{where})"
 
 
-# --------------------------------------------------------------------------- answers
+# --------------------------------------------------------------------------- every number
+
+AGREEMENT = "agreement_with_people"
+HALF_WIDTH = 0.05
+BEYOND_CHANCE = ("cohen_kappa", "concordance", "krippendorff_alpha")
+
+
+def _numbers(results: Results, records: Sequence[MeasurementRow]) -> Iterator[str]:
+    """What gates decide, then what is only measured, under every condition, by the rank of the measures."""
+    decided = cast("list[VerdictRow]", [record for record in records if "gate" in record])
+    for verdict in decided:
+        where, shown = _where(verdict["subject"]), with_interval(verdict["estimate"], minus="-") + _slice(verdict)
+        title, limit = _title(results, verdict["estimate"]["metric"]), verdict["rule"]["limit_text"]
+        yield f"  {printed(verdict['outcome']):<13}{where:<24} {title}: {shown}, limit {limit}"
+    by_metric: dict[str, list[MeasurementRow]] = {}
+    for record in records:
+        if "gate" not in record and record["estimate"]["value"] is not None:
+            by_metric.setdefault(record["estimate"]["metric"], []).append(record)
+    for metric in sorted(by_metric.keys() - {v["estimate"]["metric"] for v in decided}, key=partial(_rank, results)):
+        title, measured = _title(results, metric), by_metric[metric]
+        for record in measured[:SHOWN_ROWS]:
+            shown = with_interval(record["estimate"], minus="-") + _slice(record)
+            yield f"  {'measured':<13}{_where(record['subject']) or 'all judges':<24} {title}: {shown}"
+        if len(measured) > SHOWN_ROWS:
+            yield f"  {'':<13}and {len(measured) - SHOWN_ROWS} more of {title}; --json writes all"
+
+
+def _title(results: Results, metric: str) -> str:
+    return results["measures"][metric]["title"] if metric in results["measures"] else metric
+
+
+def _rank(results: Results, metric: str) -> tuple[int, str]:
+    return results["measures"][metric]["rank"] if metric in results["measures"] else 1000, metric
+
+
+def _slice(record: MeasurementRow) -> str:
+    """Which slice an estimate is about."""
+    at = detail_as(SliceDetail, record["estimate"]["detail"]).get("slice")
+    if not at or record["estimate"]["value"] is None:
+        return ""
+    return f", {'system' if at['column'] == 'target' else at['column']} {shortened(at['level'], 20)[0]}"
+
+
+def _in_sentences(records: Sequence[MeasurementRow]) -> Iterator[str]:
+    """How a judge agrees beside people among themselves, whom it may stand in for, what people would say of all texts,
+    and what needs no person."""
+    for record in records:
+        estimate, where = record["estimate"], _where(record["subject"])
+        detail = detail_as(PeopleDetail, estimate["detail"])
+        if estimate["value"] is None:
+            continue
+        if estimate["metric"] == "human_ceiling":
+            margin, lost = detail.get("margin"), estimate["n_excluded"]
+            yield (
+                f"  {where}: agreement beyond chance with people {fixed(detail.get('judge_human'), minus='-')}, among "
+                f"people {fixed(detail.get('human_human'), minus='-')}; difference "
+                f"{with_interval(estimate, signed=True, minus='-')}"
+                + (f", margin -{fixed(margin)}" if margin is not None else "")
+                + (f"; guesses stand for answers that are not there: {lost:,}" if lost else "")
+            )
+        elif estimate["metric"] == "winning_rate":
+            people = detail["people"]
+            won = tuple(entry["person"] for entry in people if entry["won"])
+            named = f" ({', '.join(won[:6])}{more(won, 6)})" if won else ""
+            stands = f"it may stand in for {len(won)} of {len(people)} people{named}"
+            yield f"  {where}: {stands}, by the alternative annotator test"
+        elif estimate["metric"] == "prediction_powered_mean" and (alone := detail.get("judge_alone")) is not None:
+            shown = with_interval(estimate, minus="-")
+            yield f"  {where}: its own mean is {fixed(alone, minus='-')}; people would give all texts {shown}"
+        elif estimate["metric"] == "delegable_share":
+            share = f"{value_text(estimate)} of the texts need no person" if estimate["value"] else estimate["note"]
+            yield f"  {where}: on its own, at {fixed(100 * (detail['bound'] or 0), 0)} % errors: {share}"
+        elif estimate["metric"] == "percent_agreement" and (constant := detail.get("constant")):
+            agrees = f"would agree with people {fixed(constant['agrees'])} of the time"
+            yield f'  {where}: always "{constant["answer"]}" {agrees}'
+
+
+def _labels_more(results: Results, records: Sequence[MeasurementRow]) -> Iterator[str]:
+    """How many labels by people an interval of +- `HALF_WIDTH` takes, and how many of them are still to be given."""
+    counted: set[str] = set()
+    for metric in ("prediction_powered_mean", *BEYOND_CHANCE):
+        for estimate, where in ((r["estimate"], _where(r["subject"])) for r in records):
+            low, high, have = estimate["low"], estimate["high"], estimate["n"]
+            if estimate["metric"] != metric or low is None or high is None or where in counted:
+                continue
+            if metric in BEYOND_CHANCE:  # the first that was measured
+                title, needed = _title(results, metric), ceil(have * ((high - low) / 2 / HALF_WIDTH) ** 2)
+                counted.add(where)
+            else:
+                labels = detail_as(PeopleDetail, estimate["detail"])
+                title, have, needed = "mean as people would rate", labels["labels"], labels["labels_needed"] or 0
+            enough = f"enough, {needed:,} of {have:,}"
+            lacking = f"about {rounded(needed):,}; there are {have:,}, so {rounded(needed - have):,} more"
+            if needed:
+                yield f"  {where[:40]:<26}{title}: {enough if needed <= have else lacking}"
 
 
 def _underspecified(ranges: Sequence[PassRateRange]) -> Iterator[str]:
     """How far the pass rate could move where two answers may be right at once."""
-    if ranges:
-        yield ""
-        yield "Is one answer always right?"
     for pass_rates in ranges[:SHOWN_RANGES]:
         yield f"  {'' if pass_rates.criterion == 'rating' else f'{pass_rates.criterion}: '}{pass_rates.sentence()}."
     if ranges:
         yield "  Ask for every reasonable answer (a column response_set), or add an option for what may be either."
 
 
-def _others(answers: FileAnswers) -> Iterator[str]:
-    """Verdicts of the other questions, one line each; what is only measured is counted."""
-    rows = [v for v in answers.results["verdicts"] if v["question"] != AGREEMENT]
-    if rows:
-        yield ""
-        yield "Also asked"
-    for verdict in rows:
-        where, title = _where(verdict["subject"]), answers.title(verdict["estimate"]["metric"])
-        yield (
-            f"  {printed(verdict['outcome']):<13}{where:<24} {title}: {with_interval(verdict['estimate'], minus='-')}"
-            f", limit {verdict['rule']['limit_text']}"
-        )
-    decided = {v["estimate"]["metric"] for v in rows}
-    for metric in metrics(answers, None):
-        if metric not in decided:
-            yield from _measured(answers, metric)
-    yield from _readings(answers)
-    for row in answers.results["unmeasured"]:
-        yield f"  {printed(NOT_MEASURED):<13}{row['test'].rpartition('::')[2].removeprefix('test_'):<24} {row['why']}"
-
-
-def _readings(answers: FileAnswers) -> Iterator[str]:
+def _readings(results: Results) -> Iterator[str]:
     """The sentence that the page has above each question's figures."""
     from recuse.report.canonical_form import normalised
     from recuse.report.questions import Drawings
     from recuse.report.results_model import ResultsModel
 
-    view, drawings = ResultsModel(normalised(answers.results)), Drawings()
+    view, drawings = ResultsModel(normalised(results)), Drawings()
     for question in view.questions:
         for group in view.groups(question):
             if question.id != AGREEMENT and (text := drawings.of(question.id).reading(group)):
                 yield f"  {'in words':<13}{question.title} {text}"
 
 
-def _measured(answers: FileAnswers, metric: str) -> Iterator[str]:
-    """What no gate decides, under every condition that it was measured under."""
-    title = answers.title(metric)
-    records = [
-        record
-        for record in answers.results["measurements"]
-        if record["estimate"]["metric"] == metric and record["estimate"]["value"] is not None
-    ]
-    for record in records[:SHOWN_ROWS]:
-        shown = with_interval(record["estimate"], minus="-")
-        yield f"  {'measured':<13}{_where(record['subject']) or 'all judges':<24} {title}: {shown}"
-    if len(records) > SHOWN_ROWS:
-        yield f"  {'':<13}and {len(records) - SHOWN_ROWS} more of {title}; --json writes all"
+def _unmeasured(results: Results) -> Iterator[str]:
+    for row in results["unmeasured"]:
+        yield f"  {printed(NOT_MEASURED):<13}{row['test'].rpartition('::')[2].removeprefix('test_'):<24} {row['why']}"
 
 
 def _where(subject: Mapping[str, str]) -> str:
-    return ", ".join(
-        value if name in PLAIN else level_words(name, value)
-        for name, value in subject.items()
-        if name not in ("panel", "task", "protocol")
-    )
+    """The judge first, then under which conditions."""
+    names = sorted((name for name in subject if name not in ("panel", "task", "protocol")), key=lambda n: n != "judge")
+    return ", ".join(subject[name] if name in PLAIN else level_words(name, subject[name]) for name in names)
 
 
-def _not_asked(answers: FileAnswers) -> Iterator[str]:
+def _not_asked(results: Results) -> Iterator[str]:
     """What the file cannot answer, and the column that would unlock it; once per question, the nearest unlock first."""
     rows: dict[str, list[str]] = {}
-    asked = {record["title"] for record in (*answers.results["verdicts"], *answers.results["measurements"])}
+    asked = {record["title"] for record in (*results["verdicts"], *results["measurements"])}
     far = 0
-    for row in answers.results["not_asked"]:
+    for row in results["not_asked"]:
         if set(row["missing"]) & NOT_OF_A_FILE:
             far += 1
         elif row["title"] in asked and {"scores", "choices"} & set(row["missing"]):
             continue  # the other half of a question that was asked
         elif row["title"] not in rows or len(row["missing"]) < len(rows[row["title"]]):
             rows[row["title"]] = row["missing"]
-    if rows or far:
-        yield ""
-        yield "Not asked"
     for title, missing in rows.items():
         yield f"  {title}"
         yield f"      needs {'; and '.join(dict.fromkeys(unlock_by_column(need) for need in missing))}"
@@ -305,6 +355,5 @@ def _not_asked(answers: FileAnswers) -> Iterator[str]:
 
 def _worth_reading(count: int | None, file: str) -> Iterator[str]:
     if count:
-        yield ""
         yield f"Worth reading: {count} disagreements with people, the widest first"
         yield f"  recuse check {file} --disagreements review.csv     (fill in your_verdict, check review.csv)"

@@ -40,7 +40,7 @@ from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 from recuse.security.sanitize import visible
 from recuse.statistics.distributions import SEED, by_content, cluster_counts, generator
-from recuse.suite.shipped import shipped_evals
+from recuse.suite.question_runner import shipped_evals
 
 DRAWS = 2000
 FEWEST = 20

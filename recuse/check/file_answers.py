@@ -1,9 +1,9 @@
-"""What the shipped questions come to for one file of ratings, asked without pytest's start, and read judge by judge."""
+"""What the shipped questions come to for one file of ratings, asked without pytest's start."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
@@ -13,77 +13,24 @@ from recuse.readers.file_panel import FilePanel
 from recuse.run.run import Run
 from recuse.schema.factors import VERSION
 from recuse.schema.results import Results
-from recuse.schema.verdict_rows import EstimateRow, VerdictRow
+from recuse.schema.verdict_rows import VerdictRow
 from recuse.suite import Selection
 from recuse.suite.question_runner import Question, ask, read_evals
-
-COMPARED = "unanswered"
-"""The gate that decides wherever a judge is compared with people."""
 
 
 @dataclass(frozen=True, eq=False)
 class FileAnswers:
-    """`results` as results.json holds them; `panel` the file that was asked; `criterion`: only what is about it; `at`:
-    only what was measured at these factor levels, such as temperature 1.0."""
+    """`results` as results.json holds them; `panel` the file that was asked."""
 
     panel: FilePanel
     results: Results
     decision: Decision
-    criterion: str = ""
-    at: Mapping[str, str] = field(default_factory=dict)
-
-    def about(self, criterion: str, at: Mapping[str, str] | None = None) -> FileAnswers:
-        """The answers on one criterion, and those on none in particular; at some factor levels, where any are given."""
-        return replace(self, criterion=criterion, at=self.at if at is None else at)
-
-    def parts(self) -> list[FileAnswers]:
-        """Criterion by criterion where there are several, each at every combination of factor levels that a judge was
-        compared with people at: what is true at one temperature need not be at another."""
-        several = self.panel.ratings.headline
-        by_criterion = [self.about(name) for name in several] if len(several) > 1 else [self]
-        return [one.about(one.criterion, at) for one in by_criterion for at in one._compared_at() or [{}]]
-
-    def _compared_at(self) -> list[dict[str, str]]:
-        subjects = (v["subject"] for v in self.results["verdicts"] if v["gate"] == COMPARED)
-        levels = [self.levels_of(s) for s in subjects if not self.criterion or s.get("criterion") == self.criterion]
-        return [level for k, level in enumerate(levels) if level not in levels[:k]]
-
-    def levels_of(self, subject: Mapping[str, str]) -> dict[str, str]:
-        """What a subject says of factors, the version of the judges left out."""
-        return {k: v for k, v in subject.items() if k in self.panel.ratings.factors and k != VERSION}
-
-    @property
-    def version(self) -> str:
-        """The newest version of the judges; "" where the file has one."""
-        return next(reversed(self.panel.ratings.levels(VERSION)), "")
-
-    def title(self, metric: str) -> str:
-        """What people call a measure."""
-        described = self.results["measures"].get(metric)
-        return described["title"] if described else metric
-
-    def measured(self, metric: str, judge: str) -> EstimateRow | None:
-        """The first estimate of a metric on a judge, gated or not; None where there is none."""
-        return next(self.every(metric, judge), None)
-
-    def every(self, metric: str, judge: str) -> Iterator[EstimateRow]:
-        """Every estimate of a metric on a judge's newest version and on this criterion: gated ones first."""
-        for record in (*self.results["verdicts"], *self.results["measurements"]):
-            if record["estimate"]["metric"] == metric and self._is_on(record["subject"], judge):
-                yield record["estimate"]
 
     def verdicts_on(self, judge: str) -> list[VerdictRow]:
-        """The verdicts on a judge's newest version and on this criterion."""
-        return [v for v in self.results["verdicts"] if self._is_on(v["subject"], judge)]
-
-    def _is_on(self, subject: Mapping[str, str], judge: str) -> bool:
-        about = subject.get("criterion", "")
-        return (
-            subject.get("judge") == judge
-            and subject.get(VERSION, self.version) == self.version
-            and all(subject.get(name, level) == level for name, level in self.at.items())
-            and (not self.criterion or about in ("", self.criterion))
-        )
+        """The verdicts on a judge, of several versions on the newest."""
+        newest = next(reversed(self.panel.ratings.levels(VERSION)), "")
+        on = ((v, v["subject"]) for v in self.results["verdicts"])
+        return [v for v, about in on if about.get("judge") == judge and about.get(VERSION, newest) == newest]
 
 
 def ask_file(panel: FilePanel, folder: Path, today: date) -> FileAnswers:

@@ -34,7 +34,7 @@ from recuse.gates import Gates
 from recuse.ratings import Ratings
 from recuse.readers.file_panel import FilePanel, load_file_panel, panel_of
 from recuse.schema import RecuseError
-from recuse.schema.notebook_tables import table
+from recuse.schema.number_text import html_table
 from recuse.security.sanitize import visible
 
 SIZES = (30, 60, 100, 200, 400, 800, 1600)
@@ -59,7 +59,7 @@ class Plan:
     def _repr_html_(self) -> str:
         head = ("judge", "use", *(f"{n} texts" for n in self.sizes), f"texts for {ENOUGH:.0%}")
         rows = [(judge, use, *shares, "beyond" if n is None else n) for judge, use, shares, n in self.rows]
-        return table(self.lines[0], head, rows)
+        return html_table(self.lines[0], head, rows)
 
     def to_frame(self) -> pd.DataFrame:
         """One row per kind of judge and use: judge, use, the share cleared at each size, needed."""

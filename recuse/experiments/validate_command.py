@@ -23,7 +23,7 @@ from recuse.readers.file_panel import FilePanel
 from recuse.recording.progress import watched
 from recuse.schema import RecuseError
 from recuse.security.files import check_output, is_json_with, write_output
-from recuse.suite.question_runner import Question, read_evals
+from recuse.suite.question_runner import Question, read_evals, shipped_evals
 
 SIZES = (30, 60, 200, 1000)
 NAMED_AT = 200
@@ -75,8 +75,6 @@ def evals_folder(given: Path | None) -> Path:
         return folder
     if (Path("evals") / "gates.toml").is_file():
         return Path("evals").resolve()
-    from recuse.suite.shipped import shipped_evals
-
     return shipped_evals()
 
 

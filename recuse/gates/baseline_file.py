@@ -15,8 +15,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -27,6 +25,7 @@ from recuse.schema import RecuseError
 from recuse.schema.details import MatrixDetail, SliceDetail, TheseTextsDetail, detail_as
 from recuse.schema.results import Results
 from recuse.schema.verdict_rows import Baseline, BaselineEntry, Because, EntryRow, Examined, Figures, MeasurementRow
+from recuse.security.files import write_files
 
 SCHEMA, EARLIER = 3, (1, 2)
 FIGURES = ("value", "se", "df", "low", "high", "level", "unit", "over", "n", "n_clusters", "n_excluded")
@@ -98,24 +97,13 @@ def load(path: Path, text: str | None = None) -> Baseline:
 
 
 def write(path: Path, results: Results, gates: Gates, because: Because | None = None) -> None:
-    """Make `results` the baseline: all of it or nothing, a new file beside it takes its place once it is on disk."""
+    """Make `results` the baseline, all of it or nothing."""
     baseline = reduce(results, gates, because)
     head = json.dumps({k: v for k, v in baseline.items() if k != "entries"}, indent=1, **_STRICT)
     lines = ",\n".join(f"  {json.dumps(entry, **_STRICT)}" for entry in baseline["entries"])
     # A line per entry, so that version control shows which of them changed.
     text = f'{head[:-2]},\n "entries": [\n{lines}\n ]\n}}\n'
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, 0o644)  # mkstemp keeps it to its owner; a committed file is for everyone
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    write_files(path.parent, {path.name: text})
 
 
 def identity(entry: EntryRow) -> list[str]:

@@ -37,8 +37,7 @@ from typing import TYPE_CHECKING, Literal
 from recuse.gates.causes import AGAINST_PEOPLE, causes_of_doubt, causes_of_failure, unfinished_cause
 from recuse.gates.records import Asked, Change, Evidence, Figure, PanelPlan, VerdictRecord
 from recuse.gates.uses import EVERY_GATE
-from recuse.schema.notebook_tables import table
-from recuse.schema.number_text import counted, listed
+from recuse.schema.number_text import counted, html_table, listed
 from recuse.schema.results import DecisionRow, JudgeDecisionRow
 from recuse.schema.vocabulary import CLEARED, NOT_CLEARED, RIGHT_ANSWERS, UNDECIDED, JudgeWord, printed
 from recuse.security.sanitize import visible
@@ -140,7 +139,7 @@ class Decision:
     def _repr_html_(self) -> str:
         head = ("judge", "use", "word", "cause", "next")
         rows = [(j.judge, j.use, printed(j.word), j.cause, j.next) for j in self.judges]
-        return table(self.lines[1], head, rows)
+        return html_table(self.lines[1], head, rows)
 
     def to_frame(self) -> pd.DataFrame:
         """One row per judge and use: judge, use, word, cause."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
-from functools import partial
 from itertools import repeat
 from pathlib import Path
 
@@ -243,8 +242,7 @@ class Gates(Mapping[str, Gate]):
         applied = member.applied
         allowed = gate.allows_undecided(self.today) and decision.straddles
         outcome: Outcome = decision.outcome
-        remedy: Remedy | Callable[[], Remedy | None] | None = partial(self._next_step, name, decided)
-        acceptance = None
+        remedy, acceptance = self._next_step(name, decided), None
         if known := self.accepted_fault_for(name, member.subject):
             outcome, remedy, acceptance = under_accepted_fault(known, decided, self.today, self.file)
         return Verdict(
@@ -262,7 +260,7 @@ class Gates(Mapping[str, Gate]):
             formerly=formerly,
             power=None
             if decided.family is None
-            else partial(power_of, applied.limit, member.estimate, gate.level, decided.fail_level),
+            else power_of(applied.limit, member.estimate, gate.level, decided.fail_level),
         )
 
     def _next_step(self, name: str, decided: Decided) -> Remedy | None:

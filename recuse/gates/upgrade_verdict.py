@@ -25,8 +25,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache, partial
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from recuse.gates.explanation import Verdicts
@@ -34,8 +33,7 @@ from recuse.gates.gate_set import Gates
 from recuse.gates.limits import Limit, has_interval
 from recuse.schema import Estimates, Outcome, Verdict
 from recuse.schema.estimate_types import AGAINST_INCUMBENT
-from recuse.schema.notebook_tables import span, table
-from recuse.schema.plain_values import Deferred, Deferring
+from recuse.schema.number_text import html_table, span
 from recuse.schema.vocabulary import NOT_MEASURED, UNDECIDED, printed
 from recuse.security.sanitize import visible
 from recuse.statistics.multiplicity import holm
@@ -69,29 +67,28 @@ NOT_NEEDED = ("upgrade_cost", "upgrade_latency")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class UpgradeVerdict(Deferring):
+class UpgradeVerdict:
     """`rows`: one verdict per component, level and criterion, the deciding one first; `unmeasured`: components without
     data that decide nothing. `clause`: what the candidate does better, or more than is allowed, "gives lower scores".
-    `more`: how many items more would decide with 80 % power, where that is known: it is worked out for who reads it,
-    and with it what is told of an undecided verdict. `missing`: texts of the incumbent to which the candidate has no
-    answer, where they keep it from passing. `reasons`: why nothing can be compared, what became of texts of one judge
-    alone, and what of the candidate is no fault and yet good to know. `steps`: what to do about a verdict that is not
-    accepted: keep the judge in use, repair, collect, and last accept."""
+    `more`: how many items more would decide with 80 % power, where that is known. `missing`: texts of the incumbent to
+    which the candidate has no answer, where they keep it from passing. `reasons`: why nothing can be compared, what
+    became of texts of one judge alone, and what of the candidate is no fault and yet good to know. `steps`: what to do
+    about a verdict that is not accepted: keep the judge in use, repair, collect, and last accept."""
 
     word: Word
     incumbent: str
     candidate: str
-    sentence: Deferred[str] = Deferred("")
-    rows: Deferred[Verdicts] = Deferred(Verdicts(()))
-    reasons: Deferred[tuple[str, ...]] = Deferred(())
+    sentence: str = ""
+    rows: Verdicts = field(default_factory=lambda: Verdicts(()))
+    reasons: tuple[str, ...] = ()
     unmeasured: tuple[str, ...] = ()
-    more: Deferred[int | None] = Deferred(None)
+    more: int | None = None
     units: str = "items"
     items: int = 0
     change: tuple[str, ...] = ("model",)
     clause: str = ""
     missing: int = 0
-    steps: Deferred[tuple[str, ...]] = Deferred(())
+    steps: tuple[str, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -122,7 +119,7 @@ class UpgradeVerdict(Deferring):
             (_title(v), printed(v.outcome), v.estimate.value, span(v.estimate.low, v.estimate.high), v.rule.limit_text)
             for v in self.rows
         ]
-        return table(self.sentence, ("component", "outcome", "value", "interval", "limit"), rows)
+        return html_table(self.sentence, ("component", "outcome", "value", "interval", "limit"), rows)
 
     def to_frame(self) -> pd.DataFrame:
         """One row per component, the deciding one first: gate, about, outcome, value, low, high, limit."""
@@ -174,10 +171,7 @@ def decide_upgrade(
     won = _superior(rows)
     opened = [row for row in rows if _says(row) != "pass"]
     if opened and not (won and won[0].gate == AGREEMENT and all(map(_spoken_for, opened))):
-        told = cache(partial(_told_of_undecided, verdict))
-        return replace(
-            verdict, word=UNDECIDED, sentence=lambda: told().conclusion, rows=told, more=lambda: _more(_opened(told()))
-        )
+        return _undecided(verdict, sorted(opened, key=_needed, reverse=True))
     if not len(rows):
         return replace(verdict, word=UNDECIDED, sentence=f"Whether {names[1]} may replace {names[0]} cannot be told: "
                        "nothing could be measured.")  # fmt: skip
@@ -207,22 +201,13 @@ def without_answers(verdict: UpgradeVerdict, missing: int) -> UpgradeVerdict:
     return replace(verdict, word=UNDECIDED, sentence=sentence, rows=rows, more=more, missing=missing)
 
 
-def _told_of_undecided(verdict: UpgradeVerdict) -> Verdicts:
-    """The rows, what is open in front and of that what takes the most first, with the sentence as their conclusion."""
-    old, new = verdict.incumbent, verdict.candidate
-    opened = sorted(_opened(verdict.rows), key=_needed, reverse=True)
-    sentence = f"Whether {new} may replace {old} is {printed(UNDECIDED)}: {_open(opened[0], old, _more(opened))}."
-    return Verdicts(_ordered(verdict.rows, opened), sentence)
-
-
-def _opened(rows: Verdicts) -> list[Verdict]:
-    return [row for row in rows if _says(row) != "pass"]
-
-
-def _more(opened: list[Verdict]) -> int | None:
-    """How many items more settle all that is open; None where that is not known."""
-    needed = [_needed(row) for row in opened]
-    return None if any(math.isinf(n) for n in needed) else max(1, int(max(needed)))
+def _undecided(verdict: UpgradeVerdict, opened: list[Verdict]) -> UpgradeVerdict:
+    """`opened`: the rows that are open, what takes the most first; they stand in front."""
+    old, new, most = verdict.incumbent, verdict.candidate, _needed(opened[0])
+    more = None if math.isinf(most) else max(1, int(most))
+    sentence = f"Whether {new} may replace {old} is {printed(UNDECIDED)}: {_open(opened[0], old, more)}."
+    rows = Verdicts(_ordered(verdict.rows, opened), sentence)
+    return replace(verdict, word=UNDECIDED, sentence=sentence, rows=rows, more=more)
 
 
 def _open(row: Verdict, incumbent: str, more: int | None) -> str:
@@ -294,10 +279,6 @@ def _ordered(rows: Verdicts, first: list[Verdict]) -> Verdicts:
     """The same rows with some of them in front, in the given order."""
     ahead = {id(row) for row in first}
     return Verdicts([*first, *(row for row in rows if id(row) not in ahead)])
-
-
-def _units(rows: Verdicts) -> str:
-    return rows[0].estimate.units if len(rows) else "items"
 
 
 def _title(row: Verdict) -> str:

@@ -6,7 +6,6 @@ Speaks two endpoints of GitHub's REST API: `/repos/{repository}/issues/{number}/
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import re
@@ -28,19 +27,6 @@ MOST = 65_536
 PAGE, MOST_PAGES = 100, 50
 NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 NO_RIGHT = (401, 403, 404)  # GitHub hides what a token may not see behind a 404
-
-
-def add_comment(commands: Any) -> None:
-    """Add `recuse comment` to the subparsers of `recuse`."""
-    comment = commands.add_parser(
-        "comment", help="post or update the summary on the pull request of this workflow",
-        description="Posts summary.md as a comment on the pull request, or updates the one posted before. Reads "
-        "GITHUB_TOKEN, GITHUB_REPOSITORY and GITHUB_EVENT_PATH, as a workflow has them.",
-    )  # fmt: skip
-    comment.add_argument("summary", type=Path, nargs="?", default=Path("reports/summary.md"), metavar="FILE")
-    comment.add_argument("--name", default="evals", help="several reports on one pull request need several names")
-    comment.add_argument("--author", default="github-actions[bot]", help="whose comment is updated")
-    comment.set_defaults(run=_comment)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,16 +139,17 @@ class NoRight(RecuseError):
     """The token may not comment: no fault of the judges, and no reason to turn a run red."""
 
 
-def _comment(arguments: argparse.Namespace) -> int:
+def comment(summary: Path, *, name: str, author: str) -> int:
+    """`recuse comment`; 0, also where this is no pull request, or the token may not comment."""
     pull_request = PullRequest.of(os.environ)
     if pull_request is None:
         print("Not a pull request: nothing to comment on.")
         return 0
-    if not arguments.summary.is_file():
-        raise RecuseError(f"{arguments.summary} is not there; run pytest evals/ before")
-    text = body(arguments.summary.read_text(encoding="utf-8"), pull_request, arguments.name, date.today())
+    if not summary.is_file():
+        raise RecuseError(f"{summary} is not there; run pytest evals/ before")
+    text = body(summary.read_text(encoding="utf-8"), pull_request, name, date.today())
     try:
-        done = Comments(pull_request, arguments.author).put(text)
+        done = Comments(pull_request, author).put(text)
     except NoRight as error:
         print(f"No comment: {error}.")
         return 0

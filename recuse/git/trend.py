@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import csv
 import io
 import json
@@ -21,7 +20,6 @@ from recuse.security.sanitize import safe_cell, visible
 
 BARS = "▁▂▃▄▅▆▇█"
 HOLE = "·"
-MOST = 20
 SEPARATOR = "\x1f"
 HEAD = "gate,subject,commit,day,value,outcome"
 
@@ -33,21 +31,6 @@ class Point:
     commit: str
     day: str
     values: Past
-
-
-def add_trend(commands: Any) -> None:
-    """Add `recuse trend` to the subparsers of `recuse`."""
-    trend = commands.add_parser(
-        "trend", help="the values of a gate over the baselines in git",
-        description="Reads every committed version of the baseline and prints each judge's values, the oldest first. "
-        "Without a name, lists the gates and measures that there are.",
-    )  # fmt: skip
-    trend.add_argument("gate", nargs="?", default="", metavar="GATE", help="a gate, or a measure that is not gated")
-    trend.add_argument("--judge", default="", help="only rows that are about this judge")
-    trend.add_argument("--last", type=int, default=MOST, metavar="N", help=f"baselines, newest first ({MOST})")
-    trend.add_argument("--baseline", type=Path, default=Path("reports/baseline.json"), metavar="FILE")
-    trend.add_argument("--csv", type=Path, metavar="FILE", help="write all values as CSV")
-    trend.set_defaults(run=_trend)
 
 
 def history(baseline: Path, last: int) -> list[Point]:
@@ -95,25 +78,26 @@ def _place(name: str) -> tuple[int, str]:
     return (order.index(name) if name in order else len(order), name)
 
 
-def _trend(arguments: argparse.Namespace) -> int:
-    check_output(arguments.csv, begins_with(HEAD))
-    points = history(arguments.baseline, arguments.last)
+def trend(gate: str, *, judge: str, last: int, baseline: Path, csv: Path | None) -> int:
+    """`recuse trend`; 0. Raises `RecuseError` where there is nothing to show."""
+    check_output(csv, begins_with(HEAD))
+    points = history(baseline, last)
     known = sorted({name for point in points for name, _ in point.values})
-    if arguments.gate not in known:
-        if arguments.gate:
-            raise RecuseError(f"no baseline has {arguments.gate!r}; there are {', '.join(known)}")
+    if gate not in known:
+        if gate:
+            raise RecuseError(f"no baseline has {gate!r}; there are {', '.join(known)}")
         print("\n".join(known))
         return 0
-    subjects = {subject for point in points for name, subject in point.values if name == arguments.gate}
-    about = [s for s in subjects if not arguments.judge or ("judge", arguments.judge) in s]
-    rows = {_words(s): [point.values.get((arguments.gate, s)) for point in points] for s in sorted(about, key=_words)}
+    subjects = {subject for point in points for name, subject in point.values if name == gate}
+    about = [s for s in subjects if not judge or ("judge", judge) in s]
+    rows = {_words(s): [point.values.get((gate, s)) for point in points] for s in sorted(about, key=_words)}
     if not rows:
-        raise RecuseError(f"no baseline says {arguments.gate} of a judge {arguments.judge!r}")
-    print(f"{arguments.gate} over {len(points)} baselines, {points[0].day} to {points[-1].day}")
+        raise RecuseError(f"no baseline says {gate} of a judge {judge!r}")
+    print(f"{gate} over {len(points)} baselines, {points[0].day} to {points[-1].day}")
     for subject, cells in rows.items():
         print(_row(subject, cells))
-    if arguments.csv:
-        write_output(arguments.csv, _csv(arguments.gate, rows, points), begins_with(HEAD))
+    if csv:
+        write_output(csv, _csv(gate, rows, points), begins_with(HEAD))
     return 0
 
 

@@ -13,6 +13,7 @@ from recuse.configuration.toml_files import ConfigurationError, parse, read_toml
 from recuse.panels.panel_file import JudgeTable, LocalServer, PanelTable, StandIn, TaskTable
 from recuse.protocols import protocol
 from recuse.schema import Judge, Provenance, RecuseError, SourceFixes
+from recuse.schema.results import JudgeRow, PanelRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,17 @@ class Panel:
     def own(self, targets: Sequence[str]) -> dict[str, str]:
         """Judge -> the target that is its own work, for the judges that have one among `targets`."""
         return {name: j.author for name, j in self.judges.items() if j.author in targets and j.author is not None}
+
+    def record(self) -> PanelRow:
+        """As builtins, for results.json: its judges, candidates among them, without their addresses."""
+        judges: list[JudgeRow] = [
+            {"name": j.name, "label": j.label, "wire": j.wire, "model": j.model, "author": j.author}
+            for j in self.judges.values()
+        ]
+        return {
+            "name": self.name, "provenance": self.provenance, "description": self.description, "source": self.source,
+            "judges": judges, "tasks": list(self.tasks),
+        }  # fmt: skip
 
     def task(self, name: str) -> TaskTable:
         """What the panel is asked about a task. `RecuseError` where the panel does not have it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from recuse.schema import STATUSES, RatingsError
-from recuse.schema.notebook_tables import table
+from recuse.schema.number_text import html_table
 
 if TYPE_CHECKING:
         import pandas as pd
@@ -155,7 +155,7 @@ def ratings_html(ratings: Ratings) -> str:
     groups = ratings.table.groupby(["rater", "kind", "criterion"], sort=False, observed=True)
     varied = f"; varied: {', '.join(ratings.factors)}" if ratings.factors else ""
     caption = f"{len(ratings.table)} ratings by {len(ratings.raters)} raters{varied}"
-    return table(caption, HEAD, [(*key, *_row(rows)) for key, rows in groups])
+    return html_table(caption, HEAD, [(*key, *_row(rows)) for key, rows in groups])
 
 
 def _row(rows: Any) -> tuple[Any, ...]:

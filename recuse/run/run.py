@@ -242,7 +242,7 @@ class Run(Records):
 
     def _assemble(self, selection: Selection, gates: Gates) -> Results:
         from recuse.gates.families import error_rates
-        from recuse.run.subjects import factor_records, panel_record, task_records
+        from recuse.schema.factors import LEVELS, level_words
 
         # in an order of their own, each once, whatever the order of the tests
         asked = {(a["panel"], a["task"], a["protocol"], a["gate"], a["test"], str(a["judges"])): a for a in self.asked}
@@ -255,11 +255,8 @@ class Run(Records):
             "headline": "",
             "decision": None,
             "panels": [
-                self._with_uses(panel)
-                for panel in [
-                    *map(panel_record, selection.panels.values()),
-                    *(f.record() for f in selection.files.values()),
-                ]
+                *(self._with_uses(panel.record()) for panel in selection.panels.values()),
+                *(self._with_uses(file.record()) for file in selection.files.values()),
             ],
             "uses": {name: cast("UseRow", use.model_dump()) for name, use in gates.uses.items()},
             "asked": {
@@ -272,8 +269,11 @@ class Run(Records):
             },
             "questions": self._questions(),
             "measures": dict(sorted(self.measures.items())),
-            "factors": factor_records(),
-            "tasks": task_records(selection),
+            "factors": [
+                {"name": factor, "levels": [{"name": level, "words": level_words(factor, level)} for level in levels]}
+                for factor, levels in LEVELS.items()
+            ],
+            "tasks": selection.task_rows(),
             "not_asked": self._not_asked(),
             "verdicts": self.verdicts,
             "error_rates": error_rates(self.verdicts, gates.run.false_fail),

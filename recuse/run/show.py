@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import shutil
 import sys
@@ -13,18 +12,6 @@ from recuse.schema import RecuseError
 from recuse.schema.results import Results
 from recuse.security.files import check_output, is_page, is_results, write_output
 from recuse.security.sanitize import visible
-
-
-def add_show(commands: Any) -> None:
-    """Add `recuse show` to the subparsers of `recuse`."""
-    show = commands.add_parser(
-        "show", help="an earlier results.json as text or page, or two side by side",
-        description="Draws a results.json that was kept: its text here, its page with --html. Of two, what differs.",
-    )  # fmt: skip
-    show.add_argument("results", type=Path, metavar="RESULTS", help="a results.json, or the folder that holds one")
-    show.add_argument("other", type=Path, nargs="?", metavar="OTHER", help="a later one, to compare")
-    show.add_argument("--html", type=Path, metavar="FILE", help="write it as a page of its own")
-    show.set_defaults(run=_show)
 
 
 def load_results(path: Path) -> dict[str, Any]:
@@ -41,35 +28,27 @@ def load_results(path: Path) -> dict[str, Any]:
     return results
 
 
-def _show(arguments: argparse.Namespace) -> int:
-    check_output(arguments.html, is_page)
-    results = load_results(arguments.results)
-    if arguments.other is not None:
-        return _show_two(arguments, results, load_results(arguments.other))
+def show(results: Path, other: Path | None = None, html: Path | None = None) -> int:
+    """`recuse show`; 0. Raises `RecuseError` for what is no results.json of this version."""
     from recuse import report
     from recuse.report.canonical_form import normalised
     from recuse.report.page import page
+    from recuse.report.side_by_side import page as page_of_two
+    from recuse.report.side_by_side import side_by_side, text
 
-    plain = normalised(results)
-    plain["headline"] = plain.get("headline") or report.headline(plain)
-    if arguments.html:
-        write_output(arguments.html, page(plain, plain["headline"]), is_page)
-    color = sys.stdout.isatty()
-    print(report.terminal(plain, shutil.get_terminal_size().columns, color, arguments.html))
-    return 0
-
-
-def _show_two(arguments: argparse.Namespace, before: dict[str, Any], after: dict[str, Any]) -> int:
-    from recuse import report
-    from recuse.report.canonical_form import normalised
-    from recuse.report.side_by_side import page, side_by_side, text
-
-    plain = [normalised(results) for results in (before, after)]
-    rows = side_by_side(*plain)
-    names = (str(arguments.results), str(arguments.other))
-    if arguments.html:
-        first, second = (one.get("headline") or report.headline(one) for one in plain)
-        write_output(arguments.html, page(rows, names, (first, second)), is_page)
+    check_output(html, is_page)
+    paths = [results] if other is None else [results, other]
+    plain = [normalised(load_results(path)) for path in paths]
+    headlines = [one.get("headline") or report.headline(one) for one in plain]
+    if other is None:
+        plain[0]["headline"] = headlines[0]
+        if html:
+            write_output(html, page(plain[0], headlines[0]), is_page)
+        print(report.terminal(plain[0], shutil.get_terminal_size().columns, sys.stdout.isatty(), html))
+        return 0
+    rows, names = side_by_side(*plain), (str(results), str(other))
+    if html:
+        write_output(html, page_of_two(rows, names, (headlines[0], headlines[1])), is_page)
     print(visible(text(rows, names)))
     return 0
 

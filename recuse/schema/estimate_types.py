@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from recuse.schema.exceptions import RecuseError
-from recuse.schema.notebook_tables import span, subject, table
-from recuse.schema.plain_values import Deferred, Deferring, builtins
+from recuse.schema.number_text import html_table, span, subject
+from recuse.schema.plain_values import builtins
 from recuse.schema.vocabulary import GREEN, Outcome
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Estimate:
         return Estimates((), {(): self}).to_frame()
 
     def _repr_html_(self) -> str:
-        return table(self.metric, _HEAD, [_row(self)])
+        return html_table(self.metric, _HEAD, [_row(self)])
 
     def _sampling(self) -> tuple[float | None, float | None]:
         """A distribution that is not Student's is taken by the half-width of its 95 % interval."""
@@ -152,7 +152,7 @@ class Estimates(Mapping[tuple[str, ...], Estimate]):
     def _repr_html_(self) -> str:
         """One row per subject."""
         caption = ", ".join(dict.fromkeys(estimate.metric for estimate in self.values())) or "no estimates"
-        return table(caption, [*self.by, *_HEAD], [(*key, *_row(one)) for key, one in self.items()])
+        return html_table(caption, [*self.by, *_HEAD], [(*key, *_row(one)) for key, one in self.items()])
 
     def __getitem__(self, key: tuple[str, ...]) -> Estimate:
         return self._estimates[key]
@@ -272,9 +272,8 @@ class Acceptance:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verdict(Deferring):
-    """What a gate says of an estimate. Truthy when the run may stay green on its account. What to do about it and what
-    the gate could have shown are worked out for who asks, and are plain data wherever a verdict is handed over."""
+class Verdict:
+    """What a gate says of an estimate. Truthy when the run may stay green on its account."""
 
     gate: str
     label: str = ""  # what tables call the gate, where the file gives it a short name
@@ -284,11 +283,11 @@ class Verdict(Deferring):
     rule: Rule
     limit: Mapping[str, Any]  # in the estimate's unit: {"within": [-0.5, 0.5]}, {"at_least": x} or {"at_most": x}
     reason: str  # why the limit is what it is
-    remedy: Deferred[Remedy | None] = Deferred(None)  # None for a pass
+    remedy: Remedy | None = None  # None for a pass
     accepted_fault: Acceptance | None = None
     allowed: bool = False  # the run may stay green: undecided by the gate's leave, or no gate of the panel's own use
     formerly: Outcome | None = None  # under the baseline's gates, where these are others
-    power: Deferred[Power | None] = Deferred(None)  # None where the value decides, or its distribution cannot tell
+    power: Power | None = None  # None where the value decides, or its distribution cannot tell
 
     def __bool__(self) -> bool:
         return self.outcome in GREEN or self.allowed
@@ -303,4 +302,4 @@ class Verdict(Deferring):
         inside = span(self.estimate.low, self.estimate.high)
         about = subject(self.subject)
         row = (self.label or self.gate, about, self.outcome, self.estimate.value, inside, self.rule.limit_text, why)
-        return table("verdict", head, [row])
+        return html_table("verdict", head, [row])

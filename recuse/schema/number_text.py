@@ -1,4 +1,5 @@
-"""How numbers, intervals and limits are written for people: the one place that every output takes them from.
+"""How numbers, intervals and limits are written for people: the one place that every output takes them from, the
+tables of a notebook too.
 
     value_text(row, minus="-")       # "-0.19", "93 %", "3": in the unit of an estimate
     with_interval(row)               # "−0.19 (−0.27 to −0.11)"
@@ -10,12 +11,14 @@ the same on every machine; nothing is computed here.
 
 from __future__ import annotations
 
+import html
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
-from typing import Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
-from recuse.schema.verdict_rows import EstimateRow, LimitRow
+if TYPE_CHECKING:
+    from recuse.schema.verdict_rows import EstimateRow, LimitRow
 
 MISSING = "–"
 MINUS = "−"
@@ -210,3 +213,38 @@ def figure(value: float, *, signed: bool = False, apart_from: tuple[float, ...] 
         if all((float(text) > b) == (value > b) and (float(text) < b) == (value < b) for b in bounds):
             break
     return text
+
+
+# --------------------------------------------------------------------------- small tables for a notebook
+
+MOST_ROWS = 40
+
+
+def html_table(caption: str, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """An HTML table of at most `MOST_ROWS` rows; of more, the caption says how many are left out."""
+    cells = [[_cell_text(cell) for cell in row] for row in rows]
+    left = f"; the first {MOST_ROWS} of {len(cells)}" if len(cells) > MOST_ROWS else ""
+    columns = "".join(f"<th>{_cell_text(name)}</th>" for name in head)
+    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in cells[:MOST_ROWS])
+    title = f"<caption>{_cell_text(caption)}{left}</caption>"
+    return f"<table>{title}<thead><tr>{columns}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _cell_text(cell: Any) -> str:
+    """A cell as text: escaped, and what no reader would see (controls, direction marks) spelled out."""
+    text = _four_digits(cell) if isinstance(cell, float) else str(cell)
+    return html.escape("".join(c if c.isprintable() else f"⟦U+{ord(c):04X}⟧" for c in text))
+
+
+def _four_digits(value: float) -> str:
+    return f"{value:.4g}" if math.isfinite(value) else "undefined"
+
+
+def span(low: float, high: float) -> str:
+    """ "0.1 to 0.3"; empty where neither end is known."""
+    return "" if math.isnan(low) and math.isnan(high) else f"{_four_digits(low)} to {_four_digits(high)}"
+
+
+def subject(names: Mapping[str, str]) -> str:
+    """Whom a number is about: "judge gpt, names shown"."""
+    return ", ".join(f"{name} {value}" for name, value in names.items())

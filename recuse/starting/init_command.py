@@ -16,7 +16,7 @@ from recuse.schema import RecuseError
 from recuse.security.sanitize import visible
 from recuse.starting import texts
 from recuse.starting.stored_log import TASK, StoredLog, stored_log
-from recuse.suite.shipped import shipped_evals, shipped_prompts
+from recuse.suite.question_runner import shipped, shipped_evals
 
 if TYPE_CHECKING:
     from recuse.gates import JudgeDecision
@@ -45,7 +45,7 @@ def init(
         raise RecuseError(f"{folder} is a file: recuse init --ratings {folder} FOLDER starts with what it holds")
     stored = stored_log(_panel(log, use)) if log else None
     example = texts.MERG_TASK if protocol else texts.EXAMPLE_TASK
-    prompts = shipped_prompts(protocol) if protocol else {}
+    prompts = _prompts(protocol) if protocol else {}
     folder.mkdir(parents=True, exist_ok=True)
     source = ratings or (None if stored else _only_ratings(folder))
     name = PANEL if stored else f"fixtures/{source.name if source else 'example.csv'}"
@@ -123,6 +123,14 @@ def _shipped() -> dict[str, bytes]:
     files = {f"evals/{path.name}": path.read_bytes() for path in sorted(evals.glob("test_*.py"))}
     gates = (evals / "gates.toml").read_text(encoding="utf-8")
     return {**files, "evals/gates.toml": gates.partition("\n[[accepted]]")[0].rstrip().encode() + b"\n"}
+
+
+def _prompts(protocol: str) -> dict[str, bytes]:
+    """File name -> template, of a protocol whose templates travel with the wheel."""
+    if protocol != "merg":
+        raise RecuseError(f"recuse init has prompts for the protocol merg; got {protocol!r}: write its templates")
+    folder = shipped("merg", Path("fixtures", "tasks", "writing", "prompts"), "merg.rubric.user.j2", "prompts")
+    return {path.name: path.read_bytes() for path in sorted(folder.glob("merg.*.j2"))}
 
 
 def _decided(ratings: Path) -> list[JudgeDecision]:

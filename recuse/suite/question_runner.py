@@ -181,6 +181,20 @@ class Question:
             asking.records.unmeasured[self.name] = str(error).strip().splitlines()[0]
 
 
+def shipped_evals() -> Path:
+    """The folder with the shipped `test_*.py` and `gates.toml`. `RecuseError` where a wheel was built without them."""
+    return shipped("evals", Path("evals"), "gates.toml", "questions")
+
+
+def shipped(name: str, source: Path, holds: str, what: str) -> Path:
+    """A folder that travels with the wheel: in the package where it is installed, beside it in a checkout: `source`."""
+    package = Path(__file__).parents[1]
+    for folder in (package / "shipped" / name, package.parent / source):
+        if (folder / holds).is_file():
+            return folder
+    raise RecuseError(f"this installation holds no shipped {what}; install the wheel of recuse again")
+
+
 def read_evals(folder: Path, today: date) -> tuple[Gates, tuple[Question, ...]]:
     """The gates of a folder of evals, and its questions: tests that carry the mark."""
     questions = tuple(question for path in sorted(folder.glob("test_*.py")) for question in _questions(path))

@@ -19,11 +19,11 @@ from recuse.protocols import protocol as known_protocol
 from recuse.protocols.wording import facts_of
 from recuse.ratings.needs import CANDIDATE, KINDS, kind_of, missing, unlock, unlock_by_column
 from recuse.ratings.offers import RatingFacts, offered
-from recuse.ratings.scale import PLACE, TRUE
+from recuse.ratings.scale import PLACE, TRUE, Numeric, Scale
 from recuse.readers.file_panel import FilePanel, is_ratings_file, load_file_panels
 from recuse.references import BLINDED, people_of, persons_of
 from recuse.schema import RecuseError, SourceFixes
-from recuse.schema.results import Wanting
+from recuse.schema.results import TaskRow, Wanting
 from recuse.schema.vocabulary import FILE
 from recuse.tasks import Task, load_task
 
@@ -295,6 +295,26 @@ class Selection:
             factors=table.factors.get(protocol), first=table.first.get(protocol),
         )  # fmt: skip
 
+    def task_rows(self) -> list[TaskRow]:
+        """Tasks, for results.json, with their criteria, those that stand for a judgement as a whole first, how many
+        points the widest of their scales has, and whether their people are simulated."""
+        criteria: dict[str, dict[str, None]] = {}
+        scales: dict[str, list[Scale]] = {}
+        for name, how in ((t.name, known_protocol(p)) for panel in self.panels.values() for t in panel.tasks.values()
+                          for p in t.protocols):  # fmt: skip
+            headline = how.headline(self.task(name)) if hasattr(how, "headline") else ()
+            criteria.setdefault(name, {}).update(dict.fromkeys(headline))
+            scales.setdefault(name, []).extend(scales_of(how, self.task(name)).values())
+        rows = [
+            _task_row(name, [*first, *(c for c in self.task(name).criteria if c not in first)], scales[name])
+            for name, first in criteria.items()
+        ]
+        for row in rows:
+            if self.task(row["name"]).people_simulated:
+                row["people_simulated"] = True
+        files = self.files.values()
+        return rows + [_task_row(f.task, list(f.ratings.headline), f.ratings.scales.values()) for f in files]
+
     def authors(self, elicitation: Elicitation) -> dict[str, str]:
         """Judge -> the target of this task that it wrote."""
         return self.panels[elicitation.panel].own(list(self.task(elicitation.task).targets))
@@ -319,6 +339,11 @@ class Selection:
                 if folders and not any((folder / own).exists() for folder in folders):
                     listed = ", ".join(str(folder / own) for folder in folders)
                     raise RecuseError(f"{panel.path}: judge {name} is to be asked with {own}, and there is no {listed}")
+
+
+def _task_row(name: str, criteria: list[str], scales: Iterable[Scale]) -> TaskRow:
+    widths = (scale.maximum - scale.minimum for scale in scales if isinstance(scale, Numeric))
+    return {"name": name, "criteria": criteria, "points": max(widths, default=None)}
 
 
 def _panel_path(root: Path, given: str) -> Path:

@@ -21,6 +21,7 @@ from recuse.gates.upgrade_verdict import EXIT, UpgradeVerdict, Word
 from recuse.gates.uses import Uses
 from recuse.ratings import Ratings
 from recuse.readers.file_panel import ReadOptions
+from recuse.readers.file_ratings import score_of
 from recuse.report.canonical_form import normalised
 from recuse.report.results_model import ResultsModel
 from recuse.report.terminal_text import ascii_of
@@ -34,8 +35,7 @@ from recuse.schema.verdict_rows import Baseline, BaselineEntry, EntryRow, NamedR
 from recuse.schema.vocabulary import UNDECIDED
 from recuse.security.files import is_results, write_output
 from recuse.security.sanitize import shortened, visible
-from recuse.suite.question_runner import Asking, Respondents
-from recuse.suite.shipped import shipped_evals
+from recuse.suite.question_runner import Asking, Respondents, shipped_evals
 from recuse.upgrade.judge_upgrade import judge_upgrade, worst_of
 from recuse.upgrade.sources import Part, Source, open_sources, pair_up, split_arguments
 
@@ -67,19 +67,20 @@ def compare(
 
 
 def run_compare(
-    given: Sequence[str], mapping: Mapping[str, Any], *, gates: Path | None = None, change: Sequence[str] = (),
-    thresholds: Sequence[float] = (), reader: str = "", html: Path | None = None, json: Path | None = None,
+    what: Sequence[str], given: Mapping[str, Any], *, gates: Path | None = None, change: str = "",
+    thresholds: str = "", reader: str = "", html: Path | None = None, json: Path | None = None,
 ) -> int:  # fmt: skip
     """The exit code: 0 may replace, 1 may not, 2 undecided, 3 not comparable; of two baselines 1, 2 or 3. Raises
     `RecuseError` for what cannot be read."""
-    paths, names = split_arguments(given)
+    paths, names = split_arguments(what)
+    changes, scores = ([part.strip() for part in text.split(",") if part.strip()] for text in (change, thresholds))
     check_outputs(json, html)
     limits = Gates.load(_gates(gates), today=date.today())
     held = [read_estimates(path, limits) for path in paths]
     if any(one is not None for one in held):
-        return _by_baselines(paths, held, names, limits, change, html, json)
-    sources = open_sources(paths, limits, mapping, reader)
-    verdicts = _decide(sources, names, limits, change, thresholds)
+        return _by_baselines(paths, held, names, limits, changes, html, json)
+    sources = open_sources(paths, limits, given, reader)
+    verdicts = _decide(sources, names, limits, changes, [score_of(score) for score in scores])
     worst = worst_of(verdict for _, verdict in verdicts)
     results = _results(sources[-1], limits, verdicts) | {"headline": worst.sentence}
     remarks = [visible(remark) for source in dict.fromkeys(sources) for remark in source.remarks]

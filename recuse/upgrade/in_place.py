@@ -34,8 +34,8 @@ from recuse.protocols import module_of, protocol
 from recuse.schema import RecuseError
 from recuse.schema.results import InPlaceRow
 from recuse.suite import Elicitation, Selection, Suite
+from recuse.suite.question_runner import shipped_evals
 from recuse.suite.recordings import Recordings
-from recuse.suite.shipped import shipped_evals
 from recuse.upgrade.judge_upgrade import judge_upgrade, worst_of
 
 Word = Literal["better", "equivalent", "decide", "worse"]

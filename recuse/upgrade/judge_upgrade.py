@@ -45,13 +45,13 @@ def judge_upgrade(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], *,
     verdict = _decided_on_common_texts(gates, upgrade, subject, share, shared)
     return replace(
         verdict,
-        reasons=lambda: (
+        reasons=(
             *_left_out_conditions(upgrade, added),
             *_left_out(shared, verdict),
             *_level(verdict),
             *_below_people(upgrade),
         ),
-        steps=lambda: tuple(_steps(verdict, _repaired(gates, upgrade, subject, share, verdict))),
+        steps=tuple(_steps(verdict, _repaired(gates, upgrade, subject, share, verdict))),
     )
 
 

@@ -75,8 +75,7 @@ def questions(file: str) -> dict[str, Any]:
 
     from recuse.gates.uses import uses_for
     from recuse.readers.file_panel import load_file_panel
-    from recuse.suite.question_runner import ask, read_evals
-    from recuse.suite.shipped import shipped_evals
+    from recuse.suite.question_runner import ask, read_evals, shipped_evals
 
     warnings.simplefilter("ignore", RuntimeWarning)
     seconds = {}

@@ -75,11 +75,9 @@ def test_a_judge_asked_in_two_ways_is_told_apart(recuse, tmp_path):
     assert found.code == 1
     cause = "judge is not cleared to grade: with temperature 1, it agrees with your people no more than chance would."
     assert found.first == cause
-    blocks = re.findall(
-        r"^Agreement with people, temperature (\d).*?alpha with people +(-?\d\.\d\d)", found.out, re.M | re.S
-    )
-    assert [level for level, _ in blocks] == ["0", "1"]
-    (good_alpha, bad_alpha) = (float(alpha) for _, alpha in blocks)
+    alphas = re.findall(r"judge, temperature (\d) +Krippendorff's alpha with people: (-?\d\.\d\d)", found.out)
+    assert [level for level, _ in alphas] == ["0", "1"]
+    (good_alpha, bad_alpha) = (float(alpha) for _, alpha in alphas)
     assert good_alpha > 0.7
     assert abs(bad_alpha) < 0.3
 
@@ -317,8 +315,8 @@ def test_every_criterion_counts_and_is_named(recuse, tmp_path):
     found = recuse("check", path, "--all")
     assert found.code == 1
     assert found.first.startswith("gpt4 is not cleared to grade: on truth, it always says 5, so it tells nothing apart")
-    assert "Agreement with people on tone" in found.out
-    assert "Agreement with people on truth" in found.out
+    for criterion in ("tone", "truth"):
+        assert re.search(rf"gpt4, {criterion} +agreement with people less people's own: ", found.out)
 
 
 def test_a_file_of_people_alone_is_one_line(recuse, tmp_path):

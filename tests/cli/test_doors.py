@@ -19,7 +19,7 @@ from recuse.check.file_answers import ask_file
 from recuse.gates import Decision, decide
 from recuse.gates.records import changes_of, decoded
 from recuse.readers.file_panel import load_file_panel
-from recuse.suite.shipped import shipped_evals
+from recuse.suite.question_runner import shipped_evals
 
 SCALES: Mapping[str, tuple[str, ...]] = {
     "pass or fail": ("fail", "pass"),

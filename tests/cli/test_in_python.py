@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import inspect
 import json
 from pathlib import Path
 
@@ -10,9 +12,9 @@ import pandas as pd
 import pytest
 
 import recuse as face
-from recuse.cli import OVERRIDES
+from recuse.cli import COMMANDS, OVERRIDES, Command
 from recuse.readers.file_panel import ReadOptions
-from recuse.suite.shipped import shipped_evals
+from recuse.suite.question_runner import shipped_evals
 
 ROOT = Path(__file__).parents[2]
 TWO_BY_TWO = ROOT / "tests" / "cli" / "two_judges_two_people.csv"
@@ -184,6 +186,16 @@ def test_what_is_no_table_of_ratings_is_said():
 def test_the_options_of_the_command_are_the_arguments():
     further = {"use", "threshold", "reader", "raters"}
     assert set(ReadOptions.__annotations__) == {name for name, _, _ in OVERRIDES} | further
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_every_option_of_a_command_is_an_argument_of_its_function(command: Command):
+    parser = argparse.ArgumentParser()
+    options = {parser.add_argument(*flags, **how).dest for flags, how in command.options}
+    options |= {"given"} if command.given else set()
+    arguments = inspect.signature(command.function()).parameters
+    assert options <= arguments.keys()
+    assert {name for name, one in arguments.items() if one.default is one.empty} <= options
 
 
 def test_what_a_judge_is_called_is_text(tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import math
-import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from recuse.gates.baseline_changes import compare, objections
 from recuse.gates.baseline_file import BaselineError, load, reduce, write
+from recuse.schema import RecuseError
 
 GATES = """
 [self_bias]
@@ -418,13 +419,13 @@ def test_a_failed_write_leaves_the_old_baseline(tmp_path, monkeypatch, gates, fa
     write(path, results(), gates)
     before = path.read_bytes()
 
-    def full(descriptor):
+    def full(path, data):
         raise OSError(28, "No space left on device")
 
     limit = math.nan if fault == "not JSON" else 0.5
     if fault == "full disk":
-        monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError if fault == "full disk" else ValueError):
+        monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(RecuseError if fault == "full disk" else ValueError):
         write(path, results() | {"verdicts": [verdict("a", 0.1, limit={"at_most": limit})]}, gates)
     assert path.read_bytes() == before
     assert [p.name for p in tmp_path.iterdir()] == ["baseline.json"]

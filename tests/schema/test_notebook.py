@@ -9,7 +9,7 @@ import pandas as pd
 
 from recuse.ratings import Ratings
 from recuse.schema import Estimate, Estimates, Remedy, Rule, Verdict
-from recuse.schema.notebook_tables import MOST_ROWS
+from recuse.schema.number_text import MOST_ROWS
 
 HOSTILE = "<img src=x onerror=alert(1)>\u202e"
 
