@@ -25,7 +25,7 @@ differs while the estimate has not changed beyond chance is listed; whether the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from statistics import median
 
@@ -47,7 +47,7 @@ from recuse.gates.untested_changes import (
     value_of,
     without_levels,
 )
-from recuse.schema.number_text import figure
+from recuse.schema.number_text import counted, figure
 from recuse.schema.results import Results
 from recuse.schema.verdict_rows import (
     Baseline,
@@ -199,7 +199,7 @@ def _change(was: BaselineEntry, now: BaselineEntry, same: set[str]) -> tuple[Stu
     if change == 0:  # replayed as it was: no accident could have changed it, and it takes no part in the correction
         return None
     alone = [_these_texts(side) for side in (before, after)]
-    if _place(now) in same and all(alone):
+    if place_of(now) in same and all(alone):
         return Student(change, *welch_satterthwaite(*zip(*filter(None, alone), strict=True))), "same texts"
     items = sorted((before.get("per_item") or {}).keys() & (after.get("per_item") or {}).keys())
     if len(items) > 1:
@@ -248,7 +248,8 @@ def _same_items(before: Mapping[str, SourceRow], after: Mapping[str, SourceRow])
     return {place for place in before.keys() & after.keys() if before[place].get("items") == after[place].get("items")}
 
 
-def _place(entry: EntryRow) -> str:
+def place_of(entry: EntryRow) -> str:
+    """ "panel/task/protocol"."""
     return "/".join(str(entry["subject"].get(name, "")) for name in ("panel", "task", "protocol"))
 
 
@@ -261,8 +262,7 @@ def _key(row: EntryRow) -> tuple[str, ...]:
 
 def _keys(entry: EntryRow) -> set[tuple[str, ...]]:
     """Of the entry, and of all levels of its factors together."""
-    row = row_of(entry)
-    return {_key(row), _key({**row, "subject": without_levels(entry["subject"])})}
+    return {_key(entry), _key({**row_of(entry), "subject": without_levels(entry["subject"])})}
 
 
 def _brief(entry: BaselineEntry) -> BriefRow:
@@ -284,29 +284,23 @@ def _name(row: EntryRow) -> str:
 
 def _summary(comparison: Comparison, compared: int, complete: bool) -> str:
     """One or two plain sentences."""
-    path, named, limits = comparison["path"], comparison["named"], comparison["limits"]
-    parts = [row["sentence"] for row in limits[:2]]
-    if limits[2:]:
-        parts.append(f"{len(limits) - 2} more limits changed")
+    path, named = comparison["path"], comparison["named"]
+    parts = _first(str(row["sentence"]) for row in comparison["limits"])
     if named:
         most = max(named, key=lambda row: abs(row["change"]) / (row["high"] - row["low"]))
-        parts.append(f"{_count(len(named), 'change')} beyond chance, the clearest in {_name(most)}: {_moved_by(most)}")
-    within = [row for row in comparison["outcomes"] if not row["named"]]
-    if within:
-        parts.append(f"{_count(len(within), 'outcome')} changed with estimates that did not, beyond chance")
-    parts += _listed(comparison["removed"]) + _listed(comparison["sources"])
+        parts.append(f"{counted(len(named), 'change')} beyond chance, the clearest in {_name(most)}: {_moved_by(most)}")
+    if within := sum(not row["named"] for row in comparison["outcomes"]):
+        parts.append(f"{counted(within, 'outcome')} changed with estimates that did not, beyond chance")
+    parts += _first(comparison["removed"]) + _first(comparison["sources"])
     if moved := {_key(row) for row in comparison["moved"]}:
-        parts.append(f"{_count(len(moved), 'result')} moved that cannot be tested")
-    parts += [f"{_count(len(comparison[key]), 'result')} {key}" for key in ("appeared", "vanished") if comparison[key]]
+        parts.append(f"{counted(len(moved), 'result')} moved that cannot be tested")
+    parts += [f"{counted(len(comparison[key]), 'result')} {key}" for key in ("appeared", "vanished") if comparison[key]]
     known = "" if complete else " Only part of the evals ran, so what vanished is not known."
     if not parts:
-        return f"Nothing changed against {path} ({_count(compared, 'result')} compared).{known}"
+        return f"Nothing changed against {path} ({counted(compared, 'result')} compared).{known}"
     return f"Against {path}: {'; '.join(parts)}.{known}"
 
 
-def _listed(sentences: list[str]) -> list[str]:
-    return [*sentences[:2], *([f"{len(sentences) - 2} more such"] if sentences[2:] else [])]
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" + ("" if number == 1 else "s")
+def _first(sentences: Iterable[str]) -> list[str]:
+    known = list(sentences)
+    return [*known[:2], *([f"{len(known) - 2} more such"] if known[2:] else [])]

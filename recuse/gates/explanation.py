@@ -6,10 +6,9 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import overload
 
-from recuse.gates.families import AppliedLimit, Decided
-from recuse.gates.gate_tables import Gate
+from recuse.gates.families import Decided
 from recuse.gates.limits import Limit, has_interval
-from recuse.schema import Estimate, RecuseError, Remedy, Rule, Verdict
+from recuse.schema import Estimate, RecuseError, Rule, Verdict
 from recuse.schema.number_text import percent
 from recuse.schema.vocabulary import printed
 
@@ -21,25 +20,18 @@ WIDTH = 110
 
 def explain(verdict: Verdict) -> str:
     """The verdict in full, for a terminal: what was measured, over what, by which rule, and what to do next."""
-    estimate, fault = verdict.estimate, verdict.accepted_fault
+    estimate, fault, next_ = verdict.estimate, verdict.accepted_fault, verdict.remedy
     limit = Limit.of(verdict.limit).of_unit(estimate.unit)
     rows = [
         ("measured", f"{estimate.metric} = {_measured(estimate, limit)}"), ("method", estimate.method),
         ("note", estimate.note), ("left out", _left_out(estimate)), ("rule", verdict.rule.sentence),
         ("because", verdict.reason),
         ("accepted", f"{fault.state}; until {fault.until}: {fault.reason}" if fault else ""),
-        ("next", _next(verdict.remedy)),
+        ("next", "\n\n".join(filter(None, (f"{next_.finding} {next_.advice}".strip(), next_.paste))) if next_ else ""),
     ]  # fmt: skip
     allowed = " (allowed)" if verdict.allowed else ""
     head = f"{verdict.gate}: {printed(verdict.outcome).upper()}{allowed} for {subject_text(verdict.subject)}"
     return "\n".join([_plain(head), *(_row(name, text) for name, text in rows if text)])
-
-
-def _next(remedy: Remedy | None) -> str:
-    if remedy is None:
-        return ""
-    text = " ".join(part for part in (remedy.finding, remedy.advice) if part)
-    return f"{text}\n\n{remedy.paste}" if remedy.paste else text
 
 
 def subject_text(subject: Mapping[str, str]) -> str:
@@ -63,16 +55,15 @@ def _measured(estimate: Estimate, limit: Limit) -> str:
 
 
 def _over(estimate: Estimate) -> str:
-    text = f"{count_of(estimate)} {estimate.units if count_of(estimate) != 1 else _one(estimate.units)}"
+    units, count = estimate.units, count_of(estimate)
+    if count == 1:
+        units = f"{units.removesuffix('ies')}y" if units.endswith("ies") else units.removesuffix("s")
+    text = f"{count} {units}"
     if estimate.over == "repeats" and "texts only" not in estimate.note:
         text += " (these texts only)"
     if estimate.over == "clusters":
         text += f" ({estimate.n} observations)"
     return text
-
-
-def _one(units: str) -> str:
-    return f"{units.removesuffix('ies')}y" if units.endswith("ies") else units.removesuffix("s")
 
 
 def _left_out(estimate: Estimate) -> str:
@@ -97,20 +88,21 @@ def _plain(text: str) -> str:
 # --------------------------------------------------------------------------- the rule
 
 
-def rule_of(gate: Gate, applied: AppliedLimit, decided: Decided) -> Rule:
+def rule_of(decided: Decided) -> Rule:
     """The limit and how it was decided, as data and in words."""
+    gate, applied = decided.member.gate, decided.member.applied
     return Rule(
-        sentence=_sentence(gate, applied, decided), decide=gate.decide, level=decided.decision.level_shown,
+        sentence=_sentence(decided), decide=gate.decide, level=decided.decision.level_shown,
         pass_level=gate.level, fail_level=decided.fail_level, limit_text=str(applied),
         of_range=applied.share.mapping() if applied.share else None, span=applied.span, family=decided.family,
     )  # fmt: skip
 
 
-def _sentence(gate: Gate, applied: AppliedLimit, decided: Decided) -> str:
-    family = decided.family
+def _sentence(decided: Decided) -> str:
+    family, applied = decided.family, decided.member.applied
     if family is None:
         return f"{applied}; the value itself decides"
-    inside, outside = percent(gate.level), percent(decided.fail_level)
+    inside, outside = percent(decided.member.gate.level), percent(decided.fail_level)
     rest = f", {family.undefined} undefined left out" if family.undefined else ""
     correction = f"Holm over {family.members}{rest}" if family.members != 1 or rest else "one judgement"
     return (

@@ -16,7 +16,7 @@ What is neither is undecided. The interval shown is the one decided on.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from statistics import median
@@ -24,7 +24,6 @@ from statistics import median
 from recuse.gates.gate_tables import Gate
 from recuse.gates.limits import Decision, GatesError, Limit, decide
 from recuse.schema import Estimate, Estimates, Family, members
-from recuse.schema.details import LossesDetail, detail_as
 from recuse.schema.results import ErrorRates, JudgeErrors, SmallestFault
 from recuse.schema.verdict_rows import PowerRow, VerdictRow
 from recuse.statistics.multiplicity import decision_levels
@@ -81,8 +80,10 @@ def _percentage(share: Limit) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One estimate with what it is about and the limit that applies to it."""
+    """One estimate that a gate decides, what it is about, and the limit that applies to it."""
 
+    name: str  # the gate's
+    gate: Gate
     subject: Mapping[str, str]
     estimate: Estimate
     applied: AppliedLimit
@@ -90,102 +91,60 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """A member with its decision, the levels at which it could pass and fail, and what it was corrected with."""
+    """A member with its decision, the level at which it could fail, and what it was corrected with."""
 
     member: Member
     decision: Decision
-    pass_level: float
     fail_level: float
     family: Family | None  # None where the value itself decides
 
 
 def members_of(name: str, gate: Gate, measured: Estimate | Estimates, subject: Mapping[str, str]) -> list[Member]:
-    """Each measured subject that the gate is about, with the limit that applies to it."""
-    return [
-        Member(mine, estimate, applied_limit(name, gate, mine, estimate))
-        for mine, estimate in _about(name, measured, subject)
-    ]
-
-
-def decide_together(
-    name: str, gate: Gate, together: list[Member], alpha: float, given: Mapping[str, str] | None = None
-) -> list[Decided]:
-    """Each member decided; `alpha` is the chance that any of them is failed although its true value keeps the limit.
-
-    `given` is the subject that all of them share: with the gate it makes the family's name, which no other has.
-    Undefined members take no part in the correction: no decision is made on them, so none can be wrong.
-    """
-    return decide_jointly([(gate, member) for member in together], alpha, Family(
-        name=name, within=dict(given or {}), correction="holm", members=0, alpha=alpha,
-    ))  # fmt: skip
-
-
-def decide_jointly(together: list[tuple[Gate, Member]], alpha: float, family: Family) -> list[Decided]:
-    """As `decide_together`, of members that different gates decide: all pass at the level of their own gate, and fail
-    at one that `alpha` holds over all of them. What a value alone decides takes no part in the correction."""
-    deciding = [(gate, m) for gate, m in together if gate.decide == "interval"]
-    defined = [(gate, m) for gate, m in deciding if m.estimate.defined]
-    fails = [partial(_fails_at, m.applied.limit, m.estimate) for _, m in defined]
-    corrected = decision_levels(fails, 1 - 2 * alpha, "holm") if fails else []
-    levels = {id(m): max(level, gate.level) for (gate, m), level in zip(defined, corrected, strict=True)}
-    known = replace(family, members=len(defined), undefined=len(deciding) - len(defined))
-    return [
-        Decided(m, decide(m.applied.limit, m.estimate, gate.level, by="point"), gate.level, gate.level, None)
-        if gate.decide == "point"
-        else _decided(gate, m, levels.get(id(m), gate.level), known)
-        for gate, m in together
-    ]
-
-
-def _decided(gate: Gate, member: Member, fail_level: float, family: Family) -> Decided:
-    """Inside at the gate's level: pass. Outside at `fail_level`: fail. Outside at the gate's own level only: undecided,
-    and the wider interval, which reaches across the bound, is the one shown."""
-    limit, estimate = member.applied.limit, member.estimate
-    inside = decide(limit, estimate, gate.level)
-    if inside.outcome != "fail":
-        return Decided(member, inside, gate.level, fail_level, family)
-    outside = decide(limit, estimate, fail_level)
-    return Decided(member, outside, gate.level, fail_level, family)
-
-
-def _fails_at(limit: Limit, estimate: Estimate, level: float) -> bool:
-    return decide(limit, estimate, level).outcome == "fail"
-
-
-def _about(
-    name: str, measured: Estimate | Estimates, subject: Mapping[str, str]
-) -> list[tuple[dict[str, str], Estimate]]:
-    """Each estimate with its full subject: what was given, and what it was measured by."""
-    if isinstance(measured, Estimate):
-        return [(dict(subject), measured)]
-    if not isinstance(measured, Estimates):
+    """Each measured subject that the gate is about: what was given, and what it was measured by. `GatesError` for
+    nothing measured, and for a name that is in both."""
+    if not isinstance(measured, Estimate | Estimates):
         raise GatesError(f"gate {name} decides an Estimate or Estimates; it was given {type(measured).__name__}")
-    if not measured:
-        raise GatesError(f"gate {name} was given nothing to decide: the measure found no ({', '.join(measured.by)})")
-    if twice := [key for key in measured.by if key in subject]:
+    by = measured.by if isinstance(measured, Estimates) else ()
+    if isinstance(measured, Estimates) and not measured:
+        raise GatesError(f"gate {name} was given nothing to decide: the measure found no ({', '.join(by)})")
+    if twice := [key for key in by if key in subject]:
         raise GatesError(
-            f"gate {name}: what was measured is by ({', '.join(measured.by)}), and each member has a verdict of its "
+            f"gate {name}: what was measured is by ({', '.join(by)}), and each member has a verdict of its "
             f"own; leave {', '.join(twice)} out of the subject, e.g. gate({name!r}, estimates)"
         )
-    return [({**subject, **names}, estimate) for names, estimate in members(measured)]
+    each = [({**subject, **names}, estimate) for names, estimate in members(measured)]
+    return [Member(name, gate, mine, one, applied_limit(name, gate, mine, one)) for mine, one in each]
 
 
-# --------------------------------------------------------------------------- lost answers
+def decide_together(together: Sequence[Member], family: Family) -> list[Decided]:
+    """Each member decided: it passes at the level of its own gate, and fails at one that holds `family.alpha`, the
+    chance that any of them is failed although its true value keeps the limit, over all of them.
+
+    Undefined members take no part in the correction: no decision is made on them, so none can be wrong. Nor does what a
+    value alone decides."""
+    deciding = [m for m in together if m.gate.decide == "interval"]
+    defined = [m for m in deciding if m.estimate.defined]
+    fails = [partial(_fails_at, m) for m in defined]
+    corrected = decision_levels(fails, 1 - 2 * family.alpha, "holm") if fails else []
+    levels = {id(m): max(level, m.gate.level) for m, level in zip(defined, corrected, strict=True)}
+    known = replace(family, members=len(defined), undefined=len(deciding) - len(defined))
+    return [_decided(m, levels.get(id(m), m.gate.level), known) for m in together]
 
 
-def lost_answers(limit: Limit, estimate: Estimate) -> str:
-    """What is found."""
-    losses = detail_as(LossesDetail, estimate.detail)["losses"]
-    sides = ", ".join(f"{name} {lost} of {asked}" for name, (lost, asked) in losses["sides"].items())
-    least, greatest = (
-        limit.show(edge if bound is None else bound)
-        for bound, edge in zip(losses["bounds"], (-math.inf, math.inf), strict=True)
-    )
-    return (
-        f"{limit.show(estimate.value)} keeps the limit, but answers were lost ({sides}), and had they said the worst, "
-        f"the value would lie between {least} and {greatest}. That the losses on the two sides differ by at most "
-        f"{100 * losses['margin']:g} points could not be shown. Record the lost answers again, or ask more."
-    )
+def _fails_at(member: Member, level: float) -> bool:
+    return decide(member.applied.limit, member.estimate, level).outcome == "fail"
+
+
+def _decided(member: Member, fail_level: float, family: Family) -> Decided:
+    """Inside at the gate's level: pass. Outside at `fail_level`: fail. Outside at the gate's own level only: undecided,
+    and the wider interval, which reaches across the bound, is the one shown."""
+    limit, estimate, gate = member.applied.limit, member.estimate, member.gate
+    if gate.decide == "point":
+        return Decided(member, decide(limit, estimate, gate.level, by="point"), gate.level, None)
+    decision = decide(limit, estimate, gate.level)
+    if decision.outcome == "fail":
+        decision = decide(limit, estimate, fail_level)
+    return Decided(member, decision, fail_level, family)
 
 
 # --------------------------------------------------------------------------- what a run says about its own errors

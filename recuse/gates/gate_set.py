@@ -9,15 +9,14 @@ from itertools import repeat
 from pathlib import Path
 
 from recuse.configuration.toml_files import did_you_mean
-from recuse.gates import remedies
 from recuse.gates.explanation import Verdicts, rule_of
-from recuse.gates.families import Decided, Member, decide_jointly, decide_together, members_of
+from recuse.gates.families import Decided, Member, decide_together, members_of
 from recuse.gates.gate_tables import STANDARD, AcceptedFault, Gate, RunTable, read
 from recuse.gates.limits import GatesError
-from recuse.gates.remedies import under_accepted_fault, unused_sentence
+from recuse.gates.remedies import next_step, under_accepted_fault, unused_sentence
 from recuse.gates.uses import Uses, UseTable
 from recuse.gates.verdict_power import power_of
-from recuse.schema import Estimate, Estimates, Family, Outcome, Remedy, Verdict
+from recuse.schema import Estimate, Estimates, Family, Outcome, Verdict
 from recuse.schema.results import EndRow
 from recuse.schema.verdict_rows import VerdictRow
 from recuse.schema.vocabulary import UNDECIDED
@@ -69,11 +68,11 @@ class Gates(Mapping[str, Gate]):
         """
         gate = self[name]
         given = {key: str(value) for key, value in subject.items()}
-        members = members_of(name, gate, measured, given)
-        decided = decide_together(name, gate, members, self.alpha(name), given)
+        family = Family(name=name, within=given, alpha=self.alpha(name))
+        decided = decide_together(members_of(name, gate, measured, given), family)
         formerly = self._formerly(name, measured, subject) or repeat(None, len(decided))
         return Verdicts(
-            self._verdict(name, one, before, asserted=asserted) for one, before in zip(decided, formerly, strict=True)
+            self._verdict(one, before, asserted=asserted) for one, before in zip(decided, formerly, strict=True)
         )
 
     def decide_jointly(
@@ -89,16 +88,14 @@ class Gates(Mapping[str, Gate]):
         one over the number of places at which the same conclusion is asked for.
         """
         given = {key: str(value) for key, value in subject.items()}
-        members: list[tuple[str, Gate, Member]] = []
+        members: list[Member] = []
         for name, estimates in measured:
             gate = self[name]
             if gate.together != together:
                 raise GatesError(f'gate {name} in {self.file} is decided with others: add together = "{together}"')
-            members += [(name, gate, member) for member in members_of(name, gate, estimates, given)]
-        alpha = round(self.run.false_fail * share, 12)
-        family = Family(name=together, within=given, correction="holm", members=0, alpha=alpha)
-        decided = decide_jointly([(gate, member) for _, gate, member in members], alpha, family)
-        return Verdicts(self._verdict(name, one) for (name, _, _), one in zip(members, decided, strict=True))
+            members += members_of(name, gate, estimates, given)
+        family = Family(name=together, within=given, alpha=round(self.run.false_fail * share, 12))
+        return Verdicts(self._verdict(one) for one in decide_together(members, family))
 
     # -- which gates decide, and at which level
 
@@ -235,37 +232,20 @@ class Gates(Mapping[str, Gate]):
 
     # -- one verdict
 
-    def _verdict(
-        self, name: str, decided: Decided, formerly: Outcome | None = None, *, asserted: bool = True
-    ) -> Verdict:
-        gate, member, decision = self[name], decided.member, decided.decision
-        applied = member.applied
+    def _verdict(self, decided: Decided, formerly: Outcome | None = None, *, asserted: bool = True) -> Verdict:
+        member, decision = decided.member, decided.decision
+        gate, applied, outcome = member.gate, member.applied, decision.outcome
         allowed = gate.allows_undecided(self.today) and decision.straddles
-        outcome: Outcome = decision.outcome
-        remedy, acceptance = self._next_step(name, decided), None
-        if known := self.accepted_fault_for(name, member.subject):
+        if known := self.accepted_fault_for(member.name, member.subject):
             outcome, remedy, acceptance = under_accepted_fault(known, decided, self.today, self.file)
+        else:
+            remedy, acceptance = next_step(decided, self.today, self.file), None
+        power = None
+        if decided.family is not None:
+            power = power_of(applied.limit, member.estimate, gate.level, decided.fail_level)
         return Verdict(
-            gate=name,
-            label=gate.label or "",
-            subject=member.subject,
-            outcome=outcome,
-            estimate=decision.estimate,
-            rule=rule_of(gate, applied, decided),
-            limit=applied.limit.mapping(),
-            reason=applied.reason,
-            remedy=remedy,
-            accepted_fault=acceptance,
+            gate=member.name, label=gate.label or "", subject=member.subject, outcome=outcome,
+            estimate=decision.estimate, rule=rule_of(decided), limit=applied.limit.mapping(), reason=applied.reason,
+            remedy=remedy, accepted_fault=acceptance, formerly=formerly, power=power,
             allowed=(allowed and outcome == UNDECIDED) or not asserted,
-            formerly=formerly,
-            power=None
-            if decided.family is None
-            else power_of(applied.limit, member.estimate, gate.level, decided.fail_level),
-        )
-
-    def _next_step(self, name: str, decided: Decided) -> Remedy | None:
-        """What to do about a verdict that no accepted fault covers."""
-        gate, remedy = self[name], remedies.next_step(name, decided, self.file)
-        if remedy is not None and decided.decision.straddles and gate.allowance_expired(self.today):
-            return remedies.expired_allowance(gate, remedy)
-        return remedy
+        )  # fmt: skip

@@ -35,6 +35,7 @@ from recuse.schema.vocabulary import printed
 WORDS = {"reason", "label", "because", "question"}
 LIMIT = ("within", "at_least", "at_most", "of_range")
 StatedTable = StatedGate | WhereLimit
+THE_RUN = "the run's"
 UNTOLD = "as when the baseline was written"
 
 
@@ -85,7 +86,8 @@ def limit_changes(before: StatedGates, now: Gates, verdicts: Iterable[VerdictRow
     any of the changes, [{"subject", "outcome", "now"}], as far as `verdicts` (records with `formerly`) say so.
     """
     old, new = before, stated(now)
-    rows = [*_run_rows(old.get("run") or {}, new["run"])]
+    run_before, run_after = old.get("run") or {}, new["run"]
+    rows = [_row("", key, run_before.get(key), run_after.get(key)) for key in _differing(run_before, run_after)]
     rows += [
         _row("", f"use {name}", old["uses"].get(name), new["uses"].get(name))
         for name in dict.fromkeys([*old["uses"], *new["uses"]])
@@ -96,21 +98,22 @@ def limit_changes(before: StatedGates, now: Gates, verdicts: Iterable[VerdictRow
     rows += _accepted_rows(old["accepted"], new["accepted"])
     known = [(v, former) for v in verdicts if (former := v.get("formerly")) and former != v["outcome"]]
     for row in rows:
+        named = row.get("subject") or {}
         row["otherwise"] = [
             {"subject": dict(v["subject"]), "outcome": former, "now": v["outcome"]}
             for v, former in known
-            if v["gate"] == row["gate"] and row["where"].items() <= v["subject"].items() and _covers(row, v["subject"])
-        ]
-        row |= {"about": _about(row), "consequence": _consequences(row)}
-        row["sentence"] = _sentence(row)
+            if v["gate"] == row["gate"] and row["where"].items() <= v["subject"].items()
+            and all(v["subject"].get(k) in ((one,) if isinstance(one, str) else one) for k, one in named.items())
+        ]  # fmt: skip
+        outcomes = dict.fromkeys(one["outcome"] for one in row["otherwise"])
+        row["about"], row["consequence"] = _about(row), "; ".join(_consequence(outcome, row) for outcome in outcomes)
+        ends = [str(end) for end in (row["before"], row["after"]) if end is not None]
+        without = f"; without that {row['consequence']}" if row["consequence"] else ""
+        row["sentence"] = f"{row['gate'] or THE_RUN} {row['about']}: {' -> '.join(ends)}{without}"
     return rows
 
 
 # --------------------------------------------------------------------------- gates
-
-
-def _run_rows(before: Mapping[str, object], after: Mapping[str, object]) -> list[LimitChangeRow]:
-    return [_row("", key, before.get(key), after.get(key)) for key in _differing(before, after)]
 
 
 def _gate_rows(name: str, before: StatedGate | None, after: StatedGate | None) -> list[LimitChangeRow]:
@@ -179,11 +182,6 @@ def _described(one: StatedAcceptance) -> str:
     return f"{one['gate']} ({', '.join(parts)})"
 
 
-def _covers(row: LimitChangeRow, subject: Mapping[str, str]) -> bool:
-    named = row.get("subject") or {}
-    return all(subject.get(k) in ((v,) if isinstance(v, str) else v) for k, v in named.items())
-
-
 # --------------------------------------------------------------------------- rows
 
 
@@ -195,13 +193,6 @@ def _row(
     return {"gate": gate, "where": dict(where or {}), "key": key, "before": before, "after": after, "change": change}
 
 
-def _sentence(row: LimitChangeRow) -> str:
-    """ "self_bias limit widened: within [-0.5, +0.5] -> within [-1, +1]; without that gemini-2.5-pro fails"."""
-    gate = row["gate"] or "the run's"
-    phrase = f"{gate} {row['about']}: {_shown(row)}"
-    return f"{phrase}; without that {row['consequence']}" if row["consequence"] else phrase
-
-
 def _about(row: LimitChangeRow) -> str:
     """ "limit (task = merchant_risk) widened"."""
     about = row["where"] or row.get("subject") or {}
@@ -210,21 +201,11 @@ def _about(row: LimitChangeRow) -> str:
     return " ".join(part for part in (what, f"({where})" if where else "", row["change"]) if part)
 
 
-def _consequences(row: LimitChangeRow) -> str:
-    """ "grok-4 fails; gpt-5.1 is undecided"."""
-    return "; ".join(_consequence(outcome, row) for outcome in dict.fromkeys(o["outcome"] for o in row["otherwise"]))
-
-
-def _shown(row: LimitChangeRow) -> str:
-    if row["change"] == "added":
-        return str(row["after"])
-    return str(row["before"]) if row["change"] == "removed" else f"{row['before']} -> {row['after']}"
-
-
 VERBS = {"fail": "fails", "pass": "passes", "accepted": "needs an accepted fault"}
 
 
 def _consequence(outcome: str, row: LimitChangeRow) -> str:
+    """ "grok-4 fails", "a, b: fail"."""
     who = [o["subject"].get("judge", "the panel") for o in row["otherwise"] if o["outcome"] == outcome]
     names = list(dict.fromkeys(who))
     shown = names if len(names) <= 4 else [*names[:3], f"{len(names) - 3} more"]

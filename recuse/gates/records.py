@@ -314,24 +314,14 @@ def _limit(row: LimitChangeRow, labels: Mapping[str, str]) -> Change:
     """ "limit of own work widened; without that gemini-2.5-pro fails"."""
     what, label = row["key"], _label(row["gate"], labels) or "the run"
     about = f"{what} of {label}" if what != "gate" else f"gate {label}"
-    worse = [one for one in row["otherwise"] if one["outcome"] != "pass"]
-    fails = [one for one in worse if one["outcome"] == "fail"] or worse
-    names = list(dict.fromkeys(str(one["subject"].get("judge", "the panel")) for one in fails))
+    lost = any(one["outcome"] != "pass" for one in row["otherwise"])
     word: Literal["merge", "decide"] = "merge" if row["change"] == "narrowed" else "decide"
-    would = f"; without that {listed(names, 2)} {_verb(fails[0]['outcome'], names)}" if names else ""
+    would = f"; without that {row['consequence']}" if lost else ""
     return Change(
         "limit", about, word, f"{about} {row['change']}{would}",
         'restore it, or accept it: pytest evals/ --update-baseline --because "..."' if word == "decide" else "",
-        int(not names or (row["key"], row["change"]) == ("accepted fault", "removed")),  # that loosens nothing
+        int(not lost or (row["key"], row["change"]) == ("accepted fault", "removed")),  # that loosens nothing
     )  # fmt: skip
-
-
-def _verb(outcome: str, names: Sequence[str]) -> str:
-    if outcome == "fail":
-        return "fail" if names[1:] else "fails"
-    if outcome == "accepted":
-        return f"{'need' if names[1:] else 'needs'} an accepted fault"
-    return f"{'are' if names[1:] else 'is'} {outcome}"
 
 
 def _label(gate: str | None, labels: Mapping[str, str]) -> str:

@@ -161,7 +161,9 @@ def decide_upgrade(
     )  # fmt: skip
     if failed := _causes_first([row for row in rows if _says(row) == "fail"]):
         ordered, (old, new) = _ordered(rows, failed), names
-        clause = _phrase(ordered[0], phrase)
+        clause = phrase(ordered[0]) or f"changes {_title(ordered[0])}"
+        if slice_ := ordered[0].estimate.detail.get("slice"):
+            clause += f" ({slice_['column']} {slice_['level']})"
         worse = f"it {clause}, by more than you allow"
         word: Word = "worse"
         sentence = f"Do not replace {old} by {new}: {worse}."
@@ -179,7 +181,8 @@ def decide_upgrade(
         clause = SUPERIOR[won[0].gate]
         sentence = f"{names[1]} may replace {names[0]}: it {clause}, and nothing is worse."
         return replace(verdict, word="better", sentence=sentence, clause=clause, rows=_ordered(rows, won))
-    sentence = f"{names[1]} may replace {names[0]}: no difference larger than you allow, in {_count(len(rows))}."
+    count = "one comparison" if len(rows) == 1 else f"{len(rows)} comparisons"
+    sentence = f"{names[1]} may replace {names[0]}: no difference larger than you allow, in {count}."
     return replace(verdict, sentence=sentence)
 
 
@@ -287,13 +290,3 @@ def _title(row: Verdict) -> str:
     levels = {name: value for name, value in row.subject.items() if name not in columns}
     where = ", ".join(value if name == "criterion" else f"{name} {value}" for name, value in levels.items())
     return f"{row.label or row.gate} ({where})" if where else row.label or row.gate
-
-
-def _phrase(row: Verdict, phrase: Callable[[Verdict], str]) -> str:
-    words = phrase(row) or f"changes {_title(row)}"
-    slice_ = row.estimate.detail.get("slice")
-    return f"{words} ({slice_['column']} {slice_['level']})" if slice_ else words
-
-
-def _count(rows: int) -> str:
-    return "one comparison" if rows == 1 else f"{rows} comparisons"

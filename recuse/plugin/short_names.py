@@ -7,19 +7,13 @@ It is active where the settings of pytest name panels (`recuse_panels`) or the r
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from inspect import Parameter, Signature
+from typing import Any
 
 import pytest
 
+from recuse.plugin import fixtures
 from recuse.plugin.collection import WORDS
-
-if TYPE_CHECKING:
-    from recuse.gates import Verdicts
-    from recuse.metrics.upgrade import Upgrade
-    from recuse.ratings import Ratings
-    from recuse.suite import Elicitation
-    from recuse.tasks import Task
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -27,43 +21,18 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", f"asks{WORDS}")
 
 
-@pytest.fixture
-def elicitation(recuse_elicitation: Elicitation) -> Elicitation:
-    """What the test is about: one panel, asked one task by one protocol."""
-    return recuse_elicitation
+def _short(name: str) -> Any:
+    """The fixture `recuse_NAME` under its short name, with the same words. pytest reads from the signature which
+    fixtures a test needs."""
+
+    def same(**given: Any) -> Any:
+        return given[f"recuse_{name}"]
+
+    same.__signature__ = Signature([Parameter(f"recuse_{name}", Parameter.KEYWORD_ONLY)])  # type: ignore[attr-defined]
+    same.__doc__ = getattr(fixtures, f"recuse_{name}").__doc__
+    return pytest.fixture(name=name)(same)
 
 
-@pytest.fixture
-def task(recuse_task: Task) -> Task:
-    """The task the test is about, with the items that the panel was asked about."""
-    return recuse_task
-
-
-@pytest.fixture
-def ratings(recuse_ratings: Ratings) -> Ratings:
-    """The ratings that the test asks for. `ratings.beside("choices")` are the same judges' by another protocol."""
-    return recuse_ratings
-
-
-@pytest.fixture
-def gate(recuse_gate: Callable[..., Verdicts]) -> Callable[..., Verdicts]:
-    """`assert gate(name, estimates)`: a verdict on every judge that was measured, kept for the report."""
-    return recuse_gate
-
-
-@pytest.fixture
-def measure(recuse_measure: Callable[..., None]) -> Callable[..., None]:
-    """`measure(estimates)`: shown in the report, gated by nothing."""
-    return recuse_measure
-
-
-@pytest.fixture
-def upgrade(recuse_upgrade: Upgrade) -> Upgrade:
-    """The candidate that the test is about against the judge that it would replace: see `recuse.metrics.upgrade`."""
-    return recuse_upgrade
-
-
-@pytest.fixture
-def may_replace(recuse_may_replace: Callable[[Upgrade], Verdicts]) -> Callable[[Upgrade], Verdicts]:
-    """`assert may_replace(upgrade)`: one verdict on the candidate from all components, each kept for the report."""
-    return recuse_may_replace
+elicitation, task, ratings, gate, measure, upgrade, may_replace = map(
+    _short, ("elicitation", "task", "ratings", "gate", "measure", "upgrade", "may_replace")
+)

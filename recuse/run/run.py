@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from recuse.gates import Decision, Gates, baseline_file, decide
+from recuse.gates.baseline_changes import compare, objections
+from recuse.gates.explanation import subject_text
+from recuse.gates.families import error_rates
+from recuse.gates.limit_changes import limit_changes, stated
+from recuse.gates.records import changes_of, decoded, is_unchanged
+from recuse.gates.uses import Uses
 from recuse.git.commits import BaseCommit, Unreadable, identity_of
 from recuse.git.trend import history
+from recuse.report.canonical_form import normalised
 from recuse.schema import RecuseError
+from recuse.schema.factors import LEVELS, level_words
 from recuse.schema.vocabulary import ACCEPTED, FAIL, NOT_MEASURED, PASS, UNDECIDED
 from recuse.suite.question_runner import Records
 
 if TYPE_CHECKING:
-    from recuse.gates import Decision, Gates
-    from recuse.gates.uses import Uses
     from recuse.schema.results import (
         CassetteCounts,
         CassetteRows,
@@ -31,7 +38,7 @@ if TYPE_CHECKING:
         Results,
         UseRow,
     )
-    from recuse.schema.verdict_rows import Baseline, Comparison
+    from recuse.schema.verdict_rows import Baseline, Because, Comparison
     from recuse.suite import Selection
 
 UNUSED_SHOWN = 10
@@ -80,7 +87,10 @@ class Run(Records):
         elif because:
             self.objections.append("--because says why a baseline is written anew; give it with --update-baseline")
         self.results["in_place"] = list(in_place)
-        self.results["changed"] = [*changed, *_unreadable(base)]
+        self.results["changed"] = list(changed)
+        if isinstance(base, Unreadable):
+            row = _yardstick("the base commit", f"what this change is compared with cannot be read: {base.why}")
+            self.results["changed"].append({**row, "kind": "base", "next": base.remedy})
         brought = isinstance(base, BaseCommit) and shown and before != _text(baseline)
         if brought:
             self.results["changed"].append(self._rewritten(baseline, before, shown, gates))
@@ -107,9 +117,6 @@ class Run(Records):
         self, path: Path, before: str | None, gates: Gates, because: str, asking: Sequence[str]
     ) -> None:  # fmt: skip
         """Refused for part of a run, and for a red one, or one under changed limits, without a reason."""
-        from recuse.gates import baseline_changes as changes
-        from recuse.gates import baseline_file as baseline
-
         if not self.complete:
             self.objections.append(
                 "--update-baseline: the baseline stays as it was, because this run was not complete; run all of evals/ "
@@ -118,9 +125,9 @@ class Run(Records):
             return
         covers = [*self._red(), *self.objections, *asking]
         if path.is_file() or before is not None:
-            with suppress(baseline.BaselineError):  # one that is of no use is replaced without asking
-                known = _with_former_gates(baseline.load(path, before), gates)
-                covers += changes.objections(changes.compare(known, self.results, gates))
+            with suppress(baseline_file.BaselineError):  # one that is of no use is replaced without asking
+                known = _with_former_gates(baseline_file.load(path, before), gates)
+                covers += objections(compare(known, self.results, gates))
         if covers and not because:
             more = f", and {len(covers) - 1} more" if covers[1:] else ""
             self.objections.append(
@@ -128,11 +135,10 @@ class Run(Records):
                 'Say why it may stand: --because "..."'
             )
             return
-        baseline.write(path, self.results, gates, {"reason": because, "covers": sorted(covers)} if because else None)
+        stated_reason: Because | None = {"reason": because, "covers": sorted(covers)} if because else None
+        baseline_file.write(path, self.results, gates, stated_reason)
 
     def _red(self) -> list[str]:
-        from recuse.gates.explanation import subject_text
-
         red = [v for v in self.verdicts if v["outcome"] not in (PASS, ACCEPTED) and not v["allowed"]]
         return [f"{v['gate']}: {v['outcome']} for {subject_text(v['subject'])}" for v in red]
 
@@ -144,10 +150,6 @@ class Run(Records):
 
     def _decide(self) -> None:
         """Outcome, faults and what they come to for whoever may merge the change: the headline of every output."""
-        from recuse.gates import decide
-        from recuse.gates.records import changes_of, decoded
-        from recuse.report.canonical_form import normalised
-
         self.results |= {"outcome": self._outcome(), "objections": sorted(self.objections)}
         self.results = normalised(self.results)  # once for all that is drawn from them
         self.decision = decide(decoded(self.results, changes_of(self.results)))
@@ -200,39 +202,30 @@ class Run(Records):
     ) -> Comparison | None:  # fmt: skip
         """What differs from the baseline of the base commit (`before`), else from the one that is there; `accepted`:
         objections that do not turn the run red."""
-        from recuse.gates import baseline_changes as changes
-        from recuse.gates import baseline_file as baseline
-        from recuse.gates.limit_changes import limit_changes, stated
-
         if before is None and not path.is_file():
             limits = limit_changes(stated(gates.former), gates, self.verdicts) if gates.former else []
             self.results["changed"] += [_yardstick(row["sentence"], row["sentence"]) for row in limits]
             return None
         try:
-            known = _with_former_gates(baseline.load(path, before), gates)
-        except baseline.BaselineError as error:  # the report is written all the same
+            known = _with_former_gates(baseline_file.load(path, before), gates)
+        except baseline_file.BaselineError as error:  # the report is written all the same
             self.objections.append(str(error).replace(str(path), shown))
             return None
-        compared = changes.compare(known, self.results, gates, path=shown, complete=self.complete)
-        objections = [one for one in changes.objections(compared) if one not in accepted]
-        compared["objections"] = [f"{shown}: {change}" for change in objections]
+        compared = compare(known, self.results, gates, path=shown, complete=self.complete)
+        compared["objections"] = [f"{shown}: {one}" for one in objections(compared) if one not in accepted]
         if strict:
             self.objections += compared["objections"]
         return compared
 
     def _rewritten(self, path: Path, before: str | None, shown: str, gates: Gates) -> ChangedRow:
         """A baseline that the change brings: what the next change is compared with, and no yardstick of this one."""
-        from recuse.gates import baseline_changes as changes
-        from recuse.gates import baseline_file as baseline
-        from recuse.gates.records import is_unchanged
-
         if not path.is_file():
             return _yardstick(shown, f"the baseline {shown} is gone")
         try:
-            written = baseline.load(path)
-        except baseline.BaselineError as error:
+            written = baseline_file.load(path)
+        except baseline_file.BaselineError as error:
             return _yardstick(shown, f"the baseline {shown} cannot be read: {str(error).replace(str(path), shown)}")
-        compared = changes.compare(written, self.results, gates, path=shown, complete=self.complete)
+        compared = compare(written, self.results, gates, path=shown, complete=self.complete)
         if not is_unchanged(compared):
             cause = f"the baseline {shown} is rewritten, and is not what this run gives"
             return _yardstick(shown, cause, "", compared["summary"])
@@ -241,9 +234,6 @@ class Run(Records):
         return {**_yardstick(shown, cause), "word": "merge"}
 
     def _assemble(self, selection: Selection, gates: Gates) -> Results:
-        from recuse.gates.families import error_rates
-        from recuse.schema.factors import LEVELS, level_words
-
         # in an order of their own, each once, whatever the order of the tests
         asked = {(a["panel"], a["task"], a["protocol"], a["gate"], a["test"], str(a["judges"])): a for a in self.asked}
         outcomes = [record["outcome"] for record in self.verdicts]
@@ -341,10 +331,8 @@ class Run(Records):
 
 def _covered(path: Path) -> list[str]:
     """What a baseline was written in spite of, with a reason (`--because`)."""
-    from recuse.gates import baseline_file as baseline
-
-    with suppress(baseline.BaselineError):
-        return (baseline.load(path)["because"] or {"covers": []})["covers"]
+    with suppress(baseline_file.BaselineError):
+        return (baseline_file.load(path)["because"] or {"covers": []})["covers"]
     return []
 
 
@@ -357,17 +345,9 @@ def _text(path: Path) -> str | None:
 
 def _with_former_gates(known: Baseline, gates: Gates) -> Baseline:
     """A baseline with the gates that these are compared with: those of the base commit, where there is one."""
-    from recuse.gates.limit_changes import stated
-
     return {**known, "gates": stated(gates.former or gates)}
 
 
 def _yardstick(what: str, cause: str, before: str | None = None, after: str | None = None) -> ChangedRow:
     return {"kind": "yardstick", "what": what, "before": before, "after": after, "word": "decide", "cause": cause,
             "place": {}}  # fmt: skip
-
-
-def _unreadable(base: object) -> Iterator[ChangedRow]:
-    if isinstance(base, Unreadable):
-        row = _yardstick("the base commit", f"what this change is compared with cannot be read: {base.why}")
-        yield {**row, "kind": "base", "next": base.remedy}

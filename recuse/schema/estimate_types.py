@@ -185,9 +185,9 @@ class Family:
 
     name: str  # the gate
     within: Mapping[str, str]  # {"panel": "published", "task": "merchant_risk", "protocol": "rubric"}
-    correction: str  # "holm"
-    members: int  # how many took part
     alpha: float  # the chance that any of them is failed although its true value keeps the limit
+    correction: str = "holm"
+    members: int = 0  # how many took part
     undefined: int = 0  # how many could not be measured, and took no part: no decision on them can be wrong
 
     def __str__(self) -> str:

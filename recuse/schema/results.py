@@ -359,7 +359,9 @@ InPlaceRow = TypedDict(
         "steps": list[str],
     },
 )  # fmt: skip
-"""A judge that is not what it was at the base commit, under the same name (`recuse.upgrade.in_place`)."""
+"""A judge that is not what it was at the base commit, under the same name (`recuse.upgrade.in_place`). `kind`: what
+changed most of `kinds`; `was` and `is`: the two models, or the lines of a prompt or rubric that went and came, three at
+most; `paste`: the table that would declare the upgrade; `steps`: what to do, from what costs least."""
 
 
 class ChangedRow(TypedDict):

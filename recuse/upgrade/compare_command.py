@@ -15,7 +15,7 @@ import pandas as pd
 
 from recuse.gates import Gates
 from recuse.gates import baseline_file as baselines
-from recuse.gates.baseline_changes import beyond_chance
+from recuse.gates.baseline_changes import beyond_chance, place_of
 from recuse.gates.limits import Limit
 from recuse.gates.upgrade_verdict import EXIT, UpgradeVerdict, Word
 from recuse.gates.uses import Uses
@@ -31,7 +31,7 @@ from recuse.run.show import check_outputs, write_results
 from recuse.schema import RecuseError
 from recuse.schema.number_text import figure
 from recuse.schema.results import Results
-from recuse.schema.verdict_rows import Baseline, BaselineEntry, EntryRow, NamedRow, QuestionWords
+from recuse.schema.verdict_rows import Baseline, BaselineEntry, NamedRow, QuestionWords
 from recuse.schema.vocabulary import UNDECIDED
 from recuse.security.files import is_results, write_output
 from recuse.security.sanitize import shortened, visible
@@ -259,7 +259,7 @@ def compare_baselines(
     there = [entry["figures"] for entry in old["entries"] if entry["subject"] in [e["subject"] for e in after.values()]]
     # Of one recording: what is kept of the candidate stands in the incumbent's baseline as well.
     together = any(entry["figures"] in there for entry in after.values())
-    named, tested = beyond_chance(pairs, {_place(now) for _, now in pairs}, gates, only_paired=together)
+    named, tested = beyond_chance(pairs, {place_of(now) for _, now in pairs}, gates, only_paired=together)
     worse = [row for row in named if _got_worse(row, after)]
     named = [*worse, *(row for row in named if row not in worse)]
     if worse:
@@ -316,16 +316,12 @@ def _differently_asked(
     change: Sequence[str],
 ) -> Iterator[str]:  # fmt: skip
     """Why an entry of both is not about the same question."""
-    before, after = (held.get("sources", {}).get(_place(entry), {}) for held, entry in ((old, was), (new, now)))
+    before, after = (held.get("sources", {}).get(place_of(entry), {}) for held, entry in ((old, was), (new, now)))
     about = f"{now['subject'].get('task', '')}, {now['subject'].get('protocol', '')}"
     for name in (*FIXED, "prompt", "rubric"):
         if before.get(name) != after.get(name) and name not in change:
             declare = "" if name in FIXED else f"; if that is the upgrade, say --change {name}"
             yield f"{about}: the {name} differ{'' if name == 'items' else 's'}{declare}"
-
-
-def _place(entry: EntryRow) -> str:
-    return "/".join(str(entry["subject"].get(name, "")) for name in ("panel", "task", "protocol"))
 
 
 def _got_worse(row: NamedRow, after: Mapping[str, BaselineEntry]) -> bool:

@@ -1,7 +1,7 @@
 """Judges changed in place: the same name, and another model, prompt, rubric, sampling, wire or reader than before.
 
     for change in changed_in_place(root, selection, base_commit(root, "origin/main")):
-        change.word, change.cause        # "decide", "judge_1 is another model: it gives lower scores, ..."
+        change["word"], change["cause"]        # "decide", "judge_1 is another model: it gives lower scores, ..."
 
 Such a change is an upgrade, declared or not. The panel, its task files and its cassettes are read from the base commit,
 both recordings are replayed, and `recuse.upgrade.judge_upgrade` holds one against the other. Limits come from the base
@@ -51,37 +51,11 @@ LONGEST_LINE = 160
 GATES = Path("evals") / "gates.toml"
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeChange:
-    """One judge that is not what it was. `kind`: what changed most of `kinds`; `was` and `now`: the two models, or the
-    lines of a prompt or rubric that went and came, three at most; `paste`: the table that would declare the upgrade;
-    `steps`: what to do, from what costs least."""
-
-    judge: str
-    panel: str
-    kind: str
-    was: str
-    now: str
-    word: Word
-    cause: str
-    paste: str = ""
-    kinds: tuple[str, ...] = ()
-    steps: tuple[str, ...] = ()
-
-    def record(self) -> InPlaceRow:
-        """As builtins, for results.json."""
-        return {
-            "judge": self.judge, "panel": self.panel, "kind": self.kind, "was": self.was, "is": self.now,
-            "word": self.word, "cause": self.cause, "paste": self.paste, "kinds": list(self.kinds),
-            "steps": list(self.steps),
-        }  # fmt: skip
-
-
-def changed_in_place(root: Path, selection: Selection, commit: BaseCommit) -> list[JudgeChange]:
+def changed_in_place(root: Path, selection: Selection, commit: BaseCommit) -> list[InPlaceRow]:
     """Every judge in use of the selected panels that is not what it was at the base commit, compared with the
     recordings of that commit; in the order of panels and judges. Candidates that a panel declares (`replaces`) are not
     among them."""
-    changes: list[JudgeChange] = []
+    changes: list[InPlaceRow] = []
     for panel in selection.panels.values():
         if panel.path.is_relative_to(root):
             with tempfile.TemporaryDirectory(prefix="recuse-base-") as folder:
@@ -121,7 +95,7 @@ class _Side:
         ]
 
 
-def _of_panel(root: Path, panel: Panel, commit: BaseCommit, folder: Path) -> Iterator[JudgeChange]:
+def _of_panel(root: Path, panel: Panel, commit: BaseCommit, folder: Path) -> Iterator[InPlaceRow]:
     path = panel.path.relative_to(root).as_posix()
     if (before := _path_before(panel, path, commit)) is None:
         return  # a new panel
@@ -141,7 +115,8 @@ def _of_panel(root: Path, panel: Panel, commit: BaseCommit, folder: Path) -> Ite
         for judge in panel.judges:
             if judge not in panel.replaces:
                 why = f"{judge} cannot be compared: its panel at the base commit cannot be read ({reason})"
-                yield JudgeChange(judge, panel.name, "recording", "", "", "decide", why)
+                yield {"judge": judge, "panel": panel.name, "kind": "recording", "was": "", "is": "", "word": "decide",
+                       "cause": why, "paste": "", "kinds": [], "steps": []}  # fmt: skip
         return
     try:
         new = _Side.opened(root, panel.path, gates)
@@ -196,7 +171,7 @@ def _reader_changed(root: Path, name: str, commit: BaseCommit) -> str | None:
 
 def _of_judges(
     old: _Side, new: _Side, readers: Mapping[str, str], commit: BaseCommit
-) -> Iterator[JudgeChange]:  # fmt: skip
+) -> Iterator[InPlaceRow]:  # fmt: skip
     shared = [place for place in new.places() if place in set(old.places())]
     asked = {place: (old.fingerprints(place), new.fingerprints(place)) for place in shared}
     for judge in new.panel.judges:
@@ -205,16 +180,13 @@ def _of_judges(
         fields: dict[Elicitation, list[str]] = {}
         for place, (before, after) in asked.items():
             if judge in before and judge in after:
-                fields[place] = _different(before[judge], after[judge])
+                one, other = before[judge], after[judge]
+                fields[place] = [name for name in {**one, **other} if one.get(name) != other.get(name)]
         kinds = {KINDS.get(name, "sampling") for names in fields.values() for name in names}
         kinds |= {"reader" for place in fields if place.protocol in readers}
         if kinds:
             places = [place for place in fields if fields[place] or place.protocol in readers]
             yield _compared(judge, old, new, places, sorted(kinds, key=ORDER.index), readers)
-
-
-def _different(before: Mapping[str, object], after: Mapping[str, object]) -> list[str]:
-    return [name for name in {**before, **after} if before.get(name) != after.get(name)]
 
 
 # --------------------------------------------------------------------------- what it comes to
@@ -223,16 +195,17 @@ def _different(before: Mapping[str, object], after: Mapping[str, object]) -> lis
 def _compared(
     judge: str, old: _Side, new: _Side, places: Sequence[Elicitation], kinds: Sequence[str],
     readers: Mapping[str, str],
-) -> JudgeChange:  # fmt: skip
+) -> InPlaceRow:  # fmt: skip
     kind = kinds[0]
     was, now = _was_and_is(judge, kind, old, new, places)
     word, cause, steps = _word(judge, old, new, places, kinds, readers)
     about = f"{judge} has another {' and '.join(kinds)}"
     what = f"{about} ({was} -> {now})" if kind == "model" and was != now else about
-    return JudgeChange(
-        judge, new.panel.name, kind, was, now, word, f"{what}: {cause}", _declared(judge, new.panel, kinds),
-        tuple(kinds), steps,
-    )  # fmt: skip
+    return {
+        "judge": judge, "panel": new.panel.name, "kind": kind, "was": was, "is": now, "word": word,
+        "cause": f"{what}: {cause}", "paste": _declared(judge, new.panel, kinds), "kinds": list(kinds),
+        "steps": list(steps),
+    }  # fmt: skip
 
 
 def _word(

@@ -158,11 +158,11 @@ def test_pasting_the_accepted_fault_accepts_the_verdict(load, estimate, limit, v
 @given(st.floats(-1e4, 1e4), st.floats(0, 10))
 def test_the_accepted_limit_always_holds_the_value(estimate, value, se):
     gate = Gate.model_validate({"within": (-0.5, 0.5), "decide": "point", "reason": "r"})
-    members = members_of("bias", gate, estimate(value, se), {})
-    (decided,) = decide_together("bias", gate, members, 0.05)
+    family = Family(name="bias", within={}, alpha=0.05)
+    (decided,) = decide_together(members_of("bias", gate, estimate(value, se), {}), family)
     decision = decided.decision
     if decision.outcome == "fail":
-        paste = next_step("bias", decided, "gates.toml").paste
+        paste = next_step(decided, date(2026, 1, 1), "gates.toml").paste
         line = paste.split("accept = { within = [")[1].split("]")[0]
         low, high = (float(x) for x in line.split(","))
         accept = Accept.model_validate({"within": (low, high)})

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from recuse.gates import Gate, GatesError
 from recuse.gates.families import decide_together, members_of
-from recuse.schema import Estimate, Estimates, RecuseError
+from recuse.schema import Estimate, Estimates, Family, RecuseError
 from recuse.statistics.distributions import Student
 
 WITHIN = '[bias]\nwithin = [-0.5, 0.5]\nreason = "r"\n'
@@ -201,7 +201,11 @@ MEMBERS = st.lists(st.tuples(st.floats(-2, 2), st.floats(1e-3, 1)), min_size=1, 
 def decided(estimate, limit, members, alpha):
     family = Estimates(("judge",), {(str(i),): estimate(v, se) for i, (v, se) in enumerate(members)})
     gate = Gate.model_validate({**limit, "reason": "r"})
-    return gate.bound, [one.decision for one in decide_together("g", gate, members_of("g", gate, family, {}), alpha)]
+    return gate.bound, [one.decision for one in together(gate, family, alpha)]
+
+
+def together(gate, measured, alpha):
+    return decide_together(members_of("g", gate, measured, {}), Family(name="g", within={}, alpha=alpha))
 
 
 @given(st.sampled_from(LIMITS), MEMBERS, st.floats(1e-5, 0.05))
@@ -236,7 +240,7 @@ def test_fair_judges_at_the_limit_are_failed_as_often_as_promised_and_pass_as_se
         family = Estimates(
             ("judge",), {(str(i),): of_law(distribution) for i, distribution in enumerate(distributions)}
         )
-        outcomes = [d.decision.outcome for d in decide_together("g", gate, members_of("g", gate, family, {}), 0.05)]
+        outcomes = [d.decision.outcome for d in together(gate, family, 0.05)]
         failed += "fail" in outcomes
         passed += outcomes.count("pass")
     assert 0.03 < failed / 2000 < 0.05 + 3 * 0.005

@@ -9,8 +9,6 @@ from typing import Any
 
 import pytest
 
-from recuse.upgrade.in_place import JudgeChange
-
 pytest_plugins = ["pytester"]
 
 
@@ -67,7 +65,8 @@ def test_one_switch_keeps_prompts_and_replies_out_of_everything(repo, options) -
 def test_a_changed_prompt_is_not_quoted_where_texts_stay_hidden(repo, monkeypatch) -> None:
     """The message of a recording that a changed prompt made stale, and a judge that changed in place."""
     lines = ("- Score this essay by", "+ Grade this essay by")
-    changed = JudgeChange("bob", "mini", "prompt", *lines, "decide", "changed")
+    changed = {"judge": "bob", "panel": "mini", "kind": "prompt", "was": lines[0], "is": lines[1], "word": "decide",
+               "cause": "changed", "paste": "", "kinds": [], "steps": []}  # fmt: skip
     monkeypatch.setattr("recuse.upgrade.in_place.changed_in_place", lambda *_: [changed])
     for command in (["init", "-q"], ["add", "."], [*NOBODY, "commit", "-qm", "as it was"]):
         subprocess.run(["git", *command], cwd=repo.root, check=True)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from recuse.suite.shipped import shipped_evals
 
 from recuse.gates.uses import uses_for
 from recuse.ratings import Nominal, Numeric, Ordinal, Ratings, folding
@@ -20,7 +21,6 @@ from recuse.schema.arrays import median_of
 from recuse.statistics.bounded import bounded_mean
 from recuse.statistics.clusters import clustered_mean, clustered_share, difference_of_means
 from recuse.suite.question_runner import ask, read_evals
-from recuse.suite.shipped import shipped_evals
 
 SCALES = {
     "numbers": Numeric(1, 5), "two options": Ordinal(("fail", "pass")), "options": Nominal(("blue", "green", "red")),

@@ -97,16 +97,16 @@ def test_what_did_not_change_is_no_upgrade(desk):
 def test_a_lower_model_swapped_in_place_is_refused(desk, commit):
     swap(desk, lower, commit)
     [change] = changes(desk)
-    assert (change.judge, change.panel, change.kind, change.word) == ("judge_1", "desk", "model", "worse")
-    assert (change.was, change.now) == ("judge_1 (scripted)", "judge_1-v2 (scripted)")
-    assert "it scores further from your people" in change.cause
-    assert change.steps[:2] == (
+    assert (change["judge"], change["panel"], change["kind"], change["word"]) == ("judge_1", "desk", "model", "worse")
+    assert (change["was"], change["is"]) == ("judge_1 (scripted)", "judge_1-v2 (scripted)")
+    assert "it scores further from your people" in change["cause"]
+    assert tuple(change["steps"][:2]) == (
         "keep judge_1 before",
         "move thresholds by -1.5: with its scores moved back by as much, judge_1 after keeps every limit",
     )
-    declared = tomllib.loads(change.paste)["judge"][0]
+    declared = tomllib.loads(change["paste"])["judge"][0]
     assert (declared["replaces"], declared["change"]) == ("judge_1", ["model"])
-    assert change.record()["is"] == "judge_1-v2 (scripted)"
+    assert change["is"] == "judge_1-v2 (scripted)"
 
 
 def test_where_nobody_rated_the_texts_a_lower_model_is_for_a_person_to_decide(desk, monkeypatch):
@@ -116,15 +116,15 @@ def test_where_nobody_rated_the_texts_a_lower_model_is_for_a_person_to_decide(de
     git(desk, "branch", "-f", "main")
     swap(desk, lower)
     [change] = changes(desk)
-    assert change.word == "decide"
-    assert "it gives lower scores, by more than you allow; nobody knows who is right" in change.cause
+    assert change["word"] == "decide"
+    assert "it gives lower scores, by more than you allow; nobody knows who is right" in change["cause"]
 
 
 def test_a_model_that_judges_as_before_is_equivalent(desk):
     swap(desk, plain)
     [change] = changes(desk)
-    assert (change.word, change.kind) == ("equivalent", "model")
-    assert "no difference larger than you allow" in change.cause
+    assert (change["word"], change["kind"]) == ("equivalent", "model")
+    assert "no difference larger than you allow" in change["cause"]
 
 
 def test_a_prompt_changed_and_recorded_is_compared_and_its_lines_are_told(desk):
@@ -133,7 +133,7 @@ def test_a_prompt_changed_and_recorded_is_compared_and_its_lines_are_told(desk):
     edit(desk, prompt, "Score it.", "Score it strictly.")
     record(desk, "all")
     found = changes(desk)
-    assert [(change.judge, change.kind, change.word) for change in found] == [
+    assert [(change["judge"], change["kind"], change["word"]) for change in found] == [
         ("judge_1", "prompt", "worse"), ("neutral", "prompt", "worse"),
     ]  # fmt: skip
     assert found[0].was.endswith("Score it.")
@@ -144,8 +144,8 @@ def test_a_prompt_changed_and_recorded_is_compared_and_its_lines_are_told(desk):
 def test_a_change_that_was_not_recorded_is_never_shown_equivalent(desk):
     edit(desk, PANEL, 'model = "judge_1 (scripted)"', 'model = "judge_1-v2 (scripted)"')
     [change] = changes(desk)
-    assert (change.word, change.steps) == ("decide", ("pytest evals/ --record=missing",))
-    assert "was not recorded again" in change.cause
+    assert (change["word"], change["steps"]) == ("decide", ["pytest evals/ --record=missing"])
+    assert "was not recorded again" in change["cause"]
 
 
 @pytest.mark.parametrize(
@@ -155,8 +155,8 @@ def test_every_setting_counts(desk, line, kind):
     edit(desk, PANEL, 'model = "judge_1 (scripted)"', f'model = "judge_1 (scripted)"\n{line}')
     record(desk, "all")
     [change] = changes(desk)
-    assert (change.kind, change.word) == (kind, "equivalent")
-    assert change.was != change.now
+    assert (change["kind"], change["word"]) == (kind, "equivalent")
+    assert change["was"] != change["is"]
 
 
 def test_limits_come_from_the_base_commit(desk):
@@ -166,7 +166,7 @@ def test_limits_come_from_the_base_commit(desk):
         text = text.replace(old, new)
     (desk / "evals/gates.toml").write_text(text, encoding="utf-8")
     swap(desk, lower)
-    assert [change.word for change in changes(desk)] == ["worse"]
+    assert [change["word"] for change in changes(desk)] == ["worse"]
 
 
 def test_people_come_from_the_base_commit(desk):
@@ -178,7 +178,7 @@ def test_people_come_from_the_base_commit(desk):
     edit(desk, PANEL, 'model = "judge_1 (scripted)"', 'model = "judge_1-v2 (scripted)"')
     record(desk, "all")
     people.write_text("\n".join([",".join(rows[0]), *lowered]) + "\n", encoding="utf-8")
-    assert [change.word for change in changes(desk)] == ["worse"]
+    assert [change["word"] for change in changes(desk)] == ["worse"]
 
 
 def test_a_declared_candidate_and_a_new_judge_are_not_changed_in_place(desk):
@@ -191,12 +191,12 @@ def test_a_panel_under_another_file_name_is_the_same_panel(desk):
     swap(desk, lower)
     (desk / PANEL).rename(desk / "fixtures/panels/other.toml")
     found = changed_in_place(desk, Selection.load(desk, ["other"]), base_commit(desk))
-    assert [change.word for change in found] == ["worse"]
+    assert [change["word"] for change in found] == ["worse"]
 
 
 def test_base_may_be_named(desk):
     swap(desk, lower)
-    assert [change.word for change in changes(desk, "main")] == ["worse"]
+    assert [change["word"] for change in changes(desk, "main")] == ["worse"]
     assert changes(desk, "HEAD") == []
     with pytest.raises(RecuseError, match="--base nowhere: git knows no such commit"):
         changes(desk, "nowhere")
@@ -212,7 +212,7 @@ def test_a_protocol_of_the_teams_own_that_reads_otherwise_is_for_a_person_to_dec
     monkeypatch.setattr(in_place, "module_of", lambda name: "desk_readers")
     assert changes(desk) == []
     scenes._write(desk, "desk_readers.py", f"{READER}\nTENTH = 0.9")
-    assert [(change.judge, change.kind, change.word) for change in changes(desk)] == [
+    assert [(change["judge"], change["kind"], change["word"]) for change in changes(desk)] == [
         ("judge_1", "reader", "decide"), ("neutral", "reader", "decide"),
     ]  # fmt: skip
     assert "desk_readers.py reads replies otherwise" in changes(desk)[0].cause
