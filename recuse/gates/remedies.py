@@ -147,9 +147,8 @@ def _why(estimate: Estimate) -> str:
 
 def _accepting(limit: Limit, estimate: Estimate) -> str:
     """The limit, widened to hold the estimate with its interval, rounded outwards."""
-    ends = [end for end in (estimate.low, estimate.high) if math.isfinite(end)]
-    low = min(limit.low, _outwards(min(estimate.value, *ends), -1))
-    high = max(limit.high, _outwards(max(estimate.value, *ends), +1))
+    ends = [end for end in (estimate.value, estimate.low, estimate.high) if math.isfinite(end)]
+    low, high = min(limit.low, _outwards(min(ends), -1)), max(limit.high, _outwards(max(ends), +1))
     if limit.kind == "within":
         return f"within = [{low:.12g}, {high:.12g}]"
     return f"at_least = {low:.12g}" if limit.kind == "at_least" else f"at_most = {high:.12g}"
