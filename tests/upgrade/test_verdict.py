@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pickle
 from datetime import date
 
 import numpy as np
 import pytest
 
-from recuse.gates import Gates, remedies
+from recuse.gates import Gates
 from recuse.gates.upgrade_verdict import decide_upgrade, not_comparable
 from recuse.metrics.estimates import estimated, undefined
 from recuse.schema import Estimates
@@ -67,17 +66,6 @@ def test_what_could_not_be_measured_is_never_passed(gates):
     assert found.word == "undecided"
     assert found.sentence == "Whether next may replace today is undecided: upgrade_1 could not be measured."
     assert decided(gates).word == "undecided"
-
-
-def test_the_word_alone_costs_no_forecast(gates, monkeypatch):
-    found = decided(gates, component(0, 0.9), component(1, 0.0))
-    handed_over, record = pickle.loads(pickle.dumps(found)), found.record()
-    monkeypatch.setattr(remedies, "factor_to_decide", None)
-    assert handed_over.record() == record
-    again = decided(gates, component(0, 0.9), component(1, 0.0))
-    assert (again.word, again.outcome, again.exit_code) == ("undecided", "undecided", 2)
-    with pytest.raises(TypeError):
-        again.record()
 
 
 def test_the_deciding_row_comes_first_and_is_told(gates):
