@@ -181,7 +181,8 @@ def _source(source: Ratings | Path | None, given: Mapping[str, Any]) -> tuple[So
 
 def _stated(setting: Setting, given: Mapping[str, Any], measured: Mapping[str, Any]) -> tuple[Source, list[str]]:
     setting = Setting(**{name: getattr(setting, name) for name in NAMES} | dict(given))
-    assumed = [name for name in NAMES if name not in given and name not in measured and _matters(name, setting)]
+    known = {*given, *measured, *(() if setting.scale == "pass/fail" else ("positive",))}
+    assumed = [name for name in NAMES if name not in known]
     who = "1 person who agrees with others" if setting.people == 1 else f"{setting.people} people who agree"
     lines = [
         f"planned: scale {setting.scale}, {who} by {'ICC' if setting.numbers else 'kappa'} {setting.agreement:.2f}"
@@ -198,10 +199,6 @@ def _times(repeats: int) -> str:
 
 
 NAMES = ("scale", "agreement", "people", "positive", "systems", "repeats", "losses")
-
-
-def _matters(name: str, setting: Setting) -> bool:
-    return name != "positive" or setting.scale == "pass/fail"
 
 
 def _of_pilot(pilot: Pilot, source: Path) -> Iterator[str]:
@@ -228,7 +225,9 @@ def _offering(path: Path) -> tuple[Any, list[Any]]:
     from recuse.suite import Selection
     from recuse.suite.questions import Questions
 
-    selection = Selection.load(_root_of(path), [str(path.resolve())])
+    # the repository that a panel file belongs to is where its fixtures/ is
+    root = next((folder.parent for folder in path.resolve().parents if folder.name == "fixtures"), Path.cwd())
+    selection = Selection.load(root, [str(path.resolve())])
     offering, _ = Questions(selection).offering(["scores", "numbers"], rests_on="margins")
     if not offering:
         raise RecuseError(f"{path}: no task of this panel has texts scored by numbers; give sizes as options instead")
@@ -262,11 +261,6 @@ def _cost_lines(path: Path, needed: int | None) -> list[str]:
 
 def _money(dollars: float | None) -> str:
     return "price unknown (give judges a price in the panel file)" if dollars is None else f"at most ${dollars:,.2f}"
-
-
-def _root_of(panel: Path) -> Path:
-    """The repository a panel file belongs to: where its fixtures/ is."""
-    return next((folder.parent for folder in panel.resolve().parents if folder.name == "fixtures"), Path.cwd())
 
 
 # --------------------------------------------------------------------------- files like a pilot

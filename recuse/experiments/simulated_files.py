@@ -45,7 +45,6 @@ OF_SYSTEMS = 0.2
 """The share of the quality's variance that lies between systems."""
 OF_REPEATS = 0.1
 """The share of a judge's error that is drawn anew when it is asked again; the rest is its view of the text."""
-SCALES = ("0-10", "1-5", "pass/fail", "labels", "pairs")
 LABELS = ("billing", "bug", "other")
 
 

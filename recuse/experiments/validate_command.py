@@ -23,7 +23,7 @@ from recuse.readers.file_panel import FilePanel
 from recuse.recording.progress import watched
 from recuse.schema import RecuseError
 from recuse.security.files import check_output, is_json_with, write_output
-from recuse.suite.question_runner import Question, read_evals, shipped_evals
+from recuse.suite.question_runner import read_evals, shipped_evals
 
 SIZES = (30, 60, 200, 1000)
 NAMED_AT = 200
@@ -227,9 +227,8 @@ def _words(case: Case, folder: Path, today: date, seed: int, start: int, stop: i
     return words
 
 
-@cache
-def _door(folder: Path, today: date) -> tuple[Gates, tuple[Question, ...]]:
-    return read_evals(folder, today)
+_door = cache(read_evals)
+"""The same gates and questions for all files that a process draws."""
 
 
 def error_of(share: float, runs: int) -> float:

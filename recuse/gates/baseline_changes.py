@@ -27,7 +27,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from statistics import median
 
 import numpy as np
 from scipy import special
@@ -129,22 +128,6 @@ def beyond_chance(
     places, "panel/task/protocol", at which both are about the same items."""
     tested = [t for t in _tested(pairs, same) if not only_paired or t[2][1] == "paired"]
     return _all_named(tested, gates), len(tested)
-
-
-def smallest_named(
-    baseline: Baseline, results: Results, gates: Gates
-) -> dict[str, float]:  # fmt: skip
-    """Gate -> the true change that would be named with a chance of 80 % if it were the only one: (t(level) + t(.8))
-    standard errors at the level of Holm's first step, the median over the gate's verdicts."""
-    before, after = keyed(baseline["entries"]), keyed(reduce(results, gates)["entries"])
-    same = _same_items(baseline.get("sources") or {}, results.get("sources") or {})
-    shared = sorted(before.keys() & after.keys())
-    tested = [t for t in _tested([(before[key], after[key]) for key in shared], same) if t[1]["kind"] == "verdict"]
-    by_gate: dict[str, list[float]] = {}
-    for _, now, (change, _) in tested:
-        far, enough = special.stdtrit(change.df, [1 - SHARES["verdict"] / len(tested) / 2, 0.8])
-        by_gate.setdefault(now["what"], []).append(float(far + enough) * change.se)
-    return {gate: as_kept(median(sizes)) for gate, sizes in sorted(by_gate.items())}
 
 
 def objections(comparison: Comparison) -> list[str]:

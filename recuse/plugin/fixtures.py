@@ -122,7 +122,9 @@ def pytest_runtest_makereport(
     if not asks_judges(item):
         return report  # others' tests keep their tracebacks, whatever they raise
     decided = item.stash[ASKING].decided if ASKING in item.stash else []
-    if call.excinfo is not None and _is_ours(call.excinfo.value):
+    from recuse.schema import RecuseError
+
+    if call.excinfo is not None and isinstance(call.excinfo.value, RecuseError):
         text = str(call.excinfo.value)
         known = item.config.stash.setdefault(_shown_in_full, set())
         first = text.strip().split("\n")[0]
@@ -136,7 +138,7 @@ def pytest_runtest_makereport(
             report.user_properties.append((UNMEASURED, objections[-1].splitlines()[-1][:300]))
     elif call.when == "call" and call.excinfo is None and (reasons := [r for v in decided for r in v.accepted_reasons]):
         report.outcome, report.wasxfail = "skipped", "; ".join(dict.fromkeys(reasons))
-    elif report.skipped and _about_nobody(item):
+    elif report.skipped and _parameter(item) is None:
         report.user_properties.append((NOBODY, True))
     elif report.failed:
         report.user_properties.append((UNMEASURED, str(report.longrepr).strip().splitlines()[-1][:300]))
@@ -160,12 +162,6 @@ def _of_another(decided: Sequence[Verdicts], raised: pytest.ExceptionInfo[BaseEx
     return raised is not None and not any(verdicts.marker in str(raised.value) for verdicts in decided)
 
 
-def _about_nobody(item: pytest.Item) -> bool:
-    called = getattr(item, "callspec", None)
-    return called is not None and called.params.get("recuse_elicitation", "") is None
-
-
-def _is_ours(error: BaseException) -> bool:
-    from recuse.schema import RecuseError
-
-    return isinstance(error, RecuseError)
+def _parameter(item: pytest.Item) -> object:
+    """None where no panel offers what the test needs, so that it is about nobody."""
+    return getattr(getattr(item, "callspec", None), "params", {}).get("recuse_elicitation", "")

@@ -14,6 +14,7 @@ import pytest
 from recuse.plugin.collection import asked_rows, not_asked_rows
 from recuse.plugin.command_line import baseline_path, given, is_opened, is_worker, open_suite
 from recuse.plugin.fixtures import NOBODY, RECORDS, UNMEASURED
+from recuse.schema.number_text import subject
 from recuse.schema.vocabulary import ACCEPTED, FAIL, NOT_MEASURED, PASS, UNDECIDED
 
 if TYPE_CHECKING:
@@ -256,58 +257,38 @@ def annotation_lines(results: Mapping[str, Any], gates: Path, workspace: Path) -
     `gates` one per gate that is not kept and one per limit that changed, then what is wrong with the run as a whole.
     Paths are told from `workspace`, as GitHub wants them. A changed limit is a warning, and an error where it turns the
     run red."""
-    by_gate: dict[str, list[Mapping[str, Any]]] = {}
-    for verdict in results.get("verdicts") or ():
-        if verdict["outcome"] not in (PASS, ACCEPTED) and not verdict["allowed"]:
-            by_gate.setdefault(str(verdict["gate"]), []).append(verdict)
     text = gates.read_text(encoding="utf-8") if gates.is_file() else ""
     path, folder = gates.resolve(), workspace.resolve()
     file = path.relative_to(folder) if path.is_relative_to(folder) else Path(gates.name)
 
-    def place(gate: str) -> str:
-        return f"file={_property(file.as_posix())},line={_line(gate, text)}"
+    def command(level: str, title: str, words: str, gate: str | None = None) -> str:
+        """Beside the first line of the gate's table; of the file, where it has none."""
+        heading = re.search(rf"^[ \t]*\[\s*[\"']?{re.escape(gate or '')}[\"']?\s*\]", text, re.MULTILINE)
+        line = text.count("\n", 0, heading.start()) + 1 if heading else 1
+        place = f"file={_property(file.as_posix())},line={line}," if gate is not None else ""
+        return f"::{level} {place}title={_property(title)}::{_data(words)}"
 
-    lines = _decision(results.get("decision") or {})
-    lines += [
-        f"::error {place(gate)},title={_property(_title(red))}::{_data(_words(red))}" for gate, red in by_gate.items()
-    ]
+    decision = results.get("decision") or {}
+    word = str(decision.get("word") or "merge")
+    level = "error" if word == "do not merge" else "warning"
+    lines = [] if word == "merge" else [command(level, word.capitalize(), f"{decision['cause']}.")]
+    by_gate: dict[str, list[Mapping[str, Any]]] = {}
+    for verdict in results.get("verdicts") or ():
+        if verdict["outcome"] not in (PASS, ACCEPTED) and not verdict["allowed"]:
+            by_gate.setdefault(str(verdict["gate"]), []).append(verdict)
+    for gate, red in by_gate.items():
+        worst = next(o for o in (FAIL, NOT_MEASURED, UNDECIDED) if any(v["outcome"] == o for v in red))
+        phrases = [f"{subject(dict(sorted(v['subject'].items())))}: "
+                   f"{(v.get('remedy') or {}).get('finding') or v['outcome']}" for v in red[:2]]  # fmt: skip
+        phrases += [f"And {len(red) - 2} more."] if red[2:] else []
+        lines.append(command("error", f"{red[0].get('label') or gate}: {worst}", " ".join(phrases), gate))
     changes, objections = results.get("baseline") or {}, list(results["objections"])
     for row in changes.get("limits") or ():
         objection = f"{changes['path']}: {row['sentence']}"
         level = "error" if objection in objections else "warning"
         objections = [other for other in objections if other != objection]
-        title = f"{row['gate']} {row['key']}: {row['change']}"
-        lines.append(f"::{level} {place(row['gate'])},title={_property(title)}::{_data(row['sentence'])}")
-    lines += [f"::error::{_data(objection)}" for objection in objections]
-    return lines[:MOST]
-
-
-def _decision(decision: Mapping[str, Any]) -> list[str]:
-    word = str(decision.get("word") or "merge")
-    if word == "merge":
-        return []
-    level = "error" if word == "do not merge" else "warning"
-    return [f"::{level} title={_property(word.capitalize())}::{_data(str(decision['cause']) + '.')}"]
-
-
-def _title(red: Sequence[Mapping[str, Any]]) -> str:
-    worst = next(o for o in (FAIL, NOT_MEASURED, UNDECIDED) if any(v["outcome"] == o for v in red))
-    return f"{red[0].get('label') or red[0]['gate']}: {worst}"
-
-
-def _words(red: Sequence[Mapping[str, Any]]) -> str:
-    phrases = [f"{_who(v)}: {(v.get('remedy') or {}).get('finding') or v['outcome']}" for v in red[:2]]
-    return " ".join([*phrases, *([f"And {len(red) - 2} more."] if red[2:] else [])])
-
-
-def _who(verdict: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in sorted(verdict["subject"].items()))
-
-
-def _line(gate: str, text: str) -> int:
-    """Where the gate's table begins; the first line where it is not in the file."""
-    heading = re.search(rf"^[ \t]*\[\s*[\"']?{re.escape(gate)}[\"']?\s*\]", text, re.MULTILINE)
-    return text.count("\n", 0, heading.start()) + 1 if heading else 1
+        lines.append(command(level, f"{row['gate']} {row['key']}: {row['change']}", row["sentence"], row["gate"]))
+    return [*lines, *(f"::error::{_data(objection)}" for objection in objections)][:MOST]
 
 
 def _data(text: str) -> str:

@@ -120,7 +120,7 @@ def _of_panel(root: Path, panel: Panel, commit: BaseCommit, folder: Path) -> Ite
         return
     try:
         new = _Side.opened(root, panel.path, gates)
-        yield from _of_judges(old, new, readers, commit)
+        yield from _of_judges(old, new, readers)
         new.suite.recordings.close()
     finally:
         old.suite.recordings.close()
@@ -169,9 +169,7 @@ def _reader_changed(root: Path, name: str, commit: BaseCommit) -> str | None:
     return inside if before is not None and before != _text_of(file) else None
 
 
-def _of_judges(
-    old: _Side, new: _Side, readers: Mapping[str, str], commit: BaseCommit
-) -> Iterator[InPlaceRow]:  # fmt: skip
+def _of_judges(old: _Side, new: _Side, readers: Mapping[str, str]) -> Iterator[InPlaceRow]:
     shared = [place for place in new.places() if place in set(old.places())]
     asked = {place: (old.fingerprints(place), new.fingerprints(place)) for place in shared}
     for judge in new.panel.judges:
