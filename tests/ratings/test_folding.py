@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from recuse.suite.shipped import shipped_evals
 
 from recuse.gates.uses import uses_for
 from recuse.ratings import Nominal, Numeric, Ordinal, Ratings, folding
@@ -20,7 +19,7 @@ from recuse.schema import RecuseError
 from recuse.schema.arrays import median_of
 from recuse.statistics.bounded import bounded_mean
 from recuse.statistics.clusters import clustered_mean, clustered_share, difference_of_means
-from recuse.suite.question_runner import ask, read_evals
+from recuse.suite.question_runner import ask, read_evals, shipped_evals
 
 SCALES = {
     "numbers": Numeric(1, 5), "two options": Ordinal(("fail", "pass")), "options": Nominal(("blue", "green", "red")),

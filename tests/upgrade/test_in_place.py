@@ -136,8 +136,8 @@ def test_a_prompt_changed_and_recorded_is_compared_and_its_lines_are_told(desk):
     assert [(change["judge"], change["kind"], change["word"]) for change in found] == [
         ("judge_1", "prompt", "worse"), ("neutral", "prompt", "worse"),
     ]  # fmt: skip
-    assert found[0].was.endswith("Score it.")
-    assert found[0].now.endswith("Score it strictly.")
+    assert found[0]["was"].endswith("Score it.")
+    assert found[0]["is"].endswith("Score it strictly.")
     assert 'prompts = "prompts-v2"' in found[0].paste
 
 
@@ -215,4 +215,4 @@ def test_a_protocol_of_the_teams_own_that_reads_otherwise_is_for_a_person_to_dec
     assert [(change["judge"], change["kind"], change["word"]) for change in changes(desk)] == [
         ("judge_1", "reader", "decide"), ("neutral", "reader", "decide"),
     ]  # fmt: skip
-    assert "desk_readers.py reads replies otherwise" in changes(desk)[0].cause
+    assert "desk_readers.py reads replies otherwise" in changes(desk)[0]["cause"]

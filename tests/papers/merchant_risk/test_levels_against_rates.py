@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from recuse.suite.shipped import shipped_evals
 
 from recuse.check import ask_file
 from recuse.cli import main
 from recuse.readers.file_panel import load_file_panel
 from recuse.schema import RecuseError
+from recuse.suite.question_runner import shipped_evals
 
 CODES = [f"{code:04d}" for code in range(100, 140)]
 
