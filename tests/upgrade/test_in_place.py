@@ -138,7 +138,7 @@ def test_a_prompt_changed_and_recorded_is_compared_and_its_lines_are_told(desk):
     ]  # fmt: skip
     assert found[0]["was"].endswith("Score it.")
     assert found[0]["is"].endswith("Score it strictly.")
-    assert 'prompts = "prompts-v2"' in found[0].paste
+    assert 'prompts = "prompts-v2"' in found[0]["paste"]
 
 
 def test_a_change_that_was_not_recorded_is_never_shown_equivalent(desk):
