@@ -61,10 +61,7 @@ def disagreements(read: FileRatings) -> pd.DataFrame:
 
 def count_disagreements(ratings: Ratings) -> int:
     """How many there are, without writing any."""
-    met = _differing(ratings, ["item", "target", "criterion", *ratings.factors])[0]
-    if ratings.times is None:
-        return len(met)
-    return int(ratings.table["item"].astype(str).iloc[met["place"]].map(ratings.times).sum())
+    return len(_differing(ratings, ["item", "target", "criterion", *ratings.factors])[0])
 
 
 def _differing(ratings: Ratings, keys: list[str]) -> tuple[pd.DataFrame, pd.DataFrame, pd.Index[Any]]:

@@ -34,6 +34,8 @@ FOLDED_FROM = 32 << 20
 """Fewer bytes are read as they are: texts and names of items are kept."""
 MOST_LEVELS, MOST_PATTERNS, MOST_RATERS, CHUNK = 1_000, 200_000, 200, 1 << 20
 """A column with more different values holds texts or names, not answers."""
+MOST_ROWS, MEMORY = 5_000_000, "600MB"
+"""Rows that may be read one by one where they cannot be folded; and what DuckDB may take before it goes to disk."""
 KINDS = {".parquet": "parquet", ".csv": "csv"}
 
 
@@ -92,7 +94,7 @@ def _folded(pattern: Path, paths: Sequence[Path], given: Mapping[str, Any]) -> R
         return None
     names = [str(path) for path in paths]
     with tempfile.TemporaryDirectory() as spill:
-        base: Any = duckdb.connect(config={"memory_limit": "1GB", "temp_directory": spill})
+        base: Any = duckdb.connect(config={"memory_limit": MEMORY, "temp_directory": spill})
         try:
             base.execute("SET preserve_insertion_order = false")
             every = (
@@ -123,43 +125,82 @@ def _patterns(base: Any, columns: list[str], given: Mapping[str, Any]) -> tuple[
     columns = [name for name in columns if name not in ignored]
     item, rater, value = (_column(columns, given, role) for role in ("item", "rater", "value"))
     rows = int(base.execute("SELECT count(*) FROM ratings").fetchall()[0][0])
-    answers, source = [name for name in columns if name != item], "ratings"
+    answers = [name for name in columns if name != item]
     if any(plain(name) in COUNTS for name in answers) or len(_listed(given.get("item", ()))) > 1 or not answers:
         return None, rows, []
     levels = ", ".join(f"approx_count_distinct({_name(name)})" for name in answers)
     if max(base.execute(f"SELECT {levels} FROM ratings").fetchall()[0]) > MOST_LEVELS:
         return None, rows, []
     if rater and {*columns} == {item, rater, value} and not given.get("sampled"):
-        found = base.execute(f"SELECT DISTINCT {_name(rater)} FROM ratings ORDER BY 1").fetchall()
-        answers = [str(name) for (name,) in found]
-        if len(answers) > MOST_RATERS or not {"count", CHECK}.isdisjoint(map(str.lower, answers)):
-            return None, rows, []
-        people = _listed(given.get("people", ()))
-        source = _row_an_item(answers, _name(item), _name(rater), _name(value), people)
-    elif rater or (item and base.execute(AGAIN.format(_name(item))).fetchall()):
+        return _of_raters(base, (item, rater, value), rows, _listed(given.get("people", ())))
+    if rater or (item and base.execute(AGAIN.format(_name(item))).fetchall()):
         return None, rows, []
-    checks = [CHECK] if source != "ratings" else []
-    chosen = ", ".join(map(_name, [*answers, *checks]))
-    query = f"SELECT {chosen}, count(*) AS count FROM {source} GROUP BY {chosen} ORDER BY ALL LIMIT {MOST_PATTERNS + 1}"
+    chosen = ", ".join(map(_name, answers))
+    query = f"SELECT {chosen}, count(*) AS count FROM ratings GROUP BY {chosen} ORDER BY ALL LIMIT {MOST_PATTERNS + 1}"
     patterns: pd.DataFrame = base.execute(query).df()
-    if len(patterns) > MOST_PATTERNS or (checks and not patterns.pop(CHECK).all()):
-        return None, rows, []
-    return patterns, rows, answers if checks else []
+    return (None if len(patterns) > MOST_PATTERNS else patterns), rows, []
 
 
-CHECK, QUOTE = "each rater once", "'"
 AGAIN = "SELECT 1 FROM ratings GROUP BY {} HAVING count(*) > 1 LIMIT 1"
+BITS = 60
+"""Of a whole number in which answers of an item are gathered, some bits for each rater."""
 
 
-def _row_an_item(raters: Sequence[str], item: str, rater: str, value: str, people: Sequence[str]) -> str:
-    """A query with a column for each rater and a row for each item, and whether every rater has one row on the item at
-    most, and whoever is not known to be a person has one."""
-    each = [(name, f"FILTER (CAST({rater} AS VARCHAR) = '{name.replace(QUOTE, QUOTE * 2)}')") for name in raters]
-    answers = ", ".join(f"any_value({value}) {mine} AS {_name(name)}" for name, mine in each)
-    once = " AND ".join(
-        f"count(*) {mine} {'<=' if is_person(name) or name in people else '='} 1" for name, mine in each
+def _of_raters(
+    base: Any, columns: tuple[str, str, str], rows: int, people: Sequence[str]
+) -> tuple[pd.DataFrame | None, int, list[str]]:
+    """The patterns of a row a rating, a column for each rater; None where a rater has several rows on an item, or
+    somebody who is not known to be a person has none. `RecuseError` for the latter where rows are too many to be read.
+
+    What a rater says is a number from 1 in bits of its own, so that an item takes one number, whoever rated it."""
+    import pandas as pd
+
+    item, rater, value = map(_name, columns)
+    every = "SELECT DISTINCT CAST({} AS VARCHAR) FROM ratings ORDER BY 1 NULLS LAST"
+    raters, values = ([known for (known,) in base.execute(every.format(name)).fetchall()] for name in (rater, value))
+    if None in raters or len(raters) > MOST_RATERS or "count" in map(str.lower, raters):
+        return None, rows, []
+    width = len(values).bit_length()
+    parts = [raters[k : k + BITS // width] for k in range(0, len(raters), BITS // width)]
+    said = _case(f"CAST({value} AS VARCHAR)", {name: k + 1 for k, name in enumerate(values)})
+    whose = [
+        _case(f"CAST({rater} AS VARCHAR)", {name: 1 << width * k for k, name in enumerate(part)}) for part in parts
+    ]
+    codes = ", ".join(f"bit_or(CAST({said} * {who} AS BIGINT)) AS code{n}" for n, who in enumerate(whose))
+    keys = ", ".join(f"code{number}" for number in range(len(parts)))
+    query = f"SELECT {keys}, n, count(*) AS count FROM (SELECT {codes}, count(*) AS n FROM ratings GROUP BY {item}) " \
+            f"GROUP BY {keys}, n LIMIT {MOST_PATTERNS + 1}"  # fmt: skip
+    found = base.execute(query).df()
+    digits = np.column_stack([
+        (found[f"code{number}"].to_numpy(dtype=np.int64) >> width * k) & ((1 << width) - 1)
+        for number, part in enumerate(parts) for k in range(len(part))
+    ])  # fmt: skip
+    if len(found) > MOST_PATTERNS or ((digits > 0).sum(axis=1) != found["n"]).any():
+        return None, rows, []
+    lacking = [name for name, own in zip(raters, digits.T, strict=True)
+               if not own.all() and not is_person(name) and name not in people]  # fmt: skip
+    if lacking and rows > MOST_ROWS:
+        raise RecuseError(
+            f"{', '.join(lacking)} rated some of the items only, and {rows:,} rows are too many to look at one by one: "
+            f"say who of them is a person (--people {','.join([*people, *lacking])}), or leave a judge out"
+        )
+    words = np.array(["", *("" if name is None else name for name in values)], dtype=object)
+    patterns = pd.DataFrame({name: words[own] for name, own in zip(raters, digits.T, strict=True)})
+    patterns = patterns.assign(count=found["count"]).groupby(raters, sort=True)[["count"]].sum().reset_index()
+    return (None if lacking else patterns), rows, raters
+
+
+def _case(column: str, numbers: Mapping[str | None, int]) -> str:
+    """SQL of the number of what stands in a column, 0 for anything else."""
+    each = " ".join(
+        f"WHEN {column} IS NULL THEN {number}" if name is None else f"WHEN {column} = '{_quoted(name)}' THEN {number}"
+        for name, number in numbers.items()
     )
-    return f"(SELECT {answers}, {once} AS {_name(CHECK)} FROM ratings GROUP BY {item})"
+    return f"(CASE {each} ELSE 0 END)"
+
+
+def _quoted(text: str) -> str:
+    return text.replace("'", "''")
 
 
 def _column(columns: Sequence[str], given: Mapping[str, Any], role: str) -> str:

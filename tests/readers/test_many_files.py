@@ -120,6 +120,31 @@ def test_what_is_more_than_answers_is_read_whole(scores, folding, change):
     assert read_file(scores(few)).raw.made_by != "DuckDB"
 
 
+def test_who_rated_some_of_many_items_is_asked_about(scores, folding, monkeypatch):
+    """A judge that left items out, or a person: nothing says so, and too many rows to look at."""
+    table = long()
+    few = table[~(table["rater"].eq("gpt") & table["item"].isin(["row 1", "row 2"]))]
+    assert read_file(scores(few)).raw.made_by != "DuckDB"
+    monkeypatch.setattr(many_files, "MOST_ROWS", 100)
+    with pytest.raises(RecuseError, match="gpt rated some of the items only, and 798 rows .*--people gpt"):
+        read_file(scores(few))
+    patterns = read_file(scores(few), people="anna,ben,gpt").raw
+    assert (patterns.made_by, len(patterns.frame)) == ("DuckDB", 200)
+
+
+def test_many_raters_and_answers_take_several_numbers(scores, folding):
+    """Twelve raters on a scale to 100, an answer that is missing, and a quote: every cell comes back."""
+    rng = np.random.default_rng(4)
+    wide = pd.DataFrame({f"person_{k}": rng.integers(0, 101, 300).astype(str) for k in range(11)})
+    wide["it's"] = [None, *rng.integers(0, 101, 299).astype(str)]
+    table = wide.assign(item=range(300)).melt("item", var_name="rater", value_name="score")
+    raw = read_file(scores(table), judges="it's").raw
+    assert raw.made_by == "DuckDB"
+    names = [*wide.columns]
+    one, other = (frame[names].sort_values(names, ignore_index=True) for frame in (wide.fillna(""), raw.frame))
+    pd.testing.assert_frame_equal(one, other, check_dtype=False, check_index_type=False)
+
+
 def test_lists_of_texts_are_refused_where_texts_have_no_names(scores, folding, tmp_path, capsys):
     assert main(["check", str(scores(long())), "--disagreements", str(tmp_path / "d.csv")]) == 3
     assert "are counted by their answers and have no names" in capsys.readouterr().err
