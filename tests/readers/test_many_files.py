@@ -126,7 +126,7 @@ def test_who_rated_some_of_many_items_is_asked_about(scores, folding, monkeypatc
     few = table[~(table["rater"].eq("gpt") & table["item"].isin(["row 1", "row 2"]))]
     assert read_file(scores(few)).raw.made_by != "DuckDB"
     monkeypatch.setattr(many_files, "MOST_ROWS", 100)
-    with pytest.raises(RecuseError, match="gpt rated some of the items only, and 798 rows .*--people gpt"):
+    with pytest.raises(RecuseError, match=r"gpt rated some of the items only, and 798 rows .*--people gpt"):
         read_file(scores(few))
     patterns = read_file(scores(few), people="anna,ben,gpt").raw
     assert (patterns.made_by, len(patterns.frame)) == ("DuckDB", 200)
