@@ -78,13 +78,18 @@ def test_without_error_no_option_is_chosen_more_often_than_endorsed(seed, decay)
 
 
 def test_the_model_is_the_process_it_stands_for():
-    """Draw raters one by one along S* -> S -> O: choices depend on the set alone (Assumptions 3.1 and 3.2)."""
+    """Draw raters one by one along S* -> S -> O: choices depend on the set alone (Assumptions 3.1 and 3.2). Errors move
+    the shares by far more than 60,000 draws do, and by E transposed they would move elsewhere."""
     rng = np.random.default_rng(1)
-    theta, choice, error = np.array([0.3, 0.3, 0.4]), choice_matrix(YES_NO, 1.0), error_matrix(YES_NO, 0.3)
+    theta, choice, error = np.array([0.1, 0.8, 0.1]), choice_matrix(YES_NO, 1.0), error_matrix(YES_NO, 0.4, skew=2.0)
+    wrong = (forced_choices(choice, theta), forced_choices(choice, theta, error.T))
+    assert min(abs(other[0] - forced_choices(choice, theta, error)[0]) for other in wrong) > 0.2
     stable = rng.choice(3, size=60_000, p=theta)
     observed = np.array([rng.choice(3, p=error[:, v]) for v in stable])
     chosen = np.array([rng.choice(2, p=choice[:, v]) for v in observed])
     assert (chosen == 0).mean() == pytest.approx(forced_choices(choice, theta, error)[0], abs=0.01)
+    seen = [np.isin(observed, np.flatnonzero(YES_NO.membership[k])).mean() for k in range(2)]
+    assert endorsements(YES_NO, theta, error) == pytest.approx(np.array(seen), abs=0.01)
     both = observed == 2
     shares = [(chosen[both & (stable == v)] == 0).mean() for v in range(3)]
     assert np.ptp(shares) < 0.04
