@@ -99,6 +99,17 @@ def test_three_people_are_advised_where_there_are_fewer(results):
     assert "Ask three people per text: of fewer nobody can tell how far people differ." in drawn(few)
 
 
+def test_errors_are_told_where_people_answered_twice(results):
+    twice = copy.deepcopy(results)
+    share = next(e for e in twice["measurements"] if e["estimate"]["metric"] == "indeterminate_share")
+    error = {"metric": "rater_error", "value": 0.109, "low": 0.03, "high": 0.25, "n": 400, "detail": {}}
+    subject = {name: level for name, level in share["subject"].items() if name != "rater"}
+    twice["measurements"].append({**share, "subject": subject, "estimate": {**share["estimate"], **error}})
+    text = drawn(twice)
+    assert re.search(r"People would take back 11 % of their answers \(\S*3\S* to \S*25\S*( %)?\), by 400 pairs", text)
+    assert "is in no such data" not in text
+
+
 def test_the_measure_that_loses_least_here_is_named(results):
     """By what was lost on these answers, not by a name that is always the same."""
     costs = copy.deepcopy(results)

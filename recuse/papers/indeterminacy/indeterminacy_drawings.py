@@ -202,8 +202,17 @@ def _chance(value: float | None, low: float | None, high: float | None) -> Cell:
 def _identifiable(group: Group) -> list[str]:
     """Theorem 3.4 in words, and what nobody can tell from such data."""
     said = dict.fromkeys(str(n.detail["words"]) for n in group.of("indeterminate_share") if n.detail.get("words"))
-    unknown = "How often raters give a set or a choice that they would take back (E) is in no such data."
-    return [*said, unknown] if said else []
+    errors = [n for n in group.of("rater_error") if is_number(n.value)]
+    taken_back = [
+        f"People would take back {_percent(n.value)} of their answers ({n.spread()}), by {n.estimate['n']} pairs of "
+        "answers that one person gave one text."
+        for n in errors
+    ]
+    unknown = (
+        "How often raters give a set or a choice that they would take back (E) is in no such data: it takes people who "
+        "answer a text twice."
+    )
+    return [*said, *(taken_back or [unknown])] if said else []
 
 
 indeterminate_ratings = Drawing(

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from typing import TypedDict
 
 from recuse.report.drawing import Drawing, folded
-from recuse.report.figures import Cell, HeatMaps, Table, cell_matrix, cross_table, magnitude_maps
+from recuse.report.figures import Cell, Table, cross_table
 from recuse.report.gated_number import Number
+from recuse.report.questions.generic import all_but
 from recuse.report.results_model import Group
 from recuse.schema.number_text import MISSING, decimals_for, fixed, in_words, is_number
 
@@ -26,10 +27,11 @@ class Offender(TypedDict, total=False):
     """A reported number that does not follow."""
 
     target: str
+    criterion: str
     final: float | None
+    mean: float | None
+    sd: float | None
     mean_of_criteria: float | None
-    difference: float | None
-    mean_difference: float | None
     wrong: int
     replies: int
 
@@ -52,9 +54,7 @@ KINDS = {
     "self_reported_sd": "claimed standard deviations",
 }
 MOST_SLIPS = 12
-"""Slips are listed one by one up to here; beyond, they are counted per cell."""
-
-_NAMES = {"self_reported_mean": "Claimed means", "self_reported_sd": "Claimed standard deviations"}
+"""Slips are listed one by one up to here."""
 
 
 def _offenders(number: Number) -> list[Offender]:
@@ -102,61 +102,28 @@ def _share(n: Number | None) -> Cell:
     return Cell(n.text(), small, n.state)
 
 
-def _slips(group: Group) -> Table | list[HeatMaps]:
-    """One by one where they are few, else counted per cell."""
-    slips = [
-        _slip(group, n, entry) for n in group.of("reported_total", "self_reported_final") for entry in _offenders(n)
-    ]
-    if 0 < len(slips) <= MOST_SLIPS:
-        columns = ["judge", "text", "figure", "reported", "computed", "difference", "replies"]
-        return Table("Figures that do not follow", columns, slips, frozenset({3, 4, 5}))
-    return [_counts(group, "reported_total", "Totals that do not follow", "replies wrong", by_reply=True)]
+def _slips(group: Group) -> Table:
+    """The first of them one by one, of every kind."""
+    slips = [(n, entry) for n in group.of(*KINDS) for entry in _offenders(n)]
+    return Table(
+        "Figures that do not follow", ["judge", "text", "figure", "reported", "computed", "replies"],
+        [_slip(group, n, entry) for n, entry in slips[:MOST_SLIPS]], frozenset({3, 4}), max(0, len(slips) - MOST_SLIPS),
+    )  # fmt: skip
 
 
 def _slip(group: Group, n: Number, entry: Offender) -> list[Cell]:
-    reported, computed = entry.get("final"), entry.get("mean_of_criteria")
-    difference = entry.get("difference", entry.get("mean_difference"))
-    decimals = decimals_for([reported, computed, difference])
-    replies = f"{entry['wrong']} of {entry['replies']}" if "wrong" in entry and "replies" in entry else "1 of 1"
+    reported, computed = entry.get("final", entry.get("sd", entry.get("mean"))), entry.get("mean_of_criteria")
+    decimals = decimals_for([reported, computed])
     return [
         Cell(group.label(n.who), n.circumstances),
-        Cell(group.label(str(entry.get("target", "")))),
-        Cell("total" if n.metric == "reported_total" else "final"),
-        Cell(fixed(reported, decimals) if is_number(reported) else ""),
-        Cell(fixed(computed, decimals) if is_number(computed) else ""),
-        Cell(fixed(difference, decimals, signed=True)),
-        Cell(replies),
+        Cell(group.label(str(entry.get("target", ""))), entry.get("criterion", "")),
+        Cell(KINDS[n.metric]),
+        *(Cell(fixed(value, decimals) if is_number(value) else "") for value in (reported, computed)),
+        Cell(f"{entry['wrong']} of {entry['replies']}" if "wrong" in entry and "replies" in entry else "1 of 1"),
     ]
 
 
-def _counts(group: Group, metric: str, caption: str, unit: str, *, by_reply: bool) -> HeatMaps:
-    """How often each judge went wrong on each target, as the gate counts it; one map per condition.
-
-    `by_reply`: an offender counts once for each reply that is wrong.
-    """
-    known = [n for n in group.of(metric) if is_number(n.value)]
-    numbers = [n for n in known if n.verdict] or known
-    targets = sorted({str(e["target"]) for n in numbers for e in _offenders(n) if "target" in e}, key=group.place)
-    maps = []
-    for levels in group.circumstances(numbers) if targets else ():
-        cells = {(n.who, t): _wrong(n, t, by_reply) for n in numbers if n.circumstances == levels for t in targets}
-        maps.append((f"{caption}{f', {levels}' if levels else ''}", cell_matrix(cells)))
-    return magnitude_maps(maps, group.label, least="none", most=f"most {unit}")
-
-
-def _wrong(number: Number, target: str, by_reply: bool) -> float:
-    mine = [entry for entry in _offenders(number) if entry.get("target") == target]
-    return float(sum(entry.get("wrong", 1) if by_reply else 1 for entry in mine))
-
-
-def _impossible(group: Group) -> list[HeatMaps]:
-    return [
-        _counts(group, metric, f"{name} that no such scores can have", "impossible", by_reply=False)
-        for metric, name in _NAMES.items()
-    ]
-
-
-reported_statistics = Drawing(reading=_what_does_not_follow, figures=(_overview, _slips, _impossible))
+reported_statistics = Drawing(reading=_what_does_not_follow, figures=(_overview, _slips))
 
 
 # --------------------------------------------------------------------------- the rules of the task
@@ -204,5 +171,7 @@ def _cards(group: Group) -> list[Table]:
 
 
 rules_kept = Drawing(
-    reading=_sound, figures=(_kept, _broken, folded("What they wrote", ", the first texts of each", _cards))
+    reading=_sound,
+    figures=(_kept, _broken, folded("What they wrote", ", the first texts of each", _cards),
+             lambda group: all_but(group, "rules_kept")),
 )
