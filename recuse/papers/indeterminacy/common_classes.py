@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -135,9 +135,8 @@ def common_classes(
     nothing = CommonClasses(np.full(options, math.nan), np.full((raters, options, options), math.nan),
                             np.empty((0, raters, options)), "", math.nan, None)  # fmt: skip
     if raters < 3:
-        return _because(
-            nothing, f"without labels, three raters at least are needed to tell whose answer is off; there are {raters}"
-        )
+        why = f"without labels, three raters at least are needed to tell whose answer is off; there are {raters}"
+        return replace(nothing, problem=why)
     patterns, times = _patterns(codes)
     seen = _indicators(patterns, options)
     prevalence, confusion = _fit(seen, times[None].astype(float))
@@ -145,28 +144,17 @@ def common_classes(
     _, again = _fit(seen, weights, start=(prevalence, confusion))
     fitted = CommonClasses(prevalence[0], confusion[0], np.diagonal(again, axis1=2, axis2=3), "", math.nan, None)
     if not _agree(codes, rng) or not _named(fitted):
-        return _because(
-            fitted, "raters together are hardly better than chance, so their answers show no common classes"
-        )
+        why = "raters together are hardly better than chance, so their answers show no common classes"
+        return replace(fitted, problem=why)
     free = options**raters - 1 - (raters * options * (options - 1) + options - 1)
     if free <= 0:
         why = (
             f"{raters} raters of {options} options fit any answers, so whether they err independently cannot be tested"
         )
-        return _because(fitted, f"{why}; add a rater, or labels by people")
+        return replace(fitted, problem=f"{why}; add a rater, or labels by people")
     p, pair = _independence(seen, times.astype(float), fitted, rng, simulations)
-    problem = ""
-    if p < LEVEL:
-        problem = (
-            f"raters do not err independently of each other (p = {p:.3g}), as the model needs; use labels by people"
-        )
-    return CommonClasses(fitted.prevalence, fitted.confusion, fitted.draws, problem, p, pair)
-
-
-def _because(classes: CommonClasses, problem: str) -> CommonClasses:
-    return CommonClasses(
-        classes.prevalence, classes.confusion, classes.draws, problem, classes.p_independent, classes.pair
-    )
+    rejected = f"raters do not err independently of each other (p = {p:.3g}), as the model needs; use labels by people"
+    return replace(fitted, problem=rejected if p < LEVEL else "", p_independent=p, pair=pair)
 
 
 def _patterns(codes: Floats) -> tuple[Floats, NDArray[np.int64]]:

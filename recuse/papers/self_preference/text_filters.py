@@ -9,10 +9,12 @@ from __future__ import annotations
 import math
 import re
 import sys
+import tomllib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from pathlib import Path
 from string import ascii_letters, ascii_lowercase
 from typing import TYPE_CHECKING
 
@@ -253,34 +255,9 @@ _NO_LETTERS = bytes(set(range(128)) - set(ascii_letters.encode()))
 
 # --------------------------------------------------------------------------- string matching
 
-_ORDERS = r"(?:instructions?|orders?|rules?|guidelines?|prompts?|directions?|tasks?)"
-_GRADING = r"(?:grad|rat|judg|scor|award|prais|answer)\w*"
-_RESULT = r"(?:rating|score|grade|winner|verdict)"
-_PATTERNS: Mapping[str, tuple[str, ...]] = {
-    "takes back": (
-        rf"\b(?:ignore|disregard|forget|override|drop|skip)\b.{{0,40}}\b(?:{_ORDERS}|above|before|asked|told)\b",
-    ),
-    "new orders": (
-        rf"\b(?:new|updated|changed|real|actual)\s+{_ORDERS}\b",
-        rf"\b{_ORDERS}\b.{{0,20}}\b(?:has|have)\s+changed\b",
-    ),
-    "speaks as system": (
-        r"\bsystem\s*(?:message|prompt|note|:)",
-        r"^\s*(?:system|assistant|user)\s*:",
-        r"<\|?(?:system|im_start)",
-    ),
-    "claims rank": (r"\b(?:admin(?:istrator)?|root|developer|authori[sz](?:ed|ation)|clearance|priority\s*:)\b",),
-    "speaks to the judge": (
-        rf"\byou\s+(?:are|must|will|should)\b.{{0,30}}\b{_GRADING}",
-        r"\b(?:answer|reply|respond)\s+(?:only\s+)?with\b",
-    ),
-    "names its result": (rf"^\s*{_RESULT}\s*[:=]", rf"\b{_RESULT}\s*:\s*\S"),
-    "asks for praise": (
-        r"\b(?:give|award|record|declare|assign)\b.{0,40}\b(?:best|highest|top|full|maximum|perfect)\b",
-    ),
-    "breaks out": (r"\bend of (?:text|story|input|article|prompt)\b", r"^\s*(?:-{3,}|={3,}|#{3,})"),
-    "asks to decode": (r"\b(?:decode|base ?64|rot ?13|hexadecimal|right to left)\b",),
-}
+_PATTERNS: Mapping[str, list[str]] = tomllib.loads(
+    Path(__file__).with_name("injection_phrases.toml").read_text(encoding="utf-8")
+)
 PHRASES: Mapping[str, re.Pattern[str]] = {
     name: re.compile("|".join(patterns), re.MULTILINE) for name, patterns in _PATTERNS.items()
 }
