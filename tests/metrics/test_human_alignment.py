@@ -15,7 +15,7 @@ from recuse.gates.verdict_power import power_of
 from recuse.metrics import human_alignment
 from recuse.papers.merchant_risk import human_offsets, human_order
 from recuse.papers.merchant_risk.criteria_mean import with_criteria_mean
-from recuse.ratings import Numeric, Ordinal
+from recuse.ratings import Numeric, Ordinal, Ratings
 from recuse.schema import RecuseError
 
 EXPECTED = pd.read_csv(Path(__file__).parent / "data" / "bias_recomputed.csv")
@@ -99,6 +99,25 @@ def test_a_judge_that_gives_what_people_give_is_not_certain(rate):
     ratings = rate({("x", "a"): [8, 8], ("x", "b"): [7, 7]}, people=people(a=8.0, b=7.0))
     found = human_alignment.human_offset(ratings).of(judge="x")
     assert found.high > 0.2 * stats.t(15).ppf(0.975)
+
+
+def test_a_summary_rests_on_the_mean_that_fewest_people_made(rate):
+    """Means of 4 and of 25 people: the degrees of freedom of their error are those of the 4."""
+    summary = pd.DataFrame({"target": ["a", "b"], "mean": [8.0, 7.0], "sd": 1.0, "n": [4, 25]})
+    found = human_alignment.human_offset(rate({("x", "a"): [8, 7], ("x", "b"): [7, 6]}, people=summary)).of(judge="x")
+    assert found.detail["people"] == 4
+    assert found.detail["people_se"] == pytest.approx((1 / 2 + 1 / 5) / 2)
+
+
+def test_people_who_rated_under_the_same_names_come_first():
+    """Ann rated with names shown and ben with names hidden: each level is held against its own person."""
+    rows = [("x", "judge", "shown", 5.0), ("x", "judge", "hidden", 5.0)]
+    rows += [("ann", "person", "shown", 4.0), ("ben", "person", "hidden", 2.0)]
+    frame = pd.DataFrame(rows, columns=["rater", "kind", "names", "score"])
+    offsets = human_alignment.human_offset(Ratings.of(frame.assign(item="i", target="t")))
+    assert {names: offsets.of(judge="x", names=names).value for names in ("shown", "hidden")} == {
+        "shown": 1.0, "hidden": 3.0,
+    }  # fmt: skip
 
 
 def test_share_positive_counts_strictly_positive_pairs(rate):

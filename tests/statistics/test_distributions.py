@@ -19,6 +19,7 @@ from recuse.statistics.distributions import (
     Binomial,
     Draws,
     FisherZ,
+    InUnits,
     Student,
     welch_satterthwaite,
 )
@@ -41,6 +42,8 @@ DISTRIBUTIONS = {
     "bounded share": bounded_mean([1, 0, 1, 1, 0.5, 0.5], [1, 1, 2, 2, 3, 3], (0.0, 1.0)),
     "bounded, all equal": bounded_mean([0.0] * 11, range(11), (-0.5, 0.5)),
     "draws": Draws(0.1, np.sort(np.random.default_rng(1).normal(0.1, 0.3, 999))),
+    "turned round": InUnits(Student(0.77, 0.06, 19.2), 0.0, -1.0),
+    "beyond chance": InUnits(Binomial(88, 100), 0.25, 0.75),
     "lost draws": Draws(0.1, np.sort(np.random.default_rng(1).normal(0.1, 0.3, 990)), lost=9),
 }
 
@@ -94,6 +97,13 @@ def test_an_order_that_no_draw_changes_is_a_point():
     distribution = Draws(0.9, np.full(999, 0.9), discrete=True)
     assert distribution.interval(0.95) == (0.9, 0.9)
     assert distribution.p_value(0.3, "above") == pytest.approx(1 / 1000)
+
+
+def test_lost_draws_count_against_every_claim():
+    """Of 99 draws 9 were lost: at most 10 of 100 places could lie on the wrong side of a limit beyond all others."""
+    distribution = Draws(0.5, np.linspace(0.1, 0.9, 90), lost=9)
+    assert distribution.p_value(0.0, "above") == pytest.approx(10 / 100)
+    assert distribution.p_value(1.0, "below") == pytest.approx(10 / 100)
 
 
 def test_a_level_is_a_probability():

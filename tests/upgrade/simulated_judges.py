@@ -11,8 +11,7 @@ import numpy as np
 
 from recuse.gates import Gates
 from recuse.gates.upgrade_verdict import UpgradeVerdict, decide_upgrade
-from recuse.metrics.upgrade import Pair
-from recuse.metrics.upgrade.changes import measure_pair
+from recuse.metrics.upgrade import Pair, measure_pair
 from recuse.ratings import Numeric, Ordinal
 from recuse.ratings.answers import Answers
 from recuse.ratings.scale import Nominal

@@ -8,7 +8,289 @@ cancel. Means do not suffice: a judge that turns the order of texts around, one 
 and one that leaves out what it finds hard all keep the mean. `recuse.gates.upgrade_verdict` decides.
 """
 
-from recuse.metrics.upgrade.changes import COMPONENTS, measure_upgrade
-from recuse.metrics.upgrade.pairing import CHANGES, SETTINGS, Pair, Upgrade
+from __future__ import annotations
 
-__all__ = ["CHANGES", "COMPONENTS", "SETTINGS", "Pair", "Upgrade", "measure_upgrade"]
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from recuse.metrics import consensus, length, position, self_preference
+from recuse.metrics.estimates import estimated, undefined
+from recuse.metrics.injection import injection_success
+from recuse.metrics.measure import describe
+from recuse.metrics.upgrade.against_people import errors, offset, order_of_people, worst_slice_offset
+from recuse.metrics.upgrade.change import Folded
+from recuse.metrics.upgrade.pairing import CHANGES, SETTINGS, Pair, Upgrade
+from recuse.metrics.upgrade.people import agreement_with_people, worst_slice_agreement, worst_slice_shift
+from recuse.metrics.upgrade.scores import (
+    decisions_flipped,
+    knows_right_answers,
+    losses,
+    noise,
+    order,
+    right_answers,
+    shift,
+)
+from recuse.ratings import Ratings
+from recuse.ratings.pair_array import CHOICES
+from recuse.schema import Distribution, Estimate, Estimates, number
+from recuse.statistics.agreement.coefficient_intervals import Difference, Known, NoInterval
+
+__all__ = ["CHANGES", "COMPONENTS", "SETTINGS", "Pair", "Upgrade", "measure_pair", "measure_upgrade"]
+
+Levels = tuple[tuple[str, str], ...]
+"""Names of factors, each with its level."""
+
+Component = Callable[[Pair], Estimate | None]
+WITH_PEOPLE: tuple[Component, ...] = (
+    agreement_with_people, worst_slice_agreement, offset, order_of_people, errors, noise, losses, worst_slice_offset,
+)  # fmt: skip
+AGAINST_INCUMBENT: tuple[Component, ...] = (shift, order, decisions_flipped, noise, losses, worst_slice_shift)
+"""Where nobody rated the texts: that the candidate differs can be seen, not who is right."""
+WITH_RIGHT_ANSWERS: tuple[Component, ...] = (shift, noise, losses, worst_slice_shift)
+"""Where it is known which response is right, that decides instead of the incumbent's order and decisions."""
+
+COMPONENTS = (
+    "upgrade_agreement", "upgrade_slice_agreement", "upgrade_right_answers", "upgrade_human_offset",
+    "upgrade_human_order", "upgrade_human_decisions", "upgrade_shift", "upgrade_order", "upgrade_order_once",
+    "upgrade_flips", "upgrade_noise", "upgrade_losses", "upgrade_slice_offset", "upgrade_slice_shift",
+    "upgrade_self_preference", "upgrade_position", "upgrade_length", "upgrade_injection", "upgrade_cost",
+    "upgrade_latency",
+)  # fmt: skip
+"""Every component; each is a gate of the same name."""
+
+
+def measure_pair(pair: Pair, *, truth: bool = False) -> list[Estimate]:
+    """The components of one criterion under one combination of factor levels: all of them for what stands for the
+    judgement as a whole, the level alone for a part of it. People, where any rated the texts, are the measure;
+    otherwise the judge in use is. `truth`: right answers are known, and measured of the upgrade as a whole."""
+    rated = bool(np.isfinite(pair.answers.rated).any())
+    wanted = WITH_PEOPLE if rated else WITH_RIGHT_ANSWERS if truth else AGAINST_INCUMBENT
+    if not pair.headline:
+        wanted = (offset,) if rated else (shift,)
+    return [estimate for component in wanted if (estimate := component(pair)) is not None]
+
+
+def measure_upgrade(upgrade: Upgrade) -> list[tuple[str, Estimates]]:
+    """(component, its estimates by judge, the candidate, factor levels and criterion), only what the ratings offer. A
+    component comes twice where it is measured by other names of levels, as on another protocol's ratings.
+
+    Nothing is measured of judges that are not comparable (`upgrade.not_comparable`): see there first."""
+    measured: dict[str, dict[Levels, Estimate]] = {}
+    truth = knows_right_answers(upgrade)
+    for pair in upgrade.pairs():
+        levels = tuple(zip(upgrade.by(), pair.names, strict=True))
+        for estimate in measure_pair(pair, truth=truth):
+            measured.setdefault(estimate.metric, {})[levels] = estimate
+    for names, estimate in right_answers(upgrade).items() if truth else ():
+        measured.setdefault("upgrade_right_answers", {})[tuple(zip(upgrade.by(), names, strict=True))] = estimate
+    for component, estimates in biases(upgrade):
+        measured.setdefault(component, {}).update(estimates)
+    for component, estimate in costs(upgrade):
+        measured[component] = {(): estimate}
+    return [(name, part) for name in COMPONENTS if name in measured for part in _by_names(measured[name], upgrade)]
+
+
+def _by_names(estimates: Mapping[Levels, Estimate], upgrade: Upgrade) -> Iterator[Estimates]:
+    for names in dict.fromkeys(tuple(name for name, _ in levels) for levels in estimates):
+        mine = {levels: e for levels, e in estimates.items() if tuple(name for name, _ in levels) == names}
+        keys = {levels: (upgrade.candidate, *(level for _, level in levels)) for levels in mine}
+        yield Estimates(("judge", *names), {keys[levels]: estimate for levels, estimate in mine.items()})
+
+
+METHOD = "ratio of means per call as recorded, less 1"
+
+describe(
+    "upgrade_cost", "cost per call", unit="share", signed=True, rank=50, bad="above", ends=(-1, math.inf),
+    above="costs more|cost more",
+    reading="Dollars per call by the panel's prices, or tokens per call where no price is known, the candidate's "
+    "over the incumbent's, less 1.",
+)  # fmt: skip
+describe(
+    "upgrade_latency", "time per call", unit="share", signed=True, rank=52, bad="above", ends=(-1, math.inf),
+    above="takes longer|take longer",
+    reading="Seconds per call as recorded, the candidate's over the incumbent's, less 1.",
+)  # fmt: skip
+
+ASKED = {"upgrade_cost": ("dollars", "tokens"), "upgrade_latency": ("seconds",)}
+UNKNOWN = {
+    "upgrade_cost": "neither tokens nor dollars of both judges were recorded",
+    "upgrade_latency": "no recording says how long a call took",
+}
+
+
+def costs(upgrade: Upgrade) -> Iterator[tuple[str, Estimate]]:
+    """Cost and time per call: ratio - 1, a plain value of what was recorded, without an interval: nothing is
+    sampled."""
+    for component, units in ASKED.items():
+        yield (
+            component,
+            next((e for unit in units if (e := _ratio(component, upgrade, unit))), None)
+            or undefined(component, UNKNOWN[component], method=METHOD, over="calls"),
+        )
+
+
+def _ratio(component: str, upgrade: Upgrade, unit: str) -> Estimate | None:
+    old, new = (calls.get(unit) for calls in upgrade.calls)
+    if not old or new is None or not math.isfinite(old + new):
+        return None
+    detail = {"incumbent": number(old), "candidate": number(new), "unit": f"{unit} per call"}
+    counts = [calls.get("calls") or 0 for calls in upgrade.calls]
+    return Estimate(
+        metric=component, value=new / old - 1, unit="share", over="calls", n=int(min(counts)), method=METHOD,
+        detail=detail,
+    )  # fmt: skip
+
+
+# --------------------------------------------------------------------------- biases that an upgrade must not bring
+# Each judge's bias is measured in its own line-up by the measure that the shipped questions gate; here the two are told
+# from each other. The interval of their difference is that of two independent estimates (Zou and Donner 2008): where
+# both judges err on the same texts, as they do, the true one is narrower, so the error is on the careful side.
+
+METHOD_BIASES = "difference of two estimates, each in its own line-up (Zou and Donner)"
+
+describe(
+    "upgrade_self_preference", "preference for its own text", signed=True, rank=30, bad="above",
+    above="promotes its own text more|promote their own texts more",
+    reading="Self-preference of the candidate less that of the incumbent; an incumbent that wrote none of the texts "
+    "has none.",
+)  # fmt: skip
+describe(
+    "upgrade_position", "preference for a place", unit="share", signed=True, rank=32, bad="above",
+    above="follows the place of a text more|follow the place of a text more",
+    reading="How far from one half the first place wins, whichever way, the candidate's less the incumbent's.",
+)  # fmt: skip
+describe(
+    "upgrade_length", "preference for a length", signed=True, rank=34, bad="above",
+    above="goes by length more|go by length more",
+    reading="Size of the effect of length, whichever way, the candidate's less the incumbent's.",
+)  # fmt: skip
+describe(
+    "upgrade_injection", "obeys injected instructions", unit="share", signed=True, rank=36, bad="above",
+    above="obeys the texts it judges more|obey the texts they judge more",
+    reading="Share of attacks that succeed, the candidate's less the incumbent's.",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Bias:
+    """`kind`: which ratings it is measured on, "" for the upgrade's own; `offered` whether these have what it needs;
+    `folded`: whether either direction is bad."""
+
+    component: str
+    kind: str
+    measure: Callable[[Ratings], Estimates]
+    offered: Callable[[Ratings, str], bool]
+    folded: bool = True
+
+
+def _wrote(ratings: Ratings, judge: str) -> bool:
+    return ratings.own().get(judge) in ratings.targets and len(ratings.judges) > 1 and _counts(ratings)
+
+
+def _counts(ratings: Ratings) -> bool:
+    return all(ratings.scales[name].counts for name in ratings.headline)
+
+
+def _in_both_orders(ratings: Ratings, judge: str) -> bool:
+    return _are_choices(ratings) and len(ratings.levels("order")) > 1
+
+
+def _are_choices(ratings: Ratings) -> bool:
+    return all(ratings.scales[name] == CHOICES for name in ratings.headline)
+
+
+def _has(*columns: str, peers: bool = True) -> Callable[[Ratings, str], bool]:
+    def offered(ratings: Ratings, judge: str) -> bool:
+        there = ratings.texts is not None and set(columns) <= set(ratings.texts.columns)
+        several = ratings.table["item"].nunique() > len(ratings.targets)
+        return there and several and (len(ratings.judges) > 1 or not peers)
+
+    return offered
+
+
+def _own_text(ratings: Ratings) -> Estimates:
+    """Over items where targets share them, else over all texts."""
+    array = ratings.table[["item", "target"]].drop_duplicates()
+    return (
+        self_preference.self_preference_controlled(ratings)
+        if array["item"].duplicated().any() and array["item"].nunique() > 1
+        else consensus.self_preference(ratings)
+    )
+
+
+BIASES = (
+    _Bias("upgrade_self_preference", "", _own_text, _wrote, folded=False),
+    _Bias("upgrade_position", "", position.slot_preference, _in_both_orders),
+    _Bias(
+        "upgrade_length", "", length.length_coefficient,
+        lambda r, j: _counts(r) and _has("words")(r, j),
+    ),
+    _Bias(
+        "upgrade_length", "", length.choice_length_coefficient,
+        lambda r, j: _are_choices(r) and _has("words_a", "words_b")(r, j),
+    ),
+    _Bias("upgrade_length", "length_twins", length.padding_preference, _has("words_a", "words_b", peers=False)),
+    _Bias("upgrade_injection", "attacked_scores", injection_success, lambda r, j: _counts(r), folded=False),
+    _Bias("upgrade_injection", "attacked_choices", injection_success, lambda r, j: True, folded=False),
+)  # fmt: skip
+
+
+def biases(upgrade: Upgrade) -> Iterator[tuple[str, Mapping[tuple[tuple[str, str], ...], Estimate]]]:
+    """(component, estimates by pairs of name and level) for every bias that both line-ups can show."""
+    for bias in BIASES:
+        before, after = (r if not bias.kind else r.beside(bias.kind) for r in (upgrade.before, upgrade.after))
+        if before is None or after is None or not bias.offered(after, upgrade.candidate):
+            continue
+        if upgrade.candidate not in after.judges or upgrade.incumbent not in before.judges:
+            continue
+        new = _of(bias.measure(after), upgrade.candidate)
+        has_stake = bias.offered(before, upgrade.incumbent)
+        old = _of(bias.measure(before), upgrade.incumbent) if has_stake else {}
+        where = (("by", bias.kind),) if bias.kind else ()
+        yield bias.component, {(*levels, *where): _less(bias, mine, old.get(levels)) for levels, mine in new.items()}
+
+
+def _of(estimates: Estimates, judge: str) -> dict[tuple[tuple[str, str], ...], Estimate]:
+    at = estimates.by.index("judge")
+    names = [name for name in estimates.by if name != "judge"]
+    return {
+        tuple(zip(names, (*key[:at], *key[at + 1 :]), strict=True)): estimate
+        for key, estimate in estimates.items()
+        if key[at] == judge
+    }
+
+
+def _less(bias: _Bias, new: Estimate, old: Estimate | None) -> Estimate:
+    facts: dict[str, Any] = {
+        "n": new.n, "over": new.over, "clusters": new.clusters, "n_clusters": new.n_clusters, "unit": new.unit,
+        "span": new.span or 1.0, "method": METHOD_BIASES,
+        "n_excluded": new.n_excluded + (old.n_excluded if old else 0),
+    }  # fmt: skip
+    if not new.defined or (old is not None and not old.defined):
+        note = new.note if not new.defined else old.note if old is not None else ""
+        return undefined(bias.component, note.removeprefix("undefined: "), **facts)
+    fold = abs if bias.folded else float
+    values = fold(new.value), fold(old.value) if old is not None else 0.0
+    distributions = [_distribution(bias, one) for one in (new, old)]
+    distribution = Difference(values, distributions[0], distributions[1], 0.0, max(new.n - 1.0, 1.0))
+    half = distribution.half_width_at(1.0)
+    detail = {
+        "incumbent": number(values[1]) if old is not None else None, "candidate": number(values[0]),
+        "measure": new.metric, "smallest": number(half * SMALLEST) if half is not None else None,
+    }  # fmt: skip
+    return estimated(bias.component, values[0] - values[1], distribution, level=0.9, detail=detail, **facts)
+
+
+SMALLEST = (1.645 + 0.842) / 1.96
+"""What 80 % power at 5 % one-sided finds, in half-widths of the 95 % interval."""
+
+
+def _distribution(bias: _Bias, estimate: Estimate | None) -> Distribution:
+    if estimate is None:
+        return Known(0.0)
+    distribution = estimate.distribution or NoInterval("its standard error is not known")
+    return Folded(distribution) if bias.folded else distribution

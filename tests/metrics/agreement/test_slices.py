@@ -78,6 +78,16 @@ def test_a_fair_judge_seldom_seems_to_have_a_favourite():
     assert alarms <= 22  # 5 % of 300 and two standard errors
 
 
+def test_of_two_slices_the_one_that_gains_is_told():
+    """What one gains the other loses, with one p-value."""
+    world = World(0, items=400)
+    liked = np.arange(400) % 2 == 0
+    judge = np.where(liked, world.judge("always passes"), world.judge("another person"))
+    for members in ({("topic", "liked"): liked, ("topic", "other"): ~liked},
+                    {("topic", "other"): ~liked, ("topic", "liked"): liked}):  # fmt: skip
+        assert _favour(answers_from(judge, world.people), 0, members, 1).detail["slice"]["level"] == "liked"
+
+
 def test_interval_is_bonferronis():
     one = Student(-0.2, 0.05, 40.0)
     distribution = Simultaneous(one, 4)

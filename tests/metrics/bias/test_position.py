@@ -60,6 +60,26 @@ def test_by_hand(make_comparisons, make_pairs):
     assert one(choice_shares.tie_share(met(ratings, items))).value == 3 / 8
 
 
+def test_a_judge_of_ties_alone_shows_no_order(make_comparisons, make_pairs):
+    """No winner is there that the order could change; 0 is no preference all the same."""
+    ratings = met(comparisons(make_comparisons, (T, T), (T, T), (T, T), (T, T)), make_pairs(*PAIRS))
+    consistency = one(position.order_consistency(ratings))
+    assert not consistency.defined
+    assert "every verdict is a tie" in consistency.note
+    assert (consistency.n, consistency.detail["both_ties"], consistency.detail["of_decided"]) == (4, 4, None)
+    assert one(position.slot_preference(ratings)).value == 0.0
+
+
+def test_a_lost_reply_could_have_been_anything_on_the_measures_own_range(make_comparisons, make_pairs):
+    """One of four pairs is lost: a share of pairs could be a fourth more or less, a preference half of that."""
+    ratings = met(comparisons(make_comparisons, (F, S), (F, S), (F, F), (F, "")), make_pairs(*PAIRS))
+    consistency, slot = (one(m(ratings)) for m in (position.order_consistency, position.slot_preference))
+    assert consistency.detail["losses"]["bounds"] == pytest.approx([2 / 4, 3 / 4])
+    assert slot.detail["losses"]["bounds"] == pytest.approx([(0.5 - 0.5) / 4, (0.5 + 0.5) / 4])
+    assert "Clopper-Pearson" in consistency.method
+    assert "MOVER" in slot.method
+
+
 def test_slot_and_letter_by_hand(make_comparisons, make_pairs):
     """Pair 1: first slot under plain labels, and under swapped ones: slot +1/2, letter 0. Pair 2: the letter A: plain
     first first, swapped second second: slot 0, letter +1/2. Pair 3: a every time: both 0. Pair 4 lacks a reply and is
