@@ -7,6 +7,7 @@ import pytest
 from recuse.gates.baseline_changes import compare, objections
 from recuse.gates.baseline_file import reduce
 from recuse.gates.limit_changes import as_stated, stated, with_former
+from recuse.gates.records import changes_of
 from recuse.schema import Estimates
 
 GATES = """
@@ -149,3 +150,23 @@ def test_the_gates_of_a_baseline_are_the_gates_it_was_written_under(load):
     assert again.alpha("leniency") == gates.alpha("leniency")
     assert again.uses == gates.uses
     assert with_former(gates, stated(gates)).former is None
+
+
+@pytest.mark.parametrize(
+    ("key", "change", "outcome", "word", "order"),
+    [
+        ("limit", "widened", "fail", "decide", 0),
+        ("limit", "widened", "", "decide", 1),
+        ("limit", "narrowed", "", "merge", 1),
+        ("accepted fault", "removed", "accepted", "decide", 1),
+    ],
+)
+def test_a_limit_that_keeps_a_judge_from_failing_is_told_first(key, change, outcome, word, order):
+    """One that is narrower asks nobody; an accepted fault that was removed loosens nothing."""
+    otherwise = [{"subject": {"judge": "gpt"}, "outcome": outcome, "now": "pass"}] if outcome else []
+    row = {"gate": "bias", "where": {}, "key": key, "before": "a", "after": "b", "change": change,
+           "otherwise": otherwise, "consequence": "gpt fails" if outcome else ""}  # fmt: skip
+    baseline = {"limits": [row], "named": [], "vanished": [], "removed": [], "outcomes": []}
+    [told] = changes_of({"verdicts": [], "upgrades": [], "objections": [], "baseline": baseline})
+    assert (told.word, told.order) == (word, order)
+    assert told.cause == f"{key} of bias {change}{'; without that gpt fails' if outcome else ''}"

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from datetime import date
+from itertools import permutations
 
 import numpy as np
 import pytest
 
 from recuse.gates import Gates
-from recuse.gates.upgrade_verdict import decide_upgrade, not_comparable
+from recuse.gates.upgrade_verdict import UpgradeVerdict, decide_upgrade, not_comparable
 from recuse.metrics.estimates import estimated, undefined
 from recuse.schema import Estimates
 from recuse.statistics.distributions import Student
+from recuse.upgrade.judge_upgrade import worst_of
 
 MANY = 8
 NAMES = ("today", "next")
 FILE = "".join(
     f'[upgrade_{name}]\nwithin = [-1.0, 1.0]\nlevel = 0.9\ntogether = "upgrade"\nreason = "for the test"\n'
-    for name in ("agreement", *map(str, range(MANY)))
+    for name in ("agreement", "human_offset", *map(str, range(MANY)))
 )
 
 
@@ -58,6 +60,24 @@ def test_better_takes_every_component_and_a_win(gates):
     assert decided(gates, won, component(0, 0.9)).word == "undecided"
     assert decided(gates, component("agreement", 0.1, se=0.1), component(0, 0.0)).word == "equivalent"
     assert decided(gates, component(1, 0.6, se=0.1), component(0, 0.0)).word == "equivalent"
+
+
+def test_a_better_agreement_speaks_for_its_parts_that_are_too_close_to_tell(gates):
+    won = component("agreement", 0.6, se=0.1)
+    assert decided(gates, won, component("human_offset", 0.9)).word == "better"
+    assert decided(gates, won, component("human_offset", 1.1)).word == "undecided", "outside its limit, if not surely"
+    lacking = Estimates(("judge",), {("next",): undefined("upgrade_human_offset", "nobody rated", method="drawn")})
+    assert decided(gates, won, ("upgrade_human_offset", lacking)).word == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("words", "worst"),
+    [(("equivalent", "worse"), "worse"), (("undecided", "better"), "undecided"), (("better", "equivalent"), "better"),
+     (("not comparable", "different", "undecided"), "not comparable")],
+)  # fmt: skip
+def test_of_several_places_the_worst_counts(words, worst):
+    for order in permutations(words):
+        assert worst_of(UpgradeVerdict(word, *NAMES) for word in order).word == worst
 
 
 def test_what_could_not_be_measured_is_never_passed(gates):
