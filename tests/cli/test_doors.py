@@ -168,7 +168,7 @@ def test_the_wide_and_the_long_form_of_a_table_have_the_same_words(seed, tmp_pat
         assert wide
 
 
-@pytest.mark.parametrize("form", ["wide", "long"])
+@pytest.mark.parametrize("form", [pytest.param("wide", marks=pytest.mark.slow("whole runs")), "long"])
 def test_criteria_and_repeats_together_have_a_word_through_every_door(form, shipped_results, recuse, tmp_path):
     design = Design(seed=5, scale="1-5", people=2, criteria=2, repeats=3, systems=False, items=60)
     path = written(tmp_path, design, form)

@@ -25,11 +25,16 @@ def pairs(header, word="A,B,tie", number=40, both=True, item=True):
     return "\n".join(rows)
 
 
-@pytest.mark.parametrize("stem", ["response_a,response_b", "answer_a,answer_b", "output_1,output_2", "reply_a,reply_b",
-                                  "summary_1,summary_2", "first,second", "Text A,Text B"])  # fmt: skip
-@pytest.mark.parametrize("word", ["A,B,tie", "a,b,Tie", "1,2,tie", "[[A]],[[B]],[[C]]",
-                                  "Response A,Response B,Tie", "A is better,B is better,about the same", "A>B,B>>A,A=B",
-                                  "1st,2nd,no preference", "Verdict: A,Verdict: B,both good"])  # fmt: skip
+STEMS = ("response_a,response_b", "answer_a,answer_b", "output_1,output_2", "reply_a,reply_b", "summary_1,summary_2",
+         "first,second", "Text A,Text B")  # fmt: skip
+WORDS = ("a,b,Tie", "1,2,tie", "[[A]],[[B]],[[C]]", "Response A,Response B,Tie",
+         "A is better,B is better,about the same", "A>B,B>>A,A=B", "1st,2nd,no preference",
+         "Verdict: A,Verdict: B,both good")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("stem", "word"), [*((stem, "A,B,tie") for stem in STEMS), *zip(STEMS[::-1] * 2, WORDS, strict=False)]
+)
 def test_two_columns_of_texts_are_a_pair_and_never_grades(file, stem, word):
     read = read_file(file("a.csv", pairs(f"id,{stem},human,gpt-4o", word)))
     assert read.kind == "choices"

@@ -14,9 +14,9 @@ def matrix(columns, names=lambda k: f"item_{k}", header="rater"):
     return "\n".join(rows)
 
 
-@pytest.mark.parametrize("columns", [12, 3000])
 @pytest.mark.parametrize(
-    "names", [lambda k: f"item_{k}", lambda k: f'"Answer {k}: how good is it? (1 = bad, 5 = good)"']
+    ("columns", "names"),
+    [(3000, lambda k: f"item_{k}"), (12, lambda k: f'"Answer {k}: how good is it? (1 = bad, 5 = good)"')],
 )
 def test_columns_of_marks_beside_one_row_a_rater_are_texts(file, columns, names):
     read = read_file(file("a.csv", matrix(columns, names)))

@@ -20,10 +20,16 @@ def table(form, number=60):
     return "\n".join(["ticket,anna,ben,gpt-4o", *(",".join(map(str, row)) for row in rows)])
 
 
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory):
+    path = tmp_path_factory.mktemp("plain") / "plain.csv"
+    path.write_text(table(str))
+    return read_file(path)
+
+
 @pytest.mark.parametrize("form", [*FORMS, "stars"])
-def test_a_judges_way_to_write_a_number(file, form):
+def test_a_judges_way_to_write_a_number(file, plain, form):
     write = (lambda n: "★" * n + "☆" * (5 - n)) if form == "stars" else form.format
-    plain = read_file(file("plain.csv", table(str)))
     read = read_file(file("a.csv", table(write)))
     assert read.ratings.raters == plain.ratings.raters
     assert read.ratings.scales == {"rating": Numeric(1, 5, 1)}
