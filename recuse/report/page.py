@@ -181,7 +181,8 @@ def _environment(folders: tuple[str, ...]) -> Environment:
     # With the context as argument, or a word in a template would be folded in when the template is compiled.
     env.filters |= {"prose": prose, "printed": pass_context(lambda _, word: printed(word))}
     env.filters |= {"plain": plain_name, "number": count, "pc": _percent, "slug": lambda name: name.replace(" ", "-")}
-    env.filters |= {"anchor": lambda n: verdict_anchor(n.gate, n.subject), "fault_anchor": fault_anchor}
+    env.filters |= {"question": question_anchor, "fault_anchor": fault_anchor}
+    env.filters |= {"anchor": lambda n: verdict_anchor(n.gate, n.subject)}
 
     def draw(figure: Any) -> Markup:
         """The figure by the template of its name: `HeatMaps`, figures/heat_maps.html.j2."""

@@ -185,7 +185,7 @@ permissions:
   contents: read
 concurrency:
   group: evals-${{{{ github.ref }}}}
-  cancel-in-progress: true
+  cancel-in-progress: ${{{{ github.event_name == 'pull_request' }}}}
 jobs:
   judges:
     runs-on: ubuntu-latest
@@ -211,7 +211,7 @@ _INSTALL = """\
       - run: pip install "recuse @ git+https://YOUR-HOST/recuse.git@COMMIT"  # or a wheel
 """
 _JUDGES = f"""\
-{_INSTALL}\
+{_INSTALL.replace(' }', ', cache: pip, cache-dependency-path: evals/gates.toml }', 1)}\
       - run: if test -f reports/baseline.json; then pytest evals/ --baseline; else pytest evals/; fi
         env:
           RECUSE_COMMIT: ${{{{ github.event.pull_request.head.sha || github.sha }}}}

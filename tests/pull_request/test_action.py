@@ -61,6 +61,43 @@ def test_what_a_pull_request_brings_runs_without_rights_and_its_comment_without_
     assert [step["with"]["ref"] for step in commenting] in ([], ["${{ github.event.pull_request.base.sha }}"])
 
 
+WORKFLOWS = [workflow(), workflow("acme/recuse/.github/actions/evals@v1"), None]
+
+
+@pytest.mark.parametrize("text", WORKFLOWS)
+def test_a_push_to_main_is_never_cancelled_and_a_merge_queue_gets_its_answer(text):
+    whole = OURS if text is None else yaml.safe_load(text)
+    assert whole["concurrency"]["cancel-in-progress"] == "${{ github.event_name == 'pull_request' }}"
+    assert "merge_group" in whole[True]  # what YAML makes of the word "on"
+
+
+def test_packages_are_kept_between_runs():
+    """By a file that is always there: where its file is missing, setup-python ends in an error."""
+    asked = next(step for step in steps_of(workflow()) if "setup-python" in step.get("uses", ""))
+    commenting = next(step for step in steps_of(workflow(), "comment") if "setup-python" in step.get("uses", ""))
+    assert (asked["with"].get("cache"), commenting["with"].get("cache")) == ("pip", None)
+    ours = next(step for step in STEPS if "setup-python" in step.get("uses", ""))
+    assert ours["with"]["cache"] == "${{ inputs.cache }}"
+    assert ACTION["inputs"]["cache"]["default"] == ""
+    paths = [step["with"]["cache-dependency-path"] for step in (asked, ours)]
+    assert paths == ["evals/gates.toml", "${{ inputs.folder }}/evals/gates.toml"]
+
+
+def test_with_a_token_of_ones_own_the_earlier_comment_is_found_by_its_author(tmp_path):
+    """Else every push posts another comment."""
+    (tmp_path / "report").mkdir()
+    (tmp_path / "report" / "summary.md").write_text("### told")
+    (tmp_path / "recuse").write_text('#!/bin/sh\necho "$@"\n')
+    (tmp_path / "recuse").chmod(0o755)
+    (step,) = [step for step in COMMENT["runs"]["steps"] if step.get("name") == "Comment"]
+    assert step["env"]["COMMENT_AUTHOR"] == "${{ inputs.author }}"
+    assert COMMENT["inputs"]["author"]["default"] == "github-actions[bot]"
+    environ = {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}", "RUNNER_TEMP": str(tmp_path),
+               "COMMENT_NAME": "evals", "COMMENT_AUTHOR": "our judges[bot]"}  # fmt: skip
+    done = subprocess.run(["bash", "-ec", step["run"]], env=environ, capture_output=True, text=True, check=True)
+    assert done.stdout.strip().endswith("summary.md --name evals --author our judges[bot]")
+
+
 def test_this_repository_uses_its_own_actions_with_inputs_that_exist():
     for job, action in (("judges", ACTION), ("comment", COMMENT)):
         (ours,) = [step for step in OURS["jobs"][job]["steps"] if step.get("uses", "").startswith("./")]

@@ -4,23 +4,14 @@ about it, and the list of all replies."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 
-from recuse.report.addresses import (
-    FOLDER,
-    STUDIES,
-    ReplyPlaces,
-    judge_page,
-    place_anchor,
-    question_anchor,
-    verdict_anchor,
-)
-from recuse.report.gated_number import Number, plain_name
+from recuse.report.addresses import FOLDER, STUDIES, ReplyPlaces, judge_page, place_anchor
+from recuse.report.gated_number import plain_name
 from recuse.report.page import environment
 from recuse.report.results_model import Panel, ResultsModel
 from recuse.report.style import style_hash
@@ -39,21 +30,6 @@ def small_page(template: str, *, depth: int, **shown: Any) -> str:
 @cache
 def _style() -> str:
     return environment().get_template("replies/style.css.j2").render().strip()
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One number in a table of a judge's page."""
-
-    outcome: str
-    title: str
-    told: str  # "names hidden, criterion clarity"
-    place: str
-    value: str
-    interval: str
-    limit: str
-    question: str  # anchor of its cell or its question on the report
-    replies: str
 
 
 def write_overview(view: ResultsModel, written: Mapping[str, RepliesRow], reports: Path) -> list[Path]:
@@ -89,24 +65,11 @@ def _judge_page(view: ResultsModel, places: ReplyPlaces, panel: Panel, judge: st
         panel=panel,
         label=view.label(judge, panel),
         words=view.words_on(panel.name, judge),
-        gated=[_line(places, n) for n in gated],
+        gated=gated,
         report=f"{STUDIES}/{panel.name}.html" if panel.name in view.studies else "index.html",
-        others=[_line(places, n) for n in sorted(others, key=lambda n: (n.measure.rank, n.metric, view.rank(n)))],
+        others=sorted(others, key=lambda n: (n.measure.rank, n.metric, view.rank(n))),
+        places=places,
         replies=places.said_by(panel.name, judge),
-    )
-
-
-def _line(places: ReplyPlaces, n: Number) -> Line:
-    return Line(
-        outcome=n.state,
-        title=n.gate_title if n.verdict else n.measure.title,
-        told=n.circumstances,
-        place=", ".join(plain_name(n.subject[part]) for part in ("task", "protocol") if part in n.subject),
-        value=n.text(),
-        interval=n.spread(),
-        limit=n.limit_text if n.verdict else "",
-        question=verdict_anchor(n.gate, n.subject) if n.verdict else question_anchor(n.question),
-        replies=places.of(n),
     )
 
 
