@@ -22,7 +22,7 @@ from functools import partial
 from statistics import median
 
 from recuse.gates.gate_tables import Gate
-from recuse.gates.limits import Decision, GatesError, Limit, decide
+from recuse.gates.limits import AgainstLimit, GatesError, Limit, decide_estimate
 from recuse.schema import Estimate, Estimates, Family, members
 from recuse.schema.results import ErrorRates, JudgeErrors, SmallestFault
 from recuse.schema.verdict_rows import PowerRow, VerdictRow
@@ -94,7 +94,7 @@ class Decided:
     """A member with its decision, the level at which it could fail, and what it was corrected with."""
 
     member: Member
-    decision: Decision
+    decision: AgainstLimit
     fail_level: float
     family: Family | None  # None where the value itself decides
 
@@ -132,7 +132,7 @@ def decide_together(together: Sequence[Member], family: Family) -> list[Decided]
 
 
 def _fails_at(member: Member, level: float) -> bool:
-    return decide(member.applied.limit, member.estimate, level).outcome == "fail"
+    return decide_estimate(member.applied.limit, member.estimate, level).outcome == "fail"
 
 
 def _decided(member: Member, fail_level: float, family: Family) -> Decided:
@@ -140,10 +140,10 @@ def _decided(member: Member, fail_level: float, family: Family) -> Decided:
     and the wider interval, which reaches across the bound, is the one shown."""
     limit, estimate, gate = member.applied.limit, member.estimate, member.gate
     if gate.decide == "point":
-        return Decided(member, decide(limit, estimate, gate.level, by="point"), gate.level, None)
-    decision = decide(limit, estimate, gate.level)
+        return Decided(member, decide_estimate(limit, estimate, gate.level, by="point"), gate.level, None)
+    decision = decide_estimate(limit, estimate, gate.level)
     if decision.outcome == "fail":
-        decision = decide(limit, estimate, fail_level)
+        decision = decide_estimate(limit, estimate, fail_level)
     return Decided(member, decision, fail_level, family)
 
 

@@ -118,7 +118,7 @@ class GatesError(RecuseError):
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class AgainstLimit:
     """What follows from the numbers alone, before any accepted fault."""
 
     outcome: Outcome
@@ -137,9 +137,9 @@ class Decision:
         return max(self.level, self.estimate.level if sure_at(self.estimate, self.level) else 0.0)
 
 
-def decide(
+def decide_estimate(
     limit: Limit, estimate: Estimate, level: float = 0.95, *, by: Literal["interval", "point"] = "interval"
-) -> Decision:
+) -> AgainstLimit:
     """Decide one estimate.
 
     - not measured: the value is undefined.
@@ -155,7 +155,7 @@ def decide(
     shown = _at(estimate, level)
     outcome = _outcome(limit, shown, level, by)
     lost = outcome == "pass" and not limit.encloses(*with_losses(shown, by))
-    return Decision(UNDECIDED if lost else outcome, shown, level, lost)
+    return AgainstLimit(UNDECIDED if lost else outcome, shown, level, lost)
 
 
 def with_losses(estimate: Estimate, by: Literal["interval", "point"] = "interval") -> tuple[float, float]:

@@ -38,7 +38,7 @@ class BaseCommit:
         """Paths of the regular files below these folders and files, as they were."""
         if not folders:
             return []
-        listed = _git(self.root, "ls-tree", "-r", "-z", self.name, "--", *folders)
+        listed = run_git(self.root, "ls-tree", "-r", "-z", self.name, "--", *folders)
         rows = (row.split(b"\t", 1) for row in (listed or b"").split(b"\0") if row)
         return [path.decode("utf-8", "surrogateescape") for about, path in rows if about.startswith(b"100")]
 
@@ -53,11 +53,11 @@ class BaseCommit:
     def differing(self) -> dict[str, str]:
         """Path -> "A", "M" or "D" of every file below `root` that is not what it was, those that git does not know yet
         among them."""
-        listed = _git(self.root, "diff", "--name-status", "--no-renames", "--relative", "-z", self.name, "--", ".")
+        listed = run_git(self.root, "diff", "--name-status", "--no-renames", "--relative", "-z", self.name, "--", ".")
         words = (listed or b"").decode("utf-8", "surrogateescape").split("\0")[:-1]
         there = {path: "A" if kind == "A" else "D" if kind == "D" else "M"
                  for kind, path in zip(words[::2], words[1::2], strict=True)}  # fmt: skip
-        listed = _git(self.root, "ls-files", "--others", "--exclude-standard", "-z")
+        listed = run_git(self.root, "ls-files", "--others", "--exclude-standard", "-z")
         new = (listed or b"").decode("utf-8", "surrogateescape").split("\0")
         return there | dict.fromkeys((path for path in new if path and "__pycache__" not in path), "A")
 
@@ -65,7 +65,7 @@ class BaseCommit:
         """Files below these folders that are not at the tip what they are here: the base has gone on since."""
         if self.tip in ("", self.name):
             return []
-        listed = _git(self.root, "diff", "--name-only", "--relative", "-z", self.name, self.tip, "--", *folders)
+        listed = run_git(self.root, "diff", "--name-only", "--relative", "-z", self.name, self.tip, "--", *folders)
         return (listed or b"").decode("utf-8", "surrogateescape").split("\0")[:-1]
 
     def copy(self, paths: Iterable[str], folder: Path) -> None:
@@ -82,7 +82,7 @@ class BaseCommit:
         if not paths:
             return
         named = "".join(f"{self.name}:./{path}\n" for path in paths if "\n" not in path)
-        content = _git(self.root, "cat-file", "--batch", given=named.encode("utf-8", "surrogateescape")) or b""
+        content = run_git(self.root, "cat-file", "--batch", given=named.encode("utf-8", "surrogateescape")) or b""
         at = 0
         for path in (path for path in paths if "\n" not in path):
             end = content.find(b"\n", at)
@@ -108,22 +108,22 @@ def base_commit(root: Path, wanted: str | None = None) -> BaseCommit | Unreadabl
     """Where this branch left `wanted`, else the default branch: on that branch itself the commit that is checked out.
     A `wanted` without shared history (a checkout of depth 1) is the base itself; `RecuseError` for no commit."""
     if wanted:
-        known = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{wanted}^{{commit}}")
+        known = run_git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{wanted}^{{commit}}")
         if not known:
             raise RecuseError(
                 f"--base {wanted}: git knows no such commit in {root}; give a branch, tag or commit, and fetch it "
                 "first (a checkout of depth 1 has no history)"
             )
         commit = known.decode().strip()
-        shared_with_it = _git(root, "merge-base", "HEAD", commit) or commit.encode()
+        shared_with_it = run_git(root, "merge-base", "HEAD", commit) or commit.encode()
         return BaseCommit(root, shared_with_it.decode().strip(), given=True, tip=commit)
-    if not (head := _git(root, "rev-parse", "--verify", "--quiet", "HEAD")):
+    if not (head := run_git(root, "rev-parse", "--verify", "--quiet", "HEAD")):
         return Unreadable("there is no git commit here", "commit this folder with git, and change it on a branch")
     for branch in DEFAULT_BRANCHES:
-        if shared := _git(root, "merge-base", "HEAD", branch):
+        if shared := run_git(root, "merge-base", "HEAD", branch):
             return BaseCommit(root, shared.decode().strip())
-    branches = (_git(root, "for-each-ref", "--format=%(refname)", "refs/heads", "refs/remotes") or b"").split()
-    if (_git(root, "symbolic-ref", "--quiet", "HEAD") or b"").split() == branches:  # the only branch is the default
+    branches = (run_git(root, "for-each-ref", "--format=%(refname)", "refs/heads", "refs/remotes") or b"").split()
+    if (run_git(root, "symbolic-ref", "--quiet", "HEAD") or b"").split() == branches:  # the only branch is the default
         return BaseCommit(root, head.decode().strip())
     return Unreadable(
         "the commit where this branch began is not in this checkout",
@@ -131,7 +131,7 @@ def base_commit(root: Path, wanted: str | None = None) -> BaseCommit | Unreadabl
     )
 
 
-def _git(root: Path, *words: str, given: bytes | None = None) -> bytes | None:
+def run_git(root: Path, *words: str, given: bytes | None = None) -> bytes | None:
     """What git says in `root`; None where there is no git, no repository, or git refuses."""
     try:
         done = subprocess.run(
@@ -166,7 +166,7 @@ def recording_days(root: Path, panel: str) -> tuple[str, str] | None:
     """First and last day on which cassettes of a panel were committed, as ISO dates; None where version control does
     not know: cassettes keep no clock, and a shallow clone has no history."""
     folder = root / "cassettes" / panel
-    if not folder.is_dir() or (_git(root, "rev-parse", "--is-shallow-repository") or b"").strip() != b"false":
+    if not folder.is_dir() or (run_git(root, "rev-parse", "--is-shallow-repository") or b"").strip() != b"false":
         return None
-    days = (_git(root, "log", "--format=%cs", "--", f"cassettes/{panel}") or b"").decode().split()
+    days = (run_git(root, "log", "--format=%cs", "--", f"cassettes/{panel}") or b"").decode().split()
     return (min(days), max(days)) if days else None

@@ -6,12 +6,12 @@ import csv
 import io
 import json
 import math
-import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from recuse.git.commits import run_git
 from recuse.schema import RecuseError
 from recuse.schema.number_text import figure
 from recuse.schema.results import Past
@@ -37,16 +37,16 @@ def history(baseline: Path, last: int) -> list[Point]:
     """The committed versions of a baseline, oldest first, at most the `last` ones that can be read. Raises
     `RecuseError` where there is no repository or no such version."""
     folder = baseline.parent if baseline.parent.is_dir() else Path()
-    log = _git(folder, "log", f"--format=%h{SEPARATOR}%cs", f"-{last}", "--", baseline.name).splitlines()
+    log = run_git(folder, "log", f"--format=%h{SEPARATOR}%cs", f"-{last}", "--", baseline.name) or b""
     points = []
-    for commit, _, day in (line.partition(SEPARATOR) for line in reversed(log)):
+    for commit, _, day in (line.partition(SEPARATOR) for line in reversed(log.decode().splitlines())):
         try:
-            kept = json.loads(_git(folder, "show", f"{commit}:./{baseline.name}"))
+            kept = json.loads(run_git(folder, "show", f"{commit}:./{baseline.name}") or b"")
             points.append(Point(commit, day, _values(kept["entries"])))
-        except (ValueError, KeyError, TypeError, RecuseError):
+        except (ValueError, KeyError, TypeError):
             continue  # deleted in that commit, or written by another version
     if not points:
-        raise RecuseError(f"no committed version of {baseline} can be read; write one (--update-baseline), commit it")
+        raise RecuseError(f"git has no version of {baseline} that can be read; write one: --update-baseline")
     return points
 
 
@@ -120,14 +120,3 @@ def _csv(gate: str, rows: Mapping[str, Sequence[tuple[float | None, str] | None]
             cells = [gate, subject, point.commit, point.day, "" if value is None else f"{value:.10g}", outcome]
             writer.writerow(map(safe_cell, cells))
     return "\ufeff" + stream.getvalue()
-
-
-def _git(folder: Path, *words: str) -> str:
-    command = ["git", "-C", str(folder), *words]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, encoding="utf-8")
-    except (OSError, subprocess.TimeoutExpired):
-        raise RecuseError("git did not answer; `recuse trend` reads the baselines in its history") from None
-    if done.returncode:
-        raise RecuseError(f"git says: {done.stderr.strip().splitlines()[0] if done.stderr.strip() else 'nothing'}")
-    return done.stdout

@@ -27,9 +27,7 @@ from recuse.schema.calls import (
     reply_id,
 )
 from recuse.schema.estimate_types import (
-    NORMAL,
     Acceptance,
-    AcceptanceState,
     Distribution,
     Estimate,
     Estimates,
@@ -46,7 +44,7 @@ from recuse.schema.plain_values import builtins, number
 from recuse.schema.vocabulary import OUTCOMES, Outcome
 
 __all__ = [
-    "NORMAL", "OUTCOMES", "PROVENANCES", "STATUSES", "Acceptance", "AcceptanceState", "Call", "Distribution",
+    "OUTCOMES", "PROVENANCES", "STATUSES", "Acceptance", "Call", "Distribution",
     "Estimate", "Estimates", "Exchange", "Family", "Item", "Judge", "JudgeClosedError", "JudgeUnreachableError",
     "Judgement", "Message", "Outcome", "Power", "Prompt", "Provenance", "RatingsError", "RawResponse", "RecuseError",
     "Remedy", "RemedyKind", "Reply", "Request", "Rule", "SourceFixes", "Status", "Transcript", "Usage", "Verdict",

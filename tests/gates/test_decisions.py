@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recuse.gates import explain
-from recuse.gates.limits import Limit, decide
+from recuse.gates.limits import Limit, decide_estimate
 
 ALLOW = 'undecided = "allow"\nbecause = "few texts"\nuntil = 2026-03-01\n'
 WITHIN = '[bias]\nwithin = [-0.5, 0.5]\nreason = "r"\n'
@@ -139,25 +139,25 @@ rules = st.sampled_from(LIMITS)
 
 @given(rules, values, errors, st.floats(0.1, 1))
 def test_a_sharper_interval_never_turns_a_decision_around(estimate, limit, value, se, factor):
-    before = decide(Limit.of(limit), estimate(value, se)).outcome
-    after = decide(Limit.of(limit), estimate(value, se * factor)).outcome
+    before = decide_estimate(Limit.of(limit), estimate(value, se)).outcome
+    after = decide_estimate(Limit.of(limit), estimate(value, se * factor)).outcome
     assert before in (after, "undecided")
 
 
 @given(rules, values, errors, st.floats(0.5, 0.999), st.floats(0.5, 0.999))
 def test_a_higher_level_never_decides_more(estimate, limit, value, se, one, other):
     low, high = sorted((one, other))
-    sure = decide(Limit.of(limit), estimate(value, se), high).outcome
-    assert sure in (decide(Limit.of(limit), estimate(value, se), low).outcome, "undecided")
+    sure = decide_estimate(Limit.of(limit), estimate(value, se), high).outcome
+    assert sure in (decide_estimate(Limit.of(limit), estimate(value, se), low).outcome, "undecided")
 
 
 @given(rules, values, errors)
 def test_a_decided_interval_agrees_with_the_point(estimate, limit, value, se):
-    whole = decide(Limit.of(limit), estimate(value, se)).outcome
-    assert whole in (decide(Limit.of(limit), estimate(value, se), by="point").outcome, "undecided")
+    whole = decide_estimate(Limit.of(limit), estimate(value, se)).outcome
+    assert whole in (decide_estimate(Limit.of(limit), estimate(value, se), by="point").outcome, "undecided")
 
 
 @given(values, errors)
 def test_mirrored_numbers_get_mirrored_decisions(estimate, value, se):
     up, down = Limit.of({"at_least": 0.2}), Limit.of({"at_most": -0.2})
-    assert decide(up, estimate(value, se)).outcome == decide(down, estimate(-value, se)).outcome
+    assert decide_estimate(up, estimate(value, se)).outcome == decide_estimate(down, estimate(-value, se)).outcome

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.gates.limits import Limit, decide, with_losses
+from recuse.gates.limits import Limit, decide_estimate, with_losses
 from recuse.metrics import consensus, position
 from recuse.metrics.estimates import add_losses, losses, share_difference
 from recuse.ratings import Numeric, Ratings
@@ -41,7 +41,7 @@ def test_a_bias_whose_replies_are_unreadable_never_passes():
     for the losses."""
     found = consensus.self_preference(ratings_with(lambda rng, i: math.nan if i % 2 else 0)).of(judge="a")
     assert LIMIT.encloses(found.low, found.high)
-    decision = decide(LIMIT, found)
+    decision = decide_estimate(LIMIT, found)
     assert (decision.outcome, decision.lost) == ("undecided", True)
     assert found.detail["losses"]["sides"] == {"own": [30, 60], "others'": [0, 120]}
     assert not found.detail["losses"]["unrelated"]
@@ -50,7 +50,7 @@ def test_a_bias_whose_replies_are_unreadable_never_passes():
 def test_without_losses_it_passes():
     found = consensus.self_preference(ratings_with(lambda rng, i: 0)).of(judge="a")
     assert "losses" not in found.detail
-    assert decide(LIMIT, found).outcome == "pass"
+    assert decide_estimate(LIMIT, found).outcome == "pass"
 
 
 def test_losses_that_are_alike_on_either_side_do_not_count():
@@ -58,7 +58,7 @@ def test_losses_that_are_alike_on_either_side_do_not_count():
     own = lambda rng, i: math.nan if i % 50 == 0 else 0  # noqa: E731
     found = consensus.self_preference(ratings_with(own, items=600, lost_elsewhere=0.02)).of(judge="a")
     assert found.detail["losses"]["unrelated"]
-    assert decide(LIMIT, found).outcome == "pass"
+    assert decide_estimate(LIMIT, found).outcome == "pass"
 
 
 def test_a_few_losses_pass_under_the_bounds():
@@ -67,7 +67,7 @@ def test_a_few_losses_pass_under_the_bounds():
     assert not found.detail["losses"]["unrelated"]
     low, high = found.detail["losses"]["bounds"]
     assert low < found.value < high < found.value + 0.1
-    assert decide(LIMIT, found).outcome == "pass"
+    assert decide_estimate(LIMIT, found).outcome == "pass"
 
 
 def test_a_scale_without_ends_bounds_nothing():
@@ -75,7 +75,7 @@ def test_a_scale_without_ends_bounds_nothing():
     estimate = found.of(judge="a")
     assert estimate.detail["losses"]["bounds"][1] is None
     assert with_losses(estimate)[1] == math.inf
-    assert decide(LIMIT, estimate).outcome == "undecided"
+    assert decide_estimate(LIMIT, estimate).outcome == "undecided"
 
 
 def test_bounds_of_a_mean_by_hand():
@@ -83,9 +83,9 @@ def test_bounds_of_a_mean_by_hand():
     estimate = Estimate(metric="m", value=0.0, low=-0.02, high=0.02, n=8, n_excluded=2, method="mean")
     found = add_losses(estimate, {"order ab": (2, 10), "order ba": (0, 10)}, (-0.5, 0.5))
     assert found.detail["losses"]["bounds"] == [-0.1, 0.1]
-    assert decide(Limit.of({"within": [-0.1, 0.1]}), found).outcome == "undecided"
-    assert decide(Limit.of({"within": [-0.2, 0.2]}), found).outcome == "pass"
-    assert decide(Limit.of({"within": [0.1, 0.2]}), found).outcome == "fail"  # losses excuse no failure
+    assert decide_estimate(Limit.of({"within": [-0.1, 0.1]}), found).outcome == "undecided"
+    assert decide_estimate(Limit.of({"within": [-0.2, 0.2]}), found).outcome == "pass"
+    assert decide_estimate(Limit.of({"within": [0.1, 0.2]}), found).outcome == "fail"  # losses excuse no failure
 
 
 def test_nothing_lost_is_nothing_said():
@@ -111,4 +111,4 @@ def test_lost_orders_of_pairs_are_compared():
     texts = pd.DataFrame({"item": [f"p{i}" for i in range(60)], "a": "s", "b": "t"})
     found = position.slot_preference(Ratings.of(frame, texts=texts)).of(judge="x")
     assert found.detail["losses"]["sides"] == {"order ab": [0, 60], "order ba": [30, 60]}
-    assert decide(Limit.of({"within": [-0.1, 0.1]}), found).outcome == "undecided"
+    assert decide_estimate(Limit.of({"within": [-0.1, 0.1]}), found).outcome == "undecided"

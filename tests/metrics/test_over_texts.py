@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.gates.limits import Limit, decide
+from recuse.gates.limits import Limit, decide_estimate
 from recuse.metrics import consensus, human_alignment
 from recuse.papers.merchant_risk import human_offsets, human_order, name_effect, name_shift, repeat_noise, score_repeats
 from recuse.ratings import Numeric
@@ -43,7 +43,7 @@ def test_published_self_promotion_is_of_these_texts(published):
         estimate = found.of(judge=judge, names="shown")
         assert estimate.over == "items"
         assert estimate.low < 0 < estimate.detail["these_texts"][0]
-        assert decide(HALF_A_POINT, estimate).outcome == "undecided"
+        assert decide_estimate(HALF_A_POINT, estimate).outcome == "undecided"
 
 
 def panel(rate, scores, step=0.1):
@@ -60,7 +60,7 @@ def test_judges_without_self_preference_are_not_failed(rate):
         level = rng.normal(0, 0.2, (5, 1, 1)) + rng.normal(0, 0.25, (5, 5, 1))
         ratings = panel(rate, level + rng.normal(0, 0.2, (5, 5, 10)))
         found = consensus.self_preference(ratings).values()
-        failed += any(decide(HALF_A_POINT, one, 0.99).outcome == "fail" for one in found)
+        failed += any(decide_estimate(HALF_A_POINT, one, 0.99).outcome == "fail" for one in found)
     assert failed <= 3
 
 
@@ -69,7 +69,7 @@ def test_a_judge_that_favours_itself_far_beyond_its_spread_is_failed(rate):
     scores = rng.normal(0, 0.1, (5, 5, 10))
     scores[0, 0] += 3
     found = consensus.self_preference(panel(rate, scores)).of(judge="a")
-    assert decide(HALF_A_POINT, found, 0.99).outcome == "fail"
+    assert decide_estimate(HALF_A_POINT, found, 0.99).outcome == "fail"
 
 
 def test_one_repeat_per_text_is_enough(rate):
@@ -86,7 +86,7 @@ def test_judges_that_agree_to_the_digit_are_not_certain(rate):
     found = consensus.self_preference(panel(rate, np.full((5, 5, 10), 8.0))).of(judge="a")
     assert found.value == 0
     assert 0.05 < found.high < 0.2
-    assert decide(HALF_A_POINT, found).outcome == "pass"
+    assert decide_estimate(HALF_A_POINT, found).outcome == "pass"
 
 
 def test_the_effect_of_a_name_is_judged_by_its_spread_on_other_texts(published):
@@ -113,22 +113,22 @@ def test_a_deterministic_judge_can_keep_the_limits_of_steadiness(rate):
     (apart,), (reliability,) = (m(ratings).values() for m in BOTH)
     slips = 1 - 0.025 ** (1 / 50)
     assert (apart.low, apart.high) == pytest.approx((0.0, 2 * slips * (1 - slips)))
-    assert decide(Limit.of({"at_most": 0.5}), apart).outcome == "pass"
+    assert decide_estimate(Limit.of({"at_most": 0.5}), apart).outcome == "pass"
     assert reliability.value == 1
-    assert decide(Limit.of({"at_least": 0.5}), reliability).outcome == "pass"
+    assert decide_estimate(Limit.of({"at_least": 0.5}), reliability).outcome == "pass"
 
 
 def test_few_equal_repeats_cannot(rate):
     (apart,) = repeat_noise.repeat_difference(one_judge(rate, [[3.0] * 2, [5.0] * 2])).values()
-    assert decide(Limit.of({"at_most": 0.2}), apart).outcome == "undecided"
+    assert decide_estimate(Limit.of({"at_most": 0.2}), apart).outcome == "undecided"
 
 
 def test_a_judge_that_wanders_fails_both(rate):
     rng = np.random.default_rng(8)
     ratings = one_judge(rate, rng.integers(0, 11, (5, 10)).astype(float).tolist())
     (apart,), (reliability,) = (m(ratings).values() for m in BOTH)
-    assert decide(Limit.of({"at_most": 0.5}), apart).outcome == "fail"
-    assert decide(Limit.of({"at_least": 0.5}), reliability).outcome == "fail"
+    assert decide_estimate(Limit.of({"at_most": 0.5}), apart).outcome == "fail"
+    assert decide_estimate(Limit.of({"at_least": 0.5}), reliability).outcome == "fail"
 
 
 @pytest.mark.parametrize("repeats", [10, 100])
@@ -138,7 +138,7 @@ def test_reliability_cannot_be_bought_by_repeats(rate, repeats):
     for _ in range(60):
         rows = 5 + rng.normal(0, math.sqrt(1 / 9), (5, 1)) + rng.normal(0, 1, (5, repeats))
         (found,) = score_repeats.repeat_reliability(one_judge(rate, rows.clip(0, 10).tolist(), step=0.01)).values()
-        passed += decide(Limit.of({"at_least": 0.5}), found).outcome == "pass"
+        passed += decide_estimate(Limit.of({"at_least": 0.5}), found).outcome == "pass"
     assert passed <= 2
 
 
@@ -168,7 +168,7 @@ def test_the_offset_allows_for_other_people(rate, make_frame):
 def test_five_texts_have_no_order(published):
     """A random order of five lies at 0.3 or above one time in three; what cannot be told does not pass."""
     for estimate in human_order.human_order(published).values():
-        assert decide(Limit.of({"at_least": 0.3}), estimate).outcome == "undecided"
+        assert decide_estimate(Limit.of({"at_least": 0.3}), estimate).outcome == "undecided"
         assert "needs 8 pairs" in estimate.note
 
 
