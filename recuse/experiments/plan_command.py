@@ -22,7 +22,6 @@ from recuse.check.drawn_judges import People, people_of, with_drawn_judges
 from recuse.experiments.simulated_files import PERSON_LIKE, Setting
 from recuse.experiments.validate_command import (
     Case,
-    Simulated,
     Source,
     error_of,
     evals_folder,
@@ -191,7 +190,7 @@ def _stated(setting: Setting, given: Mapping[str, Any], measured: Mapping[str, A
     ]
     if assumed:
         lines.append(f"assumed, not measured: {', '.join(assumed)}; say what you know with --{', --'.join(assumed)}")
-    return Simulated(setting), lines
+    return setting, lines
 
 
 def _times(repeats: int) -> str:

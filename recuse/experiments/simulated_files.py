@@ -76,6 +76,10 @@ class Setting:
             if not low <= given <= high:
                 raise RecuseError(f"--{name} lies between {low:g} and {high:g}; got {given:g}")
 
+    def draw(self, texts: int, judge: str, rng: np.random.Generator, gates: Gates) -> FilePanel:
+        """One file of the setting: see `simulated_file`."""
+        return simulated_file(self, texts, judge, rng, gates)
+
     @property
     def options(self) -> tuple[Any, ...]:
         """The answers from the lowest to the highest."""

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from recuse.check.file_answers import file_answers
-from recuse.experiments.simulated_files import FAULTS, PERSON_LIKE, Setting, simulated_file
+from recuse.experiments.simulated_files import FAULTS, PERSON_LIKE, Setting
 from recuse.gates import Gates
 from recuse.readers.file_panel import FilePanel
 from recuse.recording.progress import watched
@@ -53,9 +53,9 @@ def run_validate(
     if runs < 2 or processes < 1:
         raise RecuseError(f"--runs is a whole number from 2 and --processes one from 1; got {runs} and {processes}")
     check_output(to_json, is_shares)
-    cases = {(name, judge, n): Case(Simulated(setting), n, judge, runs)
+    cases = {(name, judge, n): Case(setting, n, judge, runs)
              for name, (setting, _) in GOOD.items() for judge in PERSON_LIKE for n in sizes}  # fmt: skip
-    cases |= {("", fault.name, n): Case(Simulated(fault.setting), n, fault.name, runs)
+    cases |= {("", fault.name, n): Case(fault.setting, n, fault.name, runs)
               for fault in FAULTS for n in sizes}  # fmt: skip
     words = dict(zip(cases, words_for(list(cases.values()), evals_folder(evals), seed=seed, processes=processes,
                                   today=today or date.today()), strict=True))  # fmt: skip
@@ -158,17 +158,6 @@ class Source(Protocol):
     def draw(self, texts: int, judge: str, rng: np.random.Generator, gates: Gates) -> FilePanel:
         """A file of so many texts with this kind of judge."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Simulated:
-    """Files of a setting, with one judge each."""
-
-    setting: Setting
-
-    def draw(self, texts: int, judge: str, rng: np.random.Generator, gates: Gates) -> FilePanel:
-        """One file of the setting."""
-        return simulated_file(self.setting, texts, judge, rng, gates)
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     config = session.config
     if is_worker(config) and is_opened(config):
         rows = {"not_asked": not_asked_rows(config), "asked": asked_rows(config)}
-        config.workeroutput["recuse"] = json.dumps({"replayed": open_suite(config).replayed(), **rows})  # type: ignore[attr-defined]
+        config.workeroutput["recuse"] = json.dumps({"replayed": open_suite(config).replayed, **rows})  # type: ignore[attr-defined]
 
 
 class _Gathering:
@@ -101,7 +101,7 @@ class _Gathering:
         config = session.config
         try:
             suite = open_suite(config)
-            self.run.replayed.update(suite.replayed())
+            self.run.replayed.update(suite.replayed)
             self.run.not_asked.update(not_asked_rows(config))
             self.run.asked = self.run.asked or asked_rows(config)
             self.run.uses = {name: suite.uses(name) for name in (*suite.selection.panels, *suite.selection.files)}

@@ -44,7 +44,7 @@ class Suite:
     questions: Questions = field(init=False)
     _made: dict[Elicitation, Ratings | RecuseError] = field(default_factory=dict)
     _uses: dict[str, Uses] = field(default_factory=dict)
-    _replayed: dict[str, Any] = field(default_factory=dict)
+    replayed: dict[str, Any] = field(default_factory=dict)  # per place, as builtins: xdist workers hand it over
     _open: ExitStack = field(default_factory=ExitStack)
 
     def __post_init__(self) -> None:
@@ -112,16 +112,12 @@ class Suite:
             raise made
         return made
 
-    def replayed(self) -> dict[str, Any]:
-        """What was replayed, per "panel/task/protocol", as builtins: an xdist worker sends it to the controller."""
-        return self._replayed
-
     def _make(self, elicitation: Elicitation) -> Ratings:
         if elicitation.panel in self.selection.files:
             return self.selection.files[elicitation.panel].by(elicitation.protocol)
         plan = self.selection.plan(elicitation)
         elicited, account = self.recordings.read(elicitation, plan)
-        self._replayed[str(elicitation)] = account
+        self.replayed[str(elicitation)] = account
         made = panel_ratings(
             plan, elicited.table, authors=self.selection.authors(elicitation),
             families=self.selection.panels[elicitation.panel].families,
@@ -170,7 +166,7 @@ class Suite:
 
     def calls(self, elicitation: Elicitation, judge: str) -> dict[str, float | None]:
         """Mean dollars, tokens and seconds per call of a judge, as recorded; None where a reply did not say."""
-        rows = [row for row in self._replayed.get(str(elicitation), {}).get("usage", ()) if row["judge"] == judge]
+        rows = [row for row in self.replayed.get(str(elicitation), {}).get("usage", ()) if row["judge"] == judge]
         if not rows or not rows[0]["calls"]:
             return {}
         row = rows[0]

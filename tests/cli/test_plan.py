@@ -12,7 +12,7 @@ import pytest
 from recuse.experiments import plan_command
 from recuse.experiments.plan_command import planned_size
 from recuse.experiments.simulated_files import Setting
-from recuse.experiments.validate_command import Case, Simulated, Word, error_of, share_cleared, words_for
+from recuse.experiments.validate_command import Case, Word, error_of, share_cleared, words_for
 from recuse.readers.file_panel import read
 from recuse.schema import RecuseError
 
@@ -173,7 +173,7 @@ def searched(monkeypatch, chance, sizes=(50, 100, 200, 400)):
 
     monkeypatch.setattr(plan_command, "words_for", ask)
     shares = [chance(n) for n in sizes]
-    return planned_size(Simulated(Setting()), "one more person", "grade", EVALS, sizes, shares, seed=1, processes=1,
+    return planned_size(Setting(), "one more person", "grade", EVALS, sizes, shares, seed=1, processes=1,
                         runs=400)  # fmt: skip
 
 
@@ -199,7 +199,7 @@ def test_beyond_the_last_size_nothing_is_promised(monkeypatch):
                          ids=["scores", "pass or fail"])  # fmt: skip
 def test_at_the_size_that_is_printed_a_fair_judge_is_cleared(setting, use):
     """Files drawn with another seed, at that size: 80 % less three Monte-Carlo errors."""
-    files, sizes, runs = Simulated(setting), (100, 250, 600), 24
+    files, sizes, runs = setting, (100, 250, 600), 24
     known = {"seed": 1, "processes": 1}
     drawn = words_for([Case(files, n, "one more person", runs) for n in sizes], EVALS, today=date.today(), **known)
     shares = [share_cleared(words, use) for words in drawn]

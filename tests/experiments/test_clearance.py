@@ -16,7 +16,6 @@ from recuse.experiments.simulated_files import FAULTS, PERSON_LIKE, Setting
 from recuse.experiments.validate_command import (
     GOOD,
     Case,
-    Simulated,
     Word,
     error_of,
     run_validate,
@@ -30,7 +29,7 @@ SHIPPED, TODAY = Path(__file__).parents[2] / "evals", date(2026, 3, 1)
 
 
 def words_of(setting, texts, judge, runs, processes=1):
-    case = Case(Simulated(setting), texts, judge, runs)
+    case = Case(setting, texts, judge, runs)
     return words_for([case], SHIPPED, seed=1, processes=processes, today=TODAY)[0]
 
 
@@ -42,7 +41,7 @@ def test_words_do_not_depend_on_the_number_of_processes():
 
 def test_cases_keep_their_order_and_a_peer_is_not_counted():
     fault = next(fault for fault in FAULTS if fault.name == "longer")
-    cases = [Case(Simulated(fault.setting), 40, judge, 2) for judge in ("longer", "half a person's error")]
+    cases = [Case(fault.setting, 40, judge, 2) for judge in ("longer", "half a person's error")]
     first, second = words_for(cases, SHIPPED, seed=1, processes=1, today=TODAY)
     assert [len([one for one in words if one.use == "grade"]) for words in (first, second)] == [2, 2]
     assert first != second

@@ -11,7 +11,7 @@ import pytest
 
 from recuse.experiments import validate_command as clearance
 from recuse.experiments.simulated_files import Setting
-from recuse.experiments.validate_command import Case, Simulated, words_for
+from recuse.experiments.validate_command import Case, words_for
 
 
 class Stream(io.StringIO):
@@ -28,7 +28,7 @@ def test_who_waits_at_a_terminal_is_told(monkeypatch: pytest.MonkeyPatch, termin
     stream = Stream(terminal)
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setattr(clearance, "_words", lambda *_: [])
-    cases = [Case(Simulated(Setting("1-5", 0.7)), 30, "one more person", 3 * clearance.CHUNK)]
+    cases = [Case(Setting("1-5", 0.7), 30, "one more person", 3 * clearance.CHUNK)]
     assert words_for(cases, Path(), seed=1, processes=1, today=date(2026, 1, 1)) == [[]]
     assert stream.getvalue().endswith("\n") == ("simulated 3 of 3" in stream.getvalue()) == terminal
     assert terminal or stream.getvalue() == ""
