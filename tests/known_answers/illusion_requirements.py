@@ -219,8 +219,8 @@ ROWS: tuple[Row, ...] = (
     (
         "65",
         "three patterns: sums, concepts, outlines; which of them a judge misses",
-        (),
-        "the kinds of flaw stand in twins.jsonl; with two texts of each kind nothing can be said of one kind",
+        (TWINS, KNOWLEDGE + "test_a_judge_that_misses_one_kind_of_flaw_is_told_by_it"),
+        "",
     ),
     (
         "65b",

@@ -13,7 +13,7 @@ TESTS = Path(__file__).parents[1]
 LISTS = {"illusion": illusion_requirements.ROWS, "indeterminacy": indeterminacy_requirements.ROWS}
 COUNT = {"illusion": 97, "indeterminacy": 106}
 OPEN = {
-    "illusion": ["2b", "13", "42", "46", "51", "65", "65b", "71", "82", "87", "89", "90"],
+    "illusion": ["2b", "13", "42", "46", "51", "65b", "71", "82", "87", "89", "90"],
     "indeterminacy": ["2.2.2", "Fig 1", "Fig 9", "E", "7", "3, 6"],
 }
 

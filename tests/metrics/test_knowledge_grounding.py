@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from itertools import product
 from pathlib import Path
@@ -320,6 +321,17 @@ def test_polish_that_wins_lies_below_zero() -> None:
     polish = flaw_penalty(twins(sound, sound + np.array([2, 3, 2, 3, 2, 3]))).of(judge="ann", rubric_source="checklist")
     assert polish.high < 0
     assert (polish.detail["flawed"], polish.detail["sound"]) == (6, 0)
+
+
+def test_a_judge_that_misses_one_kind_of_flaw_is_told_by_it() -> None:
+    """Sums are seen, worth two points; outlines are not; of one text nobody said what is wrong with it."""
+    sound, kinds = np.full(7, 6.0), ["sums", "outline", "sums", "outline", "sums", "outline", None]
+    ratings = twins(sound, sound - np.array([2.0 if kind == "sums" else 0.0 for kind in kinds]))
+    assert ratings.texts is not None
+    flawed = ratings.texts["flawed"] == "yes"
+    told = ratings.texts.assign(flaw=pd.Series(kinds, index=ratings.texts.index[flawed]))
+    found = flaw_penalty(replace(ratings, texts=told, _memory={})).of(judge="ann", rubric_source="checklist")
+    assert found.detail["by_flaw"] == [["outline", 0.0, 3], ["sums", 2.0, 3]]
 
 
 def test_a_twin_without_a_score_leaves_its_item_out() -> None:

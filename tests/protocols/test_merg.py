@@ -258,6 +258,7 @@ def test_every_twin_stands_beside_its_other_and_the_flaw_is_told() -> None:
     told = {(item.id, item.target): item.fields.get("flawed") for item in TASK.items}
     for line in lines:
         assert told[line["id"], "polished-flawed"] == "yes"
+        assert line["flaw"] in {item.fields.get("flaw") for item in TASK.items if item.id == line["id"]}
         assert told[line["id"], "plain-sound"] == "no"
 
 

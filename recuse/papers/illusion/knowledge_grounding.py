@@ -235,6 +235,7 @@ def _delta_per_domain(pairs: PairCorrelations, codes: NDArray[Any], count: int) 
 # appendix C, whose cases were found by reading, not planted).
 
 FLAWED = "flawed"  # column of the texts: yes, no, or nothing for a text without a twin
+FLAW = "flaw"  # column of the texts: the kind of flaw, of a flawed one
 
 
 @measure(
@@ -249,7 +250,8 @@ def flaw_penalty(part: Ratings) -> Iterator[Named]:
 
     Scores are means over repeats on the ascending scale; of several flawed or sound texts on an item, their means. An
     item of which the judge has no usable score on one side is left out. Detail: how often the `sound` won, the
-    `flawed`, or `neither`. Undefined where fewer than two items have both.
+    `flawed`, or `neither`; `by_flaw`, kind of flaw, mean and items, where texts say it (column `flaw`). Undefined where
+    fewer than two items have both.
 
     >>> import pandas as pd
     >>> texts = pd.DataFrame({"item": ["i", "i", "j", "j"], "target": ["p", "q"] * 2, "flawed": ["yes", "no"] * 2})
@@ -257,12 +259,21 @@ def flaw_penalty(part: Ratings) -> Iterator[Named]:
     >>> flaw_penalty(Ratings.of(frame, texts=texts)).of(judge="a").value
     -2.0
     """
-    for judge, differences in _twins(part):
-        yield judge, _penalty(part, differences)
+    flaws = _flaws(part)
+    for judge, items, differences in _twins(part):
+        yield judge, _penalty(part, differences, [flaws.get(item, "") for item in items])
 
 
-def _twins(part: Ratings) -> Iterator[tuple[str, NDArray[np.float64]]]:
-    """Each judge with sound minus flawed per item, (items,), NaN where a side is missing."""
+def _flaws(part: Ratings) -> dict[str, str]:
+    """Item -> the kind of flaw in its flawed text, where it is known."""
+    if part.texts is None or FLAW not in part.texts:
+        return {}
+    rows = part.texts[["item", FLAW]].dropna()
+    return {str(item): str(kind) for item, kind in rows.itertuples(index=False)}
+
+
+def _twins(part: Ratings) -> Iterator[tuple[str, list[str], NDArray[np.float64]]]:
+    """Each judge with the items of twins and sound minus flawed of each, (items,), NaN where a side is missing."""
     texts = part.texts
     kinds: dict[tuple[str, str], str] = {}
     if texts is not None and FLAWED in texts:
@@ -275,7 +286,7 @@ def _twins(part: Ratings) -> Iterator[tuple[str, NDArray[np.float64]]]:
     twinned = (marks == "yes").any(axis=1) & (marks == "no").any(axis=1)
     for judge, means in zip(array.raters, array.means, strict=True):
         sides = [_side(means[twinned], marks[twinned] == kind) for kind in ("no", "yes")]
-        yield judge, sides[0] - sides[1]
+        yield judge, [item for item, both in zip(array.items, twinned, strict=True) if both], sides[0] - sides[1]
 
 
 def _side(means: NDArray[np.float64], mine: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -287,8 +298,9 @@ def _side(means: NDArray[np.float64], mine: NDArray[np.bool_]) -> NDArray[np.flo
     return side_means
 
 
-def _penalty(part: Ratings, differences: NDArray[np.float64]) -> Estimate:
-    known = differences[np.isfinite(differences)]
+def _penalty(part: Ratings, differences: NDArray[np.float64], flaws: list[str]) -> Estimate:
+    there = np.isfinite(differences)
+    known = differences[there]
     scale = part.scale
     facts: dict[str, Any] = {
         "n": len(known),
@@ -301,5 +313,8 @@ def _penalty(part: Ratings, differences: NDArray[np.float64]) -> Estimate:
         return undefined("flaw_penalty", "fewer than two items have a usable score of both twins", span=span, **facts)
     test = Paired.of(known)
     won = {"sound": int((known > 0).sum()), "flawed": int((known < 0).sum()), "neither": int((known == 0).sum())}
-    detail = {**won, "dz": number(test.dz[0])}
+    kinds = np.array(flaws)[there]
+    by_flaw = [[kind, number(float(known[kinds == kind].mean())), int((kinds == kind).sum())]
+               for kind in sorted(set(kinds) - {""})]  # fmt: skip
+    detail = {**won, "dz": number(test.dz[0]), **({"by_flaw": by_flaw} if by_flaw else {})}
     return estimated("flaw_penalty", test.mean, test.distribution, span=span, detail=detail, **facts)
