@@ -16,7 +16,7 @@ from typing import Any, Unpack
 import numpy as np
 import pandas as pd
 
-from recuse.check.check_text import full_text, short_text
+from recuse.check.check_text import fitting, full_text, short_text
 from recuse.check.disagreements import (
     count_disagreements,
     is_review,
@@ -40,7 +40,7 @@ from recuse.readers.formats import FOLDED
 from recuse.readers.mapping import saved_path
 from recuse.recording.progress import watched
 from recuse.run.show import check_outputs, write_results
-from recuse.schema import RecuseError
+from recuse.schema import Estimate, RecuseError
 from recuse.schema.number_text import percent
 from recuse.schema.vocabulary import UNDECIDED
 from recuse.security.files import begins_with, check_output, write_output
@@ -105,7 +105,9 @@ def run_check(
     print(
         full_text(answers, chances, ranges, file=typed, disagreements=count)
         if everything
-        else short_text(answers, chances, file=typed, disagreements=count)
+        else short_text(
+            answers, chances, file=typed, disagreements=count, listed=bool(next_list or to_people or disagreements)
+        )
     )
     if next_list:
         number, to = next_list
@@ -115,7 +117,9 @@ def run_check(
         chosen.write(Path(to))
         print("\n" + "\n".join(map(visible, chosen.lines)))
     if to_people:
-        print("\n" + "\n".join(map(visible, list_for_people(panel, to_people, errors))))
+        lines = list(list_for_people(panel, to_people, errors))
+        shown = lines if everything else [*fitting(lines[:-1], 16, "more lines; --all prints them"), lines[-1]]
+        print("\n" + "\n".join(map(visible, shown)))
     if save:
         write_output(saved_path(file), mapping, bool)
         print(f"\nSaved what was read as what: {saved_path(file)}")
@@ -208,7 +212,7 @@ def list_for_people(panel: FilePanel, path: Path, bound: float) -> Iterator[str]
                         f"{percent(bound)} errors, which holds with 95 % confidence."
                     )
                 else:
-                    yield f"{where} may decide nothing alone at {percent(bound)} errors: {estimate.note}."
+                    yield f"{where} may decide nothing alone at {percent(bound)} errors: {_why_not(estimate)}."
                 if (judge, *names) in briers and (brier := briers[judge, *names]).defined:
                     d = brier.detail
                     yield (
@@ -228,3 +232,15 @@ def list_for_people(panel: FilePanel, path: Path, bound: float) -> Iterator[str]
     table.to_csv(stream, index=False, lineterminator="\r\n")
     write_output(path, stream.getvalue(), is_list, "utf-8-sig")
     yield f"{len(rows)} answers that people have to look at: {path}"
+
+
+def _why_not(estimate: Estimate) -> str:
+    """Why no confidence is safe, in words."""
+    groups, needed = estimate.detail.get("groups"), estimate.detail.get("labels_needed")
+    if not groups or needed is None:
+        return estimate.note.removeprefix("nothing: ").removeprefix("nothing yet: ")
+    first = groups[0]
+    return (
+        f"of its surest {first['labels']} labelled texts {percent(first['errors'])} are errors, and {needed} labels of "
+        "such texts would be needed"
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from math import ceil
 from shlex import quote
 from typing import Any, cast
@@ -15,7 +16,9 @@ from recuse.check.underspecified import PassRateRange
 from recuse.gates.causes import rounded
 from recuse.gates.limits import Limit
 from recuse.ratings.needs import NOT_OF_A_FILE, unlock_by_column
+from recuse.readers.column_names import plain
 from recuse.readers.columns import like_ratings
+from recuse.readers.judge_columns import CONFIDENCE
 from recuse.schema.details import PeopleDetail, SliceDetail, detail_as
 from recuse.schema.factors import level_words
 from recuse.schema.number_text import fixed, more, percent, value_text, with_interval
@@ -30,12 +33,19 @@ PLAIN = frozenset(["judge", "target", "person", "peer", "criterion", "pair", "by
 """Names of a subject whose value needs no further word; of others, factors, the level is told with its factor."""
 
 
-def short_text(answers: FileAnswers, chances: Mapping[str, float], *, file: str, disagreements: int | None) -> str:
+def short_text(
+    answers: FileAnswers, chances: Mapping[str, float], *, file: str, disagreements: int | None, listed: bool
+) -> str:
     """At most 25 lines: the word on each judge with its cause and the next step, the numbers that decide, what was
-    read, and where the rest is. `file` as it was typed, quoted, so that hints can be pasted."""
-    decided = _fitting(answers.decision.sentences, 9, "more words; --all prints them")
+    read, and where the rest is; above a list that was asked for (`listed`), the words and what was read alone. `file`
+    as it was typed, quoted, so that hints can be pasted."""
+    if listed:
+        words = [one.sentence for one in answers.decision.judges if one.stated]
+        kept = [*fitting(words, 4, "more words; --all prints them"), *islice(_read_briefly(answers, file), 3)]
+        return "\n".join(map(visible, kept))
+    decided = fitting(answers.decision.sentences, 9, "more words; --all prints them")
     decided += _chances(answers, chances)
-    numbers = _fitting(list(_deciding(answers)), 7, "more numbers that decide; --all prints them")
+    numbers = fitting(list(_deciding(answers)), 7, "more numbers that decide; --all prints them")
     rest = [f"Every number: recuse check {file} --all     as a page: --html report.html"]
     if disagreements:
         rest.append(f"{disagreements} disagreements with people: recuse check {file} --disagreements review.csv")
@@ -43,7 +53,8 @@ def short_text(answers: FileAnswers, chances: Mapping[str, float], *, file: str,
     return "\n".join(visible(line) for line in lines)
 
 
-def _fitting(lines: list[str], most: int, more: str) -> list[str]:
+def fitting(lines: list[str], most: int, more: str) -> list[str]:
+    """The lines, or the first of them and how many there are more."""
     return lines if len(lines) <= most else [*lines[: most - 1], f"  and {len(lines) - most + 1} {more}"]
 
 
@@ -97,13 +108,14 @@ def _read_briefly(answers: FileAnswers, file: str) -> Iterator[str]:
     if alike:
         why = "; ".join(f"{name} ({why})" for name, why in [*alike.items()][:4])
         yield f"  look like ratings and are not used: {why}{more(tuple(alike), 4)}"
-    rest = tuple(name for name in mapping.ignored if name not in alike)
+    known = CONFIDENCE if "confidence" in ratings.table else ()
+    rest = tuple(n for n in mapping.ignored if n not in alike and not set(plain(n).split("_")) & set(known))
     unused = [f"not used: {', '.join(rest[:6])}{more(rest, 6)} (why: --all)"] if rest else []
     groups = [f"groups of texts: {', '.join(mapping.slices[:4])}{more(mapping.slices, 4)}"] if mapping.slices else []
     if unused or groups:
         yield f"  {'; '.join([*unused, *groups])}"
     notes = [*(fault.sentence() for fault in read.faults), *read.notes]
-    shown = _fitting(notes, 2 if alike else 3, "more notes; --all prints them")
+    shown = fitting(notes, 2 if alike else 3, "more notes; --all prints them")
     yield from (f"  {line}" for line in shown)
     yield f"  Not right? recuse check {file} --people A,B --judges C   (--save keeps it)"
 

@@ -26,12 +26,13 @@ from recuse.readers.file_panel import load_file_panel
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 from recuse.security.sanitize import visible
-from recuse.statistics.distributions import SEED, cluster_counts, generator
+from recuse.statistics.distributions import SEED, by_content, cluster_counts, generator
 
 DRAWS = 1000
 UNSEEN = 0.5
 POINTS = 400 / np.log(10)
 STEPS, CLOSE = 2000, 1e-8
+SHOWN = 20
 
 
 def bradley_terry(wins: Floats) -> Floats:
@@ -74,7 +75,12 @@ class Ranking:
         yield f"{len(self.systems)} systems, {self.pairs:,} pairs; points as for Elo, mean 0, with 95 % intervals"
         width = max(6, *(len(name) for name in self.systems)) + 2
         yield f"  {'system':<{width}}" + "".join(f"{name[:26]:<28}" for name in self.by).rstrip()
+        left_out = len(self.systems) - SHOWN
         for s, name in enumerate(self.systems):
+            if left_out > 0 and SHOWN // 2 <= s < SHOWN // 2 + left_out:
+                if s == SHOWN // 2:
+                    yield f"  and {left_out} systems between them"
+                continue
             cells = (f"{v:+.0f} ({low:+.0f} to {high:+.0f})" for v, low, high in self.strengths[:, s])
             yield f"  {name:<{width}}" + "".join(f"{cell:<28}" for cell in cells).rstrip()
         for judge, moved in zip(self.by[1:], self.moved, strict=False):
@@ -108,7 +114,8 @@ def rank_systems(ratings: Ratings) -> Ranking:
         named = ("{" + ", ".join(systems[k] for k in group[:4]) + "}" for group in groups_met[:2])
         groups = " and ".join(named)
         raise RecuseError(f"systems of {groups} never met, so nothing ranks them together; add pairs between them")
-    count = cluster_counts(answers.clusters[there], generator(SEED, "rank"), DRAWS)
+    clusters = _in_order(answers.clusters[there], met, shares[:, there], len(systems))
+    count = cluster_counts(clusters, generator(SEED, "rank"), DRAWS)
     strengths = np.stack([bradley_terry(_wins(one[there], met, len(systems), count)) for one in shares])  # (B, D, S)
     order = np.argsort(-strengths[0, 0], kind="stable")
     strengths = strengths[:, :, order]
@@ -124,6 +131,17 @@ def _raters(answers: Answers) -> tuple[tuple[str, ...], Floats]:
     if not answers.people:
         return answers.judges, answers.judge_shares
     return ("people", *answers.judges), np.concatenate([answers.people_shares[None], answers.judge_shares])
+
+
+def _in_order(
+    clusters: NDArray[np.intp], met: NDArray[np.intp], shares: Floats, systems: int
+) -> NDArray[np.intp]:
+    """The clusters numbered by which systems met in them, the stronger first, and who won."""
+    strength = bradley_terry(_wins(shares[0], met, systems, np.ones((1, len(met)))))[0]
+    turned = strength[met[:, 0]] < strength[met[:, 1]]
+    first = np.where(turned, shares[..., 1], shares[..., 0])
+    ends = np.sort(np.round(strength[met], 3), axis=1).T
+    return by_content(clusters, np.concatenate([shares[..., 2], first, ends]))
 
 
 def _wins(shares: Floats, met: NDArray[np.intp], systems: int, counts: Floats) -> Floats:

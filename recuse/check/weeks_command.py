@@ -8,7 +8,8 @@ on the texts that have labels. A week's limits come from the weeks before it, at
 s^2: variance of one text's value within weeks, n: texts of this week, m: harmonic mean of the k weeks' numbers, t: the
 99.5 % quantile of Student's t with k - 1 degrees of freedom. T is how far weeks differ without any reason, beyond what
 their size explains (a chart without it alarms all the time; Laney 2002, Quality Engineering 14, 531-537). So each chart
-alarms in one week of a hundred, or less often, where nothing changed.
+alarms in one week of a hundred, or less often, where nothing changed. Where fewer than 15 % of the texts differed from
+the usual value, the limits are also no narrower than those of an exact test of how many differ.
 
 Anchors are texts of earlier weeks that the judge judges again. What moves on them is the judge; what the week's own
 texts moved beyond that is the system, or who uses it.
@@ -23,10 +24,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import special
+from scipy import special, stats
 
+from recuse.check.check_text import fitting
 from recuse.ratings import Ratings
 from recuse.ratings.answers import COMPARED, Answers, answers_of
+from recuse.ratings.scale import Numeric
 from recuse.readers.column_names import plain
 from recuse.readers.file_panel import load_file_panel
 from recuse.schema import RecuseError
@@ -34,6 +37,7 @@ from recuse.schema.arrays import Floats
 from recuse.security.sanitize import visible
 
 FEWEST, FEWEST_TEXTS = 5, 5
+RARE = 0.15
 ALARMS = 0.01
 """Chance that a chart alarms in a week in which nothing changed."""
 
@@ -73,8 +77,23 @@ def chart(weeks: list[Floats], ends: tuple[float, float] = (-math.inf, math.inf)
     centre = float(means.mean())
     variance = (between + s2 / size) / k
     half = float(special.stdtrit(k - 1, 1 - ALARMS / 2)) * math.sqrt(between + s2 / len(last) + variance)
-    low, high = ends
-    return Limits(centre, max(low, centre - half), min(high, centre + half), variance)
+    low, high = _of_rare(np.concatenate(before), len(last), ends)
+    return Limits(
+        centre, max(ends[0], min(low, centre - half)), min(ends[1], max(high, centre + half)), variance
+    )  # fmt: skip
+
+
+def _of_rare(before: Floats, count: int, ends: tuple[float, float]) -> tuple[float, float]:
+    """How far `count` texts may lie by an exact test, where few texts before differed from the usual value: those of
+    them that differ are as many as a hypergeometric draw has, and differ as far as they can."""
+    values, counts = np.unique(before, return_counts=True)
+    usual, differing = float(values[counts.argmax()]), len(before) - int(counts.max())
+    if differing > RARE * len(before):
+        return math.inf, -math.inf
+    k = np.arange(1, count + 1)
+    chance = stats.hypergeom.sf(k - 1, len(before) + count, differing + k, count)
+    most = max(1, int(np.sum(chance > ALARMS / 2))) / count
+    return usual - most * (usual - ends[0]), usual + most * (ends[1] - usual)
 
 
 def weeks_of(ratings: Ratings, factor: str, judge: str) -> tuple[str, list[Week]]:
@@ -140,27 +159,32 @@ def run_weeks(file: Path, given: Mapping[str, Any], week: str) -> int:
         raise RecuseError(f"{file}: weeks are charted for one criterion; leave the columns of the others out: --ignore")
     if list(ratings.factors) != [plain(week)]:
         raise RecuseError(f"{file}: texts differ in {', '.join(ratings.factors)} beside {week}; keep the rows of one")
-    codes = []
+    codes, printed = [], []
     for judge in panel.judges:
         title, weeks = weeks_of(ratings, plain(week), judge)
-        code, lines = _charted(judge, title, weeks)
+        ends = ratings.scale.ends if isinstance(ratings.scale, Numeric) else (0.0, 1.0)
+        code, lines = _charted(judge, title, weeks, ends, 4 if len(panel.judges) < 3 else 1)
         codes.append(code)
-        print("\n".join(map(visible, lines)))
+        printed += lines
+    print("\n".join(map(visible, fitting(printed, 25, "more lines; --judges A shows those of one"))))
     return max(codes, key=(0, 2, 1).index, default=2)
 
 
-def _charted(judge: str, title: str, weeks: list[Week]) -> tuple[int, list[str]]:
+def _charted(
+    judge: str, title: str, weeks: list[Week], ends: tuple[float, float], shown: int
+) -> tuple[int, list[str]]:
+    """The exit code and the lines: of each chart the last weeks, `shown` of them."""
     charts = ((title, [one.values for one in weeks]), ("agreement with people", [one.agreement for one in weeks]))
     rows, alarms, drawn = [], [], 0
     for what, values in charts:
         for end in range(len(weeks)):
-            limits = chart(values[: end + 1], (-math.inf, math.inf) if what == "mean score" else (0.0, 1.0))
+            limits = chart(values[: end + 1], ends if what == "mean score" else (0.0, 1.0))
             if limits is None:
                 continue
             drawn += 1
             value, name = float(values[end].mean()), weeks[end].name
             out = not limits.low <= value <= limits.high
-            if end >= len(weeks) - 4:
+            if end >= len(weeks) - shown:
                 rows.append(
                     f"  {name:<12}{what:<24}{value:>7.3f}   expected {limits.low:.3f} to {limits.high:.3f}, "
                     f"{len(values[end]):,} texts{'   ALARM' if out else ''}"

@@ -75,8 +75,10 @@ def read_winners(long: pd.DataFrame, place: Place, *, from_0: bool) -> Judgement
     said = labels_of(long["cell"]).str.replace(r"^(\d+)\.0$", r"\1", regex=True)
     first, second = (labels_of(long[side]) for side in ("first", "second"))
     won = said.map(lambda word: chosen(word, from_0=from_0) or None)
-    won = won.mask(said == first, "first").mask(said == second, "second").astype(object)
     empty = empty[long.index]
+    by_name = (said == first) | (said == second)
+    if (by_name | won.eq("tie") | empty).all() or (won.isna() & ~empty).any():  # else "A" is a place beside a system a
+        won = won.mask(said == first, "first").mask(said == second, "second").astype(object)
     strange = won.isna() & ~empty
     faults = []
     if strange.any():

@@ -92,10 +92,8 @@ def _taken(
         raters = ", ".join(dict.fromkeys(people["rater"].astype(str)))
         yield f"{len(people):,} ratings by people ({raters}): {TASK}/people.csv"
     if len(judges):
-        yield (
-            f"{len(judges):,} ratings by the log's judges: {STORED}; once yours are recorded, "
-            f"recuse compare {STORED} fixtures/panels/ours.toml {judges['rater'].iloc[0]} judge"
-        )
+        yield f"{len(judges):,} ratings by the log's judges: {STORED}; once yours are recorded:"
+        yield f"  recuse compare {STORED} fixtures/panels/ours.toml {judges['rater'].iloc[0]} judge"
 
 
 def _texts(read: FileRatings) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import evalica
 import numpy as np
 import pandas as pd
 import pytest
@@ -36,6 +37,61 @@ def test_the_likelihood_is_at_its_largest():
     assert bradley_terry(wins) == pytest.approx(POINTS * (best - best.mean()), abs=0.05)
     both = bradley_terry(np.stack([wins, wins.T]))
     assert both[0] == pytest.approx(bradley_terry(wins), abs=1e-3)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_evalica_finds_the_same_strengths(seed):
+    """Its Newman iteration against ours by Hunter, with ties, and the half tie of every pair of systems that met."""
+    rng = np.random.default_rng(seed)
+    a = rng.integers(0, 12, 900)
+    b = (a + rng.integers(1, 12, 900)) % 12
+    won = rng.choice([evalica.Winner.X, evalica.Winner.Y, evalica.Winner.Draw], 900, p=[0.5, 0.3, 0.2])
+    shares = {evalica.Winner.X: (1.0, 0.0), evalica.Winner.Y: (0.0, 1.0), evalica.Winner.Draw: (0.5, 0.5)}
+    wins = np.zeros((12, 12))
+    for i, j, winner in zip(a, b, won, strict=True):
+        wins[i, j] += shares[winner][0]
+        wins[j, i] += shares[winner][1]
+    met = [(i, j) for i in range(12) for j in range(i) if wins[i, j] + wins[j, i] > 0]
+    found = evalica.bradley_terry(
+        [*a, *(i for i, _ in met)], [*b, *(j for _, j in met)], [*won, *[evalica.Winner.Draw] * len(met)],
+        weights=[1.0] * 900 + [UNSEEN] * len(met), tolerance=1e-12, limit=10_000,
+    )  # fmt: skip
+    scores = np.log(found.scores.sort_index().to_numpy())
+    assert bradley_terry(wins) == pytest.approx(POINTS * (scores - scores.mean()), abs=0.01)
+
+
+def test_nothing_depends_on_names_or_the_order_of_rows_and_sides():
+    frame = pairs(4, 80.0)
+    turned = frame.assign(model_a=frame["model_b"], model_b=frame["model_a"], item="x" + frame["item"].astype(str))
+    for who in ("judge", "anna", "ben"):
+        turned[who] = turned[who].map({"A": "B", "B": "A"})
+    calls = {"s0": "z", "s1": "b", "s2": "y", "s3": "a"}
+    turned = turned.replace({"model_a": calls, "model_b": calls}).sample(frac=1, random_state=5)
+    turned = turned.rename(columns={"anna": "zoe", "judge": "gpt"})
+    one = rank_systems(read(frame, people="anna,ben", judges="judge"))
+    two = rank_systems(read(turned, people="zoe,ben", judges="gpt"))
+    assert [calls[name] for name in one.systems] == list(two.systems)
+    assert one.strengths == pytest.approx(two.strengths, abs=1e-3)
+    assert one.moved == pytest.approx(two.moved, abs=1e-3)
+
+
+def test_fewer_pairs_never_make_a_favour_sure():
+    """What all of the pairs do not show, half of them show no better: the intervals widen."""
+    whole, half = (rank_systems(read(pairs(1, 150.0, n), people="anna,ben", judges="judge")) for n in (600, 150))
+    widths = [(found.moved[0, :, 2] - found.moved[0, :, 1]).mean() for found in (whole, half)]
+    assert widths[1] > 1.5 * widths[0]
+
+
+def test_many_systems_fit_on_a_screen():
+    rng = np.random.default_rng(2)
+    names = np.array([f"s{k:02}" for k in range(40)])
+    a = rng.integers(0, 40, 800)
+    b = (a + rng.integers(1, 40, 800)) % 40
+    frame = pd.DataFrame({"item": np.arange(800), "model_a": names[a], "model_b": names[b],
+                          "anna": rng.choice(["A", "B"], 800), "judge": rng.choice(["A", "B"], 800)})  # fmt: skip
+    lines = list(rank_systems(read(frame, people="anna", judges="judge")).lines())
+    assert len(lines) <= 25
+    assert "  and 20 systems between them" in lines
 
 
 def pairs(seed: int, moved: float, count: int = 300) -> pd.DataFrame:

@@ -28,6 +28,56 @@ def test_a_chart_alarms_in_one_week_of_a_hundred_where_nothing_changed(weeks, sp
     assert alarms <= runs * ALARMS + 3 * (runs * ALARMS) ** 0.5
 
 
+@pytest.mark.slow("simulation")
+@pytest.mark.parametrize("share", [0.003, 0.01, 0.03, 0.98])
+@pytest.mark.parametrize("texts", [8, 20, 60])
+def test_a_chart_of_something_rare_alarms_no_more_often(share, texts):
+    """Five weeks without one are no proof that there is none: a variance of 0 is not believed."""
+    rng = np.random.default_rng(texts)
+    for weeks in (6, 12, 30):
+        alarms, runs = 0, 1000
+        for _ in range(runs):
+            values = [(rng.random(texts) < share).astype(float) for _ in range(weeks)]
+            limits = chart(values, (0.0, 1.0))
+            alarms += not limits.low <= values[-1].mean() <= limits.high
+        assert alarms <= runs * ALARMS + 3 * (runs * ALARMS) ** 0.5
+
+
+def test_weeks_without_any_leave_room_for_one():
+    """0 of 100, then 1 of 20: by lot 1 in 6 weeks would be so; 3 of 20 would be by lot in 0.4 % of weeks."""
+    before = [np.zeros(20)] * 5
+    for count, alarm in ((1, False), (2, False), (3, True)):
+        last = np.concatenate([np.ones(count), np.zeros(20 - count)])
+        assert bool(last.mean() > chart([*before, last], (0.0, 1.0)).high) is alarm
+
+
+def test_nothing_depends_on_names_or_the_order_of_rows(recuse, tmp_path):
+    path = written(tmp_path, 0.35, 0.0)
+    frame = pd.read_csv(path)
+    turned = frame.assign(item="x" + frame["item"].astype(str)).sample(frac=1, random_state=3)
+    turned.rename(columns={"judge": "gpt", "item": "case"}).to_csv(tmp_path / "turned.csv", index=False)
+    one = recuse("weeks", path, "--week", "week", "--judges", "judge")
+    two = recuse("weeks", tmp_path / "turned.csv", "--week", "week", "--judges", "gpt")
+    assert (one.code, one.out) == (two.code, two.out.replace("gpt", "judge"))
+
+
+def test_scores_of_several_judges_fit_on_a_screen_and_a_shift_is_found_in_any_unit(recuse, tmp_path):
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({"week": np.repeat(np.arange(1, 9), 60), "item": np.arange(480)})
+    for k in range(7):
+        frame[f"gpt-{k}"] = rng.integers(1, 6, 480)
+    frame["anna"] = rng.integers(1, 6, 480)
+    frame.loc[frame["week"] == 8, "gpt-3"] = 5
+    frame.to_csv(tmp_path / "s.csv", index=False)
+    found = recuse("weeks", tmp_path / "s.csv", "--week", "week", "--people", "anna", "--scale", "1-5")
+    assert (found.code, len(found.out.splitlines()) <= 25) == (1, True)
+    assert "gpt-3: 8 has changed: mean score 5.000" in found.out
+    ratings = [name for name in frame if name not in ("week", "item")]
+    (20 * (frame[ratings] - 1)).join(frame[["week", "item"]]).to_csv(tmp_path / "h.csv", index=False)
+    other = recuse("weeks", tmp_path / "h.csv", "--week", "week", "--people", "anna", "--scale", "0-80")
+    assert (other.code, "gpt-3: 8 has changed: mean score 80.000" in other.out) == (1, True)
+
+
 def test_a_chart_finds_a_share_that_has_doubled():
     rng = np.random.default_rng(1)
     found = 0

@@ -41,14 +41,14 @@ def test_the_tables_of_labels_are_what_plan_prints(command, shown):
     assert subprocess.run(run, cwd=ROOT, capture_output=True, text=True, check=True).stdout == shown
 
 
-BLOCK = re.compile(r"^```sh\n(recuse [a-z]+ tests/cli/.*?)\n```\n\n```text\n(.*?)^```", re.M | re.S)
+BLOCK = re.compile(r"^```sh\n(recuse (?:[a-z]+ tests/cli/|init ).*?)\n```\n\n```text\n(.*?)^```", re.M | re.S)
 CHECKED = [found for path in sorted((ROOT / "docs").glob("*.md")) for found in BLOCK.findall(page(path.name))]
 
 
 @pytest.mark.parametrize(("command", "shown"), CHECKED, ids=[command for command, _ in CHECKED])
 def test_what_a_page_says_that_a_command_prints_is_what_it_prints(command, shown, tmp_path):
     """Every line of the block, in this order; files that are written go elsewhere."""
-    outputs = {"next.csv", "people.csv", "grouped.csv"}
+    outputs = {"next.csv", "people.csv", "grouped.csv", "judged-again"}
     words = [str(tmp_path / word) if word in outputs else word for word in shlex.split(command)[1:]]
     run = subprocess.run([sys.executable, "-m", "recuse.cli", *words], cwd=ROOT, capture_output=True, text=True)
     printed = iter(run.stdout.replace(f"{tmp_path}/", "").splitlines())
