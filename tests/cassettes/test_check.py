@@ -39,6 +39,7 @@ def test_what_recording_writes_has_no_faults(path: Path, root: Path, capsys: pyt
     assert out.endswith("no faults\n")
 
 
+@pytest.mark.slow("whole runs")
 def test_every_committed_cassette_is_sound() -> None:
     folder = REPOSITORY / "cassettes"
     if not folder.is_dir():

@@ -146,26 +146,25 @@ def agree(paths: list[Path], shipped_results: Callable[..., Mapping[str, Any]]) 
 
 
 BATCHES = 1
-"""Tests of six files each that run always; in the slow run there are two hundred files."""
+"""Tests of three files each that run always; in the slow run there are two hundred files."""
 
 
 @pytest.mark.parametrize(
-    "batch", [*range(BATCHES), *(pytest.param(k, marks=pytest.mark.slow("whole runs")) for k in range(BATCHES, 34))]
+    "batch", [*range(BATCHES), *(pytest.param(k, marks=pytest.mark.slow("whole runs")) for k in range(BATCHES, 68))]
 )
 def test_one_file_has_one_word_through_every_door(batch, shipped_results, tmp_path):
-    designs = [Design.drawn(seed) for seed in range(6 * batch, 6 * batch + 6)]
+    designs = [Design.drawn(seed) for seed in range(3 * batch, 3 * batch + 3)]
     paths = [written(tmp_path, design, ("wide", "long")[design.seed % 2]) for design in designs]
     found = agree(paths, shipped_results)
-    assert len({panel for panel, _, _ in found}) == 6
+    assert len({panel for panel, _, _ in found}) == 3
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(3, 60, 3))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 60))])
 def test_the_wide_and_the_long_form_of_a_table_have_the_same_words(seed, tmp_path):
     """An empty cell is an answer that could not be used in both."""
-    for design in map(Design.drawn, range(seed, seed + 3)):
-        wide, long = (checked(written(tmp_path, design, form))[0] for form in ("wide", "long"))
-        assert {key[1:]: said for key, said in wide.items()} == {key[1:]: said for key, said in long.items()}
-        assert wide
+    wide, long = (checked(written(tmp_path, Design.drawn(seed), form))[0] for form in ("wide", "long"))
+    assert {key[1:]: said for key, said in wide.items()} == {key[1:]: said for key, said in long.items()}
+    assert wide
 
 
 @pytest.mark.parametrize("form", [pytest.param("wide", marks=pytest.mark.slow("whole runs")), "long"])

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from recuse.gates.baseline_changes import compare, objections
 from recuse.gates.baseline_file import BaselineError, load, reduce, write
+from recuse.gates.untested_changes import removed
 from recuse.schema import RecuseError
 
 GATES = """
@@ -349,6 +350,15 @@ def test_what_appeared_and_vanished(changed):
 def test_a_removed_test_is_told(changed):
     comparison = changed(lambda now: [v.update(test="evals/test_fairness.py::test_other[x]") for v in now["verdicts"]])
     assert objections(comparison) == ["the test evals/test_fairness.py::test_self_bias is gone"]
+
+
+def test_a_test_in_a_file_of_another_name_is_not_gone_and_stands_for_one_only():
+    uses = {"judges": {}, "uses": {}}
+    names = "evals/test_a.py::test_bias", "evals/test_b.py::test_bias", "evals/test_b.py::test_same"
+    before = {"tests": [*names], **uses}
+    after = {"tests": ["evals/test_c.py::test_bias", "evals/test_b.py::test_same"], **uses}
+    assert removed(before, after) == ["the test evals/test_b.py::test_bias is gone"]
+    assert removed(before, {**after, "tests": before["tests"]}) == []
 
 
 def test_a_vanished_measurement_is_no_objection(changed):

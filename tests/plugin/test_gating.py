@@ -248,6 +248,7 @@ def test_a_mistake_in_an_eval_is_told_without_a_traceback(repo) -> None:
     assert run.results["outcome"] == "not measured"
 
 
+@pytest.mark.slow("whole runs")
 def test_results_are_the_same_whatever_the_order_and_the_number_of_processes(repo) -> None:
     """Once more for this repo's own evals in .ci/run; here with failures and accepted faults among them."""
     repo.accept("ann")

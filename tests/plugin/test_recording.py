@@ -289,6 +289,7 @@ def test_a_judge_that_answers_no_more_is_not_taken_for_the_same(varied, provider
     assert "mini: bob, asked again, says what is recorded" in run.text
 
 
+@pytest.mark.slow("whole runs")
 def test_a_sample_is_asked_in_one_process(varied, provider: Provider) -> None:
     run = varied.run(*SAMPLE, "-n", "2")
     assert "--record=sample asks in one process" in run.text

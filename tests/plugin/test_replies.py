@@ -17,6 +17,7 @@ def pages(root: Path) -> dict[str, str]:
     return {p.relative_to(folder).as_posix(): p.read_text(encoding="utf-8") for p in sorted(folder.rglob("*.html"))}
 
 
+@pytest.mark.slow("whole runs")
 @pytest.mark.parametrize(
     "options", [["-n", "2"], pytest.param(["-n", "2", "--dist", "loadscope"], marks=pytest.mark.slow("whole runs"))]
 )

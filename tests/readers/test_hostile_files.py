@@ -222,7 +222,7 @@ def test_a_line_or_cell_of_many_megabytes(file, name, content, where):
     assert where in refused(file(name, content))
 
 
-@pytest.mark.parametrize("column", ["name", "item"])
+@pytest.mark.parametrize("column", ["name", pytest.param("item", marks=pytest.mark.slow("thousands of columns"))])
 def test_thousands_of_columns_with_a_row_per_rater_are_asked_about_and_then_turned(file, column):
     marks = [",".join(str((k + n) % 5 + 1) for k in range(1200)) for n in range(3)]
     rows = [f"{who},{line}" for who, line in zip(("anna", "ben", "gpt"), marks, strict=True)]
