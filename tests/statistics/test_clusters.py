@@ -10,6 +10,7 @@ import statsmodels.api as sm
 from scipy import stats
 
 from recuse.statistics import clusters
+from recuse.statistics.contrasts import slip_variance
 from recuse.statistics.distributions import Binomial
 
 
@@ -33,6 +34,43 @@ def test_mean_of_single_observations_is_the_t_interval():
     x = np.random.default_rng(0).normal(3, 2, 25)
     distribution = clusters.clustered_mean(x, np.arange(25))
     assert distribution.interval(0.95) == pytest.approx(stats.t(24, x.mean(), stats.sem(x)).interval(0.95))
+
+
+def test_a_difference_within_clusters_is_the_paired_t():
+    """One value on either side of every cluster, in any order of the rows."""
+    rng = np.random.default_rng(5)
+    one, other = rng.normal(1, 2, 14), rng.normal(0, 1, 14)
+    order = rng.permutation(28)
+    values, groups = np.concatenate([one, other])[order], np.tile(np.arange(14), 2)[order]
+    found = clusters.difference_of_means(values, order < 14, order >= 14, groups)
+    theirs = stats.ttest_rel(one, other)
+    assert found.value == pytest.approx((one - other).mean())
+    assert found.interval(0.95) == pytest.approx(tuple(theirs.confidence_interval()))
+    assert 2 * found.p_value(0.0, "above" if found.value > 0 else "below") == pytest.approx(theirs.pvalue)
+
+
+def test_a_mean_over_one_side_is_the_t_interval_whatever_the_other_values():
+    values = np.array([2.0, 3.0, 5.0, 9.0, 100.0])
+    found = clusters.difference_of_means(values, values < 50, None, np.arange(5))
+    assert found.interval(0.9) == pytest.approx(tuple(stats.ttest_1samp(values[:4], 0).confidence_interval(0.9)))
+
+
+def test_where_nothing_varies_a_slip_by_one_step_is_allowed_for():
+    """Of G equal clusters: the spread of the slip that they cannot rule out, none where no step is known."""
+    equal, every = np.full(8, 3.0), np.ones(8, dtype=bool)
+    found = clusters.difference_of_means(equal, every, None, np.arange(8), step=0.5)
+    assert found.se == pytest.approx(math.sqrt(slip_variance(0.5, 8) / 8))
+    assert clusters.difference_of_means(equal, every, None, np.arange(8)).undefined
+
+
+def test_a_stratified_mean_is_cochrans():
+    """sum W_h mean_h with variance sum W_h^2 s_h^2 / n_h (Cochran 1977, sec. 5.5); weights count, sizes do not."""
+    a, b = np.array([1.0, 2.0, 6.0]), np.array([4.0, 4.0, 5.0, 9.0])
+    weights = np.concatenate([np.full(3, 0.25 / 3), np.full(4, 0.75 / 4)])
+    strata = np.array([0] * 3 + [1] * 4)
+    found = clusters.stratified_mean(np.concatenate([a, b]), strata, weights, np.arange(7))
+    variance = 0.25**2 * a.var(ddof=1) / 3 + 0.75**2 * b.var(ddof=1) / 4
+    assert (found.value, found.se) == pytest.approx((0.25 * 3 + 0.75 * 5.5, math.sqrt(variance)))
 
 
 def test_mean_agrees_with_statsmodels():

@@ -18,6 +18,7 @@ def test_copies_within_a_cluster_count_once() -> None:
     test = Paired.of(d.repeat(3), np.arange(12).repeat(3))
     assert (test.n, test.mean, test.t, test.p) == pytest.approx((36, d.mean(), theirs.statistic, theirs.pvalue))
     assert test.distribution.interval(0.95) == pytest.approx(tuple(theirs.confidence_interval()))
+    assert test.dz[1:] == pytest.approx(Paired.of(d).dz[1:], rel=0.07)  # of 12 items, not of 36
     assert test.size in (11, 12)  # the SD of 36 copies divides by 35
     assert test.detail(0.5)["power"] == pytest.approx(Paired.of(d).detail(0.5)["power"], abs=0.06)
 
