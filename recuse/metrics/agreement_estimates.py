@@ -115,8 +115,7 @@ def needs_options(metric: str, answers: Answers, method: str, *, two: bool = Fal
 
 def needs_numbers(metric: str, answers: Answers, method: str) -> Estimate | None:
     """An undefined estimate where answers cannot be averaged; two options in order can."""
-    counts = not answers.options or (answers.ordered and len(answers.options) == 2)
-    return None if counts else undefined(metric, NO_NUMBERS, method=method, over=answers.over)
+    return None if answers.counts else undefined(metric, NO_NUMBERS, method=method, over=answers.over)
 
 
 def span_of(answers: Answers) -> float:
@@ -295,8 +294,7 @@ def _alpha(answers: Answers, level: Level | None) -> Estimate:
     fitting: Level = level or ("interval" if not answers.options else "ordinal" if answers.ordered else "nominal")
     rated = answers.raters >= 2
     facts: dict[str, Any] = {
-        "n": answers.number(rated), "over": answers.over, "clusters": answers.clusters_called,
-        "method": f"{fitting} alpha, jackknife, t",
+        "n": answers.number(rated), **answers.about, "method": f"{fitting} alpha, jackknife, t",
     }  # fmt: skip
     if not rated.any():
         return undefined("people_alpha", "no two people rated one text", **facts)

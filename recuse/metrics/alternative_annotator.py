@@ -107,8 +107,7 @@ class _Comparison:
         return clustered_mean(self.judge - self.person, self.clusters, step=1.0, times=self.times)
 
     def estimate(self, answers: Answers) -> Estimate:
-        facts: dict[str, Any] = {"n": self.n, "n_excluded": 0, "method": METHOD, "over": answers.over,
-                 "clusters": answers.clusters_called}  # fmt: skip
+        facts: dict[str, Any] = {"n": self.n, "n_excluded": 0, "method": METHOD, **answers.about}  # fmt: skip
         if self.n < FEWEST:
             why = f"the judge, this person and another have {self.n} texts in common; the test needs {FEWEST}"
             return undefined("advantage_over_person", why, **facts)
@@ -156,7 +155,7 @@ def _comparison(answers: Answers, judge: int, person: int, rest: NDArray[np.bool
 
 def _winning(answers: Answers, comparisons: dict[str, _Comparison], epsilon: float, q: float) -> Estimate:
     facts: dict[str, Any] = {"method": f"alternative annotator test, epsilon {epsilon:g}, Benjamini-Yekutieli at {q:g}",
-             "over": answers.over, "clusters": answers.clusters_called, "unit": "share", "span": 1.0}  # fmt: skip
+             **answers.about, "unit": "share", "span": 1.0}  # fmt: skip
     tested = {name: comparison for name, comparison in comparisons.items() if comparison.n >= FEWEST}
     most = max((comparison.n for comparison in comparisons.values()), default=0)
     if not tested:

@@ -112,8 +112,8 @@ def _powered(answers: Answers, judge: int, half_width: float) -> Estimate:
     labelled, free = requested & np.isfinite(y), requested & ~np.isfinite(y) & np.isfinite(f)
     n, spare = answers.number(labelled), answers.number(free)
     facts: dict[str, Any] = {
-        "n": n, "n_excluded": answers.number(requested & ~np.isfinite(f)), "over": answers.over,
-        "clusters": answers.clusters_called, "unit": answers.scale.unit, "method": POWERED,
+        "n": n, "n_excluded": answers.number(requested & ~np.isfinite(f)), "unit": answers.scale.unit,
+        "method": POWERED, **answers.about,
     }  # fmt: skip
     if n < FEWEST:
         return undefined("prediction_powered_mean", f"people rated {n} texts; {FEWEST} are the fewest", **facts)
@@ -204,8 +204,8 @@ def _rogan_gladen(answers: Answers, judge: int) -> Estimate:
     shares, clusters, times = _labelled_counts(y, f, judged), answers.clusters[judged], taken(answers.times, judged)
     sums = total(shares, times)
     facts: dict[str, Any] = {
-        "n": answers.number(labelled), "n_excluded": answers.number(requested & ~judged), "over": answers.over,
-        "clusters": answers.clusters_called, "method": CORRECTED, "unit": "share", "span": 1.0,
+        "n": answers.number(labelled), "n_excluded": answers.number(requested & ~judged), "method": CORRECTED,
+        "unit": "share", "span": 1.0, **answers.about,
     }  # fmt: skip
     if min(sums[POSITIVE], sums[NEGATIVE]) < FEWEST:
         names = dict(zip(answers.options, (sums[NEGATIVE], sums[POSITIVE]), strict=True))

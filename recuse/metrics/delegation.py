@@ -229,7 +229,7 @@ def _brier(answers: Answers, judge: int, tolerance: float) -> Estimate:
     wrong = errors_of(answers, judge, tolerance)
     used = np.isfinite(sure) & np.isfinite(wrong)
     facts: dict[str, Any] = {"n": int(used.sum()), "method": "mean squared error of confidence, t over texts",
-                             "over": answers.over, "clusters": answers.clusters_called}  # fmt: skip
+                             **answers.about}  # fmt: skip
     if not used.any():
         return undefined("brier_score", "no text has the judge's confidence and a person's answer", **facts)
     c, r = sure[used], 1 - wrong[used]

@@ -71,7 +71,7 @@ def _changed(answers: Answers, versions: tuple[str, str]) -> Estimate:
     there = np.isfinite(distance)
     facts: dict[str, Any] = {
         "n": int(there.sum()), "n_excluded": int((~there).sum()), "method": METHOD, "unit": "share", "span": 1.0,
-        "over": answers.over, "clusters": answers.clusters_called,
+        **answers.about,
     }  # fmt: skip
     if not there.any():
         return undefined("drift", "no text was answered by both versions", **facts)
@@ -79,9 +79,8 @@ def _changed(answers: Answers, versions: tuple[str, str]) -> Estimate:
     values, clusters = distance[there] - np.nan_to_num(noise)[there], answers.clusters[there]
     plain = own == 0.0 and set(np.unique(values)) <= {0.0, 1.0}
     distribution = clustered_share(values, clusters) if plain else clustered_mean(values, clusters)
-    ordered = not answers.options or (answers.ordered and len(answers.options) == 2)
     moved = (answers.judge_means[0] - answers.people_mean)[there]
-    detail = {"versions": list(versions), "mean_change": number(float(moved.mean())) if ordered else None,
+    detail = {"versions": list(versions), "mean_change": number(float(moved.mean())) if answers.counts else None,
               "own_noise": number(own)}  # fmt: skip
     return estimated("drift", float(values.mean()), distribution, detail=detail, **facts)
 

@@ -99,8 +99,7 @@ def _rate(metric: str, decided: BinaryDecisions, judge: int, side: float) -> Est
         "even": answers.number(requested & (decided.expected == 0.5)),
     }  # fmt: skip
     facts: dict[str, Any] = {
-        "n": answers.number(cases), "unit": "share", "span": 1.0, "method": SHARE, "over": answers.over,
-        "clusters": answers.clusters_called, "detail": detail,
+        "n": answers.number(cases), "unit": "share", "span": 1.0, "method": SHARE, **answers.about, "detail": detail,
     }  # fmt: skip
     if not cases.any():
         which = decided.positive if side else f"anything other than {decided.positive}"
@@ -143,7 +142,7 @@ def _bias(decided: BinaryDecisions, judge: int) -> Estimate:
     used = wanted & np.isfinite(given)
     facts: dict[str, Any] = {
         "n": answers.number(used), "n_excluded": answers.number(wanted & ~used), "unit": "share", "span": 1.0,
-        "method": BOUNDED, "over": answers.over, "clusters": answers.clusters_called,
+        "method": BOUNDED, **answers.about,
     }  # fmt: skip
     detail: dict[str, Any] = {
         "positive": decided.positive, "stated": decided.stated, "held_against": decided.held_against,
@@ -230,8 +229,7 @@ def _kappa(answers: Answers, judge: int) -> Estimate:
 
     coefficient = Coefficient(shares, kappa, why, "chance", lambda s: 2.0, times=taken(answers.times, used))
     facts: dict[str, Any] = {
-        "n": answers.number(used), "over": answers.over, "clusters": answers.clusters_called,
-        "method": f"answered share of Cohen's kappa, {JACKKNIFE}",
+        "n": answers.number(used), **answers.about, "method": f"answered share of Cohen's kappa, {JACKKNIFE}",
     }  # fmt: skip
     share = answers.mean(answered, used) if used.any() else 0.0
     detail: dict[str, Any] = {**describe_people(answers, judge), "answered": number(share)}

@@ -91,8 +91,7 @@ def human_ceiling(answers: Answers, judge: int, margin: float = MARGIN) -> Estim
     if groups is not None and used.any():
         weights = label_weights(groups, answers.requested[judge], used)
         shares = shares * weights[:, None]
-    facts: dict[str, Any] = {"n": n, "method": METHOD, "over": answers.over,
-                             "clusters": answers.clusters_called}  # fmt: skip
+    facts: dict[str, Any] = {"n": n, "method": METHOD, **answers.about}  # fmt: skip
     difference = Coefficient(
         shares, lambda s: table.judge_human(s) - table.human_human(s), table.why, "difference", table.one_slip,
         lean=table.lean, times=times,

@@ -98,8 +98,8 @@ def _slices(answers: Answers, names: tuple[str, ...] | None) -> tuple[Slices, in
 def _of_one(metric: str, answers: Answers, values: Floats, slices: Slices, columns: int) -> Estimate:
     """The difference of mean `values` (U,) within and outside the slice where it has the smallest p-value."""
     there, two_sided = np.isfinite(values), metric == "slice_favour"
-    facts: dict[str, Any] = {"n": answers.number(there), "method": FAVOUR if two_sided else METHOD,
-                             "over": answers.over, "clusters": answers.clusters_called}  # fmt: skip
+    method = FAVOUR if two_sided else METHOD
+    facts: dict[str, Any] = {"n": answers.number(there), "method": method, **answers.about}
     looked = {}
     for name, members in slices.items():
         within, outside = members & there, ~members & there

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -64,6 +64,16 @@ class Answers:
     def over(self) -> Literal["items", "clusters"]:
         """What a repetition would draw: clusters, where several items share one."""
         return "items" if distinct(self.clusters) == len(set(self.items)) else "clusters"
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What a repetition would draw, as an estimate says it."""
+        return {"over": self.over, "clusters": self.clusters_called}
+
+    @property
+    def counts(self) -> bool:
+        """Whether answers can be averaged: numbers, and two options in order."""
+        return not self.options or (self.ordered and len(self.options) == 2)
 
     def cluster_count(self, texts: NDArray[np.bool_]) -> int:
         """How many clusters these texts (U,) belong to."""

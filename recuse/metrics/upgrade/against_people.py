@@ -72,7 +72,7 @@ def offset(pair: Pair) -> Estimate | None:
     answers = pair.answers
     if answers.options == WON:
         return None
-    if answers.options and not (answers.ordered and len(answers.options) == 2):
+    if not answers.counts:
         return _offset_of_shares(answers, pair)
     (old, new), people = means(answers), answers.people_mean
     used = np.isfinite(old) & np.isfinite(new) & np.isfinite(people)
@@ -188,7 +188,7 @@ def worst_slice_offset(pair: Pair) -> Estimate | None:
     """The largest growth of the distance from people (`offset`) over slices, the levels of the texts' columns and of
     target with at least 12 texts. None where there is none to look at, and for options that have no mean."""
     answers = pair.answers
-    if answers.options and not (answers.ordered and len(answers.options) == 2):
+    if not answers.counts:
         return None
     (old, new), people = means(answers), answers.people_mean
     span = span_of(answers)

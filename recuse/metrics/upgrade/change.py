@@ -39,8 +39,8 @@ def change(
     }  # fmt: skip
     value = more.pop("value", None)
     return estimated(
-        metric, values[1] - values[0] if value is None else value, distribution, n=int(used.sum()), over=answers.over,
-        clusters=answers.clusters_called, n_clusters=n_clusters, method=method, note=note,
+        metric, values[1] - values[0] if value is None else value, distribution, n=int(used.sum()), method=method,
+        note=note, n_clusters=n_clusters, **answers.about,
         n_excluded=0 if answers.lost is None else int(answers.lost[:2].sum()), level=0.9, detail=detail, **more,
     )  # fmt: skip
 
@@ -48,7 +48,7 @@ def change(
 def no_change(metric: str, pair: Pair, why: str, **more: Any) -> Estimate:
     """A change that could not be measured, and why."""
     answers = pair.answers
-    return undefined(metric, why, method=METHOD, over=answers.over, clusters=answers.clusters_called, **more)
+    return undefined(metric, why, method=METHOD, **answers.about, **more)
 
 
 def smallest(distribution: Distribution, clusters: int) -> float:

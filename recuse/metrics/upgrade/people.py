@@ -186,7 +186,7 @@ def worst_slice_shift(pair: Pair) -> Estimate | None:
     """Largest |candidate - incumbent| over slices, the levels of the texts' columns and of target (`slices_of`) with at
     least 12 texts. None where there is none to look at, and for options that have no mean."""
     answers = pair.answers
-    if answers.options and not (answers.ordered and len(answers.options) == 2):
+    if not answers.counts:
         return None
     old, new = means(answers)
     return _worst("upgrade_slice_shift", pair, old, new, span_of(answers), both=True)

@@ -72,7 +72,7 @@ def shift(pair: Pair) -> Estimate | None:
     answers = pair.answers
     if answers.options == WON:
         return None
-    if answers.options and not (answers.ordered and len(answers.options) == 2):
+    if not answers.counts:
         return _shares_moved(pair)
     old, new = means(answers)
     moved = new - old
