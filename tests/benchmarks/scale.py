@@ -2,8 +2,11 @@
 
 Two judges and two people answer pass or fail, a row per rating ("long"), a row per text ("wide") or a row per pattern
 with a column `count` ("counted"): one table of ratings in three forms. Every check is a process of its own; CPU seconds
-and peak memory are its own. The exponent is that of growth from the size before: 1 is linear. Below, the same of every
-question on the wide table, and Krippendorff's alpha beside other packages (extra `test`).
+and peak memory are its own. The exponent is that of growth from the size before: 1 is linear. Then the same of every
+question on the wide table; 50 million rows in Parquet, which DuckDB makes in a folder of its own, as `recuse check`
+folds them and as a query with a column for each rater does; texts of 2 KB beside the same table without; and
+Krippendorff's alpha and PPI++ beside other packages (extras `test`, `duckdb`, `benchmark`). Name parts to run them
+alone: files, questions, folded, texts, peers.
 """
 
 from __future__ import annotations
@@ -26,6 +29,9 @@ import numpy as np
 import pandas as pd
 
 SIZES = (30_000, 100_000, 300_000, 1_000_000)
+FOLDED = 50_000_000
+SOME = {"judge_a": 15, "judge_b": 20, "judge_c": 10, "judge_d": 25, "anna": 10, "ben": 12, "cleo": 15}
+"""Raters of the folded rows and their errors in a hundred; people rate one item in ten."""
 RATERS = {"anna": 0.1, "ben": 0.12, "gpt": 0.1, "claude": 0.12}
 FORMS = ("long", "wide", "counted")
 NOTABLE, STEEP = 0.5, 1.1
@@ -59,12 +65,12 @@ def used() -> tuple[float, int]:
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss // 1024
 
 
-def check(file: str) -> dict[str, Any]:
+def check(file: str, *options: str) -> dict[str, Any]:
     from recuse.cli import main
 
     out = StringIO()
     with redirect_stdout(out):
-        code = main(["check", file])
+        code = main(["check", file, *options])
     seconds, memory = used()
     return {"seconds": seconds, "memory": memory, "code": code}
 
@@ -132,43 +138,133 @@ def by_question(folders: dict[int, Path]) -> None:
     table(["question", *(f"{n:,} ratings" for n in sizes), "last exponent", f"at most {STEEP}"], rows)
 
 
+def make_rows(folder: str, rows: str) -> dict[str, Any]:
+    """So many rows of item, rater and label in eight files: four judges on every item, three people on a tenth."""
+    import duckdb
+
+    base, items = duckdb.connect(config={"memory_limit": "1GB", "threads": "2"}), int(int(rows) / 4.3)
+    base.execute("SET preserve_insertion_order = false")
+    who = ", ".join(f"('{name}', {error}, {name.startswith('judge')})" for name, error in SOME.items())
+    for part in range(8):
+        base.execute(
+            f"COPY (SELECT item, rater, CASE WHEN (hash(item * 31) % 100 < 60) <> (hash(item || rater) % 100 < error) "
+            f"THEN 'pass' ELSE 'fail' END AS label FROM range({items * part // 8}, {items * (part + 1) // 8}) "
+            f"AS t(item), (VALUES {who}) AS r(rater, error, judge) WHERE judge OR hash(item * 17) % 10 = 0) "
+            f"TO '{folder}/{part}.parquet' (FORMAT parquet)"
+        )
+    return {}
+
+
+def query(pattern: str) -> dict[str, Any]:
+    """The patterns by a query with a column for each rater, as one writes it for any engine."""
+    import duckdb
+
+    base = duckdb.connect(config={"memory_limit": "1GB", "threads": "2"})
+    base.execute("SET preserve_insertion_order = false")
+    each = ", ".join(f"max(CASE WHEN rater = '{name}' THEN label END) AS {name}" for name in SOME)
+    inner = f"(SELECT {each} FROM read_parquet('{pattern}') GROUP BY item)"
+    found = base.execute(f"SELECT {', '.join(SOME)}, count(*) FROM {inner} GROUP BY ALL").fetchall()
+    seconds, memory = used()
+    return {"seconds": seconds, "memory": memory, "patterns": len(found)}
+
+
+def folded(folder: Path) -> None:
+    """Rows that lie beyond memory."""
+    measured("make_rows", str(folder), str(FOLDED))
+    pattern = f"{folder}/*.parquet"
+    people = ",".join(name for name in SOME if not name.startswith("judge"))
+    rows = [
+        [what, f"{result['seconds']:.1f}", f"{result['memory']:,}"]
+        for what, result in (
+            ("recuse check, to a word on each judge", measured("check", pattern, "--people", people)),
+            ("DuckDB, to patterns by a column for each rater", measured("query", pattern)),
+        )
+    ]
+    table([f"{FOLDED:,} rows", "CPU seconds", "peak MB"], rows)
+
+
+def texts(folder: Path) -> None:
+    """100,000 texts of 2 KB each, and the same answers without them."""
+    rng, n = np.random.default_rng(2), 100_000
+    right = rng.random(n) < 0.6
+    wide = pd.DataFrame({name: np.where(right ^ (rng.random(n) < e), "pass", "fail") for name, e in RATERS.items()})
+    wide.assign(item=range(n)).to_csv(folder / "plain.csv", index=False)
+    words = np.array(["a reply of some words that tells of case", "another reply that goes on about the matter of"])
+    long_texts = [f"{words[k % 2]} {k}. " * 42 for k in range(n)]
+    wide.assign(item=range(n), text=long_texts).to_csv(folder / "t.csv", index=False)
+    plain, long = (measured("check", str(folder / name)) for name in ("plain.csv", "t.csv"))
+    rows = [[name, f"{plain[key]:.1f}", f"{long[key]:.1f}", f"{long[key] / plain[key]:.1f}x", "at most 2x"]
+            for name, key in (("CPU seconds", "seconds"), ("peak MB", "memory"))]  # fmt: skip
+    table(["100,000 texts", "without texts", "with 2 KB each", "ratio", "wanted"], rows)
+
+
 def peers(folders: dict[int, Path]) -> None:
-    """Nominal alpha of the four raters with an interval: jackknife, none, resamples."""
+    """Nominal and ordinal alpha of the four raters (with a jackknife, and none), and PPI++ of one judge; CPU ms, the
+    best of three."""
     import evalica
     import krippendorff
+    import ppi_py
 
+    from recuse.metrics.corrected_rate import prediction_powered_mean
+    from recuse.ratings import Ordinal, Ratings
     from recuse.statistics import agreement
+
+    def best(work: Callable[[], Any]) -> str:
+        seconds = []
+        for _ in range(3):
+            start = time.process_time()
+            work()
+            seconds.append(time.process_time() - start)
+        return f"{1000 * min(seconds):.0f} ms"
 
     rows = []
     for n, folder in folders.items():
-        data = pd.read_csv(folder / "wide.csv", usecols=[*RATERS]).eq("pass").to_numpy(dtype=float).T
-        sides: tuple[Callable[[], Any], ...] = (
-            lambda data=data: agreement.krippendorff_alpha(data, "nominal").jackknife().interval(0.95),
-            lambda data=data: krippendorff.alpha(data, level_of_measurement="nominal"),
-            lambda data=data: evalica.alpha_bootstrap(pd.DataFrame(data), "nominal", n_resamples=100, random_state=1),
-        )
-        cells = []
-        for side in sides:
-            start = time.process_time()
-            side()
-            cells.append(f"{time.process_time() - start:.2f}")
-        rows.append([f"{n:,}", *cells])
-    table(["ratings", "recuse, with jackknife", "krippendorff, no interval", "evalica, 100 resamples"], rows)
+        frame = pd.read_csv(folder / "wide.csv", usecols=[*RATERS])
+        data = frame[[*RATERS]].eq("pass").to_numpy(dtype=float).T + 1
+        for level in ("nominal", "ordinal"):
+            rows.append([f"alpha, {level}", f"{n:,}", *map(best, (
+                lambda data=data, level=level: agreement.krippendorff_alpha(data, level).jackknife().interval(0.95),
+                lambda data=data, level=level: krippendorff.alpha(data, level_of_measurement=level),
+                lambda data=data, level=level: evalica.alpha(pd.DataFrame(data), level),
+            ))])  # fmt: skip
+        answers = frame.iloc[np.random.default_rng(3).permutation(len(frame))]
+        numbered = answers.assign(item=range(len(answers)))
+        long = numbered.melt("item", ["gpt", "anna"], var_name="rater", value_name="response")
+        long = long[(long["rater"] == "gpt") | (long["item"] < len(answers) // 10)]
+        kinds = long.assign(kind=long["rater"].map({"gpt": "judge", "anna": "person"}))
+        y, f = (answers[name].eq("pass").to_numpy(dtype=float) for name in ("anna", "gpt"))
+        tenth = len(answers) // 10
+        scale = Ordinal(("fail", "pass"))
+        made = [Ratings.of(kinds, scales=scale) for _ in range(3)]
+        rows.append(["PPI++ mean with its interval", f"{n // len(RATERS):,} texts",
+                     best(lambda made=made: prediction_powered_mean(made.pop())),
+                     "ppi_py: " + best(lambda y=y, f=f, m=tenth: ppi_py.ppi_mean_ci(y[:m], f[:m], f[m:])),
+                     ""])  # fmt: skip
+    table(["what", "ratings", "recuse, with interval", "krippendorff, no interval", "evalica, no interval"], rows)
 
 
 def main() -> None:
-    if sys.argv[1:2] in (["check"], ["questions"]):
-        print(json.dumps({"check": check, "questions": questions}[sys.argv[1]](sys.argv[2])))
+    works = {"check": check, "questions": questions, "make_rows": make_rows, "query": query}
+    if sys.argv[1:2] and sys.argv[1] in works and len(sys.argv) > 2 and not sys.argv[2].isdigit():
+        print(json.dumps(works[sys.argv[1]](*sys.argv[2:])))
         return
-    sizes = [int(size) for size in sys.argv[1:]] or [*SIZES]
+    parts = {name for name in sys.argv[1:] if not name.isdigit()} or {"files", "questions", "folded", "texts", "peers"}
+    sizes = [int(size) for size in sys.argv[1:] if size.isdigit()] or [*SIZES]
     with tempfile.TemporaryDirectory() as folder:
         folders = {n: Path(folder) / str(n) for n in sizes}
         for n, each in folders.items():
             each.mkdir()
             write(each, n)
-        files(folders)
-        by_question(folders)
-        peers(folders)
+        if "files" in parts:
+            files(folders)
+        if "questions" in parts:
+            by_question(folders)
+        for name, work in (("folded", folded), ("texts", texts)):
+            if name in parts:
+                (Path(folder) / name).mkdir()
+                work(Path(folder) / name)
+        if "peers" in parts:
+            peers(folders)
 
 
 if __name__ == "__main__":
