@@ -212,6 +212,18 @@ COMMANDS = (
         ),
     ),
     Command(
+        "sql", "readers.folding_query:sql", "the query that folds ratings in a warehouse into patterns with a count",
+        "Prints a query for a table with a row for each rating. Its result as CSV is what recuse check reads.",
+        (
+            _option("raters", metavar="A,B|FILE", help="who rated: names, or a file with some of the ratings"),
+            _option("--dialect", default="duckdb", help="duckdb, snowflake, bigquery or spark"),
+            _option("--table", default="ratings", help="the table"),
+            _option("--item", default="item", metavar="COLUMN", help="what was rated"),
+            _option("--rater", default="rater", metavar="COLUMN", help="who rated"),
+            _option("--value", default="label", metavar="COLUMN", help="the answer"),
+        ),
+    ),
+    Command(
         "comment", "git.pull_request:comment", "post or update the summary on the pull request of this workflow",
         "Posts summary.md as a comment on the pull request, or updates the one posted before. Reads "
         "GITHUB_TOKEN, GITHUB_REPOSITORY and GITHUB_EVENT_PATH, as a workflow has them.",
