@@ -223,3 +223,20 @@ def test_admitting_a_candidate_changes_no_number_of_the_others():
     upgrade = Upgrade.within(Ratings.of(frame(**judges), scales=TENS), "old", "new")
     for judge in ("old", "other"):
         assert consensus.leniency(upgrade.before).of(judge=judge) == consensus.leniency(alone).of(judge=judge)
+
+
+def test_an_incumbent_that_wrote_nothing_has_no_favour_to_take_off():
+    """The candidate's favour is its own, value and interval: what is known to be 0 widens nothing."""
+    from recuse.metrics.self_preference import self_preference_controlled
+
+    rng = np.random.default_rng(8)
+    own = {"old": 0.0, "peer": 0.0, "new": 2.0}
+    rows = [(who, str(item), target, float(rng.integers(2, 6) + (target == "n") * more))
+            for who, more in own.items() for item in range(30) for target in "nst"]  # fmt: skip
+    table = pd.DataFrame(rows, columns=["judge", "item", "target", "score"])
+    ratings = Ratings.of(table, scales=TENS, authors={"new": "n"})
+    found = changes(table, authors={"new": "n"})[("upgrade_self_preference",)]
+    alone = self_preference_controlled(ratings.without("old")).of(judge="new")
+    assert alone.value > 1
+    assert found.value == pytest.approx(alone.value)
+    assert (found.low, found.high) == pytest.approx(alone.distribution.interval(0.9))
