@@ -129,7 +129,11 @@ def test_a_share_or_a_correlation_has_no_axis_beyond_one(tree: Element) -> None:
     checked = 0
     for figure in tree.all("figure", class_="forest"):
         caption = figure.one("figcaption").text
-        ends = [float(t.text.replace("−", "-").replace("+", "")) for t in figure.one("tfoot").all("text")]
+        axis = figure.one("tfoot").all("text")
+        told = [t.text.replace("−", "-").replace("+", "").replace("\u00a0", " ") for t in axis]
+        ends = [float(text.removesuffix(" %")) / (100 if text.endswith(" %") else 1) for text in told]
+        values = {b.text for b in figure.one("tbody").all("b")} - {"–"}
+        assert all(v.endswith(" %") for v in values) == all(text.endswith(" %") for text in told), caption
         if re.search(r"orrelation|Reliability|[Aa]greement|[Ss]hare of|Pairs with|Wins of|Texts decided", caption):
             checked += 1
             assert -1 <= min(ends) <= max(ends) <= 1, caption

@@ -96,6 +96,7 @@ class Forest:
         levels = sorted({n.subject[by] for n in numbers if by in n.subject}, key=lambda v: lexicon.level_order(by, v))
         common, scale = _common(numbers), _scale(numbers, self)
         decimals = decimals_for(n.value for n in numbers)
+        units = {n.estimate.get("unit") for n in numbers if is_number(n.value)}
         rows: dict[str, list[Number]] = {}
         for n in numbers:
             rows.setdefault(_row_name(n, {by, *common}, label, self.panel), []).append(n)
@@ -112,7 +113,7 @@ class Forest:
             series=[lexicon.level(by, level) for level in levels],
             rows=[replace(row, band=None) for row in drawn] if band else drawn,
             band=band,
-            ticks=scale.labels(signed=self.signed),
+            ticks=scale.labels(signed=self.signed, percent=units == {"share"}),
             zero=scale.at(0.0) if scale.low < 0 < scale.high else None,
             level=interval_levels(numbers),
             id=_id(numbers),

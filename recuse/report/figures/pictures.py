@@ -28,9 +28,11 @@ class Scale:
             return None
         return round(100 * min(1.0, max(0.0, (value - self.low) / (self.high - self.low))), 1)
 
-    def labels(self, *, signed: bool = False) -> list[tuple[float, str]]:
-        """(place, text) of each tick."""
-        return [(self.at(t) or 0.0, ("+" if signed and t > 0 else "") + short(t)) for t in self.ticks]
+    def labels(self, *, signed: bool = False, percent: bool = False) -> list[tuple[float, str]]:
+        """(place, text) of each tick, in the unit of the numbers."""
+        texts = (f"{short(_tidy(100 * tick))}\u00a0%" if percent else short(tick) for tick in self.ticks)
+        plus = ["+" if signed and tick > 0 else "" for tick in self.ticks]
+        return [(self.at(t) or 0.0, sign + text) for t, sign, text in zip(self.ticks, plus, texts, strict=True)]
 
 
 def scale_over(
