@@ -10,6 +10,7 @@ import hashlib
 import re
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -44,11 +45,15 @@ class BaseCommit:
 
     def text(self, path: str) -> str | None:
         """What a file held; None where it was not there, or is no text."""
-        content = next((content for _, content in self._contents([path])), None)
-        try:
-            return None if content is None else content.decode("utf-8")
-        except UnicodeDecodeError:
-            return None
+        return self.texts([path]).get(path)
+
+    def texts(self, paths: Iterable[str]) -> dict[str, str]:
+        """What each of these files held that was there and is text, of one call of git for all."""
+        held = {}
+        for path, content in self._contents(list(paths)):
+            with suppress(UnicodeDecodeError):
+                held[path] = content.decode("utf-8")
+        return held
 
     def differing(self) -> dict[str, str]:
         """Path -> "A", "M" or "D" of every file below `root` that is not what it was, those that git does not know yet

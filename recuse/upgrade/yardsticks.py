@@ -102,7 +102,7 @@ def changed_yardsticks(root: Path, commit: BaseCommit, gates: Path, measured: Se
             if path.endswith(SIDE) and differing[path] != "D":
                 served = f"{path}, a recording that may be served in place of the one before"
                 yield _row(path, f"{served}, {files.how(path)}")
-        elif not path.endswith((*PROSE, "MANIFEST.toml")):
+        elif path in files.read:
             yield from _of_file(files, path)
 
 
@@ -119,6 +119,17 @@ class _Files:
     code: Mapping[str, str]
     named: Sequence[str]
 
+    @cached_property
+    def read(self) -> set[str]:
+        """Those that may decide something by what they hold."""
+        return {path for path in self.differing if not path.startswith("cassettes/")
+                and not path.endswith((*PROSE, "MANIFEST.toml"))}  # fmt: skip
+
+    @cached_property
+    def before(self) -> dict[str, str]:
+        """What these held."""
+        return self.commit.texts(self.read)
+
     def how(self, path: str) -> str:
         return {"A": "is new", "M": "is changed", "D": "is gone"}[self.differing[path]]
 
@@ -127,10 +138,10 @@ class _Files:
         """Panels, data of tasks and evals that have another name in the same folder, and are what they were."""
         gone, new = ([path for path, status in self.differing.items() if status == one and RENAMED.fullmatch(path)]
                      for one in "DA")  # fmt: skip
-        held = {path: self.commit.text(path) for path in gone}
         return {
             old: one for old in gone for one in new
-            if held[old] == text_of(self.root / one) and old.rpartition("/")[0] == one.rpartition("/")[0]
+            if self.before.get(old) == text_of(self.root / one) and old.rpartition("/")[0] == one.rpartition("/")[0]
+            and not (self.root / one).is_symlink()
         }
 
     @cached_property
@@ -147,7 +158,7 @@ def _of_file(files: _Files, path: str) -> Iterator[ChangedRow]:
         return
     status, how = files.differing[path], files.how(path)
     parts, name = (*PurePosixPath(path).parts, ""), PurePosixPath(path).name
-    before, now = files.commit.text(path), text_of(files.root / path)
+    before, now = files.before.get(path), text_of(files.root / path)
     both, lines = f"{before or ''}\n{now or ''}", _lines(before, now)
     changed = set((before or "").splitlines()) ^ set((now or "").splitlines())
     measured = any(fnmatch(path, pattern) for pattern in files.named)

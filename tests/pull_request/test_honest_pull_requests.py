@@ -175,6 +175,7 @@ def files_of_a_product(pr):
     pr.write(".github/workflows/release.yml", "on: { push: {} }\njobs: { build: { steps: [{ run: make }] } }")
     pr.write(".gitattributes", "package-lock.json linguist-generated\n*.sh text eol=lf\n")
     pr.write("CODEOWNERS", "/shop/ @ann\n*.ts @ben\n")
+    pr.write("shop/.gitattributes", "*.toml -diff\n")
     pr.write("tox.ini", "[testenv:lint]\ncommands = ruff check shop\n")
     pr.write("shop/numbers.py", "ONE = 1")
 

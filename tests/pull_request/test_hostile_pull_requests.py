@@ -913,6 +913,13 @@ def a_test_that_pytest_does_not_find(pr):
     (pr.root / PEOPLE_TEST).rename(pr.root / "evals/people.py")
 
 
+@hostile("is a link now")
+def panel_of_another_name_behind_a_link(pr):
+    (pr.root / PANEL).rename(pr.root / "judges.toml")
+    (pr.root / "fixtures/panels/support.toml").symlink_to("../../judges.toml")
+    pr.edit("pyproject.toml", "desk.toml", "support.toml")
+
+
 @hostile("people.file of fixtures/tasks/replies/task.toml")
 def people_of_another_name_and_others_in_use(pr):
     rows = pr.read(f"{TASK}/people.csv")
