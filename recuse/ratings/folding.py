@@ -24,7 +24,7 @@ FOLDED_FROM = 20_000
 """So many items are folded; of fewer, resamples draw items, as they always did."""
 ALIKE = 10
 """Items per pattern on average, below which folding saves nothing: continuous scores, or names of texts in a column."""
-MOST_UNFOLDED = 1_000_000
+MOST_UNFOLDED = 500_000
 """Rows of single items that patterns are unfolded to for a measure that cannot count them."""
 NO_ANSWERS = frozenset(["item"])
 OF_SINGLE_TEXTS = frozenset(["text", "words", "text_a", "text_b", "words_a", "words_b"])

@@ -203,6 +203,8 @@ def peers(folders: dict[int, Path]) -> None:
     best of three."""
     import evalica
     import krippendorff
+
+    sys.modules["coverage"] = None  # type: ignore[assignment]  # numba, which ppi_py imports, wants an older one
     import ppi_py
 
     from recuse.metrics.corrected_rate import prediction_powered_mean
