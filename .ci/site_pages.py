@@ -30,7 +30,8 @@ def on_files(files: Files, config: Any) -> Files:
 
     for name, text in pages().items():
         files.append(File.generated(config, name, content=text))
-    beside = (*REPORT.parent.glob("tables/*.csv"), *REPORT.parent.glob("replies/**/*.html"))
+    kinds = ("tables/*.csv", "studies/*.html", "replies/**/*.html")
+    beside = [path for kind in kinds for path in REPORT.parent.glob(kind)]
     for path in (REPORT, *sorted(beside)) if REPORT.is_file() else ():
         name = f"report/{path.relative_to(REPORT.parent).as_posix()}"
         files.append(File.generated(config, name, abs_src_path=str(path)))
@@ -119,24 +120,31 @@ def questions() -> str:
 def shown(place: str, title: str) -> str:
     """The picture of a question, and the way to it on the report."""
     frame = f'<iframe class="picture" src="report/pictures/{place}.html" title="{title}" loading="lazy"></iframe>'
-    return f"{frame}\n\n[As this repository's own report draws it](report/index.html#{place})."
+    return f"{frame}\n\n[As this repository's own report draws it](report/{page_of(place)}#{place})."
 
 
 def pictures(report: Path) -> dict[str, str]:
-    """Anchor of every question on a report -> a page with what is drawn there and nothing else; {} without a report.
-    Its links lead to the whole report."""
-    if not report.is_file():
-        return {}
-    text = report.read_text(encoding="utf-8")
-    found = {}
-    for part in re.finditer(r"<section id=(q-[^\s>]+).*?</section>", text, re.DOTALL):  # the page leaves quotes out
-        head, defs = text.partition("</head>")[0], re.search(r"<svg class=defs.*?</svg>", text)
-        body = part[0].replace("<details class=question>", "<details class=question open>")
-        body = re.sub(r'(<a (?:class=(?:"[^"]*"|\S+) )?href=)(?=#)', r"\1../index.html", body)
-        body = re.sub(r'(<a (?:class=(?:"[^"]*"|\S+) )?href=)(?=replies/)', r"\1../", body)
-        body = body.replace("<a ", '<a target="_top" ')
-        found[part[1]] = f"{head}</head><body><main>{defs[0] if defs else ''}{body}</main></body></html>\n"
+    """Anchor of every question on a report, or on the first of its studies that has it -> a page with what is drawn
+    there and nothing else; {} without a report. Its links lead to the whole report."""
+    found: dict[str, str] = {}
+    for path in (report, *sorted(report.parent.glob("studies/*.html"))) if report.is_file() else ():
+        text, page = path.read_text(encoding="utf-8"), path.relative_to(report.parent).as_posix()
+        for part in re.finditer(r"<section id=(q-[^\s>]+).*?</section>", text, re.DOTALL):  # the page leaves quotes out
+            head, defs = text.partition("</head>")[0], re.search(r"<svg class=defs.*?</svg>", text)
+            body = part[0].replace("<details class=question>", "<details class=question open>")
+            body = re.sub(r'(<a (?:class=(?:"[^"]*"|\S+) )?href=)(?=#)', rf"\1../{page}", body)
+            body = re.sub(r'(<a (?:class=(?:"[^"]*"|\S+) )?href=)(?:\.\./)?(?=replies/)', r"\1../", body)
+            body = body.replace("<a ", '<a target="_top" ')
+            whole = f"{head}</head><body><main>{defs[0] if defs else ''}{body}</main></body></html>\n"
+            found.setdefault(part[1], whole)
     return found
+
+
+def page_of(place: str) -> str:
+    """The page of the report on which a question is drawn first."""
+    pages = (REPORT, *sorted(REPORT.parent.glob("studies/*.html")))
+    first = next(path for path in pages if f"<section id={place} " in path.read_text(encoding="utf-8"))
+    return first.relative_to(REPORT.parent).as_posix()
 
 
 def computed(question: str, used: list[tuple[str, str]], described: Mapping[tuple[str, str], Any]) -> str:
