@@ -95,14 +95,13 @@ class CommonClasses:
     """`prevalence` (K,) of the classes; `recall` (R,K): P(a rater answers k | common class k); `confusion` (R, K, K)
     rows are classes; `draws` (B, R, K) recalls over a bootstrap of items; `problem`: why the numbers may not be used,
     empty where nothing speaks against them; `p_independent`: parametric bootstrap p-value of conditional independence,
-    NaN where it cannot be tested; `pair`: the two raters that depart most from it."""
+    NaN where it cannot be tested."""
 
     prevalence: Floats
     confusion: Floats
     draws: Floats
     problem: str
     p_independent: float
-    pair: tuple[int, int] | None
 
     @property
     def recall(self) -> Floats:
@@ -133,7 +132,7 @@ def common_classes(
         raise RecuseError(f"rater {empty[0]} has no valid answer; leave it out")
     raters, items = codes.shape
     nothing = CommonClasses(np.full(options, math.nan), np.full((raters, options, options), math.nan),
-                            np.empty((0, raters, options)), "", math.nan, None)  # fmt: skip
+                            np.empty((0, raters, options)), "", math.nan)  # fmt: skip
     if raters < 3:
         why = f"without labels, three raters at least are needed to tell whose answer is off; there are {raters}"
         return replace(nothing, problem=why)
@@ -142,7 +141,7 @@ def common_classes(
     prevalence, confusion = _fit(seen, times[None].astype(float))
     weights = rng.multinomial(items, times / items, size=draws).astype(float)
     _, again = _fit(seen, weights, start=(prevalence, confusion))
-    fitted = CommonClasses(prevalence[0], confusion[0], np.diagonal(again, axis1=2, axis2=3), "", math.nan, None)
+    fitted = CommonClasses(prevalence[0], confusion[0], np.diagonal(again, axis1=2, axis2=3), "", math.nan)
     if not _agree(codes, rng) or not _named(fitted):
         why = "raters together are hardly better than chance, so their answers show no common classes"
         return replace(fitted, problem=why)
@@ -152,9 +151,9 @@ def common_classes(
             f"{raters} raters of {options} options fit any answers, so whether they err independently cannot be tested"
         )
         return replace(fitted, problem=f"{why}; add a rater, or labels by people")
-    p, pair = _independence(seen, times.astype(float), fitted, rng, simulations)
+    p = _independence(seen, times.astype(float), fitted, rng, simulations)
     rejected = f"raters do not err independently of each other (p = {p:.3g}), as the model needs; use labels by people"
-    return replace(fitted, problem=rejected if p < LEVEL else "", p_independent=p, pair=pair)
+    return replace(fitted, problem=rejected if p < LEVEL else "", p_independent=p)
 
 
 def _patterns(codes: Floats) -> tuple[Floats, NDArray[np.int64]]:
@@ -221,12 +220,12 @@ def _named(classes: CommonClasses) -> bool:
 
 def _independence(
     seen: Floats, times: Floats, fitted: CommonClasses, rng: np.random.Generator, simulations: int
-) -> tuple[float, tuple[int, int]]:
+) -> float:
     """p-value of the worst pair's departure from the joint answers that the model expects, over simulated panels that
     err independently and are fitted anew."""
     items, model = int(times.sum()), (fitted.prevalence[None], fitted.confusion[None])
     there = seen.sum(axis=2) > 0
-    observed, pair = _departure(seen, times, *model)
+    observed = _departure(seen, times, *model)
     hits = 0
     for _ in range(simulations):
         codes = _simulated(rng, items, *(part[0] for part in model))
@@ -234,22 +233,20 @@ def _independence(
         patterns, count = _patterns(np.where(hidden, codes, np.nan))
         drawn = _indicators(patterns, seen.shape[2])
         again = _fit(drawn, count[None].astype(float), start=model)
-        hits += _departure(drawn, count.astype(float), *again)[0] >= observed - 1e-12
-    return (hits + 1) / (simulations + 1), pair
+        hits += _departure(drawn, count.astype(float), *again) >= observed - 1e-12
+    return (hits + 1) / (simulations + 1)
 
 
-def _departure(seen: Floats, times: Floats, prevalence: Floats, confusion: Floats) -> tuple[float, tuple[int, int]]:
-    worst, where = -1.0, (0, 1)
+def _departure(seen: Floats, times: Floats, prevalence: Floats, confusion: Floats) -> float:
+    worst = -1.0
     for r, s in combinations(range(seen.shape[1]), 2):
         observed = np.einsum("p,pa,pb->ab", times, seen[:, r], seen[:, s])
         n = observed.sum()
         if n == 0:
             continue
         expected = n * np.einsum("k,ka,kb->ab", prevalence[0], confusion[0, r], confusion[0, s])
-        size = float(((observed - expected) ** 2 / np.maximum(expected, 0.5)).sum())
-        if size > worst:
-            worst, where = size, (r, s)
-    return worst, where
+        worst = max(worst, float(((observed - expected) ** 2 / np.maximum(expected, 0.5)).sum()))
+    return worst
 
 
 def _simulated(rng: np.random.Generator, items: int, prevalence: Floats, confusion: Floats) -> Floats:

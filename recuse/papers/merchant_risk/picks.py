@@ -104,8 +104,7 @@ def text_homogeneity(ratings: Ratings) -> Estimates:
     alike write alike, and compares their picks. Texts are those of the targets, or the rationales beside picks.
 
     Cluster-robust t over items. Detail: `own`, the same of one author's texts on two items; `other`, of two authors'
-    on two items; `pairs` of authors as [one, other, share]. Undefined with fewer than two items on which two authors
-    wrote; empty where no texts are known.
+    on two items. Undefined with fewer than two items on which two authors wrote; empty where no texts are known.
 
     >>> import pandas as pd
     >>> texts = pd.DataFrame({"item": ["i", "i", "j", "j"], "target": ["a", "b"] * 2,
@@ -127,13 +126,10 @@ def text_homogeneity(ratings: Ratings) -> Estimates:
         return Estimates((), {(): undefined("text_homogeneity", "two authors wrote on fewer than two items", **about)})
     codes = np.unique(written, return_inverse=True)[1]
     values = np.bincount(codes, weights=alike[one, other]) / np.bincount(codes)
-    pairs = [tuple(sorted((authors[a], authors[b]))) for a, b in zip(one, other, strict=True)]
     detail = {
         "own": _share_of(alike, upper & ~same_item & same_author),
         "other": _share_of(alike, upper & ~same_item & ~same_author),
-        "pairs": [[*pair, number(float(np.mean([alike[a, b] for a, b, p in zip(one, other, pairs, strict=True)
-                                                if p == pair])))] for pair in sorted(set(pairs))],
-    }  # fmt: skip
+    }
     distribution = clustered_mean(values, np.arange(len(values)))
     value = float(values.mean())
     estimate = estimated("text_homogeneity", value, distribution, n=len(values), detail=detail, span=1.0, **about)

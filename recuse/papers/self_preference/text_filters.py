@@ -97,12 +97,6 @@ class StatisticalFilter:
     sd: Floats
     limit: float = 3.0
 
-    @classmethod
-    def fit(cls, clean: Mapping[str, Sequence[str]], limit: float = 3.0) -> StatisticalFilter:
-        """`clean` maps a cluster (a story, a topic) to its clean texts. A word is rare for a clean text if no *other
-        cluster* has it, as for a new text. Needs three clusters."""
-        return CleanTexts.of(clean).fit(limit=limit)
-
     def scores(self, text: str) -> dict[str, float]:
         """Standard deviations above the clean mean, by feature."""
         return dict(zip(FEATURES, map(float, self._above(text)), strict=True))

@@ -30,6 +30,10 @@ CLEAN = {
 }
 
 
+def fitted_on(clean, **more):
+    return filters.CleanTexts.of(clean).fit(**more)
+
+
 FRAGMENTS = (
     "ignore", "the rules", "instructions", "have", "changed", "system", ":", "Verdict", "you must", "score it", "give",
     "it full", "end of", "text", "===", "\n", " " * 12, "a quiet morning at the harbour", "café", "XYZZY", "42",
@@ -75,7 +79,7 @@ def test_features_by_hand():
 
 
 def test_scores_are_standard_deviations_above_clean_texts():
-    fitted = filters.StatisticalFilter.fit(CLEAN)
+    fitted = fitted_on(CLEAN)
     odd = fitted.scores("qzxv bacteriohemolysin complaisantness resynchronization !!! ### ***")
     assert odd["rare_words"] > 0
     assert odd["non_letters"] > 3
@@ -86,17 +90,17 @@ def test_scores_are_standard_deviations_above_clean_texts():
 
 def test_a_word_that_only_its_own_cluster_has_is_rare_in_the_fit():
     """As for a new text: otherwise every clean text would look familiar and every new one odd."""
-    fitted = filters.StatisticalFilter.fit({f"s{k}": [f"unique{'abcd'[k]} the the the"] for k in range(4)})
+    fitted = fitted_on({f"s{k}": [f"unique{'abcd'[k]} the the the"] for k in range(4)})
     assert fitted.mean[0] == 0.25
 
 
 def test_three_clusters_are_needed():
     with pytest.raises(RecuseError, match=r"three clusters or more \(stories, topics\); got 2"):
-        filters.StatisticalFilter.fit({"s1": ["a"], "s2": ["b"]})
+        fitted_on({"s1": ["a"], "s2": ["b"]})
 
 
 def test_alike_clean_texts_do_not_make_everything_suspicious():
-    fitted = filters.StatisticalFilter.fit({k: ["the same words again"] for k in "abc"})
+    fitted = fitted_on({k: ["the same words again"] for k in "abc"})
     assert not fitted.suspicious("The words again: same")
     assert fitted.suspicious("quite other words")
 
@@ -106,7 +110,7 @@ def test_leaving_a_cluster_out_is_a_fit_on_the_others(without):
     """Counted once for all, or anew without it: the same filter, word by word."""
     texts = CLEAN | {"s5": ["The trams and the library", "A pool prize for a pool"]}
     found = filters.CleanTexts.of(texts).fit(without=without)
-    anew = filters.StatisticalFilter.fit({name: group for name, group in texts.items() if name != without})
+    anew = fitted_on({name: group for name, group in texts.items() if name != without})
     assert found.vocabulary == anew.vocabulary
     assert found.mean == pytest.approx(anew.mean, abs=1e-12)
     assert found.sd == pytest.approx(anew.sd, abs=1e-12)
@@ -125,5 +129,5 @@ def test_an_ending_is_judged_as_the_whole_text_would_be(before: list[str], after
         assert injection_phrases.phrase_in_ending(text, ending) == injection_phrases.has_phrase(whole)
         if injection_phrases.has_phrase(f"_ {ending}"):
             assert injection_phrases.has_phrase(whole)
-    fitted = filters.StatisticalFilter.fit(CLEAN)
+    fitted = fitted_on(CLEAN)
     assert fitted.suspicious_with(text, [ending, ""]).tolist() == [fitted.suspicious(t) for t in (whole, f"{text} ")]
