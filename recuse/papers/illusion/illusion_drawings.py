@@ -45,12 +45,6 @@ class GroundedDetail(TypedDict, total=False):
     cells: list[PairChange]
 
 
-class FlawDetail(TypedDict, total=False):
-    """Kind of flaw, mean penalty and items."""
-
-    by_flaw: list[tuple[str, float | None, int]]
-
-
 class PairAgreement(TypedDict):
     """r of a pair of judges."""
 
@@ -300,8 +294,7 @@ def _groups(group: Group) -> Table:
 
 def _won(n: Number) -> str:
     wins = [n.detail.get(name) for name in ("sound", "flawed", "neither")]
-    by_flaw = n.detail_as(FlawDetail).get("by_flaw", ())
-    kinds = [f"{kind} {fixed(mean, 1, signed=True)} of {count}" for kind, mean, count in by_flaw]
+    kinds = [f"{kind} {fixed(mean, 1, signed=True)} of {k}" for kind, mean, k in n.detail.get("by_flaw") or ()]
     said = "{} sound ahead, {} flawed, {} level".format(*wins) if all(is_number(w) for w in wins) else ""
     return "; ".join(part for part in (said, ", ".join(kinds)) if part)
 
