@@ -134,13 +134,10 @@ def _field_at(model: type[BaseModel], place: Place) -> tuple[type[BaseModel], Fi
     inside: type[BaseModel] | None = model
     for i, part in enumerate(place, start=1):
         if inside is not None and isinstance(part, str):
-            owner, field, depth = inside, _named(inside, part), i
+            owner, depth = inside, i
+            field = next((f for name, f in inside.model_fields.items() if part in (name, f.alias)), None)
             inside = _model_in(field.annotation) if field is not None else None
     return owner, field, depth
-
-
-def _named(model: type[BaseModel], key: str) -> FieldInfo | None:
-    return next((f for name, f in model.model_fields.items() if key in (name, f.alias)), None)
 
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:

@@ -25,7 +25,7 @@ differs while the estimate has not changed beyond chance is listed; whether the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 import numpy as np
@@ -56,7 +56,6 @@ from recuse.schema.verdict_rows import (
     EntryRow,
     Figures,
     NamedRow,
-    SourceRow,
 )
 from recuse.statistics.distributions import Student, welch_satterthwaite
 from recuse.statistics.multiplicity import decision_levels
@@ -95,7 +94,8 @@ def compare(
     before, after = keyed(baseline["entries"]), keyed(reduce(results, gates)["entries"])
     shared = sorted(before.keys() & after.keys())
     pairs = [(before[key], after[key]) for key in shared]
-    same = _same_items(baseline.get("sources") or {}, results.get("sources") or {})
+    then, sources = baseline.get("sources") or {}, results.get("sources") or {}
+    same = {place for place in then.keys() & sources.keys() if then[place].get("items") == sources[place].get("items")}
     tested = _tested(pairs, same)
     named = _all_named(tested, gates)
     testable = {_key(row_of(now)) for _, now, _ in tested}
@@ -111,7 +111,7 @@ def compare(
         ],
         "limits": limit_changes(baseline["gates"], gates, results["verdicts"]),
         "removed": removed(baseline["asked"], examined(results)) if complete else [],
-        "sources": changed_sources(baseline.get("sources") or {}, results.get("sources") or {}),
+        "sources": changed_sources(then, sources),
         "moved": [row for was, now in pairs for row in moved(was, now, _key(row_of(now)) in testable)],
         "appeared": [_brief(after[key]) for key in sorted(after.keys() - before.keys())],
         "vanished": [_brief(before[key]) for key in sorted(before.keys() - after.keys())] if complete else [],
@@ -225,10 +225,6 @@ def _beyond(was: BaselineEntry, now: BaselineEntry, change: float, gates: Gates)
     if limit.holds(value_of(was)) != limit.holds(value_of(now)):
         return f"across the limit, {limit}"
     return ""
-
-
-def _same_items(before: Mapping[str, SourceRow], after: Mapping[str, SourceRow]) -> set[str]:
-    return {place for place in before.keys() & after.keys() if before[place].get("items") == after[place].get("items")}
 
 
 def place_of(entry: EntryRow) -> str:

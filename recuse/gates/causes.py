@@ -102,7 +102,9 @@ def causes_of_doubt(
         elif verdict.outcome == NOT_MEASURED and verdict.gate in BOTH_ORDERS:
             step = step or "let it judge some pairs in both orders"
     if missing:
-        clauses.append(f"{_listed_gates(missing)} {'was' if len(missing) == 1 else 'were'} not measured in this run")
+        names = ", ".join(gate.replace("_", " ") for gate in missing[:3])
+        names += f" and {len(missing) - 3} more" if missing[3:] else ""
+        clauses.append(f"{names} {'was' if len(missing) == 1 else 'were'} not measured in this run")
         step = step or "run again, or record what is missing"
     if lacking and any(v.gate in RATED for v in verdicts):
         clauses.append("one person alone rated these texts, so nobody knows how well people agree")
@@ -111,7 +113,9 @@ def causes_of_doubt(
         clauses.append("nobody's ratings and no true answers to compare it with")
         step = step or "add ratings by a person of the same texts (recuse check: --people A,B)"
     for verdict in apart:
-        clauses.append(_where(verdict.figure) + _differs_from_peers(verdict))
+        by = verdict.limit.of_unit(verdict.figure.unit).show(verdict.figure.value)
+        differs = f"it differs from the other judges by {by}, and nobody says who is right"
+        clauses.append(_where(verdict.figure) + differs)
         step = step or "add ratings by a person: nobody says which judge is right"
     if not clauses:
         clauses, step = ["no gate was asked of it"], "ask one: assert gate(name, estimates) in evals/"
@@ -264,11 +268,6 @@ def _open(verdict: VerdictRecord, open_: Sequence[VerdictRecord]) -> str:
     return Clause(f"{what} lies too close to its limit to tell{more}", needs or f"{what} is too close to its limit")
 
 
-def _differs_from_peers(verdict: VerdictRecord) -> str:
-    shown = verdict.limit.of_unit(verdict.figure.unit)
-    return f"it differs from the other judges by {shown.show(verdict.figure.value)}, and nobody says who is right"
-
-
 def _labels_fault(verdict: VerdictRecord) -> str:
     """People who agree with each other no more than chance: no judge could be told from a constant."""
     if verdict.gate != "human_ceiling" or verdict.figure.detail.get("people_agree", True):
@@ -293,11 +292,6 @@ def _where(figure: Figure) -> str:
 
 def _levels(subject: Mapping[str, str]) -> Levels:
     return frozenset((name, value) for name, value in subject.items() if name not in PLACES)
-
-
-def _listed_gates(gates: Sequence[str]) -> str:
-    names = [gate.replace("_", " ") for gate in gates]
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if names[3:] else "")
 
 
 def rounded(number: float) -> int:

@@ -166,7 +166,10 @@ def decide(evidence: Evidence) -> Decision:
     judges = tuple(_judges(evidence))
     changes = tuple(sorted(evidence.changes, key=lambda c: (CHANGE_ORDER.index(c.word), c.order, c.kind, c.what)))
     word, cause, step = next(_words(evidence, judges, changes))
-    return Decision(word, cause, step, judges, changes, red=_is_red(word, judges, changes))
+    # Red: the change is refused, or a judge is undecided for its use or was changed in place, and nobody accepts that.
+    open_ = any(c.red or (c.kind in ("expired", "in place") and c.word != "merge") for c in changes)
+    red = word == "do not merge" or (word != "no decision" and (open_ or bool(_doubtful(judges))))
+    return Decision(word, cause, step, judges, changes, red)
 
 
 CHANGE_ORDER = ("do not merge", "decide", "merge")
@@ -354,13 +357,6 @@ def _worst(judges: Sequence[JudgeDecision]) -> JudgeDecision:
 def _briefly(one: JudgeDecision) -> str:
     """ "gemini scores 0.83 above your people"."""
     return f"{one.judge}{one.brief[2:]}" if one.brief.startswith("it ") else f"{one.judge}: {one.brief}"
-
-
-def _is_red(word: ChangeWord, judges: Sequence[JudgeDecision], changes: Sequence[Change]) -> bool:
-    """A run must not be green where the change is refused, or a judge is undecided for its use or was changed in place,
-    and nobody accepts that (any more)."""
-    open_ = any(c.red or (c.kind in ("expired", "in place") and c.word != "merge") for c in changes)
-    return word == "do not merge" or (word != "no decision" and (open_ or bool(_doubtful(judges))))
 
 
 def _who_is_cleared(judges: Sequence[JudgeDecision], compared: bool) -> str:

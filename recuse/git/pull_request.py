@@ -65,19 +65,14 @@ def body(summary: str, pull_request: PullRequest, name: str, today: date) -> str
     commit = f"Commit `{re.sub('[^0-9a-f]', '', pull_request.commit)[:12]}`" if pull_request.commit else ""
     link = f"[report and files of this run]({pull_request.link})" if pull_request.link else ""
     foot = " · ".join(part for part in (commit, today.isoformat(), link) if part)
-    mark = _mark(name)
-    text = f"{mark}\n{summary.strip()}\n\n{foot}\n"
+    if not NAME.fullmatch(name):
+        raise RecuseError(f"--name takes small letters, digits and hyphens; got {name!r}")
+    text = f"<!-- recuse:{name} -->\n{summary.strip()}\n\n{foot}\n"
     if len(text) > MOST:
         raise RecuseError(
             f"the comment would have {len(text)} characters, GitHub takes {MOST}; name a summary.md that Recuse wrote"
         )
     return text
-
-
-def _mark(name: str) -> str:
-    if not NAME.fullmatch(name):
-        raise RecuseError(f"--name takes small letters, digits and hyphens; got {name!r}")
-    return f"<!-- recuse:{name} -->"
 
 
 @dataclass(frozen=True, slots=True)

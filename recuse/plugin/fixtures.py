@@ -122,6 +122,7 @@ def pytest_runtest_makereport(
     if not asks_judges(item):
         return report  # others' tests keep their tracebacks, whatever they raise
     decided = item.stash[ASKING].decided if ASKING in item.stash else []
+    parameters = getattr(getattr(item, "callspec", None), "params", {})
     from recuse.schema import RecuseError
 
     if call.excinfo is not None and isinstance(call.excinfo.value, RecuseError):
@@ -138,7 +139,7 @@ def pytest_runtest_makereport(
             report.user_properties.append((UNMEASURED, objections[-1].splitlines()[-1][:300]))
     elif call.when == "call" and call.excinfo is None and (reasons := [r for v in decided for r in v.accepted_reasons]):
         report.outcome, report.wasxfail = "skipped", "; ".join(dict.fromkeys(reasons))
-    elif report.skipped and _parameter(item) is None:
+    elif report.skipped and parameters.get("recuse_elicitation", "") is None:  # no panel offers what it needs
         report.user_properties.append((NOBODY, True))
     elif report.failed:
         report.user_properties.append((UNMEASURED, str(report.longrepr).strip().splitlines()[-1][:300]))
@@ -160,8 +161,3 @@ def _objections(decided: Sequence[Verdicts], raised: pytest.ExceptionInfo[BaseEx
 def _of_another(decided: Sequence[Verdicts], raised: pytest.ExceptionInfo[BaseException] | None) -> bool:
     """Whether an assertion failed that is not about a gate's answer."""
     return raised is not None and not any(verdicts.marker in str(raised.value) for verdicts in decided)
-
-
-def _parameter(item: pytest.Item) -> object:
-    """None where no panel offers what the test needs, so that it is about nobody."""
-    return getattr(getattr(item, "callspec", None), "params", {}).get("recuse_elicitation", "")

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from recuse.cassettes.pack_file import STORE, share_store
 from recuse.elicitation.chains import Chain
@@ -250,17 +250,15 @@ def _was_and_is(
     if kind == "sampling":
         pairs = [(name, getattr(before, name), getattr(after, name)) for name in SAMPLING]
         changed = [(name, one, other) for name, one, other in pairs if one != other]
-        was, now = (", ".join(f"{name} {_shown(pair[k])}" for name, *pair in changed) for k in (0, 1))
+        was, now = (
+            ", ".join(f"{name} {json.dumps(pair[k], default=str)}" for name, *pair in changed) for k in (0, 1)
+        )
         return was, now
     same = before.model == after.model
     return (before.base_url, after.base_url) if same else (before.model, after.model)
 
 
 SAMPLING = ("parameters", "structured", "seeded", "headers", "query", "rename", "omit")
-
-
-def _shown(value: Any) -> str:
-    return json.dumps(dict(value) if isinstance(value, Mapping) else value, default=str)
 
 
 def _lines(old: _Side, new: _Side, task: str, pattern: str) -> tuple[str, str]:

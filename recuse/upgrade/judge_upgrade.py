@@ -46,7 +46,7 @@ def judge_upgrade(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], *,
     return replace(
         verdict,
         reasons=(
-            *_left_out_conditions(upgrade, added),
+            *([_left_out_conditions(upgrade, added)] if added else []),
             *_left_out(shared, verdict),
             *_level(verdict),
             *_below_people(upgrade),
@@ -80,10 +80,9 @@ def _not_asked(upgrade: Upgrade, missing: Conditions) -> str:
     )
 
 
-def _left_out_conditions(upgrade: Upgrade, added: Conditions) -> Iterator[str]:
-    if added:
-        conditions = "; ".join(_named(_factors(upgrade), levels) for levels in added)
-        yield f"{upgrade.candidate} was also asked under {conditions}: left out, since {upgrade.incumbent} was not"
+def _left_out_conditions(upgrade: Upgrade, added: Conditions) -> str:
+    conditions = "; ".join(_named(_factors(upgrade), levels) for levels in added)
+    return f"{upgrade.candidate} was also asked under {conditions}: left out, since {upgrade.incumbent} was not"
 
 
 def _named(factors: Sequence[str], levels: Sequence[str]) -> str:
