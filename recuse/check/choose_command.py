@@ -33,6 +33,7 @@ from recuse.gates import Gates
 from recuse.gates.uses import uses_for
 from recuse.ratings import Ratings
 from recuse.ratings.answers import COMPARED, Answers, answers_of
+from recuse.ratings.array import mean_of
 from recuse.ratings.offers import offers_of
 from recuse.readers.file_panel import FilePanel, load_file_panel
 from recuse.readers.judge_columns import COST, numbers_beside
@@ -44,7 +45,7 @@ from recuse.suite.question_runner import shipped_evals
 
 DRAWS = 2000
 FEWEST = 20
-SURE = 0.95
+SURE, WORSE = 0.95, 0.1
 USES = ("decide", "grade", "choose", "estimate", "rank")
 BETAS = (0.1, 0.2, 0.3, 0.4)
 """Shares of those who chose another option that might have accepted the property too."""
@@ -81,8 +82,10 @@ class Choice:
 
     @property
     def cheaper(self) -> list[int]:
-        """Judges that cost less than the first and are not shown to be worse, the cheapest first."""
-        less = [k for k in range(1, len(self.judges)) if self.costs[k] < self.costs[0] and self.behind[k, 1] <= 0]
+        """Judges that cost less than the first, not shown to be worse and shown to be worse by `WORSE` at most, the
+        cheapest first: little evidence names none."""
+        near = (self.behind[:, 1] <= 0) & (self.behind[:, 2] <= WORSE) & (self.costs < self.costs[0])
+        less = np.flatnonzero(near).tolist()
         return sorted(less, key=lambda k: float(self.costs[k]))
 
     def lines(self) -> Iterator[str]:
@@ -150,8 +153,9 @@ def run_choose(
         raise RecuseError(f"--tau is the share of people from which on a text counts, between 0 and 1; got {tau:g}")
     recorded = file.suffix == ".toml"
     contest = _recorded(file, use, task) if recorded else contest_of(load_file_panel(file, **given, use=use))
-    choice, answers = _chosen(replace(contest, tau=tau))
-    lines = [*choice.lines(), *_spending(choice, answers, budget)]
+    contest = replace(contest, tau=tau)
+    choice, answers = _chosen(contest)
+    lines = [*choice.lines(), *_spending(contest, choice, answers, budget)]
     if not recorded:
         lines.append(f"Whether it may be used at all: recuse check {file}")
     print("\n".join(map(visible, lines)))
@@ -260,8 +264,8 @@ def _in_order(answers: Answers, common: NDArray[np.bool_]) -> NDArray[np.intp]:
 
 
 def _property(answers: Answers, ratings: Ratings, place: str, tau: float) -> tuple[tuple[Floats, Floats] | None, str]:
-    """Which share of each judge's answers (J, U) and of people (U,) has what is decided by, and that in words; None
-    for options of which none is the property."""
+    """Which share of each judge's answers (J, U) and of each person's (P, U) has what is decided by, and that in words;
+    None for options of which none is the property."""
     criterion = ratings.criterion
     if answers.options:
         stated = ratings.positive.get(criterion, "")
@@ -269,37 +273,29 @@ def _property(answers: Answers, ratings: Ratings, place: str, tau: float) -> tup
             return None, ""
         stated = stated or answers.options[-1 if answers.ordered else 0]
         k = answers.options.index(stated)
-        return (answers.judge_shares[:, :, k], answers.people_shares[:, k]), _so(stated, tau)
+        return (answers.judge_shares[:, :, k], answers.person_shares[:, :, k]), _so(stated, tau)
     if not (thresholds := ratings.thresholds.get(criterion, ())):
         raise RecuseError(f"{place}: scores decide from a threshold on: --threshold 4; or --use grade compares scores")
     passes = [np.where(np.isfinite(one), one >= thresholds[0], nan) for one in (answers.judged, answers.rated)]
-    with np.errstate(invalid="ignore"):
-        judges, people = (_mean_of_known(one, 2) for one in passes)
-    return (judges, _mean_of_known(people, 0)), _so(f"{thresholds[0]:g} or more", tau)
+    judges, people = (mean_of(one, 2) for one in passes)
+    return (judges, people), _so(f"{thresholds[0]:g} or more", tau)
 
 
 def _so(found: str, tau: float) -> str:
     return f" ({found}, where {tau:.0%} of people or more say so)".replace("%", " %")
 
 
-def _mean_of_known(values: Floats, axis: int) -> Floats:
-    there = np.isfinite(values)
-    count = there.sum(axis=axis)
-    means: Floats = np.where(count > 0, np.where(there, values, 0.0).sum(axis=axis) / np.maximum(count, 1), nan)
-    return means
+def _decisions(shares: Floats, tau: float) -> Floats:
+    half = np.isclose(shares, tau) & (abs(tau - 0.5) < 1e-9)
+    y: Floats = np.where(np.isfinite(shares), np.where(half, 0.5, shares >= tau - 1e-9), nan)
+    return y
 
 
 def _decided_otherwise(found: tuple[Floats, Floats], common: NDArray[np.bool_], tau: float, beta: float) -> Floats:
     """|y_judge - y_people| per text, (J, U); 1 where the judge gave no answer."""
-    judges, people = found[0][:, common], found[1][common]
-
-    def decisions(shares: Floats) -> Floats:
-        half = np.isclose(shares, tau) & (abs(tau - 0.5) < 1e-9)
-        y: Floats = np.where(half, 0.5, shares >= tau - 1e-9)
-        return y
-
-    apart = np.abs(decisions(judges) - decisions(people + beta * (1 - people)))
-    return np.where(np.isfinite(judges), apart, 1.0)
+    people = mean_of(found[1][:, common], 0)
+    apart = np.abs(_decisions(found[0][:, common], tau) - _decisions(people + beta * (1 - people), tau))
+    return np.where(np.isfinite(apart), apart, 1.0)
 
 
 def _everybody(place: str, ratings: Ratings) -> Answers:
@@ -360,7 +356,7 @@ def _errors(answers: Answers, common: Any, use: str, counts: Floats) -> Floats:
     return np.array([(np.abs(signs(mine) - truth) / 2).mean(axis=0) for mine in judged])
 
 
-def _spending(choice: Choice, answers: Answers, budget: int | None) -> Iterator[str]:
+def _spending(contest: Contest, choice: Choice, answers: Answers, budget: int | None) -> Iterator[str]:
     """How well a number of ratings by people would tell the first two judges apart, by people per text.
 
         se^2 = (V + P / r) / n,   n r = budget
@@ -374,7 +370,13 @@ def _spending(choice: Choice, answers: Answers, budget: int | None) -> Iterator[
         raise RecuseError("--budget is worked out for --use decide, grade and choose")
     places = [answers.judges.index(name) for name in choice.judges[:2]]
     common = answers.requested.all(axis=0) & (answers.raters > 0)
-    each = np.array([_of_person(answers, k, places, common) for k in range(len(answers.people))])  # (P, U)
+    found = _property(answers, contest.ratings, contest.place, contest.tau)[0] if choice.use == "decide" else None
+    if found is None:
+        each = np.array([_of_person(answers, k, places, common) for k in range(len(answers.people))])  # (P, U)
+    else:
+        mine = _decisions(found[0][places][:, common], contest.tau)[:, None]
+        apart = np.nan_to_num(np.abs(mine - found[1][None, :, common]), nan=1.0)
+        each = np.where(np.isfinite(found[1][:, common]), apart[0] - apart[1], nan)
     raters = np.isfinite(each).sum(axis=0)
     twice = raters > 1
     if twice.sum() < FEWEST:

@@ -40,6 +40,11 @@ def numbers_beside(
         + [f"{name}_{plain(judge)}" for name in names]
         if key in called
     }
+    for key, column in called.items():  # gpt_confidence beside gpt_urteil, where no other judge begins so
+        stem, _, last = key.rpartition("_")
+        begins = [judge for judge in judges if last in names and f"{plain(judge)}_".startswith(f"{stem}_")]
+        if stem and len(begins) == 1:
+            own.setdefault(begins[0], column)
     of_judge = {judge: own.get(judge, shared) for judge in judges if own.get(judge, shared)}
     if not of_judge:
         return None

@@ -178,5 +178,7 @@ def test_fewer_labels_never_make_a_dearer_judge_look_replaceable():
         choice = choose_judge(panel_of(read(labelled.head(count))))
         bounds.append(choice.intervals[0, 1] - choice.intervals[0, 0])
     assert bounds == sorted(bounds)
+    many, few = (choose_judge(panel_of(read(labelled.head(count)))) for count in (120, 20))
+    assert ([many.judges[k] for k in many.cheaper], few.cheaper) == (["judge_small"], [])
     with pytest.raises(RecuseError, match="choosing takes two judges and 20 texts"):
         choose_judge(panel_of(read(labelled.head(19))))

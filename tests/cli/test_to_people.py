@@ -28,6 +28,16 @@ def test_confidence_is_read_from_wide_and_long_tables():
     assert set(long.table.loc[long.table["kind"] == "judge", "confidence"]) == {0.85, 0.6}
 
 
+def test_a_column_called_after_the_beginning_of_a_judges_name_is_that_judges(tmp_path):
+    """gpt_confidence beside gpt_urteil; where two judges begin so, nobody knows whose it is."""
+    frame = pd.DataFrame({"item": range(40), "gpt urteil": ["ja", "nein"] * 20, "gpt confidence": ["90 %"] * 40,
+                          "anna": ["ja", "nein"] * 20})  # fmt: skip
+    given = {"people": "anna", "judges": "gpt urteil"}
+    assert read(frame, **given).table["confidence"].dropna().eq(0.9).all()
+    two = frame.assign(**{"gpt zwei": frame["gpt urteil"]})
+    assert "confidence" not in read(two, people="anna", judges="gpt urteil,gpt zwei").table
+
+
 def test_the_list_holds_what_is_not_sure_and_nobody_rated(recuse, tmp_path):
     found = recuse("check", FILE, "--to-people", tmp_path / "people.csv")
     assert "judge_large may decide alone from 0.72 on" in found.out
