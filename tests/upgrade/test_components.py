@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from recuse.metrics.upgrade import Upgrade, measure_upgrade
-from recuse.metrics.upgrade.change import Largest, mean_change
+from recuse.metrics.upgrade.change import Folded, Hidden, Largest, mean_change
 from recuse.ratings import Nominal, Numeric, Ordinal, Ratings
 from recuse.statistics.distributions import Student
 
@@ -240,3 +240,12 @@ def test_an_incumbent_that_wrote_nothing_has_no_favour_to_take_off():
     assert alone.value > 1
     assert found.value == pytest.approx(alone.value)
     assert (found.low, found.high) == pytest.approx(alone.distribution.interval(0.9))
+
+
+@pytest.mark.parametrize("make", [lambda d: Hidden(d, 0.2, 0.1), Folded, lambda d: Largest((d, d), both=False)])
+def test_the_p_value_at_an_end_is_the_tail(make):
+    """An end of the 90 % interval is the limit that is just reached at 5 %, whatever widens the interval."""
+    distribution = make(Student(0.8, 0.1, 20.0))
+    low, high = distribution.interval(0.9)
+    assert distribution.p_value(low, "above") == pytest.approx(0.05)
+    assert distribution.p_value(high, "below") == pytest.approx(0.05)
