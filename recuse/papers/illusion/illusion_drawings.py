@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from recuse.report.drawing import Block, Drawing
 from recuse.report.figures import (
@@ -294,7 +294,8 @@ def _groups(group: Group) -> Table:
 
 def _won(n: Number) -> str:
     wins = [n.detail.get(name) for name in ("sound", "flawed", "neither")]
-    kinds = [f"{kind} {fixed(mean, 1, signed=True)} of {k}" for kind, mean, k in n.detail.get("by_flaw") or ()]
+    by_flaw: Any = n.detail.get("by_flaw") or ()
+    kinds = [f"{kind} {fixed(mean, 1, signed=True)} of {count}" for kind, mean, count in by_flaw]
     said = "{} sound ahead, {} flawed, {} level".format(*wins) if all(is_number(w) for w in wins) else ""
     return "; ".join(part for part in (said, ", ".join(kinds)) if part)
 
