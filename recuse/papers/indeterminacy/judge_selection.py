@@ -212,7 +212,7 @@ def best(gains: Floats) -> NDArray[np.intp]:
     `RecuseError` where no judge has one."""
     if np.isnan(gains).all(axis=-1).any():
         raise RecuseError("no judge has a value to be chosen by: none gave a valid answer to an item that people rated")
-    winners: NDArray[np.intp] = np.nanargmax(gains.round(12), axis=-1)  # what differs by rounding ties
+    winners: NDArray[np.intp] = np.nanargmax(gains, axis=-1)
     return winners
 
 
@@ -226,9 +226,9 @@ def regrets(chosen: NDArray[np.intp], consistency: Floats, bias: Floats) -> tupl
 
 def select(by: Definition, values: Floats, consistency: Floats, bias: Floats) -> Selection:
     """The judge that a definition chooses from its values (J,), with its consistency and bias (J,) downstream."""
-    chosen = best(by.gain(values))
+    chosen = best(by.gain(values).round(12))  # values that differ by rounding tie
     lost = regrets(chosen, consistency, bias)
     return Selection(
-        int(chosen), int(best(consistency)), int(best(-np.abs(bias))), float(consistency[chosen]),
+        int(chosen), int(best(consistency.round(12))), int(best(-np.abs(bias).round(12))), float(consistency[chosen]),
         float(abs(bias[chosen])), float(lost[0]), float(lost[1]),
     )  # fmt: skip
