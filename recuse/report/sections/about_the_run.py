@@ -104,7 +104,7 @@ def _panel(view: ResultsModel, panel: Panel) -> Block:
     ]  # fmt: skip
     sentences = " ".join(part for part in (meaning, panel.description) if part)
     figures: list[object] = [Words("read", [sentences]), table("", "judge|model|wire format|own work judged", rows)]
-    title = f"Panel {panel.name}, {panel.provenance or 'provenance unknown'}"
+    title = f"Judges of {panel.name}: {panel.provenance or 'provenance unknown'}"
     return Block("section", [figure for figure in figures if figure], title)
 
 
