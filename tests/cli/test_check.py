@@ -133,6 +133,18 @@ def test_it_says_what_was_read_and_what_would_unlock_the_rest(checked):
     assert "needs the judge's repeats: a column repeat, or columns judge.1, judge.2" in out
 
 
+def test_too_little_memory_is_a_sentence_and_no_verdict(recuse, monkeypatch):
+    def full(*_, **__):
+        raise MemoryError("Unable to allocate 24.3 GiB")
+
+    monkeypatch.setattr("recuse.check.check_command.run_check", full)
+    outcome = recuse("check", "t.csv")
+    assert outcome.code == 3
+    assert outcome.err == (
+        "recuse: out of memory (Unable to allocate 24.3 GiB); give fewer rows, or fewer repeats of one text\n"
+    )
+
+
 def test_a_reader_who_leaves_early_changes_no_verdict(tickets):
     """`recuse check tickets.csv | head -1` in a script that looks at the exit code."""
     nobody, out = os.pipe()

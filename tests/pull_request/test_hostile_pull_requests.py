@@ -928,12 +928,12 @@ def people_of_another_name_and_others_in_use(pr):
     pr.edit(f"{TASK}/task.toml", '"people.csv"', '"panel.csv"')
 
 
-@hostile("fixtures/tasks/replies/people.csv")
+@hostile("fixtures/tasks/replies/people.csv, ratings by people")
 def labels_of_old_texts_beside_those_of_new_ones(pr):
     names = ["reply-90", "reply-91"]
     texts = [{"id": name, "target": "assistant", "fields": {"reply": f"Text {name}."}} for name in names]
     pr.add(f"{TASK}/items.jsonl", "\n".join(map(json.dumps, texts)) + "\n")
-    pr.add(f"{TASK}/people.csv", "".join(f"ann,{name},assistant,5.0\n" for name in [*names, "reply-00"]))
+    pr.add(f"{TASK}/people.csv", "".join(f"cleo,{name},assistant,5.0\n" for name in [*names, "reply-00"]))
     pr.sign(pr.answers("monday"))
 
 
