@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 ROLES = (
     "item", "target", "criterion", "cluster", "text", "rater", "kind", "value", "repeat", "gold", "author", "reason",
@@ -21,7 +21,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "target": (
         "target", "system", "system_id", "model", "model_id", "bot", "candidate", "assistant", "generator", "variant",
         "answer_model", "system_name", "model_name", "version", "output_id", "response_id", "answer_id", "response",
-        "completion_id", "provider", "modell", "modelo", "modele",
+        "completion_id", "provider", "modell", "modelo", "modele", "policy",
     ),
     "criterion": (
         "criterion", "criteria", "metric", "dimension", "aspect", "attribute", "rubric", "scorer", "axis",
@@ -120,7 +120,7 @@ JUDGES = (
     "qwen", "deepseek", "grok", "command", "phi", "model", "auto", "ai", "bot", "palm", "bard", "vicuna", "o1", "o3",
     "o4", "kimi", "nova", "jamba", "glm", "yi", "prometheus", "eval", "modell", "modelo", "modele", "prediction",
     "predicted", "pred", "ki", "ia", "juge", "juez", "juiz", "giudice", "rechter", "richter", "autograder", "automatic",
-    "automated",
+    "automated", "perspective", "yz", "ии",
 )  # fmt: skip
 PEOPLE = (
     "human", "humans", "person", "people", "annotator", "expert", "labeler", "labeller", "crowd", "reviewer", "doctor",
@@ -131,6 +131,8 @@ PEOPLE = (
     "revisor", "revisora", "avaliador", "avaliadora", "valutatore", "valutatrice", "revisore", "annotatore", "umano",
     "beoordelaar", "bewerter", "bewerterin", "prufer", "pruferin", "teacher", "lehrer", "tutor", "professor", "ta",
     "manual", "worker", "respondent", "listener", "mos", "oceniajacy", "experts", "annotators", "reviewers", "doctors",
+    "annotations", "turker", "turkers", "workers", "labelers", "radiologist", "physician", "degerlendirici", "оценщик",
+    "эксперт", "асессор", "المقيم", "hodnotitel", "bedomare",
 )
 NAMED_ON = ("gpt", "claude", "llama", "qwen", "gemini", "模型", "大模型", "모델")
 """Judges' names go on without a sign between: gpt4o, 模型评分 (the model's score). People's as well:"""
@@ -215,7 +217,8 @@ def is_attribute(name: str) -> bool:
     """Whether a column says something of a text, a rater or a request, whoever's name it bears: gpt_confidence,
     annotator_count, model_version. Nobody's ratings are called so."""
     parts = plain(name).split("_")
-    return is_date(name) or (1 < len(parts) <= LONGEST_NAME and parts[-1] in ATTRIBUTES)
+    counted = parts in (["annotators"], ["raters"])
+    return is_date(name) or counted or (1 < len(parts) <= LONGEST_NAME and parts[-1] in ATTRIBUTES)
 
 
 def is_nobodys(name: str) -> bool:
@@ -236,6 +239,24 @@ def rater_name(column: str) -> str:
         if plain(column).endswith(suffix) and len(column) > len(suffix):
             return column[: -len(suffix)].rstrip(" _-.") or column
     return column
+
+
+SIDES = (("a", "b"), ("0", "1"), ("1", "2"), ("first", "second"), ("left", "right"), ("one", "two"))
+"""How the two columns of a pair are told apart."""
+
+
+def told_apart(names: Collection[str]) -> list[tuple[str, str]]:
+    """Pairs of names that differ in the word for a side alone: reply_a and reply_b, left_model and right_model,
+    answer1_body and answer2_body."""
+    pairs = []
+    for one, other in (*SIDES, ("chosen", "rejected")):
+        side = re.compile(rf"(?:(?:^|(?<=_)){one}|(?<=[a-z]){one if one.isdigit() else '(?!)'})(?=_|$)")
+        pairs += [
+            (name, changed)
+            for name in names
+            if (changed := side.sub(other, name, count=1)) != name and changed in names
+        ]
+    return pairs
 
 
 def base_of(name: str, names: Sequence[str]) -> str:

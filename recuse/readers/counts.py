@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from recuse.ratings.folding import FOLDED_FROM
 from recuse.readers.column_names import COUNTS, NAMES, is_attribute, is_judge, is_person, plain
-from recuse.readers.columns import FEW_LABELS, Roles, like_ratings
+from recuse.readers.columns import FEW_LABELS, Column, Roles, like_ratings
 from recuse.readers.item_columns import take_item
 from recuse.readers.opening import shown
 from recuse.readers.raw_table import RawTable
@@ -50,6 +50,8 @@ RATER = "people"
 MOST, SEEN = 10_000_000, 8
 """Answers that are counted; and items of a row that is counted by which columns are recognised."""
 SEED = 0
+FEWEST_ROWS, MOST_OPTIONS = 8, 12
+"""Fewer rows may add up by chance; answers to one question are no more than these."""
 
 
 def without_counts(raw: RawTable, *, named: bool = False) -> tuple[RawTable, tuple[str, ...]]:
@@ -58,9 +60,10 @@ def without_counts(raw: RawTable, *, named: bool = False) -> tuple[RawTable, tup
 
     `RecuseError` with its line for a count that is no whole number from 0, for counts that do not add up to the total,
     and for a rater without any valid answer."""
-    raw, shared = _shares_as_counts(raw) if not named else (raw, ())
+    raw, shared = _shares_as_counts(_named_as_counts(raw)) if not named else (raw, ())
     columns = {name: m[1] or m[2] for name in map(str, raw.frame.columns) if (m := COUNTED.match(name))}
     answers = {n: answer for n, answer in columns.items() if plain(n) not in TOTAL and not HOW_MANY.match(plain(n))}
+    answers = {n: answer for n, answer in answers.items() if Column(n, raw.frame[n]).numeric}
     rest = [name for name in map(str, raw.frame.columns) if name not in columns and plain(name) not in TOTAL]
     rest = [name for name in rest if not (columns and HOW_MANY.match(plain(name)))]
     if len(answers) < 2:
@@ -79,6 +82,24 @@ def without_counts(raw: RawTable, *, named: bool = False) -> tuple[RawTable, tup
     return (_with_judges(raw, spread, judges) if judges else spread), (*shared, note)
 
 
+def _named_as_counts(raw: RawTable) -> RawTable:
+    """Columns next to one another that add up, in every row, to a column `count`, or to one that is called as numbers
+    of raters are, count answers, whatever they are called: toxic, fine and unsure become count_toxic, ..."""
+    names = [*map(str, raw.frame.columns)]
+    total = next((n for n in names if plain(n) in COUNTS[:2] or HOW_MANY.match(plain(n))), "")
+    free = [n for n in names if n != total and not (is_judge(n) or is_person(n) or COUNTED.match(n))]
+    if not total or len(raw.frame) < FEWEST_ROWS:
+        return raw
+    values = {n: as_numbers(raw.frame[n]).to_numpy() for n in free if Column(n, raw.frame[n]).numeric}
+    sums = as_numbers(raw.frame[total]).to_numpy()
+    for start in range(len(free)):
+        for end in range(start + 2, min(start + MOST_OPTIONS, len(free)) + 1):
+            own = free[start:end]
+            if all(n in values for n in own) and np.array_equal(np.sum([values[n] for n in own], axis=0), sums):
+                return replace(raw, frame=raw.frame.rename(columns={n: f"count_{n}" for n in own}))
+    return raw
+
+
 def _answer_alike(raw: RawTable, judges: Sequence[str], options: Sequence[str]) -> bool:
     """Whether every one of these columns is a judge's that answers in the words that are counted. `RecuseError` where
     they are called as judges are and answer in others."""
@@ -86,8 +107,9 @@ def _answer_alike(raw: RawTable, judges: Sequence[str], options: Sequence[str]) 
         if _answers_with(raw, name, options):
             continue
         words = _words(raw, name)
-        labels = len(words) <= FEW_LABELS and not as_numbers(raw.frame[name]).notna().any()
-        if is_judge(name) and not is_person(name) and labels:
+        total = next((n for n in map(str, raw.frame.columns) if plain(n) in COUNTS[:2] or HOW_MANY.match(plain(n))), "")
+        labels = total or not as_numbers(raw.frame[name]).notna().any()
+        if is_judge(name) and not is_person(name) and len(words) <= FEW_LABELS and labels:
             raise RecuseError(
                 f"answers of {', '.join(options)} are counted, and {name} says "
                 f"{', '.join(map(shown, sorted(words)[:4]))}; say which of its answers is which (--same "
@@ -129,6 +151,9 @@ def _shares_as_counts(raw: RawTable) -> tuple[RawTable, tuple[str, ...]]:
     of = {name: known.get(f"{plain(name)}_annotator_count", "") for name in names}
     shares = [name for name, counted in of.items() if counted and not _share(raw, name).isna().any()]
     voted = _votes(raw, names) if judges and not shares else {}
+    if shares and not judges:  # whoever the others are, these are people
+        called = {name: f"people_{name}" for name in shares}
+        return replace(raw, frame=raw.frame.rename(columns=called)), ()
     if not (shares or voted) or not judges:
         return raw, ()
     share, counted = next(iter(voted.items()), None) or (shares[0], of[shares[0]])

@@ -27,15 +27,16 @@ person, the version of a model a judge. Cancelled annotations are no answers."""
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recuse.readers.column_names import is_judge, is_person
-from recuse.readers.opening import SHOWN, Fault, parsed
+from recuse.readers.column_names import NAMES, is_judge, is_person, plain
+from recuse.readers.columns import Column
+from recuse.readers.json_cells import literal
+from recuse.readers.opening import SHOWN, Fault
 from recuse.readers.raw_table import RawTable, ToolLog, cell_text, from_records
 from recuse.schema import RecuseError
 
@@ -151,7 +152,9 @@ def _label_studio(raw: RawTable) -> Export | None:
         return None
     own = ("annotation_id", "annotator", "created_at", "updated_at", "lead_time", "id", "agreement", "sentiment_id")
     tasks = frame.groupby("id", sort=False)
-    answers = tuple(c for c in map(str, frame.columns) if c not in own and (tasks[c].nunique() > 1).any())
+    answers = tuple(
+        c for c in map(str, frame.columns) if c not in own and _may_rate(frame, c) and (tasks[c].nunique() > 1).any()
+    )
     if not answers:
         return None
     annotator = frame["annotator"].str.replace(r"^(\d+)$", r"annotator \1", regex=True)
@@ -163,13 +166,43 @@ def _mturk(raw: RawTable) -> Export | None:
     """An assignment per row: Answer.* are a worker's, Input.* what the task was given."""
     frame = raw.frame
     answers = tuple(c for c in map(str, frame.columns) if c.startswith("Answer."))
+    answers = tuple(c for c in answers if _may_rate(frame, c)) or answers
     if not ({"HITId", "WorkerId"} <= set(frame.columns) and answers):
         return None
     taken = frame["Reject"].eq("") if "Reject" in frame else frame["HITId"].ne("")
-    table = frame.loc[taken].assign(WorkerId="worker " + frame["WorkerId"])
+    own = [c for c in frame if str(c).startswith(("Answer.", "Input.")) or c in ("HITId", "WorkerId")]
+    table = frame.loc[taken, own].assign(WorkerId="worker " + frame["WorkerId"])
     left_out = f"; {int((~taken).sum())} rejected assignments are left out" if not taken.all() else ""
     roles = {"item": ("HITId",), "rater": "WorkerId", "value": answers}
     return _kept(raw, table), roles, (f"results of Mechanical Turk: workers are people{left_out}",)
+
+
+def _may_rate(frame: pd.DataFrame, name: str) -> bool:
+    """Whether a column holds several answers, and is not called as remarks are."""
+    return (
+        Column(name, frame[name]).rating
+        and frame[name].nunique() > 1
+        and plain(name).rsplit("_", 1)[-1] not in NAMES["reason"]
+    )
+
+
+def _prodigy(raw: RawTable) -> Export | None:
+    """A task and annotator per row: what was accepted of several options, else whether the label was; "ignore" is no
+    answer."""
+    frame = raw.frame
+    session = next((c for c in ("_annotator_id", "_session_id") if c in frame), "")
+    if not (session and {"_task_hash", "answer"} <= set(frame.columns)):
+        return None
+    answer = frame["answer"].where(frame["answer"].ne("ignore"), "")
+    if "accept" in frame:
+        chosen = frame["accept"].map(lambda cell: "|".join(map(str, _list(cell))))
+        answer = chosen.where(frame["answer"].eq("accept"), "")
+    item = "_input_hash" if "accept" in frame else "_task_hash"
+    table = frame.drop(columns=[c for c in ("accept", "options") if c in frame]).assign(answer=answer)
+    table = table.rename(columns={session: "annotator"})
+    roles = {"item": (item,), "rater": "annotator", "value": ("answer",)}
+    about = {"criterion": "label"} if "accept" not in frame and "label" in frame else {}
+    return _kept(raw, table), {**roles, **about}, ("annotations of Prodigy, one a row",)
 
 
 def _qualtrics(raw: RawTable) -> Export | None:
@@ -180,6 +213,24 @@ def _qualtrics(raw: RawTable) -> Export | None:
     asked = [c for c in map(str, frame.columns) if '"QID' in str(frame[c].iloc[1])]
     table = frame.iloc[2:][["ResponseId", *asked]].rename(columns={"ResponseId": "respondent"})
     return _kept(raw, table), {}, ("responses of Qualtrics: a respondent per row, the questions in columns",)
+
+
+def _phoenix_evals(raw: RawTable) -> Export | None:
+    """What Phoenix's `evaluate_dataframe` returns: each evaluator's label or score, in objects of their own."""
+    columns = list(map(str, raw.frame.columns))
+    names = [m[1] for c in columns if (m := re.fullmatch(r"(.+)_execution_details(?:\.status)?", c))]
+    given = {
+        n: c for n in names for c in (f"{n}_score.score", f"{n}_score.label") if c in columns
+    }  # a label comes first
+    if not given:
+        return None
+    own = [
+        c
+        for c in columns
+        if c.startswith(tuple(f"{n}_{part}" for n in names for part in ("score", "execution_details")))
+    ]
+    frame = raw.frame.drop(columns=own).assign(**{f"judge_{n}": raw.frame[c] for n, c in given.items()})
+    return replace(raw, frame=frame), {}, (f"evaluators of Phoenix, read as judges: {', '.join(given)}",)
 
 
 def _braintrust(raw: RawTable) -> Export | None:
@@ -243,13 +294,7 @@ def _nested(record: Mapping[str, str], question: str) -> Iterator[tuple[str, str
 
 
 def _list(cell: str) -> list[Any]:
-    try:
-        value = parsed(cell) if cell else []
-    except ValueError:
-        try:
-            value = ast.literal_eval(cell[:1_000_000])  # pandas writes a list into CSV as Python does
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
-            return []
+    value = literal(cell) if cell else []
     return value if isinstance(value, list) else []
 
 
@@ -260,8 +305,8 @@ def _kept(raw: RawTable, frame: pd.DataFrame) -> RawTable:
 
 
 TOOLS: tuple[Callable[[RawTable], Export | None], ...] = (
-    *(scores.read for scores in SCORES), _label_studio, _mturk, _qualtrics, _braintrust, _langsmith_experiment,
-    _argilla,
+    *(scores.read for scores in SCORES), _label_studio, _mturk, _prodigy, _qualtrics, _phoenix_evals, _braintrust,
+    _langsmith_experiment, _argilla,
 )  # fmt: skip
 
 

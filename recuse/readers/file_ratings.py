@@ -112,7 +112,7 @@ def read_file(
     long, said = with_kinds(long, mapping, all_judges=all_judges)
     long, copied = without_copies(long, raw, mapping)
     judged = (
-        read_winners(long, raw.place, from_0=mapping.first.endswith("_0")) if mapping.pairs
+        read_winners(long, raw.place, mapping.first) if mapping.pairs
         else read_cells(long, raw.place, mapping.scale)
     )  # fmt: skip
     factors = _factors(mapping)

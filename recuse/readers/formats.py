@@ -130,7 +130,13 @@ def _rows_within(value: dict[str, Any], opened: Opened) -> tuple[list[Any], str]
         return [dict(zip(map(str, columns), row, strict=False)) for row in data], "a table by its columns and data"
     inner = [*value.values()]
     if inner and all(isinstance(one, dict) and one.keys() == inner[0].keys() for one in inner) and len(inner[0]) > 1:
+        if len(inner) > len(inner[0]) and not all(name.isdigit() for name in inner[0]):
+            return [{"item": name, **one} for name, one in value.items()], "a record per item"
         return [{name: one[row] for name, one in value.items()} for row in inner[0]], "a table by its columns"
+    if len(inner) > 1 and all(isinstance(v, list) and len(v) == len(inner[0]) > 1 for v in inner) and not isinstance(
+        inner[0][0], dict
+    ):
+        return [dict(zip(value, row, strict=True)) for row in zip(*inner, strict=True)], "a list for each column"
     lists = {k: v for k, v in value.items() if isinstance(v, list) and v and isinstance(v[0], dict)}
     if not lists:
         if all(not isinstance(v, list | dict) for v in value.values()):

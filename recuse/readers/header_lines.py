@@ -7,7 +7,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from recuse.readers.opening import Fault, shown
+from recuse.readers.values import as_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,13 +54,50 @@ def find_header(text: str, separator: str) -> Header:
 def without_totals(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[Fault, ...]]:
     """The table without the rows at its end that begin with "Average", "Total" and the like, or hold a remark alone:
     its first cell begins as remarks do, and the others are empty."""
+    small = len(frame) <= MOST_LOOKED_AT
+    filled = frame.map(lambda cell: bool(str(cell).strip())).sum(axis=1).to_numpy() if small else np.ones(len(frame))
+    empty = np.flatnonzero(filled == 0)
     last = len(frame)
+    if len(empty) and (filled[empty[-1] :] <= max(2, np.median(filled[filled > 0]) / 2)).all():
+        last = int(empty[-1])  # a legend below the table
     while last > 1 and (_sums_up(frame.iloc[last - 1]) or _is_remark(frame.iloc[last - 1])):
         last -= 1
-    if last == len(frame):
+    summed = sorted({k for k in (*_sums(frame.iloc[:last]), *map(int, empty)) if k < last})
+    out = [*summed, *range(last, len(frame))]
+    if not out:
         return frame, ()
-    names = [f"begins with {shown(name)}" for name in frame.iloc[last:, 0]]
-    return frame.iloc[:last], (Fault.of("row(s) at the end sum up or explain the others", names, "they are left out"),)
+    names = [f"begins with {shown(name)}" for name in frame.iloc[out, 0]]
+    kept = frame.drop(index=frame.index[out]) if summed else frame.iloc[:last]
+    return kept, (Fault.of("row(s) sum up or explain the others", names, "they are left out"),)
+
+
+FEWEST_SUMMED, MOST_LOOKED_AT, AT_THE_END = 5, 20_000, 3
+"""A sum is that of so many rows and more; larger tables are written by programs; means stand in the last rows."""
+
+
+def _sums(frame: pd.DataFrame) -> list[int]:
+    """Rows that add up the rows above them, all or since the last such row, or at the end hold their means: in two
+    columns of numbers and in every one that they fill, with a number that none of those rows holds. No list of words
+    says so in every language."""
+    if not FEWEST_SUMMED < len(frame) <= MOST_LOOKED_AT:
+        return []
+    numbers = np.column_stack([as_numbers(frame[name]) for name in frame])
+    found: list[int] = []
+    block, total, count = np.zeros((3, numbers.shape[1]))
+    for k, row in enumerate(numbers):
+        filled = ~np.isnan(row)
+        own, since = row[filled], k - (found[-1] + 1 if found else 0)
+        made = [block[filled]] * (since >= FEWEST_SUMMED) + [total[filled]] * (k - len(found) >= FEWEST_SUMMED)
+        sums = len(own) > 1 and any(bool((own == one).all()) for one in made)
+        if len(own) > 1 and made and not sums and k >= len(numbers) - AT_THE_END and (count[filled] > 0).all():
+            off = np.abs(own - total[filled] / count[filled])
+            sums = any(bool((off <= 0.5 * 10.0**-d + 1e-9).all()) for d in (1, 2)) and k - len(found) >= FEWEST_SUMMED
+        if sums and bool((numbers[:k, filled] != own).all(axis=0).any()):
+            found.append(k)
+            block = np.zeros_like(block)
+        else:
+            block, total, count = block + np.nan_to_num(row), total + np.nan_to_num(row), count + filled
+    return found
 
 
 def _sums_up(row: pd.Series[Any]) -> bool:

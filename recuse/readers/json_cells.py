@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from dataclasses import replace
@@ -9,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recuse.readers.column_names import NAMES, is_judge, is_person, plain
+from recuse.readers.column_names import NAMES, is_judge, is_person, plain, told_apart
+from recuse.readers.columns import Column
 from recuse.readers.opening import parsed, shown
 from recuse.readers.raw_table import RawTable, cell_text
 
@@ -63,6 +65,9 @@ def with_lists_apart(raw: RawTable) -> tuple[RawTable, tuple[str, ...]]:
 
     lists = {name: rows for name in map(str, raw.frame.columns) if (rows := _lists(raw.frame[name]))}
     several = [name for name, rows in lists.items() if _says_twice(rows, is_person(name) or is_judge(name))]
+    texts = {plain(name) for name in map(str, raw.frame.columns) if Column(name, raw.frame[name]).told_once}
+    if told_apart(texts):  # a number for each of two texts, which is asked about
+        several = [name for name in several if is_person(name) or not {*map(len, lists[name])} <= {0, 2}]
     every = [row for rows in lists.values() for row in rows]
     if every and all(len(row) < 2 and not isinstance(one, dict | list) for row in every for one in row or [0]):
         alone = {name: [cell_text(row[0]) if row else "" for row in rows] for name, rows in lists.items()}
@@ -147,7 +152,9 @@ def _lists(cells: pd.Series[Any]) -> list[list[Any]]:
 
 def _says_twice(rows: list[list[Any]], named: bool) -> bool:
     """Whether the lists hold numbers only, and one holds a number twice; or numbers by name, where the column is
-    `named` after raters."""
+    `named` after raters; or, there, lists of one length of words of which one holds a word twice."""
+    if named and len({len(row) for row in rows}) == 1 and all(isinstance(one, str) for row in rows for one in row):
+        return any(len({*row}) < len(row) for row in rows)
     bare = [[v for one in row for v in (one.values() if isinstance(one, dict) else [one])] for row in rows]
     numbers = all(isinstance(value, int | float) for row in bare for value in row)
     objects = any(isinstance(one, dict) for row in rows for one in row)
@@ -185,17 +192,27 @@ def _object(cell: str) -> dict[str, Any] | None:
     """The only object in a cell: in its only fenced block, or anywhere in it; none of a list of them."""
     if cell.lstrip().startswith("["):
         return None
+    if cell.startswith("{'"):
+        return _decoded(cell)
     fenced = FENCE.findall(cell)
     found = [_decoded(block) for block in fenced] if fenced else _objects(cell)
     return found[0] if len(found) == 1 and found[0] else None
 
 
 def _decoded(text: str) -> dict[str, Any] | None:
-    try:
-        value = parsed(text)
-    except ValueError:
-        return None
+    value = literal(text)
     return value if isinstance(value, dict) else None
+
+
+def literal(text: str) -> Any:
+    """The value of JSON, or of what pandas writes into CSV as Python does; None for neither."""
+    try:
+        return parsed(text)
+    except ValueError:
+        try:
+            return ast.literal_eval(text[:1_000_000])
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            return None
 
 
 def _objects(cell: str) -> list[dict[str, Any] | None]:

@@ -37,6 +37,8 @@ def lengthened(frame: pd.DataFrame, mapping: ColumnMapping, usual_rater: str = "
         beside = bool(mapping.value) and column not in mapping.value
         if beside or not mapping.rater:
             changed["rater"] = rater
+        if beside and mapping.kind:  # the row's kind is that of the rater whom the row names
+            changed["kind"] = ""
         if not mapping.criterion:
             changed["criterion"] = criterion
         if repeat >= 0:

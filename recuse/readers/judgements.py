@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -52,7 +53,10 @@ def read_cells(long: pd.DataFrame, place: Place, scale: str = "") -> Judgements:
             scales[str(criterion)] = Numeric(0, 1)
             continue
         codes, values = pd.factorize(part["cell"])
-        told = np.array([STATUSES.get(str(cell).strip().lower()) for cell in values], dtype=object)[codes]
+        words = [str(cell).strip().lower() for cell in values]
+        by_people = np.bincount(codes[part["kind"].eq("person").to_numpy()], minlength=len(values)) > 1
+        status_of = [None if answer else STATUSES.get(word) for word, answer in zip(words, by_people, strict=True)]
+        told = np.array(status_of, dtype=object)[codes]
         lost = pd.notna(told)
         if lost.any():
             status[places[lost]] = told[lost]
@@ -67,9 +71,11 @@ def read_cells(long: pd.DataFrame, place: Place, scale: str = "") -> Judgements:
     return Judgements(rows, scales, tuple(faults), tuple(notes))
 
 
-def read_winners(long: pd.DataFrame, place: Place, *, from_0: bool) -> Judgements:
+def read_winners(long: pd.DataFrame, place: Place, first_column: str) -> Judgements:
     """Which of two won: first, second, tie, A, B, 1, 2, 3, or the winner's own name; anything else is unusable.
-    `from_0`: the two are numbered 0 and 1."""
+    `first_column` is called as the first of two is: in text_0, 0 is the first; beside text_1, 0 is a tie. `RecuseError`
+    where winners are 0, 1 and 2 and the texts are not numbered."""
+    from_0 = first_column.endswith("_0")
     empty = is_empty(long["cell"])
     long = long[~(empty & long["kind"].eq("person"))]
     said = labels_of(long["cell"]).str.replace(r"^(\d+)\.0$", r"\1", regex=True)
@@ -89,7 +95,13 @@ def read_winners(long: pd.DataFrame, place: Place, *, from_0: bool) -> Judgement
             + faults[0].sentence()
         )
     used = {str(word) for word in said[~empty & ~strange].drop_duplicates()}
-    counted = "0 is the first, 1 the second" if from_0 else "1 is the first, 2 the second, 3 a tie"
+    if {"0", "1", "2"} <= used and "3" not in used and not re.search("[01]", first_column):
+        raise RecuseError(
+            "winners are 0, 1 and 2, and 0 may be a tie or the first of the two; say which: --same "
+            "0=tie,1=first,2=second, or --same 0=first,1=second,2=tie"
+        )
+    tie = "0" if "0" in used else "3"
+    counted = "0 is the first, 1 the second" if from_0 else f"1 is the first, 2 the second, {tie} a tie"
     numbers = f"winner: {counted}" if used & {"0", "1", "2"} else ""
     rows = long.assign(
         score=np.nan, response=won.where(won.notna(), None), status=np.where(won.notna(), "ok", "unparsed"),

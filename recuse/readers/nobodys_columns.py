@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -92,6 +93,14 @@ def check_related(roles: Roles, unknown: Sequence[str], raters: Sequence[str]) -
     import pandas as pd
 
     people = [name for name in raters if may_be_a_person(name)]
+    stems = {re.sub(r"[_ ]*(\d+|[a-z])$", "", plain(n)) for n in raters if is_person(n) and not is_judge(n)}
+    numbered = len(stems) == 1 and sum(is_person(n) for n in raters) > 1 and not stems & {plain(n) for n in raters}
+    if numbered and (others := [n for n in unknown if not (is_person(n) or roles.columns[n].numeric)]):
+        raise RecuseError(
+            f"{others[0]} holds answers in the words of {stems.pop()} 1, 2, ... and is not called so; if it is one "
+            f"more person, say --people {others[0]},...; if it holds right answers, --gold {others[0]}; if neither, "
+            f"--ignore {others[0]}"
+        )
     if len(people) < 3 and not any(map(is_person, people)):
         unknown = [name for name in unknown if not (may_be_a_person(name) or _shares_a_word(name, raters))]
     if not unknown:
@@ -118,8 +127,13 @@ def _shares_a_word(name: str, names: Sequence[str]) -> bool:
 
 def _said_by_most(roles: Roles, name: str, people: Sequence[str]) -> bool:
     cells, own = roles.frame[list(people)].to_numpy(dtype=object), roles.frame[name].to_numpy(dtype=object)
+    alike = (cells == own[:, None]).sum(axis=1)
     rated = (own != "") & (cells != "").all(axis=1)
-    most = 2 * (cells == own[:, None]).sum(axis=1) > len(people)
+    if len(people) == 2:
+        most = alike == len(people)
+    else:  # as many as say anything else, and two at least
+        others = np.column_stack([(cells == cells[:, [k]]).sum(axis=1) for k in range(len(people))]).max(axis=1)
+        rated, most = rated & (others > 1), alike == others
     return bool(rated.sum() > FEWEST and most[rated].mean() >= (MENDED if len(people) > 2 else 1.0))
 
 

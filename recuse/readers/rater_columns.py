@@ -19,6 +19,7 @@ from recuse.readers.column_names import (
     base_of,
     is_attribute,
     is_criterion,
+    is_derived,
     is_judge,
     is_nobodys,
     is_person,
@@ -27,7 +28,8 @@ from recuse.readers.column_names import (
 )  # fmt: skip
 from recuse.readers.columns import MOST_SLICES, Column, Roles
 from recuse.readers.nobodys_columns import check_related, leave_out_derived
-from recuse.readers.values import chosen
+from recuse.readers.values import OUT_OF, chosen
+from recuse.schema import RecuseError
 
 SAME_COLUMN = 0.98
 """Two columns that say the same in so many rows name the same things."""
@@ -42,6 +44,8 @@ def names_raters(roles: Roles, column: Column) -> bool:
     if len(column.distinct) == 1 and _another_is_called_a_rater(roles, column):
         return False
     if column.wordy or column.holds_labels or (column.numeric and not plain(column.name).endswith(BY_NUMBER)):
+        return False
+    if all(re.match(OUT_OF, str(value)) for value in column.distinct):
         return False
     if _answers_as_others(roles, column):
         return False
@@ -72,6 +76,8 @@ def take_sources(roles: Roles) -> None:
     for name in roles.free:
         values = [str(value) for value in roles.columns[name].distinct[: MOST_SLICES + 1]]
         called = [(is_judge(value), is_person(value)) for value in values]
+        if values and all(map(chosen, (value.lower() for value in values))):
+            continue  # model_a, model_b, tie: who won
         alone = all(judge != person for judge, person in called) and len(values) <= MOST_SLICES
         known = all(value.replace(" ", "").isalpha() or is_judge(value) for value in values)
         mixed = scored and plain(name) in SOURCES and known and {*called} == {(True, False), (False, False)}
@@ -111,6 +117,8 @@ def take_raters(roles: Roles) -> None:
         return
     named = {*roles.taken.get("people", ()), *roles.taken.get("judges", ())}
     reasons = [n for n in roles.free if plain(n).rsplit("_", 1)[-1] in NAMES["reason"]]
+    if not named and "rater" not in roles.taken and _take_beside_bare(roles):
+        return
     leave_out_derived(roles, named)
     if "rater" not in roles.taken and (sets := [n for n in roles.free if plain(n) in SETS and n not in named]):
         roles.ignored |= dict.fromkeys(sets, "sets of options by nobody who is named; call it NAME_response_set")
@@ -131,7 +139,7 @@ def take_raters(roles: Roles) -> None:
         judges = [n for n in kept if is_judge(n) and not is_person(n)]
         if judges and any(is_person(n) and not is_judge(n) for n in kept):  # whoever is named gave human_score alone
             roles.taken["raters"] = {name: (name,) for name in judges}
-        facts = [n for n in kept if n not in named and _is_a_fact(roles, n)]
+        facts = [n for n in kept if n not in named and _is_a_fact(roles, n, kept)]
         roles.ignored |= dict.fromkeys(facts, "by its name a system, or the same in all rows of a rater or of a text")
         kept = [n for n in kept if n not in facts]
         roles.use(facts)
@@ -146,7 +154,8 @@ def take_raters(roles: Roles) -> None:
         declared = [n for n in rated if n in named or n in called or plain(n) in NAMES["value"]]
         declared = [n for n in declared if n not in facts]
         kept = _alike(roles, declared) or [n for n in rated if _looks_rated(roles, n)]
-        kept = [n for n in kept if n in named or not _written_twice(roles, n, kept)]
+        if any(map(is_person, declared)):  # what else is the same in every row is nobody's
+            kept = [n for n in kept if n in declared or len(roles.columns[n].distinct) > 1]
         if called:
             check_related(roles, [n for n in kept if n not in declared], kept)
         _take_wide(roles, kept)
@@ -155,29 +164,55 @@ def take_raters(roles: Roles) -> None:
     roles.use(kept)
 
 
-def _is_a_fact(roles: Roles, name: str) -> bool:
-    """Whether words of no known order say something of the raters (their gender), or of the texts (who wrote them): the
-    column is called as systems are, every rater has one, or all raters of every text have the same."""
-    column, rater = roles.columns[name], roles.taken["rater"]
-    if column.numeric or column.holds_labels:
+def _take_beside_bare(roles: Roles) -> bool:
+    """Take two criteria and more of which a rater's columns bear its name before or behind and somebody else's bear
+    none: helpfulness and coherence beside gpt4_helpfulness and gpt4_coherence. Nobody's name is people's beside a
+    judge's, and the judge's beside people's."""
+    rated = [n for n in roles.free if not is_attribute(n) and not is_derived(n)]
+    columns = {n: c for n in rated if (c := roles.columns[n]).rating and (c.numeric or c.holds_labels)}
+    bare = {plain(n): n for n in columns if not (is_judge(n) or is_person(n) or plain(n) in NAMES["value"])}
+    own = {
+        n: (whose, bare[word])
+        for n in columns if n not in bare.values()
+        for word in bare
+        for whose in (plain(n).removesuffix(f"_{word}"), plain(n).removeprefix(f"{word}_"))
+        if whose != plain(n) and (is_judge(whose) or is_person(whose))
+    }  # fmt: skip
+    about = {criterion for _, criterion in own.values()}
+    rest = [n for n in bare.values() if n in about or is_criterion(n)]
+    kinds = {is_person(whose) for whose, _ in own.values()}
+    if len(rest) < 2 or len(kinds) != 1 or {*columns} - {*own, *rest} - {n for n in columns if is_nobodys(n)}:
         return False
-    if plain(name) in NAMES["target"] and not _answers_as_others(roles, column):
-        return True
+    usual = "judge" if kinds.pop() else "people"
+    raters: dict[str, tuple[str, ...]] = {usual: tuple(rest)}
+    for name, (whose, _) in own.items():
+        raters[whose] = (*raters.get(whose, ()), name)
+    roles.taken |= {
+        "raters": raters, "criteria": {**{n: n for n in rest}, **{n: criterion for n, (_, criterion) in own.items()}},
+    }  # fmt: skip
+    roles.use([*rest, *own])
+    return True
+
+
+def _is_a_fact(roles: Roles, name: str, names: Sequence[str]) -> bool:
+    """Whether a column says something of the raters (their gender), or of the texts (who wrote them): words of no known
+    order, called as systems are or the same in all rows of a rater or text; and numbers on which all raters of every
+    text are at one, where another of `names` tells the raters of a text apart."""
+    column, rater = roles.columns[name], roles.taken["rater"]
     item = roles.filled("item", "target")
-    for keys, many in (([rater], roles.columns[rater].distinct), (item, column.filled)):
-        groups = roles.frame.groupby(keys, sort=False)[name].nunique() if keys and len(many) > 1 else None
-        if groups is not None and (groups == 1).all() and 1 < len(groups) < len(roles.frame) / 2:
-            return True
-    return False
+    if column.numeric or column.holds_labels:
+        return bool(item) and any(
+            _is_of_each(roles, name, item) and not _is_of_each(roles, other, item) for other in names
+        )
+    if plain(name.rsplit(".", 1)[-1]) in NAMES["target"] and not _answers_as_others(roles, column):
+        return True
+    return _is_of_each(roles, name, [rater]) or (bool(item) and _is_of_each(roles, name, item))
 
 
-def _written_twice(roles: Roles, name: str, names: Sequence[str]) -> bool:
-    """Whether a column says in numbers what another of the same rater says in words: correctness.score beside
-    correctness.label."""
-    own = roles.columns[name]
-    twins = [n for n in names if n != name and rater_name(n) == rater_name(name) and not roles.columns[n].numeric]
-    pairs = (roles.frame[[name, n]].drop_duplicates() for n in twins if own.numeric and rater_name(n) != n)
-    return any(len(pair) == len(own.distinct) == pair.iloc[:, 1].nunique() for pair in pairs)
+def _is_of_each(roles: Roles, name: str, keys: list[str]) -> bool:
+    """Whether a column says one thing in all rows of each of several raters or texts, which have several rows each."""
+    groups = roles.frame.groupby(keys, sort=False)[name].nunique()
+    return bool((groups == 1).all()) and 1 < len(groups) < len(roles.frame) / 2
 
 
 def _is_one_word_throughout(column: Column) -> bool:
@@ -226,7 +261,31 @@ def _take_wide(roles: Roles, names: list[str]) -> None:
     raters: dict[str, tuple[str, ...]] = {}
     for name, base in of.items():
         raters[base] = (*raters.get(base, ()), name)
+    _check_one_form(roles, raters, said)
     roles.taken["raters"] = raters
+
+
+def _check_one_form(roles: Roles, raters: dict[str, tuple[str, ...]], said: Collection[str]) -> None:
+    """A rater's judge_label beside judge_score are one answer in two forms, or two questions, and no repeats: the one
+    that answers as the other raters do is read. `RecuseError` where that is not one of them."""
+    bases: dict[str, list[str]] = {}
+    for base in raters:
+        bases.setdefault(rater_name(base), []).append(base)
+    for own in (bases for bases in bases.values() if len(bases) > 1 and not {*bases} & {*said}):
+        others = [roles.columns[cs[0]] for base, cs in raters.items() if base not in own]
+        alike = [b for b in own if any(roles.columns[raters[b][0]].only_answers_of(c) for c in others)]
+        words = [b for b in own if not roles.columns[raters[b][0]].numeric]
+        columns = [raters[b][0] for b in own]
+        twins = len(roles.frame[columns].drop_duplicates()) == max(len(roles.columns[c].distinct) for c in columns)
+        kept = alike if len(alike) == 1 else words if len(words) == 1 and (twins or not others) else []
+        if not kept:
+            raise RecuseError(
+                f"{' and '.join(own)} are two columns of {rater_name(own[0])}: if one is its rating, leave the others "
+                f"out with --ignore {','.join(own[1:])}; if each is about something else, or a repeat, call them "
+                f"{rater_name(own[0])}_QUESTION or {rater_name(own[0])}_1, {rater_name(own[0])}_2"
+            )
+        for base in (b for b in own if b not in kept):
+            roles.ignored |= dict.fromkeys(raters.pop(base), f"{kept[0]} answers as the other raters do")
 
 
 def _answers_as_others(roles: Roles, column: Column) -> bool:

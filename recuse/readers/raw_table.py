@@ -13,6 +13,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, AnyStr
 
+from recuse.readers.column_names import NAMES, WINNERS, plain
 from recuse.readers.header_lines import find_header, without_totals
 from recuse.readers.long_texts import LARGE, long_columns, shorten
 from recuse.readers.opening import Fault, Opened, open_file, parsed, shown, within_bounds
@@ -119,6 +120,9 @@ def delimited(opened: Opened) -> RawTable:
         raise RecuseError(f"{opened.path} has a header line and no row")
     frame, faults = without_totals(frame)
     table = RawTable(opened.path, frame, (*notes, *found.notes), faults=faults, text=text, separator=separator)
+    if len(frame) and frame.index[-1] >= len(frame):  # rows between others are left out
+        at = tuple(table.at(int(k)) for k in frame.index)
+        table = replace(table, frame=frame.reset_index(drop=True), numbers=at)
     short = table.short_rows() if frame[header[-1]].eq("").any() else []
     if not short:
         return table
@@ -205,9 +209,12 @@ def from_records(
 
     flat: list[dict[str, str]] = []
     places: list[int | str] = []
+    records = [*records]
+    alike = _alike_lists(records)
     for number, record in enumerate(records, start=1):
         if not isinstance(record, dict):
             raise RecuseError(f"{path}: {unit} {number} is {shown(record)}; each must be an object with named values")
+        record = {name: value for name, value in record.items() if name not in alike} if alike else record
         rows = [dict(_flattened(row)) for row in _unlisted(record)]
         flat += rows
         places += [number if numbers is None else numbers[number - 1]] * len(rows)
@@ -317,17 +324,47 @@ def from_frame(path: Path, frame: pd.DataFrame, note: str) -> RawTable:
     return RawTable(path, text, (note,), "row")
 
 
+GAME = re.compile(r"[AB]\s*(?:[<>]{1,2}|=)\s*[AB]")
+"""How the games of one pair end: A>B, B>>A."""
+
+
 def _unlisted(record: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
     """A record as it is, or one for each object of its only list of objects: the judgements of one text, say. A name
-    that the record has as well keeps the list's name before it."""
+    that the record has as well keeps the list's name before it. Two texts of which the record chooses one, 0 or 1, stay
+    beside one another: text_0, text_1. `RecuseError` for two verdicts whose order is not known."""
     lists = [name for name, value in record.items() if isinstance(value, list) and _is_table(value)]
     if len(lists) != 1:
         return [record]
     rest = {name: value for name, value in record.items() if name != lists[0]}
+    if len(record[lists[0]]) == 2:
+        one, other = record[lists[0]]
+        called = {plain(name) for name in (*one, *other)}
+        chosen = any(plain(name) in WINNERS and value in (0, 1) for name, value in rest.items())
+        if chosen and called & {*NAMES["text"]} and not called & {*NAMES["rater"], *NAMES["value"]} - {*NAMES["text"]}:
+            return [
+                {
+                    **rest,
+                    **{f"{name}_{k}": value for k, each in enumerate((one, other)) for name, value in each.items()},
+                }
+            ]
+        verdicts = [name for name in one if all(GAME.fullmatch(str(each.get(name))) for each in (one, other))]
+        if verdicts and all(one[n] == other.get(n) for n in one if plain(n) in NAMES["rater"]):
+            raise RecuseError(
+                f"{lists[0]} holds two verdicts of one judge on a pair, {shown(one[verdicts[0]])} and "
+                f"{shown(other[verdicts[0]])}; nothing says whether the texts were shown the other way round for the "
+                "second. Write a row for each, with columns item, judge, winner and order (ab, or ba where they were)"
+            )
     return [
         {**rest, **{f"{lists[0]}.{name}" if name in rest else name: value for name, value in row.items()}}
         for row in record[lists[0]]
     ]
+
+
+def _alike_lists(records: Sequence[Any]) -> list[str]:
+    """Lists of objects that are the same in every record: the options that everybody had, and no answers."""
+    first = records[0] if len(records) > 1 and isinstance(records[0], dict) else {}
+    lists = [name for name, value in first.items() if isinstance(value, list) and _is_table(value)]
+    return [n for n in lists if all(isinstance(r, dict) and r.get(n) == first[n] for r in records)]
 
 
 def _is_table(value: list[Any]) -> bool:

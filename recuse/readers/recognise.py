@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from recuse.readers.column_names import COUNTS, NAMES, PROMPTS, SETS, WINNERS, is_attribute, is_judge, is_person, plain
+from recuse.readers.column_names import (
+    COUNTS,
+    NAMES,
+    PROMPTS,
+    SETS,
+    WINNERS,
+    is_attribute,
+    is_judge,
+    is_person,
+    plain,
+    told_apart,
+)  # fmt: skip
 from recuse.readers.columns import Roles
 from recuse.readers.item_columns import (
+    SURELY,
     take_cluster,
     take_factors,
     take_item,
@@ -36,8 +48,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PLACES = tuple(zip(NAMES["first"], NAMES["second"], strict=True))
-SIDES = (("a", "b"), ("0", "1"), ("1", "2"), ("first", "second"), ("left", "right"), ("one", "two"))
-"""How the two columns of a pair end."""
 REPEATS = re.compile(r"^(?:r|rep|repeat|run|trial|score|rating|sample|s)_?(\d{1,3})$")
 
 
@@ -73,6 +83,7 @@ def recognise(frame: pd.DataFrame, given: Mapping[str, Any]) -> ColumnMapping:
     take_what_tells_apart(roles)
     take_raters(roles)
     check_left_out(roles)
+    _check_target(roles)
     take_slices(roles)
     _check_something_rated(roles)
     return _mapping(roles)
@@ -95,7 +106,8 @@ def _check_width(roles: Roles) -> None:
         )
 
 
-TOLD_APART = (*SIDES, ("chosen", "rejected"))
+TWO_NUMBERS = r"\[\s*-?\d+(?:\.\d+)?,\s*-?\d+(?:\.\d+)?\s*\]"
+ORDERS_SHOWN = (("_ab", "_ba"), ("_original", "_swapped"), ("_normal", "_swapped"), ("_forward", "_reverse"))
 
 
 def _check_sides(roles: Roles) -> None:
@@ -103,19 +115,49 @@ def _check_sides(roles: Roles) -> None:
     score_1 beside answer_0 and answer_1: each is about one text, and none is another rater's or a repeat."""
     if roles.filled("raters", "people", "judges", "value", "repeats", "rater"):
         return
-    for one, other in TOLD_APART:
-        sides = re.compile(rf"(?:^|(?<=_)){one}(?=_|$)")
-        called = {plain(name): roles.columns[name] for name in roles.free}
-        pairs = [(c, called[p]) for name, c in called.items() if (p := sides.sub(other, name)) != name and p in called]
-        texts = [pair for pair in pairs if all(c.wordy or c.told_once for c in pair)]
-        rated = [pair for pair in pairs if all((c.numeric or c.holds_labels) and c.rating for c in pair)]
-        if texts and rated:
-            names = f"{rated[0][0].name} and {rated[0][1].name}"
-            raise RecuseError(
-                f"{names} say something of {texts[0][0].name} and {texts[0][1].name}, each of its own text; write a "
-                f"row per text, with columns item, system and score, or a column winner; if they are no ratings, say "
-                f"--ignore {','.join(c.name for pair in rated for c in pair)}"
-            )
+    called = {plain(name): roles.columns[name] for name in roles.free}
+    pairs = [(called[a], called[b]) for a, b in told_apart(called)]
+    texts = [pair for pair in pairs if all(c.wordy or c.told_once for c in pair)]
+    rated = [
+        p for p in pairs if all((c.numeric or c.holds_labels) and c.rating for c in p) and not is_person(p[0].name)
+    ]
+    lists = [c for c in called.values() if c.filled.astype(str).str.fullmatch(TWO_NUMBERS).all() and len(c.filled)]
+    if texts and (rated or lists):
+        about = [c.name for c in lists] or [c.name for pair in rated for c in pair]
+        raise RecuseError(
+            f"{' and '.join(about[:2])} say something of {texts[0][0].name} and {texts[0][1].name}, each of its own "
+            f"text; write a row per text, with columns item, system and score, or a column winner; if they are no "
+            f"ratings, say --ignore {','.join(about)}"
+        )
+    orders = [(a, b) for a in called for end, other in ORDERS_SHOWN if a.endswith(end)
+              for b in (a.removesuffix(end) + other,) if b in called and called[a].rating]  # fmt: skip
+    if orders:
+        one, other = (called[name].name for name in orders[0])
+        raise RecuseError(
+            f"{one} and {other} look like a judge's answers to the two texts of a pair in both orders; write a row for "
+            f"each, with a column order that holds ab or ba, or leave one out with --ignore {other}"
+        )
+
+
+def _check_target(roles: Roles) -> None:
+    """`RecuseError` where a column of models is read as what was rated, and the people's rating of an item is the same
+    for all of them: the models may be those who rated."""
+    target, people = roles.taken.get("target", ""), [n for n in roles.taken.get("raters", {}) if is_person(n)]
+    item = roles.filled("item")
+    if (
+        not (target and item and people)
+        or "target" in roles.given
+        or not all(map(is_judge, roles.columns[target].words))
+    ):
+        return
+    groups = roles.frame.groupby(item, sort=False)
+    if len(groups) < SURELY or (groups[target].nunique() < 2).any():
+        return
+    if all((groups[n].nunique() == 1).all() and len(roles.columns[n].distinct) > 1 for n in people):
+        raise RecuseError(
+            f"{', '.join(people)} is the same for every {target} of an item; if {target} names who rated, say --rater "
+            f"{target}; if it names what was rated, say --target {target}"
+        )
 
 
 def _take_repeats(roles: Roles) -> None:
@@ -147,8 +189,11 @@ def _take_pair(roles: Roles) -> None:
         return
     named = {plain(n): n for n in roles.free if not roles.columns[n].wordy and not roles.columns[n].numeric}
     texts = {plain(n): n for n in roles.free if roles.columns[n].wordy or roles.columns[n].told_once}
-    pairs = [(named[a], named[b]) for a, b in PLACES if {a, b} <= named.keys() and _meet(roles, named[a], named[b])]
-    pairs += [(texts[a], texts[b]) for a, b in (*PLACES, *_stems(texts)) if {a, b} <= texts.keys()]
+    met = [(a, b) for a, b in told_apart(named) if {*a.split("_")} & {*NAMES["target"]} and not a[-1].isdigit()]
+    pairs = [
+        (named[a], named[b]) for a, b in (*PLACES, *met) if {a, b} <= named.keys() and _meet(roles, named[a], named[b])
+    ]
+    pairs += [(texts[a], texts[b]) for a, b in (*PLACES, *told_apart(texts)) if {a, b} <= texts.keys()]
     for one, other in pairs:
         choosers = choosers_between(roles, one, other)
         if (
@@ -159,11 +204,6 @@ def _take_pair(roles: Roles) -> None:
             roles.take("first", one)
             roles.take("second", other)
             return
-
-
-def _stems(names: Collection[str]) -> list[tuple[str, str]]:
-    """Pairs of names that differ in their last part: reply_a, reply_b; summary_1, summary_2."""
-    return [(name, name[: -len(a)] + b) for name in names for a, b in SIDES if name.endswith(f"_{a}")]
 
 
 def _meet(roles: Roles, one: str, other: str) -> bool:

@@ -49,14 +49,14 @@ ORDERS: tuple[tuple[str, ...], ...] = (
     ("trifft gar nicht zu", "trifft eher nicht zu", "teils/teils", "trifft eher zu", "trifft voll zu"),
     ("sehr schlecht", "schlecht", "neutral", "gut", "sehr gut"),
     ("pas du tout d'accord", "pas d'accord", "neutre", "d'accord", "tout à fait d'accord"),
-    ("muy en desacuerdo", "en desacuerdo", "neutral", "de acuerdo", "muy de acuerdo"),
+    ("muy en desacuerdo", "en desacuerdo", "neutral", "de acuerdo", "muy de acuerdo"), ("falsch", "wahr"),
 )  # fmt: skip
 """Labels whose order needs no telling, from worst to best."""
 VERDICTS = (
     ("fail", "failed", "no", "n", "false", "0", "incorrect", "wrong", "reject", "rejected", "❌", "✗", "👎",
      "nein", "falsch", "non", "faux", "não", "falso", "nee", "いいえ"),
     ("pass", "passed", "yes", "y", "true", "1", "correct", "right", "accept", "accepted", "✅", "✓", "👍",
-     "ja", "richtig", "oui", "vrai", "sí", "si", "sì", "sim", "verdadero", "vero", "はい"),
+     "ja", "richtig", "wahr", "oui", "vrai", "sí", "si", "sì", "sim", "verdadero", "vero", "はい"),
 )
 """Words that say one thing: the worse verdict, and the better."""
 CHOICE_WORDS = {
@@ -260,9 +260,11 @@ def scale_of_labels(counts: pd.Series[int], meant: Collection[str] = ()) -> tupl
     them all; where one has nine answers in ten, the rest are strangers; otherwise every label is an option. Labels that
     are `meant` are never strangers: an order without them is not the scale."""
     total = int(counts.sum())
-    if whole := [order for order in sorted(ORDERS, key=len) if set(counts.index) <= set(order)]:
+    options = {*counts.index} <= {*"abcd"}  # of a question, and no grades
+    orders = [order for order in sorted(ORDERS, key=len) if not (options and "f" in order)]
+    if whole := [order for order in orders if set(counts.index) <= set(order)]:
         return Ordinal(whole[0]), set()
-    for order in sorted(ORDERS, key=len):
+    for order in orders:
         inside = [label for label in counts.index if label in order]
         if set(meant) <= set(order) and int(counts[inside].sum()) >= KNOWN_SHARE * total:
             return Ordinal(order), {str(label) for label in counts.index if label not in order}

@@ -177,3 +177,20 @@ def test_criteria_and_repeats_together_have_a_word_through_every_door(form, ship
     compared = recuse("compare", path, first, other)
     assert compared.code < 3, compared.err
     assert "(criterion truth)" in compared.out
+
+
+@pytest.mark.parametrize("about", [("Behavior", "Regulation", "Fraud", "Volatility", "Operations"), ("Total",)])
+@pytest.mark.parametrize("code", ["{}", "MCC {}"])
+def test_experts_keyed_by_merchant_category_codes_come_to_a_word(about, code, recuse, tmp_path):
+    """The bank's study: merchants by code, number or text, rated by experts on five criteria or in total only."""
+    draw = np.random.default_rng(len(about))
+    risk = draw.normal(size=(200, len(about)))
+    rows = [",".join(["MCC", "Rater", *about])]
+    for rater in ("Expert 1", "Expert 2", "Expert 3", "gpt-4o"):
+        marks = np.clip(np.round(3 + risk + 0.4 * draw.normal(size=risk.shape)), 1, 5).astype(int)
+        rows += [",".join([code.format(5000 + 7 * k), rater, *map(str, own)]) for k, own in enumerate(marks)]
+    path = tmp_path / "experts.csv"
+    path.write_text("\n".join(rows))
+    checked = recuse("check", path)
+    assert checked.code < 3, checked.err
+    assert "gpt-4o is cleared to grade" in checked.out

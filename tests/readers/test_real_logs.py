@@ -2,6 +2,10 @@
 
 Inspect 0.3.285 (`mockllm`; from the JSON log its events were taken out), promptfoo 0.121.20 (provider `echo`; absolute
 paths and stack traces taken out), DeepEval 4.3.1 (a model of our own class), AlpacaEval 0.6.6 (its `test_completions`).
+
+One person and one scripted judge on the same 24 replies, written by MLflow 3.17.2 (`log_feedback`, `search_traces`),
+the converter of Label Studio 0.0.59 (CSV, JSON-MIN, of a JSON export), Phoenix evals 3.9.4 (`evaluate_dataframe`) and
+Argilla 2.8.0 (`Record.to_dict`). Label Studio and Argilla have a second person, who differs on every fifth reply.
 """
 
 from __future__ import annotations
@@ -110,3 +114,27 @@ def test_alpaca_eval():
     assert won["When do you open?"] == "tie"
     assert set(won) == {"first", "second", "tie"}
     assert {pairs["Is it blue?"]} == {pairs["Who are you?"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "people", "judges"),
+    [
+        ("mlflow_traces.csv", ["anna@example.org"], ["openai:/gpt-4o"]),
+        ("label_studio.csv", ["annotator 1", "annotator 2"], ["gpt4"]),
+        ("label_studio_min.json", ["annotator 1", "annotator 2"], ["gpt4"]),
+        ("label_studio.json", ["annotator 1", "annotator 2"], ["gpt-4o", "gpt4"]),
+        ("phoenix_evals.csv", ["human"], ["judge_quality"]),
+        ("argilla.json", [f"00000000-0000-0000-0000-00000000000{k}" for k in (1, 2)], ["gpt-4o"]),
+    ],
+)
+def test_one_study_in_the_exports_of_four_tools(name, people, judges):
+    """The person says good of 14, the judge of 11, and they agree on 19, whatever the tool makes of it."""
+    ratings = read_file(LOGS / name).ratings
+    assert (sorted(ratings.persons), sorted(ratings.judges)) == (people, judges)
+    better = ratings.table.assign(good=ratings.table["response"].isin(["good", "true"]))
+    by_rater = better.pivot_table(index="item", columns="rater", values="good", observed=True, sort=False).astype(bool)
+    assert (len(by_rater), by_rater[people[0]].sum()) == (24, 14)
+    for judge in judges:
+        assert (by_rater[judge].sum(), (by_rater[judge] == by_rater[people[0]]).sum()) == (11, 19)
+    for second in people[1:]:
+        assert (by_rater[second] != by_rater[people[0]]).sum() == 5

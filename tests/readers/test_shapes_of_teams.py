@@ -202,10 +202,10 @@ def test_titles_above_and_sums_below_are_no_ratings_and_lines_keep_their_numbers
     whats = {fault.what.split(",")[0]: fault for fault in read.faults}
     assert whats["answer(s) are not numbers"].places == ("line 7, column judge: 'broken'",)
     said = (
-        "2 row(s) at the end sum up or explain the others (begins with 'Average'; begins with 'Note: broken = "
+        "2 row(s) sum up or explain the others (begins with 'Average'; begins with 'Note: broken = "
         "unreadable'); they are left out"
     )
-    assert whats["row(s) at the end sum up or explain the others"].sentence() == said
+    assert whats["row(s) sum up or explain the others"].sentence() == said
 
 
 @pytest.mark.parametrize("day", ["2026-03-{:02}", "{}.3.2026", "03/{:02}/26", "2026-03-{:02}T09:00:00Z"])
