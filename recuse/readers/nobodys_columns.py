@@ -14,6 +14,7 @@ from recuse.readers.column_names import (
     FACTORS,
     NAMES,
     PARTS,
+    PROMPTS,
     PROPERTIES,
     TALKS,
     is_attribute,
@@ -158,7 +159,7 @@ def check_left_out(roles: Roles) -> None:
         others = [c for c in free if may_be_a_person(c.name)]
         others = [c for c in others if _marks(c) or _same_words(c, free) or _grades(c, first)]
     elif not any(map(is_judge, raters.values())):
-        others = [c for c in free if is_judge(c.name) and _comes_again(c)]
+        others = [c for c in free if is_judge(c.name) and (_comes_again(c) or _may_hold_answers(c))]
     rater = first
     if not others and rater.holds_labels:  # one of several people in words of his own
         others = [c for c in free if may_be_a_person(c.name) and c.holds_labels and _related(c, rater)]
@@ -189,6 +190,14 @@ def _same_words(column: Column, free: Sequence[Column]) -> bool:
     """Whether another column answers in the same few words."""
     others = (c for c in free if c.name != column.name and may_be_a_person(c.name))
     return _comes_again(column) and any(_comes_again(c) and c.words == column.words for c in others)
+
+
+def _may_hold_answers(column: Column) -> bool:
+    """Whether texts in a column that is called as judges are hold a number each, and are not called as what is judged:
+    "8/10 - polite and short"."""
+    word = plain(column.name).rsplit("_", 1)[-1]
+    judged = word in (*NAMES["text"], *NAMES["target"], *PROMPTS)
+    return column.told_once and not judged and bool(column.filled.astype(str).str.contains(r"\d").all())
 
 
 def _comes_again(column: Column) -> bool:

@@ -282,3 +282,10 @@ def test_a_label_beside_numbered_people_is_asked_about(file, draw):
 def test_what_stands_below_an_empty_row_is_no_text(file, draw, below):
     columns = {"id": ids(), "human_a": grades(draw), "human_b": grades(draw), "gpt": grades(draw)}
     assert read_file(file("a.csv", table(columns) + below)).ratings.table["item"].nunique() == N
+
+
+def test_a_judge_s_prose_with_numbers_is_not_passed_over(file, draw):
+    """Where no judge is left, its answers may lie in texts that are not read: that is asked, and nobody is dropped."""
+    prose = [f"I looked at case {k} twice: perhaps {g} of 5, since it is polite" for k, g in enumerate(grades(draw))]
+    with pytest.raises(RecuseError, match=r"gpt_judge and human_rating do not answer on one scale.*--ignore gpt_judge"):
+        read_file(file("a.csv", table({"id": ids(), "human_rating": grades(draw), "gpt_judge": prose})))
