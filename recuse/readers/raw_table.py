@@ -361,10 +361,11 @@ def _unlisted(record: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
 
 
 def _alike_lists(records: Sequence[Any]) -> list[str]:
-    """Lists of objects that are the same in every record: the options that everybody had, and no answers."""
+    """The only list of objects, where it is the same in every record: the options that everybody had, and no answers."""
     first = records[0] if len(records) > 1 and isinstance(records[0], dict) else {}
     lists = [name for name, value in first.items() if isinstance(value, list) and _is_table(value)]
-    return [n for n in lists if all(isinstance(r, dict) and r.get(n) == first[n] for r in records)]
+    alike = len(lists) == 1 and all(isinstance(r, dict) and r.get(lists[0]) == first[lists[0]] for r in records)
+    return lists if alike else []
 
 
 def _is_table(value: list[Any]) -> bool:
