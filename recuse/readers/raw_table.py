@@ -361,7 +361,7 @@ def _unlisted(record: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
 
 
 def _alike_lists(records: Sequence[Any]) -> list[str]:
-    """The only list of objects, where it is the same in every record: the options that everybody had, and no answers."""
+    """The only list of objects where it is the same in every record: the options that everybody had, no answers."""
     first = records[0] if len(records) > 1 and isinstance(records[0], dict) else {}
     lists = [name for name, value in first.items() if isinstance(value, list) and _is_table(value)]
     alike = len(lists) == 1 and all(isinstance(r, dict) and r.get(lists[0]) == first[lists[0]] for r in records)
