@@ -92,7 +92,10 @@ def next_labels(answers: FileAnswers, count: int, file: str, written: Path) -> L
     groups, code = np.unique(names.astype(str), return_inverse=True)
     spread = label_spread(given, place, code, labelled & judged)
     rng = np.random.default_rng(len(given.items))
-    chosen, share = chosen_texts(code, spread, judged, labelled, count, rng)
+    # the lot is the same whatever the order of rows; 9 comes before 10
+    order = np.lexsort((given.targets, given.items, [*map(len, given.items)]))
+    chosen, share = chosen_texts(code[order], spread, judged[order], labelled[order], count, rng)
+    chosen = order[chosen]
     parts = (code[judged], code[labelled & judged], code[chosen])
     whole, have, taken = (np.bincount(part, minlength=len(groups)) for part in parts)
     counts = {str(name): (int(whole[k]), int(have[k]), int(taken[k])) for k, name in enumerate(groups)}

@@ -43,6 +43,13 @@ def test_the_list_names_texts_without_a_label_and_hides_what_the_judge_says(recu
     assert int(settles[1]) <= 0.75 * int(settles[2])
 
 
+def test_the_list_does_not_depend_on_the_order_of_rows(recuse, tmp_path):
+    pd.read_csv(FILE).sample(frac=1, random_state=1).to_csv(tmp_path / "turned.csv", index=False)
+    for source, to in ((FILE, "one.csv"), (tmp_path / "turned.csv", "two.csv")):
+        recuse("check", source, "--next-labels", "80", tmp_path / to)
+    assert (tmp_path / "one.csv").read_text() == (tmp_path / "two.csv").read_text()
+
+
 def test_filled_in_it_settles_the_word_and_no_measure_counts_all_texts_alike(recuse):
     assert recuse("check", FILE).first.startswith("judge_large is undecided to decide")
     found = recuse("check", FILE, FILLED, "--all")
