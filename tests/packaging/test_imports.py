@@ -162,7 +162,8 @@ def test_tests_and_makers_of_fixtures_import_what_their_extras_declare():
     ours = {"recuse", "fixtures", *(path.stem for path in files), *(path.parent.name for path in files)}
     used = {name.split(".")[0] for path in files for name in imports_of(path)} - sys.stdlib_module_names - ours
     where_installed = {"compression", "pyarrow"}  # the first is of the standard library from Python 3.14
-    assert undeclared(used - where_installed, declared("test", "record", "benchmark")) == set()  # local models are served by a maker
+    extras = declared("test", "record", "benchmark")  # local models are served by a maker
+    assert undeclared(used - where_installed, extras) == set()
 
 
 # --------------------------------------------------------------------------- importing the plugin is light
