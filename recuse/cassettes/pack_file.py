@@ -245,12 +245,18 @@ def write_pack(folder: Path, cells: Mapping[Path, int], contents: Any, url: str 
             raise CassetteError(f"{plain}: the pack does not hold what the file does; nothing was changed")
     if url:
         _upload(store / pack.name, pack)
-        replace_file(store / ".gitignore", b"*\n")
+        _keep_out_of_git(store / ".gitignore", pack.name)
     held = {plain.relative_to(folder).as_posix() for plain in cells}
     older = [one for one in packs_of(folder) if not _is_covered(folder, one, held) and one.sha256 != sha256]
     rows = [asdict(one) for one in (*older, pack)]
     replace_file(folder / INDEX, (json.dumps({"packs": rows}, indent=2) + "\n").encode())
     return pack
+
+
+def _keep_out_of_git(ignored: Path, name: str) -> None:
+    """Packs that lie elsewhere, by name: one that travels with the repository may come later."""
+    lines = ignored.read_text(encoding="utf-8").splitlines() if ignored.exists() else []
+    replace_file(ignored, "".join(f"{line}\n" for line in dict.fromkeys([*lines, name])).encode())
 
 
 def _samples(cells: Mapping[Path, int], contents: Any) -> Iterator[bytes]:
