@@ -71,8 +71,9 @@ def without_totals(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[Fault, ...]
     return kept, (Fault.of("row(s) sum up or explain the others", names, "they are left out"),)
 
 
-FEWEST_SUMMED, MOST_LOOKED_AT, AT_THE_END = 5, 20_000, 3
-"""A sum is that of so many rows and more; larger tables are written by programs; means stand in the last rows."""
+FEWEST_SUMMED, MOST_LOOKED_AT, AT_THE_END, LARGEST_SUMMED = 5, 20_000, 3, 1e100
+"""A sum is that of so many rows and more; larger tables are written by programs; means stand in the last rows; larger
+numbers are not added."""
 
 
 def _sums(frame: pd.DataFrame) -> list[int]:
@@ -82,6 +83,7 @@ def _sums(frame: pd.DataFrame) -> list[int]:
     if not FEWEST_SUMMED < len(frame) <= MOST_LOOKED_AT:
         return []
     numbers = np.column_stack([as_numbers(frame[name]) for name in frame])
+    numbers[np.abs(numbers) > LARGEST_SUMMED] = np.nan  # no rating either, and their sum is no number
     found: list[int] = []
     block, total, count = np.zeros((3, numbers.shape[1]))
     for k, row in enumerate(numbers):

@@ -281,6 +281,8 @@ def test_numbers_that_nobody_gives_are_no_ratings(file):
     assert "line 5, column gpt: '1e308'" in read.faults[0].sentence()
     rows = "".join(f"{k},{('-1e308', '1e308', '3')[k % 3]},{(1, '1e308', '-1e308')[k % 3]}\n" for k in range(30))
     assert "'-1e308', which is no rating" in refused(file("b.csv", f"item,gpt,anna\n{rows}"))
+    same = "".join(f"{k},1e308,{1 + k % 3}\n" for k in range(30))  # their sum is no number
+    assert "1e308" in refused(file("c.csv", f"item,judge,anna\n{same}"))
 
 
 MAPPINGS = {
