@@ -192,6 +192,8 @@ def parse_json(opened: Opened) -> tuple[Any, list[int] | None, tuple[str, ...]]:
         try:
             values.append(parsed(line))
         except ValueError as error:
+            if not isinstance(error, json.JSONDecodeError):
+                raise RecuseError(f"{opened.path}: line {number}: {error}; write it again without") from error
             at = whole if not values and whole.lineno > 1 else None
             where = f"line {at.lineno}: {at.msg}" if at else f"line {number}: {error}"
             raise RecuseError(f"{opened.path}: {where}; a file of JSON lines has one object per line") from error

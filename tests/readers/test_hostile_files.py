@@ -252,8 +252,9 @@ def test_a_lone_carriage_return_ends_a_line(file):
         ('[{"item\\uDC00": "a", "gpt": 3}]', "half of a character"),
         ('[{"item": 1, "gpt": ' + "9" * 5000 + "}]", "thousands of digits"),
         ('{"item": 1, "gpt": 1}\n{"item": 2, "gpt": ' + "9" * 5000 + "}", "line 2: a number of thousands of digits"),
+        ('{"item": "a\\ud800", "gpt": 1}\n' * 3, "line 1: half of a character"),
     ],
-    ids=["surrogate", "surrogate of a name", "digits", "digits in a line"],
+    ids=["surrogate", "surrogate of a name", "digits", "digits in a line", "surrogate in a line"],
 )
 def test_json_that_no_file_can_hold(file, content, told):
     assert told in refused(file("a.json", content))
