@@ -90,11 +90,14 @@ def _sums(frame: pd.DataFrame) -> list[int]:
         filled = ~np.isnan(row)
         own, since = row[filled], k - (found[-1] + 1 if found else 0)
         made = [block[filled]] * (since >= FEWEST_SUMMED) + [total[filled]] * (k - len(found) >= FEWEST_SUMMED)
-        sums = len(own) > 1 and any(bool((own == one).all()) for one in made)
+        new = (numbers[:k, filled] != own).all(axis=0)  # a number that no row above holds
+        sums = len(own) > 1 and bool(new.any()) and any(bool((own == one).all()) for one in made)
         if len(own) > 1 and made and not sums and k >= len(numbers) - AT_THE_END and (count[filled] > 0).all():
-            off = np.abs(own - total[filled] / count[filled])
-            sums = any(bool((off <= 0.5 * 10.0**-d + 1e-9).all()) for d in (1, 2)) and k - len(found) >= FEWEST_SUMMED
-        if sums and bool((numbers[:k, filled] != own).all(axis=0).any()):
+            off, spread = np.abs(own - total[filled] / count[filled]), np.nanstd(numbers[:k, filled], axis=0)
+            for unit in (0.1, 0.01) if k - len(found) >= FEWEST_SUMMED else ():
+                varied = spread > 2.5 * unit  # what varies less is near its mean in every row
+                sums |= bool((off <= 0.5 * unit + 1e-9).all() and varied.sum() > 1 and new[varied].any())
+        if sums:
             found.append(k)
             block = np.zeros_like(block)
         else:

@@ -289,3 +289,11 @@ def test_a_judge_s_prose_with_numbers_is_not_passed_over(file, draw):
     prose = [f"I looked at case {k} twice: perhaps {g} of 5, since it is polite" for k, g in enumerate(grades(draw))]
     with pytest.raises(RecuseError, match=r"gpt_judge and human_rating do not answer on one scale.*--ignore gpt_judge"):
         read_file(file("a.csv", table({"id": ids(), "human_rating": grades(draw), "gpt_judge": prose})))
+
+
+def test_rows_that_are_near_the_mean_of_what_hardly_varies_are_texts(file):
+    """Costs of a hundredth of a cent lie within a rounding of their mean, whatever row holds them."""
+    words = ("pass", "fail")
+    rows = "".join(f"T-{k},{0.001 + k / 10_000},0,{words[k % 7 == 0]},{words[k % 5 == 0]}\n" for k in range(60))
+    read = read_file(file("costs.csv", f"id,cost_usd,is_test,anna,judge_a\n{rows}"))
+    assert read.ratings.table["item"].nunique() == 60
