@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import time
 import tracemalloc
 import zipfile
 
@@ -181,18 +180,11 @@ def test_a_packed_log_of_many_samples_is_no_spreadsheet_by_chance(file):
     assert "'samples/1.json' is not what was packed" in refused(path)
 
 
-@pytest.mark.slow("200,000 samples")
-def test_a_packed_log_of_200_000_samples_is_read_in_seconds(file):
-    """In less than twice the time that unpacking them one by one takes: hundreds of thousands of members are not opened
-    each as a file of its own."""
-    samples = ((f"samples/{k}.json", {**SAMPLE, "id": k, "input": "q"}) for k in range(200_000))
-    path = file("a.eval", log(("header.json", HEADER), *samples))
-    began = time.process_time()
-    with zipfile.ZipFile(path) as archive:
-        unpacked = [archive.read(name) for name in archive.namelist()]
-    one_by_one, began = time.process_time() - began, time.process_time()
-    assert len(read_file(path).ratings.table) + 1 == len(unpacked)
-    assert time.process_time() - began < 2 * one_by_one
+def test_samples_of_a_packed_log_are_taken_from_the_bytes_at_hand(file, monkeypatch):
+    """Hundreds of thousands of them, each opened as a file of its own, take a multiple of the time."""
+    path = file("a.eval", log(("header.json", HEADER), *((f"samples/{k}.json", {**SAMPLE, "id": k}) for k in range(3))))
+    monkeypatch.setattr(zipfile.ZipFile, "open", None)
+    assert len(read_file(path).ratings.table) == 3
 
 
 def test_a_hundred_thousand_columns(file):

@@ -294,10 +294,12 @@ def _groups(group: Group) -> Table:
 
 def _won(n: Number) -> str:
     wins = [n.detail.get(name) for name in ("sound", "flawed", "neither")]
+    return "{} sound ahead, {} flawed, {} level".format(*wins) if all(is_number(w) for w in wins) else ""
+
+
+def _kinds_of_flaw(n: Number) -> str:
     by_flaw: Any = n.detail.get("by_flaw") or ()
-    kinds = [f"{kind} {fixed(mean, 1, signed=True)} of {count}" for kind, mean, count in by_flaw]
-    said = "{} sound ahead, {} flawed, {} level".format(*wins) if all(is_number(w) for w in wins) else ""
-    return "; ".join(part for part in (said, ", ".join(kinds)) if part)
+    return ", ".join(f"{kind} {fixed(mean, 1, signed=True)} of {count}" for kind, mean, count in by_flaw)
 
 
 knowledge_grounding = Drawing(
@@ -322,6 +324,9 @@ knowledge_grounding = Drawing(
         _pairs,
         Forest("flaw_penalty", "Sound text less its polished twin with a deep flaw", "points", by="", signed=True,
                aside=_won),
+        DetailTable("flaw_penalty", "The same by kind of flaw: mean difference, of how many pairs",
+                    lambda group, n: Cell(" · ".join(filter(None, (group.label(n.who), _rubric(n))))), "judge",
+                    {"kinds": lambda n: Cell(_kinds_of_flaw(n))}, only=lambda n: bool(_kinds_of_flaw(n))),
         DetailTable(
             "evidence_overlap",
             "Words that two judges cite in common",
