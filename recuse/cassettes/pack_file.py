@@ -20,7 +20,7 @@ import os
 import re
 import struct
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -217,7 +217,7 @@ def _open_pack(path: Path, there: Stamp, sha256: str) -> _OpenPack:
 # --------------------------------------------------------------------------- writing
 
 
-def write_pack(folder: Path, cells: Mapping[Path, int], contents: Any, url: str = "") -> Pack:
+def write_pack(folder: Path, cells: Mapping[Path, int], contents: Callable[[Path], bytes], url: str = "") -> Pack:
     """Pack these cells (plain path -> number of answers) of the panel in `folder`, name the pack in packs.json, and
     give its row. `contents(path)` reads a cell's bytes. Nothing is removed. The pack was read back, cell by cell, and
     from `url` if one is given, before it is named."""
@@ -259,7 +259,7 @@ def _keep_out_of_git(ignored: Path, name: str) -> None:
     replace_file(ignored, "".join(f"{line}\n" for line in dict.fromkeys([*lines, name])).encode())
 
 
-def _samples(cells: Mapping[Path, int], contents: Any) -> Iterator[bytes]:
+def _samples(cells: Mapping[Path, int], contents: Callable[[Path], bytes]) -> Iterator[bytes]:
     """Lines of cells spread evenly over all of them, from which the dictionary is trained."""
     step = max(1, len(cells) * SAMPLE_LINES // SAMPLES)
     for plain in sorted(cells)[::step]:
