@@ -92,6 +92,13 @@ def causes_of_doubt(
     if labels := next(filter(None, map(_labels_fault, (*open_, *verdicts))), ""):
         clauses.append(labels)
         step = "look at what people disagree about, and ask two of them again"
+    # before what is open: more items without a yardstick clear nobody
+    if lacking and any(v.gate in RATED for v in verdicts):
+        clauses.append("one person alone rated these texts, so nobody knows how well people agree")
+        step = step or "let a second person rate some of the same texts"
+    elif lacking:
+        clauses.append("nobody's ratings and no true answers to compare it with")
+        step = step or "add ratings by a person of the same texts (recuse check: --people A,B)"
     clauses += [_there(v, _does(v)) for v in every if _is_effect(v)]
     for verdict in sorted(open_, key=lambda v: (v.gate not in AGREEMENT, -(v.more or 0), v.gate)):
         clauses.append(_there(verdict, _open(verdict, open_)))
@@ -106,12 +113,6 @@ def causes_of_doubt(
         names += f" and {len(missing) - 3} more" if missing[3:] else ""
         clauses.append(f"{names} {'was' if len(missing) == 1 else 'were'} not measured in this run")
         step = step or "run again, or record what is missing"
-    if lacking and any(v.gate in RATED for v in verdicts):
-        clauses.append("one person alone rated these texts, so nobody knows how well people agree")
-        step = step or "let a second person rate some of the same texts"
-    elif lacking:
-        clauses.append("nobody's ratings and no true answers to compare it with")
-        step = step or "add ratings by a person of the same texts (recuse check: --people A,B)"
     for verdict in apart:
         by = verdict.limit.of_unit(verdict.figure.unit).show(verdict.figure.value)
         differs = f"it differs from the other judges by {by}, and nobody says who is right"

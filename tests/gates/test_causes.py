@@ -199,6 +199,13 @@ def test_what_is_missing_is_listed_with_what_to_do():
     assert step.startswith("add ratings by a person of the same texts")
 
 
+def test_more_items_are_not_collected_for_a_judge_that_nothing_is_compared_with():
+    near = verdict("leniency", 0.3, WITHIN, "undecided", more=250)
+    clauses, step = doubts(near, lacking=True)
+    assert clauses[0] == "nobody's ratings and no true answers to compare it with"
+    assert step.startswith("add ratings by a person")
+
+
 def test_one_person_alone_is_not_called_nobody():
     clauses, step = causes_of_doubt(
         [], [], [], [], verdicts=[verdict("unanswered", 0.0, MOST, "pass")], part="", lacking=True
