@@ -90,7 +90,7 @@ def _shown(verdict: VerdictRow, limit: Limit) -> str:
     """ "-0.19 (-0.27 to -0.11)", with the level of the interval where it is not 95 %."""
     estimate = verdict["estimate"]
     if estimate["value"] is None:
-        return f"undefined ({estimate['note']})"
+        return f"undefined ({estimate['note'].removeprefix('undefined: ')})"
     if estimate["low"] is None or estimate["high"] is None:
         return limit.show(estimate["value"])
     level = "" if abs(estimate["level"] - 0.95) < 1e-9 else f", {percent(estimate['level'])} interval"

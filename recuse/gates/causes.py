@@ -100,14 +100,16 @@ def causes_of_doubt(
         clauses.append("nobody's ratings and no true answers to compare it with")
         step = step or "add ratings by a person of the same texts (recuse check: --people A,B)"
     clauses += [_there(v, _does(v)) for v in every if _is_effect(v)]
+    unmeasured = ""  # which no number of items mends
     for verdict in sorted(open_, key=lambda v: (v.gate not in AGREEMENT, -(v.more or 0), v.gate)):
         clauses.append(_there(verdict, _open(verdict, open_)))
         if verdict.more and not step:
             step = f"collect about {rounded(verdict.more)} {verdict.units} more"
         elif verdict.outcome == NOT_MEASURED and verdict.gate in AGAINST_PEOPLE:
-            step = step or "let people rate more of the texts that it rated"
+            unmeasured = unmeasured or "let people rate more of the texts that it rated"
         elif verdict.outcome == NOT_MEASURED and verdict.gate in BOTH_ORDERS:
-            step = step or "let it judge some pairs in both orders"
+            unmeasured = unmeasured or "let it judge some pairs in both orders"
+    step = ", and ".join(filter(None, (step, unmeasured)))
     if missing:
         names = ", ".join(gate.replace("_", " ") for gate in missing[:3])
         names += f" and {len(missing) - 3} more" if missing[3:] else ""

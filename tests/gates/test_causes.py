@@ -206,6 +206,12 @@ def test_more_items_are_not_collected_for_a_judge_that_nothing_is_compared_with(
     assert step.startswith("add ratings by a person")
 
 
+def test_what_more_items_would_not_bring_is_part_of_the_next_step():
+    near = verdict("human_ceiling", -0.05, LEAST, "undecided", more=470)
+    one_order = verdict("order_consistency", math.nan, LEAST, "not measured")
+    assert doubts(near, one_order)[1] == "collect about 470 items more, and let it judge some pairs in both orders"
+
+
 def test_one_person_alone_is_not_called_nobody():
     clauses, step = causes_of_doubt(
         [], [], [], [], verdicts=[verdict("unanswered", 0.0, MOST, "pass")], part="", lacking=True
