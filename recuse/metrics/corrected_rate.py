@@ -250,8 +250,3 @@ def _corrected(s: Floats) -> Floats:
     """(rate of passes + true negative rate - 1) / J (Rogan and Gladen 1978); sums (B, 6) to (B,)."""
     above = ratio(s[:, SAID], s[:, JUDGED]) + ratio(s[:, TRUE_NEGATIVE], s[:, NEGATIVE]) - 1
     return ratio(above, _informedness(s))
-
-
-def _correlation(y: Floats, f: Floats) -> float:
-    spread = float(y.std() * f.std())
-    return float(np.cov(y, f, bias=True)[0, 1]) / spread if spread > 1e-12 else 0.0

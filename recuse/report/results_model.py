@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -47,11 +47,11 @@ class JudgeWord:
     use: str
     word: str  # an identifier of `recuse.schema.vocabulary`
     cause: str
-    brief: str  # the first cause without its figures
     next: str
     stated: bool
     accepted: bool
-    gates: tuple[str, ...]
+    gates: Sequence[str]
+    brief: str = ""  # the first cause without its figures
 
     @property
     def outcome(self) -> str:
@@ -173,14 +173,7 @@ class ResultsModel:
     def judges(self) -> list[JudgeWord]:
         """A word per panel, judge and use, in the order of the panel files."""
         decision = self.results.get("decision")
-        return [
-            JudgeWord(
-                one["panel"], one["judge"], one["use"], one["word"], one["cause"],
-                one.get("brief", ""), one["next"], one["stated"],
-                one["accepted"], tuple(one["gates"]),
-            )
-            for one in (decision["judges"] if decision else ())
-        ]  # fmt: skip
+        return [JudgeWord(**one) for one in (decision["judges"] if decision else ())]
 
     @cached_property
     def studies(self) -> frozenset[str]:

@@ -17,7 +17,7 @@ import json
 import tempfile
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import closing
 from datetime import date
 from pathlib import Path
 from typing import Literal
@@ -33,10 +33,10 @@ from recuse.panels import Panel
 from recuse.protocols import module_of, protocol
 from recuse.schema import RecuseError
 from recuse.schema.results import InPlaceRow
-from recuse.suite import Elicitation, Selection, Suite
+from recuse.suite import Elicitation, Selection
 from recuse.suite.question_runner import shipped_evals
-from recuse.suite.recordings import Recordings
 from recuse.upgrade.judge_upgrade import judge_upgrade, worst_of
+from recuse.upgrade.sources import RecordedPanel
 
 Word = Literal["better", "equivalent", "decide", "worse"]
 KINDS: Mapping[str, str] = {
@@ -66,35 +66,6 @@ def changed_in_place(root: Path, selection: Selection, commit: BaseCommit) -> li
 # --------------------------------------------------------------------------- who changed
 
 
-@dataclass(frozen=True, slots=True)
-class _Side:
-    """One of the two states of a panel."""
-
-    selection: Selection
-    panel: Panel
-    suite: Suite
-
-    @classmethod
-    def opened(cls, root: Path, path: Path, gates: Gates) -> _Side:
-        selection = Selection.load(root, [str(path)])
-        return cls(selection, next(iter(selection.panels.values())), Suite(selection, gates, Recordings(selection)))
-
-    def fingerprints(self, place: Elicitation) -> dict[str, dict[str, object]]:
-        """Judge -> how it is asked, field by field, with what cells differ by under one name each."""
-        plan = self.selection.plan(place)
-        asked: dict[str, dict[str, object]] = {}
-        for header in headers(self.panel, plan, Chain(plan).expected()).values():
-            asked.setdefault(header["judge"], dict(header["fingerprint"]))
-        return asked
-
-    def places(self) -> list[Elicitation]:
-        return [
-            Elicitation(self.panel.name, table.name, name)
-            for table in self.panel.tasks.values()
-            for name in table.protocols
-        ]
-
-
 def _of_panel(root: Path, panel: Panel, commit: BaseCommit, folder: Path) -> Iterator[InPlaceRow]:
     path = panel.path.relative_to(root).as_posix()
     if (before := _path_before(panel, path, commit)) is None:
@@ -109,7 +80,7 @@ def _of_panel(root: Path, panel: Panel, commit: BaseCommit, folder: Path) -> Ite
     share_store(root / "cassettes", folder / "cassettes")
     gates = _gates(root, folder)
     try:
-        old = _Side.opened(folder, folder / before, gates)
+        old = RecordedPanel.opened(folder, folder / before, gates)
     except RecuseError as error:
         reason = next(iter(str(error).splitlines()), "")
         for judge in panel.judges:
@@ -118,12 +89,8 @@ def _of_panel(root: Path, panel: Panel, commit: BaseCommit, folder: Path) -> Ite
                 yield {"judge": judge, "panel": panel.name, "kind": "recording", "was": "", "is": "", "word": "decide",
                        "cause": why, "paste": "", "kinds": [], "steps": []}  # fmt: skip
         return
-    try:
-        new = _Side.opened(root, panel.path, gates)
+    with closing(old), closing(RecordedPanel.opened(root, panel.path, gates)) as new:
         yield from _of_judges(old, new, readers)
-        new.suite.recordings.close()
-    finally:
-        old.suite.recordings.close()
 
 
 def _path_before(panel: Panel, path: str, commit: BaseCommit) -> str | None:
@@ -169,9 +136,9 @@ def _reader_changed(root: Path, name: str, commit: BaseCommit) -> str | None:
     return inside if before is not None and before != _text_of(file) else None
 
 
-def _of_judges(old: _Side, new: _Side, readers: Mapping[str, str]) -> Iterator[InPlaceRow]:
-    shared = [place for place in new.places() if place in set(old.places())]
-    asked = {place: (old.fingerprints(place), new.fingerprints(place)) for place in shared}
+def _of_judges(old: RecordedPanel, new: RecordedPanel, readers: Mapping[str, str]) -> Iterator[InPlaceRow]:
+    shared = [place for place in new.places if place in old.places]
+    asked = {place: (_fingerprints(old, place), _fingerprints(new, place)) for place in shared}
     for judge in new.panel.judges:
         if judge in new.panel.replaces or judge in old.panel.replaces:
             continue
@@ -187,11 +154,20 @@ def _of_judges(old: _Side, new: _Side, readers: Mapping[str, str]) -> Iterator[I
             yield _compared(judge, old, new, places, sorted(kinds, key=ORDER.index), readers)
 
 
+def _fingerprints(side: RecordedPanel, place: Elicitation) -> dict[str, dict[str, object]]:
+    """Judge -> how it is asked, field by field, with what cells differ by under one name each."""
+    plan = side.suite.selection.plan(place)
+    asked: dict[str, dict[str, object]] = {}
+    for header in headers(side.panel, plan, Chain(plan).expected()).values():
+        asked.setdefault(header["judge"], dict(header["fingerprint"]))
+    return asked
+
+
 # --------------------------------------------------------------------------- what it comes to
 
 
 def _compared(
-    judge: str, old: _Side, new: _Side, places: Sequence[Elicitation], kinds: Sequence[str],
+    judge: str, old: RecordedPanel, new: RecordedPanel, places: Sequence[Elicitation], kinds: Sequence[str],
     readers: Mapping[str, str],
 ) -> InPlaceRow:  # fmt: skip
     kind = kinds[0]
@@ -207,7 +183,7 @@ def _compared(
 
 
 def _word(
-    judge: str, old: _Side, new: _Side, places: Sequence[Elicitation], kinds: Sequence[str],
+    judge: str, old: RecordedPanel, new: RecordedPanel, places: Sequence[Elicitation], kinds: Sequence[str],
     readers: Mapping[str, str],
 ) -> tuple[Word, str, tuple[str, ...]]:  # fmt: skip
     """The verdict over all places at which it was asked in both states; "decide" where one cannot be compared."""
@@ -240,7 +216,7 @@ def _word(
 
 
 def _was_and_is(
-    judge: str, kind: str, old: _Side, new: _Side, places: Sequence[Elicitation]
+    judge: str, kind: str, old: RecordedPanel, new: RecordedPanel, places: Sequence[Elicitation]
 ) -> tuple[str, str]:  # fmt: skip
     before, after = old.panel.judges[judge], new.panel.judges[judge]
     if kind in ("prompt", "rubric", "scale"):
@@ -261,8 +237,8 @@ def _was_and_is(
 SAMPLING = ("parameters", "structured", "seeded", "headers", "query", "rename", "omit")
 
 
-def _lines(old: _Side, new: _Side, task: str, pattern: str) -> tuple[str, str]:
-    folders = [side.selection.root / "fixtures" / "tasks" / task for side in (old, new)]
+def _lines(old: RecordedPanel, new: RecordedPanel, task: str, pattern: str) -> tuple[str, str]:
+    folders = [side.suite.selection.root / "fixtures" / "tasks" / task for side in (old, new)]
     names = sorted({p.relative_to(f).as_posix() for f in folders for p in f.glob(pattern) if p.is_file()})
     gone: list[str] = []
     come: list[str] = []

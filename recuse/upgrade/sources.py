@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recuse.metrics.upgrade import Upgrade
+from recuse.panels import Panel
 from recuse.panels.loaded_panel import UNLOCK, unfixed
 from recuse.protocols import protocol as known_protocol
 from recuse.ratings import Ratings
@@ -44,7 +45,7 @@ class Part:
 @dataclass(frozen=True, eq=False)
 class Source:
     """One file or panel. `replaces`: candidate -> judge in use, where the panel says so; `changes` what is declared;
-    `remarks`: who its people are, and what could not be read, in sentences."""
+    `remarks`: who its people are, and what could not be read, in sentences; `close` what was opened to read it."""
 
     path: Path
     judges: tuple[str, ...]
@@ -53,6 +54,7 @@ class Source:
     replaces: Mapping[str, str]
     changes: Mapping[str, tuple[str, ...]]
     remarks: tuple[str, ...] = ()
+    close: Callable[[], None] = lambda: None
 
 
 def split_arguments(given: Sequence[str]) -> tuple[list[Path], list[str]]:
@@ -116,34 +118,52 @@ def _file(panel: FilePanel) -> Source:
 def _panel(path: Path, gates: Gates) -> Source:
     path = path.resolve()
     root = path.parents[2] if path.parts[-3:-1] == ("fixtures", "panels") else Path.cwd()
-    selection = Selection.load(root, [str(path)])
-    if unfixed(next(iter(selection.panels.values())).source_fixes, "pairs"):
+    recorded = RecordedPanel.opened(root, path, gates)
+    panel = recorded.panel
+    if unfixed(panel.source_fixes, "pairs"):
         raise RecuseError(
             f"{path}: not measured: the source gives no pairs, and judges are compared text by text; {UNLOCK['pairs']}"
         )
-    from recuse.suite.recordings import Recordings
-
-    suite = Suite(selection, gates, Recordings(selection))
-    panel = next(iter(selection.panels.values()))
-    parts = tuple(
-        _recorded(suite, Elicitation(panel.name, table.name, name))
-        for table in panel.tasks.values()
-        for name in table.protocols
-        if known_protocol(name).OFFERS in KINDS
-    )
-    return Source(path, tuple(panel.judges), parts, selection, panel.replaces, panel.changes)
+    parts = tuple(recorded.part(place) for place in recorded.places if known_protocol(place.protocol).OFFERS in KINDS)
+    selection = recorded.suite.selection
+    return Source(path, tuple(panel.judges), parts, selection, panel.replaces, panel.changes, close=recorded.close)
 
 
-def _recorded(suite: Suite, elicitation: Elicitation) -> Part:
-    panel = suite.selection.panels[elicitation.panel]
+@dataclass(frozen=True, slots=True)
+class RecordedPanel:
+    """A panel whose recordings are replayed, as it is now or as it was at another commit."""
 
-    def place(judge: str) -> Elicitation:
-        return replace(elicitation, candidate=judge if judge in panel.replaces else "")
+    panel: Panel
+    suite: Suite
 
-    return Part(
-        elicitation.panel, elicitation.task, elicitation.protocol, lambda judge: suite.ratings(place(judge)),
-        lambda judge: suite.settings(place(judge), judge), lambda judge: suite.calls(place(judge), judge),
-    )  # fmt: skip
+    @classmethod
+    def opened(cls, root: Path, path: Path, gates: Gates) -> RecordedPanel:
+        """The panel file at `path`, its tasks and cassettes below `root`."""
+        from recuse.suite.recordings import Recordings
+
+        selection = Selection.load(root, [str(path)])
+        return cls(next(iter(selection.panels.values())), Suite(selection, gates, Recordings(selection)))
+
+    def close(self) -> None:
+        """Close its cassettes."""
+        self.suite.recordings.close()
+
+    @property
+    def places(self) -> list[Elicitation]:
+        """Every task and protocol that its judges in use are asked by."""
+        return self.suite.questions.elicitations(self.panel.name)
+
+    def part(self, place: Elicitation) -> Part:
+        """What was recorded there, of a candidate in its own line-up."""
+        suite, replaces = self.suite, self.panel.replaces
+
+        def of(judge: str) -> Elicitation:
+            return replace(place, candidate=judge if judge in replaces else "")
+
+        return Part(
+            place.panel, place.task, place.protocol, lambda judge: suite.ratings(of(judge)),
+            lambda judge: suite.settings(of(judge), judge), lambda judge: suite.calls(of(judge), judge),
+        )  # fmt: skip
 
 
 def pair_up(sources: Sequence[Source], names: Sequence[str], change: Sequence[str]) -> Iterator[tuple[Part, Upgrade]]:

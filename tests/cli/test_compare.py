@@ -8,8 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from recuse import compare
 from recuse.cli import main
 from recuse.gates.baseline_file import SCHEMA
+from recuse.schema import RecuseError
 
 ITEMS = 500
 
@@ -286,6 +288,14 @@ def test_a_panel_known_from_printed_statistics_is_not_compared(recuse):
     found = recuse("compare", panel, "deepseek-chat", "sonar-reasoning-pro")
     assert found.code != 0
     assert "not measured: the source gives no pairs" in found.err
+
+
+def test_recordings_that_were_opened_to_compare_are_closed(monkeypatch):
+    closed = []
+    monkeypatch.setattr("recuse.suite.recordings.Recordings.close", closed.append)
+    with pytest.raises(RecuseError, match="has no judge nobody"):
+        compare(Path(__file__).parents[2] / "fixtures/panels/local.toml", incumbent="nobody", candidate="no one")
+    assert len(closed) == 1
 
 
 # --------------------------------------------------------------------------- judges that were asked in several ways
