@@ -292,7 +292,7 @@ def test_a_panel_known_from_printed_statistics_is_not_compared(recuse):
 
 def test_recordings_that_were_opened_to_compare_are_closed(monkeypatch):
     closed = []
-    monkeypatch.setattr("recuse.suite.recordings.Recordings.close", closed.append)
+    monkeypatch.setattr("recuse.suite.recordings.Recordings.close", lambda one: closed.append(one))
     with pytest.raises(RecuseError, match="has no judge nobody"):
         compare(Path(__file__).parents[2] / "fixtures/panels/local.toml", incumbent="nobody", candidate="no one")
     assert len(closed) == 1
