@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from recuse.readers.opening import Fault, Opened
     from recuse.readers.raw_table import RawTable, from_frame, from_records
     from recuse.report.drawing import Drawing, folded, pair, under, words
-    from recuse.report.figures import Cell, DetailTable, Forest, Table, bars, ladders, number_cell, slopes
+    from recuse.report.figures import Cell, DetailTable, Forest, Table, ladders, number_cell
     from recuse.report.results_model import Group
     from recuse.schema import Distribution, Estimates, Item, Judge, Judgement, Message, Prompt, Reply, Request, Usage
     from recuse.standins.scripted import Facts, ScriptedReply
@@ -34,9 +34,8 @@ __all__ = [
     "Binomial", "Cell", "Choice", "DetailTable", "Distribution", "Drawing", "Draws", "Estimates", "Facts", "Fault",
     "FisherZ", "Forest", "Gates", "Grading", "Group", "Item", "Judge", "Judgement", "Message", "Nominal", "Numeric",
     "Opened", "Ordinal", "Prompt", "RawTable", "Reply", "Request", "ResponseSets", "ScriptedReply", "Student", "Table",
-    "Task", "Usage", "address", "bars", "canonical", "described", "estimated", "folded", "from_frame", "from_records",
-    "ladders", "matrix", "measure", "number_cell", "pair", "reading", "slopes", "undefined", "under", "wording",
-    "words",
+    "Task", "Usage", "address", "canonical", "described", "estimated", "folded", "from_frame", "from_records",
+    "ladders", "matrix", "measure", "number_cell", "pair", "reading", "undefined", "under", "wording", "words",
 ]  # fmt: skip
 
 NAMES = {
@@ -51,7 +50,7 @@ NAMES = {
     "readers.opening": "Fault Opened",
     "readers.raw_table": "RawTable from_frame from_records",
     "report.drawing": "Drawing folded pair under words",
-    "report.figures": "Cell DetailTable Forest Table bars ladders number_cell slopes",
+    "report.figures": "Cell DetailTable Forest Table ladders number_cell",
     "report.results_model": "Group",
     "schema": "Distribution Estimates Item Judge Judgement Message Prompt Reply Request Usage",
     "standins.scripted": "Facts ScriptedReply",

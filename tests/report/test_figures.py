@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sample_parts import FACTORS, MEASURES
 
-from recuse.report.figures import Forest, bars, deviation_maps, ladders, magnitude_maps, ranking_maps, slopes
+from recuse.report.figures import Forest, deviation_maps, ladders, magnitude_maps, ranking_maps
 from recuse.report.figures.pictures import scale_over
 from recuse.report.gated_number import Lexicon, Number
 
@@ -115,17 +115,6 @@ def test_forest_plot_with_limits_of_their_own_and_one_sided() -> None:
     assert Forest("", "", "").plot([], str) is None
 
 
-def test_slopes_need_both_ends() -> None:
-    numbers = [number("a", 0.5), number("a", -0.25, names="hidden"), number("b", 0.5)]
-    moves = [number("a", -0.75, detail={"direction_kept": False})]
-    drawing = slopes(numbers, str, ("shown", "hidden"), by="names", caption="", moves=moves)
-    assert drawing is not None
-    (only,) = drawing.slopes
-    assert only.crosses
-    assert only.ys[0] < only.zero < only.ys[1]
-    assert slopes(numbers[2:], str, ("shown", "hidden"), by="names", caption="") is None
-
-
 def test_ladders_mark_a_fall_and_skip_an_empty_level() -> None:
     means = {"a": [("1", 0.01), ("2", None), ("3", 0.005), ("4", 0.02)]}
     items = {"a": {"3": [(0.004, "non-adjacent", "5411 Grocery"), (0.006, "", "")]}}
@@ -135,19 +124,6 @@ def test_ladders_mark_a_fall_and_skip_an_empty_level() -> None:
     assert drawing.ladders[0].rungs[1].text == "–"
     assert drawing.kinds == {"non-adjacent", ""}
     assert [dot.name for dot in drawing.ladders[0].rungs[2].dots] == ["5411 Grocery", ""]
-
-
-def test_bars_fill_by_the_largest_or_by_what_is_full() -> None:
-    rows: list[tuple[str, Any, str, str, str]] = [
-        ("a", 0.5, "", "", ""),
-        ("b", 0.25, "", "", ""),
-        ("c", None, "", "", ""),
-    ]
-    full, own = bars(rows, caption="", value_name="", full=1.0), bars(rows, caption="", value_name="")
-    assert full is not None
-    assert own is not None
-    assert [bar.share for bar in full.bars] == [50.0, 25.0, None]
-    assert [bar.share for bar in own.bars] == [100.0, 50.0, None]
 
 
 def ticks_of(numbers: list[Number]) -> list[str]:

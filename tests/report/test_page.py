@@ -226,12 +226,16 @@ def test_failures_are_told_with_what_to_do() -> None:
 def test_baseline_movement() -> None:
     tree = read(html_of(samples.failing()))
     section = next(e for e in tree.all("section") if e.attributes["id"] == "baseline")
-    changes, moved = section.all("tbody")
-    cells = [cell.text for cell in next(moved.all("tr")).all() if cell.tag in ("th", "td")]
-    assert list(next(changes.all("tr")).all("td"))[1].text == "+0.510 [+0.300, +0.720], 0.200 to 0.710"
-    assert "self_bias limit widened" in section.text
-    assert cells == ["self bias", "published, merchant_risk, grok-4, names shown", "value", "0.610", "0.710", "+0.100"]
-    assert "repeat difference: published, gpt-5.1" in section.text
+    rows = [[cell.text for cell in row.all() if cell.tag in ("th", "td")] for row in section.one("tbody").all("tr")]
+    by_note = {note: (what, before, after) for what, before, after, note in rows}
+    change = next(note for note in by_note if note.endswith(": +0.510 (+0.300 to +0.720)"))
+    assert by_note[change] == ("own work of grok-4 (published)", "0.200", "0.710")
+    assert "own work (self_bias) limit widened" in section.text
+    who = "own work of grok-4, names shown (published, merchant_risk)"
+    assert [row[:3] for row in rows if row[3] == "cannot be tested for chance"] == [
+        [f"{who}, value", "0.610", "0.710"], [f"{who}, outcome", "accepted", "fail"],
+    ]  # fmt: skip
+    assert by_note["appeared"] == ("steady of gpt-5.1 (published)", "–", "0.200")
 
 
 def test_hostile_words_stay_words() -> None:

@@ -85,7 +85,7 @@ def test_a_drawing_that_cannot_draw_says_so_and_the_numbers_are_shown() -> None:
     results = samples.published()
     for entry in results["measurements"]:
         if entry["estimate"]["metric"] == "consensus_deviation":
-            entry["estimate"]["detail"]["own"] = ["not a pair"]
+            entry["estimate"]["detail"]["columns"] = None
     html = page(normalised(results), "headline")
     assert "This question could not be drawn" in html
     assert "−0.335" in html

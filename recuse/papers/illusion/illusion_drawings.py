@@ -7,16 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 from typing import Any, TypedDict
 
-from recuse.report.drawing import Block, Drawing
+from recuse.report.drawing import Drawing
 from recuse.report.figures import (
-    Bars,
     Cell,
     DetailTable,
     Forest,
     ForestPlot,
     HeatMaps,
     Table,
-    bars,
     cell_matrix,
     cross_table,
     detail_cell,
@@ -87,20 +85,12 @@ def _at_three_resolutions(group: Group) -> str:
     return f"On single texts the judges agree to {fixed(lowest.value)} (ICC)."
 
 
-def _ladders(group: Group) -> Block | None:
-    figures: list[object] = [_ladder(n) for n in group.of("resolution_gap") if is_number(n.value)]
-    return Block("pair", figures) if figures else None
-
-
-def _ladder(number: Number) -> Bars | None:
-    """Model, sample and absolute agreement, one bar each: what is left on the way to a single text's score."""
-    values = {name: number.detail.get(name) for name, *_ in RUNGS}
-    # Disagreement has no bar, its number says it
-    lengths = {name: max(0.0, value) if is_number(value) else None for name, value in values.items()}
-    rows = [(title, lengths[name], fixed(values[name]), what, "") for name, title, what in RUNGS]
-    phrase = f", {number.circumstances}" if number.circumstances else ""
-    caption = f"Agreement at three resolutions{phrase}"
-    return bars(rows, caption=caption, value_name="agreement", full=1.0, head="agreement on")
+_ladders = DetailTable(
+    "resolution_gap", "Agreement at three resolutions",
+    lambda group, n: Cell(n.circumstances or "all texts"), "the judges agree on",
+    {f"{title} ({what})": detail_cell(name) for name, title, what in RUNGS}, frozenset({1, 2, 3}),
+    only=lambda n: is_number(n.value),
+)  # fmt: skip
 
 
 def _who_with_whom(group: Group) -> HeatMaps | None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TypedDict
 
 from recuse.report.drawing import Drawing, words
-from recuse.report.figures import Bars, Cell, Forest, Table, bars, cross_table, number_cell
+from recuse.report.figures import Cell, Forest, Table, cross_table, number_cell
 from recuse.report.gated_number import Number
 from recuse.report.results_model import Group
 from recuse.schema.number_text import MISSING, fixed, in_words, is_number
@@ -261,13 +261,8 @@ def _chosen(group: Group) -> str:
     )
 
 
-def _best(group: Group) -> Bars | None:
-    return bars(
-        [(group.label(n.who), n.value, _percent(n.value), n.circumstances, "") for n in group.of("best_judge")],
-        caption="Chance to be the judge that decides most often as people do",
-        value_name="share of resamples",
-        full=1.0,
-    )
+_best = Forest("best_judge", "Chance to be the judge that decides most often as people do", "share of resamples",
+               includes=(0, 1))  # fmt: skip
 
 
 def _choices(group: Group) -> Table:

@@ -10,11 +10,10 @@ from recuse.report.figures.heat_map import (
     deviation_maps,
     is_matrix,
     magnitude_maps,
-    main_and_rest,
-    matrices,
+    main_matrices,
     ranking_maps,
 )
-from recuse.report.figures.pictures import Bars, Ladders, Slopes, bars, ladders, slopes
+from recuse.report.figures.pictures import Ladders, ladders
 from recuse.report.figures.plain_table import (
     Cell,
     DetailTable,
@@ -28,7 +27,6 @@ from recuse.report.figures.scatters import Scatters, scatters
 from recuse.report.figures.trends import Trends, trends
 
 __all__ = [
-    "Bars",
     "Cell",
     "DetailTable",
     "Forest",
@@ -37,10 +35,8 @@ __all__ = [
     "HeatMaps",
     "Ladders",
     "Scatters",
-    "Slopes",
     "Table",
     "Trends",
-    "bars",
     "cell_matrix",
     "cross_table",
     "detail_cell",
@@ -48,12 +44,10 @@ __all__ = [
     "is_matrix",
     "ladders",
     "magnitude_maps",
-    "main_and_rest",
-    "matrices",
+    "main_matrices",
     "number_cell",
     "ranking_maps",
     "scatters",
     "signed_cell",
-    "slopes",
     "trends",
 ]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from recuse.report.gated_number import Number, plain_name
+from recuse.report.gated_number import Number
 from recuse.report.results_model import Group
 from recuse.report.style import STEPS
 from recuse.schema.details import Matrix, MatrixDetail
@@ -21,9 +21,6 @@ Key = tuple[str, str, str]  # what the faint end means, the shades in order, wha
 
 MANY_COLUMNS = 9
 """From here on columns are narrow and their names stand upright."""
-
-MOST_CELLS = 400
-"""Matrices beyond this size are drawn once; their variants stay in results.json."""
 
 CORNER = "judge ↓ target →"
 OWN = "its own work"
@@ -135,28 +132,17 @@ def is_matrix(number: Number) -> bool:
     return number.detail.get("kind") == "matrix" and bool(number.detail.get("values"))
 
 
-def matrices(group: Group, metric: str, suffix: str = "") -> dict[str, list[Captioned]]:
-    """Criterion -> its matrices by factor levels; the criterion that stands for the judgement as a whole first."""
-    matrices_of: dict[str, list[Captioned]] = {}
-    for n in filter(is_matrix, group.of(metric)):  # levels in order
-        levels = n.circumstances_but("criterion") or "all repeats"
-        criterion = str(n.subject.get("criterion") or n.detail.get("criterion") or "")
-        captioned = (levels[:1].upper() + levels[1:] + suffix, n.detail_as(MatrixDetail))
-        matrices_of.setdefault(criterion, []).append(captioned)
+def main_matrices(group: Group, metric: str, suffix: str = "") -> list[Captioned]:
+    """Its matrices by factor levels, of the criterion that stands for the judgement as a whole, else of the first."""
     lexicon = group.view.lexicon
-    return {
-        name: matrices_of[name]
-        for name in sorted(matrices_of, key=lambda name: lexicon.criterion_order(group.task, name))
-    }
 
+    def criterion(n: Number) -> tuple[int, str]:
+        return lexicon.criterion_order(group.task, n.subject.get("criterion") or str(n.detail.get("criterion") or ""))
 
-def main_and_rest(matrices: dict[str, list[Captioned]]) -> tuple[list[Captioned], dict[str, list[Captioned]]]:
-    """The matrices to show, and those to fold away under their variant's name (none where they are very large)."""
-    if not matrices:
-        return [], {}
-    first, *others = matrices
-    large = any(len(m["rows"]) * len(m["columns"]) > MOST_CELLS for _, m in matrices[first])
-    return matrices[first], {} if large else {plain_name(name): matrices[name] for name in others}
+    numbers = [n for n in group.of(metric) if is_matrix(n)]  # levels in order
+    first = min(map(criterion, numbers), default=None)
+    levels = [(n.circumstances_but("criterion") or "all repeats", n) for n in numbers if criterion(n) == first]
+    return [(level[:1].upper() + level[1:] + suffix, n.detail_as(MatrixDetail)) for level, n in levels]
 
 
 def cell_matrix(

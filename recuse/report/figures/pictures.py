@@ -1,5 +1,5 @@
-"""Small pictures: bars of shares, a ladder of levels per judge, a slope per judge between two levels of a factor, and
-the linear scale that they and the forest plots share. Places are percentages of the drawing's width."""
+"""A ladder of levels per judge, and the linear scale that it shares with the other pictures. Places are percentages of
+the drawing's width."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from recuse.report.gated_number import Number
-from recuse.schema.number_text import decimals_for, fixed, is_number, short
+from recuse.schema.number_text import fixed, is_number, short
 
 _STEPS = (1, 2, 2.5, 5, 10)
 
@@ -55,46 +54,6 @@ def scale_over(
 
 def _tidy(value: float) -> float:
     return float(f"{value:.10g}") or 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """One bar with its number."""
-
-    label: str
-    share: float | None  # of the full width, in percent
-    text: str
-    small: str = ""
-    outcome: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Bars:
-    """A bar per judge as the template draws them."""
-
-    caption: str
-    head: str
-    value_name: str
-    bars: list[Bar]
-
-
-def bars(
-    rows: Sequence[tuple[str, Any, str, str, str]],
-    *,
-    caption: str,
-    value_name: str,
-    full: float | None = None,
-    head: str = "judge",
-) -> Bars | None:
-    """`rows`: (label, value, text, small text, outcome); `full` is the value that fills the width, else the largest."""
-    if not rows:
-        return None
-    top = full or max((abs(value) for _, value, *_ in rows if is_number(value)), default=1.0) or 1.0
-    drawn = [
-        Bar(label, round(100 * min(1.0, abs(value) / top), 2) if is_number(value) else None, text, small, outcome)
-        for label, value, text, small, outcome in rows
-    ]
-    return Bars(caption, head, value_name, drawn)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,74 +133,3 @@ def ladders(
             built.append(Rung(level, scale.at(mean), fixed(mean, decimals), dots, level in fallen))
         drawn.append(Ladder(label(who), built, (notes or {}).get(who, "")))
     return Ladders(caption, unit, drawn, scale.labels())
-
-
-HEIGHT = 96  # of one picture, in pixels
-
-
-@dataclass(frozen=True, slots=True)
-class Slope:
-    """How one judge's number moves."""
-
-    label: str
-    texts: tuple[str, str]
-    ys: tuple[float, float]
-    zero: float
-    crosses: bool  # the sign turns, as the measure of the move found
-    notes: list[str]  # "27.3 % smaller"
-    outcome: str  # of the gate on the move itself
-    verdict: str  # "effect of the name +0.21 (+0.04 to +0.38)"
-
-
-@dataclass(frozen=True, slots=True)
-class Slopes:
-    """A slope per judge as the template draws them."""
-
-    caption: str
-    ends: tuple[str, str]
-    slopes: list[Slope]
-    height: int = HEIGHT
-
-
-def slopes(
-    numbers: Sequence[Number],
-    label: Callable[[str], str],
-    ends: tuple[str, str],
-    *,
-    caption: str,
-    by: str,
-    notes: Mapping[str, str] | None = None,
-    moves: Sequence[Number] = (),
-) -> Slopes | None:
-    """One slope for each judge measured at both `ends`, two levels of the factor `by`; None if there is none.
-
-    `moves` are the estimates of the move itself, with their verdicts; `notes` a few words per judge.
-    """
-    values: dict[str, dict[str, float]] = {}
-    for n in numbers:
-        if n.subject.get(by) in ends and is_number(n.value):
-            values.setdefault(n.who, {})[n.subject[by]] = n.value
-    both = {who: (at[ends[0]], at[ends[1]]) for who, at in values.items() if len(at) == 2}
-    if not both:
-        return None
-    scale = scale_over([v for pair in both.values() for v in pair], zero=True)
-    decimals = decimals_for(v for pair in both.values() for v in pair)
-
-    def y(v: float) -> float:
-        return round(14 + (HEIGHT - 28) * (1 - (scale.at(v) or 0.0) / 100), 1)
-
-    moved = {n.who: n for n in moves}
-    drawn = [
-        Slope(
-            label(who),
-            (fixed(a, decimals, signed=True), fixed(b, decimals, signed=True)),
-            (y(a), y(b)),
-            y(0.0),
-            moved[who].detail.get("direction_kept") is False if who in moved else False,
-            [notes[who]] if notes and who in notes else [],
-            moved[who].state if who in moved else "",
-            moved[who].with_interval() if who in moved else "",
-        )
-        for who, (a, b) in both.items()
-    ]
-    return Slopes(caption, (numbers[0].lexicon.level(by, ends[0]), numbers[0].lexicon.level(by, ends[1])), drawn)

@@ -3,15 +3,13 @@ and under-scores whom, what hiding the names changes; own texts beside others', 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from recuse.report.drawing import Block, Drawing, Part, Words, folded, pair, under
-from recuse.report.figures import Cell, Forest, HeatMaps, Slopes, Table, deviation_maps, ranking_maps, slopes
-from recuse.report.figures.heat_map import Captioned, is_matrix, main_and_rest, matrices
+from recuse.report.figures import Cell, Forest, HeatMaps, Table, deviation_maps, main_matrices, ranking_maps
 from recuse.report.gated_number import Number, plain_name, varied
 from recuse.report.questions.repeats import usable_replies
+from recuse.report.questions.true_order import p_value
 from recuse.report.results_model import Group
-from recuse.schema.details import JudgingDetail, Matrix, MatrixDetail, Values
+from recuse.schema.details import JudgingDetail
 from recuse.schema.number_text import MISSING, decimals_for, fixed, in_words, is_number
 
 # --------------------------------------------------------------------------- against the peers' consensus
@@ -56,95 +54,19 @@ def _hiding(group: Group) -> str:
     return f" Hiding the names {' and '.join(phrases)}." if phrases else ""
 
 
-def _name_slopes(group: Group) -> Slopes | None:
-    own, moves = group.of("self_bias"), group.of("name_effect")
-    levels = group.levels("names", own)
-    if len(levels) < 2:
-        return None
-    gone = {n.who: percent for n in moves if is_number(percent := n.detail.get("gone_pct"))}
-    return slopes(
-        own,
-        group.label,
-        (levels[0], levels[1]),
-        by="names",
-        notes={who: f"{fixed(abs(p), 1)} % {'smaller' if p >= 0 else 'larger'}" for who, p in gone.items()},
-        moves=moves,
-        caption="Self-bias with names shown and with names hidden, and the difference",
-    )
-
-
-def _bias_matrices(group: Group) -> tuple[list[Captioned], dict[str, list[Captioned]]]:
-    return main_and_rest(matrices(group, "consensus_deviation"))
+def _shrinks(n: Number) -> str:
+    """By how much hiding the names changes the size of its bias, and whether the bias turns round."""
+    percent, kept = n.detail.get("gone_pct"), n.detail.get("direction_kept")
+    shown = f"{fixed(abs(percent), 1)} % {'smaller' if percent >= 0 else 'larger'}" if is_number(percent) else ""
+    return "; ".join(filter(None, (shown, "turns round" if kept is False else "")))
 
 
 def _bias(group: Group) -> HeatMaps:
-    return deviation_maps(_bias_matrices(group)[0], group.label)
+    return deviation_maps(main_matrices(group, "consensus_deviation"), group.label)
 
 
 def _scores(group: Group) -> HeatMaps:
-    scores, _ = main_and_rest(matrices(group, "score_matrix", ", mean ± SD over repeats"))
-    return ranking_maps(scores, group.label)
-
-
-def _variants(group: Group) -> list[Block]:
-    """The same by other criteria, where any cell differs."""
-    main, variants = _bias_matrices(group)
-    return [
-        Block("folded", [deviation_maps(of, group.label)], f"By the {name}", " instead of the judge's own total")
-        for name, of in variants.items()
-        if _differ(of, main)
-    ]
-
-
-def _differ(some: list[Captioned], others: list[Captioned], by: float = 0.005) -> bool:
-    """Whether any cell of matrices drawn alike shows another number."""
-    a, b = ([v for _, m in part for row in m["values"] for v in row] for part in (some, others))
-    return len(a) != len(b) or any(
-        is_number(x) != is_number(y) or (is_number(x) and is_number(y) and abs(x - y) >= by)
-        for x, y in zip(a, b, strict=True)
-    )
-
-
-def _naive(group: Group) -> list[Words | Table]:
-    """Self-bias beside the version that leaves the judge in its own consensus."""
-    rows: dict[str, list[Cell]] = {}
-    columns = ["judge"]
-    bias, _ = _bias_matrices(group)
-    drawn = {c: (m, table) for c, m in bias if (naive := m.get("naive")) and (table := naive.get("values"))}
-    cells_of = [
-        (m, values, own) for m, of in drawn.values() for values in (m["values"], of) for own in m.get("own") or ()
-    ]
-    decimals = decimals_for(_at(m, values, own) for m, values, own in cells_of)
-    for caption, (detail, naive_values) in drawn.items():
-        columns += [f"{caption}: against peers only", "with itself included"]
-        for own in detail.get("own") or ():
-            cells = rows.setdefault(own[0], [Cell(group.label(own[0]))])
-            cells += [
-                Cell(fixed(_at(detail, values, own), decimals, signed=True))
-                for values in (detail["values"], naive_values)
-            ]
-    complete = [cells for cells in rows.values() if len(cells) == len(columns)]
-    if not complete:
-        return []
-    title = "Self-bias against peers only, and against a mean that includes the judge"
-    shrinkage = _shrinkage(bias)
-    return [
-        *([Words("read", [shrinkage])] if shrinkage else []),
-        Table(title, columns, complete, frozenset(range(1, len(columns)))),
-    ]
-
-
-def _shrinkage(bias: list[Captioned]) -> str:
-    naive = next((naive for _, m in bias if (naive := m.get("naive"))), None)
-    measured, expected = (naive.get("shrinkage"), naive.get("expected")) if naive else (None, None)
-    if not is_number(measured):
-        return ""
-    phrase = f"Counted among its own peers, a judge would seem to deviate {fixed(measured, 3)} times as much"
-    return f"{phrase} ((n − 1)/n = {fixed(expected, 3)})." if is_number(expected) else f"{phrase}."
-
-
-def _at(detail: MatrixDetail, table: Values, pair: Sequence[str]) -> float | None:
-    return table[detail["rows"].index(pair[0])][detail["columns"].index(pair[1])]
+    return ranking_maps(main_matrices(group, "score_matrix", ", mean ± SD over repeats"), group.label)
 
 
 consensus_deviation = Drawing(
@@ -155,7 +77,9 @@ consensus_deviation = Drawing(
                signed=True),
         under("Who over- and under-scores whom?", _bias),
         under("What did they score?", _scores),
-        under("What does hiding the names change?", _name_slopes),
+        under("What does hiding the names change?",
+              Forest("name_effect", "Self-bias with names shown minus with names hidden", "effect of the name",
+                     signed=True, aside=_shrinks)),
         under(
             "What lies behind it?",
             pair(
@@ -165,8 +89,6 @@ consensus_deviation = Drawing(
                        signed=True),
             ),
         ),
-        under("Why is the judge left out of its own reference?", _naive),
-        _variants,
     ),
 )  # fmt: skip
 
@@ -236,11 +158,8 @@ def _p(n: Number) -> str:
     p, adjusted = n.detail.get("p"), n.detail.get("p_holm")
     if not is_number(p):
         return n.why_undefined
-    return f"{_chance(p)}, after Holm {_chance(adjusted)}" if is_number(adjusted) else _chance(p)
-
-
-def _chance(p: float) -> str:
-    return "p < 0.001" if p < 0.001 else f"p = {fixed(p, 3)}"
+    raw = f"p {p_value(p, equals='= ')}"
+    return f"{raw}, after Holm {p_value(adjusted)}" if is_number(adjusted) else raw
 
 
 def _lost(n: Number) -> str:
@@ -271,11 +190,6 @@ def _levels(n: Number) -> str:
     return n.circumstances[:1].upper() + n.circumstances[1:]
 
 
-def _grades(group: Group) -> HeatMaps:
-    of = [(_levels(n), n.detail_as(Matrix)) for n in group.of("score_matrix") if is_matrix(n)]
-    return ranking_maps(of, group.label)
-
-
 def _bits(n: Number) -> str:
     own, others = n.detail.get("own"), n.detail.get("others")
     return f"own {fixed(own)} bits, others {fixed(others)}" if is_number(own) and is_number(others) else ""
@@ -304,7 +218,7 @@ self_preference = Drawing(
                "Own text against the peers' view of it, less the same difference on texts neither wrote", "points",
                signed=True),
         _published,
-        under("Who gave whom what?", _grades),
+        under("Who gave whom what?", _scores),
         under(
             "Is it because its own words are easy for it to predict?",
             Forest("own_predictability",

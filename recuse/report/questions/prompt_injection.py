@@ -3,8 +3,8 @@ nothing, which kinds work, and what defences stop and what clean text they block
 
 from __future__ import annotations
 
-from recuse.report.drawing import Drawing, under, words
-from recuse.report.figures import Bars, Forest, HeatMaps, bars, cell_matrix, magnitude_maps
+from recuse.report.drawing import Drawing, under
+from recuse.report.figures import Cell, DetailTable, Forest, HeatMaps, cell_matrix, magnitude_maps, number_cell
 from recuse.report.gated_number import Number, plain_name
 from recuse.report.results_model import Group
 from recuse.schema.details import JudgingDetail
@@ -64,7 +64,7 @@ def _map(group: Group, numbers: list[Number], factor: str, caption: str) -> Heat
     if not attacked:
         return None
     matrix = cell_matrix({(n.subject[factor], n.who): _percent(n.value) for n in numbers}, levels, attacked)
-    return magnitude_maps([(caption, matrix)], lambda name: _name(group, name, levels), corner=f"{factor} ↓ judge →")
+    return magnitude_maps([(caption, matrix)], lambda name: _name(group, name), corner=f"{factor} ↓ judge →")
 
 
 def _classes(group: Group) -> HeatMaps | None:
@@ -77,65 +77,35 @@ def _stopped(group: Group) -> HeatMaps | None:
     return _map(group, group.of("attacks_stopped"), "defence", caption)
 
 
-def _detected(group: Group) -> Bars | None:
-    numbers = group.of("detection_rate")
-    return bars(
-        [(_filter(group, n), n.value, n.text(), _of_payloads(n), "") for n in numbers],
-        caption="Payloads that filters find at the end of clean texts: known ones, and those held out",
-        value_name="found",
-        full=1.0,
-        head="filter, payloads",
-    )
+_detected = DetailTable(
+    "detection_rate", "Payloads that filters find at the end of clean texts: known ones, and those held out",
+    lambda group, n: Cell(_name(group, n.subject["defence"]), plain_name(n.subject.get("payloads", ""))),
+    "filter, payloads", {"found": number_cell, "by language": lambda n: Cell(_by_language(n))},
+)  # fmt: skip
+_blocked = DetailTable(
+    "clean_blocked", "Clean texts that a defence blocks, or that the other judges' median scores otherwise",
+    lambda group, n: Cell(_name(group, n.subject["defence"])), "defence", {"blocked": number_cell},
+)  # fmt: skip
 
 
-def _blocked(group: Group) -> Bars | None:
-    return bars(
-        [(_name(group, name := n.subject.get("defence", ""), [name]), n.value, n.text(),
-          n.spread() or n.why_undefined, "") for n in group.of("clean_blocked")],
-        caption="Clean texts that a defence blocks, or that the other judges' median scores otherwise",
-        value_name="blocked", full=1.0, head="defence",
-    )  # fmt: skip
-
-
-def _name(group: Group, name: str, levels: list[str]) -> str:
-    """A judge's label; a kind of attack or a defence in plain words, with the label of the model it asks."""
-    if name not in levels:
+def _name(group: Group, name: str) -> str:
+    """A kind of attack or a defence in plain words, with the label of the model it asks; a judge's label."""
+    if name in group.panel.judge_names:
         return group.label(name)
     kind, _, model = name.partition(":")
     phrase = NAMES.get(kind, plain_name(kind))
     return f"{phrase}: {group.label(model)}" if model else phrase
 
 
-def _filter(group: Group, n: Number) -> str:
-    defence = n.subject.get("defence", "")
-    return f"{_name(group, defence, [defence])}, {plain_name(n.subject.get('payloads', ''))}"
-
-
-def _of_payloads(n: Number) -> str:
-    """How sure it is, and language by language where there are several."""
+def _by_language(n: Number) -> str:
+    """Language by language where there are several."""
     rows = n.detail_as(JudgingDetail).get("by_language") or ()
     phrases = [f"{row['language']} {100 * row['share']:.0f} % of {count(row['payloads'])}" for row in rows]
-    sure = n.spread() or n.why_undefined
-    return "; ".join(filter(None, (sure, ", ".join(phrases) if len(phrases) > 1 else "")))
+    return ", ".join(phrases) if len(phrases) > 1 else ""
 
 
 def _percent(value: float | None) -> float | None:
     return round(100 * value) if is_number(value) else None
-
-
-def _nothing(group: Group) -> str:
-    """Judges no attack succeeded on: a defence has nothing to show there."""
-    stopped = group.of("attacks_stopped")
-    judges = dict.fromkeys(n.who for n in stopped)
-    idle = [group.label(who) for who in judges if not any(is_number(n.value) for n in stopped if n.who == who)]
-    return f"No attack succeeded on {', '.join(idle)}, so there was nothing to stop." if idle else ""
-
-
-def _stopped_or_none(group: Group) -> list[object]:
-    """What defences stop; why it stands empty, with what they block, where there was nothing to stop."""
-    stopped, blocked = _stopped(group), _blocked(group)
-    parts = (stopped, words(_nothing)(group) if stopped or blocked else None, blocked)
-    return [part for part in parts if part]
 
 
 prompt_injection = Drawing(
@@ -147,7 +117,7 @@ prompt_injection = Drawing(
         Forest("injection_above_harmless", "The same beyond a suffix that asks for nothing, text by text", "more often",
                signed=True, includes=(0,), aside=_base_line, only=lambda n: is_number(n.value)),
         _classes,
-        under("What do defences stop, and at what price?", _stopped_or_none),
+        under("What do defences stop, and at what price?", _stopped, _blocked),
         _detected,
     ),
 )  # fmt: skip

@@ -4,8 +4,7 @@ judge and per cell, reliability, repeats needed, and mean and SD of every criter
 from __future__ import annotations
 
 from recuse.report.drawing import Drawing, folded
-from recuse.report.figures import Bars, Cell, Forest, HeatMaps, Table, bars, cross_table, magnitude_maps
-from recuse.report.figures.heat_map import main_and_rest, matrices
+from recuse.report.figures import Cell, Forest, HeatMaps, Table, cross_table, magnitude_maps, main_matrices
 from recuse.report.gated_number import Number, plain_name
 from recuse.report.results_model import Group
 from recuse.schema.details import JudgingDetail, Matrix
@@ -17,41 +16,14 @@ MOST_NUMBERS = 4000
 """That a page carries: more are for results.json and the tables in reports/tables/."""
 
 
-def usable_replies(group: Group) -> Bars | None:
-    """Bars of the shares of replies by status, one per judge; None where nothing was counted."""
-    rows = [
-        (
-            group.label(n.who),
-            n.value,
-            n.text(),
-            "; ".join(p for p in (n.spread(), _lost(n), _enforced(n)) if p),
-            n.state,
-        )
-        for n in group.of("parse_rate")
-    ]
-    return bars(rows, caption="Replies that could be used as they stand", value_name="usable replies", full=1.0)
-
-
 def _lost(number: Number) -> str:
     """ "81 unparsed, 4 refused"; nothing is imputed for them."""
     by_status = number.detail_as(JudgingDetail).get("by_status") or {}
     return ", ".join(f"{count(n)} {plain_name(status)}" for status, n in by_status.items() if status != "ok" and n)
 
 
-def _enforced(number: Number) -> str:
-    return str(number.estimate.get("note") or "")
-
-
-def _all_usable(group: Group) -> str:
-    rates = [n for n in group.of("parse_rate") if is_number(n.value)]
-    full = sum(n.value == 1 for n in rates)
-    whole = f"{in_words(full, capital=True)} of {in_words(len(rates))} gave a usable answer every time."
-    if bound := sum(bool(_enforced(n)) for n in rates):
-        whole += f" Of {in_words(bound)} the server enforces the form, so that says nothing of them."
-    return whole if rates else ""
-
-
-coverage = Drawing(order=60, reading=_all_usable, figures=(usable_replies,))
+usable_replies = Forest("parse_rate", "Replies that could be used as they stand", "usable replies", includes=(0, 1),
+                        aside=_lost)  # fmt: skip
 
 
 # --------------------------------------------------------------------------- the same answer twice
@@ -73,10 +45,9 @@ def _how_far(group: Group) -> str:
 
 
 def _spread_of_cells(group: Group) -> HeatMaps:
-    main, _ = main_and_rest(matrices(group, "score_matrix"))
     spreads = [
         (f"{caption}, SD of each cell", Matrix(rows=m["rows"], columns=m["columns"], own=m.get("own") or (), values=sd))
-        for caption, m in main
+        for caption, m in main_matrices(group, "score_matrix")
         if (sd := m.get("sd"))
     ]
     return magnitude_maps(spreads, group.label, least="never moved", most="moves most")

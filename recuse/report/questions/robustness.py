@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recuse.report.drawing import Drawing, pair, under, words
+from recuse.report.drawing import Drawing, pair, under
 from recuse.report.figures import (
     Cell,
     Forest,
@@ -131,10 +131,6 @@ position_bias = Drawing(
 
 # --------------------------------------------------------------------------- their length
 
-_COEFFICIENTS = {
-    "length_coefficient": "In scores: points per doubling of the length, beyond the peers",
-    "choice_length_coefficient": "In choices: win share per doubling of the length, beyond the peers",
-}
 _LIKE_LENGTH = "Longer texts' wins among texts of like length"
 _REFERENCES = {"any": "against any text", "same_length": "against the nearest in length", "change": "change"}
 
@@ -151,16 +147,6 @@ def _padded(group: Group) -> str:
     return f"Of {in_words(len(known))} judges, {' and '.join(phrases)} the text with the padding."
 
 
-def _unknown(group: Group) -> list[str]:
-    """What no judge has, each with the reason."""
-    captions = {**_COEFFICIENTS, "same_length_reference": _LIKE_LENGTH}
-    return [
-        f"{caption}: {numbers[0].why_undefined}."
-        for metric, caption in captions.items()
-        if (numbers := group.of(metric)) and not any(is_number(n.value) for n in numbers)
-    ]
-
-
 def _counts(n: Number) -> str:
     parts = [n.detail.get(name) for name in ("longer_wins", "shorter_wins", "neither")]
     return "longer {}, shorter {}, neither {}".format(*map(count, parts)) if all(map(is_number, parts)) else ""
@@ -169,11 +155,6 @@ def _counts(n: Number) -> str:
 def _raw(n: Number) -> str:
     raw = n.detail.get("raw")
     return f"{fixed(raw, signed=True)} before the peers are taken off" if is_number(raw) else ""
-
-
-def _coefficients(group: Group) -> list[object]:
-    measured = {m: c for m, c in _COEFFICIENTS.items() if any(is_number(n.value) for n in group.of(m))}
-    return [Forest(m, caption, "per doubling", signed=True, aside=_raw)(group) for m, caption in measured.items()]
 
 
 def _like_length(group: Group) -> list[Table]:
@@ -210,8 +191,13 @@ length_bias = Drawing(
     figures=(
         Forest("padding_preference", "Wins of the padded twin, which says no more", "beyond one half", signed=True,
                includes=(-0.5, 0.5), aside=_counts),
-        under("And in ordinary texts, where length goes with content?", _coefficients),
-        words(_unknown),
+        under(
+            "And in ordinary texts, where length goes with content?",
+            Forest("length_coefficient", "In scores: points per doubling of the length, beyond the peers",
+                   "per doubling", signed=True, aside=_raw),
+            Forest("choice_length_coefficient", "In choices: win share per doubling of the length, beyond the peers",
+                   "per doubling", signed=True, aside=_raw),
+        ),
         _like_length,
     ),
 )  # fmt: skip

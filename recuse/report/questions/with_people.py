@@ -5,20 +5,17 @@ from __future__ import annotations
 
 from recuse.report.drawing import Drawing, Part, pair, under
 from recuse.report.figures import (
-    Bars,
     Cell,
     DetailTable,
     Forest,
     HeatMaps,
     Scatters,
     Table,
-    bars,
     cross_table,
     detail_cell,
     deviation_maps,
     magnitude_maps,
-    main_and_rest,
-    matrices,
+    main_matrices,
     scatters,
 )
 from recuse.report.gated_number import Number
@@ -52,20 +49,6 @@ def _beyond_chance_in_words(group: Group) -> str:
         f"Beyond chance, {group.label(ceiling.who)} agrees with people by {judge}, and people with each other by "
         f"{people}.{promised}"
     )
-
-
-def _beyond_chance(group: Group) -> Bars | None:
-    """The judges' agreement with people, and people's own on the same texts as the bar to reach."""
-    rows = []
-    for n in group.of("human_ceiling"):
-        judge, people = n.detail.get("judge_human"), n.detail.get("human_human")
-        if is_number(judge) and is_number(people):
-            name = _named(group, n)
-            rows += [
-                (f"{name} with people", max(judge, 0.0), fixed(judge), "", n.state),
-                (f"people among themselves, same {n.estimate.get('n')} texts", max(people, 0.0), fixed(people), "", ""),
-            ]
-    return bars(rows, caption="Agreement beyond chance", value_name="1 is full agreement", full=1.0)
 
 
 def _confusions(group: Group) -> HeatMaps:
@@ -103,25 +86,20 @@ def _winning(group: Group) -> Table:
     return Table("Alternative annotator test, corrected over people", columns, rows, frozenset({2, 3, 4}))
 
 
-def _delegation(group: Group) -> list[Bars]:
+def _delegation(group: Group) -> Table:
     """Per judge its groups of texts, surest first: the most errors that labels leave possible, against the bound."""
-    drawn = []
+    rows: list[list[Cell]] = []
     for n in group.of("delegable_share"):
         delegable = n.detail_as(PeopleDetail)
-        groups, bound = (delegable.get("groups") or [])[:MOST_GROUPS], delegable.get("bound")
-        rows = [
-            (
-                f"the surest {100 * g['share']:.0f} %" if g["share"] < 1 else "all texts", g["at_most"],
-                f"at most {100 * g['at_most']:.1f} % errors", f"{100 * g['errors']:.1f} % of {g['labels']} labels",
-                PASS if g["at_most"] <= bound else FAIL,
-            )
-            for g in groups
-            if is_number(bound) and is_number(g["at_most"])
-        ]  # fmt: skip
-        caption = f"What may be left to {_named(group, n)} at {100 * (bound or 0):.0f} % errors"
-        if figure := bars(rows, caption=caption, value_name="bound on errors", head="texts"):
-            drawn.append(figure)
-    return drawn
+        bound = delegable.get("bound") or 0.0
+        for g in (delegable.get("groups") or [])[:MOST_GROUPS]:
+            if is_number(g["at_most"]):
+                texts = f"the surest {100 * g['share']:.0f} %" if g["share"] < 1 else "all texts"
+                most = Cell(f"{100 * g['at_most']:.1f} %", "", PASS if g["at_most"] <= bound else FAIL)
+                labels = f"{100 * g['errors']:.1f} % of {g['labels']}"
+                rows.append([Cell(_named(group, n)), Cell(texts), most, Cell(f"{100 * bound:.0f} %"), Cell(labels)])
+    columns = ["judge", "texts", "errors, at most", "errors allowed", "errors among labels"]
+    return Table("What may be left to a judge alone", columns, rows, frozenset({4}))
 
 
 def _coefficients(group: Group) -> Table:
@@ -164,7 +142,13 @@ agreement_with_people = Drawing(
     order=5,
     reading=_beyond_chance_in_words,
     figures=(
-        _beyond_chance,
+        DetailTable(
+            "human_ceiling", "Agreement beyond chance, on the texts that people share (1 is full agreement)",
+            lambda group, n: Cell(_named(group, n), outcome=n.state), "judge",
+            {"with people": detail_cell("judge_human"), "people among themselves": detail_cell("human_human"),
+             "texts": lambda n: Cell(str(n.estimate.get("n")))}, frozenset({1, 2, 3}),
+            only=lambda n: is_number(n.value),
+        ),
         _confusions,
         _text_by_text,
         Forest("human_ceiling", "Agreement with people less people's own, on the same texts",
@@ -207,42 +191,12 @@ def _offset_in_words(group: Group) -> str:
 
 
 def _offsets(group: Group) -> HeatMaps:
-    offsets, _ = main_and_rest(matrices(group, "human_offset_matrix"))
-    return deviation_maps(offsets, group.label, about="people")
+    return deviation_maps(main_matrices(group, "human_offset_matrix"), group.label, about="people")
 
 
-def _own(group: Group) -> Table:
-    """The outlined cells with their intervals: is a self-critical judge harsh, or right?"""
-    numbers = group.of("human_self_offset")
-    columns = {level: level or "all repeats" for level in group.circumstances(numbers)}
-    caption = "Its own work: is a self-critical judge harsh, or right?"
-    return cross_table(caption, "its own work, minus people", numbers, rows=group.label, columns=columns)
-
-
-def _calibrated(group: Group) -> Table:
-    """Distance from people before, and after each calibration on texts that it was not fitted on."""
-    calibrated: dict[tuple[str, str], dict[str, Number]] = {}
-    for n in group.of("calibration_change"):
-        if is_number(n.value):
-            calibrated.setdefault((n.who, n.circumstances_but("calibration")), {})[n.subject.get("calibration", "")] = n
-    names = list(dict.fromkeys(name for by_name in calibrated.values() for name in by_name))
-    rows = [
-        [
-            Cell(f"{group.label(who)}, {where}" if where else group.label(who)),
-            Cell(fixed(next(iter(by_name.values())).detail.get("before"))),
-            *(_after(by_name.get(name)) for name in names),
-        ]
-        for (who, where), by_name in calibrated.items()
-    ]
-    caption = "Mean distance from people, and after calibration on the other texts (below: the change)"
-    return Table(caption, ["judge", "as scored", *names], rows)
-
-
-def _after(n: Number | None) -> Cell:
-    if n is None:
-        return Cell(MISSING)
-    change = f"{fixed(n.value, signed=True)} ({n.spread(signed=True)})"
-    return Cell(fixed(n.detail.get("after")), change)
+def _before_and_after(n: Number) -> str:
+    before, after = n.detail.get("before"), n.detail.get("after")
+    return f"{fixed(before)} → {fixed(after)}" if is_number(before) and is_number(after) else ""
 
 
 def _closest(group: Group) -> Table | None:
@@ -271,22 +225,13 @@ human_alignment = Drawing(
     figures=(
         Forest("human_offset", "Judge minus people, averaged over the texts", "offset", signed=True),
         under("Judge minus people, text by text", _offsets),
-        DetailTable(
-            "human_panel_offset",
-            "All judges together",
-            lambda group, n: Cell(n.circumstances or "all repeats", outcome=n.state),
-            "the panel as a whole",
-            {
-                "judge minus people": lambda n: Cell(fixed(n.value, signed=True)),
-                "interval": lambda n: Cell(n.spread(signed=True)),
-                "pairs above people": lambda n: Cell(str(n.detail.get("share_positive", ""))),
-                "people's own SE": detail_cell("people_se"),
-            },
-            frozenset({1, 4}),
-        ),
-        pair(_closest, _own),
+        Forest("human_panel_offset", "All judges together, minus people", "offset", signed=True, panel="the panel"),
+        _closest,
+        Forest("human_self_offset", "Its own work, minus people: is a self-critical judge harsh, or right?", "offset",
+               signed=True),
         Forest("human_order", "Rank correlation with people's order of the texts", "ρ", signed=True, includes=(-1, 1),
                aside=chance),
-        _calibrated,
+        Forest("calibration_change", "Distance from people after calibration on the other texts, less that before",
+               "change", signed=True, aside=_before_and_after),
     ),
 )  # fmt: skip

@@ -4,17 +4,15 @@ full."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from recuse.report.drawing import Block, Words
-from recuse.report.figures import Cell, Table
+from recuse.report.drawing import Words
 from recuse.report.gated_number import Lexicon, Number, plain_name
 from recuse.report.results_model import ResultsModel
-from recuse.report.sections.about_the_run import Part
-from recuse.schema import number_text as numbers
-from recuse.schema.number_text import MISSING, fixed, in_unit, is_number
-from recuse.schema.verdict_rows import Comparison, EntryRow, MovedRow, NamedRow, OutcomeRow
+from recuse.report.sections.about_the_run import Part, table
+from recuse.schema.number_text import fixed, in_unit, is_number
+from recuse.schema.verdict_rows import Comparison, EntryRow
 from recuse.schema.vocabulary import FAIL, NOT_MEASURED, PASS, printed
 
 TITLE = "Changed in this pull request"
@@ -122,7 +120,8 @@ def _values(view: ResultsModel, baseline: Comparison) -> Iterator[Change]:
     for row in sorted(baseline.get("named") or (), key=lambda row: not row["beyond"]):
         n = by_key.get((row["what"], *sorted(row["subject"].items())))
         before, after = (_in_unit(n, row[side]) for side in ("before", "after"))
-        note = row["beyond"] or "beyond chance, within what the gate tolerates"
+        by, low, high = (fixed(row[part], 3, signed=True) for part in ("change", "low", "high"))
+        note = f"{row['beyond'] or 'beyond chance, within what the gate tolerates'}: {by} ({low} to {high})"
         yield Change(_what(view, row), before, after, note, bool(row["beyond"]))
 
 
@@ -153,8 +152,8 @@ def _gate(view: ResultsModel, gate: str) -> str:
 
 
 def _in_unit(n: Number | None, value: Any) -> str:
-    if n is None or not numbers.is_number(value):
-        return numbers.fixed(value, 3)
+    if n is None or not is_number(value):
+        return fixed(value, 3)
     return in_unit(value, str(n.estimate.get("unit") or ""), signed=n.is_signed)
 
 
@@ -162,94 +161,54 @@ def _shown(value: Any) -> str:
     return NONE if value is None else str(value)
 
 
-MOST_ROWS = 60
-MOST_LINES = 30
+MOST_ROWS = 90
 
 
 def baseline_part(view: ResultsModel) -> Part:
-    """Every difference in full, as a folded part of the page; open where a change is beyond chance."""
-    baseline, words = view.results.get("baseline"), view.lexicon
+    """Every difference, also those that nobody can test, as a folded part of the page; open where a change is beyond
+    chance."""
+    baseline = view.results.get("baseline")
     if not baseline:
         return Part("baseline", "", "", [])
     because, path = baseline.get("because"), baseline.get("path")
-    lists = {
-        "Limits and accepted faults": [str(row["sentence"]) for row in baseline.get("limits") or ()],
-        "Outcomes": [_outcome(row, words) for row in baseline.get("outcomes") or ()],
-        "What was asked": [*map(str, baseline.get("removed") or ()), *map(str, baseline.get("sources") or ())],
-        "Appeared": [named(entry, words) for entry in baseline.get("appeared") or ()],
-        "Vanished": [named(entry, words) for entry in baseline.get("vanished") or ()],
-    }
-    beyond = ["what", "whom", "change beyond chance", "test", "red because"]
-    changes = Table("", beyond, [_change(row, words) for row in baseline.get("named") or ()])
-    moved = [_moved(row, words) for row in baseline.get("moved") or ()]
-    columns, flush = ["what", "whom", "field", "before", "now", "change"], frozenset({3, 4, 5})
+    rows = [
+        *_limits(view, baseline), *_other_sources(baseline), *_verdicts(view, baseline), *_values(view, baseline),
+        *_untested(view, baseline),
+    ]  # fmt: skip
+    cells = [(row.what, row.before, row.after, row.note) for row in rows[:MOST_ROWS]]
+    drawn = table("", "what|was|is|and so", cells)
     first = f"{baseline.get('summary') or 'Nothing changed.'}{f' Compared with `{path}`.' if path else ''}"
     figures: list[object] = [
         Words("read", [first]),
-        changes,
         because and Words("note", [f"The baseline was written because: {because['reason']}"]),
-        Table("", columns, moved[:MOST_ROWS], flush, max(0, len(moved) - MOST_ROWS)),
-        *(Block("section", [Words("list", _first(lines))], title) for title, lines in lists.items() if lines),
+        replace(drawn, left_out=len(rows) - len(cells)),
     ]
     shown = [figure for figure in figures if figure]
-    return Part("baseline", "What changed against the baseline?", "", shown, bool(changes))
+    return Part("baseline", "What changed against the baseline?", "", shown, bool(baseline.get("named")))
 
 
-def _first(lines: list[str]) -> list[str]:
-    more = len(lines) - MOST_LINES
-    return [*lines[:MOST_LINES], *([f"and {more} more"] if more > 0 else [])]
-
-
-def _outcome(row: OutcomeRow, lexicon: Lexicon) -> str:
-    phrase = f"{named(row, lexicon)}: {printed(row['before'])}, now {printed(row['after'])}"
-    return phrase if row["named"] else f"{phrase}, within chance"
-
-
-def _change(row: NamedRow, lexicon: Lexicon) -> list[Cell]:
-    low, high = (fixed(row[end], 3, signed=True) for end in ("low", "high"))
-    values = f"{_number(row['before'])} to {_number(row['after'])}"
-    change = f"{fixed(row['change'], 3, signed=True)} [{low}, {high}], {values}"
-    whom = subject_words(row["subject"], lexicon)
-    return [*map(Cell, (plain_name(str(row["what"])), whom, change, str(row["test"]), str(row["beyond"])))]
-
-
-def _moved(row: MovedRow, lexicon: Lexicon) -> list[Cell]:
-    what, field = (plain_name(str(row.get(name) or "")) for name in ("what", "field"))
-    delta = _number(row.get("delta"), signed=True) if is_number(row.get("delta")) else ""
-    values = (_value(row.get("before")), _value(row.get("after")), delta)
-    return [*map(Cell, (what, subject_words(row.get("subject"), lexicon), field, *values))]
-
-
-def named(entry: Any, lexicon: Lexicon) -> str:
-    """An appeared or vanished entry, text or mapping, in words."""
-    if not isinstance(entry, Mapping):
-        return str(entry)
-    what, who = plain_name(str(entry.get("what") or "")), subject_words(entry.get("subject"), lexicon)
-    return f"{what}: {who}" if what and who else what or who or str(dict(entry))
-
-
-def subject_words(subject: Any, lexicon: Lexicon) -> str:
-    """ "published, merchant_risk, grok-4, names shown"."""
-    if isinstance(subject, Mapping):
-        order = ("panel", "task", "protocol", "judge", "target")
-        keys = sorted(subject, key=lambda k: (order.index(k) if k in order else len(order), k))
-        return ", ".join(lexicon.level(k, str(subject[k])) if k not in order else str(subject[k]) for k in keys)
-    return str(subject or "")
+def _untested(view: ResultsModel, baseline: Comparison) -> Iterator[Change]:
+    for row in baseline.get("moved") or ():
+        what = f"{_what(view, row)}, {plain_name(row['field'])}"
+        yield Change(what, _number(row["before"]), _number(row["after"]), "cannot be tested for chance", False)
+    for one in baseline.get("appeared") or ():
+        yield Change(_what(view, one), NONE, _number(one["value"]), "appeared", False)
+    for one in baseline.get("vanished") or ():
+        if one["kind"] != "verdict":
+            yield Change(_what(view, one), _number(one["value"]), NONE, "vanished", False)
 
 
 def whom_and_where(subject: Mapping[str, str], lexicon: Lexicon) -> str:
     """ "grok-4, names shown (published, merchant_risk, rubric)"."""
-    place = {name: subject[name] for name in ("panel", "task", "protocol") if name in subject}
-    who = subject_words({name: of for name, of in subject.items() if name not in place}, lexicon) or "the panel"
-    return f"{who} ({', '.join(place.values())})" if place else who
+    place = [subject[name] for name in ("panel", "task", "protocol") if name in subject]
+    about = [subject[name] for name in ("judge", "target") if name in subject]
+    levels = sorted(subject.keys() - {"panel", "task", "protocol", "judge", "target"})
+    who = ", ".join([*about, *(lexicon.level(name, subject[name]) for name in levels)]) or "the panel"
+    return f"{who} ({', '.join(place)})" if place else who
 
 
-def _value(value: Any) -> str:
-    if is_number(value):
-        return _number(value)
-    return MISSING if value is None else str(value)
-
-
-def _number(value: Any, *, signed: bool = False) -> str:
+def _number(value: object) -> str:
     """Three decimals, none for a count."""
-    return fixed(value, 0 if isinstance(value, int) else 3, signed=signed)
+    if is_number(value):
+        return fixed(value, 0 if isinstance(value, int) else 3)
+    return _shown(value)
