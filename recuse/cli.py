@@ -265,12 +265,11 @@ COMMANDS = (
     Command(
         "experiment selection", "papers.indeterminacy.selection_report:selection",
         "which judge each measure of agreement chooses without gold labels, and how good it is",
-        "Draws people and judges from a rating model and shows which judge each measure chooses.",
+        "Draws people and judges from a rating model and prints which judge each measure chooses.",
         (
             _number("--trials", 100, "simulated trials per setting"),
             _number("--seed", 1, "the same seed gives the same numbers"),
             _option("--workers", type=int, default=None, metavar="N", help="processes (as many as cores, 2 at most)"),
-            _file("--html", help="write the figures as a page"),
         ),
     ),
 )  # fmt: skip

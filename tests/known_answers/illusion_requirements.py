@@ -12,8 +12,8 @@ TABLE_9 = (FIGURES + "test_print_and_table",)
 TEXT = (FIGURES + "test_print_and_the_papers_own_numbers",)
 PRINTED = (TABLES + "test_print_and_tables",)
 MERG, CHAIN = "protocols/test_merg.py::", "recording/test_chains.py::"
-CALLS, KNOWLEDGE = "protocols/test_chains.py::", "metrics/test_knowledge_grounding.py::"
-AGREED, USED = "metrics/agreement/test_resolution.py::", "metrics/agreement/test_panel_use.py::"
+CALLS, KNOWLEDGE = "protocols/test_chains.py::", "papers/illusion/test_knowledge_grounding.py::"
+AGREED, USED = "papers/illusion/test_resolution.py::", "papers/illusion/test_panel_use.py::"
 HEURISTIC, HACKED = "planted/test_shared_heuristics.py::", "experiments/test_reward_hacking.py::"
 PAGE, HEADER = "report/test_rubric_questions.py::", "elicitation/test_fingerprints.py::"
 TOLD_APART = HEURISTIC + "test_judges_of_surface_and_of_substance_agree_alike_and_the_planted_flaw_tells_them_apart"
@@ -167,7 +167,7 @@ ROWS: tuple[Row, ...] = (
         "stage 4: scores, quotes, habit; weighted and plain mean",
         (
             MERG + "test_own_rubrics_weigh_and_the_plain_mean_stands_beside",
-            "metrics/test_copied_replies.py::test_a_quote_is_in_the_text_word_for_word",
+            "papers/illusion/test_copied_replies.py::test_a_quote_is_in_the_text_word_for_word",
             *PRINTED,
         ),
         "",
@@ -251,8 +251,8 @@ ROWS: tuple[Row, ...] = (
         "70",
         "do judges that agree cite the same evidence",
         (
-            "metrics/test_evidence_overlap.py::test_by_hand",
-            "metrics/test_evidence_overlap.py::test_who_agrees_and_cites_the_same_lies_below_zero",
+            "papers/illusion/test_evidence_overlap.py::test_by_hand",
+            "papers/illusion/test_evidence_overlap.py::test_who_agrees_and_cites_the_same_lies_below_zero",
         ),
         "",
     ),
@@ -329,7 +329,7 @@ ROWS: tuple[Row, ...] = (
         "91",
         "controls: repeats, people, clusters",
         (
-            "metrics/test_stability.py::test_shrout_and_fleiss",
+            "papers/merchant_risk/test_stability.py::test_shrout_and_fleiss",
             "metrics/agreement/test_human_ceiling.py::test_by_hand",
             AGREED + "test_intervals_over_items_hold_the_truth",
         ),

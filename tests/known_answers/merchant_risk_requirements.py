@@ -11,7 +11,7 @@ from __future__ import annotations
 ACROSS, GROUND, PEOPLE = (f"test_{name}.py::" for name in ("judges_compared", "ground_truth", "people"))
 ALIGNED, REASONS, JOINT = (f"test_{name}.py::" for name in ("human_alignment", "explanations", "joint_scoring"))
 COUNTED, KEPT, BIAS = (f"test_{name}.py::" for name in ("known_scores", "rules_kept", "consensus_deviation"))
-M, P = "metrics", "protocols"
+M, P = "papers/merchant_risk", "protocols"
 COMPARED, ORDER, SINGLE = (f"{M}/test_{name}.py::" for name in ("judges_compared", "people_order", "people_ratings"))
 TOGETHER, AUDIT, PICKS = (f"{M}/test_{name}.py::" for name in ("score_ensembles", "explanations", "picks"))
 RULES, ALL_SETS = (f"{P}/test_{name}.py::" for name in ("rationale_rules", "rubric_joint"))

@@ -7,11 +7,11 @@ tests/, parameters left out; `open` says what is not recorded or not done, and i
 
 from __future__ import annotations
 
-PLANTED = "self_preference/test_planted_asking.py::test_the_planted_judge_is_told_apart_and_trips_nothing_else"
-PROMPTS = "self_preference/test_asking_protocols.py::"
-HAND = "self_preference/test_asking_measures.py::"
-RECORD = "self_preference/test_record_headlines.py::"
-BIAS = "metrics/bias/"
+PLANTED = "papers/self_preference/test_planted_asking.py::test_the_planted_judge_is_told_apart_and_trips_nothing_else"
+PROMPTS = "papers/self_preference/test_asking_protocols.py::"
+HAND = "papers/self_preference/test_asking_measures.py::"
+RECORD = "papers/self_preference/test_record_headlines.py::"
+BIAS, OURS = "metrics/bias/", "papers/self_preference/"
 BUILT = "protocols/headlines/test_built_items.py::"
 
 Row = tuple[str, str, tuple[str, ...], tuple[str, ...], str]
@@ -93,7 +93,7 @@ ROWS: tuple[Row, ...] = (
         "2.1.1",
         "evidence calibration held against people or scores, not against peers' plain verdicts",
         ("test_position_bias.py::test_calibration",),
-        (BIAS + "test_calibration.py::test_people_come_before_peers_and_authors_are_no_reference",),
+        (OURS + "test_calibration.py::test_people_come_before_peers_and_authors_are_no_reference",),
         "",
     ),
     (
@@ -167,7 +167,7 @@ ROWS: tuple[Row, ...] = (
         "2.4.1",
         "Peer Rank from battles",
         ("test_mitigations.py::test_what_if",),
-        (BIAS + "test_mitigation.py::test_peer_rank_from_choices",),
+        (OURS + "test_mitigation.py::test_peer_rank_from_choices",),
         "",
     ),
     (

@@ -35,7 +35,8 @@ from recuse.tasks import load_task
 
 DOCS = writing_panel.ROOT / "docs"
 PLACES = re.compile(
-    r"paper 00\d|[Tt]ables? \d+(, \d+ and \d+)?|[Ss]ec(tion)?s?\.? [\d.]+|[Ff]igures? \d+( to \d+ and \d+ to \d+)?"
+    r"paper 00\d|[Tt]ables? \d+(, \d+ and \d+)?|[Ss]ec(tion)?s?\.? [\d.]+|[Ff]igures? \d+((,| to| and)+ \d+)*"
+    r"|\(1\d to 1\d\)|\(14\)"
     r"|Theorem [\d.]+|Definition [\d.]+|Lemma B\.1|Finding 1a|\(20\d\d\)|SmolLM2( 135M)?|Qwen2\.5 Coder 0\.5B"
     r"|Gemma 3 270M|ICC\(2,1\)|`[^`]*`"
 )
@@ -158,7 +159,7 @@ HELD_ELSEWHERE = {
         r"begin 2, 5, 8, 10,",
         r"every interval holds 0", r"the paper says 3 to 4, and 1\.3",
     ),
-    # tests/experiments/test_findings.py holds the table of the study
+    # tests/papers/indeterminacy/test_findings.py holds the table of the study
     "indeterminacy.md": (
         r"\| [\w ',-]+ \| 0\.\d+ \| 0\.\d+ \| 0\.\d+ \|", r"1 rating \| 3 ratings \| 100 ratings",
         r"probabilities of 0 ", r"with one parameter|# \[0\.6 0\.5\]: 60 %",

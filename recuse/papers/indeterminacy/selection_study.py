@@ -1,5 +1,5 @@
-"""Which judge does a measure choose, and how good is that judge downstream? (Guerdan et al. 2025, sec. 6, figures 4, 5,
-10, 13, 14)
+"""Which judge does a measure choose, and how good is that judge downstream? (Guerdan et al. 2025, sec. 6, figures 4, 5
+and 13; figures 6 and 15)
 
 In every trial a population of people and judges is drawn. Each definition of performance ranks the judges from a few
 ratings per item; the judge it ranks first is then scored on the whole population, against what people would endorse
@@ -17,8 +17,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from recuse.papers.indeterminacy.aggregation import TAUS, RatingVectors, consistency, decisions, estimation_bias
-from recuse.papers.indeterminacy.definitions import definition, definitions
-from recuse.papers.indeterminacy.every_definition import at_threshold, without_threshold
+from recuse.papers.indeterminacy.definitions import definition
 from recuse.papers.indeterminacy.simulated_ratings import Design, Population, draw_population
 from recuse.schema.arrays import Floats
 from recuse.statistics.distributions import generator
@@ -26,7 +25,7 @@ from recuse.statistics.distributions import generator
 Progress = Callable[[str, int, int], None]
 Work = tuple[Design, range, tuple[int, ...], tuple[tuple[int, int], ...], int]
 
-BUDGETS = (1, 2, 3, 5, 10, 20, 50, 100)
+BUDGETS = (1, 3, 10, 100)
 REPEATS = 20
 """How often each judge is asked about an item."""
 SIZES = ((2, 3), (3, 7), (4, 15), (10, 30))
@@ -41,8 +40,13 @@ SETTINGS: Mapping[str, Design] = {
     "asymmetric, random error": replace(ASYMMETRIC, error=0.3),
     "asymmetric, additive error": replace(ASYMMETRIC, error=0.3, skew=1.0),
 }
-CHOOSING = tuple(each for each in definitions() if each.measure != "set_size")
-"""Set size is left out: the judge that names nothing would win."""
+CATEGORICAL = ("hit_rate(h/h)", "krippendorff_alpha(h/h)", "cohen_kappa(h/h)", "scott_pi(h/h)")
+DISTRIBUTIONAL = (
+    "kl_people_judge(s/s)", "kl_judge_people(s/s)", "cross_entropy_people_judge(s/s)",
+    "cross_entropy_judge_people(s/s)", "js_divergence(s/s)", "mse(s/s)",
+)  # fmt: skip
+CHOOSING = tuple(map(definition, (*CATEGORICAL, *DISTRIBUTIONAL, "coverage(h/hrs)", "mse(srs/srs)")))
+"""Those that see forced choices alone, and two that are given response sets."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +70,11 @@ class SelectionStudy:
         """Mean consistency of the chosen judges over trials."""
         s, d, b = self.settings.index(setting), self.names.index(name), self.budgets.index(budget)
         return float(self.consistency[s, :, b, d].mean())
+
+    def biased(self, setting: str, name: str, budget: int) -> float:
+        """Mean |bias| of the chosen judges over trials."""
+        s, d, b = self.settings.index(setting), self.names.index(name), self.budgets.index(budget)
+        return float(self.abs_bias[s, :, b, d].mean())
 
     def rho(self, setting: str, name: str) -> float:
         """Mean rank correlation with consistency over trials."""
@@ -108,13 +117,15 @@ def downstream(population: Population) -> tuple[Floats, Floats]:
 
 
 def gains_of(judges: RatingVectors, people: RatingVectors) -> Floats:
-    """Every definition of `CHOOSING` with more being better, (taus, D, B, J); an undefined value is the worst."""
-    free = without_threshold(judges, people)
-    all_gains = []
+    """Every definition of `CHOOSING` with more being better, (taus, D, B, J), of judges (J, I, K) and people (B, I, K);
+    an undefined value is the worst."""
+    beside = RatingVectors(people.choices[:, None], people.endorsed[:, None])
+    free = {each: each.value(judges, beside) for each in CHOOSING if "hrs" not in (each.judge, each.people)}
+    every = []
     for tau in TAUS:
-        values = free | at_threshold(replace(judges, tau=tau), replace(people, tau=tau))
-        all_gains.append([each.gain(values[each.name]) for each in CHOOSING])
-    gains = np.array(all_gains)
+        cut = replace(judges, tau=tau), replace(beside, tau=tau)
+        every.append([each.gain(free[each] if each in free else each.value(*cut)) for each in CHOOSING])
+    gains = np.array(every)
     return np.where(np.isnan(gains), -np.inf, gains)
 
 
@@ -153,16 +164,11 @@ def _trial(design: Design, budgets: tuple[int, ...], rng: np.random.Generator) -
     return (c[rows, chosen].mean(axis=0).T, b[rows, chosen].mean(axis=0).T, best, average, correlations)
 
 
-# --------------------------------------------------------------------------- few ratings, and errors
-# Figures 6, 10 to 12 and 15. Every study draws `trials` populations from one seed and gives means over them.
+# --------------------------------------------------------------------------- few ratings
+# Both studies draw `trials` populations from one seed and give means over them.
 
 
 Sizes = Sequence[tuple[int, int]]
-ERRORS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
-SKEWS = (-1.0, 0.0, 1.0)
-RANKED = ("hit_rate(h/h)", "js_divergence(s/s)", "mse(srs/srs)")
-SELECTION = {"symmetric": replace(ASYMMETRIC, judge_strength=2.0), "asymmetric": ASYMMETRIC}
-SPECIFIED = Design(options=0, sets=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,65 +202,6 @@ def forced_choice_bias(
         strength: _bias_of_choices(Design(people_strength=strength, judges=1), trials, sizes, seed)
         for strength in strengths
     }
-
-
-def prevalence_under_error(
-    errors: Sequence[float] = ERRORS, skews: Sequence[float] = SKEWS, *, strength: float = 1.0, specified: bool = False,
-    trials: int = 20, sizes: Sizes = SIZES, seed: int = 4,
-) -> dict[tuple[float, float], float]:  # fmt: skip
-    """Figure 12: bias of forced choices with error against error-free response sets, by (epsilon, eta), mean over
-    tau."""
-    base = replace(SPECIFIED if specified else Design(people_strength=strength), judges=1)
-    return {
-        (error, skew): float(_bias_of_choices(replace(base, error=error, skew=skew), trials, sizes, seed).mean())
-        for skew in skews
-        for error in errors
-    }
-
-
-def chosen_under_error(
-    errors: Sequence[float] = ERRORS, skews: Sequence[float] = SKEWS, *, designs: Mapping[str, Design] = SELECTION,
-    budget: int = 100, trials: int = 12, sizes: Sizes = SIZES[:3], seed: int = 5,
-) -> dict[tuple[str, float, float], float]:  # fmt: skip
-    """Figure 10: mean consistency over tau of the judge that the hit rate chooses, by (design, epsilon, eta)."""
-    hit_rate = definition("hit_rate(h/h)")
-
-    def consistency_of_chosen(population: Population, rng: np.random.Generator) -> float:
-        gains = hit_rate.value(population.judges, population.sampled_people((budget,), rng))
-        return float(downstream(population)[0][:, int(np.argmax(gains))].mean())
-
-    chosen = {}
-    for name, design in designs.items():
-        for error, skew in _grid(errors, skews):
-            drawn = _populations(replace(design, error=error, skew=skew), trials, sizes, seed)
-            chosen[name, error, skew] = float(np.mean([consistency_of_chosen(*each) for each in drawn]))
-    return chosen
-
-
-def rankings_under_error(
-    errors: Sequence[float] = ERRORS, skews: Sequence[float] = SKEWS, *, design: Design = ASYMMETRIC,
-    names: Sequence[str] = RANKED, trials: int = 12, sizes: Sizes = SIZES[:3], seed: int = 6,
-) -> dict[tuple[str, float, float], float]:  # fmt: skip
-    """Figure 11: Spearman's rho between rankings of judges by people with error and by people without, on populations,
-    by (definition, epsilon, eta)."""
-    wanted = [definition(name) for name in names]
-    rankings = {}
-    for error, skew in _grid(errors, skews):
-        kept = []
-        for population, _ in _populations(replace(design, error=error, skew=skew), trials, sizes, seed):
-            clean = replace(population, error=np.eye(len(population.task.sets)))
-            gains = [
-                np.array([each.gain(each.value(population.judges, side.people)) for each in wanted])
-                for side in (population, clean)
-            ]
-            kept.append(rank_correlation(*gains))
-        for name, rho in zip(names, np.nanmean(kept, axis=0), strict=True):
-            rankings[name, error, skew] = float(rho)
-    return rankings
-
-
-def _grid(errors: Sequence[float], skews: Sequence[float]) -> list[tuple[float, float]]:
-    return [(error, skew) for skew in skews for error in errors]
 
 
 def _bias_of_choices(design: Design, trials: int, sizes: Sizes, seed: int) -> Floats:

@@ -13,7 +13,7 @@ import pytest
 from recuse.papers.merchant_risk.score_ensembles import CALIBRATIONS, calibration_change
 from recuse.ratings import Numeric, Ratings
 
-PUBLISHED = Path(__file__).resolve().parents[2] / "fixtures" / "published"
+PUBLISHED = Path(__file__).resolve().parents[3] / "fixtures" / "published"
 
 
 def rated(judge, people, scale=None):

@@ -16,7 +16,7 @@ from recuse.papers.merchant_risk.people_ratings import three_sources
 from recuse.ratings import Nominal, Numeric, Ordinal, Ratings
 from recuse.schema import RecuseError
 
-PUBLISHED = Path(__file__).parents[2] / "fixtures" / "published"
+PUBLISHED = Path(__file__).parents[3] / "fixtures" / "published"
 LEVELS = pd.read_csv(PUBLISHED / "mcc_levels.csv", dtype=str)
 RHO = pd.read_csv(PUBLISHED / "spearman.csv")
 

@@ -11,7 +11,7 @@ import pytest
 from recuse.papers.merchant_risk.picks import pick_overlap, text_homogeneity, yearly_rank_correlation
 from recuse.ratings import Ratings
 
-LEVELS = Path(__file__).resolve().parents[2] / "fixtures" / "published" / "mcc_levels.csv"
+LEVELS = Path(__file__).resolve().parents[3] / "fixtures" / "published" / "mcc_levels.csv"
 
 
 def picks(**models: dict[str, float]) -> Ratings:

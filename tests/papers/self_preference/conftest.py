@@ -22,8 +22,19 @@ from recuse.ratings import Ratings
 from recuse.schema import Call, RawResponse
 from recuse.standins import open_source
 from recuse.tasks import Task, load_task
+from tests.metrics.bias.conftest import (  # noqa: F401
+    make_comparisons,
+    make_cube,
+    make_pairs,
+    make_rows,
+    make_scores,
+    make_scores_from,
+    rate,
+    thesis_ratings,
+    thesis_table,
+)
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 ITEMS = 24  # of each protocol, by their ids
 
 

@@ -22,7 +22,7 @@ from recuse.references import blinded_people
 from recuse.schema import RecuseError
 from recuse.tasks import Task, load_task
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+FIXTURES = Path(__file__).resolve().parents[3] / "fixtures"
 TASK = load_task(FIXTURES / "tasks" / "merchant_risk")
 
 

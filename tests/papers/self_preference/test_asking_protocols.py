@@ -17,7 +17,7 @@ from recuse.protocols.reading import Unreadable
 from recuse.schema import Item, Prompt, Reply
 from recuse.tasks import load_task
 
-TASKS = Path(__file__).resolve().parents[2] / "fixtures" / "tasks"
+TASKS = Path(__file__).resolve().parents[3] / "fixtures" / "tasks"
 HEADLINES, PROBLEMS = load_task(TASKS / "headlines"), load_task(TASKS / "word_problems")
 TEXT = HEADLINES.with_items("items-truth.jsonl").items[1]
 PAIR = HEADLINES.with_items("pairs-local.jsonl").items[0]

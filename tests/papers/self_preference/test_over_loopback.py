@@ -15,7 +15,7 @@ from recuse.elicitation.replies import read_replies
 from recuse.panels import Panel
 from recuse.recording.panel_recording import Recorder
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 JUDGES = ("fair-1", "overconfident", "gives-in")
 
 

@@ -12,7 +12,7 @@ from recuse.papers.merchant_risk.reported_statistics import printed_decimals, re
 from recuse.ratings import Numeric, Ratings
 from recuse.schema import RatingsError
 
-FINALS = pd.read_csv(Path(__file__).parent / "data" / "finals.csv")
+FINALS = pd.read_csv(Path(__file__).parents[2] / "metrics" / "data" / "finals.csv")
 NAMES = {"attributed": "shown", "anonymized": "hidden"}
 
 

@@ -15,7 +15,7 @@ import pytest
 from fixtures.makers import record_headlines
 from recuse.panels import load_panel
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 FIVE = ROOT / "fixtures" / "panels" / "five-providers.toml"
 STORIES, AUTHORS, FEW = 100, 5, 4
 CALLS = STORIES + STORIES * AUTHORS * 2 + FEW * AUTHORS * 4 + FEW * AUTHORS

@@ -346,7 +346,7 @@ def test_a_twin_without_a_score_leaves_its_item_out() -> None:
 
 
 def outcomes(gate: str, measured: Estimates) -> set[str]:
-    gates = Gates.load(Path(__file__).parents[2] / "evals" / "gates.toml", date(2026, 1, 1))
+    gates = Gates.load(Path(__file__).parents[3] / "evals" / "gates.toml", date(2026, 1, 1))
     asked = {"panel": "simulated", "task": "writing", "protocol": "merg"}
     return {str(verdict.outcome) for verdict in gates.decide(gate, measured, asked)}
 
