@@ -11,9 +11,8 @@ from types import ModuleType
 
 from recuse.check.check_command import check
 from recuse.check.check_text import full_text
-from recuse.check.file_answers import FileAnswers, ask_file
 
-__all__ = ["FileAnswers", "ask_file", "full_text"]
+__all__ = ["full_text"]
 
 
 class _Check(ModuleType):

@@ -26,7 +26,6 @@ from recuse.check.disagreements import (
     write_disagreements,
 )  # fmt: skip
 from recuse.check.drawn_judges import chance_of_clearance
-from recuse.check.file_answers import FileAnswers, file_answers
 from recuse.check.next_labels import is_blank_list, is_label_list, next_labels, with_labels
 from recuse.check.underspecified import pass_rate_ranges
 from recuse.gates import Decision, Gates
@@ -39,6 +38,7 @@ from recuse.readers.file_panel import FilePanel, ReadOptions, load_versions, pan
 from recuse.readers.formats import FOLDED
 from recuse.readers.mapping import saved_path
 from recuse.recording.progress import watched
+from recuse.run.run import FileRun, ask_file
 from recuse.run.show import check_outputs, write_results
 from recuse.schema import Estimate, RecuseError
 from recuse.schema.number_text import percent
@@ -141,7 +141,7 @@ def _refuse_to_drop(saved: Path, mapping: str) -> None:
 
 def _decide(
     panel: FilePanel, limits: Path | str | None = None, *, patience: float = inf
-) -> tuple[FileAnswers, Gates, tuple[Question, ...]]:
+) -> tuple[FileRun, Gates, tuple[Question, ...]]:
     """The shipped questions, asked of the panel and held against the limits of a gates file. Who waits at a terminal
     for longer than `patience` seconds sees how many are asked."""
     if not panel.judges:
@@ -153,11 +153,11 @@ def _decide(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a degenerate table is told in words, not by numpy
         asked = watched(questions, len(questions), "questions asked:", patience)
-        return file_answers(panel, gates, asked), gates, questions
+        return ask_file(panel, gates, asked), gates, questions
 
 
 def _chances(
-    panel: FilePanel, answers: FileAnswers, gates: Gates, questions: Sequence[Question], *, everything: bool
+    panel: FilePanel, answers: FileRun, gates: Gates, questions: Sequence[Question], *, everything: bool
 ) -> dict[str, float]:
     """How often one more person would be cleared, where `everything` is wanted or a judge is undecided, and so few
     texts are there that they may be why; {} where nobody knows."""

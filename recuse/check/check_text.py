@@ -11,7 +11,6 @@ from typing import Any, cast
 
 import pandas as pd
 
-from recuse.check.file_answers import FileAnswers
 from recuse.check.underspecified import PassRateRange
 from recuse.gates.causes import rounded
 from recuse.gates.limits import Limit
@@ -19,6 +18,7 @@ from recuse.ratings.needs import NOT_OF_A_FILE, unlock_by_column
 from recuse.readers.column_names import plain
 from recuse.readers.columns import like_ratings
 from recuse.readers.judge_columns import CONFIDENCE
+from recuse.run.run import FileRun
 from recuse.schema.details import PeopleDetail, SliceDetail, detail_as
 from recuse.schema.factors import level_words
 from recuse.schema.number_text import fixed, more, percent, value_text, with_interval
@@ -34,7 +34,7 @@ PLAIN = frozenset(["judge", "target", "person", "peer", "criterion", "pair", "by
 
 
 def short_text(
-    answers: FileAnswers, chances: Mapping[str, float], *, file: str, disagreements: int | None, listed: bool
+    answers: FileRun, chances: Mapping[str, float], *, file: str, disagreements: int | None, listed: bool
 ) -> str:
     """At most 25 lines: the word on each judge with its cause and the next step, the numbers that decide, what was
     read, and where the rest is; above a list that was asked for (`listed`), the words and what was read alone. `file`
@@ -58,7 +58,7 @@ def fitting(lines: list[str], most: int, more: str) -> list[str]:
     return lines if len(lines) <= most else [*lines[: most - 1], f"  and {len(lines) - most + 1} {more}"]
 
 
-def _chances(answers: FileAnswers, chances: Mapping[str, float]) -> Iterator[str]:
+def _chances(answers: FileRun, chances: Mapping[str, float]) -> Iterator[str]:
     """What these texts can show at all: how often a judge that is one more person would be cleared."""
     for use in dict.fromkeys(one.use for one in answers.decision.judges if one.stated and one.use in chances):
         yield (
@@ -67,7 +67,7 @@ def _chances(answers: FileAnswers, chances: Mapping[str, float]) -> Iterator[str
         )
 
 
-def _deciding(answers: FileAnswers) -> Iterator[str]:
+def _deciding(answers: FileRun) -> Iterator[str]:
     """Of each judge, what the gates of its own use rest on: those that do not pass first."""
     uses = {one.judge: one.gates for one in answers.decision.judges if one.stated}
     for judge in answers.panel.judges:
@@ -97,7 +97,7 @@ def _shown(verdict: VerdictRow, limit: Limit) -> str:
     return f"{limit.show(estimate['value'])} ({limit.show_interval(estimate['low'], estimate['high'])}{level})"
 
 
-def _read_briefly(answers: FileAnswers, file: str) -> Iterator[str]:
+def _read_briefly(answers: FileRun, file: str) -> Iterator[str]:
     read = answers.panel.read
     mapping, ratings = read.mapping, read.ratings
     roles = ", ".join(f"{role} {column}" for role, column in _roles(mapping) if role not in ("criteria", "slice"))
@@ -121,7 +121,7 @@ def _read_briefly(answers: FileAnswers, file: str) -> Iterator[str]:
 
 
 def full_text(
-    answers: FileAnswers, chances: Mapping[str, float], ranges: Sequence[PassRateRange], *, file: str,
+    answers: FileRun, chances: Mapping[str, float], ranges: Sequence[PassRateRange], *, file: str,
     disagreements: int | None,
 ) -> str:  # fmt: skip
     """The whole text; lines are not wrapped. `file` as it was typed, quoted, so that hints can be pasted."""
@@ -152,7 +152,7 @@ def _titled(title: str, lines: Iterable[str]) -> list[str]:
 # --------------------------------------------------------------------------- what was read
 
 
-def _read(answers: FileAnswers, file: str) -> Iterator[str]:
+def _read(answers: FileRun, file: str) -> Iterator[str]:
     read = answers.panel.read
     mapping, frame = read.mapping, read.raw.frame
     yield f"What was read: {len(frame)} rows, {read.ratings.judgements} judgements"

@@ -25,12 +25,12 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import special
 
-from recuse.check.file_answers import file_answers
 from recuse.gates import Gates
 from recuse.ratings import Ratings
 from recuse.ratings.answers import WON, Answers, answers_of
 from recuse.ratings.ratings_table import PERSON
 from recuse.readers.file_panel import FilePanel
+from recuse.run.run import ask_file
 from recuse.schema.arrays import Floats
 from recuse.schema.factors import ORDER, VERSION
 from recuse.suite.question_runner import Question
@@ -51,7 +51,7 @@ def chance_of_clearance(
     known = {name: one for name, one in people.items() if one is not None}
     ratings = with_drawn_judges(panel.ratings, known, draws, np.random.default_rng(seed))
     drawn = replace(panel, read=replace(panel.read, ratings=ratings, older=()))
-    answers = file_answers(drawn, gates, questions, deciding=True)
+    answers = ask_file(drawn, gates, questions, deciding=True)
     cleared: dict[str, list[bool]] = {}
     for one in answers.decision.judges:
         cleared.setdefault(one.use, []).append(one.word == "cleared")

@@ -21,12 +21,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from recuse.check.file_answers import FileAnswers
 from recuse.gates.causes import rounded
 from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.scale import Numeric
 from recuse.ratings.text_slices import GROUP, WEIGHED
 from recuse.readers.file_panel import FilePanel
+from recuse.run.run import FileRun
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 from recuse.schema.vocabulary import UNDECIDED
@@ -70,7 +70,7 @@ def is_blank_list(text: str) -> bool:
     return tuple(head[: len(HEAD)]) == HEAD and all(row[k] in ("", DONE) for row in rows for k in answers)
 
 
-def next_labels(answers: FileAnswers, count: int, file: str, written: Path) -> LabelList:
+def next_labels(answers: FileRun, count: int, file: str, written: Path) -> LabelList:
     """The `count` texts whose labels bring the first undecided judge nearest to a word. `file` and `written` as the
     hints name them. Raises `RecuseError` where there is nothing to choose from."""
     if count < 1:
@@ -134,7 +134,7 @@ def _people(given: Answers) -> list[str]:
     return [given.people[k] for k in sorted(most)] or ["you"]
 
 
-def _open(answers: FileAnswers, judge: str, gates: Sequence[str]) -> list[tuple[str, str, int | None]]:
+def _open(answers: FileRun, judge: str, gates: Sequence[str]) -> list[tuple[str, str, int | None]]:
     """(gate, label, how many more would decide) of the gates of its use that are undecided."""
     rows = []
     for verdict in answers.verdicts_on(judge):

@@ -16,11 +16,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from recuse.check.file_answers import file_answers
 from recuse.experiments.simulated_files import FAULTS, PERSON_LIKE, Setting
 from recuse.gates import Gates
 from recuse.readers.file_panel import FilePanel
 from recuse.recording.progress import watched
+from recuse.run.run import ask_file
 from recuse.schema import RecuseError
 from recuse.security.files import check_output, is_json_with, write_output
 from recuse.suite.question_runner import read_evals, shipped_evals
@@ -207,7 +207,7 @@ def _words(case: Case, folder: Path, today: date, seed: int, start: int, stop: i
     words = []
     for run in range(start, stop):
         rng = np.random.default_rng((seed, case.texts, run, *case.judge.encode()))
-        answers = file_answers(case.source.draw(case.texts, case.judge, rng, gates), gates, questions, deciding=True)
+        answers = ask_file(case.source.draw(case.texts, case.judge, rng, gates), gates, questions, deciding=True)
         words += [
             Word(one.use, one.word, one.cause.partition("; ")[0], one.gates)
             for one in answers.decision.judges

@@ -10,7 +10,7 @@ baseline allows is used:
 
 - *same texts*: one fixed text per target, the same ones: from one recording to the next only the replies are new, so
   the intervals over repeats decide, not those over texts. Where that holds at several levels of a factor, their mean
-  is tested as well (`recuse.gates.untested_changes`).
+  is tested as well (`joined_levels`).
 - *paired*: the same items, whose values both sides keep: Student's t of the differences per item.
 - *independent*: the two standard errors added up, with Welch and Satterthwaite's degrees of freedom. For intervals over
   repeats that is exact, since the replies are new; for intervals over items it holds for other items as well, and is
@@ -25,28 +25,19 @@ differs while the estimate has not changed beyond chance is listed; whether the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 import numpy as np
 from scipy import special
 
-from recuse.gates.baseline_file import examined, identity, keyed, reduce
+from recuse.gates.baseline_file import changed_sources, examined, identity, keyed, reduce, removed
 from recuse.gates.gate_set import Gates
 from recuse.gates.limit_changes import limit_changes
 from recuse.gates.limits import Limit
-from recuse.gates.untested_changes import (
-    Tested,
-    as_kept,
-    changed_sources,
-    joined_levels,
-    moved,
-    removed,
-    row_of,
-    value_of,
-    without_levels,
-)
-from recuse.schema.number_text import counted, figure
+from recuse.schema.factors import FACTORS
+from recuse.schema.number_text import counted, figure, is_number
 from recuse.schema.results import Results
 from recuse.schema.verdict_rows import (
     Baseline,
@@ -55,6 +46,7 @@ from recuse.schema.verdict_rows import (
     Comparison,
     EntryRow,
     Figures,
+    MovedRow,
     NamedRow,
 )
 from recuse.statistics.distributions import Student, welch_satterthwaite
@@ -65,6 +57,8 @@ SHARES = {"verdict": 0.04, "measurement": 0.01}
 """The chance that recording the same judges anew names any change, among what gates decide and what they do not."""
 LIKE = ("unit", "over", "slice")
 """What two estimates share that are of the same thing: a slice that was looked for may be another one now."""
+Tested = tuple[BaselineEntry, BaselineEntry, tuple[Student, str]]
+"""An entry then and now, the distribution of the difference, and which test it is."""
 NORMAL_DF = 1e6
 """Where a distribution has no degrees of freedom, it is normal, or taken for it."""
 
@@ -230,6 +224,92 @@ def _beyond(was: BaselineEntry, now: BaselineEntry, change: float, gates: Gates)
 def place_of(entry: EntryRow) -> str:
     """ "panel/task/protocol"."""
     return "/".join(str(entry["subject"].get(name, "")) for name in ("panel", "task", "protocol"))
+
+
+# --------------------------------------------------------------------------- what cannot be tested
+# Counts, values without a distribution, and the cells of a matrix.
+
+EXACT = ("n", "n_clusters", "n_excluded")
+
+
+def moved(was: BaselineEntry, now: BaselineEntry, tested: bool) -> list[MovedRow]:
+    """Counts that differ, and values that differ and have no sampling distribution to test them by."""
+    before, after = _compared(was["figures"], tested), _compared(now["figures"], tested)
+    return [
+        {**row_of(now), "field": field, "before": a, "after": b, "delta": _delta(a, b)}
+        for field in dict.fromkeys([*before, *after])
+        if not _same(a := before.get(field), b := after.get(field))
+    ]
+
+
+def _compared(figures: Figures, tested: bool) -> dict[str, object]:
+    """Counts, and what no test speaks for: the value, and the cells of a matrix."""
+    counts: dict[str, object] = {name: figures.get(name) for name in EXACT}
+    return counts if tested else counts | {"value": figures.get("value")} | dict(figures.get("cells") or {})
+
+
+def _same(a: object, b: object) -> bool:
+    """Equal, or numbers that agree but for rounding."""
+    if isinstance(a, int | float) and isinstance(b, int | float):
+        return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12)
+    return bool(a == b)
+
+
+def _delta(before: object, after: object) -> float | None:
+    return as_kept(after - before) if is_number(before) and is_number(after) else None
+
+
+def row_of(entry: EntryRow) -> EntryRow:
+    """What an entry of the baseline is about: kind, what, subject."""
+    return {"kind": entry["kind"], "what": entry["what"], "subject": entry["subject"]}
+
+
+def value_of(entry: BaselineEntry) -> float:
+    """The value of an entry that has one, as every tested one does."""
+    value = entry["figures"]["value"]
+    assert value is not None
+    return value
+
+
+def as_kept(value: float) -> float:
+    """With ten digits, as results.json writes numbers."""
+    return float(f"{value:.10g}")
+
+
+# --------------------------------------------------------------------------- joined levels
+# Whether names are shown or hidden, the scale upright or turned, each level has replies of its own. What a judge gives
+# more on both is known better than on either: two levels with standard errors s each give their mean change
+# one of s / sqrt(2). Each level is tested as well, since a change may be one of a level alone.
+
+
+def joined_levels(tested: Sequence[Tested]) -> list[Tested]:
+    """The mean change over the levels of what else is the same verdict, for every two or more of which only the replies
+    are new ("same texts"): their errors are independent, since no reply belongs to two levels."""
+    groups: dict[tuple[object, ...], list[Tested]] = {}
+    for one in tested:
+        now, subject = one[1], one[1]["subject"]
+        if now["kind"] == "verdict" and one[2][1] == "same texts" and without_levels(subject) != subject:
+            groups.setdefault((now["what"], *sorted(without_levels(subject).items())), []).append(one)
+    return [_joined(group) for group in groups.values() if len(group) > 1]
+
+
+def without_levels(subject: Mapping[str, str]) -> dict[str, str]:
+    """The subject at whatever level of the known factors."""
+    return {name: value for name, value in subject.items() if name not in FACTORS}
+
+
+def _joined(group: Sequence[Tested]) -> Tested:
+    changes = [change for *_, (change, _) in group]
+    se, df = welch_satterthwaite([change.se**2 / len(group) ** 2 for change in changes],
+                                 [change.df for change in changes])  # fmt: skip
+    was, now = _mean_of([before for before, *_ in group]), _mean_of([after for _, after, _ in group])
+    change = value_of(now) - value_of(was)
+    return was, now, (Student(change, se, df), "same texts, all levels together")
+
+
+def _mean_of(entries: Sequence[BaselineEntry]) -> BaselineEntry:
+    value = sum(value_of(entry) for entry in entries) / len(entries)
+    return {**entries[0], "subject": without_levels(entries[0]["subject"]), "figures": {"value": value}}
 
 
 # --------------------------------------------------------------------------- sentences

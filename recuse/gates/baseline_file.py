@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -24,7 +24,16 @@ from recuse.gates.limit_changes import stated
 from recuse.schema import RecuseError
 from recuse.schema.details import MatrixDetail, SliceDetail, TheseTextsDetail, detail_as
 from recuse.schema.results import Results
-from recuse.schema.verdict_rows import Baseline, BaselineEntry, Because, EntryRow, Examined, Figures, MeasurementRow
+from recuse.schema.verdict_rows import (
+    Baseline,
+    BaselineEntry,
+    Because,
+    EntryRow,
+    Examined,
+    Figures,
+    MeasurementRow,
+    SourceRow,
+)
 from recuse.security.files import write_files
 
 SCHEMA, EARLIER = 3, (1, 2)
@@ -182,3 +191,58 @@ def keyed(entries: Iterable[BaselineEntry]) -> dict[tuple[str, str, str, int], B
             place += 1
         by_key[kind, what, subject, place] = entry
     return by_key
+
+
+# --------------------------------------------------------------------------- what is not asked as it was
+
+MEASURED_BY = {"people": "ratings by people", "truth": "true values", "provenance": "the label of provenance"}
+"""Sources that a baseline of an earlier version does not have."""
+
+
+def removed(before: Examined, after: Examined) -> list[str]:
+    """Tests that concluded nothing any more, judges that are gone, and panels that are used for something else."""
+    new = [_function(test) for test in after["tests"] if test not in before["tests"]]
+    tests = []
+    for test in before["tests"]:
+        if test in after["tests"]:
+            continue
+        if (name := _function(test)) in new:
+            new.remove(name)
+        else:
+            tests.append(f"the test {test} is gone")
+    judges = [
+        f"{judge} is no longer in the panel {panel}"
+        for panel, names in before["judges"].items()
+        for judge in names
+        if judge not in after["judges"].get(panel, ())
+    ]
+    uses = [
+        f"the panel {panel} is used {_for(after['uses'][panel])}, no longer {_for(names)}"
+        for panel, names in before["uses"].items()
+        if panel in after["uses"] and after["uses"][panel] != names
+    ]
+    return tests + judges + uses
+
+
+def _function(test: str) -> str:
+    """Without its file, which may be called something else now; other code is a change of its own."""
+    return test.rpartition("::")[2]
+
+
+def _for(uses: Sequence[str]) -> str:
+    return f"for {', '.join(uses)}" if uses else "as a study"
+
+
+def changed_sources(before: Mapping[str, SourceRow], after: Mapping[str, SourceRow]) -> list[str]:
+    """What the judges were asked, who they are and what they are measured by, where it is not what it was."""
+    phrases = []
+    for place in sorted(before.keys() & after.keys()):
+        was, now = before[place], after[place]
+        phrases += [f"{place}: the {name} changed" for name in ("items", "prompt", "rubric", "scale")
+                 if was.get(name) != now.get(name)]  # fmt: skip
+        phrases += [f"{place}: {words} changed" for name, words in MEASURED_BY.items()
+                    if name in was and was.get(name) != now.get(name)]  # fmt: skip
+        judges = was.get("judges") or {}, now.get("judges") or {}
+        phrases += [f"{place}: {j} changed" for j in sorted(judges[0].keys() & judges[1].keys())
+                 if judges[0][j] != judges[1][j]]  # fmt: skip
+    return phrases

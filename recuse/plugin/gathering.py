@@ -115,8 +115,8 @@ class _Gathering:
             )  # fmt: skip
         except RecuseError as error:  # a damaged baseline, a template that does not render
             self.run.objections.append(str(error))
-        refused = self.run.decision is not None and self.run.decision.red
-        if (self.run.objections or refused) and session.exitstatus == pytest.ExitCode.OK:
+        decision = getattr(self.run, "decision", None)
+        if (self.run.objections or (decision and decision.red)) and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,16 +15,18 @@ from recuse.gates.explanation import subject_text
 from recuse.gates.families import error_rates
 from recuse.gates.limit_changes import limit_changes, stated
 from recuse.gates.records import changes_of, decoded, is_unchanged
-from recuse.gates.uses import Uses
+from recuse.gates.uses import Uses, uses_for
 from recuse.git.commits import BaseCommit, Unreadable, identity_of
 from recuse.git.trend import history
 from recuse.report.canonical_form import normalised
 from recuse.schema import RecuseError
-from recuse.schema.factors import LEVELS, level_words
+from recuse.schema.factors import LEVELS, VERSION, level_words
 from recuse.schema.vocabulary import ACCEPTED, FAIL, NOT_MEASURED, PASS, UNDECIDED
-from recuse.suite.question_runner import Records
+from recuse.suite import Selection
+from recuse.suite.question_runner import Question, Records, ask
 
 if TYPE_CHECKING:
+    from recuse.readers.file_panel import FilePanel
     from recuse.schema.results import (
         CassetteCounts,
         CassetteRows,
@@ -38,8 +40,7 @@ if TYPE_CHECKING:
         Results,
         UseRow,
     )
-    from recuse.schema.verdict_rows import Baseline, Because, Comparison
-    from recuse.suite import Selection
+    from recuse.schema.verdict_rows import Baseline, Because, Comparison, VerdictRow
 
 UNUSED_SHOWN = 10
 PAST_BASELINES = 12
@@ -53,7 +54,7 @@ class Run(Records):
     replayed: dict[str, Replayed] = field(default_factory=dict)  # place -> what its cassettes gave
     objections: list[str] = field(default_factory=list)  # what is wrong with the run as a whole
     results: Results = field(default_factory=lambda: cast("Results", {}))
-    decision: Decision | None = None
+    decision: Decision = field(init=False)  # once there are results
     complete: bool = False
     uses: dict[str, Uses] = field(default_factory=dict)  # panel -> what its judges are used for
     whole: bool = True  # whether every question was asked of the panels examined
@@ -327,6 +328,28 @@ class Run(Records):
             "used": sum(c["used"] for c in each), "unused": sum(c["unused"] for c in each), "by_panel": by_panel,
             "unused_lines": [line for _, part in sorted(self.replayed.items()) for line in part["unused_lines"]],
         }  # fmt: skip
+
+
+@dataclass
+class FileRun(Run):
+    """The questions asked of one file of ratings, without pytest's start."""
+
+    panel: FilePanel = field(kw_only=True)
+
+    def verdicts_on(self, judge: str) -> list[VerdictRow]:
+        """The verdicts on a judge, of several versions on the newest."""
+        newest = next(reversed(self.panel.ratings.levels(VERSION)), "")
+        on = ((v, v["subject"]) for v in self.results["verdicts"])
+        return [v for v, about in on if about.get("judge") == judge and about.get(VERSION, newest) == newest]
+
+
+def ask_file(panel: FilePanel, gates: Gates, questions: Iterable[Question], *, deciding: bool = False) -> FileRun:
+    """Every question that the file can answer, asked and decided. `deciding`: only those that the decision rests on."""
+    uses = uses_for(panel.uses, [panel.offers], gates.uses, str(panel.path))
+    run = FileRun(panel=panel, uses={panel.name: uses})
+    run.add(ask(panel, gates, questions, uses, deciding=deciding))
+    run.conclude(Selection(panel.path.parent, files={panel.name: panel}), gates)
+    return run
 
 
 def _covered(path: Path) -> list[str]:

@@ -16,7 +16,7 @@ from recuse.schema import RecuseError
 from recuse.security.sanitize import visible
 from recuse.starting import texts
 from recuse.starting.stored_log import TASK, StoredLog, stored_log
-from recuse.suite.question_runner import shipped, shipped_evals
+from recuse.suite.question_runner import read_evals, shipped, shipped_evals
 
 if TYPE_CHECKING:
     from recuse.gates import JudgeDecision
@@ -44,7 +44,6 @@ def init(
     if folder.is_file():
         raise RecuseError(f"{folder} is a file: recuse init --ratings {folder} FOLDER starts with what it holds")
     stored = stored_log(_panel(log, use)) if log else None
-    example = texts.MERG_TASK if protocol else texts.EXAMPLE_TASK
     prompts = _prompts(protocol) if protocol else {}
     folder.mkdir(parents=True, exist_ok=True)
     source = ratings or (None if stored else _only_ratings(folder))
@@ -61,7 +60,7 @@ def init(
         files |= _ratings(source, use) if source else {name: texts.example_ratings().encode()}
     if endpoint and not stored:
         files[PANEL] = texts.panel(endpoint, model or "MODEL", protocol or "rubric").encode()
-        files |= {path: text.encode() for path, text in example.items()}
+        files |= {f"{TASK}/{path}": text.encode() for path, text in texts.task(protocol or "rubric").items()}
         files |= {f"{TASK}/prompts/{name}": template for name, template in prompts.items()}
     settings = settings_file(folder)
     if settings != "pyproject.toml":  # pytest reads one file, and theirs is another
@@ -136,9 +135,9 @@ def _prompts(protocol: str) -> dict[str, bytes]:
 def _decided(ratings: Path) -> list[JudgeDecision]:
     """The word on each judge for what it is used for. Only shipped questions are asked: what else `evals/` holds is
     somebody's own, and is not run here."""
-    from recuse.check.file_answers import ask_file
+    from recuse.run.run import ask_file
 
-    decision = ask_file(load_file_panel(ratings), shipped_evals(), date.today()).decision
+    decision = ask_file(load_file_panel(ratings), *read_evals(shipped_evals(), date.today())).decision
     return [one for one in decision.judges if one.stated]
 
 

@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 from recuse import report
-from recuse.check.file_answers import ask_file
 from recuse.gates import Decision, decide
 from recuse.gates.records import changes_of, decoded
 from recuse.readers.file_panel import load_file_panel
-from recuse.suite.question_runner import shipped_evals
+from recuse.run.run import ask_file
+from recuse.suite.question_runner import read_evals, shipped_evals
 
 SCALES: Mapping[str, tuple[str, ...]] = {
     "pass or fail": ("fail", "pass"),
@@ -126,7 +126,7 @@ def saved(results: Mapping[str, Any]) -> Decision:
 
 
 def checked(path: Path) -> tuple[Words, Mapping[str, Any]]:
-    answers = ask_file(load_file_panel(path), shipped_evals(), date.today())
+    answers = ask_file(load_file_panel(path), *read_evals(shipped_evals(), date.today()))
     return words(answers.decision.record()["judges"]), answers.results
 
 

@@ -12,11 +12,11 @@ import pandas as pd
 import pytest
 
 from recuse.check.drawn_judges import chance_of_clearance, people_of, with_drawn_judges
-from recuse.check.file_answers import file_answers
 from recuse.experiments.simulated_files import Setting, panel_of, simulated_file
 from recuse.metrics.human_ceiling import human_ceiling
 from recuse.metrics.position import order_consistency, slot_preference
 from recuse.ratings import Numeric, Ratings
+from recuse.run.run import ask_file
 from recuse.suite.question_runner import read_evals
 
 SHIPPED, TODAY = Path(__file__).parents[2] / "evals", date(2026, 3, 1)
@@ -144,7 +144,7 @@ def test_one_more_person_is_cleared_as_often_as_printed(setting, texts):
     printed: dict[str, list[float]] = {}
     for run in range(RUNS):
         panel = drawn(setting, texts, seed=1000 + run)
-        for one in file_answers(panel, GATES, QUESTIONS, deciding=True).decision.judges:
+        for one in ask_file(panel, GATES, QUESTIONS, deciding=True).decision.judges:
             cleared.setdefault(one.use, []).append(one.word == "cleared")
         for use, chance in chance_of_clearance(panel, GATES, QUESTIONS, DRAWS).items():
             printed.setdefault(use, []).append(chance)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from recuse.check.drawn_judges import people_of
-from recuse.check.file_answers import ask_file, file_answers
 from recuse.experiments.simulated_files import FAULTS, PERSON_LIKE, Setting, panel_of, simulated_file
 from recuse.metrics.coverage import unanswered
 from recuse.metrics.drift import drift
@@ -17,6 +16,7 @@ from recuse.metrics.human_alignment import human_offset
 from recuse.metrics.human_ceiling import human_ceiling
 from recuse.metrics.position import slot_preference
 from recuse.metrics.slices import slice_favour, worst_slice
+from recuse.run.run import ask_file
 from recuse.schema import RecuseError, members
 from recuse.suite.question_runner import read_evals
 
@@ -85,7 +85,7 @@ def test_a_constant_judge_and_one_that_leaves_out_the_hard_ones():
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_asking_what_decides_comes_to_the_whole_decision(fault):
     panel = drawn(fault.setting, 80, fault.name)
-    whole, deciding = ask_file(panel, SHIPPED, TODAY), file_answers(panel, GATES, QUESTIONS, deciding=True)
+    whole, deciding = ask_file(panel, *read_evals(SHIPPED, TODAY)), ask_file(panel, GATES, QUESTIONS, deciding=True)
     assert deciding.decision == whole.decision
     assert len(deciding.results["measurements"]) < len(whole.results["measurements"])
 

@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recuse.gates.baseline_changes import compare, objections
-from recuse.gates.baseline_file import BaselineError, load, reduce, write
-from recuse.gates.untested_changes import removed
+from recuse.gates.baseline_file import BaselineError, load, reduce, removed, write
 from recuse.schema import RecuseError
 
 GATES = """

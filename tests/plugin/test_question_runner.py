@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from recuse.check.file_answers import ask_file
 from recuse.readers.file_panel import load_file_panel
+from recuse.run.run import ask_file
 from recuse.schema import RecuseError
+from recuse.suite.question_runner import read_evals
 
 pytest_plugins = ["pytester"]
 
@@ -63,7 +64,7 @@ def test_pytest_and_the_runner_come_to_the_same_records(pytester: pytest.Pyteste
     evals = suite(pytester.path, EVAL.replace('task="poems"', 'protocol="rubric"'))
     pytester.runpytest_inprocess("evals", "--ratings", "ours.csv", "-p", "no:cacheprovider")
     by_pytest = json.loads((pytester.path / "reports" / "results.json").read_text())
-    answers = ask_file(load_file_panel(pytester.path / "ours.csv"), evals, date.today())
+    answers = ask_file(load_file_panel(pytester.path / "ours.csv"), *read_evals(evals, date.today()))
     by_runner = json.loads(json.dumps(answers.results))
     assert by_runner["verdicts"] or by_runner["measurements"]
     for part in ("verdicts", "measurements", "measures", "questions", "not_asked"):
@@ -79,7 +80,7 @@ def without_tests(rows: object) -> object:
 
 def test_a_question_of_another_task_or_protocol_is_not_asked_of_a_file(tmp_path: Path) -> None:
     evals = suite(tmp_path)
-    results = ask_file(load_file_panel(tmp_path / "ours.csv"), evals, date.today()).results
+    results = ask_file(load_file_panel(tmp_path / "ours.csv"), *read_evals(evals, date.today())).results
     assert {row["test"].partition("::")[2] for row in results["measurements"]} == {"test_parse_rate"}
     assert [row["missing"] for row in results["not_asked"]] == [["repeats"]]
 
@@ -87,4 +88,4 @@ def test_a_question_of_another_task_or_protocol_is_not_asked_of_a_file(tmp_path:
 def test_a_fixture_of_its_own_is_for_pytest_alone(tmp_path: Path) -> None:
     evals = suite(tmp_path, EVAL.replace("(ratings, gate, measure)", "(ratings, gate, measure, tmp_path)"))
     with pytest.raises(RecuseError, match=r"test_parse_rate needs 'tmp_path', which only pytest can give"):
-        ask_file(load_file_panel(tmp_path / "ours.csv"), evals, date.today())
+        ask_file(load_file_panel(tmp_path / "ours.csv"), *read_evals(evals, date.today()))

@@ -14,14 +14,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.check import ask_file
 from recuse.readers.file_panel import load_file_panel
 from recuse.report.canonical_form import normalised
 from recuse.report.page import page
 from recuse.report.questions import Drawings
 from recuse.report.questions.generic import generic
+from recuse.run.run import ask_file
 from recuse.schema.factors import LEVELS, RUBRIC
 from recuse.schema.number_text import MISSING, fixed
+from recuse.suite.question_runner import read_evals
 
 EVALS = Path(__file__).parents[2] / "evals"
 QUESTIONS = ("knowledge_grounding", "rubric_commensurability")
@@ -49,7 +50,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
             }
         )  # fmt: skip
     pd.DataFrame(rows).to_csv(folder / "ratings.csv", index=False)
-    found: Results = ask_file(load_file_panel(folder / "ratings.csv"), folder, date(2026, 1, 1)).results
+    found: Results = ask_file(load_file_panel(folder / "ratings.csv"), *read_evals(folder, date(2026, 1, 1))).results
     assert not found["unmeasured"]
     return found
 

@@ -11,11 +11,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.check import ask_file
 from recuse.cli import main
 from recuse.readers.file_panel import load_file_panel
 from recuse.report.canonical_form import normalised
 from recuse.report.page import page
+from recuse.run.run import ask_file
+from recuse.suite.question_runner import read_evals
 
 EVALS = Path(__file__).parents[3] / "evals"
 
@@ -35,7 +36,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
                      for judge, score in scores.items()]  # fmt: skip
     pd.DataFrame(rows, columns=["judge", "item", "system", "score"]).to_csv(folder / "ratings.csv", index=False)
     panel = load_file_panel(folder / "ratings.csv", scale="1-10")
-    found: dict[str, Any] = ask_file(panel, folder, date(2026, 1, 1)).results
+    found: dict[str, Any] = ask_file(panel, *read_evals(folder, date(2026, 1, 1))).results
     return found | {"not_asked": [], "excerpts": [], "baseline": None}
 
 

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.check import ask_file
 from recuse.cli import main
 from recuse.readers.file_panel import load_file_panel
+from recuse.run.run import ask_file
 from recuse.schema import RecuseError
-from recuse.suite.question_runner import shipped_evals
+from recuse.suite.question_runner import read_evals, shipped_evals
 
 CODES = [f"{code:04d}" for code in range(100, 140)]
 
@@ -39,7 +39,7 @@ def files(folder: Path, far: int, rates: str = "rates.csv") -> Path:
 
 def words(path: Path, **given: str) -> dict[str, str]:
     panel = load_file_panel(path, rater="model", item="item", value="level", scale="1-5", **given)
-    verdicts = ask_file(panel, shipped_evals(), date(2026, 1, 1)).results["verdicts"]
+    verdicts = ask_file(panel, *read_evals(shipped_evals(), date(2026, 1, 1))).results["verdicts"]
     return {v["subject"]["judge"]: v["outcome"] for v in verdicts if v["gate"] == "misplaced_levels"}
 
 
