@@ -3,12 +3,14 @@
     from recuse import Ratings
     from recuse.ext import Binomial, Estimates, estimated, measure
 
-Each name is imported when it is asked for, from where it lives. docs/public.md says what each is for.
+Each name is imported when it is asked for, from where the lines below say. docs/public.md says what each is for.
 """
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -38,32 +40,15 @@ __all__ = [
     "ladders", "matrix", "measure", "number_cell", "pair", "reading", "undefined", "under", "wording", "words",
 ]  # fmt: skip
 
-NAMES = {
-    "gates": "Gates",
-    "judges.description": "address canonical described",
-    "metrics.estimates": "estimated matrix undefined",
-    "metrics.measure": "measure",
-    "protocols": "reading wording",
-    "protocols.grading": "Grading",
-    "protocols.last_line": "Choice",
-    "ratings": "Nominal Numeric Ordinal ResponseSets",
-    "readers.opening": "Fault Opened",
-    "readers.raw_table": "RawTable from_frame from_records",
-    "report.drawing": "Drawing folded pair under words",
-    "report.figures": "Cell DetailTable Forest Table ladders number_cell",
-    "report.results_model": "Group",
-    "schema": "Distribution Estimates Item Judge Judgement Message Prompt Reply Request Usage",
-    "standins.scripted": "Facts ScriptedReply",
-    "statistics.distributions": "Binomial Draws FisherZ Student",
-    "tasks": "Task",
-}
-"""Module -> what is taken from it."""
+IMPORTED = re.compile(r"^    from (recuse\.(?!ext )\S+) import (.+)$", re.MULTILINE)
+"""A line of the imports above: the module, and what is taken from it."""
 
 
 if not TYPE_CHECKING:  # a type checker sees the imports above, and no other name
 
     def __getattr__(name: str) -> Any:
-        home = next((f"recuse.{home}" for home, names in NAMES.items() if name in names.split()), None)
+        lines = IMPORTED.findall(Path(__file__).read_text(encoding="utf-8"))
+        home = next((module for module, names in lines if name in names.split(", ")), None)
         if home is None:
             raise AttributeError(f"module 'recuse.ext' has no attribute {name!r}")
         if home == "recuse.protocols":

@@ -1,8 +1,197 @@
-"""Panels: which judges are examined, how they are reached, and on which tasks (fixtures/panels/*.toml)."""
+"""Panels (fixtures/panels/*.toml), read and checked: which judges are examined, how they are reached, on what tasks."""
 
 from __future__ import annotations
 
-from recuse.panels.loaded_panel import OwnWords, Panel, load_panel
-from recuse.panels.panel_file import LocalServer, StandIn
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import get_args
 
-__all__ = ["LocalServer", "OwnWords", "Panel", "StandIn", "load_panel"]
+from recuse.configuration.names import checked_distinct, checked_name
+from recuse.configuration.toml_files import ConfigurationError, parse, read_toml
+from recuse.panels.panel_file import JudgeTable, LocalServer, PanelTable, StandIn, TaskTable
+from recuse.protocols import protocol
+from recuse.schema import Judge, Provenance, RecuseError, SourceFixes
+from recuse.schema.results import JudgeRow, PanelRow
+
+
+@dataclass(frozen=True, slots=True)
+class OwnWords:
+    """A folder beside a task's prompts/ and a file beside its task.toml that a candidate is asked with; None: the
+    task's."""
+
+    prompts: str | None = None
+    rubric: str | None = None
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A panel file, checked. `judges` keeps the order of the file."""
+
+    name: str
+    path: Path
+    description: str
+    provenance: Provenance
+    source: str
+    budget_usd: float
+    free: bool
+    source_fixes: SourceFixes
+    judges: Mapping[str, Judge]
+    tasks: Mapping[str, TaskTable]
+    servers: Mapping[str, LocalServer]
+    stand_in: StandIn | None
+    behaviours: Mapping[str, str]
+    replaces: Mapping[str, str] = dataclasses.field(default_factory=dict)  # candidate -> the judge in use
+    changes: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)  # candidate -> what it changes
+    words: Mapping[str, OwnWords] = dataclasses.field(default_factory=dict)  # candidate -> how it is asked instead
+    families: Mapping[str, str] = dataclasses.field(default_factory=dict)  # judge -> the family of its model
+    uses: tuple[str, ...] | None = None  # as it states; None where its ratings say
+
+    def only(self, names: Sequence[str]) -> Panel:
+        """The same panel with these judges left. Unknown names are an error that lists the known ones."""
+        if unknown := [n for n in names if n not in self.judges]:
+            raise RecuseError(
+                f"{self.path}: panel {self.name} has no judge {', '.join(unknown)}; it has {', '.join(self.judges)}"
+            )
+        return dataclasses.replace(self, judges={n: j for n, j in self.judges.items() if n in names})
+
+    def judges_of(self, task: str) -> dict[str, Judge]:
+        """The judges in use that are asked about a task of the panel, in the order of the file. No candidate is among
+        them: it is never part of what they are compared with."""
+        asked = self.task(task).judges
+        return {
+            name: judge
+            for name, judge in self.judges.items()
+            if name not in self.replaces and (asked is None or name in asked)
+        }
+
+    def candidates_of(self, task: str) -> dict[str, Judge]:
+        """Candidates that are asked about a task for which the judge that they would replace is asked too."""
+        asked, in_use = self.task(task).judges, self.judges_of(task)
+        return {
+            name: self.judges[name]
+            for name, incumbent in self.replaces.items()
+            if incumbent in in_use and (asked is None or name in asked)
+        }
+
+    def own(self, targets: Sequence[str]) -> dict[str, str]:
+        """Judge -> the target that is its own work, for the judges that have one among `targets`."""
+        return {name: j.author for name, j in self.judges.items() if j.author in targets and j.author is not None}
+
+    def record(self) -> PanelRow:
+        """As builtins, for results.json: its judges, candidates among them, without their addresses."""
+        judges: list[JudgeRow] = [
+            {"name": j.name, "label": j.label, "wire": j.wire, "model": j.model, "author": j.author}
+            for j in self.judges.values()
+        ]
+        return {
+            "name": self.name, "provenance": self.provenance, "description": self.description, "source": self.source,
+            "judges": judges, "tasks": list(self.tasks),
+        }  # fmt: skip
+
+    def task(self, name: str) -> TaskTable:
+        """What the panel is asked about a task. `RecuseError` where the panel does not have it."""
+        try:
+            return self.tasks[name]
+        except KeyError:
+            raise RecuseError(
+                f"{self.path}: panel {self.name} has no task {name!r}; it has {', '.join(self.tasks)}"
+            ) from None
+
+
+def load_panel(path: Path) -> Panel:
+    """Read and check one panel file. `ConfigurationError` with all faults of form at once, each with its line; then
+    `RecuseError` for the first name that cannot be, or that names nothing."""
+    table = parse(PanelTable, read_toml(path), path)
+    checked_name(table.name, "panel", str(path))
+    for judge in table.judge:
+        checked_name(judge.name, "judge", str(path))
+    checked_distinct([j.name for j in table.judge], "judge", str(path))
+    checked_distinct([t.name for t in table.task], "task", str(path))
+    for task in table.task:
+        where = str(path)
+        checked_name(task.name, "task", where)
+        checked_distinct(task.protocols, "protocol", where)
+        for name in task.protocols:
+            try:
+                protocol(checked_name(name, "protocol", where))
+            except RecuseError as error:
+                raise ConfigurationError(f"{path}: task {task.name}: {error}") from error
+        for key in ("repeats", "items", "first", "factors"):
+            if unknown := [p for p in getattr(task, key) if p not in task.protocols]:
+                raise ConfigurationError(
+                    f"{path}: task {task.name}: {key} for {', '.join(unknown)}, which is not in protocols"
+                )
+        judges = [judge.name for judge in table.judge]
+        if unknown := [name for name in task.judges or () if name not in judges]:
+            raise ConfigurationError(
+                f"{path}: task {task.name}: unknown judge {', '.join(unknown)}; the panel has {', '.join(judges)}"
+            )
+    return Panel(
+        name=table.name,
+        path=path,
+        description=table.description,
+        provenance=table.provenance,
+        source=table.source,
+        budget_usd=table.budget_usd,
+        free=table.free,
+        source_fixes=table.source_fixes,
+        judges={j.name: j.judge() for j in table.judge},
+        tasks={t.name: t for t in table.task},
+        servers={j.name: j.server for j in table.judge if j.server},
+        stand_in=table.stand_in,
+        behaviours={j.name: j.behaviour for j in table.judge if j.behaviour},
+        replaces={j.name: j.replaces for j in table.judge if j.replaces is not None},
+        changes={j.name: _changes(j, table.judge) for j in table.judge if j.replaces is not None},
+        words={j.name: OwnWords(j.prompts, j.rubric) for j in table.judge if j.prompts or j.rubric},
+        families={j.name: j.family for j in table.judge if j.family},
+        uses=None if table.use is None else (table.use,) if isinstance(table.use, str) else tuple(table.use),
+    )
+
+
+def _changes(judge: JudgeTable, panel: Sequence[JudgeTable]) -> tuple[str, ...]:
+    """What a candidate changes: what it says, or the model where that is another; and words of its own."""
+    words = [kind for kind, own in (("prompt", judge.prompts), ("rubric", judge.rubric)) if own]
+    incumbent = next(one for one in panel if one.name == judge.replaces)
+    same = (judge.wire, judge.base_url, judge.model) == (incumbent.wire, incumbent.base_url, incumbent.model)
+    kinds = [] if words and same and "change" not in judge.model_fields_set else judge.change
+    return tuple(dict.fromkeys([*kinds, *words]))
+
+
+# --------------------------------------------------------------------------- what the source of a panel fixes
+
+LEVELS: tuple[SourceFixes, ...] = get_args(SourceFixes)
+"""What the source of a panel fixes (`source_fixes` of its file), the least first; each includes those before it.
+Replies that were drawn to carry a study's printed statistics carry nothing else of it: which scores go together is the
+invention of whoever drew them. So a question that rests on more (`pytest.mark.asks(..., rests_on="cells")`, "pairs"
+unless it says otherwise) is not asked of that panel.
+
+    margins   totals of a judge over texts (what it gave its own, received for it, gave to others) and statistics as
+              printed: these may be concluded from, nothing of a single author or text
+    cells     mean and spread over repeats of what each judge gave each text, and what follows from these: deviations
+              from peers and people, over texts or over repeats; nothing of a single reply
+    pairs     the single replies: everything, what goes together within one, over texts, between judges and conditions
+"""
+
+UNLOCK: Mapping[str, str] = {
+    "cells": "give each judge's score of each text: totals over texts or authors do not contain them",
+    "pairs": "give each judge's single replies: published statistics do not say which scores belong to one reply",
+}
+
+
+def unfixed(fixes: SourceFixes, rests_on: SourceFixes) -> tuple[SourceFixes, ...]:
+    """What a question rests on where the source does not fix it; empty where it does.
+
+    >>> unfixed("cells", "margins"), unfixed("cells", "pairs")
+    ((), ('pairs',))
+    """
+    return () if LEVELS.index(rests_on) <= LEVELS.index(fixes) else (rests_on,)
+
+
+def check_level(rests_on: object, place: str) -> SourceFixes:
+    """`RecuseError` for a word that is no level, naming the place and the levels."""
+    for level in LEVELS:
+        if rests_on == level:
+            return level
+    raise RecuseError(f"{place}: rests_on is one of {', '.join(LEVELS)}; got {rests_on!r}")

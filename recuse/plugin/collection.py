@@ -46,7 +46,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Tests that ask about judges run once for every panel, task and protocol that offers what they need."""
     if not asks_judges(metafunc.definition) or "recuse_elicitation" not in metafunc.fixturenames:
         return
-    from recuse.panels.loaded_panel import check_level
+    from recuse.panels import check_level
     from recuse.schema import RecuseError
     from recuse.suite.question_runner import needs_of, words_of
 

@@ -18,7 +18,7 @@ Provenance = Literal["recorded", "reconstructed", "scripted", "imported"]
 PROVENANCES: tuple[Provenance, ...] = ("recorded", "reconstructed", "scripted", "imported")
 
 SourceFixes = Literal["margins", "cells", "pairs"]
-"""Which joint distributions the source of a panel fixes; see `recuse.panels.loaded_panel`."""
+"""Which joint distributions the source of a panel fixes; see `recuse.panels`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,179 @@
-"""What a run is about, whom its questions are asked of, and the ratings they are asked about."""
+"""One run: the selection, its questions, its recordings and its gates; makes each panel's ratings once."""
 
-from recuse.suite.questions import Elicitation, NotAsked, Selection
-from recuse.suite.suite import Suite
+from __future__ import annotations
 
-__all__ = ["Elicitation", "NotAsked", "Selection", "Suite"]
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field, replace
+from datetime import date
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from recuse.elicitation.chains import Chain
+from recuse.elicitation.panel_ratings import REMARKS, explanations_of, panel_ratings
+from recuse.elicitation.plan import headers
+from recuse.gates import Gates
+from recuse.gates.baseline_file import BaselineError
+from recuse.gates.baseline_file import load as load_baseline
+from recuse.gates.limit_changes import gates_at, stated, with_former
+from recuse.gates.uses import Uses, uses_for
+from recuse.git.commits import BaseCommit, Unreadable, base_commit
+from recuse.protocols import protocol as known_protocol
+from recuse.references import BLINDED, blinded_people
+from recuse.schema import RecuseError
+from recuse.security.network import blocked_network
+from recuse.suite.question_runner import Respondents
+from recuse.suite.questions import Elicitation, Questions, Selection
+from recuse.suite.recordings import RECORD_MODES, Keep, Recordings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recuse.metrics.upgrade import Upgrade
+    from recuse.ratings import Ratings
+
+
+__all__ = ["Elicitation", "Selection", "Suite"]
+
+
+@dataclass
+class Suite:
+    """Use as a context manager: closes cassettes and lifts the network block on the way out."""
+
+    selection: Selection
+    gates: Gates
+    recordings: Recordings
+    base: BaseCommit | Unreadable | None = None
+    questions: Questions = field(init=False)
+    _made: dict[Elicitation, Ratings | RecuseError] = field(default_factory=dict)
+    _uses: dict[str, Uses] = field(default_factory=dict)
+    replayed: dict[str, Any] = field(default_factory=dict)  # per place, as builtins: xdist workers hand it over
+    _open: ExitStack = field(default_factory=ExitStack)
+
+    def __post_init__(self) -> None:
+        self.questions = Questions(self.selection)
+
+    @classmethod
+    def from_options(
+        cls, *, root: Path, panels: Sequence[str], judges: Sequence[str], record: str, yes: bool, models: Path,
+        gates: Path, distributed: bool, ratings: Sequence[str] = (),
+        baseline: Path | None = None, keep: Keep | None = None, texts: bool = True, base: str | None = None,
+    ) -> Self:  # fmt: skip
+        """From the options of the command line; `RecuseError` for any that is wrong. `base`: the commit whose gates
+        these are compared with; where there is none, with those of `baseline`, if it is there. `keep`: what becomes of
+        the replies beside the ratings; `texts`: whether records and messages quote prompts and replies."""
+        selection = Selection.load(root, panels, ratings, judges)
+        if record == "sample" and distributed:
+            raise RecuseError("--record=sample asks in one process (it is concurrent inside); leave out -n")
+        recordings = Recordings(
+            selection, RECORD_MODES[record], models, yes=yes, distributed=distributed, batch=record == "batch",
+            sample=record == "sample", keep=keep, texts=texts,
+        )  # fmt: skip
+        loaded = Gates.load(gates, today=date.today())
+        commit = base_commit(root, base)
+        before = None
+        if isinstance(commit, BaseCommit) and gates.is_relative_to(root):
+            before = gates_at(commit, gates.relative_to(root).as_posix(), loaded.today)
+        if before is not None:
+            loaded = with_former(loaded, stated(before))
+        elif baseline is not None and baseline.is_file():
+            with suppress(BaselineError):  # told once, when all is done
+                loaded = with_former(loaded, load_baseline(baseline)["gates"])
+        return cls(selection, loaded, recordings, commit)
+
+    def __enter__(self) -> Self:
+        if self.recordings.mode == "replay":
+            self._open.enter_context(blocked_network())
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.recordings.close()
+        self._open.close()
+
+    def respondents(self, elicitation: Elicitation) -> Respondents:
+        """Whom a question is asked of there."""
+        of, panel = self.questions, elicitation.panel
+        return Respondents(elicitation.place, of.judges_of(elicitation), self.uses(panel), of.offers(elicitation))
+
+    def uses(self, panel: str) -> Uses:
+        """What the panel's judges are used for, as it states or as its ratings suggest; nothing in a study."""
+        if panel not in self._uses:
+            selected = self.selection.panels.get(panel) or self.selection.files[panel]
+            offered = map(self.questions.offers, self.questions.elicitations(panel))
+            self._uses[panel] = uses_for(selected.uses, offered, self.gates.uses, str(selected.path))
+        return self._uses[panel]
+
+    def ratings(self, elicitation: Elicitation) -> Ratings:
+        """The ratings, made once per process; a failure is kept and raised again at once."""
+        if elicitation not in self._made:
+            try:
+                self._made[elicitation] = self._make(elicitation)
+            except RecuseError as error:
+                self._made[elicitation] = error
+        made = self._made[elicitation]
+        if isinstance(made, RecuseError):
+            raise made
+        return made
+
+    def _make(self, elicitation: Elicitation) -> Ratings:
+        if elicitation.panel in self.selection.files:
+            return self.selection.files[elicitation.panel].by(elicitation.protocol)
+        plan = self.selection.plan(elicitation)
+        elicited, account = self.recordings.read(elicitation, plan)
+        self.replayed[str(elicitation)] = account
+        made = panel_ratings(
+            plan, elicited.table, authors=self.selection.authors(elicitation),
+            families=self.selection.panels[elicitation.panel].families,
+            beside=lambda kind: self._of_kind(elicitation, kind),
+        )  # fmt: skip
+        return self._in_place(elicitation, made) if elicitation.candidate else made
+
+    def _of_kind(self, elicitation: Elicitation, kind: str) -> Ratings | None:
+        table = self.selection.panels[elicitation.panel].task(elicitation.task)
+        if kind == BLINDED:
+            return blinded_people(self.selection.task_of(elicitation))
+        if kind in REMARKS:
+            plan, authors = self.selection.plan(elicitation), self.selection.authors(elicitation)
+            return explanations_of(plan, lambda: self.recordings.replies(elicitation, plan), authors, kind)
+        name = next((name for name in table.protocols if kind == known_protocol(name).OFFERS), None)
+        return None if name is None else self.ratings(replace(elicitation, protocol=name))
+
+    def _in_place(self, elicitation: Elicitation, made: Ratings) -> Ratings:
+        """The line-up of the judges in use with the candidate in the place of the one that it would replace."""
+        incumbent = self.selection.panels[elicitation.panel].replaces[elicitation.candidate]
+        in_use = self.ratings(replace(elicitation, candidate="")).without(incumbent)
+        return in_use.joined_by(made)
+
+    def upgrade(self, elicitation: Elicitation) -> Upgrade:
+        """The candidate of `elicitation` against the judge that it would replace."""
+        from recuse.metrics.upgrade import Upgrade
+
+        panel = self.selection.panels[elicitation.panel]
+        incumbent, in_use = panel.replaces[elicitation.candidate], replace(elicitation, candidate="")
+        before, after = self.ratings(in_use), self.ratings(elicitation)
+        return Upgrade(
+            before, incumbent, after, elicitation.candidate, change=panel.changes[elicitation.candidate],
+            settings=(self.settings(in_use, incumbent), self.settings(elicitation, elicitation.candidate)),
+            calls=(self.calls(in_use, incumbent), self.calls(elicitation, elicitation.candidate)),
+        )  # fmt: skip
+
+    def settings(self, elicitation: Elicitation, judge: str) -> dict[str, Any]:
+        """How a judge was asked, by the names of `SETTINGS`: from the header that its cassettes must have."""
+        from recuse.metrics.upgrade import SETTINGS
+
+        plan = self.selection.plan(elicitation)
+        plan = plan.without(set(plan.judges) - {judge})
+        header = headers(self.selection.panels[elicitation.panel], plan, Chain(plan).expected())
+        first = next(iter(header.values()), {}).get("fingerprint", {})
+        return {**{name: first[name] for name in SETTINGS if name in first}, "repeats": plan.repeats}
+
+    def calls(self, elicitation: Elicitation, judge: str) -> dict[str, float | None]:
+        """Mean dollars, tokens and seconds per call of a judge, as recorded; None where a reply did not say."""
+        rows = [row for row in self.replayed.get(str(elicitation), {}).get("usage", ()) if row["judge"] == judge]
+        if not rows or not rows[0]["calls"]:
+            return {}
+        row = rows[0]
+        counts = row["input_tokens"], row["output_tokens"]
+        per_call = {"dollars": row["dollars"], "tokens": None if None in counts else sum(counts),
+                    "seconds": row["seconds"]}  # fmt: skip
+        return {"calls": row["calls"], **{k: None if v is None else v / row["calls"] for k, v in per_call.items()}}

@@ -12,8 +12,7 @@ import pandas as pd
 from recuse.cassettes.matching import request_key
 from recuse.elicitation.panel_ratings import REMARKS, headline_of, scales_of
 from recuse.elicitation.plan import Plan, make_plan, planned_items, planned_levels
-from recuse.panels import OwnWords, Panel, load_panel
-from recuse.panels.loaded_panel import UNLOCK, unfixed
+from recuse.panels import UNLOCK, OwnWords, Panel, load_panel, unfixed
 from recuse.protocols import called
 from recuse.protocols import protocol as known_protocol
 from recuse.protocols.wording import facts_of

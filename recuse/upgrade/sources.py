@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recuse.metrics.upgrade import Upgrade
-from recuse.panels import Panel
-from recuse.panels.loaded_panel import UNLOCK, unfixed
+from recuse.panels import UNLOCK, Panel, unfixed
 from recuse.protocols import protocol as known_protocol
 from recuse.ratings import Ratings
 from recuse.readers.file_panel import FilePanel, load_file_panel, panel_of

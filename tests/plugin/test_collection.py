@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.panels.loaded_panel import UNLOCK
+from recuse.panels import UNLOCK
 
 pytest_plugins = ["pytester"]
 
