@@ -237,8 +237,8 @@ def moved(was: BaselineEntry, now: BaselineEntry, tested: bool) -> list[MovedRow
     before, after = _compared(was["figures"], tested), _compared(now["figures"], tested)
     return [
         {**row_of(now), "field": field, "before": a, "after": b, "delta": _delta(a, b)}
-        for field in dict.fromkeys([*before, *after])
-        if not _same(a := before.get(field), b := after.get(field))
+        for field, a, b in _differences(before, after)
+        if not _same(a, b)
     ]
 
 
@@ -246,6 +246,21 @@ def _compared(figures: Figures, tested: bool) -> dict[str, object]:
     """Counts, and what no test speaks for: the value, and the cells of a matrix."""
     counts: dict[str, object] = {name: figures.get(name) for name in EXACT}
     return counts if tested else counts | {"value": figures.get("value")} | dict(figures.get("cells") or {})
+
+
+def _differences(before: Mapping[str, object], after: Mapping[str, object]) -> list[tuple[str, object, object]]:
+    """(field, before, after) of every difference, None where a side has none, in the order of the fields."""
+    if before == after:  # nearly always, and far cheaper to see
+        return []
+    from deepdiff import DeepDiff
+    from deepdiff.helper import notpresent
+
+    diff = DeepDiff(before, after, view="tree", ignore_numeric_type_changes=True, threshold_to_diff_deeper=0)
+    differences: dict[str, tuple[object, object]] = {}
+    for leaf in (leaf for leaves in diff.values() for leaf in leaves):
+        was, now = (None if side is notpresent else side for side in (leaf.t1, leaf.t2))
+        differences[str(leaf.path(output_format="list")[0])] = was, now
+    return [(field, *differences[field]) for field in dict.fromkeys([*before, *after]) if field in differences]
 
 
 def _same(a: object, b: object) -> bool:
