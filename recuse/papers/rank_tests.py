@@ -1,5 +1,5 @@
-"""Is one order more like another than chance? Kendall's tau-b, exact permutation tests, and the never-falling sequence
-closest to given values: what several papers need and no question of the engine.
+"""Is one order more like another than chance? Kendall's tau-b and exact permutation tests: what several papers need and
+no question of the engine.
 """
 
 from __future__ import annotations
@@ -134,27 +134,6 @@ def _sums(groups: tuple[tuple[int, int], ...], y: tuple[int, ...]) -> NDArray[np
                     target[shift:] += counts[: length - shift]
         level = following
     return next(iter(level.values()))
-
-
-def isotonic(values: ArrayLike, weights: ArrayLike) -> Floats:
-    """x (N,) with x_1 <= x_2 <= ... that minimises sum_i weights_i (values_i - x_i)^2; weights above 0.
-
-    Neighbours that fall are pooled into a block of their weighted mean, until none does (Barlow, Bartholomew, Bremner
-    and Brunk 1972, "Statistical Inference under Order Restrictions", sec. 1.2). scipy has the same in `scipy.optimize`,
-    whose import takes longer than everything that is computed with it here.
-
-    >>> isotonic([1.0, 3.0, 2.0, 4.0], [1, 1, 1, 1]).tolist()
-    [1.0, 2.5, 2.5, 4.0]
-    """
-    blocks: list[tuple[float, float, int]] = []  # mean, weight, values in it
-    for mean, weight in zip(np.asarray(values, float).tolist(), np.asarray(weights, float).tolist(), strict=True):
-        size = 1
-        while blocks and blocks[-1][0] >= mean:
-            before, its_weight, its_size = blocks.pop()
-            mean = (its_weight * before + weight * mean) / (its_weight + weight)
-            weight, size = its_weight + weight, its_size + size
-        blocks.append((mean, weight, size))
-    return np.repeat([mean for mean, _, _ in blocks], [size for _, _, size in blocks])
 
 
 LEVELS = 20

@@ -410,7 +410,7 @@ ROWS: tuple[Row, ...] = (
     ("Fig 11", "rankings with and without error", (), GRID),
     ("Fig 12", "prevalence under error", (), GRID),
     ("Fig 13", "distributional and categorical", (LINES,), ""),
-    ("Fig 14", "every measure, no sampling error", (), "of the 33 the study compares twelve"),
+    ("Fig 14", "every measure, no sampling error", (LINES,), ""),
     (
         "Fig 15",
         "a few ratings by threshold",

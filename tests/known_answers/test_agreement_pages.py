@@ -36,7 +36,6 @@ from recuse.tasks import load_task
 DOCS = writing_panel.ROOT / "docs"
 PLACES = re.compile(
     r"paper 00\d|[Tt]ables? \d+(, \d+ and \d+)?|[Ss]ec(tion)?s?\.? [\d.]+|[Ff]igures? \d+((,| to| and)+ \d+)*"
-    r"|\(1\d to 1\d\)|\(14\)"
     r"|Theorem [\d.]+|Definition [\d.]+|Lemma B\.1|Finding 1a|\(20\d\d\)|SmolLM2( 135M)?|Qwen2\.5 Coder 0\.5B"
     r"|Gemma 3 270M|ICC\(2,1\)|`[^`]*`"
 )

@@ -104,8 +104,26 @@ def test_knowledge_must_be_whole(without: str) -> None:
             read(broken)
 
 
+HABITS = ("length", "format", "familiarity", "anchoring", "halo")
+
+
+def test_the_prompts_ask_for_what_the_paper_names() -> None:
+    """Five habits, a blind spot and a focus; dimensions of this request alone with anchors at 2, 5, 8 and 10; quotes
+    from the text."""
+    reflection = merg.reflection_prompt(TASK, UNSEEN, {}, EARLIER)
+    assert f"habits mislead judges: {', '.join(HABITS)}." in words(reflection)
+    assert list(reflection.schema["properties"]) == [*HABITS, "blind_spot", "focus"]
+    for source in ("independent", "dimensions"):
+        rubric = words(merg.rubric_prompt(TASK, UNSEEN, under(source), EARLIER))
+        assert "poor (2), adequate (5), strong (8), exceptional (10)" in rubric
+        assert ("five dimensions that fit this request and no other" in rubric) is (source == "independent")
+    judged = words(merg.prompt(TASK, ITEM, under("independent"), EARLIER))
+    assert "words quoted from the text as evidence" in judged
+    assert "length, format, familiarity, anchoring, halo, or none" in judged
+
+
 def test_every_habit_needs_its_answer() -> None:
-    for habit in merg.REFLECTIONS:
+    for habit in (*HABITS, "blind_spot", "focus"):
         with pytest.raises(Unreadable, match=habit):
             merg.read_reflection(TASK, UNSEEN, {}, said({**REFLECTION, habit: ""}), {})
 

@@ -12,6 +12,7 @@ from recuse.papers.indeterminacy.definitions import definition
 from recuse.papers.indeterminacy.selection_study import (
     CATEGORICAL,
     DISTRIBUTIONAL,
+    RANKING,
     SETTINGS,
     FewRatings,
     SelectionStudy,
@@ -45,22 +46,26 @@ def _print_progress(setting: str, done: int, trials: int) -> None:
 
 
 def text(study: SelectionStudy, few: FewRatings, choice_bias: Mapping[float, Floats]) -> str:
-    """Findings; then, by setting and measure, what its judge is worth (figures 4 and 13), how the measure ranks judges
-    (figure 5) and what finding 1a rests on; then what people's own answers miss by threshold (figures 6 and 15)."""
+    """Findings; then, by setting and measure, what its judge is worth (figures 4 and 13) and what finding 1a rests on;
+    how every measure ranks judges (figures 5 and 14); what people's own answers miss by threshold (6 and 15)."""
     lines = []
     for finding in findings(study, few, choice_bias):
         word = "holds" if finding.holds else "does not hold"
         lines += [f"Finding {finding.number}, {word} here: {finding.claim}", f"    {finding.here}"]
-    lines += ["", "Of the judge that a measure chooses, by ratings per item: consistency, |bias|; then the measure's",
-              "rank correlation with consistency; gained by a second and third rating / by it for the hit rate at one"
+    lines += ["", "Of the judge that a measure chooses, by ratings per item: consistency, |bias|; then what is gained",
+              "by a second and third rating / by it for the hit rate at one"
               ]  # fmt: skip
     for setting in study.settings:
-        lines += ["", f"{setting:<44}" + "".join(f"{budget:>14d}" for budget in study.budgets) + "     rho"]
+        lines += ["", f"{setting:<44}" + "".join(f"{budget:>14d}" for budget in study.budgets)]
         for name in study.names:
             pairs = ((study.chosen(setting, name, n), study.biased(setting, name, n)) for n in study.budgets)
             gained = "{:+.3f} / {:+.3f}".format(*_gained(study, setting, name))
             values = "".join(f"{consistent:>7.3f}, {off:.3f}" for consistent, off in pairs)
-            lines.append(f"    {name:<40}{values}{study.rho(setting, name):>8.2f}  {gained}")
+            lines.append(f"    {name:<40}{values}   {gained}")
+    short = "".join(f"{setting.split()[-2]:>14}" for setting in study.settings)
+    lines += ["", f"{'Rank correlation with consistency':<44}{short}"]
+    for each in RANKING:
+        lines.append(f"    {each.name:<40}" + "".join(f"{study.rho(s, each.name):>14.2f}" for s in study.settings))
     people = {f"{n:g} of many ratings": few.bias[k] for k, n in enumerate(few.budgets)}
     people |= {f"choices for sets, Gamma {strength:g}": bias for strength, bias in choice_bias.items()}
     lines += ["", f"{'Prevalence too high, by threshold':<44}" + "".join(f"{tau:>14g}" for tau in TAUS)]

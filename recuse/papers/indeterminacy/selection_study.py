@@ -17,7 +17,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from recuse.papers.indeterminacy.aggregation import TAUS, RatingVectors, consistency, decisions, estimation_bias
-from recuse.papers.indeterminacy.definitions import definition
+from recuse.papers.indeterminacy.definitions import Definition, definition, definitions
 from recuse.papers.indeterminacy.simulated_ratings import Design, Population, draw_population
 from recuse.schema.arrays import Floats
 from recuse.statistics.distributions import generator
@@ -47,14 +47,16 @@ DISTRIBUTIONAL = (
 )  # fmt: skip
 CHOOSING = tuple(map(definition, (*CATEGORICAL, *DISTRIBUTIONAL, "coverage(h/hrs)", "mse(srs/srs)")))
 """Those that see forced choices alone, and two that are given response sets."""
+RANKING = tuple(each for each in definitions() if each.measure != "set_size")
+"""Every definition but set size, by which the judge that names nothing would be best."""
 
 
 @dataclass(frozen=True, eq=False)
 class SelectionStudy:
     """Means over tau. `consistency`, `abs_bias` (S, T, B, D): of the judge that definition d chooses at budget b in
     trial t of setting s; `best` (S, T, 2) of the best judge, `average` (S, T, 2) of a judge drawn at random;
-    `correlation` (S, T, D, 2): Spearman's rho of the definition's ranking with the downstream one on the population,
-    for C and |B|.
+    `correlation` (S, T, R, 2): Spearman's rho of the ranking by each of `RANKING` with the downstream one on the
+    population, for C and |B|.
     """
 
     settings: tuple[str, ...]
@@ -78,7 +80,8 @@ class SelectionStudy:
 
     def rho(self, setting: str, name: str) -> float:
         """Mean rank correlation with consistency over trials."""
-        return float(self.correlation[self.settings.index(setting), :, self.names.index(name), 0].mean())
+        place = [each.name for each in RANKING].index(name)
+        return float(self.correlation[self.settings.index(setting), :, place, 0].mean())
 
 
 def selection_study(
@@ -116,15 +119,15 @@ def downstream(population: Population) -> tuple[Floats, Floats]:
     return consistency(judged, right), np.abs(estimation_bias(judged, right))
 
 
-def gains_of(judges: RatingVectors, people: RatingVectors) -> Floats:
-    """Every definition of `CHOOSING` with more being better, (taus, D, B, J), of judges (J, I, K) and people (B, I, K);
+def gains_of(judges: RatingVectors, people: RatingVectors, by: Sequence[Definition] = CHOOSING) -> Floats:
+    """Every definition of `by` with more being better, (taus, D, B, J), of judges (J, I, K) and people (B, I, K);
     an undefined value is the worst."""
     beside = RatingVectors(people.choices[:, None], people.endorsed[:, None])
-    free = {each: each.value(judges, beside) for each in CHOOSING if "hrs" not in (each.judge, each.people)}
+    free = {each: each.value(judges, beside) for each in by if "hrs" not in (each.judge, each.people)}
     every = []
     for tau in TAUS:
         cut = replace(judges, tau=tau), replace(beside, tau=tau)
-        every.append([each.gain(free[each] if each in free else each.value(*cut)) for each in CHOOSING])
+        every.append([each.gain(free[each] if each in free else each.value(*cut)) for each in by])
     gains = np.array(every)
     return np.where(np.isnan(gains), -np.inf, gains)
 
@@ -156,9 +159,9 @@ def _trial(design: Design, budgets: tuple[int, ...], rng: np.random.Generator) -
     rows = np.arange(len(TAUS))[:, None, None]
     best = np.array([c.max(axis=1).mean(), b.min(axis=1).mean()])
     average = np.array([c.mean(), b.mean()])
-    # Rank correlation of every definition with C and with -|B| on the population, (D, 2); 0 where one is constant
+    # Rank correlation of every definition with C and with -|B| on the population, (R, 2); 0 where one is constant
     whole = population.people
-    gains = gains_of(population.judges, RatingVectors(whole.choices[None], whole.endorsed[None]))[:, :, 0]
+    gains = gains_of(population.judges, RatingVectors(whole.choices[None], whole.endorsed[None]), RANKING)[:, :, 0]
     rho = np.stack([rank_correlation(gains, wanted[:, None]) for wanted in (c, -b)], axis=-1)
     correlations: Floats = np.where(np.isnan(rho), 0.0, rho).mean(axis=0)
     return (c[rows, chosen].mean(axis=0).T, b[rows, chosen].mean(axis=0).T, best, average, correlations)

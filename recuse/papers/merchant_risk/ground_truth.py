@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
 from recuse.papers import rank_tests
-from recuse.papers.rank_tests import isotonic
 from recuse.ratings import Nominal, Ordinal, Ratings, ResponseSets, Scale
 from recuse.ratings.array import numbers
 from recuse.schema import Estimate, Estimates, RecuseError
@@ -241,13 +240,15 @@ def _misassignments(p: Picks) -> Estimate:
 
 
 def _progression(p: Picks) -> Estimate:
+    from scipy.optimize import isotonic_regression  # heavy: this measure alone wants it
+
     levels = sorted(set(p.level.tolist()))
     more: dict[str, Any] = {"n": len(p.items), "n_excluded": p.lost, "over": "items", "method": STEPS, "unit": "share"}
     if len(levels) < 2:
         return undefined("progression", f"steps need two levels in use; there are {len(levels)}", **more)
     counts = np.array([np.sum(p.level == level) for level in levels], dtype=float)
     means = np.array([math.fsum(p.value[p.level == level].tolist()) for level in levels]) / counts
-    smooth = isotonic(means, counts)
+    smooth = isotonic_regression(means, weights=counts).x
     steps = np.diff(means).round(12)
     falls = [
         {"from": p.called(levels[i]), "to": p.called(levels[i + 1]), "by": number(-step)}

@@ -22,7 +22,6 @@ from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.human_alignment import Compared, compared
 from recuse.metrics.measure import measure
 from recuse.papers.merchant_risk.ground_truth import rank_correlation
-from recuse.papers.rank_tests import isotonic
 from recuse.ratings import Ratings, Scale, mean_of
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
@@ -140,10 +139,12 @@ def _linear(score: Floats, people: Floats) -> Callable[[Floats], Floats]:
 
 
 def _isotonic(score: Floats, people: Floats) -> Callable[[Floats], Floats]:
+    from scipy.optimize import isotonic_regression  # heavy: this calibration alone wants it
+
     known, place = np.unique(score, return_inverse=True)
     counts = np.bincount(place)
     means = np.bincount(place, weights=people) / counts
-    fitted = isotonic(means, counts)
+    fitted = isotonic_regression(means, weights=counts).x
     return lambda new: np.interp(new, known, fitted)
 
 

@@ -6,7 +6,7 @@ Merchant-risk paper, sec. 3.1, appendix D (SDs divide by n - 1) and appendix E.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -243,10 +243,6 @@ def _counts(cells: Cells) -> Floats:
     )  # fmt: skip
 
 
-MOST = 10**9
-"""Beyond this many observations a plan is no plan."""
-
-
 def observations_for_half_width(sd: float, half_width: float, *, level: float = 0.95) -> int | None:
     """Smallest n with t((1 + level) / 2, n - 1) sd / sqrt(n) <= half_width: items, or runs of one cell.
 
@@ -258,18 +254,10 @@ def observations_for_half_width(sd: float, half_width: float, *, level: float = 
     if not sd > 0:
         return None
     probability = (1 + level) / 2
-    return _smallest(lambda n: float(special.stdtrit(n - 1, probability)) * sd / math.sqrt(n) <= half_width)
-
-
-def _smallest(holds: Callable[[int], bool]) -> int | None:
-    """Smallest integer from 2 on at which a condition, once true for good, is true; None beyond MOST."""
-    high = 2
-    while not holds(high):
-        if high > MOST:
-            return None
-        high *= 2
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
+    # As many as by z, then more: t lies beyond it
+    n = max(2, math.floor((float(special.ndtri(probability)) * sd / half_width) ** 2))
+    if n > 10**9:
+        return None  # no plan
+    while float(special.stdtrit(n - 1, probability)) * sd / math.sqrt(n) > half_width:
+        n += 1
+    return n

@@ -312,6 +312,7 @@ def test_the_penalty_is_a_paired_t() -> None:
     expected = stats.ttest_rel(sound, flawed)
     assert found.value == pytest.approx((sound - flawed).mean())
     assert (found.low, found.high) == pytest.approx(tuple(expected.confidence_interval(0.95)))
+    assert found.detail["dz"] == pytest.approx((sound - flawed).mean() / (sound - flawed).std(ddof=1))
     assert found.detail["sound"] + found.detail["flawed"] == 12
     assert (found.n, found.span) == (12, 100.0)
 

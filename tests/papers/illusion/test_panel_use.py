@@ -98,6 +98,12 @@ def test_tiers_are_counted_pair_by_pair(scores, ratings):
         assert found.of(judge=judge).value == right / 9
 
 
+def test_tied_targets_of_two_tiers_count_as_half_a_pair():
+    frame = pd.DataFrame({"judge": "x", "item": "i", "target": list("abc"), "score": [3.0, 3.0, 4.0]})
+    found = tiers.tier_order(Ratings.of(frame, tiers={"low": ("a",), "high": ("b", "c")})).of(judge="x")
+    assert found.value == 1.5 / 2
+
+
 def test_quality_and_agreement_is_scipys_rho():
     rng = np.random.default_rng(3)
     quality, agreement = rng.normal(size=32), rng.normal(size=32)

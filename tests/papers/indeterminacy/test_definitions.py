@@ -175,6 +175,13 @@ def test_coverage_of_a_single_choice_is_precision_and_against_modes_the_hit_rate
     assert definition("set_size(h/hrs)").value(judge, people) == 1.0
 
 
+def test_of_tied_modes_coverage_counts_the_shares_that_are_in_peoples_set():
+    """A judge's answers are split evenly between two options of which people endorse one: half is covered."""
+    tied = RatingVectors(np.array([[0.5, 0.5, 0.0]]), np.array([[1.0, 1.0, 0.0]]))
+    people = RatingVectors(np.array([[1.0, 0.0, 0.0]]), np.array([[1.0, 0.0, 0.0]]))
+    assert definition("coverage(h/hrs)").value(tied, people) == 0.5
+
+
 def test_a_perfect_judge_is_best_under_every_definition_that_compares(drawn):
     """A judge with people's own distribution against one that errs: every sign, and every arrow of Table 1."""
     people, other = drawn

@@ -13,6 +13,7 @@ from recuse.papers.indeterminacy.selection_study import (
     BUDGETS,
     CATEGORICAL,
     CHOOSING,
+    RANKING,
     SETTINGS,
     FewRatings,
     SelectionStudy,
@@ -31,7 +32,7 @@ def test_trials_are_1_or_more(capsys):
     assert "--trials is 1 or more; got 0" in capsys.readouterr().err
 
 
-NAMES = tuple(each.name for each in CHOOSING)
+NAMES, RANKED = (tuple(each.name for each in of) for of in (CHOOSING, RANKING))
 STEPS = np.arange(len(BUDGETS))[:, None]
 FEW = FewRatings(BUDGETS, 0.7 + STEPS / 30 + [0, 0.01, 0.02], STEPS / 20 - [0.1, 0.2, 0.3])
 FORCED = {strength: -strength / 10 - np.array([0.01, 0.02, 0.03]) for strength in (0.5, 1.0, 2.0)}
@@ -40,7 +41,7 @@ FORCED = {strength: -strength / 10 - np.array([0.01, 0.02, 0.03]) for strength i
 def study(consistency, rho) -> SelectionStudy:
     """`consistency(setting, name, budget)` and `rho(setting, name)` of every trial; |bias| is a tenth of the former."""
     c = np.array([[[[consistency(s, d, b) for d in NAMES] for b in BUDGETS]] * 2 for s in SETTINGS])
-    correlation = np.array([[[[rho(s, d)] * 2 for d in NAMES]] * 2 for s in SETTINGS])
+    correlation = np.array([[[[rho(s, d)] * 2 for d in RANKED]] * 2 for s in SETTINGS])
     flat = np.full((len(SETTINGS), 2, 2), 0.5)
     return SelectionStudy(tuple(SETTINGS), BUDGETS, NAMES, c, c / 10, flat, flat, correlation)
 
@@ -51,19 +52,22 @@ def test_every_number_stands_in_its_place_with_its_sign():
         return 0.5 + list(SETTINGS).index(s) / 20 + NAMES.index(d) / 1000 + BUDGETS.index(b) / 100
 
     def rho(s, d):
-        return list(SETTINGS).index(s) / 10 - NAMES.index(d) / 100
+        return list(SETTINGS).index(s) / 10 - RANKED.index(d) / 100
 
     shown = text(study(c, rho), FEW, FORCED).split("by it for the hit rate at one\n")[1]
     for setting, part in zip(SETTINGS, shown.split("\n\n"), strict=False):
         first, *rows = part.strip("\n").splitlines()
-        assert first.split()[-len(BUDGETS) - 1 :] == [*map(str, BUDGETS), "rho"]
+        assert first.split()[-len(BUDGETS) :] == [*map(str, BUDGETS)]
         assert first.startswith(setting)
         for row, name in zip(rows, NAMES, strict=True):
             three, one = c(setting, name, 3), c(setting, name, 1)
             values = [c(setting, name, b) for b in BUDGETS]
             cells = [word for value in values for word in (f"{value:.3f},", f"{value / 10:.3f}")]
             gained = [f"{three - one:+.3f}", "/", f"{one - c(setting, NAMES[0], 1):+.3f}"]
-            assert row.split() == [name, *cells, f"{rho(setting, name):.2f}", *gained]
+            assert row.split() == [name, *cells, *gained]
+    head, *rows = shown.split("\n\n")[-2].splitlines()
+    assert head.split()[-len(SETTINGS) :] == ["fully", "symmetric", "asymmetric", "random", "additive"]
+    assert [row.split() for row in rows] == [[name, *(f"{rho(s, name):.2f}" for s in SETTINGS)] for name in RANKED]
 
 
 def test_few_raters_and_forced_choice_by_threshold():

@@ -115,7 +115,7 @@ def test_judges_are_asked_about_each_text_a_few_times(monkeypatch):
     """Appendix D.1: judges are known from `REPEATS` answers; only they tell one forced choice from another."""
     seen = []
     whole = studies.gains_of
-    monkeypatch.setattr(studies, "gains_of", lambda judges, people: seen.append(judges) or whole(judges, people))
+    monkeypatch.setattr(studies, "gains_of", lambda judges, *more: seen.append(judges) or whole(judges, *more))
     studies.selection_study(1, settings={"one": Design(judges=4, items=20)}, budgets=(1,), sizes=((2, 3),))
     sampled = studies.REPEATS * seen[0].choices
     np.testing.assert_allclose(sampled, sampled.round(), atol=1e-9)
