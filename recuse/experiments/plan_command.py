@@ -222,12 +222,11 @@ def _of_pilot(pilot: Pilot, source: Path) -> Iterator[str]:
 
 def _offering(path: Path) -> tuple[Any, list[Any]]:
     from recuse.suite import Selection
-    from recuse.suite.questions import Questions
 
     # the repository that a panel file belongs to is where its fixtures/ is
     root = next((folder.parent for folder in path.resolve().parents if folder.name == "fixtures"), Path.cwd())
     selection = Selection.load(root, [str(path.resolve())])
-    offering, _ = Questions(selection).offering(["scores", "numbers"], rests_on="margins")
+    offering, _ = selection.offering(["scores", "numbers"], rests_on="margins")
     if not offering:
         raise RecuseError(f"{path}: no task of this panel has texts scored by numbers; give sizes as options instead")
     return selection, list(offering)

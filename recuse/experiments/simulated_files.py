@@ -17,7 +17,6 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
-from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -29,10 +28,7 @@ from recuse.gates import Gates
 from recuse.ratings import Numeric, Ordinal, Ratings
 from recuse.ratings.pair_array import CHOICES
 from recuse.ratings.scale import Nominal, Scale
-from recuse.readers.file_panel import FilePanel
-from recuse.readers.file_ratings import FileRatings
-from recuse.readers.mapping import ColumnMapping
-from recuse.readers.raw_table import RawTable
+from recuse.readers.file_panel import FilePanel, panel_of
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 from recuse.schema.factors import ORDER, VERSION
@@ -312,7 +308,7 @@ def simulated_file(setting: Setting, texts: int, judge: str, rng: np.random.Gene
 
     draw = Draw(setting, texts, rng, margin)
     judged = _judge(judge, draw)
-    return panel_of(_ratings(draw, judged), "choices" if setting.scale == "pairs" else "scores")
+    return panel_of(_ratings(draw, judged))
 
 
 def _ratings(draw: Draw, judged: _Judged) -> Ratings:
@@ -370,11 +366,3 @@ def _scale(s: Setting) -> Scale:
     if s.scale == "pairs":
         return CHOICES
     return Nominal(LABELS) if s.scale == "labels" else Ordinal(s.options)
-
-
-def panel_of(ratings: Ratings, kind: str = "scores") -> FilePanel:
-    """Ratings as if they had been read from a file."""
-    path = Path("simulated.csv")
-    raw = RawTable(path, pd.DataFrame())
-    read = FileRatings(path, "", ratings, kind, ColumnMapping(), raw, ratings.table, (), ())
-    return FilePanel("simulated", path, read)

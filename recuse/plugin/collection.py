@@ -55,7 +55,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         suite = open_suite(config)  # first: its panels may name protocols that offer a kind of their own
         needs, narrowed = needs_of(marks_of(test), test.nodeid)
         check_level(narrowed.get("rests_on", "pairs"), test.nodeid)
-        offering, lacking = suite.questions.offering(needs, **narrowed)
+        offering, lacking = suite.selection.offering(needs, **narrowed)
         asked = _gates_asked(suite, test, offering) if offering else []
     except RecuseError as error:
         needs, offering, lacking, asked = (), [], [], []
@@ -112,7 +112,7 @@ def _wanted(suite: Suite, item: pytest.Item) -> list[Elicitation]:
         return []
     from recuse.suite.question_runner import needs_of
 
-    return [elicitation, *suite.questions.other_protocols(elicitation, needs_of(marks_of(item), item.nodeid)[0])]
+    return [elicitation, *suite.selection.other_protocols(elicitation, needs_of(marks_of(item), item.nodeid)[0])]
 
 
 def _gates_asked(suite: Suite, test: Any, offering: list[Elicitation]) -> list[AskedRow]:

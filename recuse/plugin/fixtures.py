@@ -90,7 +90,7 @@ def recuse_may_replace(
         from recuse.schema import RecuseError
         from recuse.upgrade.judge_upgrade import judge_upgrade
 
-        share = recuse_suite.questions.share_of(recuse_elicitation)
+        share = recuse_suite.selection.share_of(recuse_elicitation)
         verdict = judge_upgrade(recuse_suite.gates, upgrade, recuse_elicitation.place, share=share)
         rows = recuse_asking.upgrade(verdict)
         if not len(rows) or (verdict.missing and rows.stays_green):  # what passes does not suffice

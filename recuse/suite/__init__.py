@@ -23,7 +23,7 @@ from recuse.references import BLINDED, blinded_people
 from recuse.schema import RecuseError
 from recuse.security.network import blocked_network
 from recuse.suite.question_runner import Respondents
-from recuse.suite.questions import Elicitation, Questions, Selection
+from recuse.suite.questions import Elicitation, Selection
 from recuse.suite.recordings import RECORD_MODES, Keep, Recordings
 
 if TYPE_CHECKING:
@@ -44,14 +44,10 @@ class Suite:
     gates: Gates
     recordings: Recordings
     base: BaseCommit | Unreadable | None = None
-    questions: Questions = field(init=False)
     _made: dict[Elicitation, Ratings | RecuseError] = field(default_factory=dict)
     _uses: dict[str, Uses] = field(default_factory=dict)
     replayed: dict[str, Any] = field(default_factory=dict)  # per place, as builtins: xdist workers hand it over
     _open: ExitStack = field(default_factory=ExitStack)
-
-    def __post_init__(self) -> None:
-        self.questions = Questions(self.selection)
 
     @classmethod
     def from_options(
@@ -92,14 +88,14 @@ class Suite:
 
     def respondents(self, elicitation: Elicitation) -> Respondents:
         """Whom a question is asked of there."""
-        of, panel = self.questions, elicitation.panel
+        of, panel = self.selection, elicitation.panel
         return Respondents(elicitation.place, of.judges_of(elicitation), self.uses(panel), of.offers(elicitation))
 
     def uses(self, panel: str) -> Uses:
         """What the panel's judges are used for, as it states or as its ratings suggest; nothing in a study."""
         if panel not in self._uses:
             selected = self.selection.panels.get(panel) or self.selection.files[panel]
-            offered = map(self.questions.offers, self.questions.elicitations(panel))
+            offered = map(self.selection.offers, self.selection.elicitations(panel))
             self._uses[panel] = uses_for(selected.uses, offered, self.gates.uses, str(selected.path))
         return self._uses[panel]
 

@@ -150,7 +150,7 @@ class RecordedPanel:
     @property
     def places(self) -> list[Elicitation]:
         """Every task and protocol that its judges in use are asked by."""
-        return self.suite.questions.elicitations(self.panel.name)
+        return self.suite.selection.elicitations(self.panel.name)
 
     def part(self, place: Elicitation) -> Part:
         """What was recorded there, of a candidate in its own line-up."""

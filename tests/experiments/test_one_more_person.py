@@ -12,10 +12,11 @@ import pandas as pd
 import pytest
 
 from recuse.check.drawn_judges import chance_of_clearance, people_of, with_drawn_judges
-from recuse.experiments.simulated_files import Setting, panel_of, simulated_file
+from recuse.experiments.simulated_files import Setting, simulated_file
 from recuse.metrics.human_ceiling import human_ceiling
 from recuse.metrics.position import order_consistency, slot_preference
 from recuse.ratings import Numeric, Ratings
+from recuse.readers.file_panel import panel_of
 from recuse.run.run import ask_file
 from recuse.suite.question_runner import read_evals
 

@@ -8,7 +8,6 @@ import pytest
 from shipped_questions import EVALS, MARKS
 
 from recuse.suite import Selection
-from recuse.suite.questions import Questions
 
 ROOT = EVALS.parent
 
@@ -81,7 +80,7 @@ INVENTED = {
 @cache
 def asked_of(panel: str) -> tuple[set[str], set[str]]:
     """The questions that are asked of a panel, and those that only its source stands in the way of."""
-    ask = Questions(Selection.load(ROOT, [f"fixtures/panels/{panel}.toml"])).offering
+    ask = Selection.load(ROOT, [f"fixtures/panels/{panel}.toml"]).offering
     asked, unfixed = set(), set()
     for name, marks in MARKS.items():
         needs = list(dict.fromkeys(need for mark in marks for need in mark.args))

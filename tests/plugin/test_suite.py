@@ -114,12 +114,12 @@ def test_recording_in_several_processes_is_refused_where_something_is_missing(
 
 def test_what_a_panel_offers_is_known_before_anything_is_asked(suite_of: MakeSuite) -> None:
     with suite_of() as suite:
-        found, lacking = suite.questions.offering(("scores", "authors", "names", "repeats"))
+        found, lacking = suite.selection.offering(("scores", "authors", "names", "repeats"))
         assert (found, lacking) == ([ELICITATION], [])
-        found, lacking = suite.questions.offering(("scores", "people", "items"))
+        found, lacking = suite.selection.offering(("scores", "people", "items"))
         assert (found, [row.missing for row in lacking]) == ([], [("people", "items")])
         assert "task.toml" in lacking[0].record()["unlock"][0]
-        found, lacking = suite.questions.offering(("choices",))
+        found, lacking = suite.selection.offering(("choices",))
         assert (found, [(row.protocol, row.missing) for row in lacking]) == ([], [("", ("choices",))])
 
 
