@@ -10,7 +10,7 @@ progress         what was spent, how far it is, how it is stopped and how it end
 
 from __future__ import annotations
 
-from recuse.recording.asking import Recording, record
+from recuse.recording.asking import Recording
 from recuse.recording.budget import BudgetError, Cost, check_budget, cost_text, expected_costs
 from recuse.recording.judge_queue import Limits
 from recuse.recording.progress import (
@@ -24,5 +24,5 @@ from recuse.recording.progress import (
 
 __all__ = [
     "BudgetError", "Cost", "IncompleteRecordingError", "Limits", "Progress", "ProgressLine", "Recording",
-    "RecordingInterrupted", "RecordingReport", "Spending", "check_budget", "cost_text", "expected_costs", "record",
+    "RecordingInterrupted", "RecordingReport", "Spending", "check_budget", "cost_text", "expected_costs",
 ]  # fmt: skip

@@ -47,29 +47,16 @@ Text = Callable[[Call, RawResponse], str]
 SYNC_EVERY_S = 1.0
 
 
-async def record(
-    calls: Sequence[Call], send: Send, library: Library, *, limits: Mapping[str, Limits] | None = None,
-    progress: Report | None = None, grace: float = GRACE_S, readable: Readable | None = None,
-    spending: Spending | None = None,
-) -> RecordingReport:  # fmt: skip
-    """Ask every call that has no recorded answer; call inside `library.use()`.
-
-    `send` puts one call through the patched HTTP client, with its own timeouts and retries. SIGINT and SIGTERM end the
-    recording in order: nothing new is asked, answers on their way get `grace` seconds; a second signal cuts that short.
-    Never raises for what a judge or the disk does: the report says it (`RecordingReport.check` raises). An exception
-    of the code that reads a reply ends the recording for all judges and is raised as `IncompleteRecordingError`.
-    """
-    recording = Recording(
-        calls, library, progress=progress, grace=grace, readable=readable, spending=spending or Spending()
-    )
-    with recording.signals.installed():
-        await recording.ask(recording.missing, send, limits or {})
-    return recording.outcome()
-
-
 class Recording:
-    """One recording, over all judges, tasks and protocols. `ask` may be called for one group of judges after another;
-    once the recording was stopped it asks nothing more."""
+    """One recording, over all judges, tasks and protocols: every call that has no recorded answer, inside
+    `library.use()`. `ask` may be called for one group of judges after another; once the recording was stopped it asks
+    nothing more.
+
+    SIGINT and SIGTERM end the recording in order: nothing new is asked, answers on their way get `grace` seconds; a
+    second signal cuts that short. What a judge or the disk does raises nothing: the report says it
+    (`RecordingReport.check` raises). An exception of the code that reads a reply ends the recording for all judges and
+    is raised as `IncompleteRecordingError`.
+    """
 
     def __init__(
         self, calls: Sequence[Call], library: Library, *, spending: Spending, progress: Report | None = None,

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 
 from recuse.batch.recording import POLL_S, PRICE, Batches, BatchReport, state_of
 from recuse.cassettes import call_headers
 from recuse.cassettes.library import Library
 from recuse.elicitation.plan import Plan
-from recuse.judges.client import keys_from_environment, short_keys
-from recuse.recording.budget import Cost, check_budget, cost_text, expected_costs, expected_dollars
+from recuse.judges.client import keys_from_environment
 from recuse.recording.panel_recording import Chains, Recorder, Replies
 from recuse.recording.progress import IncompleteRecordingError, Spending, StopSignals, spent_text
-from recuse.schema import Call, Judge, RawResponse, RecuseError
+from recuse.schema import Call, RawResponse, RecuseError
 
 
 def record_batches(
@@ -39,13 +37,14 @@ def record_batches(
             return
         expected = [call for call in chains.expected() if not library.has(call)]
         judges = chains.judges(expected)
-        spending = _spending(recorder, expected, judges)
+        spending = recorder.spending(expected, judges, Replies(judges), share=PRICE)  # also of what is under way
         batches = Batches(
             panel.name, judges, keys_from_environment(judges), _LibraryStore(library, spending),
             state=state_of(library.root, panel.name), say=lambda line: recorder.say(f"{line}{_spent(spending)}"),
             must_stop=lambda: spending.exceeded,
         )  # fmt: skip
-        _check_budget(recorder, batches.unsubmitted(chains.expected()), judges)
+        if unsubmitted := batches.unsubmitted(chains.expected()):
+            recorder.allow(unsubmitted, judges, share=PRICE, how=", by batch at half the price")
         report = BatchReport()
         while missing and not report.stopped:  # once, unless replies open up further calls
             report += batches.wait(missing, poll_s=poll_s, sleep=sleep)
@@ -72,30 +71,6 @@ class _LibraryStore:
         self._library.store(asked.method, asked.url, asked.body, call_headers(call), response)
         if self._library.has(call):
             self._spending.add(call, response)
-
-
-def _check_budget(recorder: Recorder, calls: Sequence[Call], judges: Mapping[str, Judge]) -> None:
-    if not calls:
-        return
-    if warning := short_keys(judges):
-        recorder.say(warning)
-    costs = _costs(recorder, calls, judges)
-    recorder.say(f"{recorder.panel.name}, by batch at half the price: {cost_text(costs)}")
-    check_budget(costs, recorder.panel.budget_usd, recorder.yes)
-
-
-def _spending(recorder: Recorder, missing: Sequence[Call], judges: Mapping[str, Judge]) -> Spending:
-    """The bill of all that is missing: what is under way already was allowed when it was submitted."""
-    expected = expected_dollars(_costs(recorder, missing, judges))
-    return recorder.spending(judges, Replies(judges), expected, share=PRICE)
-
-
-def _costs(recorder: Recorder, calls: Sequence[Call], judges: Mapping[str, Judge]) -> list[Cost]:
-    free = set(judges) if recorder.panel.free else set()
-    return [
-        replace(cost, dollars=None if cost.dollars is None else cost.dollars * PRICE)
-        for cost in expected_costs(calls, judges, free=free)
-    ]
 
 
 def _spent(spending: Spending) -> str:

@@ -6,7 +6,7 @@ import asyncio
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from recuse.batch.recording import State, number_of, state_of
@@ -19,7 +19,7 @@ from recuse.judges import read_response, wire
 from recuse.judges.client import Client, Credentials, keys_from_environment, short_keys
 from recuse.panels import Panel
 from recuse.recording.asking import Recording
-from recuse.recording.budget import check_budget, cost_text, expected_costs, expected_dollars
+from recuse.recording.budget import Cost, check_budget, cost_text, expected_costs, expected_dollars
 from recuse.recording.judge_queue import Limits, Readable
 from recuse.recording.progress import ProgressLine, Spending
 from recuse.schema import Call, Judge, RawResponse, RecuseError, Reply
@@ -89,24 +89,30 @@ class Recorder:
         """What will be asked and what it may cost; `BudgetError` if that is not allowed."""
         missing = [call for call in chains.expected() if not self.library.has(call)]
         judges = chains.judges(missing)
-        costs = expected_costs(missing, judges, free=self._free(judges))
-        self.say(f"{self.panel.name}: {cost_text(costs)}")
-        if self.panel.stand_in is None and (warning := short_keys(judges)):
-            self.say(warning)
-        check_budget(costs, self.panel.budget_usd, self.yes)
+        self.allow(missing, judges)
         if readable is None and self.panel.stand_in is None:  # what stand-ins say costs nothing, and may be nonsense
             readable = chains.why_unreadable
         replies = Replies(judges)
         return Recording(
-            chains.calls(), self.library, spending=self.spending(judges, replies, expected_dollars(costs)),
+            chains.calls(), self.library, spending=self.spending(missing, judges, replies),
             progress=ProgressLine(sys.stderr), readable=readable,
             text=lambda call, response: replies.reply(call, response).text, expected=len(missing),
         )  # fmt: skip
 
+    def allow(self, calls: Sequence[Call], judges: Mapping[str, Judge], *, share: float = 1.0, how: str = "") -> None:
+        """Say what these calls cost at most, at a `share` of the judges' prices; `BudgetError` if that is not
+        allowed."""
+        costs = self._costs(calls, judges, share)
+        self.say(f"{self.panel.name}{how}: {cost_text(costs)}")
+        if self.panel.stand_in is None and (warning := short_keys(judges)):
+            self.say(warning)
+        check_budget(costs, self.panel.budget_usd, self.yes)
+
     def spending(
-        self, judges: Mapping[str, Judge], replies: Replies, expected: float | None, *, share: float = 1.0
+        self, missing: Sequence[Call], judges: Mapping[str, Judge], replies: Replies, *, share: float = 1.0
     ) -> Spending:
-        """What counts the bill: `share` of the judges' prices, `expected` dollars at most."""
+        """What counts the bill of all that is missing, at a `share` of the judges' prices."""
+        expected = expected_dollars(self._costs(missing, judges, share))
         prices = {
             name: (share * judge.input_usd_per_mtok, share * judge.output_usd_per_mtok)
             for name, judge in judges.items()
@@ -117,6 +123,10 @@ class Recorder:
             usage_of=lambda call, response: replies.reply(call, response).usage, expected=expected,
             allowed=None if expected is None else max(self.panel.budget_usd, expected),
         )  # fmt: skip
+
+    def _costs(self, calls: Sequence[Call], judges: Mapping[str, Judge], share: float) -> list[Cost]:
+        each = expected_costs(calls, judges, free=self._free(judges))
+        return [replace(cost, dollars=None if cost.dollars is None else share * cost.dollars) for cost in each]
 
     def _free(self, judges: Mapping[str, Judge]) -> set[str]:
         """Judges that nobody is paid for: stand-ins, models we serve ourselves, and where the panel file says so."""

@@ -35,7 +35,7 @@ from recuse.cassettes.__main__ import pack_panel  # noqa: E402
 from recuse.cassettes.cell_file import make_packed, stored_files  # noqa: E402
 from recuse.cassettes.pack_file import Pack, packs_of  # noqa: E402
 from recuse.elicitation.plan import Plan  # noqa: E402
-from recuse.recording import Limits, record  # noqa: E402
+from recuse.recording import Limits, Recording, Spending  # noqa: E402
 from recuse.schema import Call, RawResponse  # noqa: E402
 
 PAPER = 105_600
@@ -354,7 +354,9 @@ def _record(root: Path, calls: Sequence[Call], concurrency: int) -> None:
                 return RawResponse(answered.status_code, {}, answered.content)
 
             limits = {call.judge: Limits(concurrency) for call in calls}
-            report = await record(_one_judge(calls), send, library, limits=limits)
+            recording = Recording(_one_judge(calls), library, spending=Spending())
+            await recording.ask(recording.missing, send, limits)
+            report = recording.outcome()
             report.check()
 
     with library.use():

@@ -12,10 +12,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 import httpx2
-from small_plans import opened, plan, post
+from small_plans import opened, plan, post, record
 
 from recuse.cassettes import StorageError
-from recuse.recording import IncompleteRecordingError, Limits, RecordingInterrupted, RecordingReport, record
+from recuse.recording import IncompleteRecordingError, Limits, RecordingInterrupted, RecordingReport
 from recuse.schema import Call, RawResponse
 
 

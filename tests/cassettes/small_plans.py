@@ -12,7 +12,7 @@ from typing import Any
 import httpx2
 
 from recuse.cassettes import Library, call_headers, canonical_json, request_key
-from recuse.recording import Limits, RecordingReport, record
+from recuse.recording import Limits, Recording, RecordingReport, Spending
 from recuse.schema import Call, RawResponse, Request
 
 KEY = "canary-5c1f0e7b9a44d2"
@@ -123,3 +123,13 @@ def gigabyte(byte: bytes) -> bytes:
     for _ in range(1024):
         sum_ = zlib.crc32(block, sum_)
     return first + again * 1023 + pack.flush()[:-8] + sum_.to_bytes(4, "little") + (2**30).to_bytes(4, "little")
+
+
+async def record(calls, send, library, *, limits=None, progress=None, grace=30.0, readable=None, spending=None):  # type: ignore[no-untyped-def]
+    """Ask every call that has no recorded answer; call inside `library.use()`."""
+    recording = Recording(
+        calls, library, progress=progress, grace=grace, readable=readable, spending=spending or Spending()
+    )
+    with recording.signals.installed():
+        await recording.ask(recording.missing, send, limits or {})
+    return recording.outcome()

@@ -434,9 +434,7 @@ def test_what_was_recorded_anew_for_another_item_stays_out(root: Path, server: S
 
 def run(library: Library, calls: list[Call]) -> None:
     import httpx2
-    from small_plans import post
-
-    from recuse.recording import record
+    from small_plans import post, record
 
     async def send(call: Call) -> RawResponse:
         async with httpx2.AsyncClient(trust_env=False, verify=False) as client:

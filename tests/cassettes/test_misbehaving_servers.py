@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 import stamina
 from misbehaving import Server
-from small_plans import files, headers, opened, plan, recording
+from small_plans import files, headers, opened, plan, record, recording
 
 from recuse.cassettes import Library, call_headers, request_key
 from recuse.judges import WIRES, read_response, wire
 from recuse.judges.client import Client
-from recuse.recording import IncompleteRecordingError, Limits, RecordingReport, record
+from recuse.recording import IncompleteRecordingError, Limits, RecordingReport
 from recuse.schema import Call, Judge, Message, Prompt
 
 ANSWERS = (

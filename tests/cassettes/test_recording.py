@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from misbehaving import Server
-from small_plans import files, headers, opened, plan, recorded, recording, send_all
+from small_plans import files, headers, opened, plan, record, recorded, recording, send_all
 
 from recuse.cassettes import Library, StorageError
 from recuse.cassettes.storage import Storage
@@ -22,7 +22,6 @@ from recuse.recording import (
     Limits,
     Progress,
     ProgressLine,
-    record,
 )
 from recuse.recording.judge_queue import RateLimit
 from recuse.recording.progress import watched

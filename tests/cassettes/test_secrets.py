@@ -12,12 +12,12 @@ from urllib.parse import quote
 
 import pytest
 from misbehaving import Server
-from small_plans import KEY, files, headers, opened, plan, recorded
+from small_plans import KEY, files, headers, opened, plan, record, recorded
 
 from recuse.cassettes import Library, call_headers, canonical_json, request_key
 from recuse.judges import WIRES, wire
 from recuse.judges.client import Client, Credentials
-from recuse.recording import Limits, ProgressLine, record
+from recuse.recording import Limits, ProgressLine
 from recuse.schema import Call, Judge, Message, Prompt, RecuseError, Request
 from recuse.security.redaction import Secrets, key_shapes_in
 
