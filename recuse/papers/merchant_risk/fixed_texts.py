@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
 from recuse.schema.arrays import Floats
@@ -62,11 +63,18 @@ def noise_of(texts: Sequence[Floats]) -> Noise:
 
 
 def _moments(texts: Sequence[Floats], sizes: Floats) -> tuple[Floats, Floats]:
-    """Mean and variance of the repeats of each text, shape (T,); in one step where all have equally many."""
-    if (sizes == sizes[0]).all():
-        table = np.asarray(texts, dtype=float)
-        return table.mean(axis=1), table.var(axis=1, ddof=1)
-    return np.array([x.mean() for x in texts]), np.array([x.var(ddof=1) for x in texts])
+    """Mean and variance of the repeats of each text, shape (T,)."""
+    means, variances = np.empty(len(sizes)), np.empty(len(sizes))
+    for places, table in by_size(texts):
+        means[places], variances[places] = table.mean(axis=1), table.var(axis=1, ddof=1)
+    return means, variances
+
+
+def by_size(texts: Sequence[Floats]) -> list[tuple[NDArray[np.intp], Floats]]:
+    """Of each number of repeats R that texts have, which T of them have it, and these repeats, (T, R)."""
+    sizes = np.array([len(x) for x in texts], dtype=int)
+    every = (np.flatnonzero(sizes == size) for size in np.unique(sizes))
+    return [(places, np.array([texts[k] for k in places], dtype=float)) for places in every]
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from scipy import special
 
 from recuse.metrics.estimates import THESE_TEXTS, estimated, losses, undefined
 from recuse.metrics.measure import in_cells, measure, per_judge
+from recuse.papers.merchant_risk.fixed_texts import by_size
 from recuse.ratings import Cells
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats
@@ -147,10 +148,7 @@ def mean_difference(texts: Sequence[Floats], step: float = 0.0, span: float = ma
     df, n = int((sizes[sizes > 1] - 1).sum()), int(sizes[sizes > 1].sum())
     if not df:
         return MeanDifference(math.nan, math.nan, 0)
-    every = [
-        _Texts.of(np.array([scores for scores in texts if len(scores) == r], dtype=float), df)
-        for r in np.unique(sizes[sizes > 1])
-    ]
+    every = [_Texts.of(scores, df) for _, scores in by_size(texts) if scores.shape[1] > 1]
     parts = [part for part in every if part.repeats >= ENOUGH]
     if few := [part for part in every if part.repeats < ENOUGH]:
         parts.append(_together(few))
@@ -258,11 +256,11 @@ def _losses(cells: Cells, i: int) -> dict[str, Any]:
         return {}
     r, lost = cells.count[i], cells.lost[i]
     apart, least, most = (np.zeros(len(r)) for _ in range(3))
-    for u, scores in enumerate(cells.scores[i]):
-        if len(scores):
-            apart[u] = np.abs(scores[:, None] - scores[None, :]).sum() / 2
-            least[u] = np.abs(scores - np.median(scores)).sum()
-            most[u] = max(np.abs(scores - end).sum() for end in cells.scale.ends)
+    for u, scores in by_size(cells.scores[i]):
+        if scores.size:
+            apart[u] = np.abs(scores[:, :, None] - scores[:, None, :]).sum(axis=(1, 2)) / 2
+            least[u] = np.abs(scores - np.median(scores, axis=1, keepdims=True)).sum(axis=1)
+            most[u] = np.max([np.abs(scores - end).sum(axis=1) for end in cells.scale.ends], axis=0)
     total = r + lost
     used = total > 1
     df = float((total[used] - 1).sum())
