@@ -96,7 +96,8 @@ def run_check(
     mapping = panel.read.mapping.toml()
     if save:
         _refuse_to_drop(saved_path(file), mapping)
-    answers, gates, questions = _decide(panel, patience=PATIENCE)
+    whole = everything or html is not None or json is not None
+    answers, gates, questions = _decide(panel, patience=PATIENCE, deciding=not whole)
     chances = _chances(panel, answers, gates, questions, everything=everything)
     ranges = pass_rate_ranges(panel.ratings) if panel.read.kind == "scores" else []
     compared = panel.read.ratings.persons and panel.read.kind == "scores" and not (disagreements or counted)
@@ -140,10 +141,10 @@ def _refuse_to_drop(saved: Path, mapping: str) -> None:
 
 
 def _decide(
-    panel: FilePanel, limits: Path | str | None = None, *, patience: float = inf
+    panel: FilePanel, limits: Path | str | None = None, *, patience: float = inf, deciding: bool = True
 ) -> tuple[FileRun, Gates, tuple[Question, ...]]:
-    """The shipped questions, asked of the panel and held against the limits of a gates file. Who waits at a terminal
-    for longer than `patience` seconds sees how many are asked."""
+    """The shipped questions, asked of the panel and held against the limits of a gates file; `deciding`: only those
+    that the decision rests on. Who waits at a terminal for longer than `patience` seconds sees how many are asked."""
     if not panel.judges:
         people = f"only people ({', '.join(panel.ratings.persons) or 'none'})"
         raise RecuseError(f"{panel.path}: no judge was found in it, {people}; say who is one: --judge A,B")
@@ -153,7 +154,7 @@ def _decide(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a degenerate table is told in words, not by numpy
         asked = watched(questions, len(questions), "questions asked:", patience)
-        return ask_file(panel, gates, asked), gates, questions
+        return ask_file(panel, gates, asked, deciding=deciding), gates, questions
 
 
 def _chances(

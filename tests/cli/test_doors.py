@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from recuse import report
+from recuse.check.check_command import check
 from recuse.gates import Decision, decide
 from recuse.gates.records import changes_of, decoded
 from recuse.readers.file_panel import load_file_panel
@@ -126,7 +127,9 @@ def saved(results: Mapping[str, Any]) -> Decision:
 
 
 def checked(path: Path) -> tuple[Words, Mapping[str, Any]]:
+    """By all questions; and by those alone that the decision rests on, as the short text is."""
     answers = ask_file(load_file_panel(path), *read_evals(shipped_evals(), date.today()))
+    assert check(path).record() == answers.decision.record()
     return words(answers.decision.record()["judges"]), answers.results
 
 
