@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.coefficient import EMPTY, Coefficient, ratio
-from recuse.statistics.agreement.options import coded, counts_of
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
@@ -41,13 +40,14 @@ def krippendorff_alpha(ratings: ArrayLike, level: Level = "nominal") -> Coeffici
         x = np.where(there, values - centre, 0.0)
         span = float(np.ptp(values[there])) if there.any() else 0.0
         return alpha_of_sums(there.sum(axis=0).astype(float), x.sum(axis=0), (x * x).sum(axis=0), span)
-    codes, options = coded(values)
+    options = np.unique(values[np.isfinite(values)])
     if len(options) > MOST:
         raise RecuseError(
             f"{level} alpha of {len(options)} different values needs too large a table; round the ratings to at most "
             f"{MOST} values, or use level interval"
         )
-    return alpha_of_counts(counts_of(codes, max(len(options), 1)), level, options)
+    counts = np.array([(values == option).sum(axis=0) for option in options], dtype=float)
+    return alpha_of_counts(counts.reshape(len(options), values.shape[1]).T, level, options)
 
 
 def alpha_of_counts(counts: Floats, level: Level, options: ArrayLike) -> Coefficient:
@@ -59,8 +59,9 @@ def alpha_of_counts(counts: Floats, level: Level, options: ArrayLike) -> Coeffic
     if level == "ordinal":
         return _ordinal(kept, weight)
     apart = _distances(level, np.asarray(options, dtype=float))
-    # within an item, pairs of a rating with itself are at distance 0, so they may stay in
-    observed = weight * ((kept @ apart) * kept).sum(axis=1)
+    # within an item, pairs of a rating with itself are at distance 0, so they may stay in; a product of matrices so
+    # narrow would wait for its own threads
+    observed = weight * np.einsum("ui,ij,uj->u", kept, apart, kept)
     return _from(np.column_stack([observed, kept]), apart)
 
 
