@@ -99,7 +99,7 @@ def run_check(
     whole = everything or html is not None or json is not None
     answers, gates, questions = _decide(panel, patience=PATIENCE, deciding=not whole)
     chances = _chances(panel, answers, gates, questions, everything=everything)
-    ranges = pass_rate_ranges(panel.ratings) if panel.read.kind == "scores" else []
+    ranges = pass_rate_ranges(panel.ratings) if whole and panel.read.kind == "scores" else []
     compared = panel.read.ratings.persons and panel.read.kind == "scores" and not (disagreements or counted)
     count = count_disagreements(panel.read.ratings) if compared else None
     typed = " ".join(quote(str(one)) for one in (*files, *lists))

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from recuse.ratings.answers import COMPARED, answers_of
 from recuse.ratings.scale import Numeric, Ordinal
@@ -61,7 +60,9 @@ def disagreements(read: FileRatings) -> pd.DataFrame:
 
 def count_disagreements(ratings: Ratings) -> int:
     """How many there are, without writing any."""
-    return len(_differing(ratings, ["item", "target", "criterion", *ratings.factors])[0])
+    few = ratings.folded()
+    places = _differing(few, ["item", "target", "criterion", *few.factors])[0]["place"]
+    return len(places) if few.times is None else int(few.table["item"].iloc[places].astype(str).map(few.times).sum())
 
 
 def _differing(ratings: Ratings, keys: list[str]) -> tuple[pd.DataFrame, pd.DataFrame, pd.Index[Any]]:
@@ -254,4 +255,6 @@ def kinds_of_disagreement(read: FileRatings) -> Iterator[str]:
 
 def _p_value(hit: Mask, there: Mask, both: Mask) -> float:
     table = [[(hit & side & both).sum(), (~hit & side & both).sum()] for side in (there, ~there)]
-    return float(stats.fisher_exact(np.array(table), alternative="greater").pvalue)
+    from scipy.stats import fisher_exact  # heavier than all else of a check, and used here alone
+
+    return float(fisher_exact(np.array(table), alternative="greater").pvalue)

@@ -61,12 +61,13 @@ def check_outputs(to_json: Path | None, to_html: Path | None) -> None:
 
 def write_results(results: Results, to_json: Path | None, to_html: Path | None) -> None:
     """As JSON, and as a page of its own, where a path is given. Raises `RecuseError` where it cannot be written."""
-    from recuse import report
-    from recuse.report.canonical_form import normalised
-    from recuse.report.page import page
-
     if to_json:
+        from recuse import report
+
         write_output(to_json, report.canonical(results), is_results)
     if to_html:
+        from recuse.report.canonical_form import normalised
+        from recuse.report.page import page
+
         plain = normalised(results)
         write_output(to_html, page(plain, plain["headline"], (), ()), is_page)
