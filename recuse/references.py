@@ -29,7 +29,7 @@ from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recuse.configuration.names import named
+from recuse.configuration import named
 from recuse.ratings import Numeric, Ratings
 from recuse.schema import RecuseError
 from recuse.tasks import Task
@@ -74,9 +74,7 @@ def persons_of(task: Task, protocol: str) -> pd.DataFrame | None:
     return people if people is not None and "rater" in people else None
 
 
-def said_by_people(
-    task: Task, protocol: str, headline: Sequence[str]
-) -> dict[tuple[str, str], list[float | str]]:
+def said_by_people(task: Task, protocol: str, headline: Sequence[str]) -> dict[tuple[str, str], list[float | str]]:
     """(item, target) -> what each person said of the text as a whole, item "" where only a mean per target is known;
     empty where people rated by other criteria only."""
     table = people_of(task, protocol)

@@ -24,7 +24,7 @@ from urllib.parse import urlsplit, urlunsplit
 import httpx2
 import stamina
 
-from recuse.configuration.names import named
+from recuse.configuration import named
 from recuse.judges import wire
 from recuse.judges.client import Credentials
 from recuse.judges.description import canonical

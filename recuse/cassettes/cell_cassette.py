@@ -18,7 +18,7 @@ from recuse.cassettes.cell_file import SUFFIX, cell_of, contents, stamp_of, stor
 from recuse.cassettes.index import CellIndex, Interaction, read_index, read_requests
 from recuse.cassettes.plain_file import CassetteError
 from recuse.cassettes.record_format import Recorded
-from recuse.configuration.names import checked_name
+from recuse.configuration import checked_name
 from recuse.schema import PROVENANCES, Call, RecuseError
 from recuse.security.sanitize import visible
 

@@ -33,7 +33,7 @@ from recuse.cassettes.matching import (
     public_url,
 )
 from recuse.cassettes.storage import Storage, complete_cells
-from recuse.configuration.names import checked_name
+from recuse.configuration import checked_name
 from recuse.schema import Call, RawResponse, RecuseError, Request
 from recuse.schema.plain_values import paused_cycle_collector
 from recuse.security.network import blocked_network, is_loopback, loopback_addresses

@@ -3,7 +3,6 @@ in Python: `check`."""
 
 from __future__ import annotations
 
-import io
 import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -43,8 +42,8 @@ from recuse.run.show import check_outputs, write_results
 from recuse.schema import Estimate, RecuseError
 from recuse.schema.number_text import percent
 from recuse.schema.vocabulary import UNDECIDED
-from recuse.security.files import begins_with, check_output, write_output
-from recuse.security.sanitize import safe_cell, visible
+from recuse.security.files import begins_with, check_output, write_output, write_table
+from recuse.security.sanitize import visible
 from recuse.suite.question_runner import Question, read_evals, shipped_evals
 
 
@@ -228,10 +227,7 @@ def list_for_people(panel: FilePanel, path: Path, bound: float) -> Iterator[str]
                     why = "not sure enough" if answered else "no answer"
                     shown = f"{sure[u]:.4g}" if np.isfinite(sure[u]) else ""
                     rows.append((judge, answers.items[u], answers.targets[u], shown, why))
-    table = pd.DataFrame(rows, columns=list(HEAD)).map(lambda cell: safe_cell(str(cell)))
-    stream = io.StringIO()
-    table.to_csv(stream, index=False, lineterminator="\r\n")
-    write_output(path, stream.getvalue(), is_list, "utf-8-sig")
+    write_table(path, HEAD, rows, is_list)
     yield f"{len(rows)} answers that people have to look at: {path}"
 
 

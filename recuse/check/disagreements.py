@@ -3,7 +3,6 @@ in: with whom do you side?"""
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,7 @@ from recuse.ratings.text_slices import FEWEST, slices_of
 from recuse.readers.long_texts import whole_texts
 from recuse.schema.arrays import Mask
 from recuse.schema.number_text import fixed
-from recuse.security.files import write_output
+from recuse.security.files import beginning_of, columns_in, write_table
 from recuse.security.sanitize import safe_cell
 
 if TYPE_CHECKING:
@@ -110,9 +109,7 @@ def write_disagreements(read: FileRatings, path: Path) -> int:
     table = rows.map(lambda cell: safe_cell(cell)).rename(columns=lambda name: safe_cell(str(name)))
     if is_review(path):
         table = _with_verdicts(table, _frame(path))
-    stream = io.StringIO()
-    table.to_csv(stream, index=False, lineterminator="\r\n")
-    write_output(path, stream.getvalue(), is_review_text, "utf-8-sig")
+    write_table(path, table.columns, table.itertuples(index=False, name=None), is_review_text)
     return len(rows)
 
 
@@ -128,7 +125,6 @@ def _with_verdicts(rows: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
 
 COLUMNS = ("judge", "item", "people", "answer", "your_verdict")
 NO_KEYS = ("people", "answer", "kind", "difference", "text", "reason", YOURS)
-HEAD = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,16 +154,12 @@ class Review:
 
 def is_review(path: Path) -> bool:
     """Whether a file is what `--disagreements` wrote: its first line names all of `COLUMNS`."""
-    if not path.is_file():
-        return False
-    with path.open("rb") as stream:
-        return is_review_text(stream.read(HEAD).decode("utf-8", "replace"))
+    return is_review_text(beginning_of(path))
 
 
 def is_review_text(text: str) -> bool:
     """The same of its text."""
-    names = {name.strip().strip('"\ufeff') for name in text.partition("\n")[0].replace(";", ",").split(",")}
-    return set(COLUMNS) <= names
+    return set(COLUMNS) <= set(columns_in(text))
 
 
 def read_review(path: Path) -> list[Review]:

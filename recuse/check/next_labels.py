@@ -30,8 +30,7 @@ from recuse.run.run import FileRun
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 from recuse.schema.vocabulary import UNDECIDED
-from recuse.security.files import write_output
-from recuse.security.sanitize import safe_cell
+from recuse.security.files import beginning_of, columns_in, write_table
 
 if TYPE_CHECKING:
     from recuse.ratings import Ratings
@@ -57,10 +56,7 @@ class LabelList:
 
     def write(self, path: Path) -> None:
         """As CSV; no cell begins a formula, whoever opens it. Nothing that somebody filled in is written over."""
-        stream = io.StringIO()
-        table = self.rows.map(lambda cell: safe_cell(str(cell))).rename(columns=lambda name: safe_cell(str(name)))
-        table.to_csv(stream, index=False, lineterminator="\r\n")
-        write_output(path, stream.getvalue(), is_blank_list, "utf-8-sig")
+        write_table(path, self.rows.columns, self.rows.itertuples(index=False, name=None), is_blank_list)
 
 
 def is_blank_list(text: str) -> bool:
@@ -283,12 +279,7 @@ def _rows(
 
 def is_label_list(path: Path) -> bool:
     """Whether a file is what `--next-labels` wrote: its first line begins with `HEAD`."""
-    if not path.is_file():
-        return False
-    with path.open("rb") as stream:
-        first = stream.read(4096).split(b"\n")[0].decode("utf-8", "replace")
-    names = [name.strip().strip('"\ufeff\r') for name in first.replace(";", ",").split(",")]
-    return tuple(names[: len(HEAD)]) == HEAD
+    return columns_in(beginning_of(path))[: len(HEAD)] == HEAD
 
 
 def with_labels(panel: FilePanel, lists: Sequence[Path]) -> FilePanel:

@@ -133,9 +133,7 @@ def _raters(answers: Answers) -> tuple[tuple[str, ...], Floats]:
     return ("people", *answers.judges), np.concatenate([answers.people_shares[None], answers.judge_shares])
 
 
-def _in_order(
-    clusters: NDArray[np.intp], met: NDArray[np.intp], shares: Floats, systems: int
-) -> NDArray[np.intp]:
+def _in_order(clusters: NDArray[np.intp], met: NDArray[np.intp], shares: Floats, systems: int) -> NDArray[np.intp]:
     """The clusters numbered by which systems met in them, the stronger first, and who won."""
     strength = bradley_terry(_wins(shares[0], met, systems, np.ones((1, len(met)))))[0]
     turned = strength[met[:, 0]] < strength[met[:, 1]]

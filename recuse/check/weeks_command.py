@@ -170,9 +170,7 @@ def run_weeks(file: Path, given: Mapping[str, Any], week: str) -> int:
     return max(codes, key=(0, 2, 1).index, default=2)
 
 
-def _charted(
-    judge: str, title: str, weeks: list[Week], ends: tuple[float, float], shown: int
-) -> tuple[int, list[str]]:
+def _charted(judge: str, title: str, weeks: list[Week], ends: tuple[float, float], shown: int) -> tuple[int, list[str]]:
     """The exit code and the lines: of each chart the last weeks, `shown` of them."""
     charts = ((title, [one.values for one in weeks]), ("agreement with people", [one.agreement for one in weeks]))
     rows, alarms, drawn = [], [], 0

@@ -1,1 +1,92 @@
-"""What a repository writes for us to read: TOML files, names that become file names, modules named by dotted path."""
+"""Names: those that may become file names and report anchors, and those that name a module, Recuse's own or a team's.
+
+A team names its own by dotted path ("our_judges.one_word"), or gives it a short name by an entry point of its package,
+as Recuse itself does for the parts of `recuse.papers`:
+
+    [project.entry-points."recuse.protocols"]        # recuse.judges, recuse.protocols, recuse.standins.behaviours, ...
+    one_word = "our_judges.one_word"                 # a module, or an object in one: "our_judges.questions:one_word"
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Any
+
+from recuse.schema import RecuseError
+
+NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?")
+_RESERVED = {"con", "prn", "aux", "nul", *(f"com{i}" for i in range(1, 10)), *(f"lpt{i}" for i in range(1, 10))}
+
+
+def checked_name(name: str, what: str, where: str) -> str:
+    """`name` unchanged if it can safely be part of a path on every system; `RecuseError` otherwise."""
+    if not _is_safe(name):
+        raise RecuseError(
+            f"{where}: {what} {name!r} cannot be used as a name; use 1-64 letters, digits, '.', '_' or '-', starting "
+            "and ending with a letter or digit, without '..' and not a reserved file name"
+        )
+    return name
+
+
+@lru_cache(maxsize=4096)
+def _is_safe(name: str) -> bool:
+    return bool(NAME.fullmatch(name)) and ".." not in name and name.split(".")[0].lower() not in _RESERVED
+
+
+def checked_distinct(names: list[str], what: str, where: str) -> None:
+    """`RecuseError` if two names are the same, or differ only in case (one file on some systems)."""
+    seen: dict[str, str] = {}
+    for name in names:
+        if (other := seen.setdefault(name.lower(), name)) is not name or names.count(name) > 1:
+            raise RecuseError(
+                f"{where}: {what} {name!r} appears twice (as {other!r}); names must differ by more than case"
+            )
+
+
+def named(name: str, *, what: str, package: str, known: Sequence[str] = (), needs: Sequence[str] = ()) -> Any:
+    """What a name stands for: module `package.name` for a known name, else what an entry point of group `package` or a
+    dotted name leads to, a module or an object in one ("our_judges.behaviours.generous").
+
+    `RecuseError` for a name that is none of these, for what cannot be imported, and for what lacks a name in `needs`.
+    """
+    if name in known:
+        return import_module(f"{package}.{name}")
+    installed = entry_points_of(package)
+    dotted = name if "." in name.strip(".") else installed.get(name)
+    if dotted is None:
+        raise RecuseError(
+            f"unknown {what} {name!r}; known: {', '.join((*known, *sorted(installed))) or 'none'}. A {what} of your "
+            f"own is named by its dotted path, our_judges.{name.strip('.') or 'name'}, or by an entry point of group "
+            f"{package}"
+        )
+    found = _imported(dotted.replace(":", "."), what)
+    if lacking := [need for need in needs if not hasattr(found, need)]:
+        raise RecuseError(f"{what} {name!r} lacks {', '.join(lacking)}; {package}/__init__.py says what it must have")
+    return found
+
+
+@cache
+def entry_points_of(group: str) -> Mapping[str, str]:
+    """Name -> dotted path of every installed entry point of a group. Read once per process: it opens a file for every
+    installed package."""
+    return {point.name: point.value for point in entry_points(group=group)}
+
+
+def _imported(name: str, what: str) -> Any:
+    """The module of this name, or what the module before the last dot holds under the last name."""
+    try:
+        return import_module(name)
+    except (ImportError, ValueError, TypeError) as error:
+        place, _, attribute = name.rpartition(".")
+        why: object = error
+        if getattr(error, "name", None) == name and place in sys.modules:
+            if hasattr(sys.modules[place], attribute):
+                return getattr(sys.modules[place], attribute)
+            why = f"{place} has no {attribute!r}"
+        where = "Is its folder on pytest's pythonpath?"
+        raise RecuseError(f"{what} {name!r} cannot be imported: {why}. {where}") from error

@@ -19,7 +19,7 @@ from recuse.gates.gate_set import Gates
 from recuse.gates.gate_tables import AcceptedFault, Gate, RunTable
 from recuse.gates.limits import Limit
 from recuse.gates.uses import UseTable
-from recuse.git.commits import BaseCommit
+from recuse.git import BaseCommit
 from recuse.schema import RecuseError
 from recuse.schema.verdict_rows import (
     AcceptedRow,

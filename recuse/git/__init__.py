@@ -1,1 +1,177 @@
-"""What a run knows of its repository and its pull request: commits, recording days, earlier baselines, the comment."""
+"""Which commit a run is about and on which days its cassettes were recorded, and the commit it is compared with: its
+files as they were, so that nothing that is compared comes from the change itself.
+
+Nothing of this is written into results.json: two runs that found the same give the same bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from recuse.schema import RecuseError
+
+if TYPE_CHECKING:
+    from recuse.schema.results import Known
+
+PATIENCE_S = 60
+DEFAULT_BRANCHES = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
+"""Where the default branch may be, in this order."""
+
+
+@dataclass(frozen=True, slots=True)
+class BaseCommit:
+    """`name`: the commit; `root`: a folder of the working tree, to which paths are relative; `given`: whether whoever
+    runs named it, as continuous integration does; `tip`: the commit that was named, from which this one may differ."""
+
+    root: Path
+    name: str
+    given: bool = False
+    tip: str = ""
+
+    def files(self, *folders: str) -> list[str]:
+        """Paths of the regular files below these folders and files, as they were."""
+        if not folders:
+            return []
+        listed = run_git(self.root, "ls-tree", "-r", "-z", self.name, "--", *folders)
+        rows = (row.split(b"\t", 1) for row in (listed or b"").split(b"\0") if row)
+        return [path.decode("utf-8", "surrogateescape") for about, path in rows if about.startswith(b"100")]
+
+    def text(self, path: str) -> str | None:
+        """What a file held; None where it was not there, or is no text."""
+        return self.texts([path]).get(path)
+
+    def texts(self, paths: Iterable[str]) -> dict[str, str]:
+        """What each of these files held that was there and is text, of one call of git for all."""
+        held = {}
+        for path, content in self._contents(list(paths)):
+            with suppress(UnicodeDecodeError):
+                held[path] = content.decode("utf-8")
+        return held
+
+    def differing(self) -> dict[str, str]:
+        """Path -> "A", "M" or "D" of every file below `root` that is not what it was, those that git does not know yet
+        among them."""
+        listed = run_git(self.root, "diff", "--name-status", "--no-renames", "--relative", "-z", self.name, "--", ".")
+        words = (listed or b"").decode("utf-8", "surrogateescape").split("\0")[:-1]
+        there = {path: "A" if kind == "A" else "D" if kind == "D" else "M"
+                 for kind, path in zip(words[::2], words[1::2], strict=True)}  # fmt: skip
+        listed = run_git(self.root, "ls-files", "--others", "--exclude-standard", "-z")
+        new = (listed or b"").decode("utf-8", "surrogateescape").split("\0")
+        return there | dict.fromkeys((path for path in new if path and "__pycache__" not in path), "A")
+
+    def moved(self, *folders: str) -> list[str]:
+        """Files below these folders that are not at the tip what they are here: the base has gone on since."""
+        if self.tip in ("", self.name):
+            return []
+        listed = run_git(self.root, "diff", "--name-only", "--relative", "-z", self.name, self.tip, "--", *folders)
+        return (listed or b"").decode("utf-8", "surrogateescape").split("\0")[:-1]
+
+    def copy(self, paths: Iterable[str], folder: Path) -> None:
+        """Write these files below `folder`, under the same paths."""
+        for path, content in self._contents(list(paths)):
+            if ".." in PurePosixPath(path).parts:
+                continue
+            target = folder / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+
+    def _contents(self, paths: list[str]) -> Iterator[tuple[str, bytes]]:
+        """(path, content) of each that was there, of one call of git for all."""
+        if not paths:
+            return
+        named = "".join(f"{self.name}:./{path}\n" for path in paths if "\n" not in path)
+        content = run_git(self.root, "cat-file", "--batch", given=named.encode("utf-8", "surrogateescape")) or b""
+        at = 0
+        for path in (path for path in paths if "\n" not in path):
+            end = content.find(b"\n", at)
+            about = content[at:end].split()
+            at = end + 1
+            if len(about) != 3 or not about[2].isdigit():  # "... missing"
+                continue
+            size = int(about[2])
+            if about[1] == b"blob":
+                yield path, content[at : at + size]
+            at += size + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """There is no commit to compare with: `why`, and what to do about it."""
+
+    why: str
+    remedy: str
+
+
+def base_commit(root: Path, wanted: str | None = None) -> BaseCommit | Unreadable:
+    """Where this branch left `wanted`, else the default branch: on that branch itself the commit that is checked out.
+    A `wanted` without shared history (a checkout of depth 1) is the base itself; `RecuseError` for no commit."""
+    if wanted:
+        known = run_git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{wanted}^{{commit}}")
+        if not known:
+            raise RecuseError(
+                f"--base {wanted}: git knows no such commit in {root}; give a branch, tag or commit, and fetch it "
+                "first (a checkout of depth 1 has no history)"
+            )
+        commit = known.decode().strip()
+        shared_with_it = run_git(root, "merge-base", "HEAD", commit) or commit.encode()
+        return BaseCommit(root, shared_with_it.decode().strip(), given=True, tip=commit)
+    if not (head := run_git(root, "rev-parse", "--verify", "--quiet", "HEAD")):
+        return Unreadable("there is no git commit here", "commit this folder with git, and change it on a branch")
+    for branch in DEFAULT_BRANCHES:
+        if shared := run_git(root, "merge-base", "HEAD", branch):
+            return BaseCommit(root, shared.decode().strip())
+    branches = (run_git(root, "for-each-ref", "--format=%(refname)", "refs/heads", "refs/remotes") or b"").split()
+    if (run_git(root, "symbolic-ref", "--quiet", "HEAD") or b"").split() == branches:  # the only branch is the default
+        return BaseCommit(root, head.decode().strip())
+    return Unreadable(
+        "the commit where this branch began is not in this checkout",
+        "fetch all of the history (fetch-depth: 0), or name the commit: --base REV",
+    )
+
+
+def run_git(root: Path, *words: str, given: bytes | None = None) -> bytes | None:
+    """What git says in `root`; None where there is no git, no repository, or git refuses."""
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(root), *words], input=given, capture_output=True, timeout=PATIENCE_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout if done.returncode == 0 else None
+
+
+COMMITS = ("RECUSE_COMMIT", "GITHUB_SHA", "CI_COMMIT_SHA", "BITBUCKET_COMMIT", "BUILDKITE_COMMIT", "GIT_COMMIT")
+"""Where systems of continuous integration say it. On a pull request GITHUB_SHA is a merge nobody made, so our action
+sets the first."""
+
+SHA = re.compile(r"[0-9a-f]{7,64}")
+
+
+def identity_of(root: Path, panels: Iterable[str], gates: Path, environ: Mapping[str, str]) -> Known:
+    """{"commit", "recorded": {panel: (first day, last day)}, "gates": sha256}; each as far as it is known."""
+    recorded = {name: days for name in panels if (days := recording_days(root, name))}
+    digest = hashlib.sha256(gates.read_bytes()).hexdigest() if gates.is_file() else ""
+    return {"commit": commit_of(environ), "recorded": recorded, "gates": digest}
+
+
+def commit_of(environ: Mapping[str, str]) -> str:
+    """The commit that continuous integration says it is about; "" where none does, as on a desk."""
+    commits = (environ.get(name, "").lower() for name in COMMITS)
+    return next((sha for sha in commits if SHA.fullmatch(sha)), "")
+
+
+def recording_days(root: Path, panel: str) -> tuple[str, str] | None:
+    """First and last day on which cassettes of a panel were committed, as ISO dates; None where version control does
+    not know: cassettes keep no clock, and a shallow clone has no history."""
+    folder = root / "cassettes" / panel
+    if not folder.is_dir() or (run_git(root, "rev-parse", "--is-shallow-repository") or b"").strip() != b"false":
+        return None
+    days = (run_git(root, "log", "--format=%cs", "--", f"cassettes/{panel}") or b"").decode().split()
+    return (min(days), max(days)) if days else None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from recuse.git.commits import run_git
+from recuse.git import run_git
 from recuse.schema import RecuseError
 from recuse.schema.number_text import figure
 from recuse.schema.results import Past
-from recuse.security.files import begins_with, check_output, write_output
-from recuse.security.sanitize import safe_cell, visible
+from recuse.security.files import begins_with, check_output, write_table
+from recuse.security.sanitize import visible
 
 BARS = "▁▂▃▄▅▆▇█"
 HOLE = "·"
@@ -97,7 +95,12 @@ def trend(gate: str, *, judge: str, last: int, baseline: Path, csv: Path | None)
     for subject, cells in rows.items():
         print(_row(subject, cells))
     if csv:
-        write_output(csv, _csv(gate, rows, points), begins_with(HEAD))
+        table = [
+            (gate, subject, point.commit, point.day, "" if value is None else f"{value:.10g}", outcome)
+            for subject, of in rows.items()
+            for point, (value, outcome) in zip(points, (cell or (None, "") for cell in of), strict=True)
+        ]
+        write_table(csv, HEAD.split(","), table, begins_with(HEAD))
     return 0
 
 
@@ -108,15 +111,3 @@ def _row(subject: str, cells: Sequence[tuple[float | None, str] | None]) -> str:
     outcomes = list(dict.fromkeys(one[1] for one in cells if one and one[1]))
     said = f" ({', then '.join(outcomes)})" if outcomes else ""
     return f"  {line_of(values)}  {ends}  {visible(subject)}{said}"
-
-
-def _csv(gate: str, rows: Mapping[str, Sequence[tuple[float | None, str] | None]], points: Sequence[Point]) -> str:
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(HEAD.split(","))
-    for subject, of in rows.items():
-        for point, cell in zip(points, of, strict=True):
-            value, outcome = cell or (None, "")
-            cells = [gate, subject, point.commit, point.day, "" if value is None else f"{value:.10g}", outcome]
-            writer.writerow(map(safe_cell, cells))
-    return "\ufeff" + stream.getvalue()

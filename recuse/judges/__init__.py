@@ -24,7 +24,7 @@ from typing import Any, Protocol, cast
 
 from pydantic_core import from_json
 
-from recuse.configuration.names import named
+from recuse.configuration import named
 from recuse.judges.provider_responses import is_policy_refusal
 from recuse.schema import Judge, Prompt, RawResponse, Reply, Request, Usage
 from recuse.security.sanitize import encodable

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
-from recuse.configuration.names import checked_distinct, checked_name
+from recuse.configuration import checked_distinct, checked_name
 from recuse.configuration.toml_files import ConfigurationError, parse, read_toml
 from recuse.panels.panel_file import JudgeTable, LocalServer, PanelTable, StandIn, TaskTable
 from recuse.protocols import protocol

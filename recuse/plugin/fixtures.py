@@ -88,7 +88,7 @@ def recuse_may_replace(
 
     def decide(upgrade: Upgrade) -> Verdicts:
         from recuse.schema import RecuseError
-        from recuse.upgrade.judge_upgrade import judge_upgrade
+        from recuse.upgrade import judge_upgrade
 
         share = recuse_suite.selection.share_of(recuse_elicitation)
         verdict = judge_upgrade(recuse_suite.gates, upgrade, recuse_elicitation.place, share=share)

@@ -140,7 +140,7 @@ class _Gathering:
 
 def _against_base(suite: Suite) -> tuple[list[InPlaceRow], list[ChangedRow]]:
     """What is not as it was at the base commit: judges, what they are measured by, and recordings."""
-    from recuse.git.commits import BaseCommit
+    from recuse.git import BaseCommit
     from recuse.upgrade.in_place import changed_in_place
     from recuse.upgrade.request_recordings import changed_recordings
     from recuse.upgrade.yardsticks import changed_yardsticks

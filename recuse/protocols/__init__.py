@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from recuse.configuration.names import entry_points_of, named
+from recuse.configuration import entry_points_of, named
 from recuse.schema import Item, Judge, Judgement, Prompt, RecuseError, Reply
 
 if TYPE_CHECKING:

@@ -86,7 +86,7 @@ def read_raw(opened: Opened, reader: str = "") -> RawTable:
 
 def _read_raw(opened: Opened, reader: str) -> RawTable:
     if reader and reader not in READERS:
-        from recuse.configuration.names import named
+        from recuse.configuration import named
 
         read: Callable[[Opened], RawTable] = named(reader, what="reader", package="recuse.readers", known=READERS)
         return read(opened)

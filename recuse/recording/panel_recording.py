@@ -12,7 +12,7 @@ from pathlib import Path
 from recuse.batch.recording import State, number_of, state_of
 from recuse.cassettes import call_headers
 from recuse.cassettes.library import Library
-from recuse.configuration.names import named
+from recuse.configuration import named
 from recuse.elicitation.chains import Chain
 from recuse.elicitation.plan import Plan, headers
 from recuse.judges import read_response, wire

@@ -49,7 +49,7 @@ def write(
 
     All are drawn from the canonical form, so reading results.json back gives the same page. Templates in
     `template_folders` replace shipped ones of the same name; `drawings` are a team's own, by dotted module name.
-    `identity`: of which commit and recordings this is (`recuse.git.commits`), and which replies were written
+    `identity`: of which commit and recordings this is (`recuse.git`), and which replies were written
     beside it (`recuse.report.replies`): shown beside the results, no part of them.
     Raises `RecuseError` for results of another schema, before anything is written, and for a template that does not
     render: then results.json and summary.md are written and the page is not.

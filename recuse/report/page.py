@@ -88,7 +88,7 @@ def page(
     known: Known | None = None,
 ) -> str:
     """The one page for normalised `results`, studies among its questions; `known`: what stands beside them
-    (`recuse.git.commits`). Raises `RecuseError` naming the template that does not render."""
+    (`recuse.git`). Raises `RecuseError` naming the template that does not render."""
     return pages(results, headline, template_folders, drawings, known, studies=())["index.html"]
 
 

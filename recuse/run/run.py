@@ -16,7 +16,7 @@ from recuse.gates.families import error_rates
 from recuse.gates.limit_changes import limit_changes, stated
 from recuse.gates.records import changes_of, decoded, is_unchanged
 from recuse.gates.uses import Uses, uses_for
-from recuse.git.commits import BaseCommit, Unreadable, identity_of
+from recuse.git import BaseCommit, Unreadable, identity_of
 from recuse.git.trend import history
 from recuse.report.canonical_form import normalised
 from recuse.schema import RecuseError

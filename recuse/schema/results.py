@@ -232,7 +232,7 @@ PastBaseline = tuple[str, Past]
 
 class Known(TypedDict, total=False):
     """What stands beside results and is no part of them: of which commit and recordings they are, and the pages
-    written from the same run (`recuse.git.commits`)."""
+    written from the same run (`recuse.git`)."""
 
     commit: str
     recorded: Mapping[str, tuple[str, str]]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from recuse.schema import RecuseError
+from recuse.security.sanitize import safe_cell
 
-HEAD = 1000
+HEAD, BEGINNING = 1000, 4096
 _PAGE = "Content-Security-Policy"
 
 
@@ -52,6 +55,28 @@ def write_output(path: Path, text: str, is_ours: Callable[[str], bool], encoding
     """Write what `check_output` allows."""
     check_output(path, is_ours)
     _put(path, text.encode(encoding))
+
+
+def write_table(
+    path: Path, head: Iterable[object], rows: Iterable[Iterable[object]], is_ours: Callable[[str], bool]
+) -> None:
+    """Write what `check_output` allows as a table that spreadsheets open as it is: no cell begins a formula."""
+    stream = io.StringIO()
+    csv.writer(stream).writerows(map(safe_cell, row) for row in (head, *rows))
+    write_output(path, stream.getvalue(), is_ours, "utf-8-sig")
+
+
+def columns_in(text: str) -> tuple[str, ...]:
+    """The names in the first line of a table, whatever separates them."""
+    return tuple(name.strip().strip('"\ufeff') for name in text.partition("\n")[0].replace(";", ",").split(","))
+
+
+def beginning_of(path: Path) -> str:
+    """The first lines of a file; "" where there is none."""
+    if not path.is_file():
+        return ""
+    with path.open("rb") as stream:
+        return stream.read(BEGINNING).decode("utf-8", "replace")
 
 
 def _put(path: Path, data: bytes, *, folders: bool = False) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from recuse.configuration.names import named
+from recuse.configuration import named
 from recuse.schema import Call, Judge
 from recuse.standins import StandInError, StandinReply, approximate_tokens
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from recuse.configuration.names import NAME
+from recuse.configuration import NAME
 from recuse.ratings.scale import Nominal, Numeric, Ordinal, Scale
 from recuse.readers.column_names import PROMPTS, plain
 from recuse.readers.long_texts import whole_texts

@@ -17,7 +17,7 @@ from recuse.gates.baseline_file import BaselineError
 from recuse.gates.baseline_file import load as load_baseline
 from recuse.gates.limit_changes import gates_at, stated, with_former
 from recuse.gates.uses import Uses, uses_for
-from recuse.git.commits import BaseCommit, Unreadable, base_commit
+from recuse.git import BaseCommit, Unreadable, base_commit
 from recuse.protocols import protocol as known_protocol
 from recuse.references import BLINDED, blinded_people
 from recuse.schema import RecuseError

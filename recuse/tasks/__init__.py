@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 
-from recuse.configuration.names import checked_distinct, checked_name, entry_points_of
+from recuse.configuration import checked_distinct, checked_name, entry_points_of
 from recuse.configuration.toml_files import parse, read_toml
 from recuse.ratings.scale import Nominal, Numeric, Ordinal, Scale
 from recuse.schema import Item, RecuseError

@@ -1,1 +1,221 @@
-"""An upgrade: may one judge replace another? `recuse compare`, candidates of a panel, and judges changed in place."""
+"""From two judges to one verdict: what an upgrade changes, measured, and decided by the gates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import pandas as pd
+
+from recuse.gates import Gates
+from recuse.gates.limits import Limit
+from recuse.gates.upgrade_verdict import UpgradeVerdict, decide_upgrade, not_comparable, without_answers
+from recuse.metrics.human_ceiling import human_ceiling
+from recuse.metrics.measure import described
+from recuse.metrics.upgrade import Upgrade, measure_upgrade
+from recuse.metrics.upgrade.pairing import Overlap, missing_as_unanswered, on_common_texts, overlap
+from recuse.ratings.answers import COMPARED
+from recuse.ratings.ratings_table import JUDGE, PERSON
+from recuse.ratings.scale import Numeric
+from recuse.schema import Verdict
+from recuse.schema.number_text import brief, fixed
+from recuse.schema.vocabulary import UNDECIDED
+
+
+def judge_upgrade(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], *, share: float = 1.0) -> UpgradeVerdict:
+    """The verdict on one upgrade; `subject` is what it is about (panel, task, protocol), `share` one over the number of
+    places at which the candidate is asked.
+
+    Where the judges do not have all texts in common: the candidate may replace the incumbent only if it may with every
+    text of the incumbent that it lacks counted as unanswered; it is worse only if it is on the texts of both. What the
+    candidate alone was asked under (a further temperature) has nothing to be compared with and is left out; what the
+    incumbent alone was asked under must be named away, or a candidate could be asked only where it does well."""
+    tables = (
+        ratings.table.loc[ratings.table["rater"] == judge, _factors(upgrade)].drop_duplicates()
+        for ratings, judge in ((upgrade.before, upgrade.incumbent), (upgrade.after, upgrade.candidate))
+    )
+    old, new = (set(table.itertuples(index=False, name=None)) for table in tables)
+    missing, added = (sorted(old - new), sorted(new - old)) if old & new else ([], [])
+    if missing:
+        return not_comparable(upgrade.shown, (_not_asked(upgrade, missing),), upgrade.change)
+    upgrade = _without_conditions(upgrade, added)
+    if reasons := upgrade.not_comparable:
+        return not_comparable(upgrade.shown, reasons, upgrade.change)
+    shared = overlap(upgrade)
+    verdict = _decided_on_common_texts(gates, upgrade, subject, share, shared)
+    return replace(
+        verdict,
+        reasons=(
+            *([_left_out_conditions(upgrade, added)] if added else []),
+            *_left_out(shared, verdict),
+            *_level(verdict),
+            *_below_people(upgrade),
+        ),
+        steps=tuple(_steps(verdict, _repaired(gates, upgrade, subject, share, verdict))),
+    )
+
+
+Conditions = list[tuple[str, ...]]
+
+
+def _factors(upgrade: Upgrade) -> list[str]:
+    """What was varied for both judges, beside what measures compare themselves (the order of a pair)."""
+    return [name for name in upgrade.before.factors if name in upgrade.after.factors and name not in COMPARED]
+
+
+def _without_conditions(upgrade: Upgrade, added: Conditions) -> Upgrade:
+    """The same without what judges of the candidate's line-up answered under these conditions."""
+    if not added:
+        return upgrade
+    table = upgrade.after.table
+    there = pd.MultiIndex.from_frame(table[_factors(upgrade)]).isin(added) & table["kind"].eq(JUDGE)
+    return replace(upgrade, after=replace(upgrade.after, table=table[~there], _memory={}), _memory={})
+
+
+def _not_asked(upgrade: Upgrade, missing: Conditions) -> str:
+    factors, first = _factors(upgrade), missing[0]
+    return (
+        f"{upgrade.candidate} was not asked under {_named(factors, first)}, as {upgrade.incumbent} was; if what both "
+        f"were asked under is enough, name it after each judge, as in {upgrade.incumbent},{factors[0]}=LEVEL"
+    )
+
+
+def _left_out_conditions(upgrade: Upgrade, added: Conditions) -> str:
+    conditions = "; ".join(_named(_factors(upgrade), levels) for levels in added)
+    return f"{upgrade.candidate} was also asked under {conditions}: left out, since {upgrade.incumbent} was not"
+
+
+def _named(factors: Sequence[str], levels: Sequence[str]) -> str:
+    return ", ".join(f"{name} {level}" for name, level in zip(factors, levels, strict=True))
+
+
+def _decided_on_common_texts(
+    gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], share: float, shared: Overlap
+) -> UpgradeVerdict:
+    if not shared.missing and not shared.added:
+        return _decided(gates, upgrade, subject, share)
+    verdict = _decided(gates, missing_as_unanswered(upgrade), subject, share)
+    if shared.missing and verdict.outcome != "pass":
+        return without_answers(_decided(gates, on_common_texts(upgrade), subject, share), len(shared.missing))
+    return verdict
+
+
+def _left_out(shared: Overlap, verdict: UpgradeVerdict) -> Iterator[str]:
+    old, new = verdict.incumbent, verdict.candidate
+    if shared.missing:
+        counted = "counted as unanswered, which is no more than you allow"
+        became = {
+            "worse": f"left out; {new} is worse on the {len(shared.common)} texts of both",
+            "different": f"left out; {new} decides differently on the {len(shared.common)} texts of both",
+            "better": counted, "equivalent": counted,
+        }.get(verdict.word, f"more than you allow if they count as unanswered. Ask {new} of them; if it was never "
+              f"meant to answer them, take them out of the rows of {old}")  # fmt: skip
+        texts = len(shared.common) + len(shared.missing)
+        first = min(shared.missing)[0]
+        yield f"{new} has no answer to {len(shared.missing)} of {texts} texts of {old}, first {first}: {became}"
+    if shared.added:
+        texts = len(shared.common) + len(shared.added)
+        yield f"{len(shared.added)} of {texts} texts of {new} are left out: {old} has no answers to compare them with"
+
+
+def _level(verdict: UpgradeVerdict) -> Iterator[str]:
+    """Where the candidate's level moves, though that is no fault: thresholds have to move with it."""
+    for row in verdict.rows:
+        moved, limit = row.estimate.detail.get("shift"), Limit.of(row.limit)
+        if row.gate != "upgrade_human_offset" or row.outcome == "fail" or moved is None or abs(moved) <= limit.high:
+            continue
+        before, after = row.estimate.detail["incumbent"], row.estimate.detail["candidate"]
+        where = "towards" if abs(after) < abs(before) else "away from"
+        yield (
+            f"{verdict.candidate} scores {brief(abs(moved))} {'higher' if moved > 0 else 'lower'} than "
+            f"{verdict.incumbent}, {where} your people; move thresholds by {brief(moved, signed=True)}"
+        )
+
+
+def _below_people(upgrade: Upgrade) -> Iterator[str]:
+    """That the candidate agrees with people less than they do with each other is nothing that an upgrade changes."""
+    ratings, (old, new) = upgrade.both, upgrade.shown
+    persons = ratings.table[ratings.table["kind"] == PERSON]
+    if not len(persons) or not (persons.groupby(["item", "target"], observed=True)["rater"].nunique() > 1).any():
+        return
+    measured = human_ceiling(ratings)
+    below = [(key[1:], e) for key, e in measured.items() if key[0] == new and e.high < 0]
+    if below:
+        where, worst = min(below, key=lambda one: one[1].value)
+        today = dict(measured.items()).get((old, *where))
+        also = f", {old} by {fixed(-today.value)}" if today is not None and today.value < 0 else ""
+        yield f"{new} agrees with your people by {fixed(-worst.value)} less than they agree with each other{also}"
+
+
+# --------------------------------------------------------------------------- what to do
+
+
+def _steps(verdict: UpgradeVerdict, repaired: str) -> Iterator[str]:
+    """From what costs least to what costs most: keep, repair, collect, accept."""
+    if verdict.outcome == "pass":
+        return
+    yield f"keep {verdict.incumbent}"
+    if repaired:
+        yield repaired
+    if verdict.word == "different":
+        yield "let two people rate these texts, which says who is right"
+    elif verdict.more:
+        yield f"collect about {verdict.more} {verdict.units} more"
+    first = verdict.rows[0].gate if len(verdict.rows) else ""
+    if first and verdict.word != UNDECIDED:
+        yield f"or accept it, with a reason and a date: [[accepted]] of {first} in the gates file"
+
+
+def _repaired(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], share: float, verdict: UpgradeVerdict) -> str:
+    """ "move thresholds by -1.5: ..." where the candidate may replace the judge in use once its scores are moved back
+    by as much as they shifted: decided by the same gates, not guessed."""
+    levels = {"upgrade_shift", "upgrade_human_offset"}
+    if not any(row.gate in levels and row.outcome == "fail" for row in verdict.rows):
+        return ""
+    numeric = [isinstance(scale := upgrade.after.scales[name], Numeric) and not scale.reversed
+               for name in upgrade.after.headline]  # fmt: skip
+    if not all(numeric) or "direction" in upgrade.after.factors:
+        return ""
+    moved, table = _shifts(upgrade), upgrade.after.table.copy()
+    for name, by in moved.items():
+        mine = (table["rater"] == upgrade.candidate) & (table["criterion"] == name)
+        table.loc[mine, "score"] = (table.loc[mine, "score"] - by).clip(*upgrade.after.scales[name].ends)
+    again = replace(upgrade, after=replace(upgrade.after, table=table, _memory={}), _memory={})
+    found = _decided_on_common_texts(gates, again, subject, share, overlap(again))
+    if found.outcome != "pass":
+        return ""
+    several = len(upgrade.after.headline) > 1
+    steps = [f"{moved[name]:+g}{f' ({name})' if several else ''}" for name in upgrade.after.headline]
+    new = upgrade.shown[1]
+    return f"move thresholds by {', '.join(steps)}: with its scores moved back by as much, {new} keeps every limit"
+
+
+def _shifts(upgrade: Upgrade) -> dict[str, float]:
+    """By how much the candidate's mean differs, by criterion, with two digits."""
+    table = upgrade.both.table
+    old, new = upgrade.shown
+    means = table.groupby(["criterion", "rater"], observed=True)["score"].mean()
+    names = table["criterion"].unique()
+    return {str(c): float(f"{means.get((c, new), 0.0) - means.get((c, old), 0.0):.2g}") for c in names}
+
+
+def _decided(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], share: float) -> UpgradeVerdict:
+    return decide_upgrade(
+        gates, measure_upgrade(upgrade), subject, names=upgrade.shown, phrase=_phrase, change=upgrade.change,
+        share=share,
+    )  # fmt: skip
+
+
+def worst_of(verdicts: Iterable[UpgradeVerdict]) -> UpgradeVerdict:
+    """The verdict that counts where a candidate was held against the judge in use at several places."""
+    return max(verdicts, key=lambda verdict: SEVERITY.index(verdict.word))
+
+
+SEVERITY = ("equivalent", "better", UNDECIDED, "different", "not comparable", "worse")
+"""Of several verdicts the last of these counts: better at one place and equivalent at another is better."""
+
+
+def _phrase(verdict: Verdict) -> str:
+    about, limit = described(verdict.estimate.metric), Limit.of(verdict.limit)
+    words = about.above if verdict.estimate.value > limit.high else about.below
+    return (words or about.below or about.above).split("|")[0]

@@ -37,7 +37,7 @@ from recuse.schema.vocabulary import UNDECIDED
 from recuse.security.files import is_results, write_output
 from recuse.security.sanitize import shortened, visible
 from recuse.suite.question_runner import Asking, Respondents, shipped_evals
-from recuse.upgrade.judge_upgrade import judge_upgrade, worst_of
+from recuse.upgrade import judge_upgrade, worst_of
 from recuse.upgrade.sources import Part, Source, open_sources, pair_up, split_arguments
 
 OWN_GATES = Path("evals") / "gates.toml"

@@ -4,7 +4,7 @@
         change["word"], change["cause"]        # "decide", "judge_1 is another model: it gives lower scores, ..."
 
 Such a change is an upgrade, declared or not. The panel, its task files and its cassettes are read from the base commit,
-both recordings are replayed, and `recuse.upgrade.judge_upgrade` holds one against the other. Limits come from the base
+both recordings are replayed, and `recuse.upgrade` holds one against the other. Limits come from the base
 commit as well: what a change is measured by is not part of the change. What is not shown to be equivalent or better is
 for a person to decide.
 """
@@ -27,7 +27,7 @@ from recuse.elicitation.chains import Chain
 from recuse.elicitation.plan import headers
 from recuse.gates import Gates
 from recuse.gates.upgrade_verdict import UpgradeVerdict
-from recuse.git.commits import BaseCommit
+from recuse.git import BaseCommit
 from recuse.metrics.upgrade import CHANGES, Upgrade
 from recuse.panels import Panel
 from recuse.protocols import module_of, protocol
@@ -35,7 +35,7 @@ from recuse.schema import RecuseError
 from recuse.schema.results import InPlaceRow
 from recuse.suite import Elicitation, Selection
 from recuse.suite.question_runner import shipped_evals
-from recuse.upgrade.judge_upgrade import judge_upgrade, worst_of
+from recuse.upgrade import judge_upgrade, worst_of
 from recuse.upgrade.sources import RecordedPanel
 
 Word = Literal["better", "equivalent", "decide", "worse"]
@@ -226,9 +226,7 @@ def _was_and_is(
     if kind == "sampling":
         pairs = [(name, getattr(before, name), getattr(after, name)) for name in SAMPLING]
         changed = [(name, one, other) for name, one, other in pairs if one != other]
-        was, now = (
-            ", ".join(f"{name} {json.dumps(pair[k], default=str)}" for name, *pair in changed) for k in (0, 1)
-        )
+        was, now = (", ".join(f"{name} {json.dumps(pair[k], default=str)}" for name, *pair in changed) for k in (0, 1))
         return was, now
     same = before.model == after.model
     return (before.base_url, after.base_url) if same else (before.model, after.model)

@@ -27,7 +27,7 @@ from recuse.cassettes.cell_file import plain_path
 from recuse.cassettes.index import read_index, read_indexed
 from recuse.cassettes.pack_file import INDEX, STORE, packed_cells, share_store
 from recuse.cassettes.plain_file import CassetteError
-from recuse.git.commits import BaseCommit
+from recuse.git import BaseCommit
 from recuse.judges import other_models, read_response, wire
 from recuse.panels import Panel
 from recuse.schema import RawResponse, Reply

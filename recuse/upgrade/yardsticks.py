@@ -23,7 +23,7 @@ from typing import Any, Literal
 
 from recuse.cassettes.cell_cassette import SIDE
 from recuse.elicitation.plan import UNTOLD
-from recuse.git.commits import BaseCommit
+from recuse.git import BaseCommit
 from recuse.readers.mapping import saved_path
 from recuse.schema.results import ChangedRow
 from recuse.upgrade.executed_code import LONGEST, SETTINGS, executed_code, is_settings, text_of

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recuse.configuration.names import checked_distinct, checked_name
+from recuse.configuration import checked_distinct, checked_name
 from recuse.schema import RecuseError
 
 

@@ -101,7 +101,7 @@ LACKING = '''
 
 import pytest
 
-import recuse.upgrade.judge_upgrade
+import recuse.upgrade
 from recuse.gates.upgrade_verdict import UpgradeVerdict
 from recuse.metrics.coverage import parse_rate
 
@@ -114,7 +114,7 @@ def test_scores(upgrade, may_replace, ratings, gate, monkeypatch):
     passed = gate("parse_rate", parse_rate(ratings))
     assert passed
     verdict = UpgradeVerdict("undecided", "eve", "cat", SENTENCE, passed, missing=9)
-    monkeypatch.setattr(recuse.upgrade.judge_upgrade, "judge_upgrade", lambda *_, **__: verdict)
+    monkeypatch.setattr(recuse.upgrade, "judge_upgrade", lambda *_, **__: verdict)
     assert may_replace(upgrade)
 '''
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import samples
 
 from recuse import report
-from recuse.git.commits import commit_of, identity_of, recording_days
+from recuse.git import commit_of, identity_of, recording_days
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 KNOWN = {"commit": COMMIT, "recorded": {"published": ("2026-03-01", "2026-03-04")}, "gates": "ab" * 32}

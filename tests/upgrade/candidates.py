@@ -21,7 +21,7 @@ from recuse.gates import Gates
 from recuse.gates.upgrade_verdict import UpgradeVerdict
 from recuse.metrics.upgrade import Upgrade
 from recuse.ratings import Numeric, Ordinal, Ratings
-from recuse.upgrade.judge_upgrade import judge_upgrade
+from recuse.upgrade import judge_upgrade
 
 GATES = Gates.load(Path(__file__).parents[2] / "evals" / "gates.toml", date(2026, 1, 1))
 SCALES = {"0-10": Numeric(0, 10, 1), "1-5": Numeric(1, 5, 1), "pass/fail": Ordinal(("fail", "pass"))}

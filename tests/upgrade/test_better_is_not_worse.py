@@ -13,7 +13,7 @@ from candidates import CANDIDATES, FAULTY, GATES, MIXED, PLACE, SCALES, Texts, u
 
 from recuse.metrics.upgrade import Upgrade
 from recuse.ratings import Ratings
-from recuse.upgrade.judge_upgrade import judge_upgrade
+from recuse.upgrade import judge_upgrade
 
 ACCEPTED = ("equivalent", "better")
 

@@ -11,7 +11,7 @@ from simulated_judges import GATES, TENS, World, mirrored, same, shifted
 
 from recuse.metrics.upgrade import Upgrade
 from recuse.ratings import Ratings
-from recuse.upgrade.judge_upgrade import judge_upgrade
+from recuse.upgrade import judge_upgrade
 
 ADOPTED = {"equivalent", "better"}
 

@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "pictures"))
 
 import scenes
 
-from recuse.git.commits import base_commit
+from recuse.git import base_commit
 from recuse.schema import RecuseError
 from recuse.suite import Elicitation, Selection
 from recuse.suite.recordings import Recordings

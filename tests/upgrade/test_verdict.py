@@ -13,7 +13,7 @@ from recuse.gates.upgrade_verdict import UpgradeVerdict, decide_upgrade, not_com
 from recuse.metrics.estimates import estimated, undefined
 from recuse.schema import Estimates
 from recuse.statistics.distributions import Student
-from recuse.upgrade.judge_upgrade import worst_of
+from recuse.upgrade import worst_of
 
 MANY = 8
 NAMES = ("today", "next")

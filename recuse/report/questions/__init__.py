@@ -13,7 +13,7 @@ from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 
-from recuse.configuration.names import entry_points_of, named
+from recuse.configuration import entry_points_of, named
 from recuse.report.drawing import Drawing
 from recuse.schema import RecuseError
 

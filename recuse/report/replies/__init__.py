@@ -5,7 +5,7 @@
     replies/<panel>/<task>/<protocol>/<judge>.html    every reply of a judge, with an address of its own
     replies/<panel>/<task>/<protocol>/~prompts.html   what was asked, every prompt once
 
-Names may not begin with "~" or hold one (`recuse.configuration.names`), so no judge is ever in the way of such a page.
+Names may not begin with "~" or hold one (`recuse.configuration`), so no judge is ever in the way of such a page.
 Who reads the cassettes writes the replies, be it a worker of pytest-xdist, since nobody else has them; the process that
 reports writes the rest and deletes what no cassette stands behind any more. Nothing here enters results.json.
 """

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from recuse.configuration.names import entry_points_of
+from recuse.configuration import entry_points_of
 from recuse.protocols import PROTOCOLS, protocol, stages_of, template
 from recuse.schema import Item, Judge, Reply
 from recuse.tasks import load_task
