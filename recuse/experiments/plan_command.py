@@ -159,7 +159,7 @@ def _source(source: Ratings | Path | None, given: Mapping[str, Any]) -> tuple[So
     if isinstance(source, Path) and not source.is_file():
         raise RecuseError(f"{source}: no such file; give a panel (.toml), a file of ratings, or only sizes as options")
     if isinstance(source, Path) and source.suffix == ".toml":
-        plan, task = _largest(source)
+        plan, task, _ = _largest(source)
         low, high = (float(end) for end in task.scale)
         if low != round(low) or high != round(high):
             raise RecuseError(
@@ -220,7 +220,8 @@ def _of_pilot(pilot: Pilot, source: Path) -> Iterator[str]:
     yield f"  judges asked {_times(repeats)}, {100 * pilot.losses:.3g} % of replies lost"
 
 
-def _offering(path: Path) -> tuple[Any, list[Any]]:
+def _largest(path: Path) -> tuple[Any, Any, list[Any]]:
+    """The largest plan of a panel whose texts are scored, its task, and all of these plans."""
     from recuse.suite import Selection
 
     # the repository that a panel file belongs to is where its fixtures/ is
@@ -229,14 +230,9 @@ def _offering(path: Path) -> tuple[Any, list[Any]]:
     offering, _ = selection.offering(["scores", "numbers"], rests_on="margins")
     if not offering:
         raise RecuseError(f"{path}: no task of this panel has texts scored by numbers; give sizes as options instead")
-    return selection, list(offering)
-
-
-def _largest(path: Path) -> tuple[Any, Any]:
-    selection, offering = _offering(path)
-    plans = {one: selection.plan(one) for one in offering}
-    largest = max(offering, key=lambda one: len(plans[one].items) * plans[one].repeats)
-    return plans[largest], selection.task_of(largest)
+    plans = [selection.plan(one) for one in offering]
+    largest = max(plans, key=lambda plan: len(plan.items) * plan.repeats)
+    return largest, selection.task_of(offering[plans.index(largest)]), plans
 
 
 def _cost_lines(path: Path, needed: int | None) -> list[str]:
@@ -244,12 +240,12 @@ def _cost_lines(path: Path, needed: int | None) -> list[str]:
     from recuse.elicitation.chains import Chain
     from recuse.recording.budget import expected_costs, expected_dollars
 
-    selection, offering = _offering(path)
-    chains = [Chain(selection.plan(one)) for one in offering]
+    largest, _, plans = _largest(path)
+    chains = [Chain(plan) for plan in plans]
     costs = [cost for chain in chains for cost in expected_costs(chain.expected(), chain.judges)]
     calls, dollars = sum(cost.calls for cost in costs), expected_dollars(costs)
     lines = [f"as it stands: {calls:,} calls that score texts, {_money(dollars)}"]
-    texts = len({(item, target) for _, item, target in _largest(path)[0].items})
+    texts = len({(item, target) for _, item, target in largest.items})
     if needed is not None and needed > texts:
         factor = needed / texts
         more = None if dollars is None else dollars * factor

@@ -84,7 +84,7 @@ class Asked:
     panel: str
     task: str
     protocol: str
-    judges: tuple[str, ...]
+    judges: Sequence[str]
     test: str = ""
 
 
@@ -193,10 +193,7 @@ def _plan(results: Results, verdicts: Iterable[VerdictRecord]) -> Plan:
     )
     return Plan(
         panels,
-        tuple(
-            Asked(a["gate"], a["panel"], a["task"], a["protocol"], tuple(a["judges"]), a.get("test") or "")
-            for a in asked.get("gates") or ()
-        ),
+        tuple(Asked(**gate) for gate in asked.get("gates") or ()),
         uses,
         frozenset(asked.get("conditions") or {v.gate for v in verdicts} - {g for u in uses.values() for g in u.gates}),
         frozenset(asked.get("peers") or ()),

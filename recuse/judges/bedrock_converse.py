@@ -1,7 +1,7 @@
 """Amazon Bedrock Converse: POST {base_url}/model/{model}/converse.
 
 `base_url` is the region's runtime, "https://bedrock-runtime.REGION.amazonaws.com". Requests are signed with the
-environment's AWS credentials (botocore, extra `bedrock`); with `api_key_env`, a Bedrock API key is sent instead.
+environment's AWS credentials (botocore, extra `bedrock`); with `api_key_env`, a Bedrock API key is the bearer token.
 Reasoning and other settings of one model's own go under `parameters = { additionalModelRequestFields = {...} }`.
 """
 
@@ -13,7 +13,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from recuse.judges.description import BOUNDS, address, described, segment, strict_schema
+from recuse.judges.openai_chat import headers
 from recuse.schema import Judge, Prompt, RecuseError, Reply, Request, Usage
+
+__all__ = ["headers", "payload", "read", "request", "signer"]
 
 _FINISH = {
     "max_tokens": "length", "model_context_window_exceeded": "length", "guardrail_intervened": "refusal",
@@ -37,11 +40,6 @@ def request(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
         structure = {"jsonSchema": {"name": "reply", "schema": schema}}
         body["outputConfig"] = {"textFormat": {"type": "json_schema", "structure": structure}}
     return Request(address(judge, f"/model/{segment(judge.model)}/converse"), described(judge, body))
-
-
-def headers(key: str | None) -> dict[str, str]:
-    """A Bedrock API key as a bearer token; without one `signer` authorises the request."""
-    return {"authorization": f"Bearer {key}"} if key else {}
 
 
 def signer(judge: Judge) -> Callable[[Request], Mapping[str, str]]:

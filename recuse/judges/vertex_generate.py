@@ -12,6 +12,7 @@ from typing import Any
 
 from recuse.judges.description import address, described, segment
 from recuse.judges.gemini_generate import body, payload, read
+from recuse.judges.openai_chat import headers
 from recuse.schema import Judge, Prompt, RecuseError, Request
 
 __all__ = ["headers", "payload", "read", "request", "signer"]
@@ -23,11 +24,6 @@ def request(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
     """The body of `gemini_generate`, to the model below the project of `base_url`."""
     url = address(judge, f"/publishers/google/models/{segment(judge.model)}:generateContent")
     return Request(url, described(judge, body(judge, prompt, seed)))
-
-
-def headers(key: str | None) -> dict[str, str]:
-    """An access token as a bearer token; without one `signer` authorises the request."""
-    return {"authorization": f"Bearer {key}"} if key else {}
 
 
 def signer(judge: Judge) -> Callable[[Request], Mapping[str, str]]:

@@ -45,14 +45,6 @@ class Cells(TypedDict):
     values: Values
 
 
-class Naive(TypedDict, total=False):
-    """A matrix of deviations from a consensus that holds the judge itself."""
-
-    values: Values
-    shrinkage: float | None
-    expected: float | None
-
-
 class Matrix(Cells, total=False):
     """`own`: (row, column) of what is one's own; `n` and `sd` of each cell, and the ends of its interval."""
 
@@ -61,7 +53,6 @@ class Matrix(Cells, total=False):
     high: Values | None
     sd: Values | None
     n: Values | None
-    naive: Naive | None
 
 
 class MatrixDetail(Matrix, total=False):

@@ -104,18 +104,11 @@ class MeasureRow(TypedDict):
     ends: list[float] | None
 
 
-class LevelRow(TypedDict):
-    """A level of a factor in words."""
-
-    name: str
-    words: str
-
-
 class FactorRow(TypedDict):
-    """A factor and its levels, in their order."""
+    """A factor and its levels in their order, each with `name` and `words`."""
 
     name: str
-    levels: list[LevelRow]
+    levels: list[dict[str, str]]
 
 
 class TaskRow(TypedDict):
