@@ -43,7 +43,7 @@ def short_text(
         words = [one.sentence for one in answers.decision.judges if one.stated]
         kept = [*fitting(words, 4, "more words; --all prints them"), *islice(_read_briefly(answers, file), 3)]
         return "\n".join(map(visible, kept))
-    decided = fitting(answers.decision.sentences, 9, "more words; --all prints them")
+    decided = [*fitting(answers.decision.sentences, 8, "more words; --all prints them"), *_uses(answers)]
     decided += _chances(answers, chances)
     numbers = fitting(list(_deciding(answers)), 7, "more numbers that decide; --all prints them")
     rest = [f"Every number: recuse check {file} --all     as a page: --html report.html"]
@@ -77,9 +77,23 @@ def _deciding(answers: FileRun) -> Iterator[str]:
         for verdict in shown:
             limit = Limit.of(verdict["limit"]).of_unit(verdict["estimate"]["unit"])
             yield (
-                f"  {printed(verdict['outcome']):<9} {judge}: {verdict['label'] or verdict['gate']} "
+                f"  {printed(verdict['outcome']):<9} {judge}: {_label(verdict)} "
                 f"{_shown(verdict, limit)}, limit {limit}"
             )
+
+
+def _label(verdict: VerdictRow) -> str:
+    """What the gate is called; a share with the option that it is a share of."""
+    label, option = verdict["label"] or verdict["gate"], verdict["estimate"]["detail"].get("positive")
+    return label.replace("the share", f'the share of "{option}"') if option else label
+
+
+def _uses(answers: FileAnswers) -> Iterator[str]:
+    """What the uses mean that the words above are about."""
+    stated = dict.fromkeys(one.use for one in sorted(answers.decision.judges, key=lambda one: not one.stated))
+    rows = answers.results.get("uses") or {}
+    meanings = [f"to {use}: {rows[use]['question']}" for use in stated if use in rows and rows[use].get("question")]
+    yield from [f"  ({'; '.join(meanings)})"] if meanings else []
 
 
 FIRST = ("human_ceiling", "sensitivity", "system_order", "right_choices", "human_offset", "share_bias")

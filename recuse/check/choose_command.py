@@ -106,10 +106,10 @@ class Choice:
         yield from self._over_beta()
         width = max(8, *(len(name) for name in self.judges[:SHOWN])) + 2
         cost = "   cost per judgement" if np.isfinite(self.costs).any() else ""
-        error_of = "decides otherwise" if self.decided else "error against a person"
+        error_of = "decides unlike people" if self.decided else "error against a person"
         if self.use in ("estimate", "rank"):
             error_of = {"estimate": "mean off by", "rank": "orders otherwise"}[self.use]
-        yield f"  {'judge':<{width}}{error_of:<26}{'less the best':<28}chance to be best{cost}"
+        yield f"  {'judge':<{width}}{error_of:<26}{'worse than the best by':<28}chance to be best{cost}"
         for k, name in enumerate(self.judges[:SHOWN]):
             error = f"{self.errors[k]:.3f} ({self.intervals[k, 0]:.3f} to {self.intervals[k, 1]:.3f})"
             difference, low, high = self.behind[k]
@@ -127,12 +127,12 @@ class Choice:
         if other is None:
             least = min(chance for _, chance in self.best_by_beta.values())
             yield (
-                f"It stays the best if up to {max(BETAS):.0%} of the people who chose otherwise had accepted this too "
-                f"(beta): its chance is then at least {least:.0%}."
+                f"It stays the best if up to {max(BETAS):.0%} of the people who chose otherwise had accepted "
+                f"this too: its chance is then at least {least:.0%}."
             ).replace("%", " %")
         else:
             yield (
-                f"If {other[0]:.0%} of the people who chose otherwise had accepted this too (beta), {other[1]} would "
+                f"If {other[0]:.0%} of the people who chose otherwise had accepted this too, {other[1]} would "
                 "be the best: ask people for all answers that they accept."
             ).replace("%", " %")
 

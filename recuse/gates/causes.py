@@ -111,9 +111,7 @@ def causes_of_doubt(
             unmeasured = unmeasured or "let it judge some pairs in both orders"
     step = ", and ".join(filter(None, (step, unmeasured)))
     if missing:
-        names = ", ".join(gate.replace("_", " ") for gate in missing[:3])
-        names += f" and {len(missing) - 3} more" if missing[3:] else ""
-        clauses.append(f"{names} {'was' if len(missing) == 1 else 'were'} not measured in this run")
+        clauses.append(f"{listed(missing, 3)} {'was' if len(missing) == 1 else 'were'} not measured in this run")
         step = step or "run again, or record what is missing"
     for verdict in apart:
         by = verdict.limit.of_unit(verdict.figure.unit).show(verdict.figure.value)
@@ -249,13 +247,19 @@ def _does(verdict: VerdictRecord) -> str:
             share = f"{fixed(100 * value, 0, signed=True, minus='-')} % of the scale"
             return f"it {'favours' if value > 0 else 'marks down'} {where} against your people ({share})"
         return f"on {where} it agrees with your people less than elsewhere ({fixed(value, signed=True, minus='-')})"
-    above = f.value > verdict.limit.high
-    words = (f.above if above else f.below) or f.below or f.above
-    words = words.partition("|")[0]
-    if positive := f.detail.get("positive"):
-        words = words.replace(" of it", f' of "{positive}"')
+    words = _side(verdict)
     phrase = f"it {words}" if words else f"its {verdict.label} is outside the limit"
     return Clause(f"{phrase} ({f.title} {shown.show(f.value)}, limit {shown})", phrase)
+
+
+def _side(verdict: VerdictRecord) -> str:
+    """What a judge does whose value lies beyond the nearer bound of its limit; of its measure the one way, where it has
+    one only."""
+    f, limit = verdict.figure, verdict.limit
+    above = f.value > (limit.low + limit.high) / 2
+    words = ((f.above if above else f.below) or f.below or f.above).partition("|")[0]
+    positive = f.detail.get("positive")
+    return words.replace(" of it", f' of "{positive}"') if positive else words
 
 
 def _open(verdict: VerdictRecord, open_: Sequence[VerdictRecord]) -> str:
@@ -268,7 +272,9 @@ def _open(verdict: VerdictRecord, open_: Sequence[VerdictRecord]) -> str:
         return f"{what} has no interval, so nobody knows how sure it is"
     more = f"; about {rounded(verdict.more)} {verdict.units} more would decide" if verdict.more else ""
     needs = f"it needs about {rounded(verdict.more)} more {verdict.units}" if verdict.more else ""
-    return Clause(f"{what} lies too close to its limit to tell{more}", needs or f"{what} is too close to its limit")
+    may = _side(verdict)
+    brief_ = f"whether it {may} is too close to call" if may else f"{what} is too close to its limit"
+    return Clause(f"{what} lies too close to its limit to tell{more}", needs or brief_)
 
 
 def _labels_fault(verdict: VerdictRecord) -> str:

@@ -221,6 +221,7 @@ def _judge(
     apart = [v for v in verdicts if v.outcome == "fail" and v.gate in peers]
     open_ = [v for v in verdicts if v.outcome not in ("pass", "fail")]
     missing = sorted({a.gate for a in asked if _is_missing(a, judge, by_place)})
+    missed = [plan.label(gate) for gate in missing]
     figures = sorted(
         (f for f in evidence.figures if f.panel == panel.name and f.judge == judge), key=lambda f: (f.metric, _about(f))
     )
@@ -248,7 +249,7 @@ def _judge(
         open_, apart = ([v for v in those if not (v.green or v.expired)] for those in (open_, apart))
         if part or not one.accepted or not (missing or open_ or apart):
             return one
-        doubts, step = causes_of_doubt(open_, apart, missing, figures, part="", lacking=False, verdicts=verdicts)
+        doubts, step = causes_of_doubt(open_, apart, missed, figures, part="", lacking=False, verdicts=verdicts)
         causes = [*causes[: MOST_CAUSES - 1], doubts[0]]
         return replace(one, doubt=doubts[0], cause="; ".join(causes), next=step)
     yardsticks = plan.uses[use].yardstick if use in plan.uses else ()
@@ -256,7 +257,7 @@ def _judge(
     lacking = bool(yardsticks) and not compared and not {*missing, *(v.gate for v in open_)} & set(yardsticks)
     if missing or open_ or apart or lacking or part or not verdicts:
         causes, step = causes_of_doubt(
-            open_, apart, missing, figures, part=part, lacking=lacking, verdicts=verdicts, every=every
+            open_, apart, missed, figures, part=part, lacking=lacking, verdicts=verdicts, every=every
         )
         more = (*missing, *(["people"] if lacking else []), *(["part"] if part else []))
         if panel.people_faults and any(v.gate in AGAINST_PEOPLE for v in open_):

@@ -244,12 +244,10 @@ def _sentence(rates: ErrorRates) -> str:
     fails, red = rates["false_fail"], rates["red_again"]
     if not fails["families"] or red is None:
         return ""
-    n, often = fails["families"], _percent(fails["at_most"])
-    families = "one family of gates" if n == 1 else f"{n} families of gates"
-    phrase = f"a judge without a fault fails in at most {often} of such runs ({families})"
-    phrase += f"; recorded again, the same judges turn it red in about {_percent(red)}"
+    phrase = f"judges without a fault fail in at most {_percent(fails['at_most'])} of such runs"
+    phrase += f"; asked again, these judges would turn it red in about {_percent(red)} of them"
     if fails["by_value"]:
-        phrase += f"; {fails['by_value']} verdicts that the value alone decides are not counted"
+        phrase += f" ({fails['by_value']} verdicts are not counted: the value decides, not its interval)"
     return phrase
 
 

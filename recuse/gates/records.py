@@ -112,6 +112,11 @@ class Plan:
     whole: bool = True
     part: str = ""
     unfinished: tuple[tuple[str, str], ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    def label(self, gate: str) -> str:
+        """What people call a gate, also one that was not measured."""
+        return _label(gate, self.labels)
 
     def gates_of(self, use: str) -> tuple[str, ...]:
         """The gates that a use names; of the one use of a file that names none, all that were asked."""
@@ -200,6 +205,7 @@ def _plan(results: Results, verdicts: Iterable[VerdictRecord]) -> Plan:
         bool(asked.get("whole", True)),
         asked.get("part") or "",
         tuple((one["test"], one["why"]) for one in results.get("unmeasured") or ()),
+        asked.get("labels") or {},
     )
 
 

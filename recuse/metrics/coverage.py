@@ -27,7 +27,7 @@ METHOD = "share of calls, Clopper-Pearson interval"
 
 
 @measure(
-    "parse_rate", "usable replies", unit="share", rank=0, counts=True,
+    "parse_rate", "usable answers", unit="share", rank=0, counts=True,
     below="often gives no usable answer|often give no usable answer",
     reading="Share of calls whose reply could be used as it stands.",
 )  # fmt: skip

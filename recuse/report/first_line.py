@@ -26,6 +26,7 @@ class Standing:
     names: list[str]
     first: str
     cause: str
+    brief: str
     accepted: bool
 
     @property
@@ -51,6 +52,12 @@ class Standing:
         """ "not cleared: grok-4: it scores 0.7 above your people"."""
         return f"{printed(self.state)}: {self.who}{self.reason}"
 
+    def short(self, *, why: bool) -> str:
+        """ "not cleared: grok-4 (scores 0.7 above your people) and gpt-5"."""
+        others = [name for name in self.names if name != self.first]
+        first = f"{self.first} ({self.brief.removeprefix('it ')})" if why and self.state != CLEARED else self.first
+        return f"{printed(self.state)}: {numbers.listed([first, *others], most=MOST_NAMES)}"
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
@@ -62,8 +69,17 @@ class Line:
 
     @property
     def text(self) -> str:
-        """ "published, to grade: cleared: gpt-5.1; not cleared: grok-4: it ..."."""
-        return f"{self.panel}, {self.use}: {'; '.join(s.text for s in self.standings)}."
+        """ "panel published, use grade: not cleared: grok-4: it ...; cleared: gpt-5.1."."""
+        return f"panel {self.panel}, use {self.use}: {'; '.join(s.text for s in self.standings)}."
+
+    def short(self, room: int) -> str:
+        """The same in so many characters where possible: with every first cause, with the worst word's, with none."""
+        about = f"panel {self.panel}, use {self.use}: "
+        ways = [
+            f"{about}{'; '.join(s.short(why=k < n) for k, s in enumerate(self.standings))}."
+            for n in (len(self.standings), 1, 0)
+        ]
+        return next((way for way in ways if len(way) <= room), ways[-1])
 
 
 def opening(results: Results) -> list[str]:
@@ -131,7 +147,7 @@ def used(view: ResultsModel) -> Used | None:
 
 def _standing(word: str, those: Sequence[JudgeWord]) -> Standing:
     first = min(those, key=lambda one: one.accepted)
-    return Standing(word, [one.judge for one in those], first.judge, first.cause, first.accepted)
+    return Standing(word, [one.judge for one in those], first.judge, first.cause, first.brief, first.accepted)
 
 
 def upgrade_lines(view: ResultsModel, minus: str = numbers.MINUS) -> list[str]:

@@ -7,7 +7,7 @@ not asked; the cassettes; where the report is. Colour repeats what the words say
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from recuse.report.canonical_form import normalised
@@ -52,7 +52,7 @@ def terminal(
         "\n".join([*_opening(plain, room), *standings]),
         _changed(view, room),
         *["\n".join(_upgrade(table, room, color)) for table in upgrade_tables(view, minus="-")],
-        *_questions(view, room, color, Drawings(drawings)),
+        *_questions(view, room, color, Drawings(drawings), methods=verbosity > 1),
         *_matters(view, room, color),
         "\n".join(_footer(view, room, report)),
     ]
@@ -74,14 +74,14 @@ def _brief(results: Results, view: ResultsModel, width: int, color: bool) -> lis
     first = _opening(results, width)
     upgrades = [part for line in upgrade_lines(view, "-") for part in _folded(line, width, "  ", "    ")[:3]]
     panels = decision_lines(view)
-    words = [part for line in panels for part in _two_lines(line.text, width)] if panels[1:] else []
+    words = [part for line in panels for part in _two_lines(line.short(2 * width - 16), width)] if panels[1:] else []
     changes = changed(view)
     moved = [_cut(f"  changed: {ascii_of(change.text)}", width) for change in changes.rows] if changes else []
     faults = [f"fault of the run: {fault}" for fault in run_faults(view)]  # whole: what to do stands at their end
     red = [part for fault in faults for part in _folded(fault, width, "  ", "    ")]
     red += [_red(matter, case, width, color) for matter in needs_attention(view) for case in matter.cases]
     asked = view.results.get("not_asked") or ()
-    last = [f"  not asked: {len(asked)} questions for lack of data (-v lists them)"] if asked else []
+    last = [f"  not asked: {len(asked)} questions for lack of data (-v says of which)"] if asked else []
     lines = [*first, *upgrades[:6], *words[:MOST_WORDS]]
     for group, noun in ((moved, "changes"), (red, "verdicts and faults")):
         room = max(2, (MOST_LINES - len(lines) - len(last)) // (1 if group is red else 2))
@@ -142,15 +142,29 @@ def _upgrade(table: UpgradeTable, width: int, color: bool) -> list[str]:
 # --------------------------------------------------------------------------- tables
 
 
-def _questions(view: ResultsModel, width: int, color: bool, drawings: Drawings) -> list[str]:
-    blocks = []
+def _questions(view: ResultsModel, width: int, color: bool, drawings: Drawings, *, methods: bool) -> list[str]:
+    blocks, told = [], set[str]()
     for question in sorted(view.questions, key=lambda q: drawings.order(q.id)):
         if question.id == "upgrade":
             continue  # told in its own words
-        tables = [_table(verdict_table([g]), _about(g), width, color) for g in view.groups(question) if g.gates]
-        if tables:
-            blocks.append("\n".join([textwrap.fill(ascii_of(question.title), width, break_on_hyphens=False), *tables]))
+        groups = [(g, verdict_table([g])) for g in view.groups(question) if g.gates]
+        lines = [_table(table, _about(g), width, color) for g, table in groups]
+        if methods:
+            lines += [part for _, table in groups for part in _methods(table, told, width)]
+        if groups:
+            blocks.append("\n".join([textwrap.fill(ascii_of(question.title), width, break_on_hyphens=False), *lines]))
     return blocks
+
+
+def _methods(table: VerdictTable, told: set[str], width: int) -> Iterator[str]:
+    """Of each gate that is not `told` yet: what its measure says, its limit, how it decides, and why it is there."""
+    for column, cells in zip(table.columns, zip(*(row.cells for row in table.rows), strict=True), strict=True):
+        n = next(n for cell in cells for n in cell.numbers)
+        if n.verdict and column.gate not in told:
+            told.add(column.gate)
+            by = "the value itself" if n.verdict["rule"]["decide"] == "point" else "its whole interval"
+            rule = f"Limit {column.limit}, held by {by}: {n.verdict['reason']}"
+            yield from _folded(f"{column.title}: {n.measure.reading} {rule}.", width, "    ", "      ")
 
 
 def _about(group: Group) -> str:
@@ -189,6 +203,8 @@ def _table(table: VerdictTable, about: str, width: int, color: bool) -> str:
         if any(column.level for column in run):
             lines.append(_cut(line("", [(column.level, "") for column in run], run), width))
         lines += [line(name, [column.cells[i] for column in run], run) for i, name in enumerate(names)]
+    if any(cell.informs for row in table.rows for cell in row.cells):
+        lines += _folded("(in brackets: of a use that the panel does not state)", width, "  ", "  ")
     return "\n".join(lines)
 
 
@@ -210,9 +226,9 @@ def _cell(cell: Cell) -> tuple[str, str]:
     if not cell.numbers:
         return "-", ""
     outcome, outcomes = cell.outcome, [n.state for n in cell.numbers]
-    word = printed(outcome) if cell.informs else _word(outcome)
+    word = f"({printed(outcome)})" if cell.informs else _word(outcome)
     if len(outcomes) > 1:
-        return f"{word} {outcomes.count(outcome)} of {len(outcomes)}", outcome
+        return f"{outcomes.count(outcome)} of {len(outcomes)} {word}", outcome
     return f"{word} {cell.numbers[0].text(minus='-')}", outcome
 
 

@@ -257,6 +257,7 @@ class Run(Records):
                 "peers": sorted(name for name, gate in gates.items() if gate.against == "peers"),
                 "shown": sorted(selection.shown),
                 "gates": [asked[key] for key in sorted(asked)],
+                "labels": {name: gates[name].label or "" for *_, name, _, _ in sorted(asked) if name in gates},
             },
             "questions": self._questions(),
             "measures": dict(sorted(self.measures.items())),

@@ -77,6 +77,7 @@ class AskedRows(TypedDict, total=False):
     peers: list[str]
     shown: list[str]
     gates: list[AskedRow]
+    labels: dict[str, str]
 
 
 class QuestionRow(TypedDict):

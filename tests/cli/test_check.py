@@ -287,7 +287,7 @@ def test_the_page_draws_agreement(checked):
     _, _, page = checked
     for caption in (
         "Agreement beyond chance", "Agreement with people less people", "Alternative annotator test",
-        "What may be left to judge at 5 % errors", "Every coefficient that fits the scale",
+        "What may be left to a judge alone", "Every coefficient that fits the scale",
     ):  # fmt: skip
         assert caption in page
     assert "could not be drawn" not in page

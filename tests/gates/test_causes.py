@@ -193,7 +193,7 @@ def test_what_is_missing_is_listed_with_what_to_do():
     assert doubts(missing=("drift",)) == (
         ["drift was not measured in this run"], "run again, or record what is missing",
     )  # fmt: skip
-    assert doubts(missing=("a", "b", "c", "d"))[0] == ["a, b, c and 1 more were not measured in this run"]
+    assert doubts(missing=tuple("abcde"))[0] == ["a, b, c and 2 more were not measured in this run"]
     clauses, step = doubts(lacking=True)
     assert clauses == ["nobody's ratings and no true answers to compare it with"]
     assert step.startswith("add ratings by a person of the same texts")

@@ -126,6 +126,12 @@ def test_a_gate_without_a_verdict_leaves_the_judge_undecided(gate):
     assert f"{gate} was not measured in this run" in one.cause
 
 
+def test_a_gate_without_a_verdict_is_called_what_its_file_calls_it():
+    found = evidence(*(v for v in passes() if v.gate != "unanswered"))
+    named = replace(found, plan=replace(found.plan, labels={"unanswered": "texts without an answer"}))
+    assert word_on(named).cause == "texts without an answer was not measured in this run"
+
+
 def test_a_verdict_of_several_that_is_gone_is_missed_for_everybody_who_was_asked():
     """Of three criteria, the verdict on one is gone: whose it was, nobody knows."""
     some = [verdict("agreement", criterion=name, of=3) for name in ("clear", "true")]

@@ -73,7 +73,7 @@ def test_the_smallest_fault_is_told_in_the_gates_own_unit(records):
 
 def test_in_one_line(records):
     assert error_rates(records, 0.05)["sentence"].startswith(
-        "a judge without a fault fails in at most 2.5 % of such runs (2 families of gates); recorded again, the same "
+        "judges without a fault fail in at most 2.5 % of such runs; asked again, these judges would turn it red in "
     )
     assert error_rates([], 0.05)["sentence"] == ""
 

@@ -69,15 +69,29 @@ def test_the_next_step_follows_in_every_output() -> None:
 def test_a_line_per_panel_and_use_names_who_is_cleared_and_why_others_are_not() -> None:
     (line,) = decision_lines(view_of(samples.published()))
     assert line.text.startswith(
-        "published, merchant_risk: not cleared: gemini-2.5-pro and grok-4: gemini-2.5-pro: with names shown, it "
+        "panel published, use merchant_risk: not cleared: gemini-2.5-pro and grok-4: gemini-2.5-pro: with names shown, it "
         "promotes itself (self-bias +0.77, limit within [-0.5, +0.5]); "
     )
     assert line.text.endswith("(accepted); cleared: gpt-5.1, claude-4.5-sonnet and perplexity-sonar.")
 
 
+def test_a_line_that_has_little_room_leaves_out_causes_and_no_judge() -> None:
+    (line,) = decision_lines(view_of(samples.published()))
+    names = ["gemini-2.5-pro", "grok-4", "gpt-5.1", "claude-4.5-sonnet", "perplexity-sonar"]
+    whole, bare = line.short(1_000), line.short(10)
+    assert whole == (
+        "panel published, use merchant_risk: not cleared: gemini-2.5-pro (promotes itself) and grok-4; cleared: "
+        "gpt-5.1, claude-4.5-sonnet and perplexity-sonar."
+    )
+    assert bare == whole.replace(" (promotes itself)", "")
+    assert [text.count(name) for text in (whole, bare) for name in names] == [1] * 10
+    assert line.short(len(whole)) == whole
+    assert line.short(len(whole) - 1) == bare
+
+
 def test_every_panel_has_its_line_in_every_output() -> None:
     lines = [line.text for line in decision_lines(view_of(samples.both()))]
-    assert [line.partition(":")[0] for line in lines] == ["published, merchant_risk", "local, merchant_risk"]
+    assert [line.partition(":")[0] for line in lines] == ["panel published, use merchant_risk", "panel local, use merchant_risk"]
     for name, text in outputs(samples.both()).items():
         for judge, cause in (("gemini-2.5-pro", "it promotes itself"),
                              ("smollm2-135m", "it often gives no usable answer")):  # fmt: skip
@@ -130,7 +144,7 @@ def test_who_is_cleared_is_read_not_decided() -> None:
         "panel": "published", "judge": "grok-4", "use": "rank", "word": "cleared", "cause": "all pass",
         "gates": [], "next": "", "stated": True, "accepted": False,
     }]  # fmt: skip
-    assert [line.text for line in decision_lines(view_of(results))] == ["published, rank: cleared: grok-4."]
+    assert [line.text for line in decision_lines(view_of(results))] == ["panel published, use rank: cleared: grok-4."]
 
 
 def test_a_use_that_the_panel_does_not_state_has_no_line_and_a_word_in_the_table() -> None:

@@ -89,13 +89,16 @@ def test_studies_have_pages_of_their_own_and_the_page_shows_nothing_of_them(draw
 
 
 @pytest.mark.parametrize("width", [80, 200])
-def test_the_terminal_says_it_in_twenty_five_lines(width: int) -> None:
+def test_the_terminal_keeps_its_budgets_of_lines(width: int) -> None:
     results = json.loads(RESULTS.read_text(encoding="utf-8"))
-    texts = [report.terminal(results, width, report="reports/index.html", verbosity=level) for level in (-1, 0, 1)]
+    levels = (-1, 0, 1, 2)
+    texts = [report.terminal(results, width, report="reports/index.html", verbosity=level) for level in levels]
     lines = [text.splitlines() for text in texts]
-    word, brief, tables = map(len, lines)
-    assert word == 2 < brief <= 25 < tables
+    word, brief, tables, methods = map(len, lines)
+    assert word == 2 < brief <= 25 < tables <= 120
+    assert tables < methods <= 190
     assert all(len(line) <= width for text in lines for line in text)
+    assert [line for line in lines[1] if line.endswith("..")] == [], "every line ends with its sentence"
 
 
 def test_no_markup_of_docstrings_is_left(tree: Element) -> None:

@@ -93,3 +93,13 @@ def test_without_v_at_most_25_lines_that_begin_with_the_decision(sample: object,
     assert max(map(len, lines)) <= width
     quiet = report.terminal(sample(), width, report="reports/index.html", verbosity=-1).splitlines()  # type: ignore[operator]
     assert len(quiet) == 2
+
+
+def test_with_vv_each_gate_says_once_what_it_measures_and_why_its_limit_stands_there() -> None:
+    tables, methods = (report.terminal(samples.published(), 100, verbosity=level) for level in (1, 2))
+    why = "half a point lifts a text halfway"
+    assert why not in tables
+    assert methods.count(why) == 1
+    assert re.search(r"own work: .*\n? *.*Limit \+-0.5, held by its whole\s+interval: half a point", methods)
+    kept = iter(methods.splitlines())
+    assert all(line in kept for line in tables.splitlines()), "what -v says stands there too, in its order"

@@ -221,7 +221,7 @@ describe(
     "share on which the incumbent, asked again, decides otherwise than it did.",
 )  # fmt: skip
 describe(
-    "upgrade_losses", "unusable replies", unit="share", signed=True, rank=18, bad="above",
+    "upgrade_losses", "unusable answers", unit="share", signed=True, rank=18, bad="above",
     above="leaves more replies without a usable answer|leave more replies without a usable answer",
     reading="Share of replies without a usable answer, the candidate's less the incumbent's.",
 )  # fmt: skip
