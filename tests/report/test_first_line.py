@@ -69,8 +69,8 @@ def test_the_next_step_follows_in_every_output() -> None:
 def test_a_line_per_panel_and_use_names_who_is_cleared_and_why_others_are_not() -> None:
     (line,) = decision_lines(view_of(samples.published()))
     assert line.text.startswith(
-        "panel published, use merchant_risk: not cleared: gemini-2.5-pro and grok-4: gemini-2.5-pro: with names shown, it "
-        "promotes itself (self-bias +0.77, limit within [-0.5, +0.5]); "
+        "panel published, use merchant_risk: not cleared: gemini-2.5-pro and grok-4: gemini-2.5-pro: with names shown, "
+        "it promotes itself (self-bias +0.77, limit within [-0.5, +0.5]); "
     )
     assert line.text.endswith("(accepted); cleared: gpt-5.1, claude-4.5-sonnet and perplexity-sonar.")
 
@@ -91,7 +91,8 @@ def test_a_line_that_has_little_room_leaves_out_causes_and_no_judge() -> None:
 
 def test_every_panel_has_its_line_in_every_output() -> None:
     lines = [line.text for line in decision_lines(view_of(samples.both()))]
-    assert [line.partition(":")[0] for line in lines] == ["panel published, use merchant_risk", "panel local, use merchant_risk"]
+    where = ["panel published, use merchant_risk", "panel local, use merchant_risk"]
+    assert [line.partition(":")[0] for line in lines] == where
     for name, text in outputs(samples.both()).items():
         for judge, cause in (("gemini-2.5-pro", "it promotes itself"),
                              ("smollm2-135m", "it often gives no usable answer")):  # fmt: skip
