@@ -88,7 +88,7 @@ def _label(verdict: VerdictRow) -> str:
     return label.replace("the share", f'the share of "{option}"') if option else label
 
 
-def _uses(answers: FileAnswers) -> Iterator[str]:
+def _uses(answers: FileRun) -> Iterator[str]:
     """What the uses mean that the words above are about."""
     stated = dict.fromkeys(one.use for one in sorted(answers.decision.judges, key=lambda one: not one.stated))
     rows = answers.results.get("uses") or {}
