@@ -182,10 +182,9 @@ class ResultsModel:
         return frozenset({p.name for p in self.panels} - judged if any(one.stated for one in self.judges) else ())
 
     def words_on(self, panel: str, judge: str) -> str:
-        """ "cleared to rank; not cleared to grade": for every use, that of the panel first."""
-        return "; ".join(
-            f"{printed(one.word)}, {one.use}" for one in self.judges if (one.panel, one.judge) == (panel, judge)
-        )
+        """ "rank: cleared; grade: not cleared": for every use, that of the panel first."""
+        mine = (one for one in self.judges if (one.panel, one.judge) == (panel, judge))
+        return "; ".join(f"{plain_name(one.use)}: {printed(one.word)}" for one in mine)
 
     def place(self, number: Number) -> str:
         """ "published, merchant_risk"; with the protocol where only that tells some of the question's numbers apart."""

@@ -156,7 +156,7 @@ def test_a_use_that_the_panel_does_not_state_has_no_line_and_a_word_in_the_table
     })  # fmt: skip
     view = view_of(results)
     assert [line.use for line in decision_lines(view)] == ["merchant_risk"]
-    assert view.words_on("published", "grok-4") == "not cleared, merchant_risk; cleared, rank"
+    assert view.words_on("published", "grok-4") == "merchant risk: not cleared; rank: cleared"
 
 
 def test_a_doubt_is_told_as_too_little_data() -> None:

@@ -4,7 +4,6 @@ templates/figures/ that shows it as `it`: `ForestPlot` finds forest_plot.html.j2
 
 from recuse.report.figures.forest_plot import Forest, ForestPlot
 from recuse.report.figures.heat_map import (
-    HeatMap,
     HeatMaps,
     cell_matrix,
     deviation_maps,
@@ -31,7 +30,6 @@ __all__ = [
     "DetailTable",
     "Forest",
     "ForestPlot",
-    "HeatMap",
     "HeatMaps",
     "Ladders",
     "Scatters",

@@ -205,9 +205,6 @@ length_bias = Drawing(
 
 # --------------------------------------------------------------------------- the direction of the scale
 
-_AGAINST = {"received": "S − R", "given": "S − G", "controlled": "leniency and quality taken out"}
-
-
 def _of_all(n: Number) -> bool:
     return "target" not in n.subject
 
@@ -249,24 +246,6 @@ def _by_author(group: Group) -> HeatMaps | None:
     return deviation_maps([("Milder where low is best, author by author", matrix)], group.label, about="no change")
 
 
-def _change(group: Group) -> Table:
-    """Self-preference where low is best minus that where high is best."""
-
-    def against(n: Number) -> object:
-        return n.subject.get("against") or n.detail.get("against")
-
-    numbers = group.of("framing_change")
-    return cross_table(
-        "Does its preference for its own text change with the direction?",
-        "change of self-preference",
-        numbers,
-        rows=group.label,
-        column=against,
-        columns={name: title for name, title in _AGAINST.items() if name in map(against, numbers)},
-        cell=signed_cell,
-    )
-
-
 scale_framing = Drawing(
     order=13,
     reading=_direction,
@@ -275,6 +254,7 @@ scale_framing = Drawing(
                "index", signed=True, includes=(-1, 1), aside=_digits),
         Forest("framing_shift", "How much milder where low is best", "points", signed=True, aside=_means, only=_of_all),
         _by_author,
-        _change,
+        Forest("framing_change", "Change of its self-preference when the scale is turned round: against the grades it "
+               "received, those it gave, and with leniency and quality taken out", "change", signed=True),
     ),
 )  # fmt: skip

@@ -44,7 +44,7 @@ class Asking:
     @property
     def drawn(self) -> str:
         """Of thousands, so not by a template: its parts are escaped already."""
-        prompt = f' <a href="{self.prompt}">the prompt</a>' if self.prompt else ""
+        prompt = f'{" · " if self.told else ""}<a href="{self.prompt}">the prompt</a>' if self.prompt else ""
         head = f"<h3>{self.told}{prompt}</h3>\n" if self.told or prompt else ""
         return f'{head}<ol class="replies">' + "\n".join(self.replies) + "</ol>"
 
@@ -205,6 +205,10 @@ def _body(read: tuple[tuple[Any, ...], ...], text: str, reasoning: str) -> str:
     )
 
 
+LIKELIHOODS = {"expected": "expected by token probabilities", "mass": "probability of all grades"}
+"""What a protocol that reads log-probabilities adds to a criterion (`recuse.protocols.grading`)."""
+
+
 def _in_words(read: Iterable[tuple[Any, ...]]) -> str:
     """What was read in a reply."""
     level_words: dict[str, None] = {}
@@ -212,7 +216,9 @@ def _in_words(read: Iterable[tuple[Any, ...]]) -> str:
         if status != "ok":
             level_words[f"{plain_name(status)}: {shortened(why, LONGEST_WHY)[0]}" if why else plain_name(status)] = None
         else:
-            level_words[f"{plain_name(criterion)} {f'{score:.6g}' if response is None else response}".strip()] = None
+            name, _, part = plain_name(criterion).partition(".")
+            words = f"{name} {LIKELIHOODS.get(part, part)}".strip()
+            level_words[f"{words} {f'{score:.4g}' if response is None else response}".strip()] = None
     return ", ".join(level_words)
 
 

@@ -16,7 +16,7 @@ from recuse.report.gated_number import Number, plain_name
 from recuse.report.results_model import Panel, Question, ResultsModel
 from recuse.schema.number_text import MINUS, count, in_unit, is_number, limit, listed, short
 from recuse.schema.results import Known, NotAskedRow, UsageRow
-from recuse.schema.vocabulary import NOT_CLEARED, PROVENANCE_MEANINGS, printed, tally, worst
+from recuse.schema.vocabulary import PROVENANCE_MEANINGS, printed, tally, worst
 
 MOST_UNLOCKS = 40
 """Ways to unlock what was not asked that the page lists, those that unlock most; the table beside it has all."""
@@ -178,20 +178,13 @@ def error_rates(view: ResultsModel) -> list[object]:
     titles = {n.gate: n.gate_title for n in view.numbers if n.verdict}
     sentence = str(rates["sentence"])
     how = "Forecasts by each estimate's own sampling distribution, as if verdicts were independent"
-    judges = [
-        [view.label(r["judge"]), r["panel"], *(f"{100 * p:.1f} %" if is_number(p) else "" for p in
-                                               (r["fair_not_cleared"], r["again_not_cleared"]))]
-        for r in rates["judges"]
-    ]  # fmt: skip
     faults = [
         [titles.get(r["gate"], r["gate"]), r["limit"].replace("-", MINUS),
          *(_size(r[known], r["unit"]) for known in ("typical", "worst"))]
         for r in rates["smallest_faults"]
     ]  # fmt: skip
-    word = printed(NOT_CLEARED)
     return [
         Words("read", [f"{sentence[:1].upper()}{sentence[1:]}. {how}; `recuse validate` simulates."]),
-        table("", f"judge|panel|{word} if it were fair|{word} if it is as measured and recorded anew", judges, (2, 3)),
         table("", "gate|limit|fault that fails with 80 % chance|for the judge known least", faults, (2, 3)),
     ]
 
