@@ -201,18 +201,15 @@ def test_disagreements_carry_an_empty_verdict_and_are_read_back(recuse, tickets,
     assert "you decided 7 of 10 disagreements; you side with the judge in 3, with people in 4" in found.first
 
 
-def test_what_was_read_is_kept_when_asked(recuse, tickets):
-    path = tickets(good)
-    recuse("check", path, "--save", "--people", "anna", "--ignore", "ben")
-    assert "people: anna; judges: judge" in recuse("check", path).out
-
-
-def test_the_use_is_kept_too(recuse, tickets):
+def test_what_was_read_and_the_use_are_kept_when_asked(recuse, tickets):
     """Stated once, it is the use through every door."""
     path = tickets(good)
-    assert recuse("check", path, "--save", "--use", "estimate").first.startswith("judge is cleared to estimate: ")
-    assert recuse("check", path).first.startswith("judge is cleared to estimate: ")
-    assert recuse("check", path, "--use", "decide").first.startswith("judge is cleared to decide: ")
+    saved = recuse("check", path, "--save", "--people", "anna", "--ignore", "ben", "--use", "estimate")
+    kept = recuse("check", path)
+    assert " to estimate: " in saved.first
+    assert kept.first == saved.first
+    assert "people: anna; judges: judge" in kept.out
+    assert " to decide: " in recuse("check", path, "--use", "decide").first
     found = recuse("check", path, "--use", "none")
     assert found.first.startswith("These judges: none is used for anything: studies are measured")
     assert found.code == 2

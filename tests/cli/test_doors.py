@@ -148,35 +148,33 @@ def agree(paths: list[Path], shipped_results: Callable[..., Mapping[str, Any]]) 
     return by_check
 
 
-BATCHES = 1
-"""Tests of three files each that run always; in the slow run there are two hundred files."""
+TOGETHER = Design(seed=5, scale="1-5", people=2, criteria=2, repeats=3, systems=False, items=60)
+"""Criteria and repeats in one file."""
+BATCHES = [[Design.drawn(0), Design.drawn(1), TOGETHER]]
+"""Files that one run of pytest reads; the first always, in the slow run a hundred more."""
+BATCHES += [
+    [Design.drawn(seed) for seed in range(first, first + 10) if seed != TOGETHER.seed] for first in range(2, 102, 10)
+]
 
 
 @pytest.mark.parametrize(
-    "batch", [*range(BATCHES), *(pytest.param(k, marks=pytest.mark.slow("whole runs")) for k in range(BATCHES, 68))]
-)
-def test_one_file_has_one_word_through_every_door(batch, shipped_results, tmp_path):
-    designs = [Design.drawn(seed) for seed in range(3 * batch, 3 * batch + 3)]
+    "designs", [BATCHES[0], *(pytest.param(batch, marks=pytest.mark.slow("whole runs")) for batch in BATCHES[1:])],
+    ids=lambda designs: str(designs[0].seed),
+)  # fmt: skip
+def test_one_file_has_one_word_through_every_door(designs, shipped_results, tmp_path):
+    """Its wide and its long form have the same: an empty cell is an answer that could not be used in both."""
     paths = [written(tmp_path, design, ("wide", "long")[design.seed % 2]) for design in designs]
     found = agree(paths, shipped_results)
-    assert len({panel for panel, _, _ in found}) == 3
+    for design, path in zip(designs, paths, strict=True):
+        words = {key[1:]: said for key, said in found.items() if key[0] == path.stem}
+        other = written(tmp_path, design, ("long", "wide")[design.seed % 2])
+        assert words
+        assert {key[1:]: said for key, said in checked(other)[0].items()} == words
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 60))])
-def test_the_wide_and_the_long_form_of_a_table_have_the_same_words(seed, tmp_path):
-    """An empty cell is an answer that could not be used in both."""
-    wide, long = (checked(written(tmp_path, Design.drawn(seed), form))[0] for form in ("wide", "long"))
-    assert {key[1:]: said for key, said in wide.items()} == {key[1:]: said for key, said in long.items()}
-    assert wide
-
-
-@pytest.mark.parametrize("form", [pytest.param("wide", marks=pytest.mark.slow("whole runs")), "long"])
-def test_criteria_and_repeats_together_have_a_word_through_every_door(form, shipped_results, recuse, tmp_path):
-    design = Design(seed=5, scale="1-5", people=2, criteria=2, repeats=3, systems=False, items=60)
-    path = written(tmp_path, design, form)
-    found = agree([path], shipped_results)
-    assert {word for word, *_ in found.values()} <= {"cleared", "not cleared", "undecided"}
-    first, other = sorted({judge for _, judge, _ in found})[:2]
+def test_criteria_and_repeats_together_are_compared(recuse, tmp_path):
+    path = written(tmp_path, TOGETHER, "long")
+    first, other = sorted({name for _, _, name, _ in levels(TOGETHER, np.random.default_rng(5)) if "judge" in name})[:2]
     compared = recuse("compare", path, first, other)
     assert compared.code < 3, compared.err
     assert "(criterion truth)" in compared.out

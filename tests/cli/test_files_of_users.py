@@ -30,20 +30,14 @@ def filled(path, verdicts):
         writer.writerows(rows)
 
 
-def test_verdicts_on_disagreements_are_kept(recuse, table, tmp_path):
-    review = tmp_path / "review.csv"
-    recuse("check", table, "--disagreements", review)
-    filled(review, ["pass", "fail", "pass"])
-    before = rows_of(review)
-    recuse("check", table, "--disagreements", review)
-    assert rows_of(review) == before
-
-
-def test_a_verdict_on_what_is_no_disagreement_any_more_stands_at_the_end(recuse, table, tmp_path):
+def test_verdicts_on_disagreements_are_kept_and_on_what_is_none_any_more_stand_at_the_end(recuse, table, tmp_path):
     review = tmp_path / "review.csv"
     recuse("check", table, "--disagreements", review)
     filled(review, ["pass", "fail"])
-    first, second = rows_of(review)[:2]
+    before = rows_of(review)
+    recuse("check", table, "--disagreements", review)
+    assert rows_of(review) == before
+    first, second = before[:2]
     lines = table.read_text().splitlines()
     mended = [line if line.split(",")[0] != first["item"] else f"{first['item']},pass,pass,pass" for line in lines]
     table.write_text("\n".join(mended) + "\n")
@@ -77,12 +71,20 @@ def test_nothing_that_is_not_ours_is_written_over(recuse, table, tmp_path, optio
         assert path.read_text() == theirs
 
 
-def test_what_an_option_wrote_before_is_written_again(recuse, table, tmp_path):
+def test_what_an_option_wrote_before_is_written_again_and_no_string_of_it_reaches_the_terminal_raw(
+    recuse, table, tmp_path
+):
     outputs = ["--json", tmp_path / "r.json", "--html", tmp_path / "r.html", "--disagreements", tmp_path / "d.csv"]
     first = recuse("check", table, *outputs)
     again = recuse("check", table, *outputs)
     assert (first.code, again.code, again.err) == (again.code, first.code, "")
-    assert "decision" in json.loads((tmp_path / "r.json").read_text())
+    text = (tmp_path / "r.json").read_text()
+    assert "decision" in json.loads(text)
+    hostile = "\\u001b]0;owned\\u0007\\u202e"
+    (tmp_path / "after.json").write_text(text.replace('"judge": "judge"', f'"judge": "judge{hostile}"'))
+    out = recuse("show", tmp_path / "r.json", tmp_path / "after.json").out
+    assert "⟦U+001B⟧" in out
+    assert not any(mark in out for mark in ("\x1b", "\x07", "\u202e"))
 
 
 def test_a_mapping_changed_by_hand_is_not_replaced(recuse, table):
@@ -95,17 +97,6 @@ def test_a_mapping_changed_by_hand_is_not_replaced(recuse, table):
     found = recuse("check", table, "--save")
     assert (found.code, "the second annotator left in May" in found.err) == (3, True)
     assert "left in May" in saved.read_text()
-
-
-def test_side_by_side_no_string_of_a_results_file_reaches_the_terminal_raw(recuse, table, tmp_path):
-    for name in ("before.json", "after.json"):
-        recuse("check", table, "--json", tmp_path / name)
-    hostile = "\\u001b]0;owned\\u0007\\u202e"
-    text = (tmp_path / "after.json").read_text()
-    (tmp_path / "after.json").write_text(text.replace('"judge": "judge"', f'"judge": "judge{hostile}"'))
-    out = recuse("show", tmp_path / "before.json", tmp_path / "after.json").out
-    assert "⟦U+001B⟧" in out
-    assert not any(mark in out for mark in ("\x1b", "\x07", "\u202e"))
 
 
 @pytest.mark.parametrize("inside", ["evals", "fixtures/example.csv", ".github/workflows"])

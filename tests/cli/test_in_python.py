@@ -18,7 +18,7 @@ from recuse.suite.question_runner import shipped_evals
 
 ROOT = Path(__file__).parents[2]
 TWO_BY_TWO = ROOT / "tests" / "cli" / "two_judges_two_people.csv"
-PAIRS = ROOT / "fixtures" / "ratings" / "vicuna80.csv.gz"
+PAIRS = TWO_BY_TWO.with_name("pairs.csv")
 
 
 def long_table(folder: Path) -> Path:
@@ -39,7 +39,7 @@ def hostile_table(folder: Path) -> Path:
     """A judge whose name is markup and moves the cursor."""
     rng = np.random.default_rng(5)
     word = {True: "pass", False: "fail"}
-    rows = ['item,judge <script>alert(1)</script>\x1b[2J,anna,ben']
+    rows = ["item,judge <script>alert(1)</script>\x1b[2J,anna,ben"]
     rows += [f"t{k},{word[rng.random() < 0.5]},{word[k % 2 == 0]},{word[k % 2 == 0]}" for k in range(60)]
     path = folder / "hostile.csv"
     path.write_text("\n".join(rows) + "\n", encoding="utf-8")
@@ -102,8 +102,9 @@ def test_several_files_are_read_as_the_command_reads_them(recuse, tickets, tmp_p
     old = tickets(lambda truth, rng: truth, name="march.csv")
     new = tickets(lambda truth, rng: np.where(rng.random(len(truth)) < 0.6, truth, ~truth), name="april.csv")
     printed = recuse("check", old, new)
-    for ratings in (face.read(old, new), face.read([str(old), new])):
-        assert repr(face.check(ratings)).splitlines()[0] == printed.first
+    ratings = face.read(old, new)
+    assert repr(face.check(ratings)).splitlines()[0] == printed.first
+    assert face.read([str(old), new]).table.equals(ratings.table)
 
 
 def test_files_of_one_rater_each_are_one_table(recuse, tmp_path):

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 
 import numpy as np
 import pytest
 
+from recuse.cassettes.matching import request_key
+from recuse.elicitation.plan import make_plan
+from recuse.panels import load_panel
+from recuse.papers.illusion import merg
+from recuse.protocols import rubric
 from recuse.readers.file_panel import load_file_panel
+from recuse.schema import Reply
 from recuse.starting.init_command import settings_file, to_add
+from recuse.tasks import load_task
 
-
-def run_evals(folder):
-    command = [sys.executable, "-m", "pytest", "evals/", "-q", "-p", "no:cacheprovider"]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+pytest_plugins = ["pytester"]
 
 
 def decision(folder):
@@ -28,7 +31,7 @@ def bad(tickets):
     return tickets(lambda truth, rng: np.where(rng.random(len(truth)) < 0.6, truth, ~truth))
 
 
-def test_a_judge_that_is_not_cleared_is_told_and_the_first_run_is_red(recuse, bad, tmp_path):
+def test_a_judge_that_is_not_cleared_is_told_and_the_first_run_is_red(recuse, run_pytest, bad, tmp_path):
     """Nothing is accepted for anybody: a fault is there on the first day as on any other."""
     folder = tmp_path / "repository"
     found = recuse("init", folder, "--ratings", bad)
@@ -39,39 +42,36 @@ def test_a_judge_that_is_not_cleared_is_told_and_the_first_run_is_red(recuse, ba
     assert "the first run is red, and nothing was accepted" in found.out
     assert f"- {first}\n" in (folder / "README.md").read_text()
     assert "[[accepted]]" not in (folder / "evals" / "gates.toml").read_text()
-    run = run_evals(folder)
-    assert run.returncode == 1, run.stdout
+    assert run_pytest(folder, "evals/", "-q").ret == 1
     [judge] = [one for one in decision(folder)["judges"] if one["stated"]]
     assert (judge["word"], judge["accepted"]) == ("not cleared", False)
 
 
 @pytest.mark.slow("whole runs")
-def test_judges_that_are_only_measured_are_stated_to_be_so_and_the_run_is_green(recuse, bad, tmp_path):
+def test_judges_that_are_only_measured_are_stated_to_be_so_and_the_run_is_green(recuse, run_pytest, bad, tmp_path):
     """`use = ["none"]` beside the ratings is a study through every door."""
     folder = tmp_path / "repository"
     found = recuse("init", folder, "--ratings", bad, "--use", "none")
     assert found.code == 0
     assert "first run is red" not in found.out
     assert 'use = ["none"]' in (folder / "fixtures" / "t.recuse.toml").read_text()
-    run = run_evals(folder)
-    assert run.returncode == 0, run.stdout
+    assert run_pytest(folder, "evals/", "-q").ret == 0
     assert (decision(folder)["judges"], decision(folder)["red"]) == ([], False)
     recuse("check", folder / "fixtures" / "t.csv", "--json", tmp_path / "check.json")
     assert json.loads((tmp_path / "check.json").read_text())["decision"]["judges"] == []
 
 
 @pytest.mark.slow("whole runs")
-def test_the_example_is_green_because_its_judge_is_good(recuse, commit, tmp_path):
+def test_the_example_is_green_because_its_judge_is_good(recuse, run_pytest, commit, tmp_path):
     folder = tmp_path / "repository"
     found = recuse("init", folder)
     assert "judge is cleared to decide: " in found.out
     assert "first run is red" not in found.out
-    run = run_evals(folder)
-    assert run.returncode == 0, run.stdout
+    assert run_pytest(folder, "evals/", "-q").ret == 0
     assert {one["word"] for one in decision(folder)["judges"] if one["stated"]} == {"cleared"}
     assert decision(folder)["cause"] == "what this change is compared with cannot be read: there is no git commit here"
     commit(folder)
-    assert run_evals(folder).returncode == 0
+    assert run_pytest(folder, "evals/", "-q").ret == 0
     assert decision(folder)["word"] == "merge"
 
 
@@ -85,46 +85,32 @@ def test_an_empty_folder_gets_the_fixed_shape(recuse, tmp_path):
     assert recuse("check", folder / "fixtures" / "example.csv").code == 0
 
 
-def test_an_endpoint_gets_a_panel_and_a_task_that_can_be_read(recuse, tmp_path):
-    from recuse.panels import load_panel
-    from recuse.tasks import load_task
+@pytest.fixture(scope="module")
+def started(recuse, tmp_path_factory):
+    """A repository for an endpoint, and what was printed when it was started."""
+    folder = tmp_path_factory.mktemp("started") / "r"
+    return folder, recuse("init", folder, "--endpoint", "https://judges.example/v1", "--model", "m-1").out
 
-    recuse("init", tmp_path / "r", "--endpoint", "https://judges.example/v1", "--model", "m-1")
-    panel = load_panel(tmp_path / "r" / "fixtures" / "panels" / "ours.toml")
+
+def test_an_endpoint_gets_a_panel_and_a_task_that_can_be_read(started):
+    """Its prompt names no author, so names are not varied."""
+    panel = load_panel(started[0] / "fixtures" / "panels" / "ours.toml")
     assert panel.judges["judge"].model == "m-1"
-    assert load_task(tmp_path / "r" / "fixtures" / "tasks" / "replies").criteria == ("helpful", "correct")
+    assert panel.tasks["replies"].factors == {"rubric": {"names": ["hidden"]}}
+    assert load_task(started[0] / "fixtures" / "tasks" / "replies").criteria == ("helpful", "correct")
 
 
-def test_a_judge_that_answers_as_the_example_prompt_shows_is_read(recuse, tmp_path):
+def test_a_judge_that_answers_as_the_example_prompt_shows_is_read(started):
     """The last line of the prompt is the form asked for: what a judge copies from it must be read, score by score."""
-    from recuse.protocols import rubric
-    from recuse.schema import Reply
-    from recuse.tasks import load_task
-
-    recuse("init", tmp_path / "r", "--endpoint", "https://judges.example/v1")
-    task = load_task(tmp_path / "r" / "fixtures" / "tasks" / "replies")
+    task = load_task(started[0] / "fixtures" / "tasks" / "replies")
     hidden = {"condition": "anonymized"}
     asked = rubric.prompt(task, task.items[0], hidden).messages[-1].content
     rows = rubric.read(task, task.items[0], hidden, Reply(asked.rstrip().splitlines()[-1]))
     assert [(row.criterion, row.status, row.score) for row in rows] == [("helpful", "ok", 1.0), ("correct", "ok", 1.0)]
 
 
-def test_the_example_prompt_names_no_author_so_names_are_not_varied(recuse, tmp_path):
-    from recuse.panels import load_panel
-
-    recuse("init", tmp_path / "r", "--endpoint", "https://judges.example/v1")
-    task = load_panel(tmp_path / "r" / "fixtures" / "panels" / "ours.toml").tasks["replies"]
-    assert task.factors == {"rubric": {"names": ["hidden"]}}
-
-
 def test_a_team_asks_by_merg_with_the_prompts_of_the_wheel(recuse, tmp_path):
     """Panel, task, five rubric sources and all four stages, without a word to be written first."""
-    from recuse.cassettes.matching import request_key
-    from recuse.elicitation.plan import make_plan
-    from recuse.panels import load_panel
-    from recuse.papers.illusion import merg
-    from recuse.tasks import load_task
-
     folder = tmp_path / "r"
     recuse("init", folder, "--endpoint", "https://judges.example/v1", "--model", "m-1", "--protocol", "merg")
     panel = load_panel(folder / "fixtures" / "panels" / "ours.toml")
@@ -156,9 +142,9 @@ def test_a_protocol_that_cannot_be_started_with_writes_nothing(recuse, tmp_path,
     assert not (tmp_path / "r").exists()
 
 
-def test_the_steps_to_a_first_recording_are_written_down(recuse, tmp_path):
-    told = recuse("init", tmp_path / "r", "--endpoint", "https://judges.example/v1").out
-    readme = (tmp_path / "r" / "README.md").read_text()
+def test_the_steps_to_a_first_recording_are_written_down(started):
+    folder, told = started
+    readme = (folder / "README.md").read_text()
     for text in (told, readme):
         for step in ("--record=missing", "JUDGE_API_KEY", "free = true"):
             assert step in text
@@ -249,13 +235,12 @@ def test_adopting_runs_nothing_of_theirs_and_says_what_to_add_where(recuse, adop
 
 
 @pytest.mark.slow("whole runs")
-def test_what_is_to_be_added_makes_the_run_work(recuse, adopted):
+def test_what_is_to_be_added_makes_the_run_work(recuse, run_pytest, adopted):
     folder = adopted({name: text for name, text in ADOPTED.items() if not name.startswith("evals/")})
     _, _, added = recuse("init", folder, "--adopt").out.partition("of pyproject.toml:\n  ")
     with (folder / "pyproject.toml").open("a") as settings:
         settings.write(added.partition("\n")[0] + "\n")
-    run = run_evals(folder)
-    assert run.returncode == 0, run.stdout
+    assert run_pytest(folder, "evals/", "-q").ret == 0
 
 
 def test_settings_that_pytest_would_not_read_are_not_written(recuse, adopted):

@@ -30,9 +30,16 @@ def rows_of(path: Path) -> list[list[str]]:
     return list(csv.reader(path.open(encoding="utf-8-sig")))
 
 
-def test_the_list_names_texts_without_a_label_and_hides_what_the_judge_says(recuse, tmp_path):
-    found = recuse("check", FILE, "--next-labels", "80", tmp_path / "next.csv")
-    head, *rows = rows_of(tmp_path / "next.csv")
+@pytest.fixture(scope="module")
+def listed(recuse, tmp_path_factory):
+    """What the command says of `FILE`, and the list that it writes."""
+    path = tmp_path_factory.mktemp("listed") / "next.csv"
+    return recuse("check", FILE, "--next-labels", "80", path), path
+
+
+def test_the_list_names_texts_without_a_label_and_hides_what_the_judge_says(listed):
+    found, path = listed
+    head, *rows = rows_of(path)
     assert head == ["item", "system", "label_group", "for_judge", "anna", "ben"]
     assert [row[:4] for row in rows] == [row[:4] for row in rows_of(FILLED)[1:]]
     assert not any("".join(row[4:]) for row in rows)
@@ -43,15 +50,14 @@ def test_the_list_names_texts_without_a_label_and_hides_what_the_judge_says(recu
     assert int(settles[1]) <= 0.75 * int(settles[2])
 
 
-def test_the_list_does_not_depend_on_the_order_of_rows(recuse, tmp_path):
+def test_the_list_does_not_depend_on_the_order_of_rows(recuse, listed, tmp_path):
     pd.read_csv(FILE).sample(frac=1, random_state=1).to_csv(tmp_path / "turned.csv", index=False)
-    for source, to in ((FILE, "one.csv"), (tmp_path / "turned.csv", "two.csv")):
-        recuse("check", source, "--next-labels", "80", tmp_path / to)
-    assert (tmp_path / "one.csv").read_text() == (tmp_path / "two.csv").read_text()
+    recuse("check", tmp_path / "turned.csv", "--next-labels", "80", tmp_path / "next.csv")
+    assert (tmp_path / "next.csv").read_text() == listed[1].read_text()
 
 
-def test_filled_in_it_settles_the_word_and_no_measure_counts_all_texts_alike(recuse):
-    assert recuse("check", FILE).first.startswith("judge_large is undecided to decide")
+def test_filled_in_it_settles_the_word_and_no_measure_counts_all_texts_alike(recuse, listed):
+    assert listed[0].first.startswith("judge_large is undecided to decide")
     found = recuse("check", FILE, FILLED, "--all")
     assert "judge_large is cleared to decide" in found.out
     assert "a label counts for the judged texts that it stands for" in found.out

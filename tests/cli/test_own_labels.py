@@ -40,35 +40,30 @@ FILES = {
 }
 
 
-@pytest.fixture(params=FILES)
-def measured(request, recuse, tmp_path) -> tuple[str, dict[str, list[dict]]]:
-    """Metric -> its estimates, of one kind of file."""
-    path, told = tmp_path / f"{request.param}.csv", tmp_path / "told.json"
-    FILES[request.param]().to_csv(path, index=False)
-    assert recuse("check", path, "--json", told).err == ""
-    results = json.loads(told.read_text("utf-8"))
-    found: dict[str, list[dict]] = {}
-    for record in (*results["verdicts"], *results["measurements"]):
-        found.setdefault(record["estimate"]["metric"], []).append(record["estimate"])
-    return request.param, found
+@pytest.fixture(scope="module")
+def measured(recuse, tmp_path_factory) -> dict[str, dict[str, dict[str, float]]]:
+    """Kind of file -> metric -> value by judge."""
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for kind, table in FILES.items():
+        path = tmp_path_factory.mktemp(kind) / f"{kind}.csv"
+        table().to_csv(path, index=False)
+        assert recuse("check", path, "--json", path.with_suffix(".json")).err == ""
+        results = json.loads(path.with_suffix(".json").read_text("utf-8"))
+        for record in (*results["verdicts"], *results["measurements"]):
+            values = found.setdefault(kind, {}).setdefault(record["estimate"]["metric"], {})
+            values[record["subject"].get("judge")] = record["estimate"]["value"]
+    return found
 
 
-def test_what_is_asked_of_each_kind_of_file(measured):
-    kind, found = measured
-    assert found.keys() >= EVERY
-    assert ("accepted_both" in found) == (kind == "both")
-    assert all(estimate["value"] is not None for name in EVERY for estimate in found[name])
+@pytest.mark.parametrize("kind", FILES)
+def test_what_is_asked_of_each_kind_of_file(measured, kind):
+    assert measured[kind].keys() >= EVERY
+    assert ("accepted_both" in measured[kind]) == (kind == "both")
+    assert all(value is not None for name in EVERY for value in measured[kind][name].values())
 
 
-def test_counts_and_rows_give_the_same_shares(recuse, tmp_path):
+def test_counts_and_rows_give_the_same_shares(measured):
     """Who gave which answer is lost in counts, and no measure of decisions asks for it."""
-    values = []
-    for kind in ("choices", "counts"):
-        path, told = tmp_path / f"{kind}.csv", tmp_path / f"{kind}.json"
-        FILES[kind]().to_csv(path, index=False)
-        recuse("check", path, "--json", told)
-        measured = json.loads(told.read_text("utf-8"))["measurements"]
-        found = [r for r in measured if r["estimate"]["metric"] == "decision_consistency"]
-        values.append({r["subject"]["judge"]: r["estimate"]["value"] for r in found})
-    assert values[0] == values[1]
-    assert set(values[0]) == {"gpt-4o", "claude"}
+    choices, counts = (measured[kind]["decision_consistency"] for kind in ("choices", "counts"))
+    assert choices == counts
+    assert set(choices) == {"gpt-4o", "claude"}

@@ -50,12 +50,6 @@ def test_the_list_holds_what_is_not_sure_and_nobody_rated(recuse, tmp_path):
     assert list(sent.values()) == sorted(sent.values())
 
 
-@pytest.mark.parametrize(("errors", "words"), [("0", "an error bound lies between 0 and 1"), ("1.5", "got 1.5")])
-def test_a_bound_that_is_none_is_refused(recuse, tmp_path, errors, words):
-    found = recuse("check", FILE, "--to-people", tmp_path / "people.csv", "--errors", errors)
-    assert (found.code, words in found.err) == (3, True)
-
-
 def test_labels_in_chosen_order_bound_nothing(recuse, tmp_path):
     found = recuse("check", FILE, FILE.with_name("three_judges_next.csv"), "--to-people", tmp_path / "people.csv")
     assert (found.code, "labels in random order" in found.err) == (3, True)

@@ -13,9 +13,9 @@ from recuse.check.weeks_command import ALARMS, chart
 FILE = Path(__file__).parent / "weeks.csv"
 
 
-@pytest.mark.parametrize("weeks", [6, 12, 30])
-@pytest.mark.parametrize("spread", [0.0, 0.04])
-@pytest.mark.parametrize("texts", [(60, 60), (30, 200)])
+@pytest.mark.parametrize(
+    ("weeks", "spread", "texts"), [(6, 0.04, (30, 200)), (12, 0.04, (60, 60)), (30, 0.0, (30, 200))]
+)
 def test_a_chart_alarms_in_one_week_of_a_hundred_where_nothing_changed(weeks, spread, texts):
     """Shares around .2 that differ between weeks by an SD of `spread`, with so many texts a week."""
     rng = np.random.default_rng(weeks)
