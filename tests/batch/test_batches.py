@@ -27,7 +27,7 @@ from recuse.schema import RecuseError
 
 sys.path.append(str(Path(__file__).parents[1] / "cassettes"))
 
-from small_plans import gigabyte
+from small_plans import bomb
 
 SettingOf = Callable[[str], Setting]
 WORDS = ["about 0", "about 0", "about 1", "about 1", "about 2", "about 2"]
@@ -231,16 +231,16 @@ def test_two_answers_under_one_number_are_told(setting: Setting) -> None:
 
 @pytest.mark.parametrize(("provider_name", "path"), [("openai", "results"), ("gemini", "an answer")])
 def test_what_a_provider_compresses_is_bounded_in_memory(setting: Setting, path: str) -> None:
-    """A gigabyte in a megabyte of gzip, although nothing compressed was asked for."""
+    """256 MB in 256 kB of gzip, although nothing compressed was asked for."""
     with setting.batches() as batches:
         batches.submit(setting.calls)
-        answer, bomb = setting.provider.answer, gigabyte(b"0")
+        answer, packed = setting.provider.answer, bomb(b"0", 256)
 
         def bombs(asked: Any, path_: str, body: Any) -> Answer:
             given = answer(asked, path_, body)
             if path == "results" and not isinstance(given.payload, bytes):
                 return given
-            return Answer(200, bomb, {"content-encoding": "gzip"})
+            return Answer(200, packed, {"content-encoding": "gzip"})
 
         setting.provider.answer = bombs  # type: ignore[method-assign]
         tracemalloc.start()

@@ -115,14 +115,15 @@ def files(root: Path) -> dict[str, bytes]:
     return {p.relative_to(root).as_posix(): p.read_bytes() for p in sorted(root.rglob("*")) if p.is_file()}
 
 
-def gigabyte(byte: bytes) -> bytes:
+def bomb(byte: bytes, megabytes: int = 1024) -> bytes:
     """2**30 times one byte, as a gzip file of a megabyte. The same block stands in it again and again: after a full
     flush a block needs nothing before it, so only two are compressed."""
     block, sum_, pack = byte * 2**20, 0, zlib.compressobj(9, zlib.DEFLATED, 31)
     first, again = (pack.compress(block) + pack.flush(zlib.Z_FULL_FLUSH) for _ in range(2))
-    for _ in range(1024):
+    for _ in range(megabytes):
         sum_ = zlib.crc32(block, sum_)
-    return first + again * 1023 + pack.flush()[:-8] + sum_.to_bytes(4, "little") + (2**30).to_bytes(4, "little")
+    size = megabytes * 2**20
+    return first + again * (megabytes - 1) + pack.flush()[:-8] + sum_.to_bytes(4, "little") + size.to_bytes(4, "little")
 
 
 async def record(calls, send, library, *, limits=None, progress=None, grace=30.0, readable=None, spending=None):  # type: ignore[no-untyped-def]

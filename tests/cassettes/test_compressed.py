@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from small_plans import answer_for, files, gigabyte, opened, plan, recorded
+from small_plans import answer_for, bomb, files, opened, plan, recorded
 
 from recuse.cassettes import CassetteError, MissingInteractionError, StorageError, call_headers, cell_file
 from recuse.cassettes.__main__ import main
@@ -277,9 +277,9 @@ def test_no_part_of_a_damaged_file_is_asked_for_again_that_can_be_read(root: Pat
 
 
 def test_a_file_that_unpacks_to_gigabytes_is_refused_within_bounds(plain: Path, root: Path) -> None:
-    bomb = gigabyte(b"\0")
+    packed = bomb(b"\0")
     path = plain.with_name(f"{plain.name}.gz")
-    path.write_bytes(bomb)
+    path.write_bytes(packed)
     plain.unlink()
     tracemalloc.start()
     try:
@@ -293,7 +293,7 @@ def test_a_file_that_unpacks_to_gigabytes_is_refused_within_bounds(plain: Path, 
         tracemalloc.stop()
     with pytest.raises(CassetteError, match="64 MB"), opened(root, CALLS, mode="missing").use():
         pass
-    assert path.read_bytes() == bomb
+    assert path.read_bytes() == packed
 
 
 def test_a_length_that_is_a_lie_makes_no_room(tmp_path: Path) -> None:

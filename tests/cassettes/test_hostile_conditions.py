@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 import pytest
 from misbehaving import Server
-from small_plans import KEY, answer_for, files, gigabyte, headers, opened, plan, recorded, recording
+from small_plans import KEY, answer_for, bomb, files, headers, opened, plan, recorded, recording
 
 from recuse.cassettes import CassetteError, Library, StorageError, call_headers
 from recuse.cassettes.integrity import check_cassettes
@@ -96,7 +96,7 @@ def test_so_is_one_in_an_encoding_of_an_optional_library(encoding: str) -> None:
 def test_memory_stays_small_whatever_a_body_grows_to(tmp_path: Path) -> None:
     """A megabyte of gzip that would become a gigabyte, in a process that may not have one."""
     body = tmp_path / "body"
-    body.write_bytes(gigabyte(b"0"))
+    body.write_bytes(bomb(b"0"))
     program = """
 import resource, sys
 from pathlib import Path

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,9 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 from own_judge import Judge, serving
+
+from recuse.cli import main
+from recuse.upgrade import sources
 
 pytest_plugins = ["pytester"]
 
@@ -124,27 +128,26 @@ def add(folder: Path, name: str, text: str, address: str) -> None:
 
 def shown_outputs() -> list[str]:
     """The blocks of output on the page, in order."""
-    return re.findall(
-        r"^```text\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
-    )
+    return re.findall(r"^```text\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def read_once():
+    """The published file is read once for all comparisons."""
+    return cache(sources.load_file_panel)
 
 
 @pytest.mark.parametrize(
     ("place", "code"), [(0, 0), (1, 1), (2, 2), pytest.param(3, 1, marks=pytest.mark.slow("whole runs"))]
 )
-def test_the_readme_compares_judges(place, code):
+def test_the_readme_compares_judges(place, code, read_once, monkeypatch, capsys):
     """Published ratings, of which an upgrade is accepted, refused and undecided; two recorded judges, refused."""
     page = PAGE.read_text(encoding="utf-8")
     command = [line for line in page.splitlines() if line.startswith("recuse compare fixtures/")][place]
-    done = subprocess.run(
-        [sys.executable, "-m", "recuse.cli", *command.split()[1:]],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == code, done.stderr
-    assert missing_lines(shown_outputs()[place], done.stdout) == []
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(sources, "load_file_panel", read_once)
+    assert main(command.split()[1:]) == code
+    assert missing_lines(shown_outputs()[place], capsys.readouterr().out) == []
 
 
 @pytest.mark.slow("whole runs")

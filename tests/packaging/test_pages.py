@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
 import pytest
+
+from recuse.cli import main
 
 ROOT = Path(__file__).parents[2]
 
@@ -36,9 +36,9 @@ def test_the_short_table_of_labels_is_that_of_the_commands():
 
 @pytest.mark.slow("simulation")
 @pytest.mark.parametrize(("command", "shown"), LABELS)
-def test_the_tables_of_labels_are_what_plan_prints(command, shown):
-    run = [sys.executable, "-m", "recuse.cli", *command.split()[1:]]
-    assert subprocess.run(run, cwd=ROOT, capture_output=True, text=True, check=True).stdout == shown
+def test_the_tables_of_labels_are_what_plan_prints(command, shown, capsys):
+    assert main(command.split()[1:]) == 0
+    assert capsys.readouterr().out == shown
 
 
 BLOCK = re.compile(r"^```sh\n(recuse (?:[a-z]+ tests/cli/|init ).*?)\n```\n\n```text\n(.*?)^```", re.M | re.S)
@@ -46,14 +46,15 @@ CHECKED = [found for path in sorted((ROOT / "docs").glob("*.md")) for found in B
 
 
 @pytest.mark.parametrize(("command", "shown"), CHECKED, ids=[command for command, _ in CHECKED])
-def test_what_a_page_says_that_a_command_prints_is_what_it_prints(command, shown, tmp_path):
+def test_what_a_page_says_that_a_command_prints_is_what_it_prints(command, shown, tmp_path, monkeypatch, capsys):
     """Every line of the block, in this order; files that are written go elsewhere."""
     outputs = {"next.csv", "people.csv", "grouped.csv", "judged-again"}
     words = [str(tmp_path / word) if word in outputs else word for word in shlex.split(command)[1:]]
-    run = subprocess.run([sys.executable, "-m", "recuse.cli", *words], cwd=ROOT, capture_output=True, text=True)
-    printed = iter(run.stdout.replace(f"{tmp_path}/", "").splitlines())
+    monkeypatch.chdir(ROOT)
+    main(words)
+    printed = iter(capsys.readouterr().out.replace(f"{tmp_path}/", "").splitlines())
     lines = [line for line in shown.splitlines() if line]
-    assert [line for line in lines if line not in printed] == [], run.stdout + run.stderr
+    assert [line for line in lines if line not in printed] == []
 
 
 def test_the_table_of_uses_names_every_use_of_the_gates_file():
