@@ -27,6 +27,7 @@ from recuse.cassettes import (
     call_headers,
 )
 from recuse.schema import Call, RecuseError
+from recuse.security.redaction import Secrets
 
 ORDERS: dict[str, Callable[[Sequence[Call]], list[Call]]] = {
     "as planned": list,
@@ -305,6 +306,12 @@ def test_replay_gives_every_call_its_answer_in_the_order_of_the_plan(root: Path)
     assert [(call, response.body) for call, response in opened(root, calls).replay(mixed)] == [
         (call, answer_for(call)) for call in mixed
     ]
+
+
+def test_redaction_happens_when_an_answer_is_stored_and_not_again(calls, root, monkeypatch):
+    monkeypatch.setattr(Secrets, "clean", None)
+    with opened(root, calls).use():
+        assert asyncio.run(send_all(calls)) == expected(calls)
 
 
 def test_replay_counts_what_was_used(root: Path) -> None:

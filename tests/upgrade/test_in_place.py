@@ -77,14 +77,29 @@ def desk(recorded, tmp_path):
     return tmp_path / "desk"
 
 
-def swap(folder, score, commit=True):
+def swap(folder, score):
     """Another model under the same name, that scores by `score`, recorded again."""
     scenes._texts(folder, {"judge_1": score, "neutral": plain})
     edit(folder, PANEL, 'model = "judge_1 (scripted)"', 'model = "judge_1-v2 (scripted)"')
     record(folder, "all")
-    if commit:
-        git(folder, "add", "-A")
-        git(folder, "commit", "-q", "-m", "another model")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "-m", "another model")
+
+
+@pytest.fixture(scope="module")
+def swapped(recorded, tmp_path_factory):
+    """The repository in which a lower model took the place of judge_1."""
+    folder = tmp_path_factory.mktemp("swapped") / "desk"
+    shutil.copytree(recorded, folder)
+    swap(folder, lower)
+    return folder
+
+
+@pytest.fixture
+def lowered(swapped, tmp_path):
+    """A copy of it."""
+    shutil.copytree(swapped, tmp_path / "lowered")
+    return tmp_path / "lowered"
 
 
 def test_what_did_not_change_is_no_upgrade(desk):
@@ -94,9 +109,10 @@ def test_what_did_not_change_is_no_upgrade(desk):
 
 
 @pytest.mark.parametrize("commit", [True, False], ids=["committed", "in the working tree"])
-def test_a_lower_model_swapped_in_place_is_refused(desk, commit):
-    swap(desk, lower, commit)
-    [change] = changes(desk)
+def test_a_lower_model_swapped_in_place_is_refused(lowered, commit):
+    if not commit:
+        git(lowered, "reset", "-q", "HEAD~1")
+    [change] = changes(lowered)
     assert (change["judge"], change["panel"], change["kind"], change["word"]) == ("judge_1", "desk", "model", "worse")
     assert (change["was"], change["is"]) == ("judge_1 (scripted)", "judge_1-v2 (scripted)")
     assert "it scores further from your people" in change["cause"]
@@ -159,14 +175,13 @@ def test_every_setting_counts(desk, line, kind):
     assert change["was"] != change["is"]
 
 
-def test_limits_come_from_the_base_commit(desk):
+def test_limits_come_from_the_base_commit(lowered):
     """A limit widened in the same pull request helps nobody."""
-    text = (desk / "evals/gates.toml").read_text(encoding="utf-8")
+    text = (lowered / "evals/gates.toml").read_text(encoding="utf-8")
     for old, new in (("at_most = 0.05", "at_most = 5.0"), ("at_most = 0.1", "at_most = 5.0"), ("= -0.05", "= -5.0")):
         text = text.replace(old, new)
-    (desk / "evals/gates.toml").write_text(text, encoding="utf-8")
-    swap(desk, lower)
-    assert [change["word"] for change in changes(desk)] == ["worse"]
+    (lowered / "evals/gates.toml").write_text(text, encoding="utf-8")
+    assert [change["word"] for change in changes(lowered)] == ["worse"]
 
 
 def test_people_come_from_the_base_commit(desk):
@@ -187,19 +202,17 @@ def test_a_declared_candidate_and_a_new_judge_are_not_changed_in_place(desk):
     assert changes(desk) == []
 
 
-def test_a_panel_under_another_file_name_is_the_same_panel(desk):
-    swap(desk, lower)
-    (desk / PANEL).rename(desk / "fixtures/panels/other.toml")
-    found = changed_in_place(desk, Selection.load(desk, ["other"]), base_commit(desk))
+def test_a_panel_under_another_file_name_is_the_same_panel(lowered):
+    (lowered / PANEL).rename(lowered / "fixtures/panels/other.toml")
+    found = changed_in_place(lowered, Selection.load(lowered, ["other"]), base_commit(lowered))
     assert [change["word"] for change in found] == ["worse"]
 
 
-def test_base_may_be_named(desk):
-    swap(desk, lower)
-    assert [change["word"] for change in changes(desk, "main")] == ["worse"]
-    assert changes(desk, "HEAD") == []
+def test_base_may_be_named(lowered):
+    assert [change["word"] for change in changes(lowered, "main")] == ["worse"]
+    assert changes(lowered, "HEAD") == []
     with pytest.raises(RecuseError, match="--base nowhere: git knows no such commit"):
-        changes(desk, "nowhere")
+        changes(lowered, "nowhere")
 
 
 def test_a_protocol_of_the_teams_own_that_reads_otherwise_is_for_a_person_to_decide(desk, monkeypatch):
