@@ -195,9 +195,9 @@ def coded(column: pd.Series[Any]) -> tuple[tuple[str, ...], NDArray[np.intp]]:
 
     codes, entries = pd.factorize(column)
     if not (codes < 0).any():
-        every = [str(entry) for entry in entries.tolist()]
-        if len({*every}) == len(every):
-            return tuple(every), codes.astype(np.intp)
+        every = tuple(map(str, entries.tolist()))
+        if entries.dtype != object or len({*every}) == len(every):
+            return every, codes.astype(np.intp)
     names = tuple(dict.fromkeys(map(str, column.unique())))  # as 1 and "1" are one name
     place = {name: number for number, name in enumerate(names)}
     places = np.array([*(place[str(entry)] for entry in entries.tolist()), -1], dtype=np.intp)

@@ -101,11 +101,12 @@ def _of_items(texts: pd.DataFrame | None, items: dict[str, int]) -> pd.DataFrame
 def _rows(frame: pd.DataFrame, without: frozenset[str]) -> NDArray[np.int64]:
     """One number per row, the same for rows that are alike in all columns but some."""
     codes = np.zeros(len(frame), dtype=np.int64)
-    for name in frame.columns:
-        if name not in without:
-            own, entries = pd.factorize(frame[name], use_na_sentinel=False)
-            if len(entries) > 1:
-                codes = pd.factorize(codes * len(entries) + own)[0].astype(np.int64)
+    for name in frame.columns.difference(without, sort=False):
+        column = frame[name]
+        if (column == next(iter(column), None)).to_numpy(dtype=bool, na_value=False).all():
+            continue  # most columns say one thing, which is sooner seen than numbered
+        own, entries = pd.factorize(column, use_na_sentinel=False)
+        codes = pd.factorize(codes * len(entries) + own)[0].astype(np.int64)
     return codes
 
 
@@ -113,9 +114,7 @@ def _sums(codes: NDArray[np.int64], item: NDArray[Any], count: int, *, seed: int
     """Two sums per item of random numbers that stand for its rows, (2, items): the same for items with the same rows in
     any order, and for others once in 2^128."""
     drawn = np.random.default_rng(seed).integers(2**64, size=(2, int(codes.max(initial=-1)) + 1), dtype=np.uint64)
-    order = np.argsort(item, kind="stable")
-    there, starts = np.unique(item[order], return_index=True)
     sums = np.zeros((2, count), dtype=np.uint64)
     for k in range(2):
-        sums[k, there] = np.add.reduceat(drawn[k][codes[order]], starts) if len(starts) else 0
+        np.add.at(sums[k], item, drawn[k][codes])
     return sums

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 from recuse.ratings.answers import has_several_options, is_binary
@@ -65,7 +66,7 @@ def offers_of(ratings: Ratings, kind: str = "") -> frozenset[str]:
     known = {} if ratings.texts is None else {str(name): ratings.texts[name] for name in ratings.texts}
     kind = kind or ("choices" if {"a", "b"} <= set(known) else "scores")
     judgement = ["rater", "item", "target", "criterion", *ratings.factors]
-    every = pd.DataFrame({name: ratings.coded(name)[1] for name in judgement})
+    every = pd.DataFrame({name: ratings.coded(name)[1].astype(np.int32) for name in judgement})
     table = every[(ratings.table["kind"] == "judge").to_numpy()]
     facts = RatingFacts(
         kind=kind,

@@ -101,6 +101,7 @@ def people_faults(ratings: Ratings) -> tuple[PeopleFault, ...]:
     [('reversed', ('eve',))]
     """
     faults: list[PeopleFault] = []
+    ratings = ratings.folded()
     for criterion in ratings.headline if 2 <= len(ratings.persons) <= MOST else ():
         people, answers, texts = _answers(ratings, criterion)
         if len(people) > 1:

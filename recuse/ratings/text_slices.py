@@ -64,6 +64,7 @@ def have_slices(ratings: Ratings) -> bool:
     """Whether judges and people both rated enough texts of some slice, and enough outside it."""
     if not ratings.persons:
         return False
+    ratings = ratings.folded()
     for _, part in ratings.each(*COMPARED):
         answers = answers_of(part, ratings)
         there = (answers.raters > 0) & answers.requested.any(axis=0)

@@ -132,7 +132,7 @@ def read_file(
         path, opened.sha256, ratings, kind, mapping, raw, rows,
         (*raw.faults, *copied, *judged.faults, *twice),
         (*opened.notes, *raw.notes, *shaped, *items, *unrated, *notes, *said, *judged.notes, *numbered, *copies,
-         *absent, *sure, *_few_rated(ratings), *(fault.sentence() for fault in faults_of_people)),
+         *absent, *sure, *_few_rated(ratings.folded()), *(fault.sentence() for fault in faults_of_people)),
         faults_of_people,
     )  # fmt: skip
 
