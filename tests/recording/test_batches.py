@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,13 @@ def record(root: Path, panel: Panel, sleep: Callable[[float], None] = no_sleep) 
     recorder = Recorder(panel, library, root.parent, root.parent / "models", say=said.append)
     record_batches(recorder, planned, sleep=sleep)
     return said
+
+
+def test_stand_ins_are_not_asked_by_batch(root, provider, url):
+    acted = replace(load(root.parent, url, settings="budget_usd = 100", more=MORE), stand_in=object())
+    with pytest.raises(RecuseError, match="stand-ins answer at once; record this panel with --record=missing"):
+        record(root, acted)
+    assert provider.orders == []
 
 
 def test_all_protocols_are_submitted_together_and_stored(root: Path, provider: Provider, url: str) -> None:

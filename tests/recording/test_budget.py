@@ -67,6 +67,7 @@ def test_every_spelling_of_the_output_limit_is_known(body: Any) -> None:
             },
             4700,
         ),
+        ({"max_tokens": 700, "thinking_budget": 0}, 700),
         ({"max_tokens": 700, "n": 3}, 2100),
         ({"generationConfig": {"maxOutputTokens": 700, "candidateCount": 2}}, 1400),
     ],

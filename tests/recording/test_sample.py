@@ -65,6 +65,16 @@ def test_of_a_prompt_that_was_asked_once_the_new_replies_show_the_noise():
     assert chance_of_as_much(steady) < ALPHA / 5
 
 
+def test_two_scores_lie_their_share_of_the_widest_apart_and_anything_else_0_or_1():
+    def apart(a, b):
+        return sample._distance(a, b, {("desk", "rubric", "helpful"): 4.0})
+
+    assert apart(reading(3.0), reading(5.0)) == 0.5
+    for one, other, distance in (("A", "A", 0), ("A", "B", 1), ("refused", "refused", 0), ("refused", 3.0, 1)):
+        assert apart(reading(one), reading(other)) == distance
+    assert apart(reading("A"), reading("A") | reading("B", "true")) == 0.5, "what only one says counts as apart"
+
+
 def test_it_does_not_depend_on_the_unit_of_a_scale():
     small = units(2, scores, lambda worth, chance: scores(worth - 0.2, chance))
     big = [Unit(*({key: (10 * score, *rest) for key, (score, *rest) in one.items()} for one in (unit.alone,)),
