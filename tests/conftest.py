@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,6 +17,11 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+
+try:
+    import fcntl
+except ImportError:  # on Windows workers may ask the same twice
+    fcntl = None  # type: ignore[assignment]
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = int(os.environ.get("RECUSE_EXAMPLES", "10"))  # continuous integration tries more
@@ -115,9 +121,9 @@ def jackknife() -> Callable[..., tuple[float, float]]:
 @pytest.fixture(scope="session")
 def shipped_results(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Mapping[str, Any]]:
     """`shipped_results(*arguments)`: results.json of the shipped questions, asked with these arguments in a repository
-    of this shape. `red`: whether a gate may fail in that run."""
+    of this shape, once for all tests and workers that want it. `red`: whether a gate may fail in that run."""
 
-    def run(*arguments: str, red: bool = False) -> Mapping[str, Any]:
+    def asked(arguments: tuple[str, ...], red: bool) -> bytes:
         root = tmp_path_factory.mktemp("repo")
         for name in ("evals", "fixtures", "cassettes", "conftest.py", "pyproject.toml"):
             (root / name).symlink_to(ROOT / name)
@@ -126,7 +132,18 @@ def shipped_results(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., M
         done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=600, check=False)
         assert done.returncode in ((0, 1) if red else (0,)), done.stdout[-3000:] + done.stderr[-3000:]
         (written,) = (root / "reports").glob("**/results.json")  # of a part of the suite, in reports/partial
-        results: Mapping[str, Any] = json.loads(written.read_text(encoding="utf-8"))
+        return written.read_bytes()
+
+    def run(*arguments: str, red: bool = False) -> Mapping[str, Any]:
+        here = tmp_path_factory.getbasetemp()
+        shared = here.parent if "PYTEST_XDIST_WORKER" in os.environ else here
+        kept = shared / f"{sha256(repr(arguments).encode()).hexdigest()}.json"
+        with kept.with_suffix(".lock").open("w") as lock:
+            if fcntl is not None:
+                fcntl.flock(lock, fcntl.LOCK_EX)  # released when it is closed
+            if not kept.exists():
+                kept.write_bytes(asked(arguments, red))
+        results: Mapping[str, Any] = json.loads(kept.read_bytes())
         return results
 
     return run
