@@ -58,11 +58,11 @@ def test_without_usage_tokens_are_unknown_not_zero(wire_name: str) -> None:
     assert reply_to(wire_name, documented(wire_name).plain) == Reply("Good.", "stop", None, Usage(None, None))
 
 
-@pytest.mark.parametrize("odd", ["11", 11.5, True, -1, [11]])
-def test_a_token_count_that_is_none_is_unknown(wire_name: str, odd: object) -> None:
-    payload = json.loads(json.dumps(documented(wire_name).reply).replace("11", json.dumps(odd)))
-    reply = reply_to(wire_name, payload)
-    assert (reply.text, reply.usage) == ("Good.", Usage(None, 7))
+def test_a_token_count_that_is_none_is_unknown(wire_name):
+    for odd in ("11", 11.5, True, -1, [11]):
+        payload = json.loads(json.dumps(documented(wire_name).reply).replace("11", json.dumps(odd)))
+        reply = reply_to(wire_name, payload)
+        assert (reply.text, reply.usage) == ("Good.", Usage(None, 7)), odd
 
 
 @pytest.mark.parametrize(
@@ -289,43 +289,42 @@ def test_any_other_http_error_is_an_error(wire_name: str, error: object, status:
     assert (reply.text, reply.finish) == (said, "error")
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        b"",
-        b"<html>502</html>",
-        b"\xff\xfe\x00",
-        b"[1]",
-        b'"text"',
-        b"null",
-        b"{}",
-        b'{"choices": []}',
-        b'{"choices": {}}',
-        b'{"choices": [{"message": null}]}',
-        b'{"choices": [{"message": {"content": 7}}]}',
-        b'{"choices": [{"message": {"content": [7]}}]}',
-        b'{"choices": [{"message": {"content": [{"text": null}]}}]}',
-        b'{"choices": [{"message": {"content": "x", "refusal": ["no"]}}]}',
-        b'{"choices": [{"message": {"content": "x"}, "finish_reason": {}}]}',
-        b'{"choices": [{"message": {"content": "x"}, "logprobs": {"content": [1]}}]}',
-        b'{"content": "text"}',
-        b'{"content": [{"type": "text"}]}',
-        b'{"content": [{"type": "text", "text": 7}]}',
-        b'{"candidates": []}',
-        b'{"candidates": [{"content": {"parts": [{"text": 7}]}}]}',
-        b'{"candidates": [{"content": {"parts": "text"}}]}',
-        b'{"promptFeedback": 7}',
-        b'{"output": 7}',
-        b'{"output": {"message": {"content": [7]}}}',
-        b'{"output": [{"type": "message", "content": [{"type": "output_text"}]}]}',
-        b'{"a":' * 100_000,
-        b"9" * 10_000,
-    ],
-)
-def test_a_body_of_another_shape_is_an_error_with_a_reason(wire_name: str, body: bytes) -> None:
-    reply = reply_to(wire_name, body)
-    assert reply.finish == "error"
-    assert reply.text.startswith("the body ")
+NO_ANSWERS = [
+    b"",
+    b"<html>502</html>",
+    b"\xff\xfe\x00",
+    b"[1]",
+    b'"text"',
+    b"null",
+    b"{}",
+    b'{"choices": []}',
+    b'{"choices": {}}',
+    b'{"choices": [{"message": null}]}',
+    b'{"choices": [{"message": {"content": 7}}]}',
+    b'{"choices": [{"message": {"content": [7]}}]}',
+    b'{"choices": [{"message": {"content": [{"text": null}]}}]}',
+    b'{"choices": [{"message": {"content": "x", "refusal": ["no"]}}]}',
+    b'{"choices": [{"message": {"content": "x"}, "finish_reason": {}}]}',
+    b'{"choices": [{"message": {"content": "x"}, "logprobs": {"content": [1]}}]}',
+    b'{"content": "text"}',
+    b'{"content": [{"type": "text"}]}',
+    b'{"content": [{"type": "text", "text": 7}]}',
+    b'{"candidates": []}',
+    b'{"candidates": [{"content": {"parts": [{"text": 7}]}}]}',
+    b'{"candidates": [{"content": {"parts": "text"}}]}',
+    b'{"promptFeedback": 7}',
+    b'{"output": 7}',
+    b'{"output": {"message": {"content": [7]}}}',
+    b'{"output": [{"type": "message", "content": [{"type": "output_text"}]}]}',
+    b'{"a":' * 100_000,
+    b"9" * 10_000,
+]
+
+
+def test_a_body_of_another_shape_is_an_error_with_a_reason(wire_name):
+    for body in NO_ANSWERS:
+        reply = reply_to(wire_name, body)
+        assert (reply.finish, reply.text[:9]) == ("error", "the body "), body[:99]
 
 
 JSON = st.recursive(

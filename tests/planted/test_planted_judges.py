@@ -120,7 +120,7 @@ def tripped(panel: Panel, seat: str) -> dict[tuple[str, str], str]:
     return {place: outcome for place, outcome in worst.items() if outcome != "pass"}
 
 
-ALWAYS = ("fair", "inflates-itself-when-named", "lenient", "refuses")
+ALWAYS = ("fair", "refuses")
 EACH = [judge if judge in ALWAYS else pytest.param(judge, marks=pytest.mark.slow) for judge in EXPECTED]
 
 

@@ -170,7 +170,7 @@ def docs_in_every_format(pr):
 
 def files_of_a_product(pr):
     """An image, a release, owners and generated files that have nothing to do with judges."""
-    pr.write("Dockerfile", "FROM python:3.13\nENV PYTHONUNBUFFERED=1\nCMD [\"python\", \"-m\", \"shop\"]\n")
+    pr.write("Dockerfile", 'FROM python:3.13\nENV PYTHONUNBUFFERED=1\nCMD ["python", "-m", "shop"]\n')
     pr.write(".env.example", "SHOP_KEY=\n")
     pr.write(".github/workflows/release.yml", "on: { push: {} }\njobs: { build: { steps: [{ run: make }] } }")
     pr.write(".gitattributes", "package-lock.json linguist-generated\n*.sh text eol=lf\n")
@@ -200,7 +200,11 @@ HONEST = (new_judge_beside_a_pack, labels_for_texts_that_had_none, panel_of_anot
           messages_of_recuse_itself)  # fmt: skip
 
 
-@pytest.mark.parametrize("change", HONEST, ids=lambda change: change.__name__)
+ALWAYS = (model_asked_again_in_place, new_texts, code_of_the_product, people_and_texts_more_of_both, new_panel)
+EACH = [change if change in ALWAYS else pytest.param(change, marks=pytest.mark.slow("whole runs")) for change in HONEST]
+
+
+@pytest.mark.parametrize("change", EACH, ids=lambda change: change.__name__)
 def test_an_honest_pull_request_is_told_to_merge(pr, change):
     change(pr)
     for _ in range(2):
