@@ -255,6 +255,6 @@ scale_framing = Drawing(
         Forest("framing_shift", "How much milder where low is best", "points", signed=True, aside=_means, only=_of_all),
         _by_author,
         Forest("framing_change", "Change of its self-preference when the scale is turned round: against the grades it "
-               "received (S − R), those it gave (S − G), and with leniency and quality taken out", "change", signed=True),
+               "received (S − R), those it gave (S − G), without leniency and quality", "change", signed=True),
     ),
 )  # fmt: skip
