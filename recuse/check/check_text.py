@@ -114,7 +114,7 @@ def _shown(verdict: VerdictRow, limit: Limit) -> str:
 def _read_briefly(answers: FileRun, file: str) -> Iterator[str]:
     read = answers.panel.read
     mapping, ratings = read.mapping, read.ratings
-    roles = ", ".join(f"{role} {column}" for role, column in _roles(mapping) if role not in ("criteria", "slice"))
+    roles = ", ".join(f"{role}: {column}" for role, column in _roles(mapping) if role not in ("criteria", "slice"))
     yield f"Read: {len(read.raw.frame)} rows, {ratings.judgements} judgements{'; ' if roles else ''}{roles}"
     people = f"{', '.join(ratings.persons[:8]) or 'nobody'}{more(ratings.persons, 8)}"
     yield f"  people: {people}; judges: {', '.join(ratings.judges[:8])}{more(ratings.judges, 8)}"

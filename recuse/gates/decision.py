@@ -89,7 +89,7 @@ class JudgeDecision:
         }  # fmt: skip
 
 
-RECORD_OR_MEND = "mend it; what is only not recorded yet: pytest evals/ --record=missing"
+RECORD_OR_MEND = "mend what fails, or record what is missing: pytest evals/ --record=missing"
 STUDIES = "none is used for anything: studies are measured, and nobody is cleared or refused"
 VERBS = frozenset(["grade", "decide", "choose", "rank", "estimate"])
 """Uses whose name is a verb: a judge is cleared to grade, and for anything else."""
@@ -329,7 +329,7 @@ def _words(
         yield "no decision", "nothing was to be decided", ""
     for change in changes:
         yield "merge", change.cause, change.next
-    yield "merge", "nothing changed" if evidence.compared else "no gate objects", ""
+    yield "merge", "nothing changed" if evidence.compared else "nothing stands against it", ""
 
 
 def _doubtful(judges: Sequence[JudgeDecision]) -> list[JudgeDecision]:

@@ -174,10 +174,9 @@ def _compared(
     was, now = _was_and_is(judge, kind, old, new, places)
     word, cause, steps = _word(judge, old, new, places, kinds, readers)
     about = f"{judge} has another {' and '.join(kinds)}"
-    what = f"{about} ({was} -> {now})" if kind == "model" and was != now else about
     return {
         "judge": judge, "panel": new.panel.name, "kind": kind, "was": was, "is": now, "word": word,
-        "cause": f"{what}: {cause}", "paste": _declared(judge, new.panel, kinds), "kinds": list(kinds),
+        "cause": f"{about}: {cause}", "paste": _declared(judge, new.panel, kinds), "kinds": list(kinds),
         "steps": list(steps),
     }  # fmt: skip
 
@@ -212,7 +211,9 @@ def _word(
         verdicts.append(judge_upgrade(new.suite.gates, upgrade, subject, share=1 / len(places)))
     worst = worst_of(verdicts)
     word: Word = worst.word if worst.word in ("better", "equivalent", "worse") else "decide"
-    return word, worst.sentence.rstrip("."), worst.steps
+    # about one judge, so without the names of two
+    cause = f"it {worst.clause}" if word in ("better", "worse") else worst.sentence.rstrip(".")
+    return word, cause, tuple(step.replace(f"{judge} before", f"{judge} as it was") for step in worst.steps)
 
 
 def _was_and_is(

@@ -311,7 +311,7 @@ def test_a_cause_that_stops_several_tests_is_told_once():
 
 def test_nothing_changed_is_told_only_where_a_baseline_says_so():
     assert decide(evidence(*passes(), compared=True)).cause == "nothing changed"
-    assert decide(evidence(*passes())).cause == "no gate objects"
+    assert decide(evidence(*passes())).cause == "nothing stands against it"
 
 
 def test_the_first_named_is_whoever_lies_furthest_beyond_its_limit():

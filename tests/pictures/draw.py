@@ -1,4 +1,4 @@
-"""Draws the pictures of docs/, the first screens of seven reports: `python tests/pictures/draw.py [NAME...]` writes
+"""Draws the pictures of docs/, the first screens of eight reports: `python tests/pictures/draw.py [NAME...]` writes
 docs/NAME.png and needs chromium."""
 
 from __future__ import annotations

@@ -163,6 +163,15 @@ def prompt_not_recorded(folder: Path, run: Run) -> None:
     run(folder, "--baseline")
 
 
+def model_swapped(folder: Path, run: Run) -> None:
+    """Another model under the name of the judge in use, recorded again: one and a half points stricter."""
+    _main(folder, run)
+    _commit(folder)
+    _texts(folder, {"judge_1": lambda quality, noise: quality - 1.5 + noise, "neutral": _plain})
+    _write(folder, "fixtures/panels/desk.toml", _panel().replace("judge_1 (scripted)", "judge_1-v2 (scripted)"))
+    run(folder, "--record=all", "--yes", "--baseline")
+
+
 def acceptance_expired(folder: Path, run: Run) -> None:
     """A judge that never says the same thing twice, accepted until a day that has passed."""
     _with_vendor(folder, run)
@@ -208,6 +217,10 @@ SCENES: dict[str, tuple[Callable[[Path, Run], None], str]] = {
         prompt_not_recorded,
         "This change: no decision: desk/support_replies/rubric cannot be replayed: the prompt changed; 480 answers are "
         "not recorded (2 tests unfinished).",
+    ),
+    "model-swapped": (
+        model_swapped,
+        "This change: do not merge: judge_1 has another model: it scores further from your people.",
     ),
     "acceptance-expired": (
         acceptance_expired,

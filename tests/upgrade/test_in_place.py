@@ -117,7 +117,7 @@ def test_a_lower_model_swapped_in_place_is_refused(lowered, commit):
     assert (change["was"], change["is"]) == ("judge_1 (scripted)", "judge_1-v2 (scripted)")
     assert "it scores further from your people" in change["cause"]
     assert tuple(change["steps"][:2]) == (
-        "keep judge_1 before",
+        "keep judge_1 as it was",
         "move thresholds by -1.5: with its scores moved back by as much, judge_1 after keeps every limit",
     )
     declared = tomllib.loads(change["paste"])["judge"][0]
