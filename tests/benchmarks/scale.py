@@ -1,12 +1,14 @@
-"""How time and memory of `recuse check` grow with the rows of a file: `python tests/benchmarks/scale.py [ROWS ...]`.
+"""Time and memory, from an import to fifty million ratings and a million calls: `python tests/benchmarks/scale.py`.
 
-Two judges and two people answer pass or fail, a row per rating ("long"), a row per text ("wide") or a row per pattern
-with a column `count` ("counted"): one table of ratings in three forms. Every check is a process of its own; CPU seconds
-and peak memory are its own. The exponent is that of growth from the size before: 1 is linear. Then the same of every
-question on the wide table; 50 million rows in Parquet, which DuckDB makes in a folder of its own, as `recuse check`
-folds them and as a query with a column for each rater does; texts of 2 KB beside the same table without; and
-Krippendorff's alpha and PPI++ beside other packages (extras `test`, `duckdb`, `benchmark`). Name parts to run them
-alone: files, questions, folded, texts, peers.
+`import recuse`, `recuse check` beside its imports, and `pytest evals/`. Then how `recuse check` grows with the rows of
+a file (numbers on the command line are rows). Two judges and two people answer pass or fail, a row per rating ("long"),
+a row per text ("wide") or a row per pattern with a column `count` ("counted"): one table of ratings in three forms.
+Every check is a process of its own; CPU seconds and peak memory are its own. The exponent is that of growth from the
+size before: 1 is linear. Then the same of every question on the wide table; 50 million rows in Parquet, which DuckDB
+makes in a folder of its own, as `recuse check` folds them and as a query with a column for each rater does; texts of
+2 KB beside the same table without; Krippendorff's alpha and PPI++ beside other packages; and calls in packs (extras
+`test`, `duckdb`, `packs`, `benchmark`). Name parts to run them alone: start, files, questions, folded, texts, peers,
+calls.
 """
 
 from __future__ import annotations
@@ -19,21 +21,26 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from datetime import date
+from importlib import import_module
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import measuring
 import numpy as np
 import pandas as pd
+from import_cost import cumulative_ms
+from measuring import Row, children, interleaved
 
-SIZES = (30_000, 100_000, 300_000, 1_000_000)
+SIZES, SMALL = (30_000, 100_000, 300_000, 1_000_000), 4_000
 FOLDED = 50_000_000
 SOME = {"judge_a": 15, "judge_b": 20, "judge_c": 10, "judge_d": 25, "anna": 10, "ben": 12, "cleo": 15}
 """Raters of the folded rows and their errors in a hundred; people rate one item in ten."""
 RATERS = {"anna": 0.1, "ben": 0.12, "gpt": 0.1, "claude": 0.12}
 FORMS = ("long", "wide", "counted")
+PARTS = ("start", "files", "questions", "folded", "texts", "peers", "calls")
 NOTABLE, STEEP = 0.5, 1.1
 """Seconds below which a question's growth is noise, and the exponent above which it is not linear."""
 WANTED_SECONDS, WANTED_MEMORY = 15.0, 600
@@ -72,7 +79,16 @@ def check(file: str, *options: str) -> dict[str, Any]:
     with redirect_stdout(out):
         code = main(["check", file, *options])
     seconds, memory = used()
-    return {"seconds": seconds, "memory": memory, "code": code}
+    return {"seconds": seconds, "memory": memory, "code": code, "modules": [*sys.modules]}
+
+
+def imports(names: str, ending: str) -> dict[str, Any]:
+    """What the modules that another process had cost one that does nothing else."""
+    for name in names.split(ending):
+        with suppress(Exception):
+            import_module(name)
+    seconds, memory = used()
+    return {"seconds": seconds, "memory": memory}
 
 
 def questions(file: str) -> dict[str, Any]:
@@ -198,9 +214,26 @@ def texts(folder: Path) -> None:
     table(["100,000 texts", "without texts", "with 2 KB each", "ratio", "wanted"], rows)
 
 
+def start(folder: Path) -> None:
+    """What is paid before and beside the work: imports, a small file, a middling one, and the shipped run."""
+    rows = [Row("import recuse", "20 ms", cumulative_ms("recuse"), 20.0, 1, False, "ms")]
+    for ratings, wanted in ((SMALL, 1.3), (100_000, 3.0)):
+        (part := folder / str(ratings)).mkdir()
+        write(part, ratings)
+        file = str(part / "long.csv")
+        names = ",".join(measured("check", file)["modules"])
+        sides = (("check", file), ("imports", names, ","))
+        ours, other = interleaved(3, *(lambda side=side: measured(*side)["seconds"] for side in sides))
+        rows.append(Row(f"recuse check, {ratings:,} ratings", "importing the same modules", ours, other, wanted, False))
+    root = Path(__file__).resolve().parents[2]
+    command = [sys.executable, "-m", "pytest", "evals", "-q", "-p", "no:cacheprovider", "-p", "no:hypothesispytest"]
+    run = children(lambda: subprocess.run(command, cwd=root, capture_output=True, check=True))
+    print(measuring.table([*rows, Row("pytest evals/", "10 CPU seconds", min(run(), run()), 10, 1, False)]) + "\n")
+
+
 def peers(folders: dict[int, Path]) -> None:
-    """Nominal and ordinal alpha of the four raters (with a jackknife, and none), and PPI++ of one judge; CPU ms, the
-    best of three."""
+    """Nominal and ordinal alpha of the four raters, ours with a jackknife interval; and PPI++ of one judge, from a
+    table of ratings that is new to both, and theirs from arrays as well. CPU milliseconds, the best of five."""
     import evalica
     import krippendorff
 
@@ -211,46 +244,60 @@ def peers(folders: dict[int, Path]) -> None:
     from recuse.ratings import Ordinal, Ratings
     from recuse.statistics import agreement
 
-    def best(work: Callable[[], Any]) -> str:
-        seconds = []
-        for _ in range(3):
-            start = time.process_time()
-            work()
-            seconds.append(time.process_time() - start)
-        return f"{1000 * min(seconds):.0f} ms"
+    def best(work: Callable[[], Any]) -> float:
+        return 1000 * min(measuring.cpu(work)() for _ in range(5))
 
     rows = []
     for n, folder in folders.items():
         frame = pd.read_csv(folder / "wide.csv", usecols=[*RATERS])
         data = frame[[*RATERS]].eq("pass").to_numpy(dtype=float).T + 1
         for level in ("nominal", "ordinal"):
-            rows.append([f"alpha, {level}", f"{n:,}", *map(best, (
+            ours, theirs, other = map(best, (
                 lambda data=data, level=level: agreement.krippendorff_alpha(data, level).jackknife().interval(0.95),
-                lambda data=data, level=level: krippendorff.alpha(data, level_of_measurement=level),
                 lambda data=data, level=level: evalica.alpha(pd.DataFrame(data), level),
-            ))])  # fmt: skip
-        answers = frame.iloc[np.random.default_rng(3).permutation(len(frame))]
-        numbered = answers.assign(item=range(len(answers)))
-        long = numbered.melt("item", ["gpt", "anna"], var_name="rater", value_name="response")
-        long = long[(long["rater"] == "gpt") | (long["item"] < len(answers) // 10)]
-        kinds = long.assign(kind=long["rater"].map({"gpt": "judge", "anna": "person"}))
-        y, f = (answers[name].eq("pass").to_numpy(dtype=float) for name in ("anna", "gpt"))
+                lambda data=data, level=level: krippendorff.alpha(data, level_of_measurement=level),
+            ))  # fmt: skip
+            what = f"alpha, {level}, with its interval, {n:,} ratings"
+            rows += [Row(what, "evalica, no interval", ours, theirs, 1, False, "ms"),
+                     Row(what, "krippendorff, no interval", ours, other, 1, False, "ms")]  # fmt: skip
+        answers = frame.iloc[np.random.default_rng(3).permutation(len(frame))].assign(item=range(len(frame)))
         tenth = len(answers) // 10
-        scale = Ordinal(("fail", "pass"))
-        made = [Ratings.of(kinds, scales=scale) for _ in range(3)]
-        rows.append(["PPI++ mean with its interval", f"{n // len(RATERS):,} texts",
-                     best(lambda made=made: prediction_powered_mean(made.pop())),
-                     "ppi_py: " + best(lambda y=y, f=f, m=tenth: ppi_py.ppi_mean_ci(y[:m], f[:m], f[m:])),
-                     ""])  # fmt: skip
-    table(["what", "ratings", "recuse, with interval", "krippendorff, no interval", "evalica, no interval"], rows)
+        long = answers.melt("item", ["gpt", "anna"], var_name="rater", value_name="response")
+        long = long[(long["rater"] == "gpt") | (long["item"] < tenth)]
+        long = long.assign(kind=long["rater"].map({"gpt": "judge", "anna": "person"}))
+        made = [Ratings.of(long, scales=Ordinal(("fail", "pass"))) for _ in range(5)]
+        y, f = (answers[name].eq("pass").to_numpy(dtype=float) for name in ("anna", "gpt"))
+
+        def from_table(long: pd.DataFrame = long) -> None:
+            wide = long.assign(value=long["response"].eq("pass").astype(float)).pivot(
+                index="item", columns="rater", values="value"
+            )
+            people, judge, there = wide["anna"].to_numpy(), wide["gpt"].to_numpy(), wide["anna"].notna().to_numpy()
+            ppi_py.ppi_mean_ci(people[there], judge[there], judge[~there])
+
+        ours, theirs, arrays = (
+            best(lambda made=made: prediction_powered_mean(made.pop())), best(from_table),
+            best(lambda y=y, f=f, m=tenth: ppi_py.ppi_mean_ci(y[:m], f[:m], f[m:])),
+        )  # fmt: skip
+        what = f"PPI++ mean with its interval, {len(answers):,} texts"
+        rows += [Row(what, "ppi_py, from the same table", ours, theirs, 1, False, "ms"),
+                 Row(what, "ppi_py, from arrays", ours, arrays, 1, False, "ms")]  # fmt: skip
+    print(measuring.table(rows) + "\n")
+
+
+def calls(folder: Path) -> None:
+    """Recorded calls in packs: what one takes, and a million of them read to ratings."""
+    import replay
+
+    print(measuring.table([*replay.packed(folder, 3), *replay.million(folder, 1)]) + "\n")
 
 
 def main() -> None:
-    works = {"check": check, "questions": questions, "make_rows": make_rows, "query": query}
+    works = {"check": check, "imports": imports, "questions": questions, "make_rows": make_rows, "query": query}
     if sys.argv[1:2] and sys.argv[1] in works and len(sys.argv) > 2 and not sys.argv[2].isdigit():
         print(json.dumps(works[sys.argv[1]](*sys.argv[2:])))
         return
-    parts = {name for name in sys.argv[1:] if not name.isdigit()} or {"files", "questions", "folded", "texts", "peers"}
+    parts = {name for name in sys.argv[1:] if not name.isdigit()} or {*PARTS}
     sizes = [int(size) for size in sys.argv[1:] if size.isdigit()] or [*SIZES]
     with tempfile.TemporaryDirectory() as folder:
         folders = {n: Path(folder) / str(n) for n in sizes}
@@ -261,7 +308,7 @@ def main() -> None:
             files(folders)
         if "questions" in parts:
             by_question(folders)
-        for name, work in (("folded", folded), ("texts", texts)):
+        for name, work in (("start", start), ("folded", folded), ("texts", texts), ("calls", calls)):
             if name in parts:
                 (Path(folder) / name).mkdir()
                 work(Path(folder) / name)
