@@ -27,36 +27,20 @@ from recuse.report.results_model import Group
 from recuse.schema.details import Matrix
 from recuse.schema.number_text import MISSING, fixed, in_words, is_number
 
-# --------------------------------------------------------------------------- what its measures say besides a number
 
-
-class PairChange(TypedDict):
-    """What another rubric changes for a pair of judges."""
-
-    pair: str
-    delta: float | None
-
-
-class GroundedDetail(TypedDict, total=False):
-    """Pair by pair."""
-
-    cells: list[PairChange]
-
-
-class PairAgreement(TypedDict):
-    """r of a pair of judges."""
+class OfPair(TypedDict, total=False):
+    """r of a pair of judges, or what another rubric changes in it."""
 
     pair: str
     r: float | None
+    delta: float | None
 
 
 class PairsDetail(TypedDict, total=False):
     """Pair by pair."""
 
-    pairs: list[PairAgreement]
-
-
-# --------------------------------------------------------------------------- the drawings
+    cells: list[OfPair]
+    pairs: list[OfPair]
 
 
 # --------------------------------------------------------------------------- agreement at three resolutions
@@ -116,11 +100,8 @@ def _judges(group: Group) -> Table:
         "the same score": lambda n: number_cell(same.get((n.who, n.circumstances))),
     }
     caption = "Each judge's agreement with the others"
-    return DetailTable("sample_agreement", caption, _judge_and_levels, "judge", columns, frozenset({1, 2, 3}))(group)
-
-
-def _judge_and_levels(group: Group, n: Number) -> Cell:
-    return Cell(group.label(n.who), n.circumstances)
+    return DetailTable("sample_agreement", caption, lambda group, n: Cell(group.label(n.who), n.circumstances), "judge",
+                       columns, frozenset({1, 2, 3}))(group)  # fmt: skip
 
 
 def _scale(group: Group) -> Table:
@@ -249,7 +230,7 @@ def _pairs(group: Group) -> HeatMaps | None:
     three, or hide two gains."""
     deltas: dict[tuple[str, str], list[float]] = {}
     for n in group.of("delta_k"):
-        for row in n.detail_as(GroundedDetail).get("cells") or ():
+        for row in n.detail_as(PairsDetail).get("cells") or ():
             deltas.setdefault((row["pair"], _rubric(n)), []).extend([row["delta"]] if is_number(row["delta"]) else [])
     cells = {key: fmean(known) if known else None for key, known in deltas.items()}
     return _pair_map(group, "Difference in r, pair by pair", cells) if any(deltas.values()) else None

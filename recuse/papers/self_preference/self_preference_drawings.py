@@ -1,16 +1,19 @@
-"""Drawings of the self-preference study: what would a remedy have changed, and does a judge prefer its own text when it
-chooses between two?"""
+"""Drawings of the self-preference study: what would a remedy have changed, does a judge prefer its own text when it
+chooses between two, and when it scores them; S - R beside S - G as published; the direction of the scale."""
 
 from __future__ import annotations
 
 from typing import Literal, TypedDict
 
-from recuse.report.drawing import Drawing, Part, folded, words
-from recuse.report.figures import Cell, Forest, Table, cross_table
-from recuse.report.gated_number import Number
+from recuse.report.drawing import Block, Drawing, Part, Words, folded, under, words
+from recuse.report.figures import Cell, Forest, HeatMaps, Table, cell_matrix, cross_table, deviation_maps
+from recuse.report.gated_number import Number, plain_name
+from recuse.report.questions.own_work import mean_scores
+from recuse.report.questions.repeats import usable_replies
+from recuse.report.questions.true_order import p_value
 from recuse.report.results_model import Group
-from recuse.schema.details import Span
-from recuse.schema.number_text import MISSING, count, fixed, in_words, interval, is_number
+from recuse.schema.details import JudgingDetail, Span
+from recuse.schema.number_text import MISSING, count, decimals_for, fixed, in_words, interval, is_number
 
 # --------------------------------------------------------------------------- what its measures say besides a number
 
@@ -162,5 +165,202 @@ own_wins = Drawing(
         ),
         _remedies("own_win_excess_change", "Own wins beyond neutral peers"),
         _untried("own_win_excess_change"),
+    ),
+)  # fmt: skip
+
+
+# --------------------------------------------------------------------------- own texts beside others'
+
+MOST_ROWS = 60
+PARTS = (("S", "s"), ("R", "r"), ("G", "g"))
+SYMBOLS = (
+    "S is the judge's score of its own text, R its peers' mean for it, G its mean for the others' texts; all on the "
+    "scale where high is best."
+)
+
+
+def _above_others(group: Group) -> str:
+    own = group.of("self_preference_controlled")
+    known = {n.who for n in own if is_number(n.value)}
+    above = {n.who for n in own if n.side_of_zero == "above"}
+    below = {n.who for n in own if n.side_of_zero == "below"} - above
+    if not known:
+        return "No judge's own text could be compared with its peers' view of it."
+    phrases = [
+        f"{in_words(len(who))} grade{'s its' if len(who) == 1 else ' their'} own text {side} what peers make of it"
+        for who, side in ((above, "above"), (below, "below"))
+        if who
+    ]
+    text = f"Of {in_words(len(known))} judges that are authors, {', '.join(phrases) or 'none stands out'}"
+    return f"{text}, once leniency and quality are taken out."
+
+
+def _symbols(group: Group) -> str:
+    """What the letters mean, what the tests say together, and what they could have found."""
+    tests = next((str(n.detail["summary"]) for n in group.of("significant_tests") if n.detail.get("summary")), "")
+    return " ".join(part for part in (SYMBOLS, f"{tests}." if tests else "", _power(group)) if part)
+
+
+def _tests(group: Group) -> Table:
+    """S, R and G with both tests, as the thesis prints them; the last columns put both tests, and the first alone, in a
+    word."""
+    given = {(n.who, n.circumstances): n for n in group.of("self_minus_given")}
+    rows = []
+    for n in group.of("self_minus_received"):
+        other = given.get((n.who, n.circumstances))
+        why = n.why_undefined or str(n.detail.get("reading") or "")
+        rows.append([
+            Cell(group.label(n.who), _levels(n)), Cell(str(n.estimate.get("n", "")), _lost(n)),
+            *(_mean(n, name) for _, name in PARTS), _t(n), _t(other) if other else Cell(MISSING), Cell(why),
+            Cell(str(n.detail.get("thesis_reading") or MISSING)),
+        ])  # fmt: skip
+    means = [f"{symbol}, mean ± SD" for symbol, _ in PARTS]
+    columns = ["judge", "n", *means, "t of S − R", "t of S − G", "reading", "by S − R alone"]
+    shown = rows[:MOST_ROWS]
+    return Table("Both comparisons", columns, shown, frozenset({1, 2, 3, 4}), len(rows) - len(shown))
+
+
+def _mean(n: Number, name: str) -> Cell:
+    mean, sd = n.detail.get(f"{name}_mean"), n.detail.get(f"{name}_sd")
+    return Cell(fixed(mean, decimals_for([mean])), f"± {fixed(sd)}" if is_number(sd) else "")
+
+
+def _t(n: Number) -> Cell:
+    """t, and what is left of its p-value after the correction."""
+    return Cell(fixed(n.detail.get("t"), signed=True), _p(n))
+
+
+def _p(n: Number) -> str:
+    p, adjusted = n.detail.get("p"), n.detail.get("p_holm")
+    if not is_number(p):
+        return n.why_undefined
+    raw = f"p {p_value(p, equals='= ')}"
+    return f"{raw}, after Holm {p_value(adjusted)}" if is_number(adjusted) else raw
+
+
+def _lost(n: Number) -> str:
+    """What the excluded stories lack; nothing is imputed for them."""
+    lacking = n.detail_as(JudgingDetail).get("excluded") or {}
+    lost_how = {"self": "without its own grade", "received": "without a peer's", "given": "without one for others"}
+    return ", ".join(f"{count} {lost_how.get(name, plain_name(name))}" for name, count in lacking.items())
+
+
+def _power(group: Group) -> str:
+    """How small a preference these stories could show."""
+    numbers = [n for n in group.of("self_minus_received") if is_number(n.detail.get("smallest_effect"))]
+    details = [n.detail_as(JudgingDetail) for n in numbers]
+    if not details:
+        return ""
+    effects = _span([d["smallest_effect"] for d in details], "SDs")
+    points = [points for d in details if is_number(points := d.get("smallest_difference"))]
+    here = f", here {_span(points, 'points')}" if points else ""
+    return f"With 80 % power these texts show a difference of {effects}{here}."
+
+
+def _span(values: list[float], unit: str) -> str:
+    low, high = fixed(min(values)), fixed(max(values))
+    return f"{low} {unit}" if low == high else f"{low} to {high} {unit}"
+
+
+def _levels(n: Number) -> str:
+    return n.circumstances[:1].upper() + n.circumstances[1:]
+
+
+def _bits(n: Number) -> str:
+    own, others = n.detail.get("own"), n.detail.get("others")
+    return f"own {fixed(own)} bits, others {fixed(others)}" if is_number(own) and is_number(others) else ""
+
+
+_COMPARED: tuple[Part, ...] = (
+    Forest("self_minus_received", "S − R: its own text against the peers' grade for it", "points", signed=True,
+           aside=_p),
+    Forest("self_minus_given", "S − G: its own text against the others' texts", "points", signed=True, aside=_p),
+)  # fmt: skip
+
+
+def _published(group: Group) -> Block | None:
+    """The published test, under the meaning of its letters."""
+    parts: tuple[Part, ...] = (_tests, folded("Both comparisons with their intervals", "", *_COMPARED))
+    figures = [figure for part in parts if (figure := part(group))]
+    explained = [Words("read", [_symbols(group)]), *figures]
+    return Block("under", explained, "What does the published test say?") if figures else None
+
+
+self_preference = Drawing(
+    order=12,
+    reading=_above_others,
+    figures=(
+        Forest("self_preference_controlled",
+               "Own text against the peers' view of it, less the same difference on texts neither wrote", "points",
+               signed=True),
+        _published,
+        under("Who gave whom what?", mean_scores),
+        under(
+            "Is it because its own words are easy for it to predict?",
+            Forest("own_predictability",
+                   "How much easier its own text is for it than for its peers, beyond texts neither wrote",
+                   "bits per character", signed=True, aside=_bits),
+            Forest("grade_on_predictability",
+                   "What it adds to the peers' grade per bit per character that a text is easier for it",
+                   "points per bit", signed=True),
+        ),
+        usable_replies,
+    ),
+)  # fmt: skip
+
+
+# --------------------------------------------------------------------------- the direction of the scale
+
+def _of_all(n: Number) -> bool:
+    return "target" not in n.subject
+
+
+def _direction(group: Group) -> str:
+    known = [n for n in group.of("direction_insensitivity") if is_number(n.value)]
+    if not known:
+        return "No judge graded the same texts in both directions of the scale."
+    blind = sum(n.amount > 0 for n in known)
+    moved = [n for n in group.of("framing_shift") if _of_all(n) and is_number(n.value)]
+    text = (
+        f"{in_words(blind, capital=True)} of {in_words(len(known))} judges more often keep the digit than mirror it "
+        "when the scale is turned round: they write a number, not a grade."
+        if blind
+        else f"All {in_words(len(known))} judges follow the direction of the scale."
+    )
+    if not moved or blind == len(known):
+        return text
+    most = max(moved, key=lambda n: abs(n.amount))
+    return f"{text} The level moves by up to {fixed(abs(most.amount))} points."
+
+
+def _digits(n: Number) -> str:
+    counts = [n.detail.get(name) for name in ("same", "mirrored", "neither")]
+    return "{} same, {} mirrored, {} neither".format(*counts) if all(is_number(c) for c in counts) else ""
+
+
+def _means(n: Number) -> str:
+    up, down = n.detail.get("positive"), n.detail.get("negative")
+    return f"{fixed(up)} where high is best, {fixed(down)} where low is" if is_number(up) and is_number(down) else ""
+
+
+def _by_author(group: Group) -> HeatMaps | None:
+    numbers = [n for n in group.of("framing_shift") if not _of_all(n)]
+    if not any(is_number(n.value) for n in numbers):
+        return None
+    targets = sorted({n.subject["target"] for n in numbers}, key=group.place)
+    matrix = cell_matrix({(n.who, n.subject["target"]): n.value for n in numbers}, columns=targets)
+    return deviation_maps([("Milder where low is best, author by author", matrix)], group.label, about="no change")
+
+
+scale_framing = Drawing(
+    order=13,
+    reading=_direction,
+    figures=(
+        Forest("direction_insensitivity", "Same digit (right) or mirrored digit (left) when the scale is turned round",
+               "index", signed=True, includes=(-1, 1), aside=_digits),
+        Forest("framing_shift", "How much milder where low is best", "points", signed=True, aside=_means, only=_of_all),
+        _by_author,
+        Forest("framing_change", "Change of its self-preference when the scale is turned round: against the grades it "
+               "received (S − R), those it gave (S − G), without leniency and quality", "change", signed=True),
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What should not move a judge, and may: the order of two texts, their length, the direction of the scale."""
+"""What should not move a judge, and may: the order of two texts, and their length."""
 
 from __future__ import annotations
 
@@ -6,11 +6,8 @@ from recuse.report.drawing import Drawing, pair, under
 from recuse.report.figures import (
     Cell,
     Forest,
-    HeatMaps,
     Table,
-    cell_matrix,
     cross_table,
-    deviation_maps,
     number_cell,
     signed_cell,
 )
@@ -199,62 +196,5 @@ length_bias = Drawing(
                    "per doubling", signed=True, aside=_raw),
         ),
         _like_length,
-    ),
-)  # fmt: skip
-
-
-# --------------------------------------------------------------------------- the direction of the scale
-
-def _of_all(n: Number) -> bool:
-    return "target" not in n.subject
-
-
-def _direction(group: Group) -> str:
-    known = [n for n in group.of("direction_insensitivity") if is_number(n.value)]
-    if not known:
-        return "No judge graded the same texts in both directions of the scale."
-    blind = sum(n.amount > 0 for n in known)
-    moved = [n for n in group.of("framing_shift") if _of_all(n) and is_number(n.value)]
-    text = (
-        f"{in_words(blind, capital=True)} of {in_words(len(known))} judges more often keep the digit than mirror it "
-        "when the scale is turned round: they write a number, not a grade."
-        if blind
-        else f"All {in_words(len(known))} judges follow the direction of the scale."
-    )
-    if not moved or blind == len(known):
-        return text
-    most = max(moved, key=lambda n: abs(n.amount))
-    return f"{text} The level moves by up to {fixed(abs(most.amount))} points."
-
-
-def _digits(n: Number) -> str:
-    counts = [n.detail.get(name) for name in ("same", "mirrored", "neither")]
-    return "{} same, {} mirrored, {} neither".format(*counts) if all(is_number(c) for c in counts) else ""
-
-
-def _means(n: Number) -> str:
-    up, down = n.detail.get("positive"), n.detail.get("negative")
-    return f"{fixed(up)} where high is best, {fixed(down)} where low is" if is_number(up) and is_number(down) else ""
-
-
-def _by_author(group: Group) -> HeatMaps | None:
-    numbers = [n for n in group.of("framing_shift") if not _of_all(n)]
-    if not any(is_number(n.value) for n in numbers):
-        return None
-    targets = sorted({n.subject["target"] for n in numbers}, key=group.place)
-    matrix = cell_matrix({(n.who, n.subject["target"]): n.value for n in numbers}, columns=targets)
-    return deviation_maps([("Milder where low is best, author by author", matrix)], group.label, about="no change")
-
-
-scale_framing = Drawing(
-    order=13,
-    reading=_direction,
-    figures=(
-        Forest("direction_insensitivity", "Same digit (right) or mirrored digit (left) when the scale is turned round",
-               "index", signed=True, includes=(-1, 1), aside=_digits),
-        Forest("framing_shift", "How much milder where low is best", "points", signed=True, aside=_means, only=_of_all),
-        _by_author,
-        Forest("framing_change", "Change of its self-preference when the scale is turned round: against the grades it "
-               "received (S − R), those it gave (S − G), without leniency and quality", "change", signed=True),
     ),
 )  # fmt: skip
