@@ -256,7 +256,12 @@ ROWS: tuple[Row, ...] = (
         ),
         "",
     ),
-    ("71", "language of the critiques", (), "that of what is judged is a group of delta-K; what judges write has none"),
+    (
+        "71",
+        "language of the critiques",
+        (),
+        "that of what is judged is a group of delta-K; of what judges write, a quote in another language is no quote",
+    ),
     # ------------------------------------------------------------ appendices D and F
     ("72", "agreement above 0.80", (*TABLE_9, VERDICTS), ""),
     ("73", "temperature invariance", (*TEXT, USED + "test_agreement_that_falls_with_temperature_is_found"), ""),

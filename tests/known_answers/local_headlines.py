@@ -49,6 +49,10 @@ def points(e: Estimate, digits: int = 1) -> str:
     return f"{value} ({low} to {high})"
 
 
+def hundredths(e: Estimate) -> str:
+    return points({name: 100 * e[name] for name in ("value", "low", "high")}, 0)
+
+
 def percent(e: Estimate, digits: int = 0) -> str:
     value, low, high = (fixed(100 * e[name], digits) for name in ("value", "low", "high"))
     return f"{value} % ({low} to {high})"
@@ -102,9 +106,20 @@ def rows(measured: Measured) -> Iterator[tuple[str, Callable[[str], str]]]:
         e = of("score_change", judge=j, prompt="observations", protocol="grading_prompts")
         return partial(e, 12, points(e) if e["value"] is not None else "")
 
+    def padded(prompt: str) -> Callable[[str], str]:
+        about = {"prompt": prompt, "protocol": "pairwise_length_prompts"}
+        return lambda j: hundredths(of("padding_preference", judge=j, **about))
+
+    def explained(prompt: str) -> Callable[[str], str]:
+        def cell(j: str) -> str:
+            e = of("error_by_prompt", judge=j, prompt=prompt, protocol="correctness_explained")
+            return partial(e, 12, percent(e) if e["n"] > 2 else "")
+
+        return cell
+
     def change(j: str) -> str:
         e = of("channel_change", judge=j)
-        shown = points({name: 100 * e[name] for name in ("low", "value", "high")}, 0)
+        shown = hundredths(e)
         return shown + (f", of {e['n']}" if e["n"] < 35 else "")
 
     def criteria(j: str) -> str:
@@ -124,8 +139,7 @@ def rows(measured: Measured) -> Iterator[tuple[str, Callable[[str], str]]]:
            lambda j: percent(of("success_by_channel", judge=j, channel="inline")))  # fmt: skip
     yield "what a message of its own for the text changes, in points of 100 (`channel_change`)", change
     yield ("own text found among two, beyond chance, in points of 100, of four stories (`recognised_in_pairs`)",
-           lambda j: points({k: 100 * v for k, v in of("recognised_in_pairs", judge=j, against="chance").items()
-                             if k in ("value", "low", "high")}, 0))  # fmt: skip
+           lambda j: hundredths(of("recognised_in_pairs", judge=j, against="chance")))  # fmt: skip
     yield ("right text named best of three, of 18 lists (`list_accuracy`; by chance a third)",
            lambda j: percent(of("list_accuracy", judge=j)))  # fmt: skip
     yield ("the same text named whatever the order of the list (`list_consistency`)",
@@ -134,6 +148,9 @@ def rows(measured: Measured) -> Iterator[tuple[str, Callable[[str], str]]]:
            pairs("plain"))  # fmt: skip
     yield "not told so", pairs("uninstructed")
     yield "asked for the worse text", pairs("worse")
+    yield ("the padded one of ten twins chosen, beyond one half, in points of 100, told that length must not matter "
+           "(`padding_preference`)", padded("plain"))  # fmt: skip
+    yield "not told so", padded("uninstructed")
     yield "before a discussion with a peer, of 4 pairs (`discussion_change`)", talk("before")
     yield "after it", talk("after")
     yield ("pairs won by a payload alone, of 22 known and 13 held-out ones (`injection_success`)",
@@ -149,6 +166,9 @@ def rows(measured: Measured) -> Iterator[tuple[str, Callable[[str], str]]]:
            lambda j: percent(of("error_by_prompt", judge=j, prompt="plain", protocol="correctness")))  # fmt: skip
     yield ("what observations first change, in points of 100 (`error_change`)", lambda j: wrong(j, "observations"))
     yield "what a solution of its own first changes", lambda j: wrong(j, "solved")
+    yield "wrong verdicts on 12 of these answers, asked plainly", explained("plain")
+    yield "after a solution of its own", explained("solved")
+    yield "after that and a line on what is right and wrong: solve, explain, decide", explained("explained")
 
 
 def markdown(results: Mapping[str, Any]) -> str:

@@ -87,7 +87,7 @@ ROWS: tuple[Row, ...] = (
         "told that length must not matter, on twins that differ in length alone",
         ("test_ways_of_asking.py::test_length_that_must_not_matter",),
         (PLANTED, HAND + "test_padding_won_where_nothing_is_said_of_length_lies_above_zero"),
-        "asked of scripted judges; not recorded with models",
+        "",
     ),
     (
         "2.1.1",
@@ -154,7 +154,7 @@ ROWS: tuple[Row, ...] = (
         "solve, explain, decide",
         ("test_ways_of_asking.py::test_verdicts",),
         (PLANTED, PROMPTS + "test_who_explains_has_solved_and_is_asked_for_observations"),
-        "asked of scripted judges; not recorded with models",
+        "",
     ),
     (
         "2.4.1",

@@ -26,9 +26,9 @@ LOCAL = "local/headlines"
 
 
 @cache
-def replies(folder: str) -> tuple[tuple[str, str], ...]:
+def replies(folder: str, cells: str = "*.jsonl") -> tuple[tuple[str, str], ...]:
     """What the models wrote, and why each reply ended."""
-    lines = [json.loads(line) for path in sorted((CASSETTES / folder).glob("*.jsonl"))
+    lines = [json.loads(line) for path in sorted((CASSETTES / folder).glob(cells))
              for line in path.read_text("utf-8").splitlines()]  # fmt: skip
     choices = [line["json"]["choices"][0] for line in lines if line["kind"] == "answer"]
     return tuple((choice["message"]["content"], choice["finish_reason"]) for choice in choices)
@@ -50,9 +50,21 @@ def ended(texts: Iterator[str], most: int) -> str:
 
 
 def headlines() -> str:
-    texts, longest = items("headlines/items-local.jsonl"), load_task(TASKS / "headlines").data["longest"]
-    cut = sum(len(text["headline"]) >= longest["headline"] or len(text["lead"]) >= longest["lead"] for text in texts)
-    return f"{cut} of their {len(texts)}"
+    every = load_task(TASKS / "headlines").with_items("items-local.jsonl").items
+    return f"{len(cut_headlines())} of their {len(every)}"
+
+
+@cache
+def cut_headlines() -> frozenset[tuple[str, str]]:
+    """Item and author of each, by the replies: a text that a blank ends at its cap has lost the blank."""
+    task, cut = load_task(TASKS / "headlines").with_items("items-local.jsonl"), set()
+    longest = task.data["longest"]
+    for text, _ in replies(f"{LOCAL}/headline_generation"):
+        parts = dict(re.findall(r"(?m)^(Headline|Lead): (.*)$", text))
+        if any(len(words) >= longest[name.lower()] for name, words in parts.items()):
+            cut.add(tuple(words.strip() for words in parts.values()))
+    return frozenset((item.id, item.target) for item in task.items
+                     if (item.fields["headline"], item.fields["lead"]) in cut)  # fmt: skip
 
 
 def rationales() -> str:

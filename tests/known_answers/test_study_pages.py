@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+import inspect
+import re
+import sys
+import tomllib
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from itertools import permutations
 from typing import Any
 
+import numpy as np
 import pytest
+import test_cut_texts
 from local_headlines import JUDGES, Measured, markdown, percent
+from scipy.stats import spearmanr
+from test_cut_texts import items, replies
 from test_merchant_risk_results import ROOT
 
+from recuse import measures
+from recuse.panels import load_panel
+from recuse.protocols.rubric import prompt as rubric_prompt
 from recuse.schema.number_text import fixed, in_words
+from recuse.suite import Elicitation, Suite
+from recuse.tasks import load_task
 
 pytestmark = pytest.mark.slow("the whole run of three panels")
 Run = Callable[..., Mapping[str, Any]]
@@ -20,8 +35,13 @@ def page(path: str) -> str:
     return " ".join((ROOT / path).read_text(encoding="utf-8").split())
 
 
+HELD: dict[str, list[str]] = {}
+"""Page -> the sentences of it that a test has computed."""
+
+
 def stands(path: str, *words: str) -> None:
     text = page(path)
+    HELD.setdefault(path, []).extend(words)
     assert [part for part in words if part not in text] == []
 
 
@@ -50,7 +70,7 @@ def f(value: float, digits: int = 2) -> str:
 
 
 def test_the_table_of_four_small_models(local):
-    assert markdown(local) in (ROOT / "docs" / "self-preference.md").read_text(encoding="utf-8")
+    stands("docs/self-preference.md", " ".join(markdown(local).split()))
 
 
 def test_what_is_said_of_four_small_models(local):
@@ -69,6 +89,29 @@ def test_what_is_said_of_four_small_models(local):
         f"moves them by {fixed(moved, 1)} points at most",
         f"in none before: a change of {fixed(talked['low'])} at the least (95 %)",
         f"phrases find {percent(phrases)} of the held-out ones and odd statistics {percent(odd)}",
+    )
+
+
+def test_what_is_said_of_texts_that_end_by_themselves():
+    with Suite.from_options(
+        root=ROOT, panels=["local"], judges=[], record="none", yes=False, models=ROOT / "models",
+        gates=ROOT / "evals" / "gates.toml", distributed=False,
+    ) as suite:  # fmt: skip
+        ratings = suite.ratings(Elicitation("local", "headlines", "grading"))
+    cut = test_cut_texts.cut_headlines()
+    table = ratings.table
+    ends = [text not in cut for text in zip(table["item"], table["target"], strict=True)]
+    own = measures.self_preference(replace(ratings, table=table[ends], _memory={}))
+    above = [key for key, e in own.items() if e.low > 0]
+    largest, smallest = (own.of(judge=judge, direction="reversed") for judge in ("qwen2.5-coder-1.5b", "smollm2-135m"))
+    assert above == [("smollm2-135m", "reversed"), ("qwen2.5-coder-1.5b", "reversed")]
+    stands(
+        "docs/self-preference.md",
+        f"Held against the {len(ratings.texts) - len(cut)} texts alone that end by themselves, "
+        f"{in_words(len(above))} of the {in_words(len(own))} do",
+        "{} ({} to {}), and SmolLM2's there, {} ({} to {})".format(
+            *(fixed(value, signed=value == e.value, minus="-") for e in (largest, smallest)
+              for value in (e.value, e.low, e.high))),
     )
 
 
@@ -236,3 +279,90 @@ def test_what_reasons_are_worth(local):
         "Qwen2.5 Coder 1.5B copies the rubric in {}, Gemma 3 270M repeats one sentence for several criteria in {}, and "
         "SmolLM2 135M says nothing at all in {}.".format(*words),
     )
+
+
+# --------------------------------------------------------------------------- nothing else has a digit
+
+THESIS = ROOT / "fixtures" / "panels" / "thesis.toml"
+PLACES = re.compile(
+    r"\((\d\.\d(, )?)+\)|Eötvös Loránd University, 20\d\d|`[^`]*`|```.*?```|Qwen(2\.5 Coder)? [01]\.5B|SmolLM2( 135M)?"
+    r"|Gemma 3 270M"
+)
+QUOTED = (  # words of a paper, the ends of a scale, a way to write a grade
+    'hierarchy" by 26 experts', '"The same 1-10 scale"', "judges score 0-10", "from 0 to 100", '"4 out of 5"',
+    "where 5 is best or 1 is", "where 1 is best", "completeness is 25 of 25 or 20 of 25 points",
+)  # fmt: skip
+
+
+def verdicts(judge: str, protocol: str = "correctness", level: str = "observations") -> list[list[str]]:
+    """Of every sum that a judge is asked to observe first: what its reply begins with, and the verdicts in it."""
+    said = [text for text, _ in replies(f"local/word_problems/{protocol}", f"{judge}~*~{level}.jsonl")]
+    return [[text[:15], *re.findall(r"(?i)answer: *(yes|no)", text)] for text in said]
+
+
+def test_what_stands_beside_the_numbers_of_the_thesis(local, thesis):
+    large, small = verdicts("qwen2.5-coder-1.5b"), verdicts("qwen2.5-coder-0.5b")
+    at_once = sum(start.startswith("Answer") for start, *_ in large)
+    twice = sum(len({*given}) > 1 for _, *given in small)
+    gemma, large_too, small_too = (
+        verdicts(judge, "correctness_explained", "explained")
+        for judge in ("gemma-3-270m", "qwen2.5-coder-1.5b", "qwen2.5-coder-0.5b")
+    )
+    assert gemma == [["ANSWER TO CHECK", "yes"]] * 12
+    changes = [Measured(local).of("padding_change", judge=judge) for judge in JUDGES]
+    assert max(abs(e["value"]) * 2 * e["n"] for e in changes) <= 1 + 1e-9
+    gates = tomllib.loads((ROOT / "evals" / "gates.toml").read_text("utf-8"))
+    low, high = load_task(ROOT / "fixtures" / "tasks" / "headlines").scale
+    limit = gates["self_preference"]["within"][1] * (high - low)
+    answers, judges = items("word_problems/items-few-local.jsonl"), load_panel(THESIS).judges
+    level = Measured(local).of("wording_effect", judge="gemma-3-270m", effect="wording")["level"]
+    stands(
+        "docs/self-preference.md",
+        f"{thesis.of('significant_tests')['detail']['tests']} comparisons of own grades",
+        f"{len(items('headlines/items-thesis.jsonl')) * len(judges) * len(('ascending', 'reversed')):,} grades",
+        f"intervals are {level:.0%}".replace("%", " %"), f"The limit is {limit:g}",
+        f"Of the {len(answers)} answers, which the four wrote themselves",
+        f"writes its verdict at once in {at_once} of {len(large)} replies, Qwen 0.5B writes a first verdict and "
+        f"another one in {twice}",
+        f"Qwen 1.5B its verdict twice in {in_words(sum(len(given) == 2 for _, *given in large_too))} of twelve",
+        f"can be read in {in_words(len(small_too))}, two verdicts that differ in "
+        f"{in_words(sum(len({*given}) > 1 for _, *given in small_too))} of these",
+    )
+
+
+def test_what_stands_beside_the_numbers_of_merchant_risk(local):
+    orders = [spearmanr(range(5), order).statistic for order in permutations(range(5))]
+    often = sum(abs(rho) >= 0.9 - 1e-9 for rho in orders) / len(orders)
+    assert often == pytest.approx(1 / 12)
+    random = np.abs(np.subtract.outer(range(11), range(11))).mean()
+    task = load_task(ROOT / "fixtures" / "tasks" / "merchant_rationales").with_items("items-local.jsonl")
+    asked = rubric_prompt(task, task.items[0], {"condition": "attributed"})
+    longest = asked.schema["properties"]["accuracy"]["properties"]["why"]["maxLength"]
+    loop = {name: sum(of["calls"] for of in local["usage"]
+                      if (of["task"], of["protocol"]) == ("merchant_rationales", name))
+            for name in ("rubric", "rubric_joint")}  # fmt: skip
+    reasons = Measured(local).of("explanation_finding", task="merchant_rationales", judge="gemma-3-270m",
+                                 finding="copied")["n"]  # fmt: skip
+    categories = (ROOT / "fixtures/tasks/merchant_risk/mcc.csv").read_text("utf-8").count("\n") - 1
+    stands(
+        "docs/merchant-risk.md", "lies at .90 or above, either way, by chance once in twelve",
+        f"A reason may be {longest} characters long", f"each twice: {loop['rubric']} replies",
+        f"drawn at random lie {fixed(random, 1)} apart", "Gemma and SmolLM2 within 0.7 on average",
+        f"(`rubric_joint`, {loop['rubric_joint']} replies)", f"(`explanation_finding`, {reasons} a judge)",
+        f"of the {categories} categories",
+    )
+
+
+@pytest.mark.parametrize("path", ["docs/merchant-risk.md", "docs/self-preference.md"])
+def test_every_figure_is_one_that_a_command_prints(path, local, published, thesis):
+    runs = {"local": local, "published": published, "thesis": thesis}
+    HELD.clear()
+    for name, check in vars(sys.modules[__name__]).items():
+        if name.startswith("test_") and callable(check) and {*inspect.signature(check).parameters} <= {*runs}:
+            check(**{run: runs[run] for run in inspect.signature(check).parameters})
+    counts = {name: count() for name, count in test_cut_texts.COUNTS.items()}
+    whole = page(path)
+    for part in (*HELD[path], *(words.format_map(counts) for words in test_cut_texts.SAID[path]), *QUOTED):
+        whole = whole.replace(part, "")
+    left = PLACES.sub("", whole)
+    assert [left[max(0, m.start() - 60) : m.end() + 20] for m in re.finditer(r"\d[\d.,]*", left)] == []

@@ -16,7 +16,7 @@ def test_by_hand():
     test = Paired.of([1, 2, math.nan, 3, 6])
     assert (test.n, test.mean, test.sd) == pytest.approx((4, 3, math.sqrt(14 / 3)))
     assert test.t == pytest.approx(2.7774602993)
-    assert test.dz[0] == pytest.approx(3 / math.sqrt(14 / 3))
+    assert (test.dz[0], test.detail(1.0)["dz"]) == pytest.approx((3 / math.sqrt(14 / 3),) * 2)
 
 
 @pytest.mark.parametrize("seed", range(5))

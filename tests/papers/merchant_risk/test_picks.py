@@ -80,6 +80,18 @@ def test_planted_homogeneity_comes_back(alike):
     assert (found.n, found.detail["own"], found.detail["other"]) == (12, 0.0, 0.0)
 
 
+def test_what_an_author_repeats_and_what_all_texts_share_stand_beside():
+    """Own: a says the same on both items (1), b nothing twice (0). Other: a on j and b on i share one of three
+    words, a on i and b on j none."""
+    said = {
+        ("i", "a"): "bridge opens", ("j", "a"): "bridge opens", ("i", "b"): "bridge closes", ("j", "b"): "river rises",
+    }  # fmt: skip
+    texts = pd.DataFrame([(*key, text) for key, text in said.items()], columns=["item", "target", "text"])
+    frame = texts[["item", "target"]].assign(judge="x", score=1.0)
+    detail = text_homogeneity(Ratings.of(frame, texts=texts)).of().detail
+    assert (detail["own"], detail["other"]) == pytest.approx((1 / 2, 1 / 6))
+
+
 def test_homogeneity_takes_two_authors_on_two_items():
     assert not text_homogeneity(written(0.5, items=1)).of().defined
     assert len(text_homogeneity(picks(a={"i": 1}, b={"i": 1}))) == 0
