@@ -290,7 +290,7 @@ PLACES = re.compile(
 )
 QUOTED = (  # words of a paper, the ends of a scale, a way to write a grade
     'hierarchy" by 26 experts', '"The same 1-10 scale"', "judges score 0-10", "from 0 to 100", '"4 out of 5"',
-    "where 5 is best or 1 is", "where 1 is best", "completeness is 25 of 25 or 20 of 25 points",
+    "where 5 is best or 1 is", "where 1 is best", "Where 1 is best", "completeness is 25 of 25 or 20 of 25 points",
 )  # fmt: skip
 
 
