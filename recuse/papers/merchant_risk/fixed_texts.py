@@ -74,7 +74,7 @@ def by_size(texts: Sequence[Floats]) -> list[tuple[NDArray[np.intp], Floats]]:
     """Of each number of repeats R that texts have, which T of them have it, and these repeats, (T, R)."""
     sizes = np.array([len(x) for x in texts], dtype=int)
     every = (np.flatnonzero(sizes == size) for size in np.unique(sizes))
-    return [(places, np.array([texts[k] for k in places], dtype=float)) for places in every]
+    return [(places, np.array([texts[k] for k in places.tolist()], dtype=float)) for places in every]
 
 
 @dataclass(frozen=True, slots=True)
