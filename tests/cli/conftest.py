@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from recuse.check import check_command
 from recuse.cli import main
 
 ITEMS = 600
@@ -30,9 +31,11 @@ class Outcome:
 
 @pytest.fixture(scope="session")
 def recuse() -> Callable[..., Outcome]:
-    def run(*arguments: object) -> Outcome:
+    def run(*arguments: object, most_drawn: int = 0) -> Outcome:
+        """Judges like people are drawn where a test is about them: they take more than half of a command's time."""
         out, err = io.StringIO(), io.StringIO()
-        with redirect_stdout(out), redirect_stderr(err):
+        with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+            patch.setattr(check_command, "MOST_DRAWN", most_drawn)
             code = main([str(a) for a in arguments])
         return Outcome(code, out.getvalue(), err.getvalue())
 

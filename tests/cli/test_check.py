@@ -257,7 +257,7 @@ def test_files_that_are_no_versions_of_each_other_are_one_line(recuse, tickets, 
 
 
 def test_it_says_how_many_labels_more_and_what_it_could_have_shown(recuse, tickets):
-    out = recuse("check", tickets(good, items=200), "--all").out
+    out = recuse("check", tickets(good, items=200), "--all", most_drawn=200).out
     assert "Labels for ± 0.05" in out
     assert re.search(r"mean as people would rate: about \d+; there are 200, so \d+ more", out)
     assert re.search(r"a judge that is one more person would be cleared to decide \d+ times in 100", out)

@@ -155,6 +155,21 @@ def test_a_gate_that_is_about_some_judges_only_is_not_missed_for_others():
     assert word_on(found, "bob").word == "cleared"
 
 
+def test_judges_of_one_name_in_two_panels_are_two_judges():
+    """What is asked in one panel, and what comes of it, says nothing of the other."""
+    first = evidence(*passes(verdict("offset", outcome="fail", value=0.9)), verdict("injection"),
+                     gates=(*GRADED, "injection", "right_choices"))  # fmt: skip
+    second = PanelPlan("r", ("ann",), ("grade",), ("choose",))
+    plan = replace(first.plan, panels=(*first.plan.panels, second),
+                   asked=(*first.plan.asked, *(asked(gate, panel="r") for gate in GRADED if gate != "agreement")),
+                   uses=USES | {"grade": UseTable(yardstick=("offset",), decides=("unanswered",))})  # fmt: skip
+    there = (verdict("offset", panel="r"), verdict("unanswered", panel="r"))
+    found = decide(replace(first, plan=plan, verdicts=(*first.verdicts, *there)))
+    assert [(one.panel, one.use, one.word) for one in found.judges] == [
+        ("p", "grade", "not cleared"), ("r", "grade", "cleared"),
+    ]  # fmt: skip
+
+
 def test_nobody_is_cleared_whom_nothing_compares_with_people_or_true_answers():
     one = word_on(evidence(verdict("offset"), gates=("offset",)))
     assert one.word == "undecided"
@@ -174,6 +189,7 @@ def test_a_part_of_the_questions_clears_nobody_and_forgives_nothing():
         "undecided", "only test_a.py ran", "run all of evals/", False,
     )  # fmt: skip
     assert word_on(evidence(*passes(verdict("offset", outcome="fail", value=0.9)), **part)).word == "not cleared"
+    assert not word_on(evidence(*passes(verdict("offset", outcome="undecided", green=True)), **part)).accepted
 
 
 def test_a_gate_of_another_use_says_nothing_of_this_one():
@@ -240,6 +256,8 @@ def test_an_accepted_failure_accepts_nothing_else():
         assert decision.cause.startswith(why)
         part = decide(evidence(*verdicts, **PART))
         assert (part.word, part.red, part.judges[0].word) == ("no decision", False, "not cleared")
+    allowed = decide(evidence(*passes(known, verdict("unanswered", outcome="undecided", green=True))))
+    assert (allowed.word, allowed.red) == ("merge", False)
 
 
 def test_an_undecided_that_its_gate_allows_keeps_the_run_green_and_clears_nobody():
@@ -257,6 +275,14 @@ def test_what_was_accepted_until_a_day_that_has_passed_asks_a_person_and_turns_t
     assert (decision.word, decision.red, decision.judges[0].word) == ("decide", True, "not cleared")
     assert decision.cause == EXPIRED.cause
     assert "0 of 1 cleared to grade; 1 not cleared, acceptance expired: ann scores too high." in decision.lines[1]
+
+
+def test_a_doubt_about_a_use_that_nobody_states_turns_nothing_red():
+    found = evidence(*passes(), verdict("right_choices", outcome="undecided", green=True), further=("choose",),
+                     gates=(*GRADED, "right_choices"))  # fmt: skip
+    decision = decide(found)
+    assert [one.word for one in decision.judges] == ["cleared", "undecided"]
+    assert (decision.word, decision.red) == ("merge", False)
 
 
 def test_a_judge_not_cleared_or_undecided_for_its_panels_use_is_red():
@@ -296,6 +322,7 @@ def test_the_word_on_a_change(verdicts, more, word):
     decision = decide(evidence(*verdicts, **more))
     assert decision.word == word
     assert decision.cause
+    assert word != "no decision" or not decision.red
     assert decision.lines[0] == f"This change: {word}: {decision.cause}."
 
 

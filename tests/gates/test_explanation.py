@@ -201,6 +201,7 @@ def test_what_is_outside_says_by_how_much(load, estimate):
     assert (remedy.kind, remedy.file) == ("outside", "evals/gates.toml")
     assert remedy.distance == pytest.approx(0.27)
     assert remedy.near_end == pytest.approx(0.27 - 2.262157 * 0.05)
+    assert remedy_of(load(GATE), estimate(-0.77, 0.05)).near_end == pytest.approx(remedy.near_end)
 
 
 def test_what_straddles_says_how_many_would_decide(load, estimate):

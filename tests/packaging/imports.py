@@ -17,10 +17,16 @@ OPTIONAL = {"pyarrow", "duckdb", "fsspec", "brotli", "brotlicffi", "backports", 
 """Imported where they are installed: codecs a provider may answer in, and what reads Parquet."""
 
 
+@cache
+def nodes_of(path: Path) -> tuple[ast.AST, ...]:
+    """The syntax tree of a file, the module first: parsed once for all tests that look at the source."""
+    return tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
 def imports_of(path: Path) -> set[str]:
     """Dotted names a file imports anywhere: at the top, inside functions, for types only."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from imports import ENGINE
+from imports import ENGINE, nodes_of
 
 OF_DISTRIBUTIONS = {"interval", "p_value", "half_width_at", "undefined"}
 """Methods that every sampling distribution has: `recuse.schema.Distribution` and `SamplingDistribution` say what they
@@ -24,7 +24,8 @@ def public(node: ast.Module | ast.ClassDef, within: str = "") -> Iterator[tuple[
 
 def undocumented(path: Path) -> list[str]:
     """Public functions and methods of a module without a docstring and without another place that speaks for them."""
-    module = ast.parse(path.read_text(encoding="utf-8"))
+    module = nodes_of(path)[0]
+    assert isinstance(module, ast.Module)
     silent = [name for name, function in public(module) if not ast.get_docstring(function)]
     return [name for name in silent if "." not in name or name.rpartition(".")[2] not in OF_DISTRIBUTIONS]
 

@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from imports import ENGINE
+from imports import ENGINE, nodes_of
 
 WITH_EXAMPLES = sorted(path for path in ENGINE.rglob("*.py") if ">>>" in path.read_text(encoding="utf-8"))
 
@@ -18,7 +18,7 @@ def measures() -> list[tuple[str, str]]:
     return [
         (f"{path.name}:{node.name}", ast.get_docstring(node) or "")
         for path in ENGINE.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes_of(path)
         if isinstance(node, ast.FunctionDef)
         and any(isinstance(d, ast.Call) and ast.unparse(d.func) == "measure" for d in node.decorator_list)
     ]
@@ -35,7 +35,7 @@ def test_a_function_is_called_as_what_it_measures() -> None:
     wrong = [
         f"{path.name}:{node.name} measures {call.args[0].value}"
         for path in ENGINE.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes_of(path)
         if isinstance(node, ast.FunctionDef)
         for call in node.decorator_list
         if isinstance(call, ast.Call) and ast.unparse(call.func) == "measure"

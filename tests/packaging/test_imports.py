@@ -17,6 +17,7 @@ from imports import (
     declared_packages,
     engine_imports,
     imports_of,
+    nodes_of,
     packages_used,
     part_of,
     parts_used,
@@ -118,7 +119,7 @@ def test_random_numbers_come_from_a_generator_with_a_seed():
     wrong = [
         f"{path.relative_to(ROOT)}:{node.lineno}"
         for path in ENGINE.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes_of(path)
         if isinstance(node, ast.Attribute)
         and isinstance(node.value, ast.Attribute)
         and ast.unparse(node.value) in ("np.random", "numpy.random")

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 
 import pytest
-from imports import ENGINE, ROOT
+from imports import ENGINE, ROOT, nodes_of
 
 FORBIDDEN = {"told", "said", "asked", "found", "mine", "met", "beside", "apart"}
 
 
-def functions(module: ast.Module) -> Iterator[tuple[int, str]]:
+def functions(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
     """Line and name of every function with such a name, private ones too."""
-    for node in ast.walk(module):
+    for node in nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.strip("_") in FORBIDDEN:
             yield node.lineno, node.name
 
 
-def details(module: ast.Module) -> Iterator[tuple[int, str]]:
+def details(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
     """Line and name of every such key of a `detail`: where one is made, and where one is read."""
-    for node in ast.walk(module):
+    for node in nodes:
         if isinstance(node, ast.keyword) and node.arg == "detail":
             keys = [key for made in ast.walk(node.value) if isinstance(made, ast.Dict) for key in made.keys]
         elif isinstance(node, ast.Subscript) and _is_detail(node.value):
@@ -44,12 +43,12 @@ def test_names_are_no_halves_of_sentences(names) -> None:
     wrong = [
         f"{path.relative_to(ROOT)}:{line}: {name}"
         for path in sorted(ENGINE.rglob("*.py"))
-        for line, name in names(ast.parse(path.read_text(encoding="utf-8")))
+        for line, name in names(nodes_of(path))
     ]
     assert wrong == [], "name it by what it gives"
 
 
-def test_such_names_are_noticed(tmp_path: Path) -> None:
+def test_such_names_are_noticed():
     module = ast.parse(
         """
 def _told(): ...
@@ -60,5 +59,5 @@ n.detail["met"], n.detail.get("found")
 detail = {"asked": 1}
 """
     )
-    assert [name for _, name in functions(module)] == ["_told", "beside"]
-    assert sorted(name for _, name in details(module)) == ["found", "met", "mine"]
+    assert [name for _, name in functions(ast.walk(module))] == ["_told", "beside"]
+    assert sorted(name for _, name in details(ast.walk(module))) == ["found", "met", "mine"]
