@@ -7,7 +7,7 @@ and Algorithm 1). The factor `condition` shows the author's name or hides it beh
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from recuse.protocols import reading, wording
@@ -173,6 +173,11 @@ def as_steps(scale: Scale) -> dict[str, Any]:
         return {"enum": list(scale.options)}
     if scale.step is None:
         return as_number(scale)
-    low, step = scale.minimum, scale.step
-    values = [round(low + i * step, 6) for i in range(round((scale.maximum - low) / step) + 1)]
-    return {"enum": [int(v) if v == int(v) else v for v in values]}
+    return {"enum": list(_steps(scale.minimum, scale.maximum, scale.step))}
+
+
+@cache
+def _steps(low: float, high: float, step: float) -> tuple[float, ...]:
+    """Computed once for the prompts of a task, which are thousands."""
+    values = (round(low + i * step, 6) for i in range(round((high - low) / step) + 1))
+    return tuple(int(v) if v == int(v) else v for v in values)
