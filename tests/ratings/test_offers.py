@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from recuse.ratings import Nominal, Numeric, Ratings
-from recuse.ratings.needs import NEEDS, check_needs, kind_of, missing, unlock
+from recuse.ratings.needs import NEEDS, check_needs, kind_of, missing, unlock, unlock_by_column
 from recuse.ratings.offers import offers_of
 from recuse.schema import RecuseError
 
@@ -91,6 +91,8 @@ def test_what_is_missing_says_what_to_add() -> None:
     assert unlock("repeats") == "record more repeats of the same question"
     assert all(need.unlock for need in NEEDS.values())
     assert unlock("fit_for_client") == "ask by a protocol that offers fit_for_client"
+    assert unlock_by_column("repeats") == "the judge's repeats: a column repeat, or columns judge.1, judge.2"
+    assert unlock_by_column("fit_for_client") == unlock("fit_for_client")
 
 
 def test_a_need_that_nothing_offers_is_named_with_its_place() -> None:

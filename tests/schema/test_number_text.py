@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from recuse.schema.number_text import MISSING, count, decimals_for, fixed, in_words, interval, limit, listed
+from recuse.schema.number_text import MISSING, count, counted, decimals_for, fixed, in_words, interval, limit, listed
 
 
 @pytest.mark.parametrize(
@@ -55,3 +55,4 @@ def test_words() -> None:
     assert listed(["a", "b", "c", "d"]) == "a, b, c and d"
     assert listed(["a", "b", "c", "d", "e"]) == "a, b, c and 2 more"
     assert count(1234567) == "1,234,567"
+    assert [counted(1, "judge"), counted(3, "judge")] == ["1 judge", "3 judges"]

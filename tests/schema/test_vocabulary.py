@@ -37,6 +37,11 @@ def renamed(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(vocabulary.PRINTED, identifier, word)
 
 
+def test_of_several_outcomes_the_worst_is_named_and_all_are_counted():
+    assert [vocabulary.worst(("pass", "undecided", "fail")), vocabulary.worst(())] == ["fail", ""]
+    assert vocabulary.tally(["accepted fault", "fail", "pass", "accepted fault"]) == "1 pass, 2 known failures, 1 fail"
+
+
 def visible_text(html: str) -> str:
     body = re.sub(r"<style>.*?</style>", " ", html, flags=re.DOTALL)
     return unescape(re.sub(r"<[^>]+>", " ", body))
