@@ -15,7 +15,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from recuse.report.gated_number import Number
 from recuse.report.results_model import Group
+from recuse.schema.number_text import fixed, is_number
 
 Part = Callable[[Group], object]
 """Makes a figure of what was found, or a list of figures; None where there is none."""
@@ -88,3 +90,14 @@ def _drawn(parts: Sequence[Part], group: Group) -> list[object]:
     made = [part(group) for part in parts]
     figures = [one for figure in made for one in (figure if isinstance(figure, list) else [figure])]
     return [figure for figure in figures if figure]
+
+
+def chance(number: Number) -> str:
+    """ "p = 0.058": how often an unrelated order would agree as well, where the metric tells."""
+    p = number.detail.get("p_permutation")
+    return f"p {p_value(p, equals='= ')}" if is_number(p) and is_number(number.value) else ""
+
+
+def p_value(p: float, equals: str = "") -> str:
+    """A p-value to three decimals, "< 0.001" below that; `equals` stands before a number."""
+    return "< 0.001" if p < 0.001 else f"{equals}{fixed(p, 3)}"

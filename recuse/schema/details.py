@@ -29,14 +29,6 @@ def detail_as(kind: type[Kind], detail: Mapping[str, object]) -> Kind:
 # --------------------------------------------------------------------------- of many measures
 
 
-class Span(TypedDict, total=False):
-    """A value with its interval."""
-
-    value: float | None
-    low: float | None
-    high: float | None
-
-
 class Cells(TypedDict):
     """One value per row (who judges, or is measured) and column."""
 
@@ -183,49 +175,6 @@ class PeopleDetail(TypedDict, total=False):
     slices: list[SliceRow]
     judge: str
     ranking: list[Distance]
-
-
-# --------------------------------------------------------------------------- levels and true values
-
-
-class Step(TypedDict, total=False):
-    """A level with the mean true value of what was put there."""
-
-    level: float
-    mean_value: float | None
-
-
-Fall = TypedDict("Fall", {"from": float, "to": float, "by": float})
-"""A step down where the levels go up."""
-
-
-class Pick(TypedDict, total=False):
-    """An item with the level it was given and the one that the data give it."""
-
-    item: str
-    name: str
-    assigned: float
-    empirical: float
-    value: float | None
-
-
-class LevelsDetail(TypedDict, total=False):
-    """The ladder of levels, picks by how far they are off, whether an order follows the data."""
-
-    levels: list[Step]
-    falls: list[Fall] | None
-    nonadjacent: list[Pick]
-    adjacent: list[Pick]
-    in_place: list[Pick]
-    unknown: list[object]
-    beyond_chance: bool | None
-
-
-class SourcesDetail(Matrix, total=False):
-    """Correlations of peers, people and data, and the figures behind them, model by model."""
-
-    p: Values | None
-    figures: dict[str, dict[str, float | None]]
 
 
 # --------------------------------------------------------------------------- replies, attacks, comparisons

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from recuse.papers.merchant_risk.repeat_drawings import cell_tables
 from recuse.report.canonical_form import normalised
-from recuse.report.questions.repeats import cell_tables
 from recuse.report.results_model import ResultsModel
 
 JUDGES = ["a", "b", "c", "d", "e"]

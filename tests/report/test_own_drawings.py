@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 import samples
 
+from recuse.papers.merchant_risk.true_order import ground_truth
 from recuse.report.canonical_form import normalised
 from recuse.report.page import environment, page
 from recuse.report.questions import Drawings
 from recuse.report.questions.generic import generic
-from recuse.report.questions.true_order import ground_truth
 
 DRAWING = """
 from recuse.report.drawing import Drawing, words

@@ -108,6 +108,15 @@ def test_what_did_not_change_is_no_upgrade(desk):
     assert changes(desk) == []
 
 
+def test_both_states_of_a_panel_are_closed_again(desk, monkeypatch):
+    closed = []
+    monkeypatch.setattr(in_place.RecordedPanel, "close", lambda one: closed.append(one.suite.selection.root))
+    edit(desk, PANEL, 'description = "Judges of a support desk', 'description = "The judges of a support desk')
+    changes(desk)
+    assert len(closed) == 2
+    assert desk in closed
+
+
 @pytest.mark.parametrize("commit", [True, False], ids=["committed", "in the working tree"])
 def test_a_lower_model_swapped_in_place_is_refused(lowered, commit):
     if not commit:

@@ -5,12 +5,10 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
-from recuse.report.drawing import Block, Drawing, Part, Words, folded, under, words
+from recuse.report.drawing import Block, Drawing, Part, Words, folded, p_value, under, words
 from recuse.report.figures import Cell, Forest, HeatMaps, Table, cell_matrix, cross_table, deviation_maps
 from recuse.report.gated_number import Number, plain_name
-from recuse.report.questions.own_work import mean_scores
-from recuse.report.questions.repeats import usable_replies
-from recuse.report.questions.true_order import p_value
+from recuse.report.questions.generic import mean_scores, usable_replies
 from recuse.report.results_model import Group
 from recuse.schema.details import JudgingDetail, Span
 from recuse.schema.number_text import MISSING, count, decimals_for, fixed, in_words, interval, is_number

@@ -6,13 +6,23 @@ from __future__ import annotations
 from dataclasses import replace
 
 from recuse.report.drawing import Drawing, Words
-from recuse.report.figures import Cell, Forest, HeatMaps, Table, deviation_maps, magnitude_maps, number_cell
+from recuse.report.figures import (
+    Cell,
+    Forest,
+    HeatMaps,
+    Table,
+    deviation_maps,
+    magnitude_maps,
+    main_matrices,
+    number_cell,
+    ranking_maps,
+)
 from recuse.report.figures.heat_map import is_matrix
-from recuse.report.gated_number import Number
+from recuse.report.gated_number import Number, plain_name
 from recuse.report.results_model import Group
 from recuse.report.upgrade_table import upgrade_tables
-from recuse.schema.details import Matrix
-from recuse.schema.number_text import is_number
+from recuse.schema.details import JudgingDetail, Matrix
+from recuse.schema.number_text import count, is_number
 
 MOST_ROWS = 60
 
@@ -84,3 +94,18 @@ def _upgrades(group: Group) -> list[object]:
 
 
 upgrade = Drawing(order=1, figures=(_upgrades,))
+
+
+def _lost(number: Number) -> str:
+    """ "81 unparsed, 4 refused"; nothing is imputed for them."""
+    by_status = number.detail_as(JudgingDetail).get("by_status") or {}
+    return ", ".join(f"{count(n)} {plain_name(status)}" for status, n in by_status.items() if status != "ok" and n)
+
+
+usable_replies = Forest("parse_rate", "Replies that could be used as they stand", "usable replies", includes=(0, 1),
+                        aside=_lost)  # fmt: skip
+
+
+def mean_scores(group: Group) -> HeatMaps:
+    """Every judge's mean score of every target."""
+    return ranking_maps(main_matrices(group, "score_matrix", ", mean ± SD over repeats"), group.label)

@@ -12,7 +12,7 @@ from recuse.report.figures import (
     signed_cell,
 )
 from recuse.report.gated_number import Number, plain_name
-from recuse.report.questions.repeats import usable_replies
+from recuse.report.questions.generic import usable_replies
 from recuse.report.results_model import Group
 from recuse.schema.details import Gap, JudgingDetail
 from recuse.schema.number_text import MISSING, count, fixed, in_unit, in_words, is_number

@@ -3,7 +3,7 @@ ceiling with its margin, whom of them it may stand in for; offsets, who is close
 
 from __future__ import annotations
 
-from recuse.report.drawing import Drawing, Part, pair, under
+from recuse.report.drawing import Drawing, Part, chance, pair, under
 from recuse.report.figures import (
     Cell,
     DetailTable,
@@ -19,7 +19,6 @@ from recuse.report.figures import (
     scatters,
 )
 from recuse.report.gated_number import Number
-from recuse.report.questions.true_order import chance
 from recuse.report.results_model import Group
 from recuse.schema.details import Distance, Matrix, MatrixDetail, PairsDetail, PeopleDetail
 from recuse.schema.number_text import MISSING, fixed, is_number

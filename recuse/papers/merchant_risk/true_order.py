@@ -4,16 +4,57 @@ items it misplaces by name, and whether peers, people and data agree about the m
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypedDict
 
-from recuse.report.drawing import Drawing, Words, folded, pair, words
+from recuse.report.drawing import Drawing, Words, chance, folded, p_value, pair, words
 from recuse.report.figures import Cell, Forest, Ladders, Table, ladders
 from recuse.report.gated_number import Number
 from recuse.report.results_model import Group
-from recuse.schema.details import LevelsDetail, Pick, SourcesDetail
+from recuse.schema.details import Matrix, Values
 from recuse.schema.number_text import fixed, in_words, is_number, short
 
 MOST_MISPLACED = 60
 NEAR, FAR = "adjacent", "non-adjacent"
+
+
+class Step(TypedDict, total=False):
+    """A level with the mean true value of what was put there."""
+
+    level: float
+    mean_value: float | None
+
+
+Fall = TypedDict("Fall", {"from": float, "to": float, "by": float})
+"""A step down where the levels go up."""
+
+
+class Pick(TypedDict, total=False):
+    """An item with the level it was given and the one that the data give it."""
+
+    item: str
+    name: str
+    assigned: float
+    empirical: float
+    value: float | None
+
+
+class LevelsDetail(TypedDict, total=False):
+    """The ladder of levels, picks by how far they are off, whether an order follows the data."""
+
+    levels: list[Step]
+    falls: list[Fall] | None
+    nonadjacent: list[Pick]
+    adjacent: list[Pick]
+    in_place: list[Pick]
+    unknown: list[object]
+    beyond_chance: bool | None
+
+
+class SourcesDetail(Matrix, total=False):
+    """Correlations of peers, people and data, and the figures behind them, model by model."""
+
+    p: Values | None
+    figures: dict[str, dict[str, float | None]]
 
 
 def _follow_the_data(group: Group) -> str:
@@ -27,17 +68,6 @@ def _follow_the_data(group: Group) -> str:
     many = f"{in_words(beyond, capital=True)} of {in_words(len(tested))} models follow the data beyond chance"
     lead = f"{many}, each taken by itself. " if tested else ""
     return f"{lead}{group.label(best.who)} follows them best (ρ = {fixed(best.value)})."
-
-
-def chance(number: Number) -> str:
-    """ "p = 0.058": how often an unrelated order would agree as well, where the metric tells."""
-    p = number.detail.get("p_permutation")
-    return f"p {p_value(p, equals='= ')}" if is_number(p) and is_number(number.value) else ""
-
-
-def p_value(p: float, equals: str = "") -> str:
-    """A p-value to three decimals, "< 0.001" below that; `equals` stands before a number."""
-    return "< 0.001" if p < 0.001 else f"{equals}{fixed(p, 3)}"
 
 
 def _unknown(group: Group) -> str:

@@ -4,8 +4,9 @@ and under-scores whom, what hiding the names changes."""
 from __future__ import annotations
 
 from recuse.report.drawing import Drawing, pair, under
-from recuse.report.figures import Forest, HeatMaps, deviation_maps, main_matrices, ranking_maps
+from recuse.report.figures import Forest, HeatMaps, deviation_maps, main_matrices
 from recuse.report.gated_number import Number, varied
+from recuse.report.questions.generic import mean_scores
 from recuse.report.results_model import Group
 from recuse.schema.number_text import fixed, in_words, is_number
 
@@ -60,11 +61,6 @@ def _shrinks(n: Number) -> str:
 
 def _bias(group: Group) -> HeatMaps:
     return deviation_maps(main_matrices(group, "consensus_deviation"), group.label)
-
-
-def mean_scores(group: Group) -> HeatMaps:
-    """Every judge's mean score of every target."""
-    return ranking_maps(main_matrices(group, "score_matrix", ", mean ± SD over repeats"), group.label)
 
 
 consensus_deviation = Drawing(

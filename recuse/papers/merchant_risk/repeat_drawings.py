@@ -1,32 +1,20 @@
-"""Does a judge answer in a form that can be used, and does it say the same thing twice? Usable replies, spread per
-judge and per cell, reliability, repeats needed, and mean and SD of every criterion, folded away."""
+"""Does a judge say the same thing twice? Spread per judge and per cell, reliability, repeats needed, and mean and SD of
+every criterion, folded away."""
 
 from __future__ import annotations
 
 from recuse.report.drawing import Drawing, folded
 from recuse.report.figures import Cell, Forest, HeatMaps, Table, cross_table, magnitude_maps, main_matrices
 from recuse.report.gated_number import Number, plain_name
+from recuse.report.questions.generic import usable_replies
 from recuse.report.results_model import Group
-from recuse.schema.details import JudgingDetail, Matrix
-from recuse.schema.number_text import MISSING, count, fixed, in_words, is_number, short
+from recuse.schema.details import Matrix
+from recuse.schema.number_text import MISSING, fixed, in_words, is_number, short
 
 FEWEST_CRITERIA = 2
 """From so many on a table of criteria says more than the heat map of the one score."""
 MOST_NUMBERS = 4000
 """That a page carries: more are for results.json and the tables in reports/tables/."""
-
-
-def _lost(number: Number) -> str:
-    """ "81 unparsed, 4 refused"; nothing is imputed for them."""
-    by_status = number.detail_as(JudgingDetail).get("by_status") or {}
-    return ", ".join(f"{count(n)} {plain_name(status)}" for status, n in by_status.items() if status != "ok" and n)
-
-
-usable_replies = Forest("parse_rate", "Replies that could be used as they stand", "usable replies", includes=(0, 1),
-                        aside=_lost)  # fmt: skip
-
-
-# --------------------------------------------------------------------------- the same answer twice
 
 
 def _how_far(group: Group) -> str:
