@@ -141,14 +141,6 @@ class Constant(TypedDict, total=False):
     agrees: float | None
 
 
-class Distance(TypedDict, total=False):
-    """A judge's distance from people; `first`: how often it is the closest when repeats are redrawn."""
-
-    judge: str
-    distance: float | None
-    first: float | None
-
-
 class PairsDetail(TypedDict, total=False):
     """Judge against people: (people's mean, the judge's mean, how many texts), and the ends of the scale."""
 
@@ -159,7 +151,7 @@ class PairsDetail(TypedDict, total=False):
 class PeopleDetail(TypedDict, total=False):
     """Agreement with people: a judge's own, and that of people with one another; person by person; what may be left to
     it at `bound` errors; the commonest answer; a mean as people would rate, with the labels there are and those that
-    the wanted interval takes; every slice, the likeliest fault first; who is closest."""
+    the wanted interval takes; every slice, the likeliest fault first."""
 
     judge_human: float | None
     human_human: float | None
@@ -173,19 +165,9 @@ class PeopleDetail(TypedDict, total=False):
     labels: int
     labels_needed: int | None
     slices: list[SliceRow]
-    judge: str
-    ranking: list[Distance]
 
 
-# --------------------------------------------------------------------------- replies, attacks, comparisons
-
-
-class Language(TypedDict):
-    """What a filter finds in one language."""
-
-    language: str
-    payloads: int
-    share: float
+# --------------------------------------------------------------------------- replies and comparisons
 
 
 Gap = tuple[float | None, float | None, float | None, float | None]
@@ -193,14 +175,7 @@ Gap = tuple[float | None, float | None, float | None, float | None]
 
 
 class JudgingDetail(TypedDict, total=False):
-    """How many replies or attacks ended in which way; what texts that were left out lack; what could have been found
-    with 80 % chance, in SDs and in points; by how far apart two texts are; what a filter finds."""
+    """How many replies ended in which way; by how far apart two texts are."""
 
     by_status: dict[str, int]
-    excluded: dict[str, int]
-    smallest_effect: float
-    smallest_difference: float | None
     bins: list[Gap]
-    outcomes: dict[str, int]
-    lift: float | None
-    by_language: list[Language]

@@ -3,12 +3,29 @@ nothing, which kinds work, and what defences stop and what clean text they block
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 from recuse.report.drawing import Drawing, under
 from recuse.report.figures import Cell, DetailTable, Forest, HeatMaps, cell_matrix, magnitude_maps, number_cell
 from recuse.report.gated_number import Number, plain_name
 from recuse.report.results_model import Group
-from recuse.schema.details import JudgingDetail
 from recuse.schema.number_text import count, fixed, in_words, is_number
+
+
+class Language(TypedDict):
+    """What a filter finds in one language."""
+
+    language: str
+    payloads: int
+    share: float
+
+
+class AttacksDetail(TypedDict, total=False):
+    """How many attacks ended in which way; what a filter finds."""
+
+    outcomes: dict[str, int]
+    by_language: list[Language]
+
 
 NAMES = {
     "harmless": "a suffix that asks for nothing",
@@ -43,7 +60,7 @@ def _gives_way(group: Group) -> str:
 
 def _untested(n: Number) -> str:
     """Attacks that could not show anything; they are not counted as withstood."""
-    outcomes = n.detail_as(JudgingDetail).get("outcomes") or {}
+    outcomes = n.detail_as(AttacksDetail).get("outcomes") or {}
     lost = [f"{count(outcomes[name])} {outcome_name}" for name, outcome_name in UNTESTED.items() if outcomes.get(name)]
     lift = n.detail.get("lift")
     if not is_number(lift):
@@ -99,7 +116,7 @@ def _name(group: Group, name: str) -> str:
 
 def _by_language(n: Number) -> str:
     """Language by language where there are several."""
-    rows = n.detail_as(JudgingDetail).get("by_language") or ()
+    rows = n.detail_as(AttacksDetail).get("by_language") or ()
     phrases = [f"{row['language']} {100 * row['share']:.0f} % of {count(row['payloads'])}" for row in rows]
     return ", ".join(phrases) if len(phrases) > 1 else ""
 

@@ -10,7 +10,7 @@ from recuse.report.figures import Cell, Forest, HeatMaps, Table, cell_matrix, cr
 from recuse.report.gated_number import Number, plain_name
 from recuse.report.questions.generic import mean_scores, usable_replies
 from recuse.report.results_model import Group
-from recuse.schema.details import JudgingDetail, Span
+from recuse.schema.details import Span
 from recuse.schema.number_text import MISSING, count, decimals_for, fixed, in_words, interval, is_number
 
 # --------------------------------------------------------------------------- what its measures say besides a number
@@ -21,6 +21,14 @@ class BeforeAfterDetail(TypedDict, total=False):
 
     before: Span | None
     after: Span | None
+
+
+class ComparedDetail(TypedDict, total=False):
+    """What texts that were left out lack; what could have been found with 80 % chance, in SDs and in points."""
+
+    excluded: dict[str, int]
+    smallest_effect: float
+    smallest_difference: float | None
 
 
 # --------------------------------------------------------------------------- the drawings
@@ -238,7 +246,7 @@ def _p(n: Number) -> str:
 
 def _lost(n: Number) -> str:
     """What the excluded stories lack; nothing is imputed for them."""
-    lacking = n.detail_as(JudgingDetail).get("excluded") or {}
+    lacking = n.detail_as(ComparedDetail).get("excluded") or {}
     lost_how = {"self": "without its own grade", "received": "without a peer's", "given": "without one for others"}
     return ", ".join(f"{count} {lost_how.get(name, plain_name(name))}" for name, count in lacking.items())
 
@@ -246,7 +254,7 @@ def _lost(n: Number) -> str:
 def _power(group: Group) -> str:
     """How small a preference these stories could show."""
     numbers = [n for n in group.of("self_minus_received") if is_number(n.detail.get("smallest_effect"))]
-    details = [n.detail_as(JudgingDetail) for n in numbers]
+    details = [n.detail_as(ComparedDetail) for n in numbers]
     if not details:
         return ""
     effects = _span([d["smallest_effect"] for d in details], "SDs")

@@ -1,9 +1,9 @@
-"""Does a judge agree with people, item by item, and score as they do? The judge and people among themselves, the
-ceiling with its margin, whom of them it may stand in for; offsets, who is closest, whether the order is people's."""
+"""Does a judge agree with people, item by item? The judge and people among themselves, the ceiling with its margin, and
+whom of them it may stand in for."""
 
 from __future__ import annotations
 
-from recuse.report.drawing import Drawing, Part, chance, pair, under
+from recuse.report.drawing import Drawing, Part, pair
 from recuse.report.figures import (
     Cell,
     DetailTable,
@@ -13,15 +13,13 @@ from recuse.report.figures import (
     Table,
     cross_table,
     detail_cell,
-    deviation_maps,
     magnitude_maps,
-    main_matrices,
     scatters,
 )
 from recuse.report.gated_number import Number
 from recuse.report.results_model import Group
-from recuse.schema.details import Distance, Matrix, MatrixDetail, PairsDetail, PeopleDetail
-from recuse.schema.number_text import MISSING, fixed, is_number
+from recuse.schema.details import Matrix, MatrixDetail, PairsDetail, PeopleDetail
+from recuse.schema.number_text import fixed, is_number
 from recuse.schema.vocabulary import FAIL, PASS, UNDECIDED
 
 # --------------------------------------------------------------------------- item by item
@@ -167,70 +165,5 @@ agreement_with_people = Drawing(
             _slices("slice_favour", "The judge less people, slice by slice", "judge less people, of the scale",
                     signed=True),
         ),
-    ),
-)  # fmt: skip
-
-
-# --------------------------------------------------------------------------- the same scores
-
-MOST_RANKED = 12
-
-
-def _offset_in_words(group: Group) -> str:
-    panel = next((n for n in group.of("human_panel_offset") if is_number(n.value)), None)
-    if panel is None:
-        return ""
-    share = panel.detail.get("share_positive")
-    shown = panel.circumstances or "overall"
-    level = "lenient" if panel.amount > 0 else "strict"
-    offset = f"{shown[:1].upper()}{shown[1:]}, the panel is {fixed(abs(panel.amount))} points more {level} than people"
-    text = f"{offset}; {share} scores lie above theirs." if share else f"{offset}."
-    closest = next((n.detail_as(PeopleDetail).get("judge") for n in group.of("closest_judge")), None)
-    return f"{text} Closest to people is {group.label(closest)}." if closest else text
-
-
-def _offsets(group: Group) -> HeatMaps:
-    return deviation_maps(main_matrices(group, "human_offset_matrix"), group.label, about="people")
-
-
-def _before_and_after(n: Number) -> str:
-    before, after = n.detail.get("before"), n.detail.get("after")
-    return f"{fixed(before)} → {fixed(after)}" if is_number(before) and is_number(after) else ""
-
-
-def _closest(group: Group) -> Table | None:
-    """Distance from people, closest first, with how often each judge is closest when the repeats are redrawn."""
-    numbers = [n for n in group.of("closest_judge") if n.detail.get("ranking")]
-    if not numbers:
-        return None
-    places = [{entry["judge"]: entry for entry in n.detail_as(PeopleDetail)["ranking"]} for n in numbers]
-    rows = [[Cell(group.label(judge)), *(_distance(place.get(judge)) for place in places)] for judge in places[0]]
-    columns = ["mean distance from people", *(n.circumstances or "all repeats" for n in numbers)]
-    shown = rows[:MOST_RANKED]
-    return Table("Who is closest to people?", columns, shown, left_out=len(rows) - len(shown))
-
-
-def _distance(entry: Distance | None) -> Cell:
-    if not entry:
-        return Cell(MISSING)
-    first = entry.get("first")
-    often = f"closest in {fixed(100 * first, 0)} % of bootstrap samples" if is_number(first) else ""
-    return Cell(fixed(entry.get("distance")), often)
-
-
-human_alignment = Drawing(
-    order=30,
-    reading=_offset_in_words,
-    figures=(
-        Forest("human_offset", "Judge minus people, averaged over the texts", "offset", signed=True),
-        under("Judge minus people, text by text", _offsets),
-        Forest("human_panel_offset", "All judges together, minus people", "offset", signed=True, panel="the panel"),
-        _closest,
-        Forest("human_self_offset", "Its own work, minus people: is a self-critical judge harsh, or right?", "offset",
-               signed=True),
-        Forest("human_order", "Rank correlation with people's order of the texts", "ρ", signed=True, includes=(-1, 1),
-               aside=chance),
-        Forest("calibration_change", "Distance from people after calibration on the other texts, less that before",
-               "change", signed=True, aside=_before_and_after),
     ),
 )  # fmt: skip
