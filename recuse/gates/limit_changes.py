@@ -117,31 +117,25 @@ def limit_changes(before: StatedGates, now: Gates, verdicts: Iterable[VerdictRow
 
 
 def _gate_rows(name: str, before: StatedGate | None, after: StatedGate | None) -> list[LimitChangeRow]:
+    """Its own limit and those for one task, panel or protocol, where the gate's own applies if there is none; then all
+    else that it says."""
     if before is None or after is None:
         return [_row(name, "gate", before and _limit(before), after and _limit(after))]
-    rows = []
-    if _limit_keys(before) != _limit_keys(after):
-        rows.append(_row(name, "limit", _limit(before), _limit(after), change=_direction(before, after)))
-    rows += [
-        _row(name, key, before.get(key), after.get(key))
-        for key in _differing(before, after)
-        if key not in LIMIT and key != "on"
-    ]
-    return rows + _elsewhere_rows(name, before, after)
-
-
-def _elsewhere_rows(name: str, before: StatedGate, after: StatedGate) -> list[LimitChangeRow]:
-    """Limits for one task, panel or protocol; where there is none, the gate's own applies."""
-    old, new = ({_where(one): one for one in gate.get("on") or ()} for gate in (before, after))
+    old, new = _limits_by_place(before), _limits_by_place(after)
     rows = []
     for where in dict.fromkeys([*old, *new]):
         was, now = old.get(where, before), new.get(where, after)
         if (where in old) != (where in new) or _limit_keys(was) != _limit_keys(now):
-            change = _direction(was, now)
-            phrases = [_limit(one) if one is not gate else f"{_limit(one)}, the gate's own"
-                    for one, gate in ((was, before), (now, after))]  # fmt: skip
-            rows.append(_row(name, "limit", *phrases, where=dict(where), change=change))
-    return rows
+            ends = [
+                _limit(one) + (", the gate's own" if where and one in (before, after) else "") for one in (was, now)
+            ]
+            rows.append(_row(name, "limit", *ends, where=dict(where), change=_direction(was, now)))
+    other = [key for key in _differing(before, after) if key not in (*LIMIT, "on")]
+    return rows + [_row(name, key, before.get(key), after.get(key)) for key in other]
+
+
+def _limits_by_place(gate: StatedGate) -> dict[tuple[tuple[str, str], ...], StatedTable]:
+    return {(): gate} | {_where(one): one for one in gate.get("on") or ()}
 
 
 def _direction(before: StatedTable, after: StatedTable) -> str:
