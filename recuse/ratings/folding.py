@@ -101,7 +101,7 @@ def _of_items(texts: pd.DataFrame | None, items: dict[str, int]) -> pd.DataFrame
 def _rows(frame: pd.DataFrame, without: frozenset[str]) -> NDArray[np.int64]:
     """One number per row, the same for rows that are alike in all columns but some."""
     codes = np.zeros(len(frame), dtype=np.int64)
-    for name in frame.columns.difference(without, sort=False):
+    for name in frame.columns.difference(list(without), sort=False):
         column = frame[name]
         if (column == next(iter(column), None)).to_numpy(dtype=bool, na_value=False).all():
             continue  # most columns say one thing, which is sooner seen than numbered
