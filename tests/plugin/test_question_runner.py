@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from recuse.readers.file_panel import load_file_panel
+from recuse.readers.file_panel import load_file_panel, load_versions
 from recuse.run.run import ask_file
 from recuse.schema import RecuseError
 from recuse.suite.question_runner import read_evals
@@ -83,6 +83,14 @@ def test_a_question_of_another_task_or_protocol_is_not_asked_of_a_file(tmp_path:
     results = ask_file(load_file_panel(tmp_path / "ours.csv"), *read_evals(evals, date.today())).results
     assert {row["test"].partition("::")[2] for row in results["measurements"]} == {"test_parse_rate"}
     assert [row["missing"] for row in results["not_asked"]] == [["repeats"]]
+
+
+def test_of_several_versions_the_newest_is_judged(tmp_path: Path) -> None:
+    evals = suite(tmp_path, EVAL.replace("parse_rate(ratings)", "unanswered(ratings)"))
+    (tmp_path / "newer.csv").write_text(TABLE)
+    run = ask_file(load_versions([tmp_path / "ours.csv", tmp_path / "newer.csv"]), *read_evals(evals, date.today()))
+    assert {row["subject"].get("version") for row in run.results["verdicts"]} == {"ours", "newer"}
+    assert [row["subject"]["version"] for row in run.verdicts_on("judge_a")] == ["newer"]
 
 
 def test_a_fixture_of_its_own_is_for_pytest_alone(tmp_path: Path) -> None:

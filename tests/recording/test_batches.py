@@ -94,6 +94,20 @@ def test_the_budget_is_asked_before_anything_is_submitted(root: Path, provider: 
     assert len(provider.orders) == 1
 
 
+def test_what_may_be_spent_is_held_against_half_the_price(root: Path, provider: Provider, url: str) -> None:
+    panel = load(root.parent, url, more=MORE)
+    planned = plans(panel, repeats=1)
+    library = opened(root, panel, planned, secrets=[KEY])
+    recorder = Recorder(panel, library, root.parent, root.parent / "models")
+    with pytest.raises(BudgetError) as one_by_one:
+        recorder.record(planned)
+    library.close()
+    with pytest.raises(BudgetError) as by_batch:
+        record(root, panel)
+    whole, half = (float(str(e.value).split("it may cost $")[1].split(",")[0]) for e in (one_by_one, by_batch))
+    assert half == pytest.approx(whole / 2, abs=0.01)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_process_that_is_ended_while_it_waits_loses_nothing(
     root: Path, provider: Provider, url: str, number: signal.Signals
