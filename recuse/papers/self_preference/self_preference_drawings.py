@@ -10,10 +10,17 @@ from recuse.report.figures import Cell, Forest, HeatMaps, Table, cell_matrix, cr
 from recuse.report.gated_number import Number, plain_name
 from recuse.report.questions.generic import mean_scores, usable_replies
 from recuse.report.results_model import Group
-from recuse.schema.details import Span
 from recuse.schema.number_text import MISSING, count, decimals_for, fixed, in_words, interval, is_number
 
 # --------------------------------------------------------------------------- what its measures say besides a number
+
+
+class Span(TypedDict, total=False):
+    """A value with its interval."""
+
+    value: float | None
+    low: float | None
+    high: float | None
 
 
 class BeforeAfterDetail(TypedDict, total=False):
