@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from recuse.schema import RecuseError
-from recuse.security.files import write_files
+from recuse.security.files import beginning_of, columns_in, write_files, write_table
 from recuse.security.sanitize import safe_cell
 
 
@@ -66,3 +66,15 @@ def test_where_nothing_can_be_written_the_error_says_so(tmp_path: Path) -> None:
 )
 def test_a_formula_behind_a_semicolon_is_none(cell: str, written: str) -> None:
     assert safe_cell(cell) == written
+
+
+def test_a_table_reads_back_its_columns_and_holds_no_formula(tmp_path: Path) -> None:
+    path = tmp_path / "list.csv"
+    for _ in range(2):  # the second time it knows its own
+        write_table(path, ("judge", "=item"), [("a", "=1+1"), ("é", 0.5)], lambda text: text.startswith("judge,"))
+    assert columns_in(beginning_of(path)) == ("judge", "'=item")
+    assert path.read_text(encoding="utf-8-sig").split() == ["judge,'=item", "a,'=1+1", "é,0.5"]
+
+
+def test_columns_are_read_with_semicolons_and_in_quotes_too() -> None:
+    assert columns_in('\ufeff"judge"; item \r\n1;2') == ("judge", "item")
