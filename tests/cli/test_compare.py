@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ from recuse import compare
 from recuse.cli import main
 from recuse.gates.baseline_file import SCHEMA
 from recuse.schema import RecuseError
+from recuse.suite.questions import Elicitation
+from recuse.upgrade.sources import RecordedPanel
 
 ITEMS = 500
 
@@ -296,6 +299,15 @@ def test_recordings_that_were_opened_to_compare_are_closed(monkeypatch):
     with pytest.raises(RecuseError, match="has no judge nobody"):
         compare(Path(__file__).parents[2] / "fixtures/panels/local.toml", incumbent="nobody", candidate="no one")
     assert len(closed) == 1
+
+
+def test_a_candidate_is_read_in_the_line_up_it_would_be_in():
+    suite = SimpleNamespace(
+        ratings=str, settings=lambda place, judge: str(place), calls=lambda place, judge: str(place)
+    )
+    part = RecordedPanel(SimpleNamespace(replaces={"new": "old"}), suite).part(Elicitation("ours", "poems", "rubric"))
+    for read in (part.ratings, part.settings, part.calls):
+        assert [read(judge) for judge in ("old", "new")] == ["ours/poems/rubric", "ours/poems/rubric/new"]
 
 
 # --------------------------------------------------------------------------- judges that were asked in several ways
