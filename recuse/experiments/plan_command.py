@@ -37,7 +37,11 @@ from recuse.schema.number_text import html_table
 from recuse.security.sanitize import visible
 
 SIZES = (30, 60, 100, 200, 400, 800, 1600)
-JUDGES = ("one more person", "half a person's error")
+JUDGES = {
+    "one more person": "cleared if it is one more person (%)",
+    "half a person's error": "cleared at half their error (%)",
+}
+"""Judge that is drawn -> what its table is called."""
 ENOUGH = 0.8
 TRIES = 8
 
@@ -99,17 +103,17 @@ def plan(
         show(line)
 
     show("\n".join(lines))
-    for judge in JUDGES:
+    for judge, title in JUDGES.items():
         cases = [Case(files, n, judge, _files(files, runs)) for n in sizes]
         drawn = words_for(cases, folder, seed=seed, processes=processes, today=date.today())
-        add(f"\n{judge + ' is cleared (%)':<40}texts{''.join(f'{n:>7,}' for n in sizes)}   texts for 80 %")
+        add(f"\n{title:<40}texts{''.join(f'{n:>7,}' for n in sizes)}   texts for 80 %")
         for use in uses_in(drawn[-1]):
             shares = [share_cleared(words, use) or 0.0 for words in drawn]
             size = planned_size(files, judge, use, folder, sizes, shares, seed=seed, processes=processes, runs=runs)
             rows.append((judge, use, tuple(shares), size))
             shown = f"not up to {sizes[-1]:,}" if size is None else f"{size:,}"
             add(f"  to {use:<40}{''.join(f'{100 * share:>7.0f}' for share in shares)}   {shown}")
-    add(f"\nMonte-Carlo error of a share: at most {100 * error_of(0.5, runs):.0f} points.")
+    add(f"\n{runs} judges drawn for each number, so each is known to within {100 * error_of(0.5, runs):.0f} points.")
     if isinstance(source, Path) and source.suffix == ".toml":
         add("\n".join(["", *_cost_lines(source, rows[0][3] if rows else None)]))
     return Plan(tuple(sizes), tuple(rows), tuple(lines))

@@ -77,11 +77,11 @@ def test_options_alone_state_what_is_assumed(planned):
     )
     assert "\nassumed, not measured: people, systems, repeats, losses; say what you know with --people, " in out
     assert re.search(
-        r"^one more person is cleared \(%\) +texts +30 +60 +100 .* 1,600 +texts for 80 %$", out, re.MULTILINE
+        r"^cleared if it is one more person \(%\) +texts +30 +60 +100 .* 1,600 +texts for 80 %$", out, re.MULTILINE
     )
     assert re.search(r"^  to grade +10 +20 +33 +67 +100 +100 +100 +\d+$", out, re.MULTILINE)
     assert 240 <= size_in(out) <= 280
-    assert "half a person's error is cleared" in out
+    assert "cleared at half their error" in out
 
 
 @pytest.mark.parametrize("word", ["", "pass"], ids=["scores", "pass or fail"])

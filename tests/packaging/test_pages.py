@@ -24,7 +24,7 @@ LABELS = re.findall(r"^```sh\n(recuse plan .*?)\n```\n\n```text\n(.*?)^```", pag
 def test_the_short_table_of_labels_is_that_of_the_commands():
     (_, options), (_, scores) = LABELS
     rows = re.compile(r"^  to (\w+) .* ([\d,]+)$", re.M)
-    scored, chosen = (dict(rows.findall(block.partition("half a person")[0])) for block in (scores, options))
+    scored, chosen = (dict(rows.findall(block.partition("cleared at half")[0])) for block in (scores, options))
     for row, texts in (
         ("| scores, two people who agree by ICC 0.7, to report a mean |", scored["estimate"]),
         ("| the same, to grade single texts |", scored["grade"]),

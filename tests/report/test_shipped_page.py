@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import browser
@@ -275,3 +277,24 @@ def test_all_pages_beside_it_stay_under_the_stated_size() -> None:
     [told] = re.findall(r"on (\d+) pages, ([\d.]+) MB", (REPLIES / "index.html").read_text(encoding="utf-8"))
     assert int(told[0]) == len(sizes) - 1  # but for the index itself
     assert float(told[1]) == pytest.approx(sum(sizes) / 1e6, abs=0.2)
+
+
+EXPLAINED_NOWHERE = (
+    "parse rate", "repeat difference", "no gate objects", "families of gates", "elicitation", "beta", "Monte-Carlo",
+    "the same:", "Holm", "alpha",
+)  # fmt: skip
+"""Words that somebody who knows pytest only had to look up, and that other words took the place of."""
+
+
+def test_the_first_words_are_read_without_a_glossary(shipped: str) -> None:
+    """Of the terminal without -v, of the first screen, and of what a check prints."""
+    results = json.loads(RESULTS.read_text(encoding="utf-8"))
+    file = REPORTS.parent / "tests" / "cli" / "two_judges_two_people.csv"
+    command = [sys.executable, "-m", "recuse.cli", "check", str(file)]
+    texts = [
+        *(report.terminal(results, 100, verbosity=level) for level in (-1, 0)),
+        read(shipped).one("header").text,
+        subprocess.run(command, capture_output=True, text=True, check=False).stdout,
+    ]
+    assert all(len(text) > 20 for text in texts)
+    assert [(word, text) for word in EXPLAINED_NOWHERE for text in texts if word in text] == []
