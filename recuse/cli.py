@@ -40,6 +40,7 @@ OVERRIDES = (
     ("scale", "SCALE", "1-5, 'fail<pass' (worst first), 'a,b,c' (no order), 'a|b|c' (sets)"),
     ("same", "A=B,C=D", "answers that say the same: A is read as B"),
     ("rates", "FILE", "ratings are levels of risk or the like: item and true value (.csv), or rates (.toml)"),
+    ("encoding", "NAME", "in which the file's letters are written, such as shift_jis or windows-1251"),
     ("sampled", "", "judges were asked about samples: a text without a row is no unanswered one"),
 )
 OTHER_NAMES = {"target": ["--system"], "judges": ["--judge"]}
@@ -72,6 +73,8 @@ USE = _option(
 READER = _option("--reader", help="name of the reader, or the dotted name of your own")
 PAGE = _file("--html", help="write the report as a page of its own")
 JSON = _file("--json", help="write the results as JSON")
+TABLES = (_file("--json", dest="to_json", help="write what is printed as JSON"),
+          _file("--csv", dest="to_csv", help="write its rows as CSV"))  # fmt: skip
 SIMULATION = (
     _file("--evals", metavar="FOLDER", help="evals and gates.toml (default: evals/)"),
     _number("--seed", 1, "seed of the simulation"), _number("--processes", 2, "processes"),
@@ -145,6 +148,7 @@ COMMANDS = (
             _option("--task", metavar="TASK", help="of a panel with several: TASK or TASK/PROTOCOL"),
             _option("--budget", type=int, default=None, metavar="N",
                     help="ratings that people can give: how many per text?"),
+            *TABLES,
         ),
         (READER, _option("--threshold", metavar="NUMBER", help="to decide: the score that passes"), *COLUMNS),
     ),
@@ -154,8 +158,8 @@ COMMANDS = (
         "A control chart of a judge's share of one answer and of its agreement with people, week by week. "
         "Exit code: 1 the last week has changed, 2 too few weeks to tell, 0 neither.",
         (
-            _file("file", help="ratings of all weeks"),
-            _option("--week", required=True, metavar="COLUMN", help="the column that names the week, or any period"),
+            _file("files", nargs="+", help="ratings of all weeks, or a file for each"),
+            _option("--week", metavar="COLUMN", help="the column that names the week, or any period"), *TABLES,
         ),
         (READER, *COLUMNS),
     ),
@@ -163,7 +167,7 @@ COMMANDS = (
         "rank", "check.rank_command:run_rank",
         "systems ranked by pairs: by people, by each judge, and what a judge moves",
         "Bradley-Terry strengths of systems from choices between two texts, with intervals.",
-        (_file("file", help="pairs of systems, judged by people, judges or both"),), (READER, *COLUMNS),
+        (_file("file", help="pairs of systems, judged by people, judges or both"), *TABLES), (READER, *COLUMNS),
     ),
     Command(
         "init", "starting.init_command:init", "a repository with the shipped questions, for a file or an endpoint",
@@ -212,7 +216,7 @@ COMMANDS = (
         ),
     ),
     Command(
-        "sql", "readers.folding_query:sql", "the query that folds ratings in a warehouse into patterns with a count",
+        "sql", "readers.many_files:sql", "the query that folds ratings in a warehouse into patterns with a count",
         "Prints a query for a table with a row for each rating. Its result as CSV is what recuse check reads.",
         (
             _option("raters", metavar="A,B|FILE", help="who rated: names, or a file with some of the ratings"),

@@ -204,7 +204,8 @@ def list_for_people(panel: FilePanel, path: Path, bound: float) -> Iterator[str]
                 threshold = safe_from(answers, k, estimate)
                 where = ", ".join((judge, *names))
                 there = answers.requested[k]
-                alone = np.isfinite(sure) & (sure >= threshold)
+                answered = np.isfinite(answers.judged[k]).any(axis=1)
+                alone = np.isfinite(sure) & (sure >= threshold) & answered
                 if threshold < np.inf:
                     share = f"{100 * float(alone[there].mean()):.0f} % of the texts"
                     yield (
@@ -223,8 +224,7 @@ def list_for_people(panel: FilePanel, path: Path, bound: float) -> Iterator[str]
                     yield f"  right by its confidence: {', '.join(cells)}"
                 sent = np.flatnonzero(there & ~alone & (answers.raters == 0))
                 for u in sent[np.argsort(np.nan_to_num(sure[sent], nan=-np.inf), kind="stable")]:
-                    answered = np.isfinite(answers.judged[k, u]).any()
-                    why = "not sure enough" if answered else "no answer"
+                    why = "not sure enough" if answered[u] else "no answer"
                     shown = f"{sure[u]:.4g}" if np.isfinite(sure[u]) else ""
                     rows.append((judge, answers.items[u], answers.targets[u], shown, why))
     write_table(path, HEAD, rows, is_list)

@@ -17,7 +17,7 @@ from recuse.gates.limits import Limit
 from recuse.ratings.needs import NOT_OF_A_FILE, unlock_by_column
 from recuse.readers.column_names import plain
 from recuse.readers.columns import like_ratings
-from recuse.readers.judge_columns import CONFIDENCE
+from recuse.readers.judgement_rows import CONFIDENCE
 from recuse.run.run import FileRun
 from recuse.schema.details import PeopleDetail, SliceDetail, detail_as
 from recuse.schema.factors import level_words

@@ -7,7 +7,8 @@ number, lower is better, by what it is used for:
                             property (or passes the threshold), 0 where fewer do, 1/2 where tau is 1/2 and half do
                             (Guerdan et al. 2025, sec. 2.2.2); of options without a stated property as below
     grade, choose           mean over texts of how far it is from one person: another option counts 1, a score its
-                            distance as a share of the scale's range
+                            distance as a share of the scale's range, a response set the share of options that one of
+                            the two alone names; to decide, a set has the property if it names it
     estimate                distance of its mean from people's, in the same unit
     rank                    share of pairs of systems that it orders otherwise than people do (a tie counts one half)
 
@@ -29,14 +30,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from recuse.check.written_tables import Row, check_tables, write_tables
 from recuse.gates import Gates
 from recuse.gates.uses import uses_for
 from recuse.ratings import Ratings
 from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.array import mean_of
 from recuse.ratings.offers import offers_of
+from recuse.ratings.scale import ResponseSets
 from recuse.readers.file_panel import FilePanel, load_file_panel
-from recuse.readers.judge_columns import COST, numbers_beside
+from recuse.readers.judgement_rows import COST, numbers_beside
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 from recuse.security.sanitize import visible
@@ -120,6 +123,12 @@ class Choice:
         if len(self.judges) > SHOWN:
             yield f"  and {len(self.judges) - SHOWN} judges more, none with a larger chance to be best"
 
+    def rows(self) -> Iterator[Row]:
+        """A row per judge, the best first."""
+        for k, judge in enumerate(self.judges):
+            figures = (self.errors[k], *self.intervals[k], *self.behind[k], self.chances[k], self.costs[k])
+            yield dict(zip(COLUMNS, (judge, *figures), strict=True))
+
     def _over_beta(self) -> Iterator[str]:
         if not self.best_by_beta:
             return
@@ -139,6 +148,8 @@ class Choice:
 
 SHOWN = 12
 """So many judges are printed."""
+COLUMNS = ("judge", "error", "error_low", "error_high", "less_the_best", "less_low", "less_high", "chance_to_be_best",
+           "cost")  # fmt: skip
 
 
 def _money(cost: float) -> str:
@@ -146,19 +157,25 @@ def _money(cost: float) -> str:
 
 
 def run_choose(
-    file: Path, given: Mapping[str, Any], *, use: str = "", budget: int | None = None, tau: float = 0.5, task: str = ""
-) -> int:
+    file: Path, given: Mapping[str, Any], *, use: str = "", budget: int | None = None, tau: float = 0.5, task: str = "",
+    to_json: Path | None = None, to_csv: Path | None = None,
+) -> int:  # fmt: skip
     """The command; exit code 0: a recommendation is no clearance. Raises `RecuseError` for what cannot be read."""
     if not 0 < tau < 1:
         raise RecuseError(f"--tau is the share of people from which on a text counts, between 0 and 1; got {tau:g}")
+    check_tables(COLUMNS, to_json, to_csv)
     recorded = file.suffix == ".toml"
     contest = _recorded(file, use, task) if recorded else contest_of(load_file_panel(file, **given, use=use))
     contest = replace(contest, tau=tau)
     choice, answers = _chosen(contest)
-    lines = [*choice.lines(), *_spending(contest, choice, answers, budget)]
+    lines = [*choice.lines(), *_spending_lines(choice, spending := _spending(contest, choice, answers, budget), budget)]
     if not recorded:
         lines.append(f"Whether it may be used at all: recuse check {file}")
     print("\n".join(map(visible, lines)))
+    cheaper = [choice.judges[k] for k in choice.cheaper]
+    by_beta = {beta: name for beta, (name, _) in choice.best_by_beta.items()}
+    facts = {"use": choice.use, "texts": choice.texts, "cheaper": cheaper, "best_by_beta": by_beta, "budget": spending}
+    write_tables("choose", COLUMNS, list(choice.rows()), facts, to_json, to_csv)
     return 0
 
 
@@ -225,7 +242,7 @@ def _chosen(contest: Contest) -> tuple[Choice, Answers]:
         errors = _decided_otherwise(found, common, contest.tau, 0.0) @ counts.T / counts.sum(axis=1)
     chances = _chances(errors)
     by_beta: dict[float, tuple[str, float]] = {}
-    for beta in BETAS if answers.options else ():
+    for beta in BETAS if answers.options and not isinstance(answers.scale, ResponseSets) else ():
         if found is None:
             break
         then = _decided_otherwise(found, common, contest.tau, beta) @ counts.T / counts.sum(axis=1)
@@ -267,6 +284,13 @@ def _property(answers: Answers, ratings: Ratings, place: str, tau: float) -> tup
     """Which share of each judge's answers (J, U) and of each person's (P, U) has what is decided by, and that in words;
     None for options of which none is the property."""
     criterion = ratings.criterion
+    if isinstance(answers.scale, ResponseSets):
+        stated = ratings.positive.get(criterion, "")
+        if not stated:
+            return None, ""
+        k = answers.scale.options.index(stated)
+        named = [_named(shares, answers)[..., k] for shares in (answers.judge_shares, answers.person_shares)]
+        return (named[0], named[1]), _so(stated, tau).replace("say so", "name it")
     if answers.options:
         stated = ratings.positive.get(criterion, "")
         if not stated and len(answers.options) > 2:
@@ -313,10 +337,26 @@ def _everybody(place: str, ratings: Ratings) -> Answers:
     return answers_of(parts[0], ratings)
 
 
+def _named(shares: Floats, answers: Answers) -> Floats:
+    """Of shares of response sets (..., K) how often each option is named, (..., O)."""
+    options = getattr(answers.scale, "options", ())
+    sets = [[option in written.split("|") for option in options] for written in answers.options]
+    return np.asarray(shares @ np.array(sets, dtype=float))
+
+
+def _distance(judged: Floats, people: Floats, answers: Answers) -> Floats:
+    """How often an answer of the one (..., K) is another than one of the other; of sets the share of options that one
+    of the two alone names."""
+    if isinstance(answers.scale, ResponseSets):
+        mine, theirs = _named(judged, answers), _named(people, answers)
+        return np.asarray((mine + theirs - 2 * mine * theirs).mean(axis=-1))
+    return np.asarray(1 - (judged * people).sum(axis=-1))
+
+
 def _distances(answers: Answers, common: Any) -> Floats:
     """How far each judge is from one person on each text, 0 to 1, (J, U); 1 where it gave no answer."""
     if answers.options:
-        apart = 1 - (answers.judge_shares[:, common] * answers.people_shares[common]).sum(axis=2)
+        apart = _distance(answers.judge_shares[:, common], answers.people_shares[common], answers)
     else:
         span = answers.scale.span if np.isfinite(answers.scale.span) else float(np.nanmax(np.abs(answers.rated)) or 1)
         people = answers.person_means[:, common]
@@ -356,14 +396,15 @@ def _errors(answers: Answers, common: Any, use: str, counts: Floats) -> Floats:
     return np.array([(np.abs(signs(mine) - truth) / 2).mean(axis=0) for mine in judged])
 
 
-def _spending(contest: Contest, choice: Choice, answers: Answers, budget: int | None) -> Iterator[str]:
-    """How well a number of ratings by people would tell the first two judges apart, by people per text.
+def _spending(contest: Contest, choice: Choice, answers: Answers, budget: int | None) -> list[dict[str, float]]:
+    """How well a number of ratings by people would tell the first two judges apart, by people per text; nothing where
+    too few texts have two people's ratings to tell.
 
         se^2 = (V + P / r) / n,   n r = budget
 
     P: variance between people of the difference of the judges' errors on one text; V: what is left between texts."""
     if budget is None:
-        return
+        return []
     if budget < FEWEST:
         raise RecuseError(f"--budget is how many ratings people can give, from {FEWEST} on; got {budget}")
     if choice.use in ("estimate", "rank"):
@@ -380,25 +421,33 @@ def _spending(contest: Contest, choice: Choice, answers: Answers, budget: int | 
     raters = np.isfinite(each).sum(axis=0)
     twice = raters > 1
     if twice.sum() < FEWEST:
-        yield f"How many people per text is best for {budget} ratings is unknown: fewer than {FEWEST} texts have two."
-        return
+        return []
     person = float(np.nanvar(each[:, twice], axis=0, ddof=1).mean())
     whole = float(np.nanvar(np.nanmean(each, axis=0), ddof=1))
     between = max(0.0, whole - person * float((1 / raters).mean()))
     gap = abs(float(np.nanmean(np.nanmean(each, axis=0))))
-    pair = f"{choice.judges[0]} from {choice.judges[1]} ({gap:.3f} apart)"
-    yield f"{budget:,} ratings by people tell {pair} with an error, at 95 %, of"
-    for people in (1, 2, 3):
-        texts = budget // people
-        error = 1.96 * sqrt((between + person / people) / texts)
-        yield f"  {error:.3f}   {texts:,} texts, {people} {'person' if people == 1 else 'people'} each"
+    return [
+        {"people": people, "texts": budget // people, "apart": gap,
+         "error": 1.96 * sqrt((between + person / people) / (budget // people))} for people in (1, 2, 3)
+    ]  # fmt: skip
+
+
+def _spending_lines(choice: Choice, spending: list[dict[str, float]], budget: int | None) -> Iterator[str]:
+    if budget is not None and not spending:
+        yield f"How many people per text is best for {budget} ratings is unknown: fewer than {FEWEST} texts have two."
+    for each in spending:
+        if each["people"] == 1:
+            pair = f"{choice.judges[0]} from {choice.judges[1]} ({each['apart']:.3f} apart)"
+            yield f"{budget:,} ratings by people tell {pair} with an error, at 95 %, of"
+        people = f"{each['people']} {'person' if each['people'] == 1 else 'people'}"
+        yield f"  {each['error']:.3f}   {each['texts']:,} texts, {people} each"
 
 
 def _of_person(answers: Answers, person: int, judges: list[int], common: Any) -> Floats:
     """Error of the first judge less that of the second against one person, text by text; NaN where he rated none."""
     if answers.options:
         theirs = answers.person_shares[person, common]
-        apart = [1 - (np.nan_to_num(answers.judge_shares[k, common]) * theirs).sum(axis=1) for k in judges]
+        apart = [np.nan_to_num(_distance(answers.judge_shares[k, common], theirs, answers), nan=1.0) for k in judges]
         return np.asarray(np.where(np.isfinite(theirs[:, 0]), apart[0] - apart[1], np.nan))
     span = answers.scale.span if np.isfinite(answers.scale.span) else 1.0
     theirs = answers.person_means[person, common]

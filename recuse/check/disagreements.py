@@ -14,7 +14,7 @@ import pandas as pd
 from recuse.ratings.answers import COMPARED, answers_of
 from recuse.ratings.scale import Numeric, Ordinal
 from recuse.ratings.text_slices import FEWEST, slices_of
-from recuse.readers.long_texts import whole_texts
+from recuse.readers.formats import whole_texts
 from recuse.schema.arrays import Mask
 from recuse.schema.number_text import fixed
 from recuse.security.files import beginning_of, columns_in, write_table
@@ -175,10 +175,9 @@ def read_review(path: Path) -> list[Review]:
 
 
 def _frame(path: Path) -> pd.DataFrame:
-    from recuse.readers.formats import read_raw
-    from recuse.readers.opening import open_file
+    from recuse.readers.formats import read_path
 
-    return read_raw(open_file(path)).frame
+    return read_path(path).frame
 
 
 def _side(yours: object, judge: object, people: object) -> str:

@@ -285,8 +285,7 @@ def is_label_list(path: Path) -> bool:
 def with_labels(panel: FilePanel, lists: Sequence[Path]) -> FilePanel:
     """The panel with what people filled into lists of next labels. Raises `RecuseError` for a cell that is no answer on
     the scale, with its line, and for lists that belong to other judges or texts."""
-    from recuse.readers.formats import read_raw
-    from recuse.readers.opening import open_file
+    from recuse.readers.formats import read_path
 
     ratings = panel.ratings
     given = _answers(ratings)
@@ -294,7 +293,7 @@ def with_labels(panel: FilePanel, lists: Sequence[Path]) -> FilePanel:
     rows: list[dict[str, Any]] = []
     judges: dict[str, None] = {}
     for path in lists:
-        frame = read_raw(open_file(path)).frame.fillna("").astype(str)
+        frame = read_path(path).frame.fillna("").astype(str)
         grouped = frame[GROUP].ne("")
         judges |= dict.fromkeys(frame.loc[grouped, "for_judge"])
         for line, row in enumerate(frame.to_dict("records"), start=2):

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recuse.check.written_tables import Row, check_tables, write_tables
 from recuse.ratings import Ratings
 from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.readers.file_panel import load_file_panel
@@ -62,13 +63,15 @@ def bradley_terry(wins: Floats) -> Floats:
 class Ranking:
     """Strengths of `systems`, strongest first by `by[0]`: per rater of `by` ("people" first, where there are any) the
     value and the ends of its 95 % interval, (B, S, 3); `moved` (B - 1, S, 3): judge less people, its interval at
-    1 - .05 / S, so that of judges who move nothing one in twenty seems to. `pairs` were judged by all of them."""
+    1 - .05 / S, so that of judges who move nothing one in twenty seems to. `pairs` were judged by all of them;
+    `unanswered`: of further ones, how many a judge gave no answer to."""
 
     systems: tuple[str, ...]
     by: tuple[str, ...]
     strengths: Floats
     moved: Floats
     pairs: int
+    unanswered: Mapping[str, int]
 
     def lines(self) -> Iterator[str]:
         """A row per system, and what each judge moves."""
@@ -88,6 +91,20 @@ class Ranking:
             ends = (f"{value:+.0f} ({low:+.0f} to {high:+.0f})" for value, low, high in moved[sure])
             phrases = [f"{self.systems[s]} {text}" for s, text in zip(sure, ends, strict=True)]
             yield f"{judge} less people: {'; '.join(phrases) or 'no system is moved beyond chance'}"
+        for judge, count in self.unanswered.items():
+            yield f"{judge} gave no answer to {count:,} pairs that others judged: they count for nobody"
+
+
+    def rows(self) -> Iterator[Row]:
+        """A row per system and rater; what a judge moves is unknown where there are no people."""
+        moved = np.full_like(self.strengths, np.nan)
+        moved[len(self.by) - len(self.moved) :] = self.moved
+        for rater, own, less in zip(self.by, self.strengths, moved, strict=True):
+            for system, ends, difference in zip(self.systems, own, less, strict=True):
+                yield dict(zip(COLUMNS, (system, rater, *ends, *difference), strict=True))
+
+
+COLUMNS = ("system", "rater", "points", "low", "high", "moved", "moved_low", "moved_high")
 
 
 def rank_systems(ratings: Ratings) -> Ranking:
@@ -104,7 +121,8 @@ def rank_systems(ratings: Ratings) -> Ranking:
     known = texts.drop_duplicates("item").set_index("item")
     pairs = [(str(known["a"].get(item, "")), str(known["b"].get(item, ""))) for item in answers.items]
     by, shares = _raters(answers)
-    there = np.isfinite(shares[..., 0]).all(axis=0) & np.array([a != b for a, b in pairs])
+    given = np.isfinite(shares[..., 0])
+    there = given.all(axis=0) & np.array([a != b for a, b in pairs])
     if not there.any():
         raise RecuseError(f"no pair was judged by all of {', '.join(by)}; leave some out: --judges A,B --people C")
     systems = sorted({name for pair, one in zip(pairs, there, strict=True) if one for name in pair})
@@ -122,8 +140,10 @@ def rank_systems(ratings: Ratings) -> Ranking:
     level = 0.05 / len(systems)
     moved = strengths[1:] - strengths[:1] if by[0] == "people" else strengths[:0]
     return Ranking(
-        tuple(systems[k] for k in order), by, _with_ends(strengths, 0.05), _with_ends(moved, level), int(there.sum())
-    )
+        tuple(systems[k] for k in order), by, _with_ends(strengths, 0.05), _with_ends(moved, level), int(there.sum()),
+        {name: lost for name, own in zip(by, given, strict=True)
+         if name in answers.judges and (lost := int((~own & given.any(axis=0)).sum()))},
+    )  # fmt: skip
 
 
 def _raters(answers: Answers) -> tuple[tuple[str, ...], Floats]:
@@ -169,7 +189,11 @@ def _joined(met: NDArray[np.intp], systems: int) -> list[list[int]]:
     return [[k for k in range(systems) if group[k] == name] for name in dict.fromkeys(group)]
 
 
-def run_rank(file: Path, given: Mapping[str, Any]) -> int:
+def run_rank(file: Path, given: Mapping[str, Any], *, to_json: Path | None = None, to_csv: Path | None = None) -> int:
     """The command; exit code 0: a ranking clears nobody. Raises `RecuseError` for what cannot be read."""
-    print("\n".join(map(visible, rank_systems(load_file_panel(file, **given).ratings).lines())))
+    check_tables(COLUMNS, to_json, to_csv)
+    ranking = rank_systems(load_file_panel(file, **given).ratings)
+    print("\n".join(map(visible, ranking.lines())))
+    facts = {"pairs": ranking.pairs, "unanswered": ranking.unanswered}
+    write_tables("rank", COLUMNS, list(ranking.rows()), facts, to_json, to_csv)
     return 0

@@ -17,21 +17,26 @@ texts moved beyond that is the system, or who uses it.
 
 from __future__ import annotations
 
+import glob
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import special, stats
 
 from recuse.check.check_text import fitting
+from recuse.check.written_tables import Row, check_tables, write_tables
 from recuse.ratings import Ratings
 from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.scale import Numeric
 from recuse.readers.column_names import plain
 from recuse.readers.file_panel import load_file_panel
+from recuse.readers.formats import read_path
+from recuse.readers.mapping import is_pattern, stem_of
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 from recuse.security.sanitize import visible
@@ -78,9 +83,7 @@ def chart(weeks: list[Floats], ends: tuple[float, float] = (-math.inf, math.inf)
     variance = (between + s2 / size) / k
     half = float(special.stdtrit(k - 1, 1 - ALARMS / 2)) * math.sqrt(between + s2 / len(last) + variance)
     low, high = _of_rare(np.concatenate(before), len(last), ends)
-    return Limits(
-        centre, max(ends[0], min(low, centre - half)), min(ends[1], max(high, centre + half)), variance
-    )  # fmt: skip
+    return Limits(centre, max(ends[0], min(low, centre - half)), min(ends[1], max(high, centre + half)), variance)
 
 
 def _of_rare(before: Floats, count: int, ends: tuple[float, float]) -> tuple[float, float]:
@@ -150,68 +153,115 @@ def _agreement(answers: Answers, k: int) -> Floats:
     return distances
 
 
-def run_weeks(file: Path, given: Mapping[str, Any], week: str) -> int:
-    """The command: 1 where a chart alarms in the last week, 2 where no week can be told yet, else 0."""
+COLUMNS = ("judge", "chart", "week", "value", "low", "high", "texts", "alarm")
+
+
+def run_weeks(
+    files: Sequence[Path], given: Mapping[str, Any], week: str = "", *, to_json: Path | None = None,
+    to_csv: Path | None = None,
+) -> int:  # fmt: skip
+    """The command: 1 where a chart alarms in the last week, 2 where no week can be told yet, else 0. Without a column
+    `week`, each file is a week, named as the file is."""
+    check_tables(COLUMNS, to_json, to_csv)
+    file, source = files[0], files[0] if len(files) == 1 and week else _below_one_another(files)
+    week = week or WEEK
     factors = ",".join(filter(None, (str(given.get("factors") or ""), week)))
-    panel = load_file_panel(file, **{**given, "factors": factors})
+    panel = load_file_panel(source, **{**given, "factors": factors})
     ratings = panel.ratings
     if len(ratings.headline) > 1:
         raise RecuseError(f"{file}: weeks are charted for one criterion; leave the columns of the others out: --ignore")
     if list(ratings.factors) != [plain(week)]:
         raise RecuseError(f"{file}: texts differ in {', '.join(ratings.factors)} beside {week}; keep the rows of one")
-    codes, printed = [], []
+    codes, printed, rows, anchors = [], [], [], {}
     for judge in panel.judges:
         title, weeks = weeks_of(ratings, plain(week), judge)
         ends = ratings.scale.ends if isinstance(ratings.scale, Numeric) else (0.0, 1.0)
-        code, lines = _charted(judge, title, weeks, ends, 4 if len(panel.judges) < 3 else 1)
+        own = list(_charted(judge, title, weeks, ends))
+        whose = _whose(weeks)
+        code, lines = _in_words(judge, title, weeks, own, whose, 4 if len(panel.judges) < 3 else 1)
         codes.append(code)
         printed += lines
+        rows += own
+        anchors[judge] = {"texts": len(weeks[-1].moved) if weeks else 0, **whose}
     print("\n".join(map(visible, fitting(printed, 25, "more lines; --judges A shows those of one"))))
-    return max(codes, key=(0, 2, 1).index, default=2)
+    code = max(codes, key=(0, 2, 1).index, default=2)
+    facts = {"week": week, "exit_code": code, "anchors": anchors}
+    write_tables("weeks", COLUMNS, rows, facts, to_json, to_csv)
+    return code
 
 
-def _charted(judge: str, title: str, weeks: list[Week], ends: tuple[float, float], shown: int) -> tuple[int, list[str]]:
-    """The exit code and the lines: of each chart the last weeks, `shown` of them."""
+WEEK = "week"
+
+
+def _below_one_another(files: Sequence[Path]) -> pd.DataFrame:
+    """One table of all files, or of all that match a pattern, with a column that names each."""
+    each = ([Path(name) for name in sorted(glob.glob(str(one)))] if is_pattern(one) else [one] for one in files)
+    paths = [path for group in each for path in group]
+    if len(paths) < 2:
+        raise RecuseError(f"{files[0]}: say which column names the week, --week COLUMN, or give a file for each week")
+    tables = [read_path(path).frame.assign(**{WEEK: stem_of(path)}) for path in paths]
+    return pd.concat(tables, ignore_index=True).fillna("")
+
+
+def _charted(judge: str, title: str, weeks: list[Week], ends: tuple[float, float]) -> Iterator[Row]:
+    """A row for each week of each chart that has limits."""
     charts = ((title, [one.values for one in weeks]), ("agreement with people", [one.agreement for one in weeks]))
-    rows, alarms, drawn = [], [], 0
     for what, values in charts:
-        for end in range(len(weeks)):
+        for end, week in enumerate(weeks):
             limits = chart(values[: end + 1], ends if what == "mean score" else (0.0, 1.0))
-            if limits is None:
-                continue
-            drawn += 1
-            value, name = float(values[end].mean()), weeks[end].name
-            out = not limits.low <= value <= limits.high
-            if end >= len(weeks) - shown:
-                rows.append(
-                    f"  {name:<12}{what:<24}{value:>7.3f}   expected {limits.low:.3f} to {limits.high:.3f}, "
-                    f"{len(values[end]):,} texts{'   ALARM' if out else ''}"
-                )
-            if out and end == len(weeks) - 1:
-                alarms.append(f"{what} {value:.3f}, expected {limits.low:.3f} to {limits.high:.3f}")
-    if not drawn:
+            if limits is not None:
+                value = float(values[end].mean())
+                out = not limits.low <= value <= limits.high
+                figures = (value, limits.low, limits.high, len(values[end]), out)
+                yield dict(zip(COLUMNS, (judge, what, week.name, *figures), strict=True))
+
+
+def _in_words(
+    judge: str, title: str, weeks: list[Week], rows: list[Row], whose: Mapping[str, Any], shown: int
+) -> tuple[int, list[str]]:
+    """The exit code and the lines: of each chart the last weeks, `shown` of them."""
+    if not rows:
         need = f"limits need {FEWEST} weeks of {FEWEST_TEXTS} texts before the one in question"
         return 2, [f"{judge}: {len(weeks)} weeks; {need}"]
+    last, printed = weeks[-1].name, {week.name for week in weeks[-shown:]}
+    lines = [
+        f"  {r['week']:<12}{r['chart']:<24}{r['value']:>7.3f}   expected {r['low']:.3f} to {r['high']:.3f}, "
+        f"{r['texts']:,} texts{'   ALARM' if r['alarm'] else ''}" for r in rows if r["week"] in printed
+    ]  # fmt: skip
+    charted = {r["chart"] for r in rows if r["week"] == last}
+    unknown = sorted({r["chart"] for r in rows} - charted)  # what is left out is not like the weeks before
+    alarms = [f"{r['chart']} {r['value']:.3f}, expected {r['low']:.3f} to {r['high']:.3f}"
+              for r in rows if r["alarm"] and r["week"] == last]  # fmt: skip
+    if unknown and not alarms:
+        why = f"it has fewer than {FEWEST_TEXTS} texts for that"
+        return 2, [f"{judge}: {' and '.join(unknown)} of {last} cannot be told; {why}.", *lines]
     if not alarms:
-        return 0, [f"{judge}: {weeks[-1].name} is like the weeks before it.", *rows]
-    return 1, [f"{judge}: {weeks[-1].name} has changed: {'; '.join(alarms)}.", *_whose(weeks, title), *rows]
+        return 0, [f"{judge}: {last} is like the weeks before it.", *lines]
+    number = len(weeks[-1].moved)
+    cause = (
+        f"  judge or system? {number} texts of earlier weeks were judged again; put about 100 into every week: "
+        "what moves on them is the judge"
+    )
+    if whose:
+        one, other = ("{:+.3f} ({:+.3f} to {:+.3f})".format(*whose[name]) for name in ("judge", "system"))
+        cause = f"  of {whose['total']:+.3f} in {title}, the judge is {one} by {number} anchors, the system {other}"
+    return 1, [f"{judge}: {last} has changed: {'; '.join(alarms)}.", cause, *lines]
 
 
-def _whose(weeks: list[Week], title: str) -> Iterator[str]:
-    """Is it the judge or the system, by anchors."""
+def _whose(weeks: list[Week]) -> dict[str, Any]:
+    """Is it the judge or the system, by anchors: what the last week moved in `total`, and of that the `judge` and the
+    `system`, each with its interval; nothing where too few texts were judged again."""
+    if not weeks:
+        return {}
     moved, last = weeks[-1].moved, weeks[-1].values
     limits = chart([one.values for one in weeks])
     if len(moved) < FEWEST_TEXTS or limits is None:
-        yield (
-            f"  judge or system? {len(moved)} texts of earlier weeks were judged again; put about 100 into every week: "
-            "what moves on them is the judge"
-        )
-        return
+        return {}
     total, judge = float(last.mean()) - limits.centre, float(moved.mean())
     of_judge = max(float(moved.var(ddof=1)), 1 / len(moved)) / len(moved)
     of_total = float(last.var(ddof=1)) / len(last) + limits.variance
     t = float(special.stdtrit(len(moved) - 1, 0.975))
     parts = ((judge, of_judge), (total - judge, of_total + of_judge))
     halves = ((value, t * math.sqrt(variance)) for value, variance in parts)
-    one, other = (f"{value:+.3f} ({value - half:+.3f} to {value + half:+.3f})" for value, half in halves)
-    yield f"  of {total:+.3f} in {title}, the judge is {one} by {len(moved)} anchors, the system {other}"
+    one, other = ((value, value - half, value + half) for value, half in halves)
+    return {"total": total, "judge": one, "system": other}

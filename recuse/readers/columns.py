@@ -6,14 +6,13 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from recuse.readers.column_names import NAMES, is_nobodys, plain
 from recuse.readers.mapping import SETTINGS
-from recuse.readers.values import MONTHS, ORDERS, VERDICTS, as_numbers, is_empty, is_verdict, unwrapped
-
-if TYPE_CHECKING:
-    import pandas as pd
+from recuse.readers.values import MONTHS, ORDERS, STATUSES, VERDICTS, as_numbers, is_empty, is_verdict, unwrapped
 
 FEW_LABELS, LONG, FEWEST_TEXTS = 25, 40, 8
 DAY = re.compile(r"\d{1,4}([-./])\d{1,2}\1\d{1,4}(?!\d)")
@@ -93,15 +92,22 @@ class Column:
 
     @property
     def holds_labels(self) -> bool:
-        """Whether its values are labels whose order is known: pass, fail, good, ..."""
+        """Whether its values are labels whose order is known: pass, fail, good, ..., or stand in the place of one."""
         known = {label for order in ORDERS for label in order}
-        return bool(len(self.distinct)) and all(unwrapped(str(v).strip().lower()) in known for v in self.distinct[:50])
+        answers = [word for v in self.distinct[:50] if (word := unwrapped(str(v).strip().lower())) not in STATUSES]
+        return bool(answers) and all(word in known for word in answers)
 
     @property
     def told_once(self) -> bool:
         """Whether nearly every cell says something else, in no words that rate: a text, however short."""
         several = len(self.filled) >= FEWEST_TEXTS and len(self.distinct) >= 0.8 * len(self.filled)
         return several and not self.numeric and not self.holds_labels
+
+    @property
+    def is_a_key(self) -> bool:
+        """Whether every cell is another short word or whole number: nothing is rated so often without a repetition."""
+        whole = FEWEST_TEXTS <= len(self.distinct) == len(self.cells) and not (self.has_fraction or self.dated)
+        return whole and not any(re.search(r"\s", str(value).strip()) for value in self.distinct)
 
     @property
     def rating(self) -> bool:

@@ -23,22 +23,20 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from recuse.ratings.folding import FOLDED_FROM
 from recuse.readers.column_names import COUNTS, NAMES, is_attribute, is_judge, is_person, plain
 from recuse.readers.columns import FEW_LABELS, Column, Roles, like_ratings
+from recuse.readers.faults import shown
 from recuse.readers.item_columns import take_item
-from recuse.readers.opening import shown
+from recuse.readers.judgement_rows import Judgements
 from recuse.readers.raw_table import RawTable
 from recuse.readers.values import EMPTY, ORDERS, STATUSES, as_numbers, unwrapped
 from recuse.schema import RecuseError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 COUNTED = re.compile(r"^(?:counts?|votes?)[ _:]+(?:for[ _])?(.*\S)\s*$|^(.*\S)[ _:]+votes?\s*$", re.IGNORECASE)
 """count_toxic, votes_for_toxic and toxic_votes."""
@@ -47,39 +45,39 @@ HOW_MANY = re.compile(r"^(?:n|num|number_of|total)_(?:annotators?|raters?|votes?
 TOTAL = ("total", "count_total", "counts_total", "count", "sum")
 RATER = "people"
 """Whose answers are counted where no column says so."""
-MOST, SEEN = 10_000_000, 8
-"""Answers that are counted; and items of a row that is counted by which columns are recognised."""
+MOST = 10_000_000
+"""Answers that are counted."""
 SEED = 0
 FEWEST_ROWS, MOST_OPTIONS = 8, 12
 """Fewer rows may add up by chance; answers to one question are no more than these."""
 
 
-def without_counts(raw: RawTable, *, named: bool = False) -> tuple[RawTable, tuple[str, ...]]:
-    """The table with one answer per row, and what was done in words; the same table where nothing is counted, which is
-    also where some column holds ratings that are not, or its people and judges are `named`.
+def without_counts(raw: RawTable) -> RawTable:
+    """The table with one answer per row; the same table where nothing is counted, which is
+    also where some column holds ratings that are not, or its people and judges are named.
 
     `RecuseError` with its line for a count that is no whole number from 0, for counts that do not add up to the total,
     and for a rater without any valid answer."""
-    raw, shared = _shares_as_counts(_named_as_counts(raw)) if not named else (raw, ())
+    raw = raw if raw.all_named else _shares_as_counts(_named_as_counts(raw))
     columns = {name: m[1] or m[2] for name in map(str, raw.frame.columns) if (m := COUNTED.match(name))}
     answers = {n: answer for n, answer in columns.items() if plain(n) not in TOTAL and not HOW_MANY.match(plain(n))}
     answers = {n: answer for n, answer in answers.items() if Column(n, raw.frame[n]).numeric}
     rest = [name for name in map(str, raw.frame.columns) if name not in columns and plain(name) not in TOTAL]
     rest = [name for name in rest if not (columns and HOW_MANY.match(plain(name)))]
     if len(answers) < 2:
-        return raw, ()
+        return raw
     judges = [name for name in rest if _holds_ratings(name) or _answers_with(raw, name, [*answers.values()])]
-    if judges and (named or not _answer_alike(raw, judges, [*answers.values()])):
-        return raw, ()
+    if judges and (raw.all_named or not _answer_alike(raw, judges, [*answers.values()])):
+        return raw
     counts = np.column_stack([_counts(raw, name) for name in answers])
     _check_totals(raw, counts, list(answers))
     rater = next((name for name in rest if plain(name) in NAMES["rater"] and name not in judges), "rater")
     frame = raw.frame[rest] if rater in rest else raw.frame[rest].assign(rater=RATER)
     _check_raters(frame[rater], counts, list(answers.values()))
     options = ", ".join(answers.values())
-    note = f"counts of {options}: every answer that is counted is read as a row, in no order"
+    raw = raw.noted(f"counts of {options}: every answer that is counted is read as a row, in no order")
     spread = _spread(raw, frame, counts, answers)
-    return (_with_judges(raw, spread, judges) if judges else spread), (*shared, note)
+    return _with_judges(raw, spread, judges) if judges else spread
 
 
 def _named_as_counts(raw: RawTable) -> RawTable:
@@ -131,8 +129,6 @@ def _words(raw: RawTable, name: str) -> set[str]:
 
 def _with_judges(raw: RawTable, spread: RawTable, judges: Sequence[str]) -> RawTable:
     """The people's answers, a row each, and below them a row for every judge of a column of its own."""
-    import pandas as pd
-
     rest = [name for name in spread.frame.columns if name not in judges]
     rows = [spread.frame[rest]]
     facts = [name for name in rest if name in raw.frame]
@@ -142,7 +138,7 @@ def _with_judges(raw: RawTable, spread: RawTable, judges: Sequence[str]) -> RawT
     return replace(spread, frame=pd.concat(rows, ignore_index=True)[rest].fillna(""), numbers=tuple(places))
 
 
-def _shares_as_counts(raw: RawTable) -> tuple[RawTable, tuple[str, ...]]:
+def _shares_as_counts(raw: RawTable) -> RawTable:
     """The table with counts in place of a share of people and how many they were; the table as it is where there is no
     such share. `RecuseError` where it is not told what those who did not say it said, or which of several is meant."""
     names = [*map(str, raw.frame.columns)]
@@ -153,9 +149,9 @@ def _shares_as_counts(raw: RawTable) -> tuple[RawTable, tuple[str, ...]]:
     voted = _votes(raw, names) if judges and not shares else {}
     if shares and not judges:  # whoever the others are, these are people
         called = {name: f"people_{name}" for name in shares}
-        return replace(raw, frame=raw.frame.rename(columns=called)), ()
+        return replace(raw, frame=raw.frame.rename(columns=called))
     if not (shares or voted) or not judges:
-        return raw, ()
+        return raw
     share, counted = next(iter(voted.items()), None) or (shares[0], of[shares[0]])
     answer = plain(share)
     if voted and (named := COUNTED.match(share)):
@@ -179,8 +175,7 @@ def _shares_as_counts(raw: RawTable) -> tuple[RawTable, tuple[str, ...]]:
     frame = raw.frame.drop(columns=[share, counted])
     frame[f"count_{order[1]}"] = yes.astype(int).astype(str).astype(object)
     frame[f"count_{order[0]}"] = (total - yes).astype(int).astype(str).astype(object)
-    note = f"{share} says how many of {counted} people said {order[1]}"
-    return replace(raw, frame=frame), (note,)
+    return raw.noted(f"{share} says how many of {counted} people said {order[1]}", frame=frame)
 
 
 def _votes(raw: RawTable, names: Sequence[str]) -> dict[str, str]:
@@ -214,11 +209,10 @@ def _counts(raw: RawTable, name: str) -> NDArray[np.int64]:
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
         raise RecuseError(
-            f"{raw.path}: {raw.place(row)}, column {name}: {shown(cells.iloc[row])} is no count; a count is a whole "
-            "number from 0"
+            f"{raw.place(row)}, column {name}: {shown(cells.iloc[row])} is no count; a count is a whole number from 0"
         )
     if float(values.sum()) > MOST:
-        raise RecuseError(f"{raw.path}: column {name} counts {values.sum():.0f} answers; at most {MOST:,} can be read")
+        raise RecuseError(f"column {name} counts {values.sum():.0f} answers; at most {MOST:,} can be read")
     return np.asarray(values, dtype=np.int64)
 
 
@@ -232,7 +226,7 @@ def _check_totals(raw: RawTable, counts: NDArray[np.int64], names: Sequence[str]
         added = " + ".join(map(str, counts[row]))
         more = f" (and {len(wrong) - 1} more rows)" if len(wrong) > 1 else ""
         raise RecuseError(
-            f"{raw.path}: {raw.place(row)}: {', '.join(names)} add up to {added} = {counts[row].sum()}, and {total} "
+            f"{raw.place(row)}: {', '.join(names)} add up to {added} = {counts[row].sum()}, and {total} "
             f"says {shown(raw.frame[total].iloc[row])}{more}; mend the row, or add a column such as count_unparsed for "
             "answers that are none of these"
         )
@@ -255,56 +249,53 @@ def _spread(raw: RawTable, frame: pd.DataFrame, counts: NDArray[np.int64], answe
     label = label[np.lexsort((np.random.default_rng(SEED).random(len(row)), row))]
     first = np.repeat(np.cumsum(size) - size, size)
     columns = {"label": label, "repeat": (np.arange(len(row)) - first).astype(str).astype(object)}
-    spread = frame.iloc[row].reset_index(drop=True).assign(**columns)
-    return replace(raw, frame=spread, numbers=tuple(raw.at(int(k)) for k in row), text="")
+    return raw.of_rows(frame.iloc[row].reset_index(drop=True).assign(**columns), row)
 
 
-def with_counted_items(
-    raw: RawTable, roles: Mapping[str, Any], ignored: Sequence[str] = ()
-) -> tuple[RawTable, dict[str, Any], tuple[str, ...]]:
-    """The table with its items counted (`of_counted`), the role of the column that counts them, and a
-    note; the table as it is where no column does.
+def with_counted_items(judged: Judgements) -> Judgements:
+    """The table with its items counted (`of_counted`), and the role of the column that counts them; the table as it is
+    where no column does.
 
-    Where `roles` name no column, one called `count` or `n` does if no other column says which item a row is; one with
-    another usual name is asked about, and so is any beside names of items where no two rows hold the same answers, as
-    in a table that was counted. `RecuseError` with these questions, with the line of a count that is no whole number
+    Where its `roles` name no column, one called `count` or `n` does if no other column says which item a row is; one
+    with another usual name is asked about, and so is any beside names of items where no two rows hold the same answers,
+    as in a table that was counted. `RecuseError` with these questions, with the line of a count that is no whole number
     from 1, and for rows of one item with several counts."""
-    frame = raw.frame
-    known = {plain(name): name for name in map(str, frame.columns) if name not in ignored}
+    raw, frame, roles = judged.raw, judged.raw.frame, judged.raw.roles
+    known = {plain(name): name for name in map(str, frame.columns) if name not in roles.get("ignore", ())}
     asked = str(roles.get("count", ""))
     column = asked or next((known[word] for word in COUNTS if word in known), "")
     guess = Roles(frame, {**roles, "count": column}) if column else None
     if guess is None or not (asked or guess.columns[column].numeric):
-        return raw, {}, ()
+        return judged
     counts = as_numbers(frame[column])
     whole = (counts >= 1) & (counts % 1 == 0)
     take_item(guess, int(counts[whole].sum()))
     item = guess.filled("item") or [name for name in guess.free if guess.columns[name].wordy]
     answers = [name for name in guess.free if like_ratings(frame, name)]
     if not asked and item and not (answers and whole.all() and not frame[answers].duplicated().any()):
-        return raw, {}, ()
+        return judged
     if not asked and (item or plain(column) not in COUNTS[:2]):
         beside = f", beside {item[0]}" if item else ""
         raise RecuseError(
-            f"{raw.path}: does {column} say how many items each row stands for{beside}? If so, say --count {column}; "
+            f"does {column} say how many items each row stands for{beside}? If so, say --count {column}; "
             f"if not, --ignore {column}"
         )
     if not whole.all():
         row = int(np.flatnonzero(~whole)[0])
         raise RecuseError(
-            f"{raw.path}: {raw.place(row)}, column {column}: {shown(frame[column].iloc[row])} is no number of items; "
+            f"{raw.place(row)}, column {column}: {shown(frame[column].iloc[row])} is no number of items; "
             f"each row stands for a whole number of them, 1 or more. Mend the row or leave it out; if {column} is "
             f"something else, say --ignore {column}"
         )
     if item and (frame.assign(**{column: counts}).groupby(item, sort=False)[column].nunique() > 1).any():
         raise RecuseError(
-            f"{raw.path}: rows of one {item[0]} have several counts in {column}; if it counts answers, write a column "
+            f"rows of one {item[0]} have several counts in {column}; if it counts answers, write a column "
             "count_ANSWER for each answer, else one count for each item"
         )
     names = (guess.filled("item") or [""])[0]
-    table = of_counted(raw, np.asarray(counts, dtype=np.int64), names)
     note = f"{column} says how many items each row stands for: {len(frame):,} rows are {counts.sum():,.0f} items"
-    return table, {"count": column}, (note,)
+    raw = raw.noted(note, roles={**roles, "count": column})
+    return replace(judged, raw=of_counted(raw, np.asarray(counts, dtype=np.int64), names))
 
 
 def of_counted(raw: RawTable, counts: NDArray[np.int64], item: str = "") -> RawTable:
@@ -318,12 +309,4 @@ def of_counted(raw: RawTable, counts: NDArray[np.int64], item: str = "") -> RawT
     if item:
         copy = (np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)).tolist()
         frame[item] = [f"{name} ({k})" if k else name for name, k in zip(frame[item], copy, strict=True)]
-    places = np.array([raw.at(k) for k in range(len(raw.frame))])[row]
-    return replace(raw, frame=frame, numbers=tuple(places.tolist()), text="")
-
-
-def as_seen(raw: RawTable) -> pd.DataFrame:
-    """The rows by which columns are recognised: of counted items up to `SEEN` each, so that what is common is."""
-    if raw.times is None:
-        return raw.frame
-    return raw.frame.iloc[np.repeat(np.arange(len(raw.frame)), np.minimum(raw.times, SEEN))].reset_index(drop=True)
+    return raw.of_rows(frame, row)

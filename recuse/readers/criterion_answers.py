@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from recuse.ratings.scale import Nominal, Numeric, Ordinal, ResponseSets, Scale
 from recuse.readers.column_names import plain
-from recuse.readers.opening import SHOWN, Fault, Place, fault_in, shown
-from recuse.readers.set_labels import always_one, find_sets
+from recuse.readers.faults import SHOWN, Fault, Place, fault_in, shown
 from recuse.readers.values import (
     KNOWN_SHARE,
     STRAYS,
+    always_one,
     as_numbers,
+    find_sets,
     labels_of,
     same_verdicts,
     scale_from_text,
@@ -23,9 +25,6 @@ from recuse.readers.values import (
     told_top,
 )  # fmt: skip
 from recuse.schema import RecuseError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PLACE, RANKS, HALF = r"(?i)\d+\s*(?:st|nd|rd|th)", ("rank", "place", "ranking", "placement"), 0.5
 TEXTS_RANKED, RANKINGS = 3, 20
@@ -57,7 +56,7 @@ class CriterionAnswers:
     notes: list[str]
 
 
-def read_answers(part: pd.DataFrame, criterion: str, declared: str, place: Place) -> CriterionAnswers:
+def read_criterion(part: pd.DataFrame, criterion: str, declared: str, place: Place) -> CriterionAnswers:
     """What the cells of `part`, none of them empty, say: sets of options, else numbers, else labels. `declared`: the
     scale as its user wrote it, or nothing.
 
@@ -139,8 +138,6 @@ def _are_places(part: pd.DataFrame, values: pd.Series[float], criterion: str) ->
     """Whether numbers are places in a ranking, of which the first is best: written as such ("1st"), or in a column
     called rank in which a rater's numbers of an item are 1, 2, ... without a gap, each once. `RecuseError` where they
     are that in a column called otherwise: nothing says which end is best."""
-    import pandas as pd
-
     cell, cells = pd.factorize(part["cell"])
     written = pd.Series(cells, dtype=object).astype(str).str.strip().str.fullmatch(PLACE).to_numpy(dtype=bool)[cell]
     if bool(written.mean() > HALF):
@@ -168,7 +165,7 @@ def _labels(part: pd.DataFrame, criterion: str, declared: str, place: Place) -> 
     same = {} if declared else same_verdicts(labels.drop_duplicates())
     labels = labels.replace(same) if same else labels
     counts = labels.value_counts()
-    if (huge := as_numbers(labels).abs().ge(GREATEST)).any():
+    if (huge := pd.to_numeric(labels, errors="coerce").abs().ge(GREATEST)).any():  # infinite ones as well
         cell, column = part.loc[huge, ["cell", "column"]].iloc[0]
         raise RecuseError(f"{criterion}: column {column} holds {shown(cell)}, which is no rating; empty such cells")
     if declared:

@@ -6,24 +6,22 @@
 | Phoenix, annotations of spans | span_id, annotator_kind | span_id | user_id of HUMAN, else the kind |
 | MLflow, assessments of traces | assessments, or their fields | trace_id | source.source_id, else the type |
 | LangSmith, feedback | run_id, key, feedback_source.type | run_id | feedback_source.user_id of app, else the type |
-| LangSmith, an experiment | feedback.*, inputs.* or outputs.* | example_id | one judge, a criterion for each feedback |
+| Opik, scores of traces | feedback_scores, name, value, source | id | created_by of ui, else the source |
+| LangSmith, Opik, Braintrust, Weave | scores.*, feedback.* beside what was asked | id | below |
+| promptfoo, CSV | [PASS], [FAIL] or [ERROR] before an output | the row | one judge, a system for each such column |
+| WMT, MQM | category, severity, seg_id, system | doc, seg_id | rater |
 | Label Studio, CSV and JSON-MIN | annotation_id, annotator, lead_time | id | annotator |
 | Mechanical Turk, batch results | HITId, WorkerId, Answer.* | HITId | WorkerId |
 | Qualtrics, responses with three header lines | questions in columns | a question | ResponseId |
-| Braintrust, experiment rows | scores.*, metrics.* or metadata.* | id | a column of `scores` each |
 | Argilla, records and flat rows | X.responses.users, or responses.X | id | user ids; the suggestion's agent |
 
 Sources: the tools' public documentation of these exports, and for Phoenix what its client builds.
 Whatever the user says of a column comes first.
 
-The JSON export of Label Studio: a list of tasks, each with people's annotations and models' predictions.
+Named scores: where one bears a person's name, or a judge's, each is a rater's; else they are criteria of one judge.
 
-    [{"id": 7, "data": {...}, "predictions": [{"model_version": "gpt", "result": [...]}],
-      "annotations": [{"completed_by": {"email": ...}, "result": [
-          {"from_name": "helpful", "type": "rating", "value": {"rating": 4}}]}]}]
-
-An item is a task, a criterion the control (`from_name`) that was answered by a number or by choices. Who annotated is a
-person, the version of a model a judge. Cancelled annotations are no answers."""
+Of Label Studio's JSON an item is a task, a criterion the control (`from_name`) that was answered by a number or by
+choices. Who annotated is a person, the version of a model a judge. Cancelled annotations are no answers."""
 
 from __future__ import annotations
 
@@ -31,29 +29,26 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import pandas as pd
 
 from recuse.readers.column_names import NAMES, is_judge, is_person, plain
 from recuse.readers.columns import Column
+from recuse.readers.faults import Fault
 from recuse.readers.json_cells import literal
-from recuse.readers.opening import SHOWN, Fault
-from recuse.readers.raw_table import RawTable, ToolLog, cell_text, from_records
+from recuse.readers.json_records import ToolLog, from_records
+from recuse.readers.raw_table import RawTable, cell_text
 from recuse.schema import RecuseError
 
-if TYPE_CHECKING:
-    import pandas as pd
 
-Export = tuple[RawTable, dict[str, Any], tuple[str, ...]]
-
-
-def as_exported(raw: RawTable) -> Export:
-    """The table, roles of its columns and a note where a tool is known by them; else the table as it is."""
-    if not raw.made_by:
-        listed = _of_one_list(raw)
-        for read in TOOLS:
-            if (exported := read(listed)) is not None:
-                return exported
-    return raw, {}, ()
+def as_exported(raw: RawTable) -> RawTable:
+    """The table with roles of its columns where a tool is known by them; else the table as it is."""
+    if raw.made_by:  # of a tool's log text and question are told, whatever they look like
+        return replace(raw, roles={"text": "text", "slices": ()}) if {"text", "question"} <= set(raw.frame) else raw
+    listed = _of_one_list(raw)
+    return next((exported for read in TOOLS if (exported := read(listed)) is not None), raw)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +66,9 @@ class Scores:
     people: str
     judge: str = ""
     unsure: str = ""  # a source that may be a person's or a program's
+    told: str = "annotations are by people, other sources by judges"
 
-    def read(self, raw: RawTable) -> Export | None:
+    def read(self, raw: RawTable) -> RawTable | None:
         """The rows with columns rater, kind and value; None for another table."""
         frame = raw.frame
         wanted = {self.item[0], self.criterion, self.source}
@@ -90,15 +86,15 @@ class Scores:
         table = frame.assign(rater=rater, value=value, kind=person.map({True: "person", False: "judge"}))
         if self.unsure and source.eq(self.unsure).any():
             raise RecuseError(
-                f"{raw.path}: scores with {self.source} {self.unsure!r} may be people's or a program's; write a column "
+                f"scores with {self.source} {self.unsure!r} may be people's or a program's; write a column "
                 "kind with person or judge for each row, or leave them out"
             )
         item = tuple(name for name in self.item if name in frame and frame[name].ne("").any())
         roles = {"item": item, "criterion": self.criterion, "rater": "rater", "kind": "kind", "value": ("value",)}
-        note = f"{self.called}: annotations are by people, other sources by judges"
-        return _kept(raw, table), roles, (note,)
+        return raw.of_rows(table, table.index, f"{self.called}: {self.told}", roles=roles)
 
 
+OPIK = "what somebody entered in its pages (ui) is a person's, what comes by its client (sdk) a judge's"
 SCORES = (
     Scores("scores of Langfuse", ("traceId", "observationId"), "name", "source", ("stringValue", "value"),
            "authorUserId", "ANNOTATION"),
@@ -108,6 +104,8 @@ SCORES = (
            ("result.score", "result.label", "score", "label"), "user_id", "HUMAN"),
     Scores("assessments of MLflow", ("trace_id",), "assessment_name", "source.source_type", ("feedback.value",),
            "source.source_id", "HUMAN", "source.source_id"),
+    *(Scores("scores of Opik", ("id",), name, "source", ("value",), "created_by", "ui", told=OPIK)
+      for name in ("feedback_scores.name", "name")),
     Scores("feedback of LangSmith", ("run_id",), "key", "feedback_source.type", ("score", "value"),
            "feedback_source.user_id", "app", unsure="api"),
 )  # fmt: skip
@@ -122,30 +120,80 @@ def _of_one_list(raw: RawTable) -> RawTable:
     rows = [
         (k, {"trace_id": trace, **one})
         for k, (trace, cell) in enumerate(zip(raw.frame.get(name, raw.frame[column]), raw.frame[column], strict=True))
-        for one in _list(cell)
-        if isinstance(one, Mapping) and "feedback" in one
-    ]
+        for one in _list(cell) if isinstance(one, Mapping) and "feedback" in one
+    ]  # fmt: skip
     if not rows:
         return raw
-    table = from_records(raw.path, [one for _, one in rows], numbers=[raw.at(k) for k, _ in rows])
-    return replace(table, notes=raw.notes, unit=raw.unit, faults=raw.faults)
+    return raw.of_rows(from_records(raw.path, [one for _, one in rows]).frame, [k for k, _ in rows])
 
 
-def _langsmith_experiment(raw: RawTable) -> Export | None:
-    """A row per example: what the evaluators say, by criterion."""
-    columns = list(map(str, raw.frame.columns))
-    scores = tuple(c for c in columns if c.startswith("feedback."))
-    if not scores or not any(c.startswith(("inputs.", "outputs.")) for c in columns):
+NAMED_SCORES = re.compile(r"(?:.*\.)?(scores|feedback_scores|feedback)\.(.+)")
+ASKED = ("inputs", "input", "output", "outputs", "metrics", "metadata")
+"""What such exports hold beside the scores, by itself or with further words behind a point."""
+
+
+def _named_scores(raw: RawTable) -> RawTable | None:
+    """A row per example with what every scorer says of it in a column of its own."""
+    columns = [*map(str, raw.frame.columns)]
+    named = {c: m[2] for c in columns if (m := NAMED_SCORES.fullmatch(c)) and _may_rate(raw.frame, c)}
+    beside = [c for c in columns if c.split(".")[0] in ASKED and c not in named]
+    if not named or not beside or any(c in columns for c in ("scores", "feedback_scores", "feedback")):
         return None
-    criteria = {c: c.removeprefix("feedback.") for c in scores}
-    if any(is_person(c) or is_judge(c) for c in criteria.values()):
-        roles: dict[str, Any] = {"raters": {name: (name,) for name in scores}}
+    if any(is_person(c) or is_judge(c) for c in named.values()):
+        roles: dict[str, Any] = {"raters": {name: (name,) for name in named}}
     else:
-        roles = {"raters": {"judge": scores}, "criteria": criteria}
-    return raw, roles, (f"an experiment of LangSmith: {', '.join(scores)} are ratings, nothing else is",)
+        roles = {"raters": {"judge": (*named,)}, "criteria": named}
+    return raw.noted(f"{', '.join(named)} are ratings, nothing else is", roles=roles)
 
 
-def _label_studio(raw: RawTable) -> Export | None:
+def _promptfoo(raw: RawTable) -> RawTable | None:
+    """A test per row with the output of each system, which begins with what its assertions came to."""
+    verdicts = {
+        name: cells.str.extract(r"^\[(PASS|FAIL|ERROR)\]", expand=False)
+        for name, cells in ((name, raw.frame[name].astype(str)) for name in map(str, raw.frame.columns))
+    }
+    outputs = [name for name, verdict in verdicts.items() if verdict.notna().all()]
+    if not outputs:
+        return None
+    row = np.repeat(np.arange(len(raw.frame)), len(outputs))
+    left_out = [c for c in ("Status", "Score", "Named Scores", "Grader Reason", "Comment") if c in raw.frame]
+    frame = raw.frame.drop(columns=[*outputs, *left_out]).iloc[row].reset_index(drop=True)
+    told = np.column_stack([verdicts[name] for name in outputs]).ravel()
+    texts = raw.frame[outputs].to_numpy(dtype=object).ravel()
+    said = pd.Series(told).replace("ERROR", "error").str.replace("PASS", "pass").str.replace("FAIL", "fail")
+    frame = frame.assign(system=np.tile(np.array(outputs, dtype=object), len(raw.frame)), judge=said, output=texts)
+    return raw.of_rows(frame, row, f"results of promptfoo: its assertions, one judge, graded {', '.join(outputs)}")
+
+
+MQM = {"major": 5.0, "minor": 1.0, "neutral": 0.0, "no-error": 0.0, "no error": 0.0}
+"""What an error of this severity takes off by Freitag et al. (2021), Experts, Errors, and Context, where
+Non-translation takes 25 off, and punctuation 0.1 where it is minor."""
+
+
+def _mqm(raw: RawTable) -> RawTable | None:
+    """An error per row that a rater marked in a translation: the score of each is what its errors take off."""
+    frame = raw.frame
+    if not {"system", "seg_id", "rater", "category", "severity"} <= {*frame}:
+        return None
+    category, severity = (frame[name].astype(str).str.strip().str.lower() for name in ("category", "severity"))
+    taken = severity.map(MQM)
+    if taken.isna().any():
+        return None
+    taken = taken.mask(category.str.startswith("non-translation"), 25.0)
+    taken = taken.mask(category.str.startswith("fluency/punctuation") & severity.eq("minor"), 0.1)
+    keys = [name for name in ("system", "doc", "seg_id", "rater") if name in frame]
+    first = frame[~frame.duplicated(keys)]
+    sums = (-taken).groupby([frame[key] for key in keys], sort=False).sum().to_numpy()
+    kept = [name for name in (*keys, "doc_id", "source") if name in frame]
+    kinds = ["judge" if is_judge(name) else "person" for name in first["rater"]]
+    table = first[kept].assign(score=[f"{one:g}" for one in sums], kind=kinds)
+    roles = {"item": tuple(k for k in ("doc", "seg_id") if k in frame), "target": "system", "rater": "rater",
+             "kind": "kind", "value": ("score",)}  # fmt: skip
+    note = "errors by MQM, added up for each text: major 5, minor 1, minor punctuation 0.1, no translation 25"
+    return raw.of_rows(table, first.index, note, roles=roles)
+
+
+def _label_studio(raw: RawTable) -> RawTable | None:
     """An annotation per row: what differs between annotations of a task are answers, the rest is the task's data."""
     frame = raw.frame
     if not {"annotation_id", "annotator", "id", "lead_time"} <= set(frame.columns):
@@ -159,10 +207,10 @@ def _label_studio(raw: RawTable) -> Export | None:
         return None
     annotator = frame["annotator"].str.replace(r"^(\d+)$", r"annotator \1", regex=True)
     roles = {"item": ("id",), "rater": "annotator", "value": answers}
-    return _kept(raw, frame.assign(annotator=annotator)), roles, ("annotations of Label Studio, one a row",)
+    return raw.noted("annotations of Label Studio, one a row", frame=frame.assign(annotator=annotator), roles=roles)
 
 
-def _mturk(raw: RawTable) -> Export | None:
+def _mturk(raw: RawTable) -> RawTable | None:
     """An assignment per row: Answer.* are a worker's, Input.* what the task was given."""
     frame = raw.frame
     answers = tuple(c for c in map(str, frame.columns) if c.startswith("Answer."))
@@ -174,19 +222,18 @@ def _mturk(raw: RawTable) -> Export | None:
     table = frame.loc[taken, own].assign(WorkerId="worker " + frame["WorkerId"])
     left_out = f"; {int((~taken).sum())} rejected assignments are left out" if not taken.all() else ""
     roles = {"item": ("HITId",), "rater": "WorkerId", "value": answers}
-    return _kept(raw, table), roles, (f"results of Mechanical Turk: workers are people{left_out}",)
+    return raw.of_rows(table, table.index, f"results of Mechanical Turk: workers are people{left_out}", roles=roles)
 
 
 def _may_rate(frame: pd.DataFrame, name: str) -> bool:
     """Whether a column holds several answers, and is not called as remarks are."""
     return (
-        Column(name, frame[name]).rating
-        and frame[name].nunique() > 1
+        Column(name, frame[name]).rating and frame[name].nunique() > 1
         and plain(name).rsplit("_", 1)[-1] not in NAMES["reason"]
-    )
+    )  # fmt: skip
 
 
-def _prodigy(raw: RawTable) -> Export | None:
+def _prodigy(raw: RawTable) -> RawTable | None:
     """A task and annotator per row: what was accepted of several options, else whether the label was; "ignore" is no
     answer."""
     frame = raw.frame
@@ -202,20 +249,20 @@ def _prodigy(raw: RawTable) -> Export | None:
     table = table.rename(columns={session: "annotator"})
     roles = {"item": (item,), "rater": "annotator", "value": ("answer",)}
     about = {"criterion": "label"} if "accept" not in frame and "label" in frame else {}
-    return _kept(raw, table), {**roles, **about}, ("annotations of Prodigy, one a row",)
+    return raw.noted("annotations of Prodigy, one a row", frame=table, roles={**roles, **about})
 
 
-def _qualtrics(raw: RawTable) -> Export | None:
+def _qualtrics(raw: RawTable) -> RawTable | None:
     """A response per row, below two lines with the questions' words and ids: the questions are texts or criteria."""
     frame = raw.frame
     if "ResponseId" not in frame or len(frame) < 3 or not str(frame["ResponseId"].iloc[1]).startswith('{"ImportId"'):
         return None
     asked = [c for c in map(str, frame.columns) if '"QID' in str(frame[c].iloc[1])]
     table = frame.iloc[2:][["ResponseId", *asked]].rename(columns={"ResponseId": "respondent"})
-    return _kept(raw, table), {}, ("responses of Qualtrics: a respondent per row, the questions in columns",)
+    return raw.of_rows(table, table.index, "responses of Qualtrics: a respondent per row, the questions in columns")
 
 
-def _phoenix_evals(raw: RawTable) -> Export | None:
+def _phoenix_evals(raw: RawTable) -> RawTable | None:
     """What Phoenix's `evaluate_dataframe` returns: each evaluator's label or score, in objects of their own."""
     columns = list(map(str, raw.frame.columns))
     names = [m[1] for c in columns if (m := re.fullmatch(r"(.+)_execution_details(?:\.status)?", c))]
@@ -225,38 +272,26 @@ def _phoenix_evals(raw: RawTable) -> Export | None:
     if not given:
         return None
     own = [
-        c
-        for c in columns
+        c for c in columns
         if c.startswith(tuple(f"{n}_{part}" for n in names for part in ("score", "execution_details")))
-    ]
+    ]  # fmt: skip
     frame = raw.frame.drop(columns=own).assign(**{f"judge_{n}": raw.frame[c] for n, c in given.items()})
-    return replace(raw, frame=frame), {}, (f"evaluators of Phoenix, read as judges: {', '.join(given)}",)
+    return raw.noted(f"evaluators of Phoenix, read as judges: {', '.join(given)}", frame=frame)
 
 
-def _braintrust(raw: RawTable) -> Export | None:
-    """A row per example: every score is a rater's, and nothing else is."""
-    columns = list(map(str, raw.frame.columns))
-    scores = tuple(c for c in columns if c.startswith("scores."))
-    if not scores or not any(c.startswith(("metrics.", "metadata.")) for c in columns):
-        return None
-    roles = {"raters": {name: (name,) for name in scores}}
-    return raw, roles, (f"scores of Braintrust: {', '.join(scores)} are raters, nothing else is",)
-
-
-def _argilla(raw: RawTable) -> Export | None:
+def _argilla(raw: RawTable) -> RawTable | None:
     """A record per row, with lists of users' responses and a suggestion by an agent, question by question."""
     columns = list(map(str, raw.frame.columns))
     flat = [c.removesuffix(".responses") for c in columns if f"{c}.users" in columns and c.endswith(".responses")]
     nested = [
-        m[1]
-        for c in columns
+        m[1] for c in columns
         if (m := re.fullmatch(r"responses\.([^.]+)", c)) and f"suggestions.{m[1]}.value" in columns
-    ]
+    ]  # fmt: skip
     questions = flat or nested
     if not questions:
         return None
     rows: list[dict[str, str]] = []
-    places: list[int | str] = []
+    places: list[int] = []
     for k, cells in enumerate(raw.frame[columns].to_numpy(dtype=object)):
         record = dict(zip(columns, map(str, cells), strict=True))
         item = str(record.get("id") or k + 1)
@@ -264,14 +299,12 @@ def _argilla(raw: RawTable) -> Export | None:
         for question in questions:
             for who, kind, value in _flat(record, question) if flat else _nested(record, question):
                 rows.append({"item": item, "rater": who, "kind": kind, "criterion": question, "value": value, **texts})
-                places.append(raw.at(k))
-    import pandas as pd
-
+                places.append(k)
     if not rows:
         return None
-    table = replace(raw, frame=pd.DataFrame(rows, dtype=object).fillna(""), numbers=tuple(places), text="", made_by="")
     roles = {"item": ("item",), "rater": "rater", "kind": "kind", "criterion": "criterion", "value": ("value",)}
-    return table, roles, ("records of Argilla: responses are by people, suggestions by a judge",)
+    note = "records of Argilla: responses are by people, suggestions by a judge"
+    return raw.of_rows(pd.DataFrame(rows, dtype=object).fillna(""), places, note, roles=roles)
 
 
 def _flat(record: Mapping[str, str], question: str) -> Iterator[tuple[str, str, str]]:
@@ -298,15 +331,9 @@ def _list(cell: str) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _kept(raw: RawTable, frame: pd.DataFrame) -> RawTable:
-    """The table with these rows and columns of it, each row at its old place."""
-    places = tuple(raw.at(int(k)) for k in frame.index)
-    return replace(raw, frame=frame.reset_index(drop=True), numbers=places, text="")
-
-
-TOOLS: tuple[Callable[[RawTable], Export | None], ...] = (
-    *(scores.read for scores in SCORES), _label_studio, _mturk, _prodigy, _qualtrics, _phoenix_evals, _braintrust,
-    _langsmith_experiment, _argilla,
+TOOLS: tuple[Callable[[RawTable], RawTable | None], ...] = (
+    *(scores.read for scores in SCORES), _label_studio, _mturk, _prodigy, _qualtrics, _phoenix_evals, _argilla,
+    _mqm, _promptfoo, _named_scores,
 )  # fmt: skip
 
 
@@ -333,7 +360,7 @@ def label_studio_records(value: Any, path: Path) -> tuple[list[dict[str, Any]], 
                 else:
                     rows.append({**base, "rater": who, "kind": kind, "criterion": criterion, "value": answer})
     what = "answers are neither a number nor choices, such as marked words"
-    return rows, [Fault.of(what, other[:SHOWN], "they are left out", len(other))] if other else []
+    return rows, Fault.where(what, other, "they are left out")
 
 
 def _answered(task: Mapping[str, Any]) -> Iterator[tuple[str, str, list[Any]]]:

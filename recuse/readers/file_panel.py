@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from recuse.ratings import Ratings
 from recuse.ratings.offers import offers_of
 from recuse.readers.file_ratings import FileRatings, read_file
+from recuse.readers.mapping import ENDINGS, ColumnMapping, given_mapping
 from recuse.schema import Provenance, RecuseError
 from recuse.schema.factors import VERSION
 from recuse.schema.results import PanelRow
@@ -22,10 +23,6 @@ from recuse.schema.vocabulary import FILE
 
 if TYPE_CHECKING:
     import pandas as pd
-
-ENDINGS = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".eval", ".gz", ".bz2", ".xz", ".zip")
-"""What names a file of ratings among `recuse_panels`; `--ratings` takes any file."""
-
 
 SETS = "response_set"
 """What stands in the place of a protocol for sets of options beside a file's ratings."""
@@ -79,20 +76,16 @@ class FilePanel:
         authors, files = self.ratings.own(), (*self.read.older, self.read)
         names = ", ".join(read.path.name for read in files)
         return {
-            "name": self.name,
-            "provenance": self.provenance,
+            "name": self.name, "provenance": self.provenance,
             "description": f"Ratings from {names}: {self.ratings.judgements} judgements.",
-            "source": "; ".join(f"{r.path.name}, sha256 {r.sha256}" for r in files),
-            "judges": [
+            "source": "; ".join(f"{r.path.name}, sha256 {r.sha256}" for r in files), "judges": [
                 {"name": judge, "label": judge, "wire": "", "model": judge, "author": authors.get(judge)}
                 for judge in self.judges
             ],
-            "tasks": [self.task],
-            "read_as": self.read.mapping.record(),
-            "notes": list(self.read.notes),
+            "tasks": [self.task], "read_as": self.read.mapping.record(), "notes": list(self.read.notes),
             "faults": [fault.record() for fault in self.read.faults],
             "people_faults": [fault.sentence() for fault in self.read.people_faults],
-        }
+        }  # fmt: skip
 
 
 class ReadOptions(TypedDict, total=False):
@@ -124,6 +117,7 @@ class ReadOptions(TypedDict, total=False):
     scale: str
     sampled: bool
     rates: str
+    encoding: str
     use: str | Sequence[str]
 
 
@@ -144,8 +138,6 @@ def read(
 
 def panel_of(ratings: Ratings, use: str | Sequence[str] = ()) -> FilePanel:
     """The panel that `read` made of a file, or one around ratings that were made in Python; with `use`, where given."""
-    from recuse.readers.mapping import given_mapping
-
     panel = ratings.remember(PANEL, lambda: _around(ratings))
     if not use:
         return panel
@@ -160,7 +152,6 @@ PANEL = "file panel"
 def _around(ratings: Ratings) -> FilePanel:
     from recuse.ratings import ResponseSets
     from recuse.ratings.people_faults import people_faults
-    from recuse.readers import ColumnMapping, FileRatings
     from recuse.readers.raw_table import RawTable
 
     sets = all(isinstance(ratings.scales[name], ResponseSets) for name in ratings.headline)
@@ -180,20 +171,14 @@ def is_ratings_file(given: str) -> bool:
 
 def load_file_panel(path: Path | pd.DataFrame, **given: Any) -> FilePanel:
     """Read one file of ratings, or data frame, as a panel. `RecuseError` for what cannot be read."""
-    read = read_file(path, **given)
-    return FilePanel(_safe(read.name), read.path, read)
+    return load_versions([path], **given)
 
 
 def load_versions(paths: Sequence[Path | pd.DataFrame], *, raters: bool = False, **given: Any) -> FilePanel:
     """Files with versions of the same judges, the oldest first, as one panel, which bears the last file's name; or
     each with the answers of one of the `raters`, as a panel that bears the first file's name.
     `RecuseError` for what cannot be read, and for files that are no versions of the same judges."""
-    if raters:
-        read = read_file(*paths, **given)
-        return FilePanel(_safe(read.name), read.path, read)
-    if len(paths) == 1:
-        return load_file_panel(paths[0], **given)
-    read = as_versions([read_file(path, **given) for path in paths])
+    read = as_versions([read_file(*each, **given) for each in ([paths] if raters else [[path] for path in paths])])
     return FilePanel(_safe(read.name), read.path, read)
 
 
@@ -206,10 +191,7 @@ def load_file_panels(paths: Sequence[Path]) -> list[FilePanel]:
             groups.append([read])
         else:
             group.append(read)
-    return [
-        FilePanel(_safe(read.name), read.path, read)
-        for read in (as_versions(group) if len(group) > 1 else group[0] for group in groups)
-    ]
+    return [FilePanel(_safe(read.name), read.path, read) for read in map(as_versions, groups)]
 
 
 def _safe(name: str) -> str:
@@ -234,7 +216,10 @@ def are_versions(reads: Sequence[FileRatings]) -> str:
             return f"{first.path.name} and {other.path.name} are not on one scale; say which it is with --scale"
         texts = [set(zip(r.table["item"], r.table["target"], strict=True)) for r in (first.ratings, other.ratings)]
         if len(texts[0] & texts[1]) < SHARED * min(map(len, texts)):
-            return f"{first.path.name} and {other.path.name} have few items in common"
+            return (
+                f"{first.path.name} and {other.path.name} have few items in common; where each file has other texts, "
+                "such as those of a week, chart them: recuse weeks FILE FILE ..."
+            )
     return ""
 
 
@@ -245,18 +230,20 @@ def as_versions(reads: Sequence[FileRatings]) -> FileRatings:
     Raises `RecuseError` for files that are not versions of the same judges."""
     import pandas as pd
 
+    if len(reads) == 1:
+        return reads[0]
     if why := are_versions(reads):
         raise RecuseError(f"several files are read as versions of one judge, the oldest first. {why}")
     reads = [replace(r, ratings=r.ratings.single()) for r in reads]
-    names = _names(reads)
+    names = [read.name for read in reads]
+    names = names if len({*names}) == len(names) else [f"{name} ({k + 1})" for k, name in enumerate(names)]
     tables = [r.ratings.table for r in reads]
     people = pd.concat([table[table["kind"] == "person"] for table in tables])
     people = people.drop_duplicates(["rater", "item", "target", "criterion", "repeat", *reads[-1].ratings.factors])
     rows = [
-        part.assign(**{VERSION: name})
-        for name, table in zip(names, tables, strict=True)
+        part.assign(**{VERSION: name}) for name, table in zip(names, tables, strict=True)
         for part in (table[table["kind"] == "judge"], people)
-    ]
+    ]  # fmt: skip
     newest = reads[-1]
     last = newest.ratings
     ratings = Ratings.of(
@@ -275,8 +262,3 @@ def _texts(reads: Sequence[FileRatings]) -> object:
         return None
     keys = [name for name in ("item", "target") if name in known[-1]]
     return pd.concat(known[::-1], ignore_index=True).drop_duplicates(keys, ignore_index=True)
-
-
-def _names(reads: Sequence[FileRatings]) -> list[str]:
-    names = [read.name for read in reads]
-    return names if len(set(names)) == len(names) else [f"{name} ({k + 1})" for k, name in enumerate(names)]

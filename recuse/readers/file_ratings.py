@@ -7,48 +7,51 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
 from recuse.configuration import named as by_name
-from recuse.ratings import Numeric, Ratings, ResponseSets, Scale
+from recuse.ratings import Numeric, Ratings, ResponseSets, Scale, read_choices
 from recuse.ratings.people_faults import PeopleFault, people_faults
-from recuse.readers.absent_rows import with_absent_rows
-from recuse.readers.column_names import NAMES, TALKS, plain, rater_name
-from recuse.readers.counts import as_seen, with_counted_items, without_counts
+from recuse.readers.column_names import plain
+from recuse.readers.counts import with_counted_items, without_counts
 from recuse.readers.exports import as_exported
+from recuse.readers.faults import Fault, errors_in
 from recuse.readers.formats import FOLDED, read_source
-from recuse.readers.item_columns import FEWEST_CLUSTERS
+from recuse.readers.item_columns import groups_of, with_gold, with_merged_cells, with_whole_items
 from recuse.readers.json_cells import with_fields_of_json, with_last_words, with_lists_apart
-from recuse.readers.judge_columns import with_confidence
-from recuse.readers.judgement_rows import lengthened, named, with_kinds
-from recuse.readers.judgements import Judgements, read_cells, read_winners
-from recuse.readers.long_texts import word_count
-from recuse.readers.mapping import ColumnMapping, given_mapping, saved_mapping, saved_path
-from recuse.readers.opening import Fault, folder_of, stem_of
-from recuse.readers.raw_table import RawTable
-from recuse.readers.recognise import recognise
-from recuse.readers.repeated_rows import with_copies_in_clusters, without_copies, without_duplicates
+from recuse.readers.judgement_rows import Judgements, lengthened, named, with_confidence, with_kinds
+from recuse.readers.judgements import read_answers
+from recuse.readers.mapping import ColumnMapping, folder_of, given_mapping, saved_mapping, saved_path, stem_of
+from recuse.readers.raw_table import RawTable, word_count
+from recuse.readers.recognise import with_roles
+from recuse.readers.repeated_rows import with_absent_rows, with_copies_in_clusters, without_copies, without_duplicates
 from recuse.readers.reshaping import (
     as_rows,
     below_one_another,
     in_the_same_words,
     with_marked_answers,
     with_places,
+    with_shares_of_scales,
     with_systems_apart,
-    without_unrated_roles,
 )  # fmt: skip
 from recuse.schema import RecuseError
 
-if TYPE_CHECKING:
-    import pandas as pd
-    from numpy.typing import NDArray
-
+SHAPING: tuple[Callable[[RawTable], RawTable], ...] = (
+    in_the_same_words, with_marked_answers, without_counts, with_fields_of_json, as_exported, with_lists_apart,
+    with_last_words, with_shares_of_scales, as_rows, with_places, with_systems_apart,
+)  # fmt: skip
+"""What makes a table with one answer a cell of whatever a tool or a form wrote, in this order."""
+SETTLING: tuple[Callable[[Judgements], Judgements], ...] = (
+    with_counted_items, with_roles, with_merged_cells, with_whole_items, with_gold, lengthened, with_kinds,
+    without_copies, read_answers, without_duplicates, with_copies_in_clusters, with_absent_rows,
+)  # fmt: skip
+"""What makes rows that count of that: what its columns are, who says what, what is there twice, in this order."""
 FEW_RATED = 5
 FOLDED_AWAY = ("item", "rater", "value", "ignore")
-SELDOM = 0.2
-"""A group in which more items than these come back says something of a row, not which item it is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,76 +92,43 @@ def read_file(
     Raises `RecuseError` with place and remedy for a file that cannot be read."""
     given = {k: v for k, v in given.items() if v}
     kept = saved_mapping(Path(source)) if isinstance(source, Path | str) else {}
-    opened, raw = read_source(source, reader, {**kept, **given})
-    path = opened.path
-    if raw.made_by == FOLDED:  # these columns are folded away
-        kept, given = ({k: v for k, v in one.items() if k not in FOLDED_AWAY} for one in (kept, given))
-    if further:
-        raw = below_one_another([raw, *(read_source(other, reader)[1] for other in further)])
-    raw = in_the_same_words(raw, str(given.get("same") or kept.get("same", "")))
-    everybody_named = all(given.get(kind) or kept.get(kind) for kind in ("people", "judges"))
-    raw, known, shaped = _in_shape(raw, str(given.get("rater") or kept.get("rater", "")), named=everybody_named)
-    columns = [str(name) for name in raw.frame.columns]
-    saved = given_mapping(kept, columns, saved_path(path).name)
-    known |= {"raters": {name: (name,) for name in raw.raters}} if raw.raters else {}
-    roles = {**known, **saved, **given_mapping(given, columns, path.name)}
-    raw, counted, items = with_counted_items(raw, roles, roles.get("ignore", ()))
-    roles |= counted
-    mapping = recognise(as_seen(raw), roles)
-    raw, unrated = without_unrated_roles(raw, mapping)
-    mapping = recognise(as_seen(raw), roles) if unrated else mapping
-    mapping, notes = _with_gold(raw, *_with_whole_items(raw, mapping))
-    long = lengthened(raw.frame, mapping)
-    long, said = with_kinds(long, mapping, all_judges=all_judges)
-    long, copied = without_copies(long, raw, mapping)
-    judged = (
-        read_winners(long, raw.place, mapping.first) if mapping.pairs
-        else read_cells(long, raw.place, mapping.scale)
-    )  # fmt: skip
-    factors = _factors(mapping)
-    rows, twice, numbered = without_duplicates(judged.rows, factors, raw.place, mapping)
-    rows, clusters, copies = with_copies_in_clusters(rows, raw.frame, mapping)
-    rows, absent = with_absent_rows(rows, raw, mapping, factors)
-    if mapping.pairs:
-        kind, ratings = "choices", _chosen(rows, mapping, factors, clusters)
-    else:
-        kind, ratings = _without_sets(_scored(rows, judged, raw, mapping, factors, clusters))
-    ratings, sure = with_confidence(ratings, rows, raw.frame, mapping)
-    ratings = replace(ratings, reference=_rates(mapping.rates, path)) if mapping.rates else ratings
+    raw = read_source(source, reader, {**kept, **given})
+    with errors_in(raw.path):
+        if raw.made_by == FOLDED:  # these columns are folded away
+            kept, given = ({k: v for k, v in one.items() if k not in FOLDED_AWAY} for one in (kept, given))
+        if further:
+            raw = below_one_another([raw, *(read_source(other, reader, {**kept, **given}) for other in further)])
+        raw = replace(raw, given={**kept, **given})
+        for shaped in SHAPING:
+            raw = shaped(raw)
+        columns = [str(name) for name in raw.frame.columns]
+        saved = given_mapping(kept, columns, saved_path(raw.path).name)
+        own = given_mapping(given, columns, raw.path.name)
+        judged = Judgements(replace(raw, roles={**raw.roles, **saved, **own}), all_judges=all_judges)
+        for settled in SETTLING:
+            judged = settled(judged)
+        return _rated(judged)
+
+
+def _rated(judged: Judgements) -> FileRatings:
+    """The ratings, a row per judgement that counts."""
+    raw, mapping = judged.raw, judged.mapping
+    kind, ratings = ("choices", _chosen(judged)) if mapping.pairs else _without_sets(_scored(judged))
+    ratings, sure = with_confidence(ratings, judged)
+    ratings = replace(ratings, reference=_rates(mapping.rates, raw.path)) if mapping.rates else ratings
     if raw.times is not None:
-        ratings = replace(ratings, times=_times(ratings, rows, raw.times), _memory={})
+        ratings = replace(ratings, times=_times(ratings, judged.rows, raw.times), _memory={})
     faults_of_people = people_faults(ratings)
+    noted = (*sure, *_few_rated(ratings.folded()), *(fault.sentence() for fault in faults_of_people))
     return FileRatings(
-        path, opened.sha256, ratings, kind, mapping, raw, rows,
-        (*raw.faults, *copied, *judged.faults, *twice),
-        (*opened.notes, *raw.notes, *shaped, *items, *unrated, *notes, *said, *judged.notes, *numbered, *copies,
-         *absent, *sure, *_few_rated(ratings.folded()), *(fault.sentence() for fault in faults_of_people)),
-        faults_of_people,
+        raw.path, raw.sha256, ratings, kind, mapping, raw, judged.rows, (*raw.faults, *judged.faults),
+        (*raw.notes, *judged.notes, *noted), faults_of_people,
     )  # fmt: skip
-
-
-def _in_shape(raw: RawTable, rater: str, *, named: bool) -> tuple[RawTable, dict[str, Any], list[str]]:
-    """The table with one answer a cell, whatever its tool or form made of it; roles of columns that are known by that,
-    and notes."""
-    raw, marked = with_marked_answers(raw)
-    raw, counted = without_counts(raw, named=named)
-    raw, fields = with_fields_of_json(raw)
-    raw, known, export = as_exported(raw)
-    if raw.made_by and {"text", "question"} <= set(raw.frame):  # of a tool's log, whatever they look like
-        known = {"text": "text", "slices": ()}
-    raw, apart = with_lists_apart(raw) if not (raw.made_by or known) else (raw, ())
-    raw, ends = with_last_words(raw) if not (raw.made_by or known) else (raw, ())
-    raw, turned, by_rater = as_rows(raw, rater)
-    raw, ranked = with_places(raw)
-    raw, systems = with_systems_apart(raw) if not (raw.made_by or known or named) else (raw, ())
-    return raw, {**known, **turned}, [*marked, *counted, *fields, *export, *apart, *ends, *by_rater, *ranked, *systems]
 
 
 def _rates(given: str, ratings: Path) -> pd.DataFrame:
     """What is true of the items, columns item and value: a CSV file, or rates as a task's [reference] names them
     (.toml). Relative to the ratings' folder, or to the current one."""
-    import pandas as pd
-
     path = next((one for one in (folder_of(ratings) / given, Path(given)) if one.is_file()), None)
     if path is None:
         raise RecuseError(f"{given}: no such file, beside {ratings.name} or here; --rates names true values of items")
@@ -183,75 +153,13 @@ def _times(ratings: Ratings, rows: pd.DataFrame, times: NDArray[np.int64]) -> di
     return {name: known[name] for name in items}
 
 
-def _factors(mapping: ColumnMapping) -> list[str]:
-    order = ["order"] if mapping.order and not mapping.pairs else []
-    return [*(plain(name) for name in mapping.factors), *order]
-
-
-def _with_whole_items(raw: RawTable, mapping: ColumnMapping) -> tuple[ColumnMapping, list[str]]:
-    """Where some items' names come back under another cluster or slice, both together are an item's name; where many
-    do, only if rows could not be told apart without it although repeats have columns of their own."""
-    if len(mapping.item) != 1:
-        return mapping, []
-    for other in filter(None, (mapping.cluster, *mapping.slices, *_groups(mapping))):
-        both = raw.frame[[mapping.item[0], other]].drop_duplicates()
-        share = float(both[mapping.item[0]].duplicated(keep=False).mean())
-        if 0 < share <= SELDOM or (share > SELDOM and _tells_rows_apart(raw, mapping, other)):
-            note = f"{mapping.item[0]} means something else under each {other}: an item is named by both"
-            known = {name: why for name, why in mapping.ignored.items() if name != other}
-            if not mapping.cluster and (plain(other) in TALKS or raw.frame[other].nunique() >= FEWEST_CLUSTERS):
-                slices = tuple(name for name in mapping.slices if name != other)
-                mapping = replace(mapping, cluster=other, slices=slices)
-            slices = mapping.slices if other in (mapping.cluster, *mapping.slices) else (*mapping.slices, other)
-            return replace(mapping, item=(mapping.item[0], other), slices=slices, ignored=known), [note]
-    return mapping, []
-
-
-def _tells_rows_apart(raw: RawTable, mapping: ColumnMapping, other: str) -> bool:
-    named = (mapping.rater, mapping.criterion, mapping.target, mapping.repeat, mapping.first, mapping.second)
-    keys = [*mapping.item, *filter(None, named), *mapping.factors]
-    if mapping.text:
-        texts = [*keys, mapping.text]
-        return bool(_several(raw, keys, texts) and not _several(raw, [*keys, other], [*texts, other]))
-    if not (mapping.repeat or mapping.repeats):
-        return False
-    return bool(raw.frame.duplicated(keys).any() and not raw.frame.duplicated([*keys, other]).any())
-
-
-def _several(raw: RawTable, keys: list[str], more: list[str]) -> bool:
-    """Whether rows that are alike in `keys` differ in `more`."""
-    return len(raw.frame[more].drop_duplicates()) > len(raw.frame[keys].drop_duplicates())
-
-
-def _groups(mapping: ColumnMapping) -> list[str]:
-    """Columns called as groups are that vary within a few items, and were not recognised for that."""
-    return [name for name in mapping.ignored if plain(name) in (*NAMES["cluster"], *TALKS)]
-
-
-def _with_gold(raw: RawTable, mapping: ColumnMapping, notes: list[str]) -> tuple[ColumnMapping, list[str]]:
-    """A column of right answers on the raters' own scale is read as one more person, whose answers are right. Beside
-    scores of several systems, two values mark which of them is right and are no scores."""
-    if not mapping.gold:
-        return mapping, notes
-    columns = [*mapping.value, *mapping.repeats, *(c for cs in mapping.raters.values() for c in cs)]
-    known = {str(v).strip().lower() for c in columns for v in raw.frame[c].unique()} - {""}
-    right = {str(v).strip().lower() for v in raw.frame[mapping.gold].unique()} - {""}
-    if not right <= known or (mapping.target and not mapping.pairs and len(right) <= 2 < len(known)):
-        return mapping, notes
-    raters = {**mapping.raters, mapping.gold: (mapping.gold,)}
-    people, truth = (*mapping.people, mapping.gold), rater_name(mapping.gold)
-    notes = [*notes, f"{mapping.gold} holds right answers on the same scale: read as one more person"]
-    return replace(mapping, raters=raters, people=people, gold="", truth=truth), notes
-
-
-def _scored(
-    rows: pd.DataFrame, judged: Judgements, raw: RawTable, mapping: ColumnMapping, factors: list[str], clusters: str
-) -> Ratings:
+def _scored(judged: Judgements) -> Ratings:
+    rows, mapping, factors = judged.rows, judged.mapping, judged.factors
     columns = ["rater", "kind", "item", "target", "criterion", "repeat", "score", "response", "status", *factors]
     table = rows[columns].reset_index(drop=True)
     return Ratings.of(
         table, scales=judged.scales, factors=factors, authors=_authors(rows, mapping),
-        texts=_texts(rows, raw, mapping), clusters=_plural(clusters) if "cluster" in rows else "items",
+        texts=_texts(rows, judged.raw, mapping), clusters=_plural(judged.clusters) if "cluster" in rows else "items",
         truth=mapping.truth, **_decided_by(judged.scales, mapping),
     )  # fmt: skip
 
@@ -290,9 +198,8 @@ def _without_sets(ratings: Ratings) -> tuple[str, Ratings]:
     return "scores", replace(chosen, beside=lambda kind: endorsed if kind == "response_sets" else None, _memory={})
 
 
-def _chosen(rows: pd.DataFrame, mapping: ColumnMapping, factors: list[str], clusters: str) -> Ratings:
-    from recuse.ratings.pair_array import read_choices
-
+def _chosen(judged: Judgements) -> Ratings:
+    rows, mapping, factors = judged.rows, judged.mapping, judged.factors
     kept = ["rater", "kind", "item", "first", "second", "repeat", "response", *factors]
     kept += [name for name in ("text_a", "text_b") if name in rows]
     table = rows[[*kept, *(["cluster"] if "cluster" in rows else [])]].reset_index(drop=True)
@@ -301,7 +208,7 @@ def _chosen(rows: pd.DataFrame, mapping: ColumnMapping, factors: list[str], clus
     if plain(mapping.first).startswith("generator"):  # AlpacaEval shows them in an order that it does not keep
         table = table.rename(columns={"first": "a", "second": "b"})
         table["response"] = table["response"].replace({"first": "a", "second": "b"})
-    called = _plural(clusters if "cluster" in rows else (mapping.item or ("item",))[0])
+    called = _plural(judged.clusters if "cluster" in rows else (mapping.item or ("item",))[0])
     return replace(read_choices(table, factors=factors, clusters=called), truth=mapping.truth)
 
 
@@ -316,7 +223,7 @@ def _authors(rows: pd.DataFrame, mapping: ColumnMapping) -> dict[str, str]:
 
 def _texts(rows: pd.DataFrame, raw: RawTable, mapping: ColumnMapping) -> pd.DataFrame | None:
     """What the file tells of each text: its cluster, the text with its number of words, the right answer."""
-    alike = [name for name in _groups(mapping) if raw.frame[name].nunique(dropna=False) == 1]  # a file of one topic
+    alike = [name for name in groups_of(mapping) if raw.frame[name].nunique(dropna=False) == 1]  # a file of one topic
     per_text = [*alike, *(name for name in ("text", "gold", "slices") if getattr(mapping, name))]
     counted = next((c for c in raw.frame.columns if plain(str(c)) in ("words", "n_words", "word_count")), None)
     if not per_text and counted is None and "cluster" not in rows:

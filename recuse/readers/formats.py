@@ -7,40 +7,44 @@ from __future__ import annotations
 
 import gc
 import hashlib
+import io
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from recuse.readers.evaluation_logs import ALPACA_EVAL, DEEPEVAL, PROMPTFOO
+import numpy as np
+import pandas as pd
+
+from recuse.configuration import named
+from recuse.readers.delimited import delimited
+from recuse.readers.evaluation_logs import ALPACA_EVAL, BATCH, CHAT_LOG, DEEPEVAL, PROMPTFOO
 from recuse.readers.exports import LABEL_STUDIO
+from recuse.readers.faults import errors_in
 from recuse.readers.inspect_log import ENDING, INSPECT, unpacked_log
-from recuse.readers.long_texts import LARGE, long_columns, shorten
-from recuse.readers.openai_logs import BATCH, CHAT_LOG
-from recuse.readers.opening import Opened, is_pattern, open_file
+from recuse.readers.json_records import from_records, of_log, read_json
+from recuse.readers.mapping import is_pattern
+from recuse.readers.opening import Opened, open_file, within_bounds
 from recuse.readers.raw_table import (
+    LARGE,
+    SHORTENED,
     RawTable,
     check_bounds,
-    delimited,
+    check_size,
     from_frame,
-    from_records,
-    parquet,
-    parse_json,
-)  # fmt: skip
+    long_columns,
+    shorten,
+)
 from recuse.readers.xlsx import is_xlsx, sheet_as_text
 from recuse.schema import RecuseError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LOGS = {
     "openai_batch": BATCH, "openai_log": CHAT_LOG, "inspect": INSPECT, "promptfoo": PROMPTFOO,
     "alpaca_eval": ALPACA_EVAL, "deepeval": DEEPEVAL, "label_studio": LABEL_STUDIO,
 }  # fmt: skip
 """Logs of other tools, by the name of their reader."""
-
-READERS = ("csv", "json", "parquet", *LOGS)
 
 
 FOLDED = "DuckDB"
@@ -51,99 +55,92 @@ FRAME = Path("DataFrame")
 
 def read_source(
     source: Path | str | pd.DataFrame, reader: str = "", given: Mapping[str, Any] | None = None
-) -> tuple[Opened, RawTable]:
+) -> RawTable:  # fmt: skip
     """A file, all files that a pattern names, or a data frame as a table of strings. An index that has a name is a
     column. `given`: what is said of columns, by which large files are folded."""
-    if isinstance(source, Path | str) and is_pattern(Path(source)):
+    if isinstance(source, pd.DataFrame):
+        return _of_frame(source)
+    if is_pattern(path := Path(source)):
         from recuse.readers.many_files import read_together
 
-        opened, raw = read_together(Path(source), reader, given or {})
-        return opened, raw if raw.made_by == FOLDED else check_bounds(raw)
-    if isinstance(source, Path | str):
-        opened = open_file(Path(source))
-        raw = read_raw(opened, reader)
-        return replace(opened, data=b""), raw
-    named = any(name is not None for name in source.index.names)
-    raw = check_bounds(from_frame(FRAME, source.reset_index() if named else source, "a data frame"))
-    content = raw.frame.to_csv(index=False).encode("utf-8", "surrogatepass")
-    return Opened(FRAME, str(FRAME), content, hashlib.sha256(content).hexdigest(), ()), raw
+        return read_together(path, reader, given or {})
+    return read_path(path, reader, encoding=str((given or {}).get("encoding", "")))
 
 
-def read_raw(opened: Opened, reader: str = "") -> RawTable:
-    """The file as a table of strings, by the named reader or by the first that recognises it; long texts of a large one
-    are shortened."""
+def read_path(path: Path, reader: str = "", wanted: dict[str, str] | None = None, encoding: str = "") -> RawTable:
+    """One file by the named reader or by the first that recognises it; long texts of a large one are shortened.
+    `wanted`: short forms of long texts that are looked for, each of which gets its text."""
+    formats = (*PACKED, *FORMATS)
+    if reader in BY_NAME:
+        formats = (*PACKED, (lambda opened: True, BY_NAME[reader]))
+    elif reader:
+        formats = ((lambda opened: True, named(reader, what="reader", package="recuse.readers", known=(*BY_NAME,))),)
     collects = gc.isenabled()
     gc.disable()  # millions of objects are made here and none is garbage: looking for it takes a third of the time
     try:
-        raw = check_bounds(_read_raw(opened, reader))
+        opened = open_file(path, wanted, encoding)
+        with errors_in(path):
+            read = next(read for recognises, read in formats if recognises(opened))
+            raw = check_bounds(read(opened))
     finally:
         if collects:
             gc.enable()
-    if len(opened.data) <= LARGE:
-        return raw
-    return replace(raw, frame=shorten(raw.frame, long_columns(raw.frame), opened.wanted))
+    if len(opened.data) > LARGE:
+        raw = replace(raw, frame=shorten(raw.frame, long_columns(raw.frame), opened.wanted))
+    return replace(raw, notes=(*opened.notes, *raw.notes), sha256=opened.sha256)
 
 
-def _read_raw(opened: Opened, reader: str) -> RawTable:
-    if reader and reader not in READERS:
-        from recuse.configuration import named
-
-        read: Callable[[Opened], RawTable] = named(reader, what="reader", package="recuse.readers", known=READERS)
-        return read(opened)
-    if is_xlsx(opened):
-        sheet = sheet_as_text(opened)
-        table = delimited(sheet)
-        return replace(table, unit="row", notes=(sheet.notes[-1], *table.notes))
-    if kind := no_table(opened):
-        raise RecuseError(f"{opened.path}: {kind}")
-    if opened.data[:2] == b"PK" and opened.name.lower().endswith(ENDING):
-        return _from_json(opened, unpacked_log(opened), None, (), "inspect")
-    if reader == "parquet" or opened.data[:4] == b"PAR1":
-        return parquet(opened)
-    if reader == "csv" or not _looks_like_json(opened):
-        return delimited(opened)
-    return _from_json(opened, *parse_json(opened), reader)
+def _of_frame(source: pd.DataFrame) -> RawTable:
+    named = any(name is not None for name in source.index.names)
+    with errors_in(FRAME):
+        raw = check_bounds(_of_cells(FRAME, source.reset_index() if named else source, "a data frame"))
+    content = raw.frame.to_csv(index=False).encode("utf-8", "surrogatepass")
+    return replace(raw, sha256=hashlib.sha256(content).hexdigest())
 
 
-def _from_json(
-    opened: Opened, value: Any, lines: list[int] | None, notes: tuple[str, ...], reader: str
-) -> RawTable:  # fmt: skip
-    for name, log in LOGS.items():
-        try:
-            if not (reader == name or (not reader and log.recognises(value))):
-                continue
-            records, faults = log.records(value, opened.path)
-        except (AttributeError, TypeError, KeyError, IndexError) as error:
-            raise RecuseError(f"{opened.path} is not as {log.called} is written: {error}; export it again") from error
-        return from_records(opened.path, records, notes=(*notes, log.called), made_by=name, faults=faults)
-    if isinstance(value, dict):
-        value, rows = _rows_within(value, opened)
-        notes = (*notes, rows)
-    return from_records(opened.path, value, notes=notes, unit="line" if lines else "record", numbers=lines)
+def _of_cells(path: Path, frame: pd.DataFrame, note: str) -> RawTable:
+    """Values of any type; where cells hold lists of objects, as the records of JSON that they are."""
+    if frame.columns.duplicated().any():
+        return from_frame(path, frame, note)  # which says so
+    lists = [name for name in frame if frame[name].map(lambda cell: isinstance(cell, np.ndarray | list)).any()]
+    if not any(isinstance(one, dict) for name in lists for cell in frame[name] if cell is not None for one in cell):
+        return from_frame(path, frame, note)
+    for name in lists:
+        own = pd.Series([cell if cell is None else [*cell] for cell in frame[name]], index=frame.index)
+        frame = frame.assign(**{str(name): own})
+    return from_records(path, frame.to_dict("records"), notes=[note], unit="row")
 
 
-def _rows_within(value: dict[str, Any], opened: Opened) -> tuple[list[Any], str]:
-    """The longest list of objects that the object holds, or the rows that pandas writes by columns: `columns` with
-    `data` (as MLflow's eval_results_table.json), or an object of values by row for each column."""
-    columns, data = value.get("columns"), value.get("data")
-    if isinstance(columns, list) and isinstance(data, list) and all(isinstance(row, list) for row in data):
-        return [dict(zip(map(str, columns), row, strict=False)) for row in data], "a table by its columns and data"
-    inner = [*value.values()]
-    if inner and all(isinstance(one, dict) and one.keys() == inner[0].keys() for one in inner) and len(inner[0]) > 1:
-        if len(inner) > len(inner[0]) and not all(name.isdigit() for name in inner[0]):
-            return [{"item": name, **one} for name, one in value.items()], "a record per item"
-        return [{name: one[row] for name, one in value.items()} for row in inner[0]], "a table by its columns"
-    if len(inner) > 1 and all(isinstance(v, list) and len(v) == len(inner[0]) > 1 for v in inner) and not isinstance(
-        inner[0][0], dict
-    ):
-        return [dict(zip(value, row, strict=True)) for row in zip(*inner, strict=True)], "a list for each column"
-    lists = {k: v for k, v in value.items() if isinstance(v, list) and v and isinstance(v[0], dict)}
-    if not lists:
-        if all(not isinstance(v, list | dict) for v in value.values()):
-            return [value], "one record"
-        raise RecuseError(f"{opened.path} is one JSON object without a list of records; give a list, or JSON lines")
-    name = max(lists, key=lambda k: len(lists[k]))
-    return lists[name], f"the records are those of {name!r}"
+def _xlsx(opened: Opened) -> RawTable:
+    sheet = sheet_as_text(opened)
+    table = delimited(sheet)
+    return replace(table, unit="row", notes=(sheet.notes[-1], *table.notes))
+
+
+def _parquet(opened: Opened) -> RawTable:
+    """A Parquet file. `RecuseError` where pyarrow is not installed, saying how to get it."""
+
+    try:
+        from pyarrow import Table  # type: ignore[import-untyped]
+        from pyarrow.parquet import ParquetFile  # type: ignore[import-untyped]
+
+        file, batches, size = ParquetFile(io.BytesIO(opened.data)), [], 0
+        check_size(file.metadata.num_rows, file.metadata.num_columns)
+        for batch in file.iter_batches(batch_size=256):  # a text that stands there once may be that of every row
+            whole = (getattr(column, "dictionary_decode", lambda kept=column: kept)() for column in batch.columns)
+            size += sum(column.nbytes for column in whole)
+            within_bounds(size, len(opened.data))
+            batches.append(batch)
+        frame = Table.from_batches(batches, file.schema_arrow).to_pandas()
+    except RecuseError:
+        raise
+    except ImportError as error:
+        raise RecuseError(
+            "Parquet is read by pyarrow, which is not installed; pip install 'recuse[parquet]', or save it as CSV"
+        ) from error
+    except Exception as error:  # pyarrow's own errors have no common base that could be named without it
+        raise RecuseError(f"it is no Parquet file that can be read: {error}") from error
+    return _of_cells(opened.path, frame, "Parquet")
 
 
 def _looks_like_json(opened: Opened) -> bool:
@@ -167,7 +164,7 @@ SHEETS = (b"xl/workbook", b"opendocument.spreadsheet")
 """In the names of what a zip archive holds, or in the first of its contents; too long to be met by chance."""
 
 
-def no_table(opened: Opened) -> str:
+def _no_table(opened: Opened) -> str:
     """What the file is and what to do about it; "" where it may be a table."""
     data = opened.data
     if data[:2] == b"PK" and (opened.name.lower().endswith((".xlsx", ".ods")) or any(s in data for s in SHEETS)):
@@ -175,3 +172,32 @@ def no_table(opened: Opened) -> str:
     if PAGE.match(data[:200].lstrip(b"\xef\xbb\xbf")):
         return WEB_PAGE
     return next((words for beginning, words in BEGINNINGS if data.startswith(beginning)), "")
+
+
+def _refuse(opened: Opened) -> RawTable:
+    raise RecuseError(_no_table(opened))
+
+
+Reader = Callable[[Opened], RawTable]
+PACKED: tuple[tuple[Callable[[Opened], object], Reader], ...] = (
+    (is_xlsx, _xlsx), (_no_table, _refuse),
+    (lambda opened: opened.data[:2] == b"PK" and opened.name.lower().endswith(ENDING),
+     lambda opened: of_log(opened.path, unpacked_log(opened), "inspect", INSPECT)),
+)  # fmt: skip
+"""What is known by its bytes, whatever anybody calls it."""
+BY_NAME: dict[str, Reader] = {
+    "csv": delimited, "json": partial(read_json, logs={}), "parquet": _parquet,
+    **{name: partial(read_json, logs={name: log}, reader=name) for name, log in LOGS.items()},
+}  # fmt: skip
+FORMATS: tuple[tuple[Callable[[Opened], object], Reader], ...] = (
+    (lambda opened: opened.data[:4] == b"PAR1", _parquet), (_looks_like_json, partial(read_json, logs=LOGS)),
+    (lambda opened: True, delimited),
+)  # fmt: skip
+
+
+def whole_texts(path: Path, cells: Sequence[str], reader: str = "") -> list[str]:
+    """The cells as they stand in the file: those that were shortened are read again."""
+    wanted = {cell: cell for cell in map(str, cells) if SHORTENED.search(cell)}
+    if wanted and path.is_file():
+        read_path(path, reader, wanted)
+    return [wanted.get(str(cell), cell) for cell in cells]

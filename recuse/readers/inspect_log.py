@@ -17,8 +17,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from recuse.readers.opening import SHOWN, Fault, Opened, parsed, shown, within_bounds
-from recuse.readers.raw_table import ToolLog
+from recuse.readers.faults import Fault, shown
+from recuse.readers.json_records import ToolLog, parsed
+from recuse.readers.opening import Opened, within_bounds
 from recuse.schema import RecuseError
 
 LETTERS = {"C": "correct", "P": "partially correct", "I": "incorrect", "N": "refused"}
@@ -29,13 +30,13 @@ def is_inspect_log(value: Any) -> bool:
     return isinstance(value, Mapping) and "eval" in value and isinstance(value.get("samples"), list)
 
 
-def inspect_records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
+def inspect_records(log: Any, path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
     """One record per sample, epoch, scorer and criterion: item, target, rater, criterion, repeat, value, reason, ..."""
-    model = str((value.get("eval") or {}).get("model") or "")
+    model = str((log.get("eval") or {}).get("model") or "")
     rows: list[dict[str, Any]] = []
     unscored: list[str] = []
     ungraded: list[str] = []
-    for number, sample in enumerate(value["samples"], start=1):
+    for number, sample in enumerate(log["samples"], start=1):
         base = {
             "item": str(sample.get("id", number)), "target": model, "repeat": sample.get("epoch", 1),
             "text": _output(sample), "question": _question(sample.get("input")), "kind": "judge",
@@ -44,27 +45,16 @@ def inspect_records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list[
         if not scores:
             unscored.append(f"sample {number}{_why(sample)}")
         for scorer, score in scores.items():
-            if not _is_scored(score):
+            value = score.get("value")
+            if value is None or value != value:  # Inspect writes NaN where a grader's reply held no grade
                 ungraded.append(f"sample {number}, {scorer}: {shown(str(score.get('explanation') or 'no value'))}")
-            for criterion, one in _values(score.get("value")):
+            for criterion, one in _values(value):
                 rows.append({
                     **base, "rater": str(scorer), "criterion": criterion, "value": one,
                     "reason": score.get("explanation") or "",
                 })  # fmt: skip
-    faults = []
-    if unscored:
-        faults.append(Fault.of("samples have no score", unscored[:SHOWN], "they are left out", len(unscored)))
-    if ungraded:
-        faults.append(
-            Fault.of("scores that no grader could give", ungraded[:SHOWN], "they count as unusable", len(ungraded))
-        )
-    return rows, faults
-
-
-def _is_scored(score: Mapping[str, Any]) -> bool:
-    """Inspect writes NaN where a grader's reply held no grade."""
-    value = score.get("value")
-    return value is not None and value == value
+    left_out = Fault.where("samples have no score", unscored, "they are left out")
+    return rows, left_out + Fault.where("scores that no grader could give", ungraded, "they count as unusable")
 
 
 def _why(sample: Mapping[str, Any]) -> str:
@@ -116,11 +106,11 @@ def unpacked_log(opened: Opened) -> dict[str, Any]:
             names = [name for name in members if name.startswith("samples/") and name.endswith(".json")]
             header = next((name for name in ("header.json", "_journal/start.json") if name in members), "")
             read = [header, *names] if header else names
-            within_bounds(opened.path, sum(members[name].file_size for name in read), len(opened.data))
+            within_bounds(sum(members[name].file_size for name in read), len(opened.data))
             head = parsed(_content(members[header], opened)) if header else {}
             samples = [parsed(_content(members[name], opened)) for name in sorted(names)]
     except (zipfile.BadZipFile, ValueError, EOFError, struct.error) as error:
-        raise RecuseError(f"{opened.path}: the packed Inspect log is damaged ({error}); {CONVERT}") from error
+        raise RecuseError(f"the packed Inspect log is damaged ({error}); {CONVERT}") from error
     return {"eval": head.get("eval") if isinstance(head, dict) else None, "samples": samples}
 
 
@@ -153,7 +143,7 @@ def _decompressed(data: bytes, member: zipfile.ZipInfo, opened: Opened) -> bytes
         from backports.zstd import ZstdDecompressor, ZstdError
     except ImportError:
         raise RecuseError(
-            f"{opened.path}: a packed Inspect log, compressed with Zstandard; pip install backports.zstd, or {CONVERT}"
+            f"a packed Inspect log, compressed with Zstandard; pip install backports.zstd, or {CONVERT}"
         ) from None
     try:
         return bytes(ZstdDecompressor().decompress(data, member.file_size + 1))

@@ -1,14 +1,22 @@
-"""Which columns say what was rated: the item, its parts, the system it came from, factors and slices."""
+"""Which columns say what was rated: the item, its parts, the system it came from, factors, slices, right answers."""
 
 from __future__ import annotations
 
-from recuse.readers.column_names import FACTORS, NAMES, PARTS, TALKS, is_date, is_judge, is_person, plain
+from dataclasses import replace
+
+from recuse.readers.column_names import FACTORS, NAMES, PARTS, TALKS, is_date, is_judge, is_person, plain, rater_name
 from recuse.readers.columns import MOST_SLICES, Column, Roles
+from recuse.readers.judgement_rows import Judgements
+from recuse.readers.mapping import ColumnMapping
+from recuse.readers.raw_table import RawTable
+from recuse.readers.values import is_empty
 from recuse.schema import RecuseError
 from recuse.schema.factors import LEVELS
 
 FEWEST_CLUSTERS = 20
 """With fewer levels a topic groups texts and is a slice: an interval over a handful of clusters says nothing."""
+MERGED = 0.5
+"""Of so many rows without a name of their own, cells are merged; a few are names that were forgotten."""
 SURELY = 5
 """So many rows that a column of letters tells apart are not told apart by chance."""
 
@@ -23,10 +31,9 @@ def take_item(roles: Roles, rows: int = 0) -> None:
         roles.taken["item"] = (roles.taken["item"],)
         return
     ids = [
-        n
-        for n in roles.free
+        n for n in roles.free
         if plain(n).endswith(("_id", "id", "_no", "_nr", "number", "name")) or plain(n).startswith("id_")
-    ]
+    ]  # fmt: skip
     ids = [n for n in ids if len(roles.columns[n].distinct) > max(2, max(rows, len(roles.frame)) // 50)]
     if ids:
         roles.taken["item"] = (ids[0],)
@@ -35,11 +42,16 @@ def take_item(roles: Roles, rows: int = 0) -> None:
 
 def take_what_raters_share(roles: Roles) -> None:
     """Where no column is called an item, the one that every rater has once and others have as well; where there is
-    none, the texts themselves.
+    none, the texts themselves; in a table of a row per text, the first column if every cell is another short word: a
+    number of a case, in any language.
 
     `RecuseError` where nothing names what was judged and several raters are below one another: each row would be a text
     of its own, and no two raters would share one."""
     rater = roles.taken.get("rater")
+    column = next(iter(roles.columns.values()))
+    if not (rater or roles.taken.get("item") or is_judge(column.name) or is_date(column.name)) and column.is_a_key:
+        roles.use([column.name])
+        roles.taken["item"] = (column.name,)
     if roles.taken.get("item") or not rater:
         return
     if "first" in roles.taken and roles.columns[roles.taken["first"]].wordy:
@@ -172,3 +184,81 @@ def _varies(roles: Roles, name: str) -> bool:
     if not keys or len(roles.columns[name].distinct) > 50:
         return False
     return bool((roles.frame.groupby(keys, sort=False)[name].nunique() > 1).any())
+
+
+SELDOM = 0.2
+"""A group in which more items than these come back says something of a row, not which item it is."""
+
+
+def with_merged_cells(judged: Judgements) -> Judgements:
+    """The table with an item's name in every row of it, where a spreadsheet has it in the first alone: no rater comes
+    twice before the next name."""
+    raw, mapping = judged.raw, judged.mapping
+    if not mapping.rater or len(mapping.item) != 1:
+        return judged
+    empty = is_empty(raw.frame[mapping.item[0]])
+    if empty.mean() < MERGED or empty.iloc[0]:
+        return judged
+    frame = raw.frame.assign(**{mapping.item[0]: raw.frame[mapping.item[0]].mask(empty).ffill()})
+    if frame.duplicated([*mapping.item, mapping.rater, *filter(None, (mapping.criterion, mapping.target))]).any():
+        return judged
+    note = f"{mapping.item[0]} names an item in its first row alone: rows below are of the same"
+    return replace(judged, raw=raw.noted(note, frame=frame))
+
+
+def with_whole_items(judged: Judgements) -> Judgements:
+    """Where some items' names come back under another cluster or slice, both together are an item's name; where many
+    do, only if rows could not be told apart without it although repeats have columns of their own."""
+    raw, mapping = judged.raw, judged.mapping
+    others = (mapping.cluster, *mapping.slices, *groups_of(mapping)) if len(mapping.item) == 1 else ()
+    for other in filter(None, others):
+        both = raw.frame[[mapping.item[0], other]].drop_duplicates()
+        share = float(both[mapping.item[0]].duplicated(keep=False).mean())
+        if 0 < share <= SELDOM or (share > SELDOM and _tells_rows_apart(raw, mapping, other)):
+            note = f"{mapping.item[0]} means something else under each {other}: an item is named by both"
+            known = {name: why for name, why in mapping.ignored.items() if name != other}
+            if not mapping.cluster and (plain(other) in TALKS or raw.frame[other].nunique() >= FEWEST_CLUSTERS):
+                slices = tuple(name for name in mapping.slices if name != other)
+                mapping = replace(mapping, cluster=other, slices=slices)
+            slices = mapping.slices if other in (mapping.cluster, *mapping.slices) else (*mapping.slices, other)
+            item = (mapping.item[0], other)
+            return judged.noted(note, mapping=replace(mapping, item=item, slices=slices, ignored=known))
+    return judged
+
+
+def _tells_rows_apart(raw: RawTable, mapping: ColumnMapping, other: str) -> bool:
+    named = (mapping.rater, mapping.criterion, mapping.target, mapping.repeat, mapping.first, mapping.second)
+    keys = [*mapping.item, *filter(None, named), *mapping.factors]
+    if mapping.text:
+        texts = [*keys, mapping.text]
+        return bool(_several(raw, keys, texts) and not _several(raw, [*keys, other], [*texts, other]))
+    if not (mapping.repeat or mapping.repeats):
+        return False
+    return bool(raw.frame.duplicated(keys).any() and not raw.frame.duplicated([*keys, other]).any())
+
+
+def _several(raw: RawTable, keys: list[str], more: list[str]) -> bool:
+    """Whether rows that are alike in `keys` differ in `more`."""
+    return len(raw.frame[more].drop_duplicates()) > len(raw.frame[keys].drop_duplicates())
+
+
+def groups_of(mapping: ColumnMapping) -> list[str]:
+    """Columns called as groups are that vary within a few items, and were not recognised for that."""
+    return [name for name in mapping.ignored if plain(name) in (*NAMES["cluster"], *TALKS)]
+
+
+def with_gold(judged: Judgements) -> Judgements:
+    """A column of right answers on the raters' own scale is read as one more person, whose answers are right. Beside
+    scores of several systems, two values mark which of them is right and are no scores."""
+    raw, mapping = judged.raw, judged.mapping
+    if not mapping.gold:
+        return judged
+    columns = [*mapping.value, *mapping.repeats, *(c for cs in mapping.raters.values() for c in cs)]
+    known = {str(v).strip().lower() for c in columns for v in raw.frame[c].unique()} - {""}
+    right = {str(v).strip().lower() for v in raw.frame[mapping.gold].unique()} - {""}
+    if not right <= known or (mapping.target and not mapping.pairs and len(right) <= 2 < len(known)):
+        return judged
+    raters = {**mapping.raters, mapping.gold: (mapping.gold,)}
+    people, truth = (*mapping.people, mapping.gold), rater_name(mapping.gold)
+    note = f"{mapping.gold} holds right answers on the same scale: read as one more person"
+    return judged.noted(note, mapping=replace(mapping, raters=raters, people=people, gold="", truth=truth))

@@ -6,17 +6,16 @@ import ast
 import json
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from recuse.readers.column_names import NAMES, is_judge, is_person, plain, told_apart
 from recuse.readers.columns import Column
-from recuse.readers.opening import parsed, shown
+from recuse.readers.faults import shown
+from recuse.readers.json_records import graded, parsed
 from recuse.readers.raw_table import RawTable, cell_text
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 HELD, LOOKED_AT = 0.8, 200
 """A column is taken apart where so many of its filled cells hold one object each; so many are looked at first."""
@@ -25,11 +24,9 @@ FEWEST_TOLD = 0.5
 """A field that fewer of the objects have is left out."""
 
 
-def with_fields_of_json(raw: RawTable) -> tuple[RawTable, tuple[str, ...]]:
-    """The table with columns "judge_output.verdict", ... in place of judge_output, and a note for each such column. A
-    cell without exactly one object is empty in all of them, and so is no answer of the judge."""
-    import pandas as pd
-
+def with_fields_of_json(raw: RawTable) -> RawTable:
+    """The table with columns "judge_output.verdict", ... in place of judge_output. A cell without exactly one object is
+    empty in all of them, and so is no answer of the judge."""
     notes: list[str] = []
     parts: list[pd.DataFrame | pd.Series[Any]] = []
     for name in map(str, raw.frame.columns):
@@ -43,35 +40,40 @@ def with_fields_of_json(raw: RawTable) -> tuple[RawTable, tuple[str, ...]]:
         notes.append(f"{name} holds JSON: read as {', '.join(fields.columns)}{beside}")
         parts.append(fields)
     if not notes:
-        return raw, ()
+        return raw
     frame = pd.concat(parts, axis=1)
-    return replace(raw, frame=frame.loc[:, ~frame.columns.duplicated()]), tuple(notes)
+    return raw.noted(*notes, frame=frame.loc[:, ~frame.columns.duplicated()])
 
 
+BARE = re.compile(r"\s*-?\d+(?:\.\d+)?(?:(?:, | *[;|] *)-?\d+(?:\.\d+)?)*\s*")
+"""Numbers side by side without brackets; a comma without a blank may be a decimal one."""
 MOST_LISTED = 30
 """Longer lists hold something else than what several people said."""
 
 
-def with_lists_apart(raw: RawTable) -> tuple[RawTable, tuple[str, ...]]:
-    """The table with a column for each place of the lists in a column's cells, and notes: several people's answers, or
-    several of one judge. A list says a number twice somewhere, or it is a set of options and stays as it is; one of
+def with_lists_apart(raw: RawTable) -> RawTable:
+    """The table with a column for each place of the lists in a column's cells: several people's answers, or several of
+    one judge. A list says a number twice somewhere, or it is a set of options and stays as it is; one of
     objects with numbers only, in a column called after raters, becomes a column per place and name. Lists of one
     answer each are that answer.
 
         {"tone": [4, 4, 5]}                        annotator1.tone 4, annotator2.tone 4, ...
         {"experts": [{"tone": 4}, {"tone": 5}]}    experts1.tone 4, experts2.tone 5
     """
-    import pandas as pd
-
-    lists = {name: rows for name in map(str, raw.frame.columns) if (rows := _lists(raw.frame[name]))}
+    names = map(str, raw.frame.columns) if raw.of_nobody_known else ()
+    lists = {name: rows for name in names if (rows := _lists(raw.frame[name]))}
+    grades = {name: [[graded(one) for one in row] for row in rows] for name, rows in lists.items()}
+    grades = {name: rows for name, rows in grades.items() if all(one is not None for row in rows for one in row)}
     several = [name for name, rows in lists.items() if _says_twice(rows, is_person(name) or is_judge(name))]
+    several = [*several, *(name for name in grades if name not in several)]
+    lists |= grades
     texts = {plain(name) for name in map(str, raw.frame.columns) if Column(name, raw.frame[name]).told_once}
     if told_apart(texts):  # a number for each of two texts, which is asked about
         several = [name for name in several if is_person(name) or not {*map(len, lists[name])} <= {0, 2}]
     every = [row for rows in lists.values() for row in rows]
     if every and all(len(row) < 2 and not isinstance(one, dict | list) for row in every for one in row or [0]):
         alone = {name: [cell_text(row[0]) if row else "" for row in rows] for name, rows in lists.items()}
-        return replace(raw, frame=raw.frame.assign(**alone)), ()
+        return replace(raw, frame=raw.frame.assign(**alone))
     notes, frame = [], raw.frame
     for name in several:
         rows = lists[name]
@@ -91,7 +93,7 @@ def with_lists_apart(raw: RawTable) -> tuple[RawTable, tuple[str, ...]]:
         apart = pd.DataFrame(columns, index=frame.index, dtype=object)
         frame = pd.concat([frame.drop(columns=name), apart], axis=1)
         notes.append(f"{name} holds several answers a cell, which are read by their place in it: {', '.join(columns)}")
-    return (raw, ()) if frame is raw.frame else (replace(raw, frame=frame), tuple(notes))
+    return raw.noted(*notes, frame=frame)
 
 
 MARKED = re.compile(r"(?s).*(?:\[\[\s*([^\[\]]{1,20}?)\s*\]\]|\[RESULT\]\W*?(-?\d+(?:\.\d+)?|[A-Za-z]+))\W*")
@@ -106,13 +108,11 @@ PROSE, FEWEST, MOST_ANSWERS = 30, 3, 25
 """Prose is at least so long; so many cells of it, with at most so many different answers in them."""
 
 
-def with_last_words(raw: RawTable) -> tuple[RawTable, tuple[str, ...]]:
-    """The table with the answer alone in a column of a judge's prose that ends in it or begins with it, and a note;
-    where the column's name is no judge's and no rating's, one more column, judge_NAME. Prose without is unparsed."""
-    import pandas as pd
-
+def with_last_words(raw: RawTable) -> RawTable:
+    """The table with the answer alone in a column of a judge's prose that ends in it or begins with it; where the
+    column's name is no judge's and no rating's, one more column, judge_NAME. Prose without is unparsed."""
     frame, notes = raw.frame, []
-    for name in map(str, raw.frame.columns):
+    for name in map(str, raw.frame.columns) if raw.of_nobody_known else ():
         text = frame[name].astype(str)
         rated = plain(name) in NAMES["value"] and plain(name) not in NAMES["text"]  # beside people's short answers
         prose = text[text.str.len() >= PROSE]
@@ -131,13 +131,16 @@ def with_last_words(raw: RawTable) -> tuple[RawTable, tuple[str, ...]]:
         answer = found.where(found.ne(""), "unparsed").where(text.index.isin(prose.index), text)
         frame = frame.assign(**{name if is_judge(name) or rated else f"judge_{name}": answer})
         notes.append(f"{name} is prose around an answer, such as {shown(said.iloc[0])}: that is read")
-    return (raw, ()) if frame is raw.frame else (replace(raw, frame=frame), tuple(notes))
+    return raw.noted(*notes, frame=frame)
 
 
 def _lists(cells: pd.Series[Any]) -> list[list[Any]]:
     """The lists in a column that holds nothing else, [] for an empty cell; [] for another column."""
     found: list[list[Any]] = []
+    bare = any(re.search(r"\d(?:, | *[;|] *)\d", str(cell)) for cell in cells[:LOOKED_AT])
     for cell in map(str, cells):
+        if bare and BARE.fullmatch(cell):
+            cell = f"[{re.sub(r' *[,;|] *', ',', cell)}]"
         if cell.strip() and not cell.lstrip().startswith("["):
             return []
         try:
@@ -165,8 +168,6 @@ def _fields(cells: pd.Series[Any]) -> tuple[pd.DataFrame, list[str]] | None:
     """A column per field of the objects in the cells, and which fields are none; None where too few hold an object.
     Beside a field that is called as ratings are (score, verdict, ...), another with numbers, such as a confidence, is
     no rating and left out."""
-    import pandas as pd
-
     if not any("{" in str(cell) for cell in cells.unique()):
         return None
     filled = cells[cells.str.strip() != ""]

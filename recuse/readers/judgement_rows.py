@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from recuse.ratings import Ratings, Scale
 from recuse.readers.column_names import is_derived, is_judge, is_person, plain, rater_name
+from recuse.readers.faults import Fault, shown
 from recuse.readers.mapping import ColumnMapping
-from recuse.readers.opening import shown
+from recuse.readers.raw_table import RawTable
 from recuse.schema import RecuseError
 from recuse.security.sanitize import visible
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LONGEST = 40
 """Names of what met in a pair are shorter than this on average; longer ones are the texts themselves."""
@@ -24,15 +26,40 @@ CODED = 120
 """Items whose names are longer than this on average are texts, and are called by number."""
 
 
-def lengthened(frame: pd.DataFrame, mapping: ColumnMapping, usual_rater: str = "judge") -> pd.DataFrame:
+@dataclass(frozen=True, eq=False)
+class Judgements:
+    """On the way from the table `raw` to ratings: `rows`, one a judgement, each with the `row` of the table that it is
+    from; the scale of each criterion; what clusters of items are called; what was wrong, and notes."""
+
+    raw: RawTable
+    mapping: ColumnMapping = field(default_factory=ColumnMapping)
+    all_judges: bool = False
+    rows: pd.DataFrame = field(default_factory=pd.DataFrame)
+    scales: Mapping[str, Scale] = field(default_factory=dict)
+    clusters: str = ""
+    faults: tuple[Fault, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def factors(self) -> list[str]:
+        """The columns of `rows` that say what was varied."""
+        order = ["order"] if self.mapping.order and not self.mapping.pairs else []
+        return [*(plain(name) for name in self.mapping.factors), *order]
+
+    def noted(self, *notes: str, faults: Iterable[Fault] = (), **changes: Any) -> Judgements:
+        """The same with further notes and faults, and changed otherwise."""
+        return replace(self, notes=(*self.notes, *notes), faults=(*self.faults, *faults), **changes)
+
+
+def lengthened(judged: Judgements) -> Judgements:
     """One row per cell that holds a rating: `row` and `column` where it stands, rater, item, target, criterion,
     cluster, `repeat` (-1 where nothing says which), first, second, `kind` as told ("" where nothing is), `cell`, and
     the factors by their own plain names."""
-    import pandas as pd
-
+    frame, mapping = judged.raw.frame, judged.mapping
     facts = _facts(frame, mapping)
     blocks = []
-    for rater, criterion, repeat, column in _rated_columns(mapping, usual_rater):
+    anybody = mapping.value[0] if mapping.pairs and mapping.value else "judge"  # a choice by nobody is asked about
+    for rater, criterion, repeat, column in _rated_columns(mapping, anybody):
         changed: dict[str, Any] = {"column": column, "cell": frame[column].to_numpy(dtype=object)}
         beside = bool(mapping.value) and column not in mapping.value
         if beside or not mapping.rater:
@@ -45,13 +72,12 @@ def lengthened(frame: pd.DataFrame, mapping: ColumnMapping, usual_rater: str = "
             changed["repeat"] = repeat
         block = facts.assign(**changed)
         blocks.append(_once(block) if beside else block)
-    return pd.concat(blocks, ignore_index=True) if len(blocks) > 1 else blocks[0].reset_index(drop=True)
+    rows = pd.concat(blocks, ignore_index=True) if len(blocks) > 1 else blocks[0].reset_index(drop=True)
+    return replace(judged, rows=rows)
 
 
 def named(cells: pd.Series[Any], usual: str = "") -> pd.Series[Any]:
     """Cells as names that are safe to look at; `usual` where a cell is empty."""
-    import pandas as pd
-
     codes, values = pd.factorize(cells)
     cleaned = np.array([*(visible(str(v)).strip() or usual for v in values), usual], dtype=object)
     return pd.Series(cleaned[codes], index=cells.index)
@@ -78,8 +104,6 @@ def _once(block: pd.DataFrame) -> pd.DataFrame:
 
 
 def _facts(frame: pd.DataFrame, mapping: ColumnMapping) -> pd.DataFrame:
-    import pandas as pd
-
     facts: dict[str, Any] = {"row": np.arange(len(frame))}
     facts["item"] = _items(frame, mapping)
     for role, usual in (("rater", ""), ("target", ""), ("criterion", "rating"), ("kind", ""), ("first", ""),
@@ -100,8 +124,6 @@ def _facts(frame: pd.DataFrame, mapping: ColumnMapping) -> pd.DataFrame:
 def _sides(first: pd.Series[Any], second: pd.Series[Any], pairs: bool) -> dict[str, Any]:
     """The two that met by their names; of texts too long for a name, by number, with the texts beside them, and, where
     nothing else names the `pairs`, the two as the item."""
-    import pandas as pd
-
     codes, values = pd.factorize(pd.concat([first, second]))
     if sum(map(len, values)) <= LONGEST * max(len(values), 1):
         return {}
@@ -116,8 +138,6 @@ def _sides(first: pd.Series[Any], second: pd.Series[Any], pairs: bool) -> dict[s
 
 def _items(frame: pd.DataFrame, mapping: ColumnMapping) -> Any:
     """Names of items: of several columns joined, of texts numbered, of rows numbered where no column names them."""
-    import pandas as pd
-
     if not mapping.item:
         return np.array([f"row {k + 1}" for k in range(len(frame))], dtype=object)
     names = named(frame[mapping.item[0]], "(empty)")
@@ -131,8 +151,6 @@ def _items(frame: pd.DataFrame, mapping: ColumnMapping) -> Any:
 
 def _numbered(cells: pd.Series[Any]) -> Any:
     """Repeats as numbers from 0, in the order of what the column says."""
-    import pandas as pd
-
     values = pd.unique(cells)
     numbers = pd.to_numeric(pd.Series(values, dtype=object), errors="coerce")
     order = numbers.argsort(kind="stable") if numbers.notna().all() else np.arange(len(values))
@@ -149,21 +167,20 @@ NUMBERED_AUTHOR = re.compile(r"^authors?_?\d+$")
 """A rater called so is one of a study's authors; a column called author says who wrote the text."""
 
 
-def with_kinds(
-    long: pd.DataFrame, mapping: ColumnMapping, *, all_judges: bool = False
-) -> tuple[pd.DataFrame, list[str]]:
-    """The rows with `kind` "judge" or "person", and what was concluded, in words.
+def with_kinds(judged: Judgements) -> Judgements:
+    """The rows with `kind` "judge" or "person".
 
     What is said counts first (judges, people), then a column `kind`, then names, of raters or of the column that names
     them: raters called as models are judges, called as people are people; the others are people where some are called
     as judges, and judges otherwise. Where both are there, what is one word of letters is somebody's name.
     `RecuseError` for a name that is said and not there, and where nothing tells judges from people, unless `all_judges`
     says what they are then."""
+    long, mapping = judged.rows, judged.mapping
     raters = [str(name) for name in long["rater"].drop_duplicates()]
     said = {_rater_named(name, raters, "judge"): "judge" for name in mapping.judges}
     said |= {_rater_named(name, raters, "person"): "person" for name in mapping.people}
     own_kinds = _kind_by_rater(long) if mapping.kind else {}
-    kinds = _guessed(raters, {**own_kinds, **said}, mapping.rater, all_judges=all_judges)
+    kinds = _guessed(raters, {**own_kinds, **said}, mapping.rater, all_judges=judged.all_judges)
     notes = []
     if (judges := sum(kind == "judge" for kind in kinds.values())) > MOST_JUDGES:
         raise RecuseError(
@@ -174,6 +191,11 @@ def with_kinds(
     if derived and sum(kind == "person" for kind in kinds.values()) - len(derived) > 1:
         long = long[~long["rater"].isin(derived)].reset_index(drop=True)
         notes.append(f"{', '.join(derived)}: made of other raters' answers by the name, so nobody's own: left out")
+    elif derived:
+        notes.append(
+            f"{', '.join(derived)}: made of several people's answers by the name, and read as one person's; how well "
+            "people agree is not known"
+        )
     kind = long["rater"].map(kinds).astype(object)
     rows = long.assign(kind=kind)
     anybody = [r for r in raters if kinds[r] == "person" and plain(r) in ANYBODY]
@@ -183,7 +205,7 @@ def with_kinds(
             rows.loc[mine, "rater"] = name + " " + (rows.loc[mine, "repeat"] + 1).astype(str)
             rows.loc[mine, "repeat"] = 0
             notes.append(f"{name} is no one in particular: every repeat is read as another person")
-    return rows, notes
+    return judged.noted(*notes, rows=rows)
 
 
 def _guessed(raters: list[str], known: dict[str, str], column: str, *, all_judges: bool) -> dict[str, str]:
@@ -224,3 +246,54 @@ def _rater_named(name: str, raters: list[str], what: str) -> Any:
         if candidate in raters:
             return candidate
     raise RecuseError(f"there is no rater {name!r} to be a {what}; the file has {', '.join(raters[:20])}")
+
+
+CONFIDENCE = ("confidence", "certainty", "probability")
+COST = ("cost", "cost_usd", "usd", "price")
+
+
+def numbers_beside(
+    rows: pd.DataFrame, frame: pd.DataFrame, mapping: ColumnMapping, judges: Collection[str], names: Collection[str]
+) -> pd.Series[float] | None:
+    """A number for each of `rows` (rater, row), NaN where there is none, from columns of `frame` that are called
+    `names`; None where there is no such column. "85 %" is 0.85."""
+    called = {plain(str(column)): str(column) for column in frame.columns}
+    shared = next((called[name] for name in names if name in called), "") if mapping.rater else ""
+    own = {
+        judge: called[key] for judge in judges
+        for key in [f"{plain(part)}_{name}" for part in (judge, rater_name(judge)) for name in names]
+        + [f"{name}_{plain(judge)}" for name in names] if key in called
+    }  # fmt: skip
+    for key, column in called.items():  # gpt_confidence beside gpt_urteil, where no other judge begins so
+        stem, _, last = key.rpartition("_")
+        begins = [judge for judge in judges if last in names and f"{plain(judge)}_".startswith(f"{stem}_")]
+        if stem and len(begins) == 1:
+            own.setdefault(begins[0], column)
+    of_judge = {judge: own.get(judge, shared) for judge in judges if own.get(judge, shared)}
+    if not of_judge:
+        return None
+    values = pd.Series(np.nan, index=rows.index)
+    for judge, column in of_judge.items():
+        mine = rows["rater"].eq(judge)
+        text = frame[column].astype(str).str.strip()
+        number = pd.to_numeric(text.str.rstrip("% ").str.lstrip("$ "), errors="coerce")
+        number = number.where(~text.str.endswith("%"), number / 100)
+        values[mine] = number.to_numpy(dtype=float)[rows.loc[mine, "row"].to_numpy(dtype=int)]
+    return values if values.notna().any() else None
+
+
+def with_confidence(ratings: Ratings, judged: Judgements) -> tuple[Ratings, list[str]]:
+    """The ratings with a column `confidence` beside the judges' answers, and a note; the same where the file has none,
+    and where rows of the ratings are not those of the file (repeats in columns of their own)."""
+    rows = judged.rows
+    sure = numbers_beside(rows, judged.raw.frame, judged.mapping, ratings.judges, CONFIDENCE)
+    if sure is None or "confidence" in ratings.table:
+        return ratings, []
+    keys = ["rater", "item", "target"]
+    each = rows.assign(confidence=sure)[[*keys, "confidence"]].astype(dict.fromkeys(keys, str))
+    known = each.dropna().groupby(keys, sort=False)["confidence"].mean()
+    at = ratings.table[keys].astype(str)
+    found = known.reindex(pd.MultiIndex.from_frame(at)).to_numpy(dtype=float)
+    judges = [judge for judge in ratings.judges if judge in known.index.get_level_values("rater")]
+    note = f"how sure it was is known of {', '.join(judges)}"
+    return replace(ratings, table=ratings.table.assign(confidence=found), _memory={}), [note]

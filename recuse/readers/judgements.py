@@ -2,39 +2,28 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
 import numpy as np
+import pandas as pd
 
 from recuse.ratings.pair_array import CHOICES
 from recuse.ratings.scale import Numeric, Scale
-from recuse.readers.criterion_answers import read_answers
-from recuse.readers.opening import Fault, Place, fault_in
+from recuse.readers.criterion_answers import read_criterion
+from recuse.readers.faults import Fault, fault_in
+from recuse.readers.judgement_rows import Judgements
 from recuse.readers.values import STATUSES, chosen, is_empty, labels_of
 from recuse.schema import RecuseError
 
-if TYPE_CHECKING:
-    import pandas as pd
+
+def read_answers(judged: Judgements) -> Judgements:
+    """The rows with score, response and status, and the scale of each criterion."""
+    return _read_winners(judged) if judged.mapping.pairs else _read_cells(judged)
 
 
-@dataclass(frozen=True, eq=False)
-class Judgements:
-    """The rows with score, response and status; the scale of each criterion; what was wrong; how scales were found."""
-
-    rows: pd.DataFrame
-    scales: dict[str, Scale]
-    faults: tuple[Fault, ...]
-    notes: tuple[str, ...]
-
-
-def read_cells(long: pd.DataFrame, place: Place, scale: str = "") -> Judgements:
+def _read_cells(judged: Judgements) -> Judgements:
     """Scores or labels, criterion by criterion. A person's empty cell is no judgement; a judge's is an unusable one.
 
     `RecuseError` where a criterion mixes numbers and labels or scales of another length, and where it is free text."""
-    import pandas as pd
-
+    long = judged.rows
     empty = is_empty(long["cell"])
     if (silent := empty & long["kind"].eq("person")).any():
         long, empty = long[~silent], empty[~silent]
@@ -61,20 +50,20 @@ def read_cells(long: pd.DataFrame, place: Place, scale: str = "") -> Judgements:
         if lost.any():
             status[places[lost]] = told[lost]
             part, places = part[~lost], places[~lost]
-        answers = read_answers(part, str(criterion), scale, place)
+        answers = read_criterion(part, str(criterion), judged.mapping.scale, judged.raw.place)
         scales[str(criterion)] = answers.scale
         notes += answers.notes
         faults += answers.faults
         (score if isinstance(answers.scale, Numeric) else response)[places] = answers.values
         status[places[answers.bad]] = answers.status
     rows = long.assign(score=score, response=response, status=status)
-    return Judgements(rows, scales, tuple(faults), tuple(notes))
+    return judged.noted(*notes, faults=faults, rows=rows, scales=scales)
 
 
-def read_winners(long: pd.DataFrame, place: Place, first_column: str) -> Judgements:
+def _read_winners(judged: Judgements) -> Judgements:
     """Which of two won: first, second, tie, A, B, 1, 2, 3, or the winner's own name; anything else is unusable.
-    `first_column` is called as the first of two is: in text_0, 0 is the first; beside text_1, 0 is a tie. `RecuseError`
-    where winners are 0, 1 and 2 and the texts are not numbered."""
+    Where the first is called as in text_0, 0 is the first. `RecuseError` where 0 may be a tie or the first."""
+    long, place, first_column = judged.rows, judged.raw.place, judged.mapping.first
     from_0 = first_column.endswith("_0")
     empty = is_empty(long["cell"])
     long = long[~(empty & long["kind"].eq("person"))]
@@ -95,16 +84,15 @@ def read_winners(long: pd.DataFrame, place: Place, first_column: str) -> Judgeme
             + faults[0].sentence()
         )
     used = {str(word) for word in said[~empty & ~strange].drop_duplicates()}
-    if {"0", "1", "2"} <= used and "3" not in used and not re.search("[01]", first_column):
+    if "0" in used and used & {"1", "2"} and not (from_0 and not used & {"2", "3"}):  # whatever the texts are called
         raise RecuseError(
-            "winners are 0, 1 and 2, and 0 may be a tie or the first of the two; say which: --same "
+            f"winners are {', '.join(sorted(used))}, and 0 may be a tie or the first of the two; say which: --same "
             "0=tie,1=first,2=second, or --same 0=first,1=second,2=tie"
         )
-    tie = "0" if "0" in used else "3"
-    counted = "0 is the first, 1 the second" if from_0 else f"1 is the first, 2 the second, {tie} a tie"
+    counted = "0 is the first, 1 the second" if from_0 else "1 is the first, 2 the second, 3 a tie"
     numbers = f"winner: {counted}" if used & {"0", "1", "2"} else ""
     rows = long.assign(
         score=np.nan, response=won.where(won.notna(), None), status=np.where(won.notna(), "ok", "unparsed"),
         criterion="winner",
     )  # fmt: skip
-    return Judgements(rows, {"winner": CHOICES}, tuple(faults), (numbers,) if numbers else ())
+    return judged.noted(*filter(None, [numbers]), faults=faults, rows=rows, scales={"winner": CHOICES})

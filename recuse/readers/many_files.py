@@ -12,23 +12,22 @@ from __future__ import annotations
 
 import glob
 import hashlib
+import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from recuse.readers.column_names import COUNTS, NAMES, is_person, plain
 from recuse.readers.counts import of_counted
-from recuse.readers.formats import FOLDED, read_raw
-from recuse.readers.opening import Opened, open_file, shown
-from recuse.readers.raw_table import RawTable, from_frame
+from recuse.readers.faults import shown
+from recuse.readers.formats import FOLDED, read_path
+from recuse.readers.raw_table import RawTable, check_bounds, from_frame
 from recuse.schema import RecuseError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 FOLDED_FROM = 32 << 20
 """Fewer bytes are read as they are: texts and names of items are kept."""
@@ -39,20 +38,19 @@ MOST_ROWS, MEMORY = 5_000_000, "600MB"
 KINDS = {".parquet": "parquet", ".csv": "csv"}
 
 
-def read_together(pattern: Path, reader: str, given: Mapping[str, Any]) -> tuple[Opened, RawTable]:
+def read_together(pattern: Path, reader: str, given: Mapping[str, Any]) -> RawTable:
     """The table of all files that match, in the order of their names. `given`: what is said of its columns.
 
     `RecuseError` where none matches, and where one lacks a column that another has."""
     paths = [Path(name) for name in sorted(glob.glob(str(pattern), recursive=True)) if Path(name).is_file()]
     if not paths:
         raise RecuseError(f"no file matches {pattern}; quote the pattern and check its folder")
-    digest = _digest(paths)
-    opened = Opened(pattern, pattern.name, b"", digest, ())
-    large = not reader and sum(path.stat().st_size for path in paths) > FOLDED_FROM
+    encoding = str(given.get("encoding", ""))
+    large = not (reader or encoding) and sum(path.stat().st_size for path in paths) > FOLDED_FROM
     if large and (folded := _folded(pattern, paths, given)) is not None:
-        return opened, folded
-    tables = [read_raw(open_file(path), reader) for path in paths]
-    return opened, _joined(pattern, tables)
+        return replace(folded, sha256=_digest(paths))
+    tables = [read_path(path, reader, encoding=encoding) for path in paths]
+    return replace(check_bounds(_joined(pattern, tables)), sha256=_digest(paths))
 
 
 def _digest(paths: Sequence[Path]) -> str:
@@ -65,8 +63,6 @@ def _digest(paths: Sequence[Path]) -> str:
 
 
 def _joined(pattern: Path, tables: Sequence[RawTable]) -> RawTable:
-    import pandas as pd
-
     first = tables[0]
     for table in tables[1:]:
         if lacks := {*map(str, first.frame)} ^ {*map(str, table.frame)}:
@@ -115,7 +111,8 @@ def _folded(pattern: Path, paths: Sequence[Path], given: Mapping[str, Any]) -> R
         f"{rows:,} rows of {len(paths)} file(s), folded by DuckDB into {len(raw.frame):,} patterns of answers: what "
         "asks for single texts is not asked, and items have no names"
     )
-    return replace(of_counted(raw, count), notes=(note,), unit="pattern", made_by=FOLDED, raters=tuple(raters))
+    roles = {"raters": {name: (name,) for name in raters}} if raters else {}
+    return replace(of_counted(raw, count), notes=(note,), unit="pattern", made_by=FOLDED, roles=roles)
 
 
 def _patterns(base: Any, columns: list[str], given: Mapping[str, Any]) -> tuple[pd.DataFrame | None, int, list[str]]:
@@ -153,8 +150,6 @@ def _of_raters(
     somebody who is not known to be a person has none. `RecuseError` for the latter where rows are too many to be read.
 
     What a rater says is a number from 1 in bits of its own, so that an item takes one number, whoever rated it."""
-    import pandas as pd
-
     item, rater, value = map(_name, columns)
     every = "SELECT DISTINCT CAST({} AS VARCHAR) FROM ratings ORDER BY 1 NULLS LAST"
     raters, values = ([known for (known,) in base.execute(every.format(name)).fetchall()] for name in (rater, value))
@@ -216,3 +211,52 @@ def _listed(value: Any) -> list[str]:
 
 def _name(column: str) -> str:
     return '"' + column.replace('"', '""') + '"'
+
+
+DIALECTS = {"duckdb": ('"', "''", "\\"), "snowflake": ('"', "''", "\\\\"), "bigquery": ("`", "\\'", "\\\\"),
+            "spark": ("`", "\\'", "\\\\")}  # fmt: skip
+"""How a name, a quote within a text and a backslash within a text are written."""
+PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
+
+
+def sql(raters: str, *, dialect: str, table: str, item: str, rater: str, value: str) -> int:
+    """Print the query; 0."""
+    print(folding_query(_raters(raters), dialect=dialect, table=table, item=item, rater=rater, value=value))
+    return 0
+
+
+def folding_query(raters: list[str], *, dialect: str, table: str, item: str, rater: str, value: str) -> str:
+    """The query for a table with a row for each rating. `RecuseError` for another dialect, fewer than two raters, or
+    two of one name."""
+    if dialect not in DIALECTS:
+        raise RecuseError(f"--dialect is one of {', '.join(DIALECTS)}; got {dialect!r}")
+    if len(raters) < 2 or len({name.lower() for name in raters}) < len(raters):
+        raise RecuseError(f"give two raters or more, each once, whatever the case; got {', '.join(raters) or 'none'}")
+    mark, quote, backslash = DIALECTS[dialect]
+
+    def named(name: str) -> str:
+        return mark + name.replace(mark, mark * 2) + mark
+
+    def column(name: str) -> str:
+        return name if PLAIN.fullmatch(name) else named(name)
+
+    def text(name: str) -> str:
+        return "'" + name.replace("\\", backslash).replace("'", quote) + "'"
+
+    here = {name: f"CASE WHEN {column(rater)} = {text(name)} THEN" for name in raters}
+    answers = ",\n    ".join(f"MAX({case} {column(value)} END) AS {named(name)}" for name, case in here.items())
+    once = "\n    AND ".join(f"COUNT({case} 1 END) <= 1" for case in here.values())
+    keys = ", ".join(map(named, raters))
+    return (
+        f"SELECT {keys}, COUNT(*) AS {named('count')}\nFROM (\n  SELECT\n    {answers}\n  FROM {column(table)}\n"
+        f"  GROUP BY {column(item)}\n  HAVING {once}\n) AS items\nGROUP BY {keys}"
+    )
+
+
+def _raters(given: str) -> list[str]:
+    """Names with commas, or those in a file of ratings."""
+    if not Path(given).is_file():
+        return [name.strip() for name in given.split(",") if name.strip()]
+    from recuse.readers.file_panel import read
+
+    return [*read(Path(given)).raters]

@@ -6,19 +6,22 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 from recuse.configuration.toml_files import did_you_mean
 from recuse.readers.column_names import ROLES
-from recuse.readers.opening import folder_of, shown, stem_of
+from recuse.readers.faults import shown
 from recuse.schema import RecuseError
 
+ENDINGS = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".eval", ".gz", ".bz2", ".xz", ".zip")
+"""What names a file of ratings among `recuse_panels`; `--ratings` takes any file."""
 LISTS = ("item", "value", "repeats", "judges", "people", "factors", "slices", "ignore", "use")
 LONGEST = 1 << 20
 DEEP = re.compile(r"""(?<![\w-])(?:[\w-]++|"[^"\n]*"|'[^'\n]*')(?:\s*\.\s*(?:[\w-]++|"[^"\n]*"|'[^'\n]*')){30}""")
 """A file of so many characters, and names within names so deep, are no mapping and take tomllib gigabytes."""
-SETTINGS = ("scale", "same", "positive", "threshold", "truth", "sampled", "rates")
+SETTINGS = ("scale", "same", "positive", "threshold", "truth", "sampled", "rates", "encoding")
 """What is no column."""
 
 
@@ -39,9 +42,9 @@ class ColumnMapping:
       "good=thumbs_up,bad=thumbs_down": the first of each is read as the second. `positive`: the option
       that is the property which texts are judged for; `threshold`: the score from which on a text passes. `truth`: the
       one of `raters` whose column holds right answers. `sampled`: whether judges were asked about samples of the texts,
-      so that a text without a row is no unanswered one (`recuse.readers.absent_rows`). `rates`: the file with what is
-      true of the items, where the ratings are levels that these were put on. `use`: what the judges are used for, uses
-      of the gates file or "none"; () where the ratings decide.
+      so that a text without a row is no unanswered one (`recuse.readers.repeated_rows`). `rates`: the file with what is
+      true of the items, where the ratings are levels that these were put on. `encoding`: of the file's letters. `use`:
+      what the judges are used for, uses of the gates file or "none"; () where the ratings decide.
     """
 
     item: tuple[str, ...] = ()
@@ -75,6 +78,7 @@ class ColumnMapping:
     truth: str = ""
     sampled: bool = False
     rates: str = ""
+    encoding: str = ""
     use: tuple[str, ...] = ()
 
     @property
@@ -86,13 +90,9 @@ class ColumnMapping:
         """Every column that is read."""
         named = {getattr(self, role) for role in ROLES if role not in ("item", "value")}
         lists = {
-            *self.item,
-            *self.value,
-            *self.repeats,
-            *self.factors,
-            *self.slices,
+            *self.item, *self.value, *self.repeats, *self.factors, *self.slices,
             *(c for cs in self.raters.values() for c in cs),
-        }
+        }  # fmt: skip
         return {*named, *lists} - {""}
 
     def record(self) -> dict[str, Any]:
@@ -172,6 +172,26 @@ def _not_as_wanted(role: str, value: Any) -> str:
         kinds = str | int | float if role in ("scale", "threshold") else str
         fits, wanted = isinstance(value, kinds) and not isinstance(value, bool), "a text"
     return "" if fits else wanted
+
+
+def is_pattern(path: Path) -> bool:
+    """Whether a path is a pattern that files match (scores/*.csv) and no file itself."""
+    return any(mark in str(path) for mark in "*?[") and not path.exists()
+
+
+def folder_of(path: Path) -> Path:
+    """The folder in which a file lies, or all that match a pattern: scores for scores/**/*.csv."""
+    return Path(*takewhile(lambda part: not is_pattern(Path(part)), path.parts)) if is_pattern(path) else path.parent
+
+
+def stem_of(path: Path) -> str:
+    """The file's name without its endings: tickets for tickets.csv.gz; of a pattern its folder's."""
+    if is_pattern(path):
+        return folder_of(path).name or "ratings"
+    name = path.name
+    while Path(name).suffix.lower() in ENDINGS:
+        name = Path(name).stem
+    return name or path.name
 
 
 def saved_path(path: Path) -> Path:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from recuse.readers.column_names import (
     ATTRIBUTES,
@@ -27,7 +28,7 @@ from recuse.readers.column_names import (
     plain,
 )  # fmt: skip
 from recuse.readers.columns import FEW_LABELS, Column, Roles
-from recuse.readers.opening import shown
+from recuse.readers.faults import shown
 from recuse.readers.values import as_numbers
 from recuse.schema import RecuseError
 
@@ -59,8 +60,6 @@ def leave_out_derived(roles: Roles, named: Collection[str]) -> None:
 def _computed(roles: Roles) -> list[str]:
     """Columns of numbers, called as nobody in particular, that are the mean, the least, the greatest or the sum of the
     others' in every row, rounded or not, where these differ in several rows."""
-    import pandas as pd
-
     numeric = [n for n in roles.free if (c := roles.columns[n]).numeric and c.like_ratings and not is_nobodys(n)]
     table = pd.DataFrame({name: as_numbers(roles.frame[name]) for name in numeric})
     found: list[str] = []
@@ -91,8 +90,6 @@ def _is_mean(own: Any, mean: Any) -> bool:
 def check_related(roles: Roles, unknown: Sequence[str], raters: Sequence[str]) -> None:
     """`RecuseError` for a column that nothing calls a rater's, with answers like the raters' that have nothing to do
     with any of them, where raters have to do with each other: it may say anything of a text."""
-    import pandas as pd
-
     people = [name for name in raters if may_be_a_person(name)]
     stems = {re.sub(r"[_ ]*(\d+|[a-z])$", "", plain(n)) for n in raters if is_person(n) and not is_judge(n)}
     numbered = len(stems) == 1 and sum(is_person(n) for n in raters) > 1 and not stems & {plain(n) for n in raters}

@@ -124,8 +124,7 @@ def take_raters(roles: Roles) -> None:
         roles.ignored |= dict.fromkeys(sets, "sets of options by nobody who is named; call it NAME_response_set")
         roles.use(sets)
     rated = [
-        n for n in roles.free
-        if n in named or (roles.columns[n].rating and not is_attribute(n) and n not in reasons)
+        n for n in roles.free if n in named or (roles.columns[n].rating and not is_attribute(n) and n not in reasons)
     ]  # fmt: skip
     if roles.taken.get("people") and roles.taken.get("judges") and "rater" not in roles.taken:  # nobody else rates
         exact = {name for name in rated if {name, rater_name(name)} & named}
@@ -146,7 +145,7 @@ def take_raters(roles: Roles) -> None:
         roles.taken["value"] = tuple(n for n in kept if n not in roles.taken.get("raters", ()))
     else:
         called = [n for n in rated if is_judge(n) or is_person(n)]
-        facts = [n for n in called if n not in named and _is_one_word_throughout(roles.columns[n])]
+        facts = [n for n in called if n not in named and _names_somebody(roles.columns[n])]
         judged = [n for n in rated if called and n not in (*named, *called) and plain(n) in (*NAMES["text"], *PROMPTS)]
         roles.ignored |= dict.fromkeys(judged, "by its name what was judged; --people or --judges if somebody's rating")
         roles.use(judged)
@@ -172,9 +171,7 @@ def _take_beside_bare(roles: Roles) -> bool:
     columns = {n: c for n in rated if (c := roles.columns[n]).rating and (c.numeric or c.holds_labels)}
     bare = {plain(n): n for n in columns if not (is_judge(n) or is_person(n) or plain(n) in NAMES["value"])}
     own = {
-        n: (whose, bare[word])
-        for n in columns if n not in bare.values()
-        for word in bare
+        n: (whose, bare[word]) for n in columns if n not in bare.values() for word in bare
         for whose in (plain(n).removesuffix(f"_{word}"), plain(n).removeprefix(f"{word}_"))
         if whose != plain(n) and (is_judge(whose) or is_person(whose))
     }  # fmt: skip
@@ -215,9 +212,10 @@ def _is_of_each(roles: Roles, name: str, keys: list[str]) -> bool:
     return bool((groups == 1).all()) and 1 < len(groups) < len(roles.frame) / 2
 
 
-def _is_one_word_throughout(column: Column) -> bool:
-    """The same name in every row, no number and no label that rates: the model's, say."""
-    return len(column.distinct) == 1 and not (column.numeric or column.holds_labels)
+def _names_somebody(column: Column) -> bool:
+    """Names and no answers: the same in every row, no number and no label that rates, or several models'."""
+    models = sum(is_judge(str(value)) for value in column.distinct[:MOST_SLICES])
+    return not (column.numeric or column.holds_labels) and (len(column.distinct) == 1 or models > 1)
 
 
 def _is_of(column: str, named: Collection[str]) -> bool:
@@ -238,8 +236,7 @@ def choosers_between(roles: Roles, first: str, second: str) -> list[str]:
         return all(word in sides or won(word) for word in column.words)
 
     return [
-        c.name for c in others
-        if len(c.distinct) > 1 and chose(c)
+        c.name for c in others if len(c.distinct) > 1 and chose(c)
         and (not c.numeric or (texts and {"first", "second"} <= {*map(won, c.words)}))
     ]  # fmt: skip
 
@@ -309,10 +306,9 @@ def _said_again(roles: Roles, name: str) -> bool:
     """A column of labels that nothing calls a rater's is one only where another column holds the same labels."""
     column = roles.columns[name]
     return (
-        column.numeric
-        or column.holds_labels
+        column.numeric or column.holds_labels
         or any(column.words & roles.columns[other].words for other in roles.free if other != name)
-    )
+    )  # fmt: skip
 
 
 FLAG = re.compile(r"(?:is|has|needs?|was|can|should)_")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
 
 from recuse.readers.column_names import (
     COUNTS,
@@ -18,8 +17,9 @@ from recuse.readers.column_names import (
     is_person,
     plain,
     told_apart,
-)  # fmt: skip
+)
 from recuse.readers.columns import Roles
+from recuse.readers.faults import shown
 from recuse.readers.item_columns import (
     SURELY,
     take_cluster,
@@ -30,10 +30,10 @@ from recuse.readers.item_columns import (
     take_slices,
     take_what_raters_share,
     take_what_tells_apart,
-)  # fmt: skip
+)
+from recuse.readers.judgement_rows import Judgements
 from recuse.readers.mapping import ColumnMapping
 from recuse.readers.nobodys_columns import check_left_out
-from recuse.readers.opening import shown
 from recuse.readers.rater_columns import (
     choosers_between,
     names_raters,
@@ -41,20 +41,26 @@ from recuse.readers.rater_columns import (
     take_raters,
     take_raters_beside,
     take_sources,
-)  # fmt: skip
+)
+from recuse.readers.raw_table import RawTable
+from recuse.readers.reshaping import without_unrated_roles
 from recuse.schema import RecuseError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PLACES = tuple(zip(NAMES["first"], NAMES["second"], strict=True))
 REPEATS = re.compile(r"^(?:r|rep|repeat|run|trial|score|rating|sample|s)_?(\d{1,3})$")
 
 
-def recognise(frame: pd.DataFrame, given: Mapping[str, Any]) -> ColumnMapping:
+def with_roles(judged: Judgements) -> Judgements:
+    """Which of the columns says what, and the table of what somebody was asked to rate."""
+    mapping = _recognised(judged.raw)
+    rated = without_unrated_roles(judged.raw, mapping)
+    return replace(judged, raw=rated, mapping=mapping if rated is judged.raw else _recognised(rated))
+
+
+def _recognised(raw: RawTable) -> ColumnMapping:
     """Roles of the columns of a table of strings; what is given stays as it is. `RecuseError` where nothing in it can
     be a rating, saying how to name the column."""
-    roles = Roles(frame, given)
+    roles = Roles(raw.seen, raw.roles)
     _check_width(roles)
     # one role after the other, the surest first
     _check_sides(roles)
@@ -86,7 +92,8 @@ def recognise(frame: pd.DataFrame, given: Mapping[str, Any]) -> ColumnMapping:
     _check_target(roles)
     take_slices(roles)
     _check_something_rated(roles)
-    return _mapping(roles)
+    roles.ignored |= {name: _why(roles, name) for name in roles.free}
+    return ColumnMapping(**roles.taken, ignored=roles.ignored)
 
 
 MOST_RATED = 400
@@ -217,8 +224,8 @@ def _take_value(roles: Roles) -> None:
         return
     if "first" in roles.taken:
         choosers = choosers_between(roles, roles.taken["first"], roles.taken.get("second", ""))
-        if "rater" not in roles.taken and len(choosers) > 1 and any(map(is_judge, choosers)):
-            return  # a column each: what is called label is somebody's beside the judges'
+        if "rater" not in roles.taken and len(choosers) > 1:
+            return  # a column each: what is called label is somebody's beside the others'
         roles.take_named("value", lambda c: len(c.distinct) <= 40, WINNERS)
     elif "rater" in roles.taken:
         roles.take_named("value", lambda c: c.rating and len(c.distinct) > 1)
@@ -242,12 +249,6 @@ def _check_something_rated(roles: Roles) -> None:
 def _nested(roles: Roles) -> str:
     lists = [c.name for c in roles.columns.values() if c.filled.astype(str).str.startswith("[{").any()]
     return f". Of {', '.join(lists)}, which hold lists, write a row for each entry first" if lists else ""
-
-
-def _mapping(roles: Roles) -> ColumnMapping:
-    for name in roles.free:
-        roles.ignored[name] = _why(roles, name)
-    return ColumnMapping(**roles.taken, ignored=roles.ignored)
 
 
 def _why(roles: Roles, name: str) -> str:

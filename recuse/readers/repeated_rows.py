@@ -6,54 +6,55 @@ new evidence, however many rows they have.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
-from recuse.readers.column_names import NAMES, PROMPTS, plain
+from recuse.readers.column_names import BATCHES, NAMES, PROMPTS, plain
 from recuse.readers.columns import Column
+from recuse.readers.faults import Fault, Place, fault_in
+from recuse.readers.judgement_rows import Judgements
 from recuse.readers.mapping import ColumnMapping
-from recuse.readers.opening import Fault, Place, fault_in
-from recuse.readers.raw_table import RawTable
 from recuse.schema import RecuseError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SURELY = 5
 """Fewer rows may be alike by chance."""
 
 
-def without_copies(long: pd.DataFrame, raw: RawTable, mapping: ColumnMapping) -> tuple[pd.DataFrame, tuple[Fault, ...]]:
+def without_copies(judged: Judgements) -> Judgements:
     """The rows without copies of earlier ones, which are no repeats: they would make a judge look steady.
 
     Copies are told from repeats by people, whom nobody asks twice: theirs are among the copied rows, every row that
     comes again is a copy, and there are `SURELY` of them. Where a column numbers the repeats, or no column names the
     items, nothing is taken away."""
+    long, raw, mapping = judged.rows, judged.raw, judged.mapping
     if mapping.repeat or not mapping.item:
-        return long, ()
+        return judged
     copied = raw.frame.duplicated().to_numpy()[long["row"].to_numpy()]
     if copied.sum() < SURELY or not (copied & long["kind"].eq("person")).any():
-        return long, ()
+        return judged
     told = [*mapping.factors, *filter(None, (mapping.target, mapping.criterion, mapping.rater, mapping.order))]
     pair = [*filter(None, (mapping.first, mapping.second))]
     if (raw.frame.duplicated([*mapping.item, *told, *pair]) & ~raw.frame.duplicated()).any():
-        return long, ()
+        return judged
     rows = long.loc[copied, "row"].drop_duplicates()
     fault = Fault.of(
         "row(s) are copies of earlier ones, cell by cell", (raw.place(int(row)) for row in rows[:5]),
         "each counts once; a column `repeat` would make them repeats", len(rows),
     )  # fmt: skip
-    return long[~copied].reset_index(drop=True), (fault,)
+    return judged.noted(faults=[fault], rows=long[~copied].reset_index(drop=True))
 
 
-def without_duplicates(
-    rows: pd.DataFrame, factors: list[str], place: Place, mapping: ColumnMapping
-) -> tuple[pd.DataFrame, list[Fault], list[str]]:
+def without_duplicates(judged: Judgements) -> Judgements:
     """Rows with repeats numbered from 0. Where a column says which repeat a row is, a judgement that is there twice
     with one answer counts once, and one with two answers counts as unusable; otherwise several rows of a judge are its
     repeats. `RecuseError` where they are the errors that somebody marked in a text."""
-    keys = ["rater", "item", "target", "criterion", *factors, *[c for c in ("first", "second") if c in rows]]
+    rows, mapping = judged.rows, judged.mapping
+    keys = ["rater", "item", "target", "criterion", *judged.factors, *[c for c in ("first", "second") if c in rows]]
     notes: list[str] = []
     if not mapping.repeat and (rows["repeat"] < 0).any():
         marked = [name for name in mapping.value if plain(name).endswith("severity")]
@@ -64,10 +65,8 @@ def without_duplicates(
             )
         rows, notes = _numbered(rows, keys)
     keys = [*keys, "repeat"]
-    if not rows.duplicated(keys).any():
-        return rows, [], notes
-    rows, faults = _settled(rows, keys, place)
-    return rows, faults, notes
+    rows, faults = _settled(rows, keys, judged.raw.place) if rows.duplicated(keys).any() else (rows, [])
+    return judged.noted(*notes, faults=faults, rows=rows)
 
 
 def _numbered(rows: pd.DataFrame, keys: list[str]) -> tuple[pd.DataFrame, list[str]]:
@@ -108,23 +107,22 @@ SHORT = 20
 """Texts of fewer letters ("Yes.", "No idea") may be the same without being copies."""
 
 
-def with_copies_in_clusters(
-    rows: pd.DataFrame, frame: pd.DataFrame, mapping: ColumnMapping
-) -> tuple[pd.DataFrame, str, list[str]]:
-    """The rows with a column `cluster`, what clusters are called, and a note; rows without one where items are neither
-    in clusters nor copies of each other.
+def with_copies_in_clusters(judged: Judgements) -> Judgements:
+    """The rows with a column `cluster`, and what clusters are called; rows without one where items are neither in
+    clusters nor copies of each other.
 
     Items are copies where all their texts, by target, are the same in every column of texts (the text that was judged
     and the prompt it answers), whatever the case and blanks. Copies are one cluster, joined with the cluster that the
     file gives any of them: errors of five copies are the error of one text, and an interval must not shrink by them."""
+    rows, frame, mapping = judged.rows, judged.raw.frame, judged.mapping
     columns = [name for name in map(str, frame.columns) if _holds_texts(frame, name, mapping)]
-    called = mapping.cluster or "text"
+    judged = replace(judged, clusters=mapping.cluster or "text")
     if not columns:
-        return rows, called, []
+        return judged
     keys = _keys(rows, frame, columns)
     copies = keys[keys.duplicated(keep=False) & (keys != "")]
     if copies.empty or (len(copies) == len(keys) and copies.nunique() == 1):  # all items share it: no text of theirs
-        return rows, called, []
+        return judged
     known = rows.drop_duplicates("item").set_index("item")
     first = copies.drop_duplicates().reset_index().set_index(copies.drop_duplicates().to_numpy())["item"]
     own = known["cluster"].astype(str) if "cluster" in known else known.index.to_series()
@@ -133,7 +131,7 @@ def with_copies_in_clusters(
         f"{len(copies)} of {len(keys)} items have the same text as another ({', '.join(columns)}): {copies.nunique()} "
         "texts under several ids. Copies are one cluster, not further evidence"
     )
-    return rows.assign(cluster=rows["item"].map(cluster)), called, [note]
+    return judged.noted(note, rows=rows.assign(cluster=rows["item"].map(cluster)))
 
 
 def _holds_texts(frame: pd.DataFrame, name: str, mapping: ColumnMapping) -> bool:
@@ -164,7 +162,6 @@ def _keys(rows: pd.DataFrame, frame: pd.DataFrame, columns: list[str]) -> pd.Ser
 
 def _joined(cluster: pd.Series[Any], one: Any, other: Any) -> pd.Series[Any]:
     """Item -> cluster after the clusters in `one` are joined with those in `other`, each called as its first."""
-    import pandas as pd
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -173,3 +170,127 @@ def _joined(cluster: pd.Series[Any], one: Any, other: Any) -> pd.Series[Any]:
     part = connected_components(links, directed=False)[1]
     first = pd.Series(names).groupby(part).first()
     return pd.Series(first.to_numpy()[part[names.get_indexer(cluster)]], index=cluster.index)
+
+
+LOGS = ("openai_batch", "inspect", "promptfoo", "alpaca_eval", "deepeval")
+Texts = NDArray[np.bool_]
+
+
+def with_absent_rows(judged: Judgements) -> Judgements:
+    """The rows of a long table with an unusable answer (status "unparsed") of each judge for each text that it has no
+    row for, and a note for each judge; a wide table as it is.
+
+    A text is an item of a target on a criterion, or a pair of an item, whichever way round. A judge was asked about
+    every text that people rated or another judge answered, at each combination of factor levels that it has rows at,
+    unless the design says otherwise:
+
+    - it has no row on that criterion at all;
+    - none of its texts is among people's: what people rated is no list of what it was asked;
+    - the text is another judge's, and the two judges share no text: they were given halves;
+    - the text is its own work, and it has no row on any of its own;
+    - a pair has a system of which none of several judges has any row: a note says so;
+    - the text lies in a batch (`BATCHES`) in which it has no row;
+    - at this level nobody has the text, and at another level the judge itself has it;
+    - the file is the log of a tool that keeps a record of every request, failed ones too (`LOGS`);
+    - `mapping.sampled`: judges were asked about samples, as the user says. Then nothing is counted.
+
+    A text has as many unusable repeats as the judge's texts mostly have."""
+    rows, raw, mapping = judged.rows, judged.raw, judged.mapping
+    if not mapping.rater or raw.made_by in LOGS or not rows["kind"].eq("judge").any():
+        return judged
+    text, count = _texts(rows)
+    not_put = _systems_not_put(rows)
+    added = []
+    notes = [f"pairs with {', '.join(not_put)} were put to no judge, and do not count"] if not_put else []
+    for judge, absent, given in _absent(rows, raw.frame, judged.factors, text, count, not_put):
+        lost = {t for _, texts in absent for t in np.flatnonzero(texts)}
+        if not lost:
+            continue
+        where = f"{judge} has no row for {len(lost)} of {int(given.sum()) + len(lost)} texts that others rated"
+        if mapping.sampled:
+            notes.append(f"{where}: it was asked about a sample, as you said, and they do not count")
+            continue
+        notes.append(f"{where}: they count as unanswered; if it was asked about a sample only, say --sampled")
+        mine = rows["rater"].eq(judge).to_numpy()
+        repeats = _usual_repeats(rows.loc[mine, "repeat"].to_numpy(), text[mine])
+        for levels, texts in absent:
+            added += [_unanswered(rows, text, texts, judge, levels, repeat) for repeat in repeats]
+    return judged.noted(*notes, rows=pd.concat([rows, *added], ignore_index=True) if added else rows)
+
+
+def _texts(rows: pd.DataFrame) -> tuple[NDArray[np.intp], int]:
+    """The number of each row's text, and how many there are."""
+    keys = [rows[name].astype(str) for name in ("item", "target", "criterion")]
+    if "first" in rows:
+        one, other = rows["first"].astype(str), rows["second"].astype(str)
+        keys += [one.where(one <= other, other), other.where(one <= other, one)]
+    codes, known = pd.factorize(pd.MultiIndex.from_arrays(keys))
+    return np.asarray(codes, dtype=np.intp), len(known)
+
+
+def _absent(
+    rows: pd.DataFrame, frame: pd.DataFrame, factors: list[str], text: NDArray[np.intp], count: int, not_put: list[str]
+) -> Iterator[tuple[str, list[tuple[dict[str, Any], Texts]], Texts]]:  # fmt: skip
+    """(judge, [(factor -> level, its absent texts at these)], the texts that it has) of every judge."""
+    first = np.full(count, -1, dtype=np.intp)
+    first[text[::-1]] = np.arange(len(rows))[::-1]  # a row of each text, which tells what it is about
+    criterion, target = (rows[name].to_numpy()[first] for name in ("criterion", "target"))
+    author = rows["author"].to_numpy()[first] if "author" in rows else target
+    batches = [frame[name].to_numpy()[rows["row"].to_numpy()[first]] for name in frame if plain(str(name)) in BATCHES]
+    level = list(map(tuple, rows[factors].to_numpy())) if factors else [()] * len(rows)
+    levels = {each: np.array([one == each for one in level], dtype=bool) for each in dict.fromkeys(level)}
+
+    def among(which: Any) -> Texts:
+        here = np.zeros(count, dtype=bool)
+        here[text[which]] = True
+        return here
+
+    rater, judges = rows["rater"].to_numpy(), rows["kind"].eq("judge").to_numpy()
+    having = {name: among(judges & (rater == name)) for name in dict.fromkeys(rater[judges])}
+    people = among(~judges)
+    known: Texts = np.ones(count, dtype=bool)
+    for side in ("first", "second") if not_put else ():
+        known &= ~np.isin(rows[side].astype(str).to_numpy()[first], not_put)
+    for judge, own in having.items():
+        others = [texts for name, texts in having.items() if name != judge]
+        meeting = np.any([t for t in others if (t & own).any()] or [np.zeros(count, dtype=bool)], axis=0)
+        elsewhere = np.any(others or [np.zeros(count, dtype=bool)], axis=0) & ~meeting
+        asked = meeting | (people & ~elsewhere if (people & own).any() else False)
+        asked &= np.isin(criterion, list(set(criterion[own]))) & known
+        if not (own & (author == judge)).any():
+            asked &= author != judge
+        for batch in batches:
+            asked &= np.isin(batch, list(set(batch[own])))
+        mine, absent = judges & (rater == judge), []
+        for each, at in levels.items():
+            if (mine & at).any():
+                absent.append((dict(zip(factors, each, strict=True)), asked & ~among(mine & at) & (among(at) | ~own)))
+        yield str(judge), absent, own
+
+
+def _systems_not_put(rows: pd.DataFrame) -> list[str]:
+    """Systems of pairs that people compared and of which none of several judges has a row."""
+    judges = rows["kind"].eq("judge")
+    if "first" not in rows or rows.loc[judges, "rater"].nunique() < 2:
+        return []
+    people, put = (set(rows.loc[who, ["first", "second"]].astype(str).to_numpy().ravel()) for who in (~judges, judges))
+    return sorted(people - put)
+
+
+def _usual_repeats(repeat: NDArray[np.intp], text: NDArray[np.intp]) -> list[int]:
+    """The repeats that more than half of a judge's texts have; at least the first."""
+    size = len(set(text.tolist()))
+    usual = [int(k) for k in np.unique(repeat) if 2 * len(set(text[repeat == k].tolist())) > size]
+    return usual or [0]
+
+
+def _unanswered(
+    rows: pd.DataFrame, text: NDArray[np.intp], texts: Texts, judge: str, levels: dict[str, Any], repeat: int
+) -> pd.DataFrame:
+    """A row for each of these texts, of a pair for each way round that the table has, without an answer."""
+    about = rows[texts[text]]
+    sides = [name for name in ("first", "second") if name in rows]
+    about = about.drop_duplicates(["item", "target", "criterion", *sides])
+    return about.assign(
+        rater=judge, kind="judge", repeat=repeat, cell="", score=np.nan, response=None, status="unparsed", **levels
+    )

@@ -10,29 +10,25 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from recuse.ratings import Numeric
 from recuse.readers.column_names import NAMES, is_date, is_judge, is_person, plain
 from recuse.readers.columns import Column
-from recuse.readers.mapping import ColumnMapping
-from recuse.readers.opening import stem_of
+from recuse.readers.mapping import ColumnMapping, stem_of
 from recuse.readers.rater_columns import splits
 from recuse.readers.raw_table import RawTable
-from recuse.readers.values import as_numbers, is_empty
+from recuse.readers.values import as_numbers, is_empty, scale_from_text
 from recuse.schema import RecuseError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def below_one_another(tables: Sequence[RawTable]) -> RawTable:
     """One table of the rows of all, with a column `rater` that holds the name of the file of each, and one column of
     ratings, however each file calls its own. `RecuseError` where a table names its raters itself, where two have no
     column in common, and where one has no column of ratings and the others do."""
-    import pandas as pd
-
     frames, places = [], []
     rated = [_rated_column(table) for table in tables]
     for table, value in zip(tables, rated, strict=True):
@@ -61,10 +57,10 @@ def _rated_column(table: RawTable) -> str:
     return next((name for name in names if Column(name, table.frame[name]).rating), "")
 
 
-def in_the_same_words(raw: RawTable, same: str) -> RawTable:
+def in_the_same_words(raw: RawTable) -> RawTable:
     """The table with answers replaced by those that are said to mean the same ("good=pass,bad=fail"). `RecuseError` for
     what is no such list, and for an answer that no cell holds."""
-    if not same:
+    if not (same := str(raw.given.get("same", ""))):
         return raw
     pairs = [tuple(part.strip() for part in pair.split("=")) for pair in same.split(",")]
     if not all(len(pair) == 2 and all(pair) for pair in pairs):
@@ -82,56 +78,68 @@ def in_the_same_words(raw: RawTable, same: str) -> RawTable:
     return replace(raw, frame=frame)
 
 
-FEWEST_TEXTS = 8
+FEWEST_TEXTS, LONGEST_OF_RATERS = 8, 40
 """So many columns beside one row a rater are texts: a file about one text on so many criteria is no evaluation."""
 
 
-def as_rows(raw: RawTable, rater: str = "") -> tuple[RawTable, dict[str, Any], tuple[str, ...]]:
-    """A row per rating, the roles of its columns and a note, where every rater has one row (named by a column that is
-    called so, or is said to be it: `rater`), no column names items, and at least `FEWEST_TEXTS` columns, more than
-    there are raters, hold their marks; else the table as it is.
+def as_rows(raw: RawTable) -> RawTable:
+    """A row per rating, with the roles of its columns, where every rater has one row (named by a column that is called
+    so, is said to be it, or holds names of judges or people), no column names items, and at least `FEWEST_TEXTS`
+    columns, more than there are raters, hold their marks; else the table as it is.
 
         rater, item_1, item_2, ...        rater, item,   rating
         anna,  4,      2,      ...   ->   anna,  item_1, 4
         gpt,   5,      2,      ...        gpt,   item_1, 5"""
     frame = raw.frame
-    rater = rater or next((n for n in map(str, frame.columns) if plain(n) in NAMES["rater"]), "")
+    called = (n for n in map(str, frame.columns) if plain(n) in NAMES["rater"])
+    rater = str(raw.given.get("rater", "")) or next(called, "") or _names_of_raters(frame)
     if rater not in frame or raw.made_by or len(frame) < 2 or frame[rater].duplicated().any():
-        return raw, {}, ()
+        return raw
     names = [n for n in map(str, frame.columns) if n != rater and not is_date(n)]
     if len(names) < max(FEWEST_TEXTS, len(frame) + 1) or any(
         plain(n) in NAMES["item"] and frame[n].nunique() > 1 for n in names
     ):
-        return raw, {}, ()
+        return raw
     cells = frame[names].to_numpy(dtype=object).ravel()
-    import pandas as pd
-
     column = pd.Series(cells, dtype=object)
     filled = ~is_empty(column)
     values = column[filled]
     numbers = as_numbers(values).notna().to_numpy() if len(values) else np.zeros(0, dtype=bool)
     if not len(values) or (numbers.mean() < 0.9 and values.nunique() > FEWEST_TEXTS):
-        return raw, {}, ()
+        return raw
     place = np.repeat(np.arange(len(frame)), len(names))
     item = "item" if rater != "item" else "text"
     table = pd.DataFrame({
         rater: frame[rater].to_numpy(dtype=object)[place], item: np.tile(np.array(names, dtype=object), len(frame)),
         "rating": cells,
     })  # fmt: skip
-    turned = replace(raw, frame=table, numbers=tuple(raw.at(int(k)) for k in place), text="")
+    roles = {"item": (item,), "rater": rater, "value": ("rating",)}
     note = f"every rater has one row: the {len(names)} columns of marks are read as texts"
-    return turned, {"item": (item,), "rater": rater, "value": ("rating",)}, (note,)
+    return raw.of_rows(table, place, note, roles={**raw.roles, **roles})
 
 
-def with_systems_apart(raw: RawTable) -> tuple[RawTable, tuple[str, ...]]:
-    """The table with a row per system where columns of ratings are named after a system and who rated it, and a note:
+def _names_of_raters(frame: pd.DataFrame) -> str:
+    """The only column of different short words of which some are judges' names and some are not, where no other column
+    is called as raters are: models that many people rated are no raters; "" where there is none."""
+    names = [*map(str, frame.columns)]
+    called = (name for name in names if is_judge(name) or is_person(name))
+    if len(frame) >= len(names) or any(plain(name) != "your_name" for name in called):
+        return ""
+    other = {*NAMES["target"], *NAMES["item"]}
+    columns = {n: [str(cell) for cell in frame[n]] for n in names if plain(n) not in other and not is_date(n)}
+    found = [n for n, cells in columns.items() if len({*map(is_judge, cells)}) == 2 and len({*cells}) == len(frame)]
+    return found[0] if len(found) == 1 and max(map(len, columns[found[0]])) <= LONGEST_OF_RATERS else ""
+
+
+def with_systems_apart(raw: RawTable) -> RawTable:
+    """The table with a row per system where columns of ratings are named after a system and who rated it:
 
         id, llama_human, llama_judge, gpt_human, gpt_judge   ->   id, system, human, judge
 
     Systems are called as models are; of those who rate them, at least one is called as people are, and one is not."""
     names = [n for n in map(str, raw.frame.columns) if is_judge(n) and Column(n, raw.frame[n]).rating]
-    if any(plain(str(name)) in NAMES["target"] for name in raw.frame.columns):
-        return raw, ()
+    if raw.all_named or not raw.of_nobody_known or any(plain(str(n)) in NAMES["target"] for n in raw.frame.columns):
+        return raw
     for parts in splits(names):
         for side in (0, 1):
             systems, raters = ([*dict.fromkeys(part[k] for part in parts.values())] for k in (side, 1 - side))
@@ -148,8 +156,28 @@ def with_systems_apart(raw: RawTable) -> tuple[RawTable, tuple[str, ...]]:
                 own = [column[(system, rater) if side == 0 else (rater, system)] for system in systems]
                 frame[rater] = raw.frame[own].to_numpy(dtype=object).ravel()
             note = f"{', '.join(names)} say whose text is rated ({', '.join(systems)}) and by whom"
-            return replace(raw, frame=frame, numbers=tuple(raw.at(int(k)) for k in row), text=""), (note,)
-    return raw, ()
+            return raw.of_rows(frame, row, note)
+    return raw
+
+
+def with_shares_of_scales(raw: RawTable) -> RawTable:
+    """The table with numbers as shares of the range that a column `scale` gives each row (1-5, 0-100), where it gives
+    several: only so can one question on two scales be compared, and the scale be what was varied."""
+    column = next((n for n in map(str, raw.frame.columns) if plain(n) in ("scale", "rating_scale")), "")
+    cells = raw.frame[column].astype(str).str.strip() if column else pd.Series(dtype=object)
+    try:
+        ends = {cell: scale_from_text(cell) for cell in cells.unique()}
+    except RecuseError:
+        return raw
+    if len(ends) < 2 or not all(isinstance(scale, Numeric) for scale in ends.values()):
+        return raw
+    low, high = (cells.map({cell: scale.ends[k] for cell, scale in ends.items()}).astype(float) for k in (0, 1))
+    rated = [n for n in map(str, raw.frame.columns) if plain(n) in NAMES["value"] or is_judge(n) or is_person(n)]
+    rated = [n for n in rated if Column(n, raw.frame[n]).numeric and plain(n) not in NAMES["item"]]
+    shares = {n: (as_numbers(raw.frame[n]) - low) / (high - low) for n in rated}
+    told = {n: share.map("{:.10g}".format).where(share.notna(), raw.frame[n]) for n, share in shares.items()}
+    note = f"{', '.join(rated)}: shares of the range that {column} gives ({', '.join(ends)})"
+    return raw.noted(note, frame=raw.frame.assign(**told).rename(columns={column: "scale"}))
 
 
 MARKED = {"1": True, "true": True, "1.0": True, "x": True, "0": False, "false": False, "0.0": False, "": False}
@@ -157,11 +185,9 @@ MARK_FEWEST = 3
 """So many columns, of which one is marked in every row, are the answers to one question."""
 
 
-def with_marked_answers(raw: RawTable) -> tuple[RawTable, tuple[str, ...]]:
+def with_marked_answers(raw: RawTable) -> RawTable:
     """The table with one column `Answer.q` in place of `Answer.q.1`, `Answer.q.2`, ... of which each row marks exactly
-    one (1 or true), as forms and corpora write the answers to a question; and a note for each such column."""
-    import pandas as pd
-
+    one (1 or true), as forms and corpora write the answers to a question."""
     marks = {}
     for name in map(str, raw.frame.columns):
         codes, cells = pd.factorize(raw.frame[name])
@@ -181,7 +207,7 @@ def with_marked_answers(raw: RawTable) -> tuple[RawTable, tuple[str, ...]]:
         words = np.array([name[len(start) :] for name in answers], dtype=object)
         frame = frame.drop(columns=answers).assign(**{question: words[table.argmax(axis=1)]})
         notes.append(f"{', '.join(answers)} mark one answer a row: read as {question}")
-    return (replace(raw, frame=frame), tuple(notes)) if notes else (raw, ())
+    return raw.noted(*notes, frame=frame)
 
 
 BEST_FIRST = re.compile(r"\s*(?:>>|->|→|>)\s*")
@@ -195,12 +221,12 @@ TARGET = "system"
 ENDS = {1: "st", 2: "nd", 3: "rd"}
 
 
-def with_places(raw: RawTable) -> tuple[RawTable, tuple[str, ...]]:
+def with_places(raw: RawTable) -> RawTable:
     """The table with a row for each text that a row ranks, called `system`, and its place ("1st" for the best) in the
-    cells; and a note. Texts in one breath (A = B) share the better place, and a text that a rater leaves out has none.
+    cells. Texts in one breath (A = B) share the better place, and a text that a rater leaves out has none.
     The table as it is where nothing holds rankings, or another column names systems."""
     if any(plain(str(name)) in NAMES["target"] for name in raw.frame.columns):
-        return raw, ()
+        return raw
     columns = {name: form for name in map(str, raw.frame.columns) if (form := _form(raw.frame[name]))}
     if LISTED in columns.values() and all(raw.frame[name].nunique() == 1 for name in columns):
         columns = {}  # the same list in every row is no ranking
@@ -215,7 +241,7 @@ def with_places(raw: RawTable) -> tuple[RawTable, tuple[str, ...]]:
         frame[name] = [places[name][k].get(text, "") for k, text in zip(row, texts, strict=True)]
     frame[TARGET] = texts
     note = f"{', '.join(columns)} holds rankings, the best first: each text's place is read, 1 for the best"
-    return replace(raw, frame=frame, numbers=tuple(raw.at(int(k)) for k in row), text=""), (note,)
+    return raw.of_rows(frame, row, note)
 
 
 def _form(cells: pd.Series[Any]) -> re.Pattern[str] | None:
@@ -237,26 +263,21 @@ def _of_a_pair(raw: RawTable, columns: list[str]) -> bool:
     return sides and any(all(len(re.findall(r"[^<>=\s]+", cell)) <= 2 for cell in each) for each in cells)
 
 
-def _with_ranked_columns(raw: RawTable) -> tuple[RawTable, tuple[str, ...]]:
+def _with_ranked_columns(raw: RawTable) -> RawTable:
     """The table with a row for each of the columns rank_A, rank_B, ... where a row's numbers are places 1, 2, ..."""
     named = {n: m[1] or m[2] for n in map(str, raw.frame.columns) if (m := RANK_OF.match(n))}
     if len(named) < FEWEST or any(is_judge(text) or is_person(text) for text in named.values()):
-        return raw, ()
+        return raw
     numbers = np.column_stack([as_numbers(raw.frame[name]) for name in named])
-    if not _are_rankings(numbers):
-        return raw, ()
+    places = np.arange(1, len(named) + 1)
+    if not (np.sort(numbers, axis=1) == places).all(axis=1).mean() >= SURELY:  # 1, 2, ... in some order, each once
+        return raw
     row = np.repeat(np.arange(len(raw.frame)), len(named))
     frame = raw.frame.drop(columns=list(named)).iloc[row].reset_index(drop=True)
     frame["rank"] = raw.frame[list(named)].to_numpy(dtype=object).ravel()
     frame[TARGET] = np.tile(np.array(list(named.values()), dtype=object), len(raw.frame))
     note = f"{', '.join(named)} hold the places of {', '.join(named.values())}, 1 for the best"
-    return replace(raw, frame=frame, numbers=tuple(raw.at(int(k)) for k in row), text=""), (note,)
-
-
-def _are_rankings(numbers: Any) -> bool:
-    """Whether most rows are 1, 2, ... in some order, a place each."""
-    places = np.arange(1, numbers.shape[1] + 1)
-    return bool((np.sort(numbers, axis=1) == places).all(axis=1).mean() >= SURELY)
+    return raw.of_rows(frame, row, note)
 
 
 def _places(cell: str) -> dict[str, str]:
@@ -278,9 +299,9 @@ ROLES = ("role", "speaker", "sender", "turn_role", "message_role", "author_role"
 """Columns that say who speaks in a row."""
 
 
-def without_unrated_roles(raw: RawTable, mapping: ColumnMapping) -> tuple[RawTable, tuple[str, ...]]:
-    """The table without the rows of those speakers whom no rater ever rated, people or judges, and a note; the same
-    table where every speaker is rated, or none."""
+def without_unrated_roles(raw: RawTable, mapping: ColumnMapping) -> RawTable:
+    """The table without the rows of those speakers whom no rater ever rated, people or judges; the same where every
+    speaker is rated, or none."""
     columns = [*mapping.value, *mapping.repeats, *(c for cs in mapping.raters.values() for c in cs)]
     for name in map(str, raw.frame.columns):
         if plain(name) not in ROLES or not columns:
@@ -293,6 +314,5 @@ def without_unrated_roles(raw: RawTable, mapping: ColumnMapping) -> tuple[RawTab
         places = np.flatnonzero(kept)
         left_out = ", ".join(speaker[~kept].unique()[:3])
         note = f"{int((~kept).sum())} row(s) have no rating by anybody since {name} is {left_out}: they are no requests"
-        frame = raw.frame.iloc[places].reset_index(drop=True)
-        return replace(raw, frame=frame, numbers=tuple(raw.at(int(k)) for k in places), text=""), (note,)
-    return raw, ()
+        return raw.of_rows(raw.frame.iloc[places], places, note)
+    return raw

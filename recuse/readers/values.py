@@ -1,78 +1,30 @@
-"""What the cells say: numbers or labels, and the scale they suggest."""
+"""What the cells say: numbers, labels or sets of labels, and the scale they suggest."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
 
 from recuse.ratings.scale import Nominal, Numeric, Ordinal, ResponseSets, Scale
+from recuse.readers.column_names import SETS, WORDS, plain
+from recuse.readers.json_records import parsed
 from recuse.schema import RecuseError
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-EMPTY = ("", "nan", "na", "n/a", "null", "none", "-", "?", "#n/a", "missing", "–", "—", "not applicable", "#value!",
-         "#ref!", "#div/0!")  # fmt: skip
+EMPTY: tuple[str, ...] = tuple(WORDS["answers"]["empty"])
 STATUSES = {"refused": "refused", "refusal": "refused", "error": "error", "unparsed": "unparsed"}
 """Words that stand in the place of an answer, and the status they say."""
-DEGREES = ("low", "medium", "high", "critical", "minor", "major", "mild", "moderate", "severe", "some", "few", "many",
-           "all", "slight", "strong", "weak", "partial", "full", "little", "very high", "very low")  # fmt: skip
+DEGREES: tuple[str, ...] = tuple(WORDS["answers"]["degrees"])
 """Beside two of these, "none" is an answer: no severity."""
-ORDERS: tuple[tuple[str, ...], ...] = (
-    ("fail", "pass"), ("failed", "passed"), ("no", "yes"), ("false", "true"), ("bad", "good"), ("incorrect", "correct"),
-    ("wrong", "right"), ("reject", "accept"), ("rejected", "accepted"), ("unsafe", "safe"), ("n", "y"), ("0", "1"),
-    ("unacceptable", "acceptable"), ("negative", "positive"), ("invalid", "valid"), ("unfaithful", "faithful"),
-    ("incorrect", "partially correct", "correct"), ("no", "partly", "yes"), ("no", "partial", "yes"),
-    ("low", "medium", "high"), ("bad", "ok", "good"), ("negative", "neutral", "positive"), ("bad", "fair", "good"),
-    ("poor", "fair", "good", "excellent"), ("poor", "fair", "good", "very good", "excellent"),
-    ("bad", "poor", "fair", "good", "excellent"), ("f", "d", "c", "b", "a"),
-    ("terrible", "poor", "fair", "good", "excellent"), ("terrible", "bad", "ok", "good", "great"),
-    ("very poor", "poor", "fair", "good", "excellent"), ("very poor", "poor", "average", "good", "excellent"),
-    ("very poor", "poor", "fair", "good", "very good"), ("very poor", "poor", "average", "good", "very good"),
-    ("very bad", "bad", "okay", "good", "very good"), ("very bad", "bad", "ok", "good", "very good"),
-    ("never", "rarely", "sometimes", "often", "always"),
-    ("strongly disagree", "disagree", "neutral", "agree", "strongly agree"),
-    ("very bad", "bad", "neutral", "good", "very good"),
-    ("👎", "👍"), ("❌", "✅"), ("✗", "✓"), ("thumbs down", "thumbs up"), ("thumbs_down", "thumbs_up"),
-    ("strongly disagree", "disagree", "neither agree nor disagree", "agree", "strongly agree"),
-    ("strongly disagree", "somewhat disagree", "neither agree nor disagree", "somewhat agree", "strongly agree"),
-    ("strongly disagree", "disagree", "somewhat disagree", "neither agree nor disagree", "somewhat agree", "agree",
-     "strongly agree"),
-    ("very dissatisfied", "dissatisfied", "neutral", "satisfied", "very satisfied"),
-    ("not at all", "slightly", "moderately", "very", "extremely"),
-    ("nein", "ja"), ("falsch", "richtig"), ("schlecht", "gut"), ("non", "oui"), ("faux", "vrai"), ("no", "sí"),
-    ("no", "si"), ("no", "sì"), ("falso", "verdadero"), ("falso", "vero"), ("não", "sim"), ("nee", "ja"),
-    ("いいえ", "はい"), ("schlecht", "mittel", "gut"), ("mauvais", "moyen", "bon"), ("malo", "regular", "bueno"),
-    ("f", "e", "d", "c", "b", "a"), ("not helpful", "somewhat helpful", "very helpful"),
-    ("stimme gar nicht zu", "stimme nicht zu", "teils/teils", "stimme zu", "stimme voll zu"),
-    ("trifft gar nicht zu", "trifft eher nicht zu", "teils/teils", "trifft eher zu", "trifft voll zu"),
-    ("sehr schlecht", "schlecht", "neutral", "gut", "sehr gut"),
-    ("pas du tout d'accord", "pas d'accord", "neutre", "d'accord", "tout à fait d'accord"),
-    ("muy en desacuerdo", "en desacuerdo", "neutral", "de acuerdo", "muy de acuerdo"), ("falsch", "wahr"),
-)  # fmt: skip
+ORDERS: tuple[tuple[str, ...], ...] = tuple(tuple(order.split(" < ")) for order in WORDS["answers"]["orders"])
 """Labels whose order needs no telling, from worst to best."""
-VERDICTS = (
-    ("fail", "failed", "no", "n", "false", "0", "incorrect", "wrong", "reject", "rejected", "❌", "✗", "👎",
-     "nein", "falsch", "non", "faux", "não", "falso", "nee", "いいえ"),
-    ("pass", "passed", "yes", "y", "true", "1", "correct", "right", "accept", "accepted", "✅", "✓", "👍",
-     "ja", "richtig", "wahr", "oui", "vrai", "sí", "si", "sì", "sim", "verdadero", "vero", "はい"),
-)
+VERDICTS: tuple[tuple[str, ...], ...] = (tuple(WORDS["answers"]["worse"]), tuple(WORDS["answers"]["better"]))
 """Words that say one thing: the worse verdict, and the better."""
-CHOICE_WORDS = {
-    "first": "first", "1": "first", "a": "first", "model_a": "first", "left": "first", "output_1": "first",
-    "second": "second", "2": "second", "b": "second", "model_b": "second", "right": "second", "output_2": "second",
-    "model_1": "first", "model_2": "second",
-    "tie": "tie", "3": "tie", "0": "tie", "1.5": "tie", "c": "tie", "draw": "tie", "tied": "tie", "equal": "tie",
-    "both": "tie", "same": "tie", "neither": "tie", "tie (bothbad)": "tie", "both bad": "tie", "bothbad": "tie",
-    "both good": "tie", "both are good": "tie", "both are bad": "tie", "about the same": "tie", "the same": "tie",
-    "no preference": "tie", "no difference": "tie", "equally good": "tie", "equally bad": "tie", "=": "tie",
-    "a=b": "tie", "b=a": "tie", "a>b": "first", "a>>b": "first", "b<a": "first", "b<<a": "first", "b>a": "second",
-    "b>>a": "second", "a<b": "second", "a<<b": "second", "1st": "first", "2nd": "second", "one": "first",
-    "two": "second", "unentschieden": "tie", "gleich": "tie", "gleich gut": "tie", "beide": "tie", "égalité": "tie",
-    "egalité": "tie", "égal": "tie", "empate": "tie", "iguales": "tie", "parità": "tie", "pareggio": "tie",
-    "引き分け": "tie", "同じ": "tie", "平局": "tie",
-}  # fmt: skip
+CHOICE_WORDS = {word: side for side in ("first", "second", "tie") for word in WORDS["answers"][side]}
 """What people write for the first of two, the second, and neither."""
 SIDE = re.compile(
     r"^(?:the )?(?:response|model|assistant|option|answer|output|system|candidate|reply|summary|text|choice|bot)"
@@ -112,8 +64,6 @@ OUT_OF = r"^(-?\d+(?:[.,]\d+)?)\s*(?:/|out of|of)\s*(\d+)(?:\s*(?:stars?|points?
 
 def is_empty(cells: pd.Series[Any]) -> pd.Series[bool]:
     """Cells that say nothing: empty, NaN, n/a and the like."""
-    import pandas as pd
-
     codes, values = pd.factorize(cells)
     words = [str(v).strip().lower() for v in values]
     said = ("none",) if len({*words} & {*DEGREES}) > 1 and {*words} <= {*DEGREES, *EMPTY} else ()
@@ -124,9 +74,6 @@ def is_empty(cells: pd.Series[Any]) -> pd.Series[bool]:
 def as_numbers(cells: pd.Series[Any]) -> pd.Series[float]:
     """Cells as numbers, NaN where they are none; "3,5", "85 %", "4/5", "3 Stars", "2nd", "★★★☆☆", "4 - good", "[[4]]"
     and "Rating: 4/5" and "Grade 4" are numbers, infinite ones are not."""
-    import numpy as np
-    import pandas as pd
-
     codes, values = pd.factorize(cells)
     plain = pd.Series(values, dtype=object).astype(str).str.strip()
     numbers = pd.to_numeric(plain, errors="coerce").to_numpy(dtype=float, copy=True)
@@ -170,8 +117,6 @@ def chosen(word: str, *, from_0: bool = False) -> str:
 def told_top(cells: pd.Series[Any]) -> float | None:
     """The best that cells say they are out of: 5 for "4/5", "3 out of 5" and "★★★☆☆", 100 for "85 %"; None where none
     says it, where they do not say the same, or where one is above it."""
-    import pandas as pd
-
     plain = pd.Series(pd.unique(cells), dtype=object).astype(str).str.strip().map(unwrapped)
     found = plain.str.extract(OUT_OF).dropna()
     shares = pd.to_numeric(plain[plain.str.endswith("%")].str.rstrip("% ").str.replace(",", "."), errors="coerce")
@@ -192,9 +137,6 @@ def unwrapped(answer: str) -> str:
 
 def labels_of(cells: pd.Series[Any]) -> pd.Series[Any]:
     """Labels in one spelling: case, blanks around them and what judges write around them do not matter."""
-    import numpy as np
-    import pandas as pd
-
     codes, values = pd.factorize(cells)
     spelled = np.array([*(unwrapped(" ".join(str(v).split()).lower()) for v in values), None], dtype=object)
     return pd.Series(spelled[codes], index=cells.index)
@@ -221,7 +163,6 @@ def scale_of_numbers(values: pd.Series[float], top: float | None = None) -> Nume
     """The usual scale that the numbers fit into (1 to 5, 0 to 10, ...), or from their smallest to their largest; up to
     `top` where the cells say what they are out of. One or two strays in a hundred are outside of a usual scale whose
     both ends are used: an 11 among ratings from 1 to 10, a 99 for "missing"."""
-    import numpy as np
 
     seen = np.unique(values.dropna().to_numpy(dtype=float))
     if top is None and (usual := _but_for_strays(values.dropna().to_numpy(dtype=float))):
@@ -295,3 +236,106 @@ def scale_from_text(text: str) -> Scale:
         f'a scale is written "1-5", "fail<pass" (worst first), "a,b,c" (no order) or "a|b|c" (sets of them); '
         f"got {text!r}"
     )
+
+
+BOTH = ("both", "either", "both could be right", "either could be right")
+MOST_OPTIONS, LONGEST = 20, 40
+WEAK = re.compile(r"\s*[,;/+&]\s*|\s+and\s+|\s+or\s+")
+"""Stand between options only where each part is an answer of its own elsewhere: labels may hold them too."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSets:
+    """`written`: label -> its set as the ratings table has it, for those that are sets; `strange`: label -> what is
+    wrong with it, for the others; `words`: how sets were recognised."""
+
+    scale: ResponseSets
+    written: Mapping[str, str]
+    strange: Mapping[str, str]
+    words: str
+
+
+def find_sets(labels: Sequence[str], criterion: str = "", declared: ResponseSets | None = None) -> FoundSets | None:
+    """The sets that different labels (in lower case) stand for; None where they are options, each by itself.
+
+    They are sets where some label is a JSON list or holds bars, where some label consists of other labels ("toxic, not
+    toxic"), where "both" stands beside two others, or where the criterion is called so. Options are all that is named,
+    in alphabetical order, unless a scale says more."""
+    parted = {label: parts for label in labels if (parts := _strong(label)) is not None}
+    alone = set(labels) - set(parted) - set(BOTH)
+    options = (
+        declared.options if declared else tuple(sorted(alone | {part for parts in parted.values() for part in parts}))
+    )
+    parted |= {label: parts for label in alone if (parts := _weak(label, {*alone, *options} - {label})) is not None}
+    if declared is None:
+        options = tuple(option for option in options if option not in parted)
+    if len(options) == 2:
+        parted |= {label: list(options) for label in BOTH if label in labels and label not in options}
+    named = plain(criterion) in SETS
+    several = any(len(parts) > 1 for parts in parted.values())
+    fitting = 1 < len(options) <= MOST_OPTIONS and all(len(option) <= LONGEST for option in options)
+    if declared is None and not (fitting and (several or named)):
+        return None
+    scale = declared or ResponseSets(options)
+    strange = {label: why for label in labels if (why := _fault(parted.get(label, [label]), options))}
+    written = {label: scale.written(parted.get(label, [label])) for label in labels if label not in strange}
+    return FoundSets(
+        scale, written, strange, _words(scale, [w for w in BOTH if w in parted] if declared is None else [])
+    )
+
+
+def always_one(raters: pd.Series[Any], written: pd.Series[Any]) -> list[str]:
+    """What to say of raters that name one option every time where others name several: perhaps nobody let them."""
+    several = written.str.contains("|", regex=False).groupby(raters, sort=False).any().astype(bool)
+    if several.all() or not several.any():
+        return []
+    names = ", ".join(map(str, several.index[~several][:6]))
+    return [
+        f"always one option: {names}. If more than one could not be named, these are forced choices: give them another "
+        "criterion, such as forced_choice"
+    ]
+
+
+def _strong(label: str) -> list[str] | None:
+    """The parts of a list ("[]" has none) or between bars; None for a label that is neither."""
+    if label.startswith("[") and label.endswith("]"):
+        return _listed(label)
+    if "|" in label:
+        return _parts(label.split("|"))
+    return None
+
+
+def _listed(label: str) -> list[str] | None:
+    try:
+        options = parsed(label)
+    except ValueError:
+        inner = re.findall(r"""'([^']*)'|"([^"]*)\"""", label[1:-1])  # as Python writes a list
+        return _parts(a or b for a, b in inner) if inner else None
+    return _parts(options) if all(isinstance(part, str | int | float | bool) for part in options) else None
+
+
+def _weak(label: str, others: set[str]) -> list[str] | None:
+    if re.match(OUT_OF, label):
+        return None  # "4/5" is a number out of five
+    parts = _parts(WEAK.split(label))
+    return parts if len(parts) > 1 and set(parts) <= others else None
+
+
+def _parts(parts: Iterable[object]) -> list[str]:
+    return [text for part in parts if (text := " ".join(str(part).split()).lower())]
+
+
+def _fault(parts: Sequence[str], options: Sequence[str]) -> str:
+    if not parts:
+        return "an empty set"
+    if strange := [part for part in parts if part not in options]:
+        return f"{strange[0]!r} is none of {', '.join(options)}"
+    return f"{parts[0]!r} is named twice" if len(set(parts)) < len(parts) else ""
+
+
+def _words(scale: ResponseSets, both: Sequence[str]) -> str:
+    text = f"sets of {', '.join(scale.options)}"
+    if not both:
+        return text
+    single = ",".join((*scale.options, both[0]))
+    return f'{text}; "{both[0]}" is read as both (if it is an option of its own, say --scale "{single}")'

@@ -15,7 +15,7 @@ from dataclasses import replace
 from xml.etree import ElementTree as XML
 
 from recuse.readers.opening import MAX_BYTES, Opened, within_bounds
-from recuse.readers.raw_table import cell_text, within_cells
+from recuse.readers.raw_table import cell_text, check_size
 from recuse.schema import RecuseError
 
 MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
@@ -35,18 +35,18 @@ def sheet_as_text(opened: Opened) -> Opened:
     try:
         with zipfile.ZipFile(io.BytesIO(opened.data)) as archive:
             if sum(member.file_size for member in archive.infolist()) > MAX_BYTES:
-                raise RecuseError(f"{opened.path} unpacks to more than {MAX_BYTES / 1e9:.1f} GB; {REMEDY}")
+                raise RecuseError(f"it unpacks to more than {MAX_BYTES / 1e9:.1f} GB; {REMEDY}")
             names = sorted(name for name in archive.namelist() if SHEET.fullmatch(name))
             texts = "xl/sharedStrings.xml"
             shared = list(map(_text, _elements(archive, texts, "si"))) if texts in archive.namelist() else []
-            sheets = {name: _rows(opened, _elements(archive, name, "row"), shared) for name in names}
+            sheets = {name: _rows(len(opened.data), _elements(archive, name, "row"), shared) for name in names}
     except (zipfile.BadZipFile, XML.ParseError, ValueError, KeyError, IndexError, NotImplementedError) as error:
-        raise RecuseError(f"{opened.path}: a spreadsheet that cannot be read ({error}); {REMEDY}") from error
+        raise RecuseError(f"a spreadsheet that cannot be read ({error}); {REMEDY}") from error
     if not sheets:
-        raise RecuseError(f"{opened.path}: a spreadsheet; {REMEDY}")
+        raise RecuseError(f"a spreadsheet; {REMEDY}")
     best = max(sheets, key=lambda name: sum(map(len, sheets[name])))
     width = max(map(len, sheets[best]), default=0)
-    within_cells(opened.path, len(sheets[best]), width)
+    check_size(len(sheets[best]), width)
     stream = io.StringIO()
     csv.writer(stream).writerows([*row, *[""] * (width - len(row))] for row in sheets[best])
     which = f", sheet {names.index(best) + 1} of {len(names)}: the one with the most cells" if len(names) > 1 else ""
@@ -75,7 +75,7 @@ def _text(element: XML.Element) -> str:
     return "".join(text.text or "" for text in element.iter(f"{MAIN}t"))
 
 
-def _rows(opened: Opened, elements: Iterator[XML.Element], shared: list[str]) -> list[list[str]]:
+def _rows(packed: int, elements: Iterator[XML.Element], shared: list[str]) -> list[list[str]]:
     """The rows from the first, each as its cells; rows that the file passes over are empty."""
     rows: list[list[str]] = []
     size = 0
@@ -92,7 +92,7 @@ def _rows(opened: Opened, elements: Iterator[XML.Element], shared: list[str]) ->
             cells += [""] * (place - len(cells))
             cells.append(" ".join(_value(cell, shared).splitlines()))  # a line of the text is a row of the sheet
             size += len(cells[-1])
-            within_bounds(opened.path, size, len(opened.data))
+            within_bounds(size, packed)
         rows.append(cells)
     return rows
 

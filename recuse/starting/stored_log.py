@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from recuse.configuration import NAME
 from recuse.ratings.scale import Nominal, Numeric, Ordinal, Scale
 from recuse.readers.column_names import PROMPTS, plain
-from recuse.readers.long_texts import whole_texts
+from recuse.readers.formats import whole_texts
 from recuse.schema import RecuseError
 from recuse.starting.texts import rendered
 from recuse.tasks import RESERVED

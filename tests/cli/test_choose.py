@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from recuse.check.choose_command import choose_judge
-from recuse.ratings import Numeric, Ordinal, Ratings
+from recuse.ratings import Numeric, Ordinal, Ratings, ResponseSets
 from recuse.readers.file_panel import FilePanel, panel_of, read
 from recuse.schema import RecuseError
 
@@ -182,3 +182,23 @@ def test_fewer_labels_never_make_a_dearer_judge_look_replaceable():
     assert ([many.judges[k] for k in many.cheaper], few.cheaper) == (["judge_small"], [])
     with pytest.raises(RecuseError, match="choosing takes two judges and 20 texts"):
         choose_judge(panel_of(read(labelled.head(19))))
+
+
+def test_response_sets_by_hand():
+    """Of ten options' worth of sets: j0 names one option more on half of the texts, half a set of two; j1 none that
+    people name. To decide, a set has the property if it names it, and two of three people who do are enough."""
+    people = {f"p{k}": np.array((["x|y"] if k < 2 else ["y"]) * 20 + ["y"] * 20, dtype=object) for k in range(3)}
+    judges = {"j0": np.array(["x|y"] * 40, dtype=object), "j1": np.array(["x"] * 40, dtype=object)}
+    scale = ResponseSets(("x", "y"))
+    grade = choose_judge(panel(judges | people, scale, "grade"))
+    # j0: on 20 texts a third of people lack x, on 20 all do; j1 lacks y always, and x is right for two of three on 20
+    assert grade.judges == ("j0", "j1")
+    assert grade.errors == pytest.approx([(1 / 3 / 2 + 1 / 2) / 2, ((1 + 1 / 3) / 2 + 1) / 2])
+    ratings = panel(judges | people, scale).ratings
+    asked = panel_of(replace(ratings, positive={ratings.criterion: "x"}, _memory={}), "decide")
+    choice = choose_judge(asked)
+    assert choice.errors == pytest.approx([0.5, 0.5])
+    assert choice.decided == " (x, where 50 % of people or more name it)"
+    assert choice.best_by_beta == {}
+    asked = panel_of(replace(ratings, positive={ratings.criterion: "y"}, _memory={}), "decide")
+    assert (choose_judge(asked).judges[0], choose_judge(asked).errors.tolist()) == ("j0", [0.0, 1.0])

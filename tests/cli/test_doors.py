@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import csv
 import json
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -193,3 +195,76 @@ def test_experts_keyed_by_merchant_category_codes_come_to_a_word(about, code, re
     checked = recuse("check", path)
     assert checked.code < 3, checked.err
     assert "gpt-4o is cleared to grade" in checked.out
+
+
+TEAM_FILES = Path(__file__).parents[1] / "readers" / "team_files"
+CLEARED, REFUSED, UNSURE = "cleared", "not cleared", "undecided"
+TEAM_WORDS: Mapping[str, Mapping[str, str]] = {
+    "05_stars.csv.gz": {"gpt-4.1": CLEARED, "gpt-4.1-mini": REFUSED},
+    "22_majority.csv.gz": {"llm_judge": REFUSED},
+    "50_slash.csv.gz": {"gpt-4o": CLEARED},
+    "01_spreadsheet.csv.gz": {"gpt-4o_LLM judge": CLEARED, "Score v2_LLM judge": REFUSED},
+    "06_multiturn.csv.gz": {"llm_judge": CLEARED},
+    "08_openai_log.jsonl.gz": {"gpt-4o-2024-08-06": CLEARED},
+    "09a_labelstudio.csv.gz": {"gpt4o": CLEARED},
+    "09b_labelstudio_min.json.gz": {"gpt4o": CLEARED},
+    "10_argilla.json.gz": {"gpt-4o": CLEARED},
+    "10b_argilla.jsonl.gz": {"gpt-4o": CLEARED},
+    "12_langfuse_scores.csv.gz": {"EVAL": UNSURE},  # nobody rated toxicity
+    "14_braintrust.jsonl.gz": {"scores.Factuality": CLEARED},
+    "16_rankings.csv.gz": {"gpt-4o": CLEARED, "llama-3-8b": REFUSED},
+    "16b_ranks.csv.gz": {"gpt-4o": UNSURE, "llama-3-8b": REFUSED},
+    "19_3000_columns.csv.gz": {"gpt-4o": CLEARED, "llama-3": CLEARED},
+    "23_mturk.csv.gz": {"Input.judge": CLEARED},
+    "25_form.csv.gz": {"gpt-4o": CLEARED},
+    "30_week0.csv.gz": {"judge": UNSURE},  # of one week alone, which nobody rated
+    "32_repeats.csv.gz": {"judge": UNSURE},  # too few texts, and nothing wrong
+    "33_confidence.csv.gz": {"judge": UNSURE},
+    "50_bracket.csv.gz": {"gpt-4o": CLEARED},
+    "50_rating.csv.gz": {"gpt-4o": CLEARED},
+    "50_score.csv.gz": {"gpt-4o": CLEARED},
+}
+"""What every judge of a file may be used for, by what the ratings are; the judges are one more person, or noise."""
+ASKED = ("15_sheet.xlsx", "18_thumbs_up.csv.gz", "50_words.csv.gz")
+
+
+@pytest.mark.parametrize(
+    "batch", [0, *(pytest.param(k, marks=pytest.mark.slow("whole runs")) for k in range(3, len(TEAM_WORDS), 3))]
+)
+def test_files_that_teams_have_get_their_word_through_both_doors(batch, shipped_results):
+    names = [*TEAM_WORDS][batch : batch + 3]
+    found = agree([TEAM_FILES / name for name in names], shipped_results)
+    stated = {(panel, judge): word for (panel, judge, _), (word, _, _, of_file) in found.items() if of_file}
+    panels = {name: load_file_panel(TEAM_FILES / name).name for name in names}
+    assert stated == {(panels[n], judge): word for n in names for judge, word in TEAM_WORDS[n].items()}
+
+
+@pytest.mark.parametrize(
+    "name", [ASKED[0], *(pytest.param(name, marks=pytest.mark.slow("whole runs")) for name in ASKED[1:])]
+)
+def test_what_is_asked_about_is_asked_through_both_doors(name, recuse, tmp_path):
+    checked = recuse("check", TEAM_FILES / name)
+    question = checked.err.partition(f"{name}: ")[2].strip()
+    assert checked.code == 3
+    assert " --" in question
+    root = Path(__file__).parents[2]
+    for part in ("evals", "fixtures", "cassettes", "conftest.py", "pyproject.toml"):
+        (tmp_path / part).symlink_to(root / part)
+    command = [sys.executable, "-m", "pytest", "evals", "-q", "-p", "no:cacheprovider", "--ratings", TEAM_FILES / name]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode > 1
+    assert question in done.stdout + done.stderr
+
+
+def test_every_file_that_teams_have_is_tried():
+    files = {path.name for path in TEAM_FILES.iterdir()} - {"README.md", "30_week1.csv.gz", "30_week2.csv.gz"}
+    assert files == {*TEAM_WORDS, *ASKED}
+
+
+def test_weeks_with_other_texts_each_are_no_versions_and_are_charted(recuse):
+    weeks = [TEAM_FILES / f"30_week{k}.csv.gz" for k in range(3)]
+    refused = recuse("check", *weeks)
+    assert (refused.code, "chart them: recuse weeks FILE FILE" in refused.err) == (3, True)
+    charted = recuse("weeks", *weeks)
+    assert charted.code == 2
+    assert charted.first == "judge: 3 weeks; limits need 5 weeks of 5 texts before the one in question"

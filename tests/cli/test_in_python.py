@@ -178,7 +178,7 @@ def test_what_is_no_table_of_ratings_is_said():
     frame = pd.DataFrame([[1, 2, 3]], columns=["item", "judge", "judge"])
     with pytest.raises(face.RecuseError, match="DataFrame: two columns are called 'judge'"):
         face.read(frame)
-    with pytest.raises(face.RecuseError, match="DataFrame holds no row"):
+    with pytest.raises(face.RecuseError, match="DataFrame: it holds no row"):
         face.read(pd.DataFrame(columns=["item", "judge"]))
     with pytest.raises(face.RecuseError, match=r"people: give it to recuse\.read"):
         face.check(face.read(TWO_BY_TWO), people="anna")

@@ -144,3 +144,15 @@ def test_what_cannot_be_ranked_is_said(recuse, tmp_path):
     apart.to_csv(tmp_path / "apart.csv", index=False)
     found = recuse("rank", tmp_path / "apart.csv", "--people", "anna,ben", "--judges", "judge")
     assert (found.code, "never met" in found.err) == (3, True)
+
+
+def test_pairs_that_a_judge_leaves_out_count_for_nobody_and_are_told():
+    """Whatever it would have said of them: the ranking is that of the pairs that all judged."""
+    whole = pairs(3, 100.0)
+    silent = whole.assign(judge=whole["judge"].where((whole["model_a"] != "s1") | (whole.index % 2 == 0), ""))
+    found = rank_systems(read(silent, people="anna,ben", judges="judge"))
+    kept = rank_systems(read(whole[silent["judge"] != ""], people="anna,ben", judges="judge"))
+    left_out = int((silent["judge"] == "").sum())
+    assert (found.pairs, found.unanswered) == (300 - left_out, {"judge": left_out})
+    assert found.strengths[:, :, 0] == pytest.approx(kept.strengths[:, :, 0])
+    assert any(f"judge gave no answer to {left_out} pairs" in line for line in found.lines())

@@ -108,3 +108,26 @@ def test_a_threshold_seldom_lets_more_errors_through_than_stated():
         wrong += 0.1 * (1 - threshold) > 0.05
     assert some > 0.4 * runs
     assert wrong <= 0.05 * runs + 2.5 * (0.05 * 0.95 * runs) ** 0.5
+
+
+@pytest.mark.parametrize("column", ["judge_large_confidence", "judge_large"])
+def test_what_is_left_out_is_never_decided_alone(recuse, tmp_path, column):
+    """Without a confidence, or without an answer however sure, a text goes to people."""
+    frame = pd.read_csv(FILE, dtype={"ticket_id": str})
+    some = frame.index[frame["anna"].isna()][::3]
+    frame.assign(**{column: frame[column].mask(frame.index.isin(some))}).to_csv(tmp_path / "f.csv", index=False)
+    recuse("check", tmp_path / "f.csv", "--to-people", tmp_path / "p.csv")
+    rows = csv.DictReader((tmp_path / "p.csv").open(encoding="utf-8-sig", newline=""))
+    assert {*frame.loc[some, "ticket_id"]} <= {row["item"] for row in rows if row["judge"] == "judge_large"}
+
+
+def test_fewer_labels_leave_less_to_the_judge():
+    """Over files drawn alike: the bound on errors that have not been seen widens."""
+    rng = np.random.default_rng(4)
+    shares = []
+    for _ in range(12):
+        sure = rng.random(900)
+        right = rng.random(900) >= 0.1 * (1 - sure)
+        shares.append([delegable_share(rated(sure, right, count)).of(judge="j").value for count in (400, 200, 80)])
+    many, some, few = np.nan_to_num(shares).mean(axis=0)
+    assert many > some >= few

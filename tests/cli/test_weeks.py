@@ -136,3 +136,47 @@ def test_too_few_weeks_and_wrong_columns_are_told(recuse, tmp_path):
     assert recuse("weeks", tmp_path / "few.csv", "--week", "week").code == 2
     found = recuse("weeks", FILE, "--week", "month")
     assert (found.code, "month" in found.err) == (3, True)
+
+
+def rated(folder: Path, moved: float) -> pd.DataFrame:
+    """Eight weeks of 80 texts, all labelled; in the last the judge errs that much more often."""
+    rng = np.random.default_rng(7)
+    week = np.repeat(np.arange(1, 9), 80)
+    truth = rng.random(640) < 0.3
+    wrong = rng.random(640) < np.where(week == 8, 0.1 + moved, 0.1)
+    words = np.array(["pass", "fail"], dtype=object)
+    return pd.DataFrame({"week": week, "item": range(640), "judge": words[(truth ^ wrong).astype(int)],
+                         "anna": words[truth.astype(int)]})  # fmt: skip
+
+
+@pytest.mark.parametrize("left_out", ["labels of the last week", "texts of the last week", "earlier weeks"])
+def test_what_is_left_out_never_makes_a_week_like_the_others(recuse, tmp_path, left_out):
+    """A week that has changed, or one that has not: without its evidence neither is said to be like the others."""
+    for moved in (0.4, 0.0):
+        frame = rated(tmp_path, moved)
+        last = frame["week"] == 8
+        if left_out == "labels of the last week":
+            frame.loc[last, "anna"] = ""
+            frame.loc[last, "judge"] = frame.loc[frame["week"] == 7, "judge"].to_numpy()
+        elif left_out == "texts of the last week":
+            frame = frame[~last | (frame.index % 80 < 4)]
+        else:
+            frame = frame[frame["week"] > 3]
+        frame.to_csv(tmp_path / "w.csv", index=False)
+        found = recuse("weeks", tmp_path / "w.csv", "--week", "week", "--people", "anna", "--judges", "judge")
+        assert found.code == 2, found.out
+        assert "is like the weeks before it" not in found.out
+
+
+def test_a_file_for_each_week_is_charted_as_one_with_a_column(recuse, tmp_path):
+    frame = rated(tmp_path, 0.4)
+    frame.to_csv(tmp_path / "all.csv", index=False)
+    for week, own in frame.groupby("week"):
+        own.drop(columns="week").to_csv(tmp_path / f"{week}.csv", index=False)
+    given = ("--people", "anna", "--judges", "judge")
+    one = recuse("weeks", tmp_path / "all.csv", "--week", "week", *given)
+    several = recuse("weeks", *(tmp_path / f"{week}.csv" for week in range(1, 9)), *given)
+    assert (one.code, one.out) == (several.code, several.out)
+    assert one.code == 1
+    alone = recuse("weeks", tmp_path / "1.csv", *given)
+    assert (alone.code, "--week COLUMN, or give a file for each week" in alone.err) == (3, True)

@@ -46,29 +46,29 @@ def fields_of(cells):
 
 
 def test_beside_a_field_called_as_ratings_are_a_number_is_no_rating():
-    raw, notes = fields_of([{"confidence": k / 10, "score": 1 + k % 5, "why": "so"} for k in range(10)])
+    raw = fields_of([{"confidence": k / 10, "score": 1 + k % 5, "why": "so"} for k in range(10)])
     assert list(raw.frame.columns) == ["judge_output.score", "judge_output.why"]
     assert list(raw.frame["judge_output.score"]) == [str(1 + k % 5) for k in range(10)]
-    assert notes[0].endswith("; not read: confidence")
+    assert raw.notes[0].endswith("; not read: confidence")
 
 
 @pytest.mark.parametrize(("objects", "taken_apart"), [(8, True), (7, False)])
 def test_four_in_five_cells_must_hold_an_object(objects, taken_apart):
     assert HELD == 0.8
-    raw, _ = fields_of([{"score": 1 + k % 5} if k < objects else "cannot say" for k in range(10)])
+    raw = fields_of([{"score": 1 + k % 5} if k < objects else "cannot say" for k in range(10)])
     assert ("judge_output.score" in raw.frame) is taken_apart
 
 
 @pytest.mark.parametrize(("told", "kept"), [(5, True), (4, False)])
 def test_a_field_that_fewer_than_half_of_them_have_is_left_out(told, kept):
     assert FEWEST_TOLD == 0.5
-    raw, _ = fields_of([{"score": 1 + k % 5} | ({"why": "so"} if k < told else {}) for k in range(10)])
+    raw = fields_of([{"score": 1 + k % 5} | ({"why": "so"} if k < told else {}) for k in range(10)])
     assert ("judge_output.why" in raw.frame) is kept
 
 
 def test_a_list_of_objects_is_left_as_it_is():
-    raw, notes = fields_of(['[{"score": 1}]'] * 10)
-    assert (list(raw.frame.columns), notes) == (["judge_output"], ())
+    raw = fields_of(['[{"score": 1}]'] * 10)
+    assert (list(raw.frame.columns), raw.notes) == (["judge_output"], ())
 
 
 def test_where_nothing_is_rated_lists_are_named_and_nothing_is_where_there_are_none(file):
@@ -76,7 +76,7 @@ def test_where_nothing_is_rated_lists_are_named_and_nothing_is_where_there_are_n
     with pytest.raises(RecuseError, match="no column holds ratings") as plain:
         read_file(file("a.csv", "item,text\n" + "\n".join(f"t{k},a text of its own {k}" for k in range(10))))
     assert "which hold lists" not in str(plain.value)
-    rows = "\n".join(f't{k},"[{{""score"": {k}}}]"' for k in range(10))
+    rows = "\n".join(f't{k},"[{{""turn"": {k}}}]"' for k in range(10))
     with pytest.raises(RecuseError, match=named):
         read_file(file("b.csv", f"item,log\n{rows}"))
 

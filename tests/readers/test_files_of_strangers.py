@@ -208,10 +208,11 @@ def test_numbers_of_the_two_sides_of_a_pair_are_no_raters(file):
         read_file(file("a.csv", table(["id", "answer_0", "answer_1", "score_0", "score_1"], *texts, ANNA, BEN)))
 
 
-def test_one_two_and_a_tie_as_0_are_choices(file):
+def test_one_two_and_a_tie_as_0_are_choices_as_somebody_says(file):
     texts = [[f"Output {k}, {side} one" for k in range(NUMBER)] for side in ("the first", "the second")]
     chosen = [[mark % 3 for mark in given] for given in (ANNA, BEN, JUDGE)]
-    read = read_file(file("a.csv", table(["id", "output_1", "output_2", "anna", "ben", "gpt-4o"], *texts, *chosen)))
+    path = file("a.csv", table(["id", "output_1", "output_2", "anna", "ben", "gpt-4o"], *texts, *chosen))
+    read = read_file(path, same="0=tie,1=first,2=second")
     assert read.kind == "choices"
     assert answers(read)["anna"] == [("tie", "first", "second")[mark] for mark in chosen[0]]
 

@@ -9,7 +9,7 @@ import pytest
 
 import recuse
 from recuse.check.disagreements import disagreements
-from recuse.readers import formats, long_texts, raw_table
+from recuse.readers import delimited, formats, raw_table
 from recuse.readers.file_ratings import read_file
 
 ITEMS = 60
@@ -31,7 +31,7 @@ def table(tmp_path):
 @pytest.fixture
 def large(monkeypatch):
     """Every file counts as large."""
-    for module in (long_texts, raw_table, formats):
+    for module in (delimited, raw_table, formats):
         monkeypatch.setattr(module, "LARGE", 10)
 
 
@@ -67,9 +67,9 @@ def test_copies_stay_copies_and_other_texts_other_texts(large):
 
     one, other = "A long text. " * 90, "a  long text. " * 90
     frame = pd.DataFrame({"text": [one, other, one + "!"]})
-    short = long_texts.shorten(frame, ["text"], {})["text"]
+    short = raw_table.shorten(frame, ["text"], {})["text"]
     assert short[0].lower() == short[1].lower() != short[2].lower()
-    assert [*map(long_texts.word_count, short)] == [len(text.split()) for text in frame["text"]]
+    assert [*map(raw_table.word_count, short)] == [len(text.split()) for text in frame["text"]]
 
 
 def test_objects_that_answers_are_read_from_are_held(large, tmp_path):

@@ -142,7 +142,7 @@ def test_label_studio(file):
 
 def test_a_reader_of_your_own_by_dotted_name(file, tmp_path, monkeypatch):
     (tmp_path / "house_logs.py").write_text(
-        "from recuse.readers.raw_table import from_records\n"
+        "from recuse.ext import from_records\n"
         "def lines(opened):\n"
         "    rows = [dict(zip(('item', 'judge', 'score'), l.split())) for l in opened.text()[0].splitlines()]\n"
         "    return from_records(opened.path, rows)\n"

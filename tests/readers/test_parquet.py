@@ -64,7 +64,7 @@ def test_a_row_is_named_by_its_number(tmp_path):
 def test_a_damaged_file_is_an_error_in_one_sentence(tmp_path):
     path = written(tmp_path, SCORES)
     path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(RecuseError, match=r"ratings\.parquet is no Parquet file that can be read"):
+    with pytest.raises(RecuseError, match=r"ratings\.parquet: it is no Parquet file that can be read"):
         read_file(path)
 
 

@@ -7,7 +7,7 @@ import pytest
 from recuse.ratings import Nominal, Ordinal, ResponseSets
 from recuse.readers import read_file
 from recuse.readers.file_panel import load_file_panel
-from recuse.readers.set_labels import find_sets
+from recuse.readers.values import find_sets
 from recuse.schema import RecuseError
 
 SETS = """item,gpt-4o,ann,bob

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from recuse.ratings import Numeric
 from recuse.readers import read_file
+from recuse.readers.file_panel import load_versions
 from recuse.schema import RecuseError
 
 
@@ -50,3 +52,26 @@ def test_labels_without_a_word_in_common_are_refused(file):
         read_file(file("a.csv", "\n".join(["message_id,user_feedback,judge_verdict", *rows])))
     with pytest.raises(RecuseError, match="no label in common"):
         read_file(file("a.csv", "\n".join(["message_id,user_feedback,judge_verdict", *rows])), people="user_feedback")
+
+
+def test_a_column_scale_makes_shares_of_its_ranges_and_is_what_was_varied(file):
+    each = [("anna", "1-5", lambda k: k % 5 + 1), ("gpt-4o", "1-5", lambda k: 5)]
+    each.append(("gpt-4o", "0-100", lambda k: k % 5 * 25))
+    rows = [f"t{k},{who},{scale},{mark(k)}" for k in range(40) for who, scale, mark in each]
+    read = read_file(file("a.csv", "\n".join(["item,rater,scale,score", *rows])))
+    assert (read.ratings.factors, read.ratings.scales) == (("scale",), {"rating": Numeric(0, 1)})
+    shares = read.ratings.table.set_index(["rater", "scale"])["score"]
+    assert list(shares["anna", "1-5"]) == [k % 5 / 4 for k in range(40)]
+    assert list(shares["gpt-4o", "0-100"]) == [k % 5 / 4 for k in range(40)]
+
+
+def test_files_of_raters_on_scales_of_their_own_are_one_table(file):
+    said = {"anna": ("1-5", lambda k: k % 5 + 1), "ben": ("0-10", lambda k: 2.5 * (k % 5)), "gpt": ("1-5", lambda k: 5)}
+    paths = [
+        file(f"{who}.csv", "\n".join(["item,scale,rating", *(f"t{k},{scale},{mark(k)}" for k in range(40))]))
+        for who, (scale, mark) in said.items()
+    ]
+    read = load_versions(paths, raters=True, people="anna,ben").read
+    shares = read.ratings.table.set_index("rater")["score"]
+    assert list(shares["anna"]) == list(shares["ben"]) == [k % 5 / 4 for k in range(40)]
+    assert set(shares["gpt"]) == {1.0}

@@ -145,12 +145,21 @@ def test_labels_beside_numbers_are_told_with_who_gives_them(file):
 
 
 def test_several_numbers_in_a_cell_are_no_sets(file):
-    rows = [f't{k},"[{k % 5}, {(k + k % 2) % 5}]",{k % 5}' for k in range(40)]
-    read = read_file(file("a.csv", "\n".join(["ticket,human_scores,judge_score", *rows])))
-    assert read.ratings.raters == {"judge": "judge", "human_scores1": "person", "human_scores2": "person"}
-    rows = [f"t{k},{k % 5}; {(k + k % 2) % 5},{k % 5}" for k in range(40)]
+    for cell in ('"[{}, {}]"', '"{}, {}"', "{}; {}", "{} | {}"):
+        rows = [f"t{k},{cell.format(k % 5, (k + k % 2) % 5)},{k % 5}" for k in range(40)]
+        read = read_file(file("a.csv", "\n".join(["ticket,human_scores,judge_score", *rows])))
+        assert read.ratings.raters == {"judge": "judge", "human_scores1": "person", "human_scores2": "person"}
+    rows = [f"t{k},{k % 5} and {(k + k % 2) % 5},{k % 5}" for k in range(40)]
     with pytest.raises(RecuseError, match=r"column human_scores holds several numbers a cell .* give every person"):
         read_file(file("b.csv", "\n".join(["ticket,human_scores,judge_score", *rows])))
+
+
+def test_models_that_many_people_rated_are_no_raters(file):
+    people = ",".join(f"p{k}" for k in range(1, 13))
+    rows = [f"{model},{','.join(str((k + n) % 5 + 1) for k in range(12))}"
+            for n, model in enumerate(("gpt-4o", "claude-3", "llama-3", "our baseline"))]  # fmt: skip
+    with pytest.raises(RecuseError, match="no name tells judges from people: 'p1', 'p2'"):
+        read_file(file("a.csv", "\n".join([f"model,{people}", *rows])))
 
 
 FENCED = 'My verdict.\n```json\n{"reasoning": "number %d", "verdict": "%s", "confidence": 0.%d}\n```'

@@ -1,0 +1,311 @@
+"""From text to a table: cells by the separator they are written with, and no titles above them or averages below."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, AnyStr
+
+import numpy as np
+import pandas as pd
+
+from recuse.readers.faults import Fault, shown
+from recuse.readers.opening import Opened, open_file
+from recuse.readers.raw_table import (
+    FIRST,
+    LARGE,
+    LONGEST_CELL,
+    RawTable,
+    check_differ,
+    check_first_differ,
+    check_size,
+    long_columns,
+    shorten,
+)
+from recuse.readers.values import as_numbers
+from recuse.schema import RecuseError
+from recuse.security.sanitize import visible
+
+SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
+
+
+def delimited(opened: Opened) -> RawTable:
+    """A table with a header line. `RecuseError` for no header, two columns of one name and rows longer than it."""
+    if len(opened.data) > LARGE and (large := _in_portions(opened)) is not None:
+        return large
+    text, notes = opened.text()
+    if '"' not in text:  # a quoted cell may hold lines
+        check_first_differ(text, "\n")
+    if line := _endless_line(text, "\n"):
+        raise RecuseError(f"line {line} is longer than {LONGEST_CELL >> 20} MB; is a line feed missing?")
+    separator = _separator(text)
+    found = find_header(text, separator)
+    check_size(0, len(found.cells))
+    text, header = found.text, _names(found.cells)
+    try:
+        frame = pd.read_csv(
+            io.StringIO(text), sep=separator, header=0, dtype=object, keep_default_na=False, na_values=[],
+            skip_blank_lines=True, on_bad_lines="error",
+        )  # fmt: skip
+    except pd.errors.ParserError as error:
+        raise RecuseError(_fault_text(str(error))) from error
+    if not isinstance(frame.index, pd.RangeIndex):
+        raise RecuseError(f"its rows have more cells than the header line has names ({len(header)})")
+    frame.columns = pd.Index(header)
+    if separator != ",":
+        notes = (*notes, f"separated by {SEPARATORS[separator]}")
+    if frame.empty:
+        raise RecuseError("it has a header line and no row")
+    frame, faults = without_totals(frame)
+    table = RawTable(opened.path, frame, (*notes, *found.notes), faults=faults, text=text, separator=separator)
+    if len(frame) and frame.index[-1] >= len(frame):  # rows between others are left out
+        table = replace(table.of_rows(frame, frame.index), text=text)
+    short = table.short_rows() if frame[header[-1]].eq("").any() else []
+    if not short:
+        return table
+    what, places = "row(s) have fewer cells than the header", (f"line {at}" for at in short[:5])
+    return replace(table, faults=(*faults, Fault.of(what, places, "what is missing counts as empty", len(short))))
+
+
+PORTION, HEAD = 10_000, 1 << 20
+"""Rows of a large file that are read at a time, and bytes in which its first rows lie."""
+
+
+def _in_portions(opened: Opened) -> RawTable | None:
+    """A large table in plain UTF-8 with its header in the first line, long texts shortened; None for any other, which
+    is read, or refused, as a small one is."""
+    data = opened.data
+    head = data[:HEAD].decode("utf-8", "ignore")
+    strange = data.startswith(b"\xef\xbb\xbf") or b"\x00" in data or b"\r" in data
+    plain = not (strange or opened.encoding or opened.name.endswith(".xlsx"))
+    separator = _separator(head)
+    found = find_header(head, separator)
+    if not plain or found.text is not head or _endless_line(data, b"\n") is not None:
+        return None
+    check_size(0, len(found.cells))
+    header, portions, columns = _names(found.cells), [], None
+    try:
+        for portion in pd.read_csv(
+            io.BytesIO(data), sep=separator, header=0, dtype=object, keep_default_na=False, na_values=[],
+            skip_blank_lines=True, on_bad_lines="error", chunksize=PORTION,
+        ):  # fmt: skip
+            portion.columns = pd.Index(header)
+            columns = long_columns(portion) if columns is None else columns
+            portions.append(shorten(portion, columns, opened.wanted))
+            if len(portions) * PORTION == FIRST:  # before millions of rows that say nothing are held
+                check_differ(f"first {FIRST:,}", 1 - float(pd.concat(portions).duplicated().mean()))
+        frame = pd.concat(portions)
+    except (ValueError, UnicodeDecodeError):
+        return None
+    if not isinstance(portions[0].index, pd.RangeIndex) or frame.empty or frame[header[-1]].eq("").any():
+        return None
+    frame, faults = without_totals(frame.reset_index(drop=True))
+    notes = (f"separated by {SEPARATORS[separator]}",) if separator != "," else ()
+    again = partial(lambda path, encoding: open_file(path, encoding=encoding).text()[0], opened.path, opened.encoding)
+    return RawTable(opened.path, frame, (*notes, *found.notes), faults=faults, text=again, separator=separator)
+
+
+def _endless_line(text: AnyStr, feed: AnyStr) -> int | None:
+    """The number of a line beyond `LONGEST_CELL`, found by leaps to the last line feed within that."""
+    at = 0
+    while len(text) - at > LONGEST_CELL:
+        if (end := text.rfind(feed, at, at + LONGEST_CELL)) < 0:
+            return text.count(feed, 0, at) + 1
+        at = end + 1
+    return None
+
+
+def _separator(text: str) -> str:
+    """The separator that the header holds, and the next rows as often."""
+    reader = [line for line in text[: 1 << 16].split("\n")[:20] if line.strip()]
+    unquoted = [re.sub(r'"[^"]*"', "", line) for line in reader]
+    counts = {sep: [line.count(sep) for line in unquoted] for sep in SEPARATORS}
+
+    def fit(separator: str) -> tuple[bool, float, int]:
+        header = counts[separator][0]
+        alike = sum(count == header for count in counts[separator]) / len(unquoted)
+        return header > 0, alike, header
+
+    return max(counts, key=fit)
+
+
+def _names(cells: Sequence[str]) -> list[str]:
+    names = [visible(cell).strip() or f"column {k}" for k, cell in enumerate(cells, start=1)]
+    twice = sorted(name for name, times in Counter(names).items() if times > 1)
+    if twice:
+        places = ", ".join(str(k) for k, name in enumerate(names, start=1) if name == twice[0])
+        raise RecuseError(f"columns {places} are all called {shown(twice[0])}; give each a name of its own")
+    if len(names) < 2:
+        raise RecuseError(
+            f"the first line has one column, {shown(cells[0] if cells else '')}; a table has a header "
+            "line and at least an item and a rating, separated by commas, tabs or semicolons"
+        )
+    return names
+
+
+def _fault_text(message: str) -> str:
+    match = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", message)
+    if match:
+        return f"line {match[2]} has {match[3]} cells and the header {match[1]}; quote cells that hold a separator"
+    if "EOF inside string" in message:
+        row = re.search(r"row (\d+)", message)
+        return f"a quote is opened and never closed{f', near row {row[1]}' if row else ''}"
+    return message
+
+
+LOOKED_AT = 30
+NUMBER = re.compile(r"^[-+]?\d+(?:[.,]\d+)?\s*%?$")
+REMARK = re.compile(r"(?i)(?:notes?|nb|n\.b\.|source|legend|key|remarks?|hinweis|anmerkung|quelle)\b|[*#†]|.* = ")
+TOTALS = frozenset([
+    "average", "avg", "mean", "median", "total", "totals", "grand total", "sum", "count", "std", "stdev", "std dev",
+    "durchschnitt", "mittelwert", "summe", "gesamt", "moyenne", "total general", "promedio", "media",
+])  # fmt: skip
+"""What stands before a row that sums up the rows above it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """`cells`: the names of the columns as they stand, "" for none; `text`: the file with everything above its last
+    header line made empty, so that lines keep their numbers; `notes` say what was passed over."""
+
+    cells: list[str]
+    text: str
+    notes: tuple[str, ...] = ()
+
+
+def find_header(text: str, separator: str) -> Header:
+    """The header of a table with titles above it (a line with one cell, where the table is wider), or in two lines, the
+    upper with merged cells: "Tone" above "Anna" and "Ben" makes Anna_Tone and Ben_Tone."""
+    rows = _first_rows(text, separator)
+    if not rows:
+        return Header([], text)
+    at = _after_titles([cells for cells, _ in rows])
+    notes = [f"the table begins in line {rows[at - 1][1] + 1}, below its title"] if at else []
+    cells = rows[at][0]
+    if _two_lines([cells for cells, _ in rows[at:]]):
+        cells = _joined(cells, rows[at + 1][0])
+        at += 1
+        notes.append(f"its header has two lines, read together: {', '.join(cells[:4])}{', ...' * (len(cells) > 4)}")
+    above = rows[at - 1][1] if at else 0
+    return Header(cells, "\n" * above + text.split("\n", above)[-1] if at else text, tuple(notes))
+
+
+def without_totals(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[Fault, ...]]:
+    """The table without the rows at its end that begin with "Average", "Total" and the like, or hold a remark alone:
+    its first cell begins as remarks do, and the others are empty."""
+    small = len(frame) <= MOST_LOOKED_AT
+    filled = frame.map(lambda cell: bool(str(cell).strip())).sum(axis=1).to_numpy() if small else np.ones(len(frame))
+    empty = np.flatnonzero(filled == 0)
+    last = len(frame)
+    if len(empty) and (filled[empty[-1] :] <= max(2, np.median(filled[filled > 0]) / 2)).all():
+        last = int(empty[-1])  # a legend below the table
+    while last > 1 and (_sums_up(frame.iloc[last - 1]) or _is_remark(frame.iloc[last - 1])):
+        last -= 1
+    unit = [0] * bool(last > 1 and _is_of_units(frame.iloc[:last]))
+    summed = sorted({k for k in (*unit, *_sums(frame.iloc[:last]), *map(int, empty)) if k < last})
+    out = [*summed, *range(last, len(frame))]
+    if not out:
+        return frame, ()
+    names = [f"begins with {shown(name)}" for name in frame.iloc[out, 0]]
+    kept = frame.drop(index=frame.index[out]) if summed else frame.iloc[:last]
+    return kept, (Fault.of("row(s) sum up or explain the others", names, "they are left out"),)
+
+
+FEWEST_SUMMED, MOST_LOOKED_AT, AT_THE_END, LARGEST_SUMMED = 5, 20_000, 3, 1e100
+"""A sum is that of so many rows and more; larger tables are written by programs; means stand in the last rows; larger
+numbers are not added."""
+
+
+def _sums(frame: pd.DataFrame) -> list[int]:
+    """Rows that add up the rows above them, all or since the last such row, or at the end hold their means: in two
+    columns of numbers and in every one that they fill, with a number that none of those rows holds. No list of words
+    says so in every language."""
+    if not FEWEST_SUMMED < len(frame) <= MOST_LOOKED_AT:
+        return []
+    numbers = np.column_stack([as_numbers(frame[name]) for name in frame])
+    numbers[np.abs(numbers) > LARGEST_SUMMED] = np.nan  # no rating either, and their sum is no number
+    found: list[int] = []
+    block, total, count = np.zeros((3, numbers.shape[1]))
+    for k, row in enumerate(numbers):
+        filled = ~np.isnan(row)
+        own, since = row[filled], k - (found[-1] + 1 if found else 0)
+        made = [block[filled]] * (since >= FEWEST_SUMMED) + [total[filled]] * (k - len(found) >= FEWEST_SUMMED)
+        new = (numbers[:k, filled] != own).all(axis=0)  # a number that no row above holds
+        sums = len(own) > 1 and bool(new.any()) and any(bool((own == one).all()) for one in made)
+        if len(own) > 1 and made and not sums and k >= len(numbers) - AT_THE_END and (count[filled] > 0).all():
+            off, spread = np.abs(own - total[filled] / count[filled]), np.nanstd(numbers[:k, filled], axis=0)
+            for unit in (0.1, 0.01) if k - len(found) >= FEWEST_SUMMED else ():
+                varied = spread > 2.5 * unit  # what varies less is near its mean in every row
+                sums |= bool((off <= 0.5 * unit + 1e-9).all() and varied.sum() > 1 and new[varied].any())
+        if sums:
+            found.append(k)
+            block = np.zeros_like(block)
+        else:
+            block, total, count = block + np.nan_to_num(row), total + np.nan_to_num(row), count + filled
+    return found
+
+
+def _is_of_units(frame: pd.DataFrame) -> bool:
+    """Whether the first row tells units ("(1-5)") below the header: alone without a first cell, and with words in
+    columns that hold numbers below."""
+    first, below = frame.iloc[0, 1:].astype(str).str.strip(), frame.iloc[1:, 1:]
+    if str(frame.iloc[0, 0]).strip() or not frame.iloc[1:, 0].astype(str).str.strip().ne("").all():
+        return False
+    numeric = [name for name in below if as_numbers(below[name].head(LOOKED_AT)).notna().mean() > 0.9]
+    told = first.loc[[str(name) for name in numeric]]
+    return bool(len(told) > 1 and told.ne("").all() and as_numbers(told).isna().all())
+
+
+def _sums_up(row: pd.Series[Any]) -> bool:
+    return str(row.iloc[0]).strip().rstrip(":").lower() in TOTALS
+
+
+def _is_remark(row: pd.Series[Any]) -> bool:
+    rest = (str(cell).strip() for cell in row.iloc[1:])
+    return bool(REMARK.match(str(row.iloc[0]).strip())) and not any(cell and cell != "nan" for cell in rest)
+
+
+def _first_rows(text: str, separator: str) -> list[tuple[list[str], int]]:
+    """The first rows that hold anything, each with the number of its last line."""
+    csv.field_size_limit(1 << 30)
+    lines = (line[0] for line in re.finditer(r"[^\n]*\n|[^\n]+", text))  # not io.StringIO: four bytes a letter
+    reader = csv.reader(lines, delimiter=separator)
+    rows: list[tuple[list[str], int]] = []
+    for cells in reader:
+        if cells:
+            rows.append(([cell.strip() for cell in cells], reader.line_num))
+        if len(rows) == LOOKED_AT:
+            break
+    return rows
+
+
+def _after_titles(rows: list[list[str]]) -> int:
+    """How many rows stand above the header: with one cell or none, where those from there on have three or more."""
+    at = next((k for k, cells in enumerate(rows) if sum(map(bool, cells)) > 1), 0)
+    wide = len(rows[at]) >= 3 and (sum(map(bool, rows[at])) >= 3 or _two_lines(rows[at:]))
+    return at if wide and all(len(cells) <= len(rows[at]) for cells in rows) else 0
+
+
+def _two_lines(rows: list[list[str]]) -> bool:
+    """Whether the second row goes on naming columns: the first has gaps behind a name, the second has none but perhaps
+    its first and holds no number and nothing that any row below repeats."""
+    if len(rows) < 4 or len(rows[0]) != len(rows[1]):
+        return False
+    upper, lower, below = rows[0], rows[1], rows[2:]
+    gaps = [k for k in range(1, len(upper)) if not upper[k] and any(upper[:k])]
+    if not gaps or not all(lower[1:]) or any(NUMBER.match(cell) for cell in lower):
+        return False
+    return not any(cells[k : k + 1] == [lower[k]] for cells in below for k in range(len(lower)) if lower[k])
+
+
+def _joined(upper: list[str], lower: list[str]) -> list[str]:
+    names, over = [], ""
+    for above, below in zip(upper, lower, strict=True):
+        over = above or over
+        names.append("_".join(dict.fromkeys(filter(None, (below, over)))))
+    return names

@@ -1,0 +1,230 @@
+"""Tables made of JSON: an object a line, a list of objects, a list or an object for each column, another tool's log."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from recuse.readers.column_names import NAMES, WINNERS, plain
+from recuse.readers.faults import Fault, shown
+from recuse.readers.opening import Opened
+from recuse.readers.raw_table import RawTable, cell_text, check_first_differ
+from recuse.schema import RecuseError
+from recuse.security.sanitize import visible
+
+DEPTH = 3
+"""Objects within objects become columns "outer.inner" to this depth; what lies deeper stays text."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolLog:
+    """The log of another tool: what it is called, whether a value of JSON is one, and its records with what was wrong
+    in it."""
+
+    called: str
+    recognises: Callable[[Any], bool]
+    records: Callable[[Any, Path], tuple[list[dict[str, Any]], list[Fault]]]
+
+
+def read_json(opened: Opened, logs: Mapping[str, ToolLog], reader: str = "") -> RawTable:
+    """A table of JSON; of the log of another tool as its reader makes it: the one that is named, or recognises it."""
+    value, lines, notes = _parse_json(opened)
+    for name, log in logs.items():
+        if name == reader or (not reader and log.recognises(value)):
+            return of_log(opened.path, value, name, log, notes)
+    if isinstance(value, dict):
+        value, rows = _rows_within(value)
+        notes = (*notes, rows)
+    return from_records(opened.path, value, notes=notes, unit="line" if lines else "record", numbers=lines)
+
+
+def of_log(path: Path, value: Any, name: str, log: ToolLog, notes: Sequence[str] = ()) -> RawTable:
+    """The table of another tool's log. `RecuseError` where it is not written as that tool does."""
+    try:
+        records, faults = log.records(value, path)
+    except (AttributeError, TypeError, KeyError, IndexError) as error:
+        raise RecuseError(f"it is not as {log.called} is written: {error}; export it again") from error
+    return from_records(path, records, notes=(*notes, log.called), made_by=name, faults=faults)
+
+
+def _parse_json(opened: Opened) -> tuple[Any, list[int] | None, tuple[str, ...]]:
+    """What the file holds: one value and None, or a list of values and the line of each. `RecuseError` with the line of
+    what is no JSON."""
+    text, notes = opened.text()
+    check_first_differ(text, "}")
+    try:
+        return parsed(text), None, notes
+    except ValueError as error:
+        whole = error
+    values, lines = [], []
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            values.append(parsed(line))
+        except ValueError as error:
+            if not isinstance(error, json.JSONDecodeError):
+                raise RecuseError(f"line {number}: {error}; write it again without") from error
+            if not isinstance(whole, json.JSONDecodeError):
+                raise RecuseError(f"{whole}; write it again without") from error
+            at = whole if not values and whole.lineno > 1 else None
+            where = f"line {at.lineno}: {at.msg}" if at else f"line {number}: {error}"
+            raise RecuseError(f"{where}; a file of JSON lines has one object per line") from error
+        lines.append(number)
+    return values, lines, (*notes, "JSON lines")
+
+
+def _rows_within(value: dict[str, Any]) -> tuple[list[Any], str]:
+    """The longest list of objects that the object holds, or the rows that pandas writes by columns: `columns` with
+    `data` (as MLflow's eval_results_table.json), or an object of values by row for each column."""
+    columns, data = value.get("columns"), value.get("data")
+    if isinstance(columns, list) and isinstance(data, list) and all(isinstance(row, list) for row in data):
+        return [dict(zip(map(str, columns), row, strict=False)) for row in data], "a table by its columns and data"
+    inner = [*value.values()]
+    if inner and all(isinstance(one, dict) and one.keys() == inner[0].keys() for one in inner) and len(inner[0]) > 1:
+        if len(inner) > len(inner[0]) and not all(name.isdigit() for name in inner[0]):
+            return [{"item": name, **one} for name, one in value.items()], "a record per item"
+        return [{name: one[row] for name, one in value.items()} for row in inner[0]], "a table by its columns"
+    if len(inner) > 1 and all(isinstance(v, list) and len(v) == len(inner[0]) > 1 for v in inner) and not isinstance(
+        inner[0][0], dict
+    ):
+        return [dict(zip(value, row, strict=True)) for row in zip(*inner, strict=True)], "a list for each column"
+    lists = {k: v for k, v in value.items() if isinstance(v, list) and v and isinstance(v[0], dict)}
+    if not lists:
+        if all(not isinstance(v, list | dict) for v in value.values()):
+            return [value], "one record"
+        raise RecuseError("it is one JSON object without a list of records; give a list, or JSON lines")
+    name = max(lists, key=lambda k: len(lists[k]))
+    return lists[name], f"the records are those of {name!r}"
+
+
+def from_records(
+    path: Path, records: Iterable[Any], *, notes: Sequence[str] = (), unit: str = "record", made_by: str = "",
+    numbers: Sequence[int | str] | None = None, faults: Sequence[Fault] = (),
+) -> RawTable:  # fmt: skip
+    """A table of objects, objects within them as columns "outer.inner", a list of objects as a row for each of them
+    beside the rest. `RecuseError` where one is no object."""
+    flat: list[dict[str, str]] = []
+    places: list[int | str] = []
+    records = [*records]
+    alike = _alike_lists(records)
+    for number, record in enumerate(records, start=1):
+        if not isinstance(record, dict):
+            raise RecuseError(f"{unit} {number} is {shown(record)}; each must be an object with named values")
+        record = {name: value for name, value in record.items() if name not in alike} if alike else record
+        rows = [dict(_flattened(row)) for row in _unlisted(record)]
+        flat += rows
+        places += [number if numbers is None else numbers[number - 1]] * len(rows)
+    if not flat:
+        raise RecuseError("it holds no record")
+    frame = pd.DataFrame(flat, dtype=object).fillna("")
+    frame.columns = pd.Index([visible(str(name)).strip() for name in frame.columns])
+    return RawTable(
+        path, frame, tuple(notes), unit, made_by, tuple(faults),
+        numbers=None if numbers is None and len(flat) == places[-1] else tuple(places),
+    )  # fmt: skip
+
+
+GAME = re.compile(r"[AB]\s*(?:[<>]{1,2}|=)\s*[AB]")
+"""How the games of one pair end: A>B, B>>A."""
+
+
+def _unlisted(record: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
+    """A record as it is, or one for each object of its only list of objects: the judgements of one text, say. A name
+    that the record has as well keeps the list's name before it. Two texts of which the record chooses one, 0 or 1, stay
+    beside one another: text_0, text_1. `RecuseError` for two verdicts whose order is not known."""
+    lists = [name for name, value in record.items() if isinstance(value, list) and _is_table(value)]
+    if len(lists) != 1:
+        return [record]
+    rest = {name: value for name, value in record.items() if name != lists[0]}
+    if len(record[lists[0]]) == 2:
+        one, other = record[lists[0]]
+        called = {plain(name) for name in (*one, *other)}
+        chosen = any(plain(name) in WINNERS and value in (0, 1) for name, value in rest.items())
+        if chosen and called & {*NAMES["text"]} and not called & {*NAMES["rater"], *NAMES["value"]} - {*NAMES["text"]}:
+            return [
+                {
+                    **rest,
+                    **{f"{name}_{k}": value for k, each in enumerate((one, other)) for name, value in each.items()},
+                }
+            ]
+        verdicts = [name for name in one if all(GAME.fullmatch(str(each.get(name))) for each in (one, other))]
+        if verdicts and all(one[n] == other.get(n) for n in one if plain(n) in NAMES["rater"]):
+            raise RecuseError(
+                f"{lists[0]} holds two verdicts of one judge on a pair, {shown(one[verdicts[0]])} and "
+                f"{shown(other[verdicts[0]])}; nothing says whether the texts were shown the other way round for the "
+                "second. Write a row for each, with columns item, judge, winner and order (ab, or ba where they were)"
+            )
+    if all(graded(one) is not None for one in record[lists[0]]):
+        return [record]
+    return [
+        {**rest, **{f"{lists[0]}.{name}" if name in rest else name: value for name, value in row.items()}}
+        for row in record[lists[0]]
+    ]
+
+
+def graded(one: Any) -> float | str | None:
+    """What an object says that holds a grade and nothing else but its reasons; None for another."""
+    if not isinstance(one, dict):
+        return None
+    grades = [value for name, value in one.items() if plain(str(name)) in NAMES["value"]]
+    rest = [name for name in one if plain(str(name)) not in NAMES["value"]]
+    reasons = all(plain(str(name)).rstrip("0123456789_") in NAMES["reason"] for name in rest)
+    return grades[0] if len(grades) == 1 and reasons and isinstance(grades[0], int | float | str) else None
+
+
+def _alike_lists(records: Sequence[Any]) -> list[str]:
+    """The only list of objects where it is the same in every record: the options that everybody had, no answers."""
+    first = records[0] if len(records) > 1 and isinstance(records[0], dict) else {}
+    lists = [name for name, value in first.items() if isinstance(value, list) and _is_table(value)]
+    alike = len(lists) == 1 and all(isinstance(r, dict) and r.get(lists[0]) == first[lists[0]] for r in records)
+    return lists if alike else []
+
+
+def _is_table(value: list[Any]) -> bool:
+    return bool(value) and all(isinstance(row, dict) for row in value)
+
+
+def _flattened(record: Mapping[str, Any], before: str = "", depth: int = 1) -> Iterable[tuple[str, str]]:
+    for name, value in record.items():
+        if isinstance(value, dict) and value and depth < DEPTH:
+            yield from _flattened(value, f"{before}{name}.", depth + 1)
+        else:
+            yield f"{before}{name}", cell_text(value)
+
+
+class NamedTwice(ValueError):
+    """An object that has two values of one name, of which Python would keep the last."""
+
+
+def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(value := dict(pairs)) < len(pairs):
+        name = next(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
+        beside = next((f" beside {key} {shown(one)}" for key, one in pairs if key != name), "")
+        raise NamedTwice(f"{shown(name)} stands twice in one object{beside}")
+    return value
+
+
+def parsed(text: str | bytes) -> Any:
+    """The value that JSON text holds. `ValueError` for what is none, nests without end, names a value twice, has a
+    number of thousands of digits, or half of a character (a lone surrogate such as \\ud800), which no file can hold."""
+    try:
+        value = json.loads(text, object_pairs_hook=_once_each)
+        if re.search(r"\\[uU][dD][89a-fA-F]", text) if isinstance(text, str) else b"\\u" in text:
+            json.dumps(value, ensure_ascii=False).encode()
+    except RecursionError as error:
+        raise ValueError("lists or objects are nested too deeply") from error
+    except UnicodeEncodeError as error:
+        raise ValueError(f"half of a character ({error.object[error.start]!a}) stands in it") from error
+    except ValueError as error:
+        if type(error) is ValueError:  # of int(), which advises to lift Python's limit
+            raise ValueError("a number of thousands of digits stands in it") from error
+        raise
+    return value
