@@ -66,7 +66,7 @@ def executed_code(
                  or (differing[path] == "D" and _module(path) in named)}  # fmt: skip
     source = "\n".join(text_of(path) or "" for path in seen) if data else ""
     folders = {path.parent for path in seen}
-    return executed | {path: "named in code that the run executes" for path in data if PurePosixPath(path).name in source
+    return executed | {path: "named in code of the run" for path in data if PurePosixPath(path).name in source
                        and (differing[path] != "A" or (root / path).parent in folders or path in source)}  # fmt: skip
 
 
