@@ -6,6 +6,7 @@ paths and stack traces taken out), DeepEval 4.3.1 (a model of our own class), Al
 One person and one scripted judge on the same 24 replies, written by MLflow 3.17.2 (`log_feedback`, `search_traces`),
 the converter of Label Studio 0.0.59 (CSV, JSON-MIN, of a JSON export), Phoenix evals 3.9.4 (`evaluate_dataframe`) and
 Argilla 2.8.0 (`Record.to_dict`). Label Studio and Argilla have a second person, who differs on every fifth reply.
+Ragas 0.4.3 wrote twelve samples with scores of our own (`EvaluationResult.to_pandas`, as CSV).
 """
 
 from __future__ import annotations
@@ -138,3 +139,13 @@ def test_one_study_in_the_exports_of_four_tools(name, people, judges):
         assert (by_rater[judge].sum(), (by_rater[judge] == by_rater[people[0]]).sum()) == (11, 19)
     for second in people[1:]:
         assert (by_rater[second] != by_rater[people[0]]).sum() == 5
+
+
+def test_ragas_scores_are_criteria_of_one_judge():
+    read = read_file(LOGS / "ragas.csv")
+    assert (dict(read.ratings.raters), read.ratings.headline) == (
+        {"judge": "judge"}, ("faithfulness", "answer_relevancy"),
+    )  # fmt: skip
+    scores = read.ratings.table.set_index("criterion")["score"]
+    assert list(scores["faithfulness"]) == [k % 5 / 4 for k in range(12)]
+    assert list(scores["answer_relevancy"]) == pytest.approx([0.5 + k % 3 / 6 for k in range(12)])
