@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from recuse.ratings.scale import Nominal, Numeric, Ordinal, ResponseSets, Scale
 from recuse.readers.column_names import SETS, WORDS, plain
 from recuse.readers.json_records import parsed
 from recuse.schema import RecuseError
+from recuse.schema.arrays import Floats
 
 EMPTY: tuple[str, ...] = tuple(WORDS["answers"]["empty"])
 STATUSES = {"refused": "refused", "refusal": "refused", "error": "error", "unparsed": "unparsed"}
@@ -57,6 +59,8 @@ NAMED_POINT = r"(?i)^(?:grade|level|score|rating|note|stufe|niveau|nivel|points?
 POINT = r"^(-?\d+)\s*[-–—:=.(]\s*([^\W\d][^\d]*)$"
 POINT_BEHIND = r"^([^\W\d][^\d]*)\((-?\d+)\)$"
 MOST_POINTS = 11
+MOST_KEPT = 2_000
+"""Different values of a column whose numbers are kept: beyond, they take more room than time."""
 MONTHS = ("jan", "feb", "mar", "mär", "apr", "may", "mai", "jun", "jul", "aug", "sep", "oct", "okt", "nov", "dec",
           "dez")  # fmt: skip
 OUT_OF = r"^(-?\d+(?:[.,]\d+)?)\s*(?:/|out of|of)\s*(\d+)(?:\s*(?:stars?|points?|pts?\.?))?$"
@@ -75,7 +79,16 @@ def as_numbers(cells: pd.Series[Any]) -> pd.Series[float]:
     """Cells as numbers, NaN where they are none; "3,5", "85 %", "4/5", "3 Stars", "2nd", "★★★☆☆", "4 - good", "[[4]]"
     and "Rating: 4/5" and "Grade 4" are numbers, infinite ones are not."""
     codes, values = pd.factorize(cells)
-    plain = pd.Series(values, dtype=object).astype(str).str.strip()
+    words = tuple(map(str, values))
+    numbers = _numbers_of(words) if len(words) <= MOST_KEPT else _numbers_of.__wrapped__(words)
+    numbers = np.append(np.where(np.isfinite(numbers), numbers, np.nan), np.nan)
+    return pd.Series(numbers[codes], index=cells.index)
+
+
+@lru_cache(maxsize=256)
+def _numbers_of(words: tuple[str, ...]) -> Floats:
+    """Each as a number: a column is looked at by a dozen questions that ask the same."""
+    plain = pd.Series(words, dtype=object).astype(str).str.strip()
     numbers = pd.to_numeric(plain, errors="coerce").to_numpy(dtype=float, copy=True)
     lost = np.isnan(numbers)
     if lost.any():
@@ -85,8 +98,7 @@ def as_numbers(cells: pd.Series[Any]) -> pd.Series[float]:
             mended = mended.str.replace(OUT_OF, r"\1", regex=True)
         mended = mended.str.replace(r"^(-?\d+),(\d+)$", r"\1.\2", regex=True)
         numbers[lost] = pd.to_numeric(_counted(mended), errors="coerce").to_numpy(dtype=float)
-    numbers = np.append(np.where(np.isfinite(numbers), numbers, np.nan), np.nan)
-    return pd.Series(numbers[codes], index=cells.index)
+    return numbers
 
 
 def _counted(cells: pd.Series[Any]) -> pd.Series[Any]:
