@@ -12,8 +12,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from recuse.check.disagreements import count_disagreements
 from recuse.gates.uses import uses_for
 from recuse.ratings import Nominal, Numeric, Ordinal, Ratings, folding
+from recuse.ratings.text_slices import have_slices
 from recuse.readers.file_panel import FilePanel, panel_of
 from recuse.schema import RecuseError
 from recuse.schema.arrays import median_of
@@ -84,13 +86,15 @@ def unlike(one: Any, other: Any, place: str = "") -> Iterator[tuple[str, Any, An
 def test_patterns_give_the_numbers_of_single_items(
     kind: str, targets: int, repeats: int, deciding: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    single = asked(panel_of(answers(kind, 3, targets=targets, repeats=repeats)), deciding=deciding)
+    whole = answers(kind, 3, targets=targets, repeats=repeats)
+    single, differing = asked(panel_of(whole), deciding=deciding), count_disagreements(whole)
     monkeypatch.setattr(folding, "FOLDED_FROM", 1)
     monkeypatch.setattr(folding, "ALIKE", 0)
     ratings = answers(kind, 3, targets=targets, repeats=repeats)
     patterns = ratings.folded()
     assert patterns.times is not None
     assert sum(patterns.times.values()) == 260 > len(patterns.times)
+    assert (count_disagreements(ratings), have_slices(ratings)) == (differing, have_slices(whole))
     together = asked(panel_of(ratings), deciding=deciding)
     assert together.keys() == single.keys()
     assert len(single) > (8 if deciding else 40)
