@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from recuse.ratings import Nominal, Numeric, Ordinal, Ratings, mean_of
-from recuse.ratings.array import array_of
+from recuse.ratings.array import array_of, coded
 from recuse.schema import RecuseError
 
 FRAME = pd.DataFrame(
@@ -31,6 +31,11 @@ def test_raters_items_targets_and_repeats_are_its_axes() -> None:
     assert array.means[0, 0, 0] == 3.0
     assert array.counts[0].tolist() == [[2, 0], [1, 0]]
     np.testing.assert_array_equal(array.values[0, 0, 0], [4.0, 2.0])
+
+
+def test_a_name_is_one_whether_a_number_or_a_text() -> None:
+    names, places = coded(pd.Series([1, "1", 2], dtype=object))
+    assert (names, places.tolist()) == (("1", "2"), [0, 0, 1])
 
 
 def test_a_failed_reply_was_asked_and_a_text_never_shown_was_not() -> None:
