@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 from recuse.papers.merchant_risk import repeat_noise, score_repeats
+from recuse.papers.merchant_risk.fixed_texts import noise_of
 from recuse.ratings import Numeric
 
 NAMES = {"attributed": "shown", "anonymized": "hidden"}
@@ -79,6 +80,12 @@ def test_lost_answers_may_have_been_anywhere(rate):
     ratings = rate({("x", "a"): [4, 6, "refused"], ("x", "b"): [7, 7, 7]}, scales=Numeric(0, 10, 1))
     bounds = one(repeat_noise.repeat_difference(ratings)).detail["losses"]["bounds"]
     assert bounds == pytest.approx([(4 / 3) / 2, (12 / 3) / 2])
+
+
+def test_texts_with_fewer_repeats_keep_their_own_variance():
+    """Means 2, 3, 8 and variances 2, 7, 2: 50.222 / 20.667 over 3.667."""
+    texts = [np.array(scores, dtype=float) for scores in ([1, 3], [1, 2, 6], [7, 9])]
+    assert noise_of(texts).afar == pytest.approx(0.662757, abs=1e-6)
 
 
 def test_shrout_and_fleiss(rate, shrout_fleiss):
