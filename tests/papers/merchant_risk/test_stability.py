@@ -75,11 +75,11 @@ def test_an_sd_has_no_interval_and_says_where_there_is_one(rate):
 
 
 def test_lost_answers_may_have_been_anywhere(rate):
-    """Answers 4 and 6 and a lost one, on 0-10. At the median, 5, the pairs are 2, 1 and 1 apart, at either end of the
-    scale 2, 4 and 6."""
-    ratings = rate({("x", "a"): [4, 6, "refused"], ("x", "b"): [7, 7, 7]}, scales=Numeric(0, 10, 1))
+    """Answers 4 and 7 and a lost one, on 0-10. At the median, 5.5, the pairs are 3, 1.5 and 1.5 apart, at the farther
+    end of the scale 3, 4 and 7."""
+    ratings = rate({("x", "a"): [4, 7, "refused"], ("x", "b"): [7, 7, 7]}, scales=Numeric(0, 10, 1))
     bounds = one(repeat_noise.repeat_difference(ratings)).detail["losses"]["bounds"]
-    assert bounds == pytest.approx([(4 / 3) / 2, (12 / 3) / 2])
+    assert bounds == pytest.approx([(6 / 3) / 2, (14 / 3) / 2])
 
 
 def test_texts_with_fewer_repeats_keep_their_own_variance():
