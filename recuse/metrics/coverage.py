@@ -50,27 +50,31 @@ def parse_rate(ratings: Ratings, criteria: tuple[str, ...] | None = None) -> Est
     """
 
     table = ratings.table
-    rows, row = table[table["kind"] == "judge"], np.flatnonzero(table["kind"] == "judge")
+    row = np.flatnonzero(table["kind"] == "judge")
     names, item = ratings.coded("item")
-    times = None if ratings.times is None else np.array([ratings.times[name] for name in names])[item]
-    wanted = list(rows["criterion"].unique()) if criteria is None else list(criteria)
-    counted = rows["criterion"].isin(wanted)
-    named = rows["request"].fillna("").astype(str)
-    rows = rows.assign(
-        call=named.where(named != "", rows["item"]), failure=rows["status"].where(counted & (rows["status"] != "ok")),
-        answered=rows["criterion"].where(counted), times=1.0 if times is None else times[row],
-    )  # fmt: skip
+    times = None if ratings.times is None else np.array([ratings.times[name] for name in names])[item][row]
+    wanted = list(table["criterion"].iloc[row].unique()) if criteria is None else list(criteria)
+    raters, (requests, request) = ratings.coded("rater")[0], ratings.coded("request")
+    unnamed = np.isin(request, [-1, *(place for place, name in enumerate(requests) if not name)])
     factors = [column for column in table.columns if column not in COLUMNS]
-    keys = ["rater", "task", "protocol", "target", "call", "repeat", *factors]
-    calls = rows.groupby(keys, sort=False, dropna=False)
+    rows = pd.DataFrame({name: ratings.coded(name)[1][row] for name in ("rater", "task", "protocol", "target", *factors)})
+    rows["call"], rows["repeat"] = np.where(unnamed, -2 - item, request)[row], table["repeat"].to_numpy()[row]
+    keys = [*rows.columns]
+    status, criterion = (table[name].iloc[row].reset_index(drop=True) for name in ("status", "criterion"))
+    counted = criterion.isin(wanted)
+    rows = rows.assign(
+        failure=status.where(counted & (status != "ok")), answered=criterion.where(counted),
+        times=1.0 if times is None else times,
+    )  # fmt: skip
+    calls = rows.groupby(keys, sort=False)
     calls_read = calls.agg(
         failure=("failure", "first"), answered=("answered", "nunique"), times=("times", "first")
     ).reset_index()
     complete = pd.Series("ok", index=calls_read.index).where(calls_read["answered"] == len(set(wanted)), "unparsed")
     status = calls_read["failure"].where(calls_read["failure"].notna(), complete)
     return Estimates(("judge",), {
-        (str(judge),): replace(_rate(group, calls_read["times"]), note=ENFORCED if judge in ratings.enforced else "")
-        for judge, group in status.groupby(calls_read["rater"], sort=False)
+        (judge,): replace(_rate(group, calls_read["times"]), note=ENFORCED if judge in ratings.enforced else "")
+        for place, group in status.groupby(calls_read["rater"], sort=False) for judge in [raters[place]]
     })  # fmt: skip
 
 
