@@ -56,17 +56,16 @@ def parse_rate(ratings: Ratings, criteria: tuple[str, ...] | None = None) -> Est
     wanted = list(table["criterion"].iloc[row].unique()) if criteria is None else list(criteria)
     raters, (requests, request) = ratings.coded("rater")[0], ratings.coded("request")
     unnamed = np.isin(request, [-1, *(place for place, name in enumerate(requests) if not name)])
-    factors = [column for column in table.columns if column not in COLUMNS]
-    rows = pd.DataFrame({name: ratings.coded(name)[1][row] for name in ("rater", "task", "protocol", "target", *factors)})
+    keys = ["rater", "task", "protocol", "target", *(name for name in table.columns if name not in COLUMNS)]
+    rows = pd.DataFrame({name: ratings.coded(name)[1][row] for name in keys})
     rows["call"], rows["repeat"] = np.where(unnamed, -2 - item, request)[row], table["repeat"].to_numpy()[row]
-    keys = [*rows.columns]
     status, criterion = (table[name].iloc[row].reset_index(drop=True) for name in ("status", "criterion"))
     counted = criterion.isin(wanted)
     rows = rows.assign(
         failure=status.where(counted & (status != "ok")), answered=criterion.where(counted),
         times=1.0 if times is None else times,
     )  # fmt: skip
-    calls = rows.groupby(keys, sort=False)
+    calls = rows.groupby([*keys, "call", "repeat"], sort=False)
     calls_read = calls.agg(
         failure=("failure", "first"), answered=("answered", "nunique"), times=("times", "first")
     ).reset_index()

@@ -229,16 +229,19 @@ def _sums(frame: pd.DataFrame) -> list[int]:
         return []
     numbers = np.column_stack([as_numbers(frame[name]) for name in frame])
     numbers[np.abs(numbers) > LARGEST_SUMMED] = np.nan  # no rating either, and their sum is no number
+    if (np.isfinite(numbers).sum(axis=1) < 2).all():
+        return []  # no row holds two numbers
     found: list[int] = []
     block, total, count = np.zeros((3, numbers.shape[1]))
     for k, row in enumerate(numbers):
         filled = ~np.isnan(row)
         own, since = row[filled], k - (found[-1] + 1 if found else 0)
         made = [block[filled]] * (since >= FEWEST_SUMMED) + [total[filled]] * (k - len(found) >= FEWEST_SUMMED)
-        new = (numbers[:k, filled] != own).all(axis=0)  # a number that no row above holds
-        sums = len(own) > 1 and bool(new.any()) and any(bool((own == one).all()) for one in made)
+        sums = len(own) > 1 and any(bool((own == one).all()) for one in made)
+        sums = sums and bool((numbers[:k, filled] != own).all(axis=0).any())  # a number that no row above holds
         if len(own) > 1 and made and not sums and k >= len(numbers) - AT_THE_END and (count[filled] > 0).all():
             off, spread = np.abs(own - total[filled] / count[filled]), np.nanstd(numbers[:k, filled], axis=0)
+            new = (numbers[:k, filled] != own).all(axis=0)
             for unit in (0.1, 0.01) if k - len(found) >= FEWEST_SUMMED else ():
                 varied = spread > 2.5 * unit  # what varies less is near its mean in every row
                 sums |= bool((off <= 0.5 * unit + 1e-9).all() and varied.sum() > 1 and new[varied].any())
