@@ -21,7 +21,6 @@ PICKED, PLANTED = f"{S}/test_judge_selection.py::", f"{S}/test_planted_judges.py
 DELTAS = CHOSEN + "test_tables_3_and_4_every_delta_is_value_minus_oracle"
 LINES = PAGE + "test_every_number_stands_in_its_place_with_its_sign"
 FEW = PAGE + "test_few_raters_and_forced_choice_by_threshold"
-GRID = "the study has two settings with errors; the grid over their rate and skew was repeated once and is not kept"
 
 Row = tuple[str, str, tuple[str, ...], str]
 ROWS: tuple[Row, ...] = (
@@ -370,8 +369,11 @@ ROWS: tuple[Row, ...] = (
     ),
     (
         "F3",
-        "error matters less for rankings",
-        (FOUND + "test_finding_3_errors_matter_less_than_selection",),
+        "error matters less for rankings; prevalence is hurt",
+        (
+            FOUND + "test_finding_3_errors_matter_less_than_selection",
+            FOUND + "test_figure_12_direct_prevalence_is_hurt_by_errors_with_skew",
+        ),
         "",
     ),
     (
@@ -406,9 +408,19 @@ ROWS: tuple[Row, ...] = (
         (),
         "one task of this kind is recorded, toxicity; the other five have no items here",
     ),
-    ("Fig 10", "hit rate's judge over error, skew and selection", (), GRID),
-    ("Fig 11", "rankings with and without error", (), GRID),
-    ("Fig 12", "prevalence under error", (), GRID),
+    (
+        "Fig 10",
+        "hit rate's judge over error, skew and selection",
+        (FOUND + "test_figure_10_without_skew_the_hit_rates_judge_hardly_changes_with_symmetric_selection",),
+        "",
+    ),
+    (
+        "Fig 11",
+        "rankings with and without error",
+        (FOUND + "test_figure_11_distributions_keep_their_ranking_under_error_and_hit_rate_does_not",),
+        "",
+    ),
+    ("Fig 12", "prevalence under error", (FOUND + "test_figure_12_direct_prevalence_is_hurt_by_errors_with_skew",), ""),
     ("Fig 13", "distributional and categorical", (LINES,), ""),
     ("Fig 14", "every measure, no sampling error", (LINES,), ""),
     (
@@ -489,10 +501,15 @@ ROWS: tuple[Row, ...] = (
         (CHOSEN + "test_the_described_strata_cannot_give_the_printed_steps_of_bias",),
         "",
     ),
-    ("fn 9, 10", "which argument of KLD leads", (
+    (
+        "fn 9, 10",
+        "which argument of KLD leads",
+        (
             DEFINED + "test_which_argument_leads",
             DEFINED + "test_cross_entropy_of_peoples_answers_ranks_as_the_divergence_does",
-        ), ""),
+        ),
+        "",
+    ),
     (
         "6, 7",
         "recommendations",

@@ -14,7 +14,7 @@ LISTS = {"illusion": illusion_requirements.ROWS, "indeterminacy": indeterminacy_
 COUNT = {"illusion": 97, "indeterminacy": 106}
 OPEN = {
     "illusion": ["2b", "13", "42", "46", "51", "65b", "71", "82", "87", "89", "90"],
-    "indeterminacy": ["2.2.2", "Fig 1", "Fig 9", "Fig 10", "Fig 11", "Fig 12", "E", "7", "3, 6"],
+    "indeterminacy": ["2.2.2", "Fig 1", "Fig 9", "E", "7", "3, 6"],
 }
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from recuse.papers.indeterminacy.aggregation import TAUS
 from recuse.papers.indeterminacy.definitions import definition
+from recuse.papers.indeterminacy.error_grid import error_tables
 from recuse.papers.indeterminacy.selection_study import (
     CATEGORICAL,
     DISTRIBUTIONAL,
@@ -29,7 +30,7 @@ SPECIFIED, SYMMETRIC, SKEWED, RANDOM, _ = SETTINGS
 
 def selection(*, trials: int, seed: int, workers: int | None) -> int:
     """`recuse experiment selection`: exit code 0. Progress goes to stderr, findings and tables to stdout; what stands
-    beside the grid takes a quarter of the trials. `RecuseError` for fewer than one trial."""
+    beside the study takes a quarter of the trials, errors an eighth. `RecuseError` for fewer than one trial."""
     if trials < 1:
         raise RecuseError(f"--trials is 1 or more; got {trials}")
     workers = workers or min(2, os.cpu_count() or 1)
@@ -38,6 +39,7 @@ def selection(*, trials: int, seed: int, workers: int | None) -> int:
     few, bias = few_ratings(SETTINGS[SYMMETRIC], trials=side), forced_choice_bias(trials=side)
     print(file=sys.stderr)
     print(f"Judge selection: {trials} simulated trials per setting, seed {seed}\n\n{text(study, few, bias)}")
+    print(*error_tables(max(2, trials // 8)), sep="\n")
     return 0
 
 

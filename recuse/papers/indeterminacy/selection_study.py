@@ -189,7 +189,7 @@ def few_ratings(
 ) -> FewRatings:
     """Figures 6 (left) and 15: no judge is involved. Soft response sets by the true reverse matrices."""
     c, b = [], []
-    for population, rng in _populations(replace(design, judges=1), trials, sizes, seed):
+    for population, rng in populations(replace(design, judges=1), trials, sizes, seed):
         few = decisions(population.sampled_people(budgets, rng).endorsed, 0, TAUS)
         whole = decisions(population.people.endorsed, 0, TAUS)[:, None]
         c.append(consistency(few, whole).T)
@@ -209,16 +209,17 @@ def forced_choice_bias(
 
 def _bias_of_choices(design: Design, trials: int, sizes: Sizes, seed: int) -> Floats:
     biases = []
-    for population, _ in _populations(design, trials, sizes, seed):
+    for population, _ in populations(design, trials, sizes, seed):
         chosen, right = (decisions(v, 0, TAUS) for v in (population.people.choices, population.truth))
         biases.append(estimation_bias(chosen, right))
     mean: Floats = np.mean(biases, axis=0)
     return mean
 
 
-def _populations(
+def populations(
     design: Design, trials: int, sizes: Sizes, seed: int
 ) -> Iterator[tuple[Population, np.random.Generator]]:
+    """Every trial's population, with the generator that goes on from it."""
     for t in range(trials):
         options, sets = sizes[t % len(sizes)]
         rng = generator(seed, "ratings", str(t))

@@ -7,7 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from recuse.papers.indeterminacy import error_grid
 from recuse.papers.indeterminacy import selection_study as studies
+from recuse.papers.indeterminacy.error_grid import ERRORS, SKEWS, UnderError, error_tables, under_error
 from recuse.papers.indeterminacy.selection_report import findings
 from recuse.papers.indeterminacy.selection_study import (
     CATEGORICAL,
@@ -99,6 +101,42 @@ def test_finding_3_errors_matter_less_than_selection(study):
     for name in (JSD, SETS):
         for setting in (RANDOM, ADDITIVE):
             assert abs(study.rho(ASYM, name) - study.rho(setting, name)) < 0.08
+
+
+def test_figure_12_direct_prevalence_is_hurt_by_errors_with_skew():
+    """Fully specified: next to nothing at eta 0 up to epsilon .4, a shift where errors favour the option."""
+    bias = under_error(SETTINGS[FULL], (0.0, 0.4, 0.5), (0.0, 2.0), trials=12, sizes=((2, 2), (3, 3))).bias
+    assert bias[0, 0] == 0.0
+    assert abs(bias[0, 1]) < 0.08
+    assert bias[1, 2] - bias[0, 2] > 0.05
+
+
+def test_figure_10_without_skew_the_hit_rates_judge_hardly_changes_with_symmetric_selection():
+    chosen = under_error(SETTINGS[SYM], (0.0, 0.3), (0.0,), trials=8).chosen
+    assert abs(chosen[0, 0] - chosen[0, 1]) < 0.05
+
+
+def test_figure_11_distributions_keep_their_ranking_under_error_and_hit_rate_does_not():
+    (hit, *others) = under_error(SETTINGS[ASYM], (0.0, 0.3), (1.0,), trials=8).rho[:, 0]
+    assert hit[0] == pytest.approx(1.0)
+    assert min(rho[1] for rho in others) > 0.95
+    assert hit[1] < 0.85
+
+
+def test_every_cell_of_the_grid_stands_in_its_place_with_its_sign(monkeypatch):
+    """Each number is made of its design, skew and rate."""
+
+    def planted(design, *, trials):
+        number = list(SETTINGS.values()).index(design) + np.add.outer(np.array(SKEWS) / 10, np.array(ERRORS) / 100)
+        return UnderError(number, np.array([number + 10, number + 20, number + 30]), -number)
+
+    monkeypatch.setattr(error_grid, "under_error", planted)
+    rows = [line.split() for line in error_tables(2)]
+    values = [row[-6:] for row in rows if "eta" in row]
+    assert len(values) == 5 * 3 * 3
+    assert values[0] == ["-0.100", "-0.099", "-0.098", "-0.097", "-0.096", "-0.095"]
+    assert values[9 + 4][1] == "+11.001"
+    assert values[-1] == ["-2.100", "-2.101", "-2.102", "-2.103", "-2.104", "-2.105"]
 
 
 @pytest.mark.parametrize("design", [Design(), SETTINGS[FULL]])
