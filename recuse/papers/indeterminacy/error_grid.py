@@ -77,7 +77,7 @@ def error_tables(trials: int) -> Iterator[str]:
         figures[title] = {name: grid.rho[place] for name, grid in grids.items()}
     figures["Prevalence by forced choices too high"] = {name: grid.bias for name, grid in grids.items()}
     for title, by_design in figures.items():
-        yield from ("", f"{title + ', by epsilon':<74}" + "".join(f"{error:>8g}" for error in ERRORS))
+        yield from ("", f"{title + ', by epsilon':<84}" + "".join(f"{error:>8g}" for error in ERRORS))
         for name, values in by_design.items():
             for skew, row in zip(SKEWS, values, strict=True):
-                yield f"    {name + f', eta {skew:g}':<70}" + "".join(f"{value:>+8.3f}" for value in row)
+                yield f"    {name + f', eta {skew:g}':<80}" + "".join(f"{value:>+8.3f}" for value in row)
