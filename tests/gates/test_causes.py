@@ -257,3 +257,13 @@ def test_two_labels_that_a_judge_exchanges_are_named_before_the_agreement_that_t
     assert first == 'it says "b" where your people say "a", and the other way round'
     kept = figure("confusion", 0.9, detail={**table, "values": [[40, 2, 1], [3, 38, 0], [1, 0, 30]]})
     assert "where your people say" not in "; ".join(causes_of_failure([CEILING], [CEILING], [kept])[0])
+
+
+@pytest.mark.parametrize(("value", "limit", "side"), [
+    (0.48, WITHIN, "favours what stands first"), (-0.48, WITHIN, "favours what stands second"),
+    (0.04, MOST, "favours what stands first"), (-0.08, LEAST, "favours what stands second"),
+])  # fmt: skip
+def test_what_is_too_close_to_call_is_what_lies_beyond_the_nearer_bound(value, limit, side):
+    words = {"above": "favours what stands first|favour it", "below": "favours what stands second|favour it"}
+    (clause,) = doubts(verdict("slot_preference", value, limit, "undecided", **words))[0]
+    assert clause.brief == f"whether it {side} is too close to call"

@@ -100,6 +100,8 @@ def test_with_vv_each_gate_says_once_what_it_measures_and_why_its_limit_stands_t
     why = "half a point lifts a text halfway"
     assert why not in tables
     assert methods.count(why) == 1
+    two_panels = " ".join(report.terminal(samples.both(), 100, verbosity=2).split())
+    assert two_panels.count("what is left is no longer the sample that was asked for") == 1
     assert re.search(r"own work: .*\n? *.*Limit \+-0.5, held by its whole\s+interval: half a point", methods)
     kept = iter(methods.splitlines())
     assert all(line in kept for line in tables.splitlines()), "what -v says stands there too, in its order"
