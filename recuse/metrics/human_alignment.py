@@ -254,7 +254,8 @@ def people_on(part: Ratings, cells: Cells, ratings: Ratings) -> People:
     """People on the texts of `cells`, the cells of `part`, one combination of factor levels of `ratings`.
 
     People of the table come before a summary. Those who rated within another combination (a person is seldom asked
-    twice) count where nobody did within this one. `RecuseError` where there are no people at all, naming the remedy.
+    twice) count where nobody did within this one. NaN where they rated other criteria only. `RecuseError` where there
+    are no people at all, naming the remedy.
     """
     everywhere = ratings.with_criterion(part.criterion)
     for source in ([part], [other for _, other in everywhere.each()]):
@@ -263,6 +264,9 @@ def people_on(part: Ratings, cells: Cells, ratings: Ratings) -> People:
             nobody = np.full(len(cells.items), np.nan)
             persons = np.stack([mean_of(np.stack([one.get(name, nobody) for one in means]), axis=0) for name in names])
             return People(mean_of(persons, axis=0), persons, times=cells.times)
+    if part.people is None and ratings.persons:  # who rated other criteria
+        nobody = np.full(len(cells.items), np.nan)
+        return People(nobody, nobody[None], times=cells.times)
     if part.people is None:
         raise RecuseError(
             "there are no people to compare judges with: add rows of kind person, or a summary people=... with the "

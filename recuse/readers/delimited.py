@@ -237,7 +237,8 @@ def _sums(frame: pd.DataFrame) -> list[int]:
         filled = ~np.isnan(row)
         own, since = row[filled], k - (found[-1] + 1 if found else 0)
         made = [block[filled]] * (since >= FEWEST_SUMMED) + [total[filled]] * (k - len(found) >= FEWEST_SUMMED)
-        sums = len(own) > 1 and any(bool((own == one).all()) for one in made)
+        several = len(own) > 1 and bool((count[filled] >= FEWEST_SUMMED).all())  # of numbers above, not of rows
+        sums = several and any(bool((own == one).all()) for one in made)
         sums = sums and bool((numbers[:k, filled] != own).all(axis=0).any())  # a number that no row above holds
         if len(own) > 1 and made and not sums and k >= len(numbers) - AT_THE_END and (count[filled] > 0).all():
             off, spread = np.abs(own - total[filled] / count[filled]), np.nanstd(numbers[:k, filled], axis=0)

@@ -205,14 +205,17 @@ TEAM_WORDS: Mapping[str, Mapping[str, str]] = {
     "50_slash.csv.gz": {"gpt-4o": CLEARED},
     "01_spreadsheet.csv.gz": {"gpt-4o_LLM judge": CLEARED, "Score v2_LLM judge": REFUSED},
     "06_multiturn.csv.gz": {"llm_judge": CLEARED},
+    "50_bracket.csv.gz": {"gpt-4o": CLEARED},
     "08_openai_log.jsonl.gz": {"gpt-4o-2024-08-06": CLEARED},
     "09a_labelstudio.csv.gz": {"gpt4o": CLEARED},
+    "50_rating.csv.gz": {"gpt-4o": CLEARED},
     "09b_labelstudio_min.json.gz": {"gpt4o": CLEARED},
     "10_argilla.json.gz": {"gpt-4o": CLEARED},
-    "10b_argilla.jsonl.gz": {"gpt-4o": CLEARED},
     "12_langfuse_scores.csv.gz": {"EVAL": UNSURE},  # nobody rated toxicity
     "14_braintrust.jsonl.gz": {"scores.Factuality": CLEARED},
     "16_rankings.csv.gz": {"gpt-4o": CLEARED, "llama-3-8b": REFUSED},
+    "50_score.csv.gz": {"gpt-4o": CLEARED},
+    "10b_argilla.jsonl.gz": {"gpt-4o": CLEARED},
     "16b_ranks.csv.gz": {"gpt-4o": UNSURE, "llama-3-8b": REFUSED},
     "19_3000_columns.csv.gz": {"gpt-4o": CLEARED, "llama-3": CLEARED},
     "23_mturk.csv.gz": {"Input.judge": CLEARED},
@@ -220,11 +223,9 @@ TEAM_WORDS: Mapping[str, Mapping[str, str]] = {
     "30_week0.csv.gz": {"judge": UNSURE},  # of one week alone, which nobody rated
     "32_repeats.csv.gz": {"judge": UNSURE},  # too few texts, and nothing wrong
     "33_confidence.csv.gz": {"judge": UNSURE},
-    "50_bracket.csv.gz": {"gpt-4o": CLEARED},
-    "50_rating.csv.gz": {"gpt-4o": CLEARED},
-    "50_score.csv.gz": {"gpt-4o": CLEARED},
 }
-"""What every judge of a file may be used for, by what the ratings are; the judges are one more person, or noise."""
+"""What every judge of a file may be used for, by what the ratings are; the judges are one more person, or noise. Three
+by three: the same judges on the same texts in one run would be versions of one another."""
 ASKED = ("15_sheet.xlsx", "18_thumbs_up.csv.gz", "50_words.csv.gz")
 
 

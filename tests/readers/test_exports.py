@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from pandas import DataFrame
 
+from recuse.check.check_command import check
 from recuse.readers import read_file
 from recuse.schema import RecuseError
 
@@ -208,3 +210,10 @@ def test_an_evaluator_of_mlflow_that_failed_gave_no_usable_answer(file):
     traces[3]["assessments"][2]["feedback"] = {"value": None, "error": {"error_code": "TIMEOUT"}}
     table = read_file(file("a.json", json.dumps(traces))).ratings.table
     assert table.loc[table["status"].ne("ok"), ["rater", "item"]].to_numpy().tolist() == [["gpt", "tr3"]]
+
+
+def test_a_criterion_that_nobody_rated_is_not_measured_and_ends_no_other():
+    """Langfuse's scores of two names, of which people gave one: undecided by that, and every question was asked."""
+    record = check(Path(__file__).parent / "team_files" / "12_langfuse_scores.csv.gz").record()
+    assert (record["word"], "unfinished" in record["cause"]) == ("decide", False)
+    assert {one["word"] for one in record["judges"] if one["stated"]} == {"undecided"}

@@ -85,3 +85,15 @@ def test_a_long_row_is_an_error_with_its_line(file):
 def test_two_columns_of_one_name(file):
     with pytest.raises(RecuseError, match="columns 2, 3 are all called 'gpt'"):
         read_file(file("a.csv", "item,gpt,gpt\n1,3,3\n"))
+
+
+def test_a_mark_that_is_the_sum_of_the_two_above_it_is_no_total(file):
+    """Between prose of a judge few cells are numbers: five of them and more make a sum."""
+    prose = "The reply is polite and says what was asked for. Rating: {}"
+    marks = (2, 2, 4, *(k % 5 + 1 for k in range(40)))
+    each = [(("gpt-4o", prose.format(k % 5 + 1)), ("claude", prose.format(3)), ("human", one))
+            for k, one in enumerate(marks)]  # fmt: skip
+    rows = [f"t{k},0,{who},{mark}" for k, three in enumerate(each) for who, mark in three]
+    read = read_file(file("a.csv", "\n".join(["item,is_test,rater,score", *rows])))
+    assert read.faults == ()
+    assert list(read.ratings.table.query("rater == 'human'")["score"][:3]) == [2, 2, 4]
