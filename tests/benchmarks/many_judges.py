@@ -7,13 +7,13 @@ directions of it, one repeat, every judge the author of one target.
 from __future__ import annotations
 
 import json
-import resource
 import sys
 import time
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[2])]
 
+import measuring  # noqa: E402
 import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
 
@@ -56,7 +56,7 @@ def main(judges: int, items: int = 500, targets: int = 20) -> None:
         start = time.process_time()
         measure(ratings)
         steps[measure.__name__] = time.process_time() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    peak = measuring.peak_mb()
     print(json.dumps({"seconds": sum(steps.values()), "peak_mb": peak, "steps": steps}))
 
 

@@ -5,11 +5,13 @@ What never waits is measured in CPU seconds, which other programs on the machine
 
 from __future__ import annotations
 
+import re
 import resource
 import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -99,3 +101,9 @@ def cpu(work: Callable[[], object]) -> Callable[[], float]:
         return time.process_time() - start
 
     return timed
+
+
+def peak_mb() -> int:
+    """Peak memory in MB of this process: `ru_maxrss` would begin with what its parent had."""
+    peak = re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())
+    return int(peak[1]) // 1024 if peak else 0

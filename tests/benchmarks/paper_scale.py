@@ -7,12 +7,13 @@ are done one after the other, as a run does its panels."""
 from __future__ import annotations
 
 import json
-import resource
 import sys
 import time
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[2]), str(Path(__file__).resolve().parent)]
+
+import measuring  # noqa: E402
 
 
 def bulk(root: Path, calls: int) -> dict[str, float]:
@@ -82,7 +83,7 @@ def main(what: str, root: str, calls: str, panels: str = "") -> None:
     for folder in [Path(root, str(n)) for n in range(int(panels))] if panels else [Path(root)]:
         for name, seconds in run(folder, int(calls)).items():
             steps[name] = steps.get(name, 0.0) + seconds
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    peak = measuring.peak_mb()
     print(json.dumps({"seconds": sum(steps.values()), "peak_mb": peak, "steps": steps}))
 
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import subprocess
 import sys
 import tempfile
@@ -67,9 +66,8 @@ def measured(*command: str) -> dict[str, Any]:
 
 
 def used() -> tuple[float, int]:
-    """CPU seconds and peak memory in MB of this process; `ru_maxrss` would begin with what its parent had."""
-    peak = re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())
-    return time.process_time(), int(peak[1]) // 1024 if peak else 0
+    """CPU seconds and peak memory in MB of this process."""
+    return time.process_time(), measuring.peak_mb()
 
 
 def check(file: str, *options: str) -> dict[str, Any]:
