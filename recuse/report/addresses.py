@@ -103,9 +103,9 @@ class ReplyPlaces:
         return list(places.items())
 
     def judge(self, panel: str, judge: str) -> str:
-        """The page with every number about a judge."""
-        known = any(key.split("/")[0] == panel for key in self._written)
-        return f"{self._base}{quote(judge_page(panel, judge))}" if known else ""
+        """The page with every number about a judge, whether or not it was asked here: where any replies were written,
+        the folder is there."""
+        return f"{self._base}{quote(judge_page(panel, judge))}" if self else ""
 
     def reply(self, row: ExcerptRow) -> str:
         """The address of one reply that results.json quotes."""

@@ -47,10 +47,9 @@ def write_overview(view: ResultsModel, written: Mapping[str, RepliesRow], report
 
 
 def _texts(view: ResultsModel, places: ReplyPlaces, written: Mapping[str, RepliesRow]) -> dict[str, str]:
-    panels = [panel for panel in view.panels if any(places.judge(panel.name, judge) for judge in panel.judge_names)]
     pages = {judge_page(panel.name, judge): _judge_page(view, places, panel, judge)
-             for panel in panels for judge in panel.judge_names}  # fmt: skip
-    return pages | {"index.html": _index(view, panels, written, pages)}
+             for panel in view.panels for judge in panel.judge_names}  # fmt: skip
+    return pages | {"index.html": _index(view, written, pages)}
 
 
 def _judge_page(view: ResultsModel, places: ReplyPlaces, panel: Panel, judge: str) -> str:
@@ -73,9 +72,7 @@ def _judge_page(view: ResultsModel, places: ReplyPlaces, panel: Panel, judge: st
     )
 
 
-def _index(
-    view: ResultsModel, panels: list[Panel], written: Mapping[str, RepliesRow], judges: Mapping[str, str]
-) -> str:
+def _index(view: ResultsModel, written: Mapping[str, RepliesRow], judges: Mapping[str, str]) -> str:
     rows: dict[str, list[dict[str, object]]] = {}
     for place, account in sorted(written.items()):
         if account:
@@ -94,7 +91,7 @@ def _index(
         "replies/index.html.j2",
         depth=1,
         view=view,
-        panels=panels,
+        panels=view.panels,
         rows=rows,
         judge_page=judge_page,
         size=f"{size / 1e6:.1f}",
