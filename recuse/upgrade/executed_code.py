@@ -14,6 +14,9 @@ from recuse.git import BaseCommit
 SETTINGS = {"pyproject.toml", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", "setup.cfg"}
 DOTTED = re.compile(r"""(?<=["'\s])[A-Za-z_]\w*(?:\.\w+)*(?=(?::\w+)?["'\s])""")
 LONGEST = 120
+STRAY = {"tests", "docs", "examples"}
+"""Folders that wheels install by mistake, and that nothing imports from there: what a repository calls so hides
+nothing."""
 
 
 def text_of(path: Path) -> str | None:
@@ -77,7 +80,7 @@ def _hiding(root: Path, commit: BaseCommit, python: Iterable[str], differing: Ma
             for place in places for path in python
             if differing[path] == "A" and PurePosixPath(path).is_relative_to(place)}  # fmt: skip
     installed = sys.stdlib_module_names | packages_distributions().keys() if tops else set()
-    return {path for path, (place, top) in tops.items() if top in installed
+    return {path for path, (place, top) in tops.items() if top in installed - STRAY
             and not commit.files(f"{place}/{top}", f"{place}/{top}.py")}  # fmt: skip
 
 

@@ -213,6 +213,12 @@ def test_an_honest_pull_request_is_told_to_merge(pr, change):
         pr.rewrite_baseline(run)
 
 
+def test_tests_of_a_product_hide_nothing_though_some_wheel_left_a_folder_called_so(pr, monkeypatch):
+    monkeypatch.setattr("recuse.upgrade.executed_code.packages_distributions", lambda: {"tests": ["careless"]})
+    pr.write("tests/test_basket.py", "import json\n")
+    assert pr.run().word == "merge"
+
+
 def test_a_baseline_with_a_reason_is_green_and_for_a_person_to_decide(pr):
     """Whoever merges reads the reason; nothing else turns green by it."""
     pr.edit(GATES, "within = [-1.0, 1.0]", "within = [-1.0, 1.2]")
