@@ -6,7 +6,7 @@
 
 `estimates` holds everything that was measured, by (judge, names) for example; each member gets a verdict of its own.
 
-| what the numbers say | no accepted fault | accepted fault that accepts it | accepted fault that does not |
+| what the numbers say | no accepted failure | accepted failure that accepts it | accepted failure that does not |
 |---|---|---|---|
 | pass | pass | pass | pass |
 | undecided, gate allows it | undecided, allowed | undecided, allowed | undecided, allowed |
@@ -15,7 +15,7 @@
 | not measured | not measured | accepted | not measured |
 
 A fault that is accepted and that no judge has any more is told at the end of a full run (`Gates.unneeded`). An expired
-accepted fault leaves what the numbers say and tells when it expired. An interval gate without a usable
+accepted failure leaves what the numbers say and tells when it expired. An interval gate without a usable
 interval is undecided and is not covered by `undecided = "allow"`, which is meant for intervals that straddle a bound.
 """
 

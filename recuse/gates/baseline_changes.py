@@ -19,7 +19,7 @@ baseline allows is used:
   nothing.
 
 A named change is red under `--baseline` if it exceeds its gate's `tolerance`, or crosses its limit. So is a verdict
-that is gone, and a limit or accepted fault that is not what it was (`recuse.gates.limit_changes`). An outcome that
+that is gone, and a limit or accepted failure that is not what it was (`recuse.gates.limit_changes`). An outcome that
 differs while the estimate has not changed beyond chance is listed; whether the judge still passes its own gate decides.
 """
 

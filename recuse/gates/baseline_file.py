@@ -6,7 +6,7 @@
 An entry keeps of a verdict its outcome and limit, and of every estimate what a test of the change needs: value,
 standard error and degrees of freedom, unit, what it is over, n, and, where the measure gives them, values per item and
 the interval for these texts alone.
-Beside the entries stand the gates themselves (every limit and accepted fault, without its words), which tests were
+Beside the entries stand the gates themselves (every limit and accepted failure, without its words), which tests were
 asked of which judges, and what the judges were asked: digests of items, judge, prompt and rubric. Texts (rule, reason,
 remedy, note) are left out, so rewording moves nothing.
 """

@@ -24,7 +24,7 @@ from recuse.schema.vocabulary import UNDECIDED
 YARDSTICKS = frozenset(["people", "people_items", "right_answer", "right_scores", "reference"])
 """Needs that say who is right: where one is offered, peers are not asked."""
 WARNED = 30
-"""Days before its end from which an accepted fault is told."""
+"""Days before its end from which an accepted failure is told."""
 OF_CONDITIONS = 0.2
 """The part of the chance to fail a fair judge that conditions may spend."""
 
@@ -34,7 +34,7 @@ Seen = Iterable[tuple[str, Mapping[str, str]]]
 
 @dataclass(frozen=True)
 class Gates(Mapping[str, Gate]):
-    """All gates of one file with its accepted faults, on one day."""
+    """All gates of one file with its accepted failures, on one day."""
 
     path: Path
     gates: Mapping[str, Gate]
@@ -48,7 +48,7 @@ class Gates(Mapping[str, Gate]):
     def load(cls, path: Path | str, today: date) -> Gates:
         """Read and check a gates file. Raises `ConfigurationError` naming line, key and remedy of every fault.
 
-        `today` decides which accepted faults have expired; it is given so that results do not depend on a hidden clock.
+        `today` decides which accepted failures have expired; it is given, so that results depend on no hidden clock.
         """
         gates, accepted_faults, run, uses = read(Path(path))
         return cls(Path(path), gates, accepted_faults, today, run, uses)
@@ -146,16 +146,16 @@ class Gates(Mapping[str, Gate]):
         return round(self.run.false_fail * share * gate.weight / max(sum(weights), gate.weight), 12)
 
     def accepted_fault_for(self, name: str, subject: Mapping[str, str]) -> AcceptedFault | None:
-        """The accepted fault that covers the subject; there is at most one, overlaps were refused on reading."""
+        """The accepted failure that covers the subject; there is at most one, overlaps were refused on reading."""
         return next((known for known in self.accepted_faults if known.gate == name and known.covers(subject)), None)
 
     def unneeded(self, records: Iterable[VerdictRow]) -> list[str]:
-        """A sentence for each accepted fault that a full run met and no verdict needed: all that it covers pass. What
+        """A sentence for each accepted failure that a full run met and no verdict needed: all that it covers pass. What
         is accepted as a doubt may be settled and unsettled again, and stays."""
         met = list(records)
         return [
-            f"The accepted fault for {known.gate} ({known.described}) in {self.file} is no longer needed: all that it "
-            "covers passes. Delete it, so that the gain is kept."
+            f"The accepted failure for {known.gate} ({known.described}) in {self.file} is no longer needed: all that "
+            "it covers passes. Delete it, so that the gain is kept."
             for known in self.accepted_faults
             if not known.doubt
             and (covered := [v for v in met if v["gate"] == known.gate and known.covers(v["subject"])])
@@ -163,7 +163,7 @@ class Gates(Mapping[str, Gate]):
         ]
 
     def ends(self) -> list[EndRow]:
-        """Every accepted fault, and every gate that allows undecided, whose last day has passed or comes within
+        """Every accepted failure, and every gate that allows undecided, whose last day has passed or comes within
         `WARNED` days: {"gate", "about", "until", "days"}, days being negative once it has passed; the earliest
         first."""
         dated = [(known.until, known.gate, known.described) for known in self.accepted_faults]
@@ -175,9 +175,9 @@ class Gates(Mapping[str, Gate]):
         ]
 
     def unused_accepted_faults(self, seen: Seen, ran: Mapping[str, Collection[str]] | None = None) -> list[str]:
-        """A sentence for each accepted fault that covered no verdict of a full run.
+        """A sentence for each accepted failure that covered no verdict of a full run.
 
-        `ran` tells what the run was about, e.g. {"panel": ["published"]}: accepted faults bound to anything else are
+        `ran` tells what the run was about, e.g. {"panel": ["published"]}: accepted failures bound to anything else are
         passed over, since they had no chance to be used.
         """
         met = list(seen)

@@ -1,4 +1,4 @@
-"""What a gates file may say: a gate, its limit for one task, an accepted fault; beside each key, what is expected."""
+"""What a gates file may say: a gate, its limit for one task, an accepted failure; beside each key, what is expected."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ class Gate(LimitTable):
 
 
 class Accept(LimitTable):
-    """What an accepted fault puts up with: a wider limit, outcomes, or, with both, these outcomes within that limit."""
+    """What an accepted failure allows: a wider limit, outcomes, or, with both, these outcomes within that limit."""
 
     outcome: tuple[Acceptable, ...] = Field(
         (), description='a list of "fail", "undecided" and "not measured", e.g. outcome = ["undecided"]'
@@ -234,7 +234,7 @@ class AcceptedFault(Table, strict=False):
         return bool(self.accept.outcome) and "fail" not in self.accept.outcome
 
     def covers(self, subject: Mapping[str, str]) -> bool:
-        """Every name the accepted fault gives is in the subject, with one of the accepted fault's values."""
+        """Every name the accepted failure gives is in the subject, with one of the accepted failure's values."""
         return all(name in subject and subject[name] in self.values(name) for name in self.subject)
 
     def values(self, name: str) -> tuple[str, ...]:
@@ -248,7 +248,7 @@ class AcceptedFault(Table, strict=False):
         return self.gate == other.gate and all(set(self.values(name)) & set(other.values(name)) for name in shared)
 
     def expired(self, today: date) -> bool:
-        """`until` is the last day on which the accepted fault holds."""
+        """`until` is the last day on which the accepted failure holds."""
         return today > self.until
 
     @property
@@ -267,8 +267,8 @@ ACCEPTED, RUN, USE = "accepted", "run", "use"
 
 
 def read(path: Path) -> tuple[dict[str, Gate], tuple[AcceptedFault, ...], RunTable, dict[str, UseTable]]:
-    """The gates by name, the accepted faults and the uses, in file order, and what holds for the run as a whole. Raises
-    `ConfigurationError` with all faults at once."""
+    """The gates by name, the accepted failures and the uses, in file order, and what holds for the run as a whole.
+    Raises `ConfigurationError` with all faults at once."""
     if not path.exists():
         raise ConfigurationError(
             f"{path}: no such file; a gates file holds every limit: start one with a table such as\n"
@@ -304,7 +304,7 @@ def _uses(file: TomlFile, names: list[str]) -> dict[str, UseTable]:
 def _accepted_faults(file: TomlFile) -> dict[int, AcceptedFault]:
     tables = file.data.get(ACCEPTED, [])
     if not isinstance(tables, list):
-        file.fault((ACCEPTED,), "write accepted faults as [[accepted]], with double brackets; there may be several")
+        file.fault((ACCEPTED,), "write accepted failures as [[accepted]], with double brackets; there may be several")
         return {}
     parsed = {i: file.parse(AcceptedFault, ACCEPTED, i) for i in range(len(tables))}
     return {i: accepted_fault for i, accepted_fault in parsed.items() if accepted_fault is not None}
@@ -338,7 +338,7 @@ def _misfits(accepted_fault: AcceptedFault, gate: Gate) -> Iterable[str]:
     kinds = list(dict.fromkeys(one.bound.kind for one in stated))
     if limit is not None and limit.kind not in kinds:
         kind = " or ".join(kinds)
-        yield f"the gate {name} has {kind}, so the accepted fault takes a wider {kind}; it has {limit.kind}"
+        yield f"the gate {name} has {kind}, so the accepted failure takes a wider {kind}; it has {limit.kind}"
     elif limit is not None and not any(one.of_range or limit.reaches_beyond(one.bound) for one in stated):
         yield f"{limit} does not reach beyond the gate's own limit, {gate.bound}, so it accepts nothing: delete it"
     if UNDECIDED in accepted_fault.accept.outcome and gate.decide == "point":

@@ -1,4 +1,4 @@
-"""What a gates file now says otherwise than the baseline's: limits and accepted faults loosened, tightened, added,
+"""What a gates file now says otherwise than the baseline's: limits and accepted failures loosened, tightened, added,
 removed.
 
 A judge can be made to pass by changing what is asked of it, and no number moves. So the baseline keeps the gates too,
@@ -148,7 +148,7 @@ def _direction(before: StatedTable, after: StatedTable) -> str:
     return "narrowed" if old.reaches_beyond(new) else "changed"
 
 
-# --------------------------------------------------------------------------- accepted faults
+# --------------------------------------------------------------------------- accepted failures
 
 
 def _accepted_rows(
@@ -159,7 +159,7 @@ def _accepted_rows(
     for name in dict.fromkeys([*old, *new]):
         was, now = old.get(name), new.get(name)
         if was != now and (one := now or was):
-            row = _row(one["gate"], "accepted fault", was and _accepting(was), now and _accepting(now))
+            row = _row(one["gate"], "accepted failure", was and _accepting(was), now and _accepting(now))
             rows.append(row | {"subject": one["subject"]})
     return rows
 
@@ -195,7 +195,7 @@ def _about(row: LimitChangeRow) -> str:
     return " ".join(part for part in (what, f"({where})" if where else "", row["change"]) if part)
 
 
-VERBS = {"fail": "fails", "pass": "passes", "accepted": "needs an accepted fault"}
+VERBS = {"fail": "fails", "pass": "passes", "accepted": "needs an accepted failure"}
 
 
 def _consequence(outcome: str, row: LimitChangeRow) -> str:

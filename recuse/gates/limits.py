@@ -119,7 +119,7 @@ class GatesError(RecuseError):
 
 @dataclass(frozen=True, slots=True)
 class AgainstLimit:
-    """What follows from the numbers alone, before any accepted fault."""
+    """What follows from the numbers alone, before any accepted failure."""
 
     outcome: Outcome
     estimate: Estimate  # with the interval that was decided on

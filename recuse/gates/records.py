@@ -323,7 +323,7 @@ def _limit(row: LimitChangeRow, labels: Mapping[str, str]) -> Change:
     return Change(
         "limit", about, word, f"{about} {row['change']}{would}",
         'restore it, or accept it: pytest evals/ --update-baseline --because "..."' if word == "decide" else "",
-        int(not lost or (row["key"], row["change"]) == ("accepted fault", "removed")),  # that loosens nothing
+        int(not lost or (row["key"], row["change"]) == ("accepted failure", "removed")),  # that loosens nothing
     )  # fmt: skip
 
 

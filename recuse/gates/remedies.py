@@ -1,4 +1,4 @@
-"""What to do about a verdict that is not a pass, and the accepted fault to paste where nothing else helps."""
+"""What to do about a verdict that is not a pass, and the accepted failure to paste where nothing else helps."""
 
 from __future__ import annotations
 
@@ -172,14 +172,14 @@ def _snippet(member: Member, accept: str) -> str:
     )
 
 
-# --------------------------------------------------------------------------- an accepted fault meets a verdict
+# --------------------------------------------------------------------------- an accepted failure meets a verdict
 
 
 def under_accepted_fault(
     known: AcceptedFault, decided: Decided, today: date, file: str
 ) -> tuple[Outcome, Remedy | None, Acceptance | None]:
-    """Outcome and remedy of a verdict that the accepted fault covers, and what became of the acceptance. `file` is what
-    messages call the gates file."""
+    """Outcome and remedy of a verdict that the accepted failure covers, and what became of the acceptance. `file` is
+    what messages call the gates file."""
     outcome, estimate = decided.decision.outcome, decided.decision.estimate
     _must_reach_beyond(known, decided.member.applied, file)
     if outcome == "pass":
@@ -191,8 +191,8 @@ def under_accepted_fault(
     if known.expired(today):
         remedy = Remedy(
             kind="expired", file=file,
-            finding=f"The accepted fault for {known.gate} ({known.described}) expired: it held until {known.until}.",
-            advice=f"Look at this again and delete the accepted fault from {file}, or give it a later date and a "
+            finding=f"The accepted failure for {known.gate} ({known.described}) expired: it held until {known.until}.",
+            advice=f"Look at this again and delete the accepted failure from {file}, or give it a later date and a "
             "reason that still holds.",
         )  # fmt: skip
         return outcome, remedy, replace(acceptance, state="expired")
@@ -205,7 +205,7 @@ def under_accepted_fault(
 
 
 def _beyond(known: AcceptedFault, decided: Decided, file: str) -> Remedy:
-    """Of a verdict that lies outside what an accepted fault accepts as well: by how much."""
+    """Of a verdict that lies outside what an accepted failure accepts as well: by how much."""
     decision, limit = decided.decision, decided.member.applied.limit
     remedy = Remedy(kind="beyond", finding="")
     if decision.outcome == "fail":
@@ -217,12 +217,12 @@ def _beyond(known: AcceptedFault, decided: Decided, file: str) -> Remedy:
     else:
         this = f"this could not be measured ({_why(decision.estimate)})"
     finding = (
-        f"Not covered by the accepted fault either: the gate asks for {limit}, the accepted fault accepts "
+        f"Not covered by the accepted failure either: the gate asks for {limit}, the accepted failure accepts "
         f"{known.accept}, and {this}."
     )
     advice = (
         "Read the judge's own words for this subject in the report; then mend what changed, leave the judge out, or "
-        f"change the accepted fault in {file} and say why."
+        f"change the accepted failure in {file} and say why."
     )
     return replace(remedy, kind="beyond", finding=finding, advice=advice, file=file)
 
@@ -235,7 +235,7 @@ def unused_sentence(known: AcceptedFault, subjects: Sequence[Mapping[str, str]],
     )
     seen = f"its verdicts had {there}" if subjects else "the gate gave no verdict at all"
     return (
-        f"The accepted fault for {known.gate} ({known.described}) in {file} covered nothing in this run; "
+        f"The accepted failure for {known.gate} ({known.described}) in {file} covered nothing in this run; "
         f"{seen}. Mend its subject or delete it."
     )
 
@@ -246,6 +246,6 @@ def _must_reach_beyond(known: AcceptedFault, applied: AppliedLimit, file: str) -
     scaled = applied.share is not None and applied.span is not None
     if limit is not None and scaled and not limit.reaches_beyond(applied.limit):
         raise GatesError(
-            f"the accepted fault for {known.gate} ({known.described}) in {file} accepts {limit}, which does not reach "
-            f"beyond the gate's own limit, {applied}, so nothing needs it: delete it"
+            f"the accepted failure for {known.gate} ({known.described}) in {file} accepts {limit}, which does not "
+            f"reach beyond the gate's own limit, {applied}, so nothing needs it: delete it"
         )

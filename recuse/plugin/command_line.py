@@ -78,7 +78,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini(
         "recuse_texts", "whether prompts and replies stand in the report and beside it", type="bool", default=True
     )
-    parser.addini("recuse_gates", "file with limits and accepted faults", default="evals/gates.toml")
+    parser.addini("recuse_gates", "file with limits and accepted failures", default="evals/gates.toml")
 
 
 def _baseline_file(text: str) -> str:

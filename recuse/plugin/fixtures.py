@@ -116,7 +116,7 @@ _shown_in_full = pytest.StashKey[set[str]]()
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Tells failed gates and mistakes in words instead of a traceback, and turns accepted faults into an expected
+    """Tells failed gates and mistakes in words instead of a traceback, and turns accepted failures into an expected
     failure."""
     report = yield
     if not asks_judges(item):

@@ -35,7 +35,7 @@ def matter_anchor(question: str, gate: str) -> str:
 
 
 def fault_anchor(n: Number) -> str:
-    """The accepted fault that covers a verdict, in the list of gates; "" without one."""
+    """The accepted failure that covers a verdict, in the list of gates; "" without one."""
     fault = n.accepted_fault
     if not fault:
         return ""

@@ -198,7 +198,7 @@ class Number:
 
     @property
     def accepted_fault(self) -> AcceptanceRow | None:
-        """The accepted fault that covers it, as its verdict met it."""
+        """The accepted failure that covers it, as its verdict met it."""
         return self.verdict.get("accepted_fault") if self.verdict else None
 
     @property

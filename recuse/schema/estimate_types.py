@@ -234,8 +234,8 @@ RemedyKind = Literal[
     "no interval",  # there is nothing to decide on
     "level unknown",  # the interval is known at a lower level than asked for
     "not measured",
-    "beyond",  # outside what an accepted fault accepts as well
-    "expired",  # the accepted fault is over
+    "beyond",  # outside what an accepted failure accepts as well
+    "expired",  # the accepted failure is over
     "allowance expired",  # undecided was allowed until a date that has passed
     "accepted",
 ]
@@ -248,7 +248,7 @@ class Remedy:
     kind: RemedyKind
     finding: str  # "+0.77 is above +0.5 by 0.27."
     advice: str = ""  # what to do about it
-    paste: str = ""  # an accepted fault for `file`, as TOML, its date and reason left open
+    paste: str = ""  # an accepted failure for `file`, as TOML, its date and reason left open
     file: str = ""  # "evals/gates.toml"
     distance: float | None = None  # from the value to the nearest bound, in the estimate's unit; negative inside
     near_end: float | None = None  # from the nearer end of the interval to that bound, where the whole is outside
@@ -262,7 +262,7 @@ AcceptanceState = Literal["applied", "exceeded", "expired"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Acceptance:
-    """The accepted fault that a verdict met, and what became of it."""
+    """The accepted failure that a verdict met, and what became of it."""
 
     accept: Mapping[str, Any]  # {"within": [-0.5, 0.9]}, {"outcome": ["undecided"]}, or both
     until: str  # ISO date, the last day

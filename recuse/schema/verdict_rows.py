@@ -11,7 +11,7 @@ from recuse.schema.vocabulary import Outcome
 
 
 class LimitRow(TypedDict, total=False):
-    """One of the three; of an accepted fault also which outcomes are accepted."""
+    """One of the three; of an accepted failure also which outcomes are accepted."""
 
     within: list[float] | None
     at_least: float | None
@@ -226,7 +226,7 @@ class StatedGate(LimitRow, total=False):
 
 
 class StatedAcceptance(TypedDict):
-    """An accepted fault as its file states it, without its words."""
+    """An accepted failure as its file states it, without its words."""
 
     gate: str
     subject: dict[str, str | list[str]]

@@ -17,7 +17,7 @@ FAIL: Final = "fail"
 UNDECIDED: Final = "undecided"
 NOT_MEASURED: Final = "not measured"
 ACCEPTED: Final = "accepted"
-ACCEPTED_FAULT: Final = "accepted fault"
+ACCEPTED_FAULT: Final = "accepted failure"
 ACCEPTED_DOUBT: Final = "accepted doubt"
 CLEARED: Final = "cleared"
 NOT_CLEARED: Final = "not cleared"
@@ -33,7 +33,7 @@ GREEN = (PASS, ACCEPTED)
 """Outcomes that leave a run green by themselves."""
 
 Acceptable = Literal["fail", "undecided", "not measured"]
-"""Outcomes that an accepted fault may name."""
+"""Outcomes that an accepted failure may name."""
 
 JudgeWord = Literal["cleared", "not cleared", "undecided"]
 """Of a judge, for a use."""

@@ -117,7 +117,7 @@ def _ratings(source: Path, use: str) -> dict[str, bytes]:
 
 
 def _shipped() -> dict[str, bytes]:
-    """The shipped questions and gates; accepted faults are about the panels of their own repository and stay there."""
+    """The shipped questions and gates; accepted failures are about panels of their own repository and stay there."""
     evals = shipped_evals()
     files = {f"evals/{path.name}": path.read_bytes() for path in sorted(evals.glob("test_*.py"))}
     gates = (evals / "gates.toml").read_text(encoding="utf-8")

@@ -80,7 +80,7 @@ def test_another_teams_repository_replays_and_reports(skeleton):
 
 
 def test_another_teams_judge_that_gets_worse_turns_their_run_red(run, skeleton):
-    """The vendor's judge inflates its own replies beyond the accepted fault, by name and without."""
+    """The vendor's judge inflates its own replies beyond the accepted failure, by name and without."""
     table = skeleton / "fixtures" / "standins" / "support_replies" / "rubric.jsonl"
     lines = [json.loads(line) for line in table.read_text(encoding="utf-8").splitlines()]
     for line in lines:

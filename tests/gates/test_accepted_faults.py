@@ -1,4 +1,4 @@
-"""An accepted fault is a strict xfail: for named judges, up to a bound and a date, not a day or a success longer."""
+"""An accepted failure is a strict xfail: for named judges, up to a bound and a date, not a day or a success longer."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_others_are_not_covered(load, estimate, subject):
 def test_beyond_the_accepted_bound_fails_and_names_both(load, estimate):
     verdict = load(GATE + BEYOND).decide("bias", estimate(1.2, 0.05), GROK)[0]
     assert (verdict.outcome, verdict.accepted_fault.state) == ("fail", "exceeded")
-    assert "asks for within [-0.5, +0.5], the accepted fault accepts within [-0.5, +0.9]" in told(verdict)
+    assert "asks for within [-0.5, +0.5], the accepted failure accepts within [-0.5, +0.9]" in told(verdict)
     assert "and +1.2 is above +0.5 by 0.7" in told(verdict)
     below = load(GATE + BEYOND).decide("bias", estimate(-0.8, 0.05), GROK)[0]
     assert below.outcome == "fail"
@@ -70,7 +70,7 @@ def test_a_judge_that_got_better_passes_and_its_accepted_fault_is_to_be_deleted(
     assert (better.outcome, better.accepted_fault, better.remedy) == ("pass", None, None)
     (sentence,) = gates.unneeded([better.record()])
     assert sentence == (
-        "The accepted fault for bias (panel = published, judge = grok | gemini) in evals/gates.toml is no longer "
+        "The accepted failure for bias (panel = published, judge = grok | gemini) in evals/gates.toml is no longer "
         "needed: all that it covers passes. Delete it, so that the gain is kept."
     )
 
@@ -132,7 +132,7 @@ def test_what_cannot_be_measured_is_accepted_by_its_outcome_only(load, estimate,
     assert load(GATE + OUTCOME).decide("bias", estimate(0.48, 0.1), GROK)[0].outcome == "accepted"
     verdict = load(GATE + OUTCOME).decide("bias", estimate(0.77, 0.05), GROK)[0]
     assert verdict.outcome == "fail"
-    assert "the accepted fault accepts outcome not measured or undecided" in told(verdict)
+    assert "the accepted failure accepts outcome not measured or undecided" in told(verdict)
     limited = load(GATE + BEYOND).decide("bias", undefined(), GROK)[0]
     assert limited.outcome == "not measured"
     assert "could not be measured (all 10 replies were refusals)" in told(limited)
@@ -149,9 +149,8 @@ def test_a_bound_and_outcomes_must_both_hold(load, estimate, value, se, outcome)
 
 def test_both_are_named_when_one_does_not_hold(load, estimate):
     verdict = load(GATE + BOTH).decide("bias", estimate(0.95, 0.3), GROK)[0]
-    assert "the accepted fault accepts within [-0.5, +0.9], with outcome undecided, and this is undecided at +0.95" in (
-        told(verdict)
-    )
+    accepts = "accepts within [-0.5, +0.9], with outcome undecided"
+    assert f"the accepted failure {accepts}, and this is undecided at +0.95" in told(verdict)
 
 
 def test_one_accepted_fault_never_hides_another_failure(load, estimate):

@@ -1,4 +1,4 @@
-"""What people read: figures, counts, what to do next, and an accepted fault that can be pasted as it stands."""
+"""What people read: figures, counts, what to do next, and an accepted failure that can be pasted as it stands."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_levels(level, shown):
     assert percent(level) == shown
 
 
-# --------------------------------------------------------------------------- the accepted fault to paste
+# --------------------------------------------------------------------------- the accepted failure to paste
 
 
 def pasted(remedy: Remedy) -> str:

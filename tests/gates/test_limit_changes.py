@@ -1,4 +1,4 @@
-"""A limit or an accepted fault that was loosened, tightened, added or removed is a result of its own."""
+"""A limit or an accepted failure that was loosened, tightened, added or removed is a result of its own."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_a_removed_and_an_added_gate(rows):
 def test_accepted_faults_added_widened_and_removed(rows):
     (added,) = rows(GATES, GATES + FAULT)["limits"]
     assert added["sentence"] == (
-        "self_bias accepted fault (judge = gemini | grok) added: within [-0.5, +0.9], until 2027-12-31; "
+        "self_bias accepted failure (judge = gemini | grok) added: within [-0.5, +0.9], until 2027-12-31; "
         "without that gemini fails"
     )
     (widened,) = rows(GATES + FAULT.replace("0.9", "0.7"), GATES + FAULT)["limits"]
@@ -132,7 +132,7 @@ def test_accepted_faults_added_widened_and_removed(rows):
     assert "until 2027-12-31 -> within [-0.5, +0.9], until 2037-12-31" in longer["sentence"]
     (removed,) = rows(GATES + FAULT, GATES)["limits"]
     assert removed["change"] == "removed"
-    assert removed["sentence"].endswith("; without that gemini needs an accepted fault")
+    assert removed["sentence"].endswith("; without that gemini needs an accepted failure")
 
 
 def test_layout_comments_labels_and_reasons_are_no_change(rows):
@@ -158,11 +158,11 @@ def test_the_gates_of_a_baseline_are_the_gates_it_was_written_under(load):
         ("limit", "widened", "fail", "decide", 0),
         ("limit", "widened", "", "decide", 1),
         ("limit", "narrowed", "", "merge", 1),
-        ("accepted fault", "removed", "accepted", "decide", 1),
+        ("accepted failure", "removed", "accepted", "decide", 1),
     ],
 )
 def test_a_limit_that_keeps_a_judge_from_failing_is_told_first(key, change, outcome, word, order):
-    """One that is narrower asks nobody; an accepted fault that was removed loosens nothing."""
+    """One that is narrower asks nobody; an accepted failure that was removed loosens nothing."""
     otherwise = [{"subject": {"judge": "gpt"}, "outcome": outcome, "now": "pass"}] if outcome else []
     row = {"gate": "bias", "where": {}, "key": key, "before": "a", "after": "b", "change": change,
            "otherwise": otherwise, "consequence": "gpt fails" if outcome else ""}  # fmt: skip

@@ -96,7 +96,7 @@ ONE_ACCEPTED_FAULT = [
     (FAULT.replace('{ judge = "a" }', "{}"), "subject: must be names and values of what the verdict is about"),
     (FAULT.replace('{ judge = "a" }', "{ judge = [] }"), "subject: must be names and values"),
     (FAULT.replace('{ judge = "a" }', "{ judge = 3 }"), "subject: must be names and values"),
-    (FAULT.replace("within = [-0.5, 0.9]", "at_most = 0.9"), "bias has within, so the accepted fault takes a wider w"),
+    (FAULT.replace("within = [-0.5, 0.9]", "at_most = 0.9"), "bias has within, so the accepted failure takes a wider"),
     (FAULT.replace("0.9", "0.5"), "within [-0.5, +0.5] does not reach beyond the gate's own limit, within"),
     (FAULT.replace("-0.5", "-0.4"), "does not reach beyond the gate's own limit"),
     (FAULT.replace("within = [-0.5, 0.9]", ""), "needs one limit of the gate's kind, outcome, or both; it has nothing"),
@@ -165,13 +165,13 @@ def test_accepted_faults_of_different_gates_do_not_overlap(load):
 
 
 def test_a_bound_beyond_a_limit_for_one_task_is_enough(load):
-    """The gate's own limit is wider; the accepted fault is for the task whose limit is narrower."""
+    """The gate's own limit is wider; the accepted failure is for the task whose limit is narrower."""
     on = '[[bias.on]]\ntask = "t"\nwithin = [-0.1, 0.1]\nreason = "r"\n'
     assert len(load(GATE + on + KNOWN_FAULT.replace("0.9", "0.5").replace("-0.5", "-0.2")).accepted_faults) == 1
 
 
 def test_accepted_faults_need_double_brackets(load):
-    with pytest.raises(ConfigurationError, match=r"line 5, accepted: write accepted faults as \[\[accepted\]\]"):
+    with pytest.raises(ConfigurationError, match=r"line 5, accepted: write accepted failures as \[\[accepted\]\]"):
         load(GATE + KNOWN_FAULT.replace("[[accepted]]", "[accepted]"))
 
 

@@ -36,7 +36,8 @@ def test_a_loosened_limit_is_told_everywhere_and_turns_a_strict_comparison_red(s
     gates = (settled / "evals/gates.toml").read_text(encoding="utf-8")
     settled.write("evals/gates.toml", gates[: gates.index("[[accepted]]")])
     said = (
-        "self_bias limit widened: within [-0.5, +0.5] -> within [-2.5, +2.5]; without that bob needs an accepted fault"
+        "self_bias limit widened: within [-0.5, +0.5] -> within [-2.5, +2.5]; "
+        "without that bob needs an accepted failure"
     )
     lenient = settled.run("-v")
     assert lenient.code == pytest.ExitCode.OK
@@ -44,7 +45,7 @@ def test_a_loosened_limit_is_told_everywhere_and_turns_a_strict_comparison_red(s
     assert said in lenient.words
     for report in ("reports/summary.md", "reports/index.html"):
         assert "self_bias limit widened" in (settled / report).read_text(encoding="utf-8").replace("\\_", "_")
-    cause = "limit of self bias widened; without that bob needs an accepted fault"
+    cause = "limit of self bias widened; without that bob needs an accepted failure"
     strict = settled.run("--baseline", "-v")
     for run in (lenient, strict):
         assert (run.results["decision"]["word"], run.results["decision"]["cause"]) == ("decide", cause)
@@ -52,7 +53,7 @@ def test_a_loosened_limit_is_told_everywhere_and_turns_a_strict_comparison_red(s
     assert strict.code == pytest.ExitCode.TESTS_FAILED
     assert said in strict.words
     assert "fault of the run itself" not in strict.text
-    assert any("accepted fault" in line and "removed" in line for line in strict.results["objections"])
+    assert any("accepted failure" in line and "removed" in line for line in strict.results["objections"])
 
 
 def test_changed_limits_become_the_baseline_for_a_reason_only(settled) -> None:

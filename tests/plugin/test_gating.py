@@ -74,7 +74,7 @@ def test_an_accepted_fault_that_nothing_needs_any_more_is_one_sentence_of_a_whol
     assert run.verdict("self_bias", judge="ann", names="shown")["outcome"] == "pass"
     assert run.verdict("self_bias", judge="bob", names="shown")["outcome"] == "accepted"
     [unneeded] = run.results["objections"]
-    assert unneeded.startswith("The accepted fault for self_bias (judge = ann, names = shown) in evals/gates.toml")
+    assert unneeded.startswith("The accepted failure for self_bias (judge = ann, names = shown) in evals/gates.toml")
     assert "no longer needed" in unneeded
     assert run.results["decision"]["word"] == "decide"
     assert repo.run("-k", "self_bias").code == pytest.ExitCode.OK, "a part cannot know"
@@ -86,7 +86,7 @@ def test_an_accepted_fault_that_covers_nothing_is_an_objection_of_a_whole_run_on
     whole = repo.run()
     assert (whole.code, whole.outcomes) == (pytest.ExitCode.TESTS_FAILED, {"passed": 2, "xfailed": 1})
     assert (
-        "The accepted fault for self_bias (judge = eve, names = shown) in evals/gates.toml covered nothing"
+        "The accepted failure for self_bias (judge = eve, names = shown) in evals/gates.toml covered nothing"
         in whole.words
     )
     assert whole.results["outcome"] == "not measured"
@@ -250,7 +250,7 @@ def test_a_mistake_in_an_eval_is_told_without_a_traceback(repo) -> None:
 
 @pytest.mark.slow("whole runs")
 def test_results_are_the_same_whatever_the_order_and_the_number_of_processes(repo) -> None:
-    """Once more for this repo's own evals in .ci/run; here with failures and accepted faults among them."""
+    """Once more for this repo's own evals in .ci/run; here with failures and accepted failures among them."""
     repo.accept("ann")
     repo.write("conftest.py", """
         def pytest_addoption(parser):

@@ -47,17 +47,17 @@ def limit_widened_and_acceptance_deleted(pr):
     pr.edit(GATES, "within = [-1.0, 1.0]", "within = [-3.0, 3.0]")
 
 
-@hostile("accepted fault of human offset changed")
+@hostile("accepted failure of human offset changed")
 def accepted_for_ever(pr):
     pr.write(GATES, re.sub(r"until = .*", "until = 2199-12-31", pr.read(GATES)))
 
 
-@hostile("accepted fault of human offset changed")
+@hostile("accepted failure of human offset changed")
 def acceptance_widened(pr):
     pr.edit(GATES, "within = [-1.0, 2.0]", "within = [-1.0, 9.0]")
 
 
-@hostile("accepted fault of human offset added")
+@hostile("accepted failure of human offset added")
 def another_fault_accepted(pr):
     pr.sign(pr.answers("tuesday", steady=1.6), "steady")
     text = pr.read(GATES)
@@ -748,7 +748,7 @@ def new_panel_with_a_limit_of_its_own(pr):
     pr.add(GATES, '\n[[human_offset.on]]\npanel = "second"\nwithin = [-3.0, 3.0]\nreason = "new"\n')
 
 
-@hostile("accepted fault of human offset")
+@hostile("accepted failure of human offset")
 def acceptance_for_every_judge(pr):
     pr.sign(pr.answers("tuesday", steady=1.6), "steady")
     pr.edit(GATES, 'subject = { judge = "vendor" }', 'subject = { panel = "desk" }')

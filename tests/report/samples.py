@@ -188,7 +188,7 @@ def failing() -> Results:
     results["unmeasured"] = [
         {"test": "evals/test_score_stability.py::test_steady[x]", "why": "RecuseError: the cassette lacks repeat 4"}
     ]
-    results["objections"] = ["The accepted fault for self_bias (judge = grok-4) expired: it held until 2024-01-01."]
+    results["objections"] = ["The accepted failure for self_bias (judge = grok-4) expired: it held until 2024-01-01."]
     return counted(results)
 
 

@@ -107,7 +107,7 @@ def test_marks_are_words(tree: Element) -> None:
         "pass": "pass",
         "fail": "fail",
         "not-measured": "not measured",
-        "accepted-fault": "known failure",
+        "accepted-failure": "known failure",
         "accepted-doubt": "not enough data",
         "undecided": "undecided",
     }
@@ -214,7 +214,7 @@ def test_colours_mean_what_the_paper_means() -> None:
 def test_failures_are_told_with_what_to_do() -> None:
     tree = read(html_of(samples.failing()))
     section = next(e for e in tree.all("section") if e.attributes["id"] == "attention")
-    assert "The accepted fault for self_bias (judge = grok-4) expired" in section.text
+    assert "The accepted failure for self_bias (judge = grok-4) expired" in section.text
     assert "the cassette lacks repeat 4" in section.text
     first = list(section.all("article"))[1]
     assert "own work" in first.one("h3").text

@@ -19,7 +19,7 @@ TEXTS = (
     "pass",
     "fail",
     "not measured",
-    "accepted fault",
+    "accepted failure",
     "accepted doubt",
     "undecided",
 )

@@ -206,11 +206,11 @@ def test_the_filter_hides_what_it_says_and_nothing_is_lost_without_it(shipped: s
         answer(found);""",
     )
     sections, cells = found["show-all"]
-    assert {"of-", "of-accepted-fault"} <= set(sections)
-    assert {"pass", "accepted-fault"} <= set(cells)
+    assert {"of-", "of-accepted-failure"} <= set(sections)
+    assert {"pass", "accepted-failure"} <= set(cells)
     no_pass, red = found["show-open"], found["show-red"]
     assert no_pass == [[s for s in sections if s not in ("of-pass", "of-")], [c for c in cells if c != "pass"]]
-    quiet = ("pass", "accepted-fault", "accepted-doubt")
+    quiet = ("pass", "accepted-failure", "accepted-doubt")
     assert red[0] == [s for s in sections if s != "of-" and s.removeprefix("of-") not in quiet]
     assert red[1] == [c for c in cells if c not in quiet]
 

@@ -35,7 +35,7 @@ def test_a_cell_holds_every_verdict_and_tells_them_by_level() -> None:
     own = grok.cells[[c.gate for c in table.columns].index("self_bias")]
     assert [n.value for n in own.shown] == [0.71, 0.605]
     assert [n.value for n in own.at("names hidden").numbers] == [0.605]
-    assert (own.outcome, own.rest) == ("accepted fault", "")
+    assert (own.outcome, own.rest) == ("accepted failure", "")
 
 
 def test_of_more_than_two_verdicts_the_worst_is_told() -> None:
@@ -49,7 +49,7 @@ def test_of_more_than_two_verdicts_the_worst_is_told() -> None:
     table = verdict_table([group])
     own = next(row for row in table.rows if row.name == "grok-4").cells[0]
     assert table.columns[0].levels == ()
-    assert ([n.state for n in own.shown], own.rest) == (["accepted fault"], "and 3 more: 2 pass, 1 known failure")
+    assert ([n.state for n in own.shown], own.rest) == (["accepted failure"], "and 3 more: 2 pass, 1 known failure")
 
 
 def test_worst_first_keeps_panel_order_within_an_outcome() -> None:

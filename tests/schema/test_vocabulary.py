@@ -24,7 +24,7 @@ sys.path.insert(0, str(ROOT / "tests" / "report"))
 import samples  # noqa: E402
 
 NEW = {"pass": "gut", "fail": "schlecht", "undecided": "offen", "not measured": "ungemessen", "accepted": "geduldet",
-       "accepted fault": "Fehler geduldet", "accepted doubt": "Zweifel geduldet", "cleared": "frei",
+       "accepted failure": "Fehler geduldet", "accepted doubt": "Zweifel geduldet", "cleared": "frei",
        "not cleared": "gesperrt"}  # fmt: skip
 OURS = ("undecided", "not enough data", "known failure", "not cleared", "cleared")
 """Words that only an outcome, or the word on a judge, is called in the samples."""
@@ -39,7 +39,8 @@ def renamed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_of_several_outcomes_the_worst_is_named_and_all_are_counted():
     assert [vocabulary.worst(("pass", "undecided", "fail")), vocabulary.worst(())] == ["fail", ""]
-    assert vocabulary.tally(["accepted fault", "fail", "pass", "accepted fault"]) == "1 pass, 2 known failures, 1 fail"
+    outcomes = ["accepted failure", "fail", "pass", "accepted failure"]
+    assert vocabulary.tally(outcomes) == "1 pass, 2 known failures, 1 fail"
 
 
 def visible_text(html: str) -> str:

@@ -147,7 +147,7 @@ def _rule(text: str, decide: str, pass_level: Any, fail_levels: list[float]) -> 
 
 
 def _accepted(view: ResultsModel, gated: list[Number]) -> list[list[str | Cell]]:
-    """Accepted faults in force, the subjects of one accepted fault together."""
+    """Accepted failures in force, the subjects of one accepted failure together."""
 
     def key(n: Number) -> tuple[str, str, str]:
         fault = n.accepted_fault
