@@ -70,8 +70,8 @@ NOT_NEEDED = ("upgrade_cost", "upgrade_latency")
 class UpgradeVerdict:
     """`rows`: one verdict per component, level and criterion, the deciding one first; `unmeasured`: components without
     data that decide nothing. `clause`: what the candidate does better, or more than is allowed, "gives lower scores".
-    `more`: how many items more would decide with 80 % power, where that is known. `missing`: texts of the incumbent to
-    which the candidate has no answer, where they keep it from passing. `reasons`: why nothing can be compared, what
+    `more`: how many `units` more would decide with 80 % power, where that is known. `missing`: texts of the incumbent
+    to which the candidate has no answer, where they keep it from passing. `reasons`: why nothing can be compared, what
     became of texts of one judge alone, and what of the candidate is no fault and yet good to know. `steps`: what to do
     about a verdict that is not accepted: keep the judge in use, repair, collect, and last accept."""
 
@@ -210,7 +210,7 @@ def _undecided(verdict: UpgradeVerdict, opened: list[Verdict]) -> UpgradeVerdict
     more = None if math.isinf(most) else max(1, int(most))
     sentence = f"Whether {new} may replace {old} is {printed(UNDECIDED)}: {_open(opened[0], old, more)}."
     rows = Verdicts(_ordered(verdict.rows, opened), sentence)
-    return replace(verdict, word=UNDECIDED, sentence=sentence, rows=rows, more=more)
+    return replace(verdict, word=UNDECIDED, sentence=sentence, rows=rows, more=more, units=opened[0].estimate.units)
 
 
 def _open(row: Verdict, incumbent: str, more: int | None) -> str:

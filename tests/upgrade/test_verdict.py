@@ -30,10 +30,11 @@ def gates(tmp_path):
     return Gates.load(path, date(2026, 1, 1))
 
 
-def component(name, value, se=0.2, df=99):
+def component(name, value, se=0.2, df=99, **more):
     distribution = Student(value, se, df)
     return f"upgrade_{name}", Estimates(
-        ("judge",), {("next",): estimated(f"upgrade_{name}", value, distribution, n=df + 1, method="drawn", level=0.9)}
+        ("judge",),
+        {("next",): estimated(f"upgrade_{name}", value, distribution, n=df + 1, method="drawn", level=0.9, **more)},
     )
 
 
@@ -103,6 +104,12 @@ def test_undecided_says_how_many_more_with_the_power_of_every_open_row(gates):
     found = decided(gates, near, far)
     assert found.more == max(alone) > min(alone) > 0
     assert f"about {found.more} items more would decide" in found.sentence
+
+
+def test_what_is_to_be_collected_is_what_the_open_row_counts(gates):
+    found = decided(gates, component(0, 0.8, over="clusters", clusters="conversations"))
+    assert found.units == "conversations"
+    assert f"about {found.more} conversations more would decide" in found.sentence
 
 
 def test_not_comparable_says_why():
