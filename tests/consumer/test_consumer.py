@@ -169,7 +169,7 @@ def test_the_readme_gates_a_judge_upgrade(run, newcomer):
         code, output = run(newcomer, *evals, "--record=missing", key=KEY)
         assert (code, Judge.answered) == (1, 200), output  # undecided: five texts are few
         assert "today: 100 calls, about" in output, "what it may cost is told before anything is asked"
-        assert missing_lines(shown[0], output) == []
+        assert missing_lines(shown[0], output) == [], output
         reports = newcomer / "reports" / "partial"  # one panel of several
         before = outcomes(reports, "human_offset")
         assert before == {"today": {"undecided"}, "second": {"undecided"}}

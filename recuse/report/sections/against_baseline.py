@@ -79,10 +79,10 @@ def _limits(view: ResultsModel, baseline: Comparison) -> Iterator[Change]:
 
 def _changes(view: ResultsModel) -> Iterator[Change]:
     """What is not as it was at the base commit: judges, what they are measured by, recordings; what asks first."""
-    rows = [
-        Change(row["cause"], row["was"] or NONE, row["is"] or NONE, "", row["word"] in ("decide", "worse"))
-        for row in view.results.get("in_place") or ()
-    ]
+    rows = []
+    for row in view.results.get("in_place") or ():
+        what, _, so = row["cause"].partition(": ")
+        rows.append(Change(what, row["was"] or NONE, row["is"] or NONE, so, row["word"] in ("decide", "worse")))
     for one in view.results.get("changed") or ():
         named = one["kind"] == "yardstick" and bool(one["before"] or one["after"])
         rows.append(Change(one["what"] if named else one["cause"], one["before"] or NONE if named else NONE,
