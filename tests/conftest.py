@@ -47,10 +47,11 @@ class LoadedModules:
         self.found |= sys.modules
 
     def forget(self, folder: Path) -> None:
-        """What belongs to the project in `folder`."""
-        for name in [*self.found]:
+        """What belongs to the project in `folder`, also what a run has since deleted there."""
+        for name, module in [*self.found.items()]:
             top = name.partition(".")[0]
-            if (folder / top).exists() or (folder / f"{top}.py").exists():
+            there = str(getattr(module, "__file__", None) or "").startswith(f"{folder}/")
+            if there or (folder / top).exists() or (folder / f"{top}.py").exists():
                 del self.found[name]
 
     def load(self) -> None:

@@ -24,7 +24,7 @@ JUDGES = "abcde"
 HALF_A_POINT = Limit.of({"within": [-0.5, 0.5]})
 
 
-@pytest.mark.parametrize("row", KNOWN.itertuples(), ids=lambda row: f"{row.judge}, {row.condition}")
+@pytest.mark.parametrize("row", list(KNOWN.itertuples()), ids=lambda row: f"{row.judge}, {row.condition}")
 def test_the_merchant_risk_study_over_texts(published, row):
     """Recomputed from the printed means by other hands: value, spread over the four others' texts, t interval on 3
     degrees of freedom."""
