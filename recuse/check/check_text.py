@@ -77,7 +77,7 @@ def _deciding(answers: FileRun) -> Iterator[str]:
         for verdict in shown:
             limit = Limit.of(verdict["limit"]).of_unit(verdict["estimate"]["unit"])
             yield (
-                f"  {printed(verdict['outcome']):<9} {judge}: {_label(verdict)} "
+                f"  {printed(verdict['outcome']):<9} {_where(verdict['subject'])}: {_label(verdict)} "
                 f"{_shown(verdict, limit)}, limit {limit}"
             )
 

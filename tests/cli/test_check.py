@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from recuse.security.sanitize import safe_cell
@@ -397,3 +398,17 @@ def test_a_choice_made_in_one_order_only_says_once_what_is_missing_and_what_to_d
         "judge_winner is undecided to choose: order consistency and position bias could not be measured (no pair has a "
         "usable verdict in both orders).\n  next: let it judge some pairs in both orders\n"
     )
+
+
+def test_a_figure_of_one_criterion_of_several_says_which(recuse, tmp_path):
+    """Two lines of one gate are told apart."""
+    rng = np.random.default_rng(2)
+    quality = rng.integers(1, 6, 60)
+    rows = [
+        (f"i{i}", who, criterion, int(np.clip(quality[i] + rng.integers(-1, 2), 1, 5)))
+        for i in range(60) for who in ("ann", "ben", "gpt-4o") for criterion in ("accuracy", "tone")
+    ]  # fmt: skip
+    pd.DataFrame(rows, columns=["item", "rater", "criterion", "score"]).to_csv(tmp_path / "f.csv", index=False)
+    lines = recuse("check", tmp_path / "f.csv").out.splitlines()
+    figures = [line.partition(":")[0].split(maxsplit=1)[1] for line in lines if ", limit " in line]
+    assert {"gpt-4o, accuracy", "gpt-4o, tone"} <= {*figures}
