@@ -69,6 +69,14 @@ def shown_text(element: Element) -> str:
 # --------------------------------------------------------------------------- what is written
 
 
+def test_every_judge_of_every_panel_has_a_page_asked_here_or_imported() -> None:
+    results = json.loads(RESULTS.read_text(encoding="utf-8"))
+    judges = {(panel["name"], judge["name"]) for panel in results["panels"] for judge in panel["judges"]}
+    written = {(path.parents[1].name, path.stem) for path in REPLIES.glob("*/~judges/*.html")}
+    assert {panel["provenance"] for panel in results["panels"]} >= {"recorded", "imported"}
+    assert judges <= written
+
+
 def test_it_is_whole_and_under_a_megabyte(shipped: str, tree: Element) -> None:
     results = json.loads(RESULTS.read_text(encoding="utf-8"))
     figures = sum(len(list(section.all("figure"))) for section in tree.all("section"))
