@@ -17,7 +17,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from recuse.protocols import Earlier, Levels
-from recuse.protocols.last_line import LastLine, whole_number
+from recuse.protocols.last_line import OUT_OF, LastLine, bare_line, lines, whole_number
+from recuse.protocols.reading import Unreadable
 from recuse.protocols.wording import facts
 from recuse.ratings.scale import Numeric, Scale
 from recuse.schema import Item, Judgement, RecuseError, Reply
@@ -56,6 +57,17 @@ class Grading(LastLine):
         """Every grade of the scale."""
         return " | ".join(f'"{grade}"' for grade in grades(task))
 
+    def given(self, task: Task, item: Item, levels: Levels, reply: Reply) -> str:
+        """What follows the label. A reply without the label holds a grade where its last line is one and nothing else
+        ("4", "4/5", "4 out of 5"), and no line before it holds a digit."""
+        try:
+            return super().given(task, item, levels, reply)
+        except Unreadable as failure:
+            bare = bare_line(reply, self.label_of(levels)) if failure.status == "unparsed" else None
+            if bare is None or self.judgement(task, item, levels, bare).score is None:
+                raise
+            return bare
+
     def judgement(self, task: Task, item: Item, levels: Levels, given: str) -> Judgement:
         """The grade as written, whatever the framing."""
         return whole_number(given, self.criterion_of(task), task.scale, self.label_of(levels))
@@ -63,9 +75,10 @@ class Grading(LastLine):
     def read(
         self, task: Task, item: Item, factors: Levels, reply: Reply, earlier: Earlier | None = None
     ) -> list[Judgement]:
-        """The grade. Where it is on the scale and the server gave log-probabilities, ".expected" and ".mass" follow."""
+        """The grade. Where it is on the scale and the server gave log-probabilities, ".expected" and ".mass" follow;
+        not where the top of the scale is written behind it, whose digits are no grade."""
         rows = super().read(task, item, factors, reply, earlier)
-        if self.probabilities and rows[0].score is not None:
+        if self.probabilities and rows[0].score is not None and not OUT_OF.search(lines(reply.text)[-1]):
             rows += weighted(rows[0].criterion, f"{rows[0].score:g}", grades(task), reply)
         return rows
 

@@ -75,6 +75,10 @@ class LastLine:
         """What stands before the verdict; nothing where it stands alone."""
         return self.label
 
+    def given(self, task: Task, item: Item, levels: Levels, reply: Reply) -> str:
+        """The verdict as the judge wrote it; `Unreadable` where there is none."""
+        return verdict(reply, self.label_of(levels))
+
     def items(self, task: Task, judge: Judge) -> Sequence[Item]:
         """All items of the task, whoever judges. `RecuseError` where the task does not have the one criterion that is
         asked for."""
@@ -105,7 +109,7 @@ class LastLine:
     ) -> list[Judgement]:
         """The verdict or why there is none, and the tokens that it took."""
         try:
-            judgement = self.judgement(task, item, factors, verdict(reply, self.label_of(factors)))
+            judgement = self.judgement(task, item, factors, self.given(task, item, factors, reply))
         except Unreadable as failure:
             return all_failed([self.criterion_of(task)], failure)
         counts = [spent(reply)]
@@ -211,6 +215,10 @@ _BRACKETS = re.compile(r"\A\[\[\s*([^\[\]]+?)\s*\]\]\.?\Z")
 """A verdict as [[5]], which many prompts for judges ask for (the thesis's figure 2)."""
 
 
+OUT_OF = re.compile(r"([0-9.]+)\s*(?:/|out of)\s*([0-9]{1,9})\.?")
+"""A grade and the top of its scale."""
+
+
 def verdict(reply: Reply, label: str) -> str:
     """What follows "<label>:" on the last line; raises `Unreadable`."""
     text = answered(reply)
@@ -232,7 +240,11 @@ def verdict(reply: Reply, label: str) -> str:
 
 
 def whole_number(given: str, criterion: str, scale: tuple[float, float], label: str = "") -> Judgement:
-    """A whole number on the scale, or the reason why not, which shows what was `given` behind the label, if any."""
+    """A whole number on the scale, or the reason why not, which shows what was `given` behind the label, if any. "4/5"
+    and "4 out of 5" are 4 where 5 is the top of the scale."""
+    share = OUT_OF.fullmatch(given)
+    if share and float(share[2]) == scale[1]:
+        return whole_number(share[1], criterion, scale, label)
     if not re.fullmatch(r"[-+]?[0-9]{1,9}(?:\.[0-9]{1,9})?\.?", given):
         shown = f"{label}: {short(given)}" if label else short(given)
         return Judgement(criterion, status="unparsed", why=f'"{shown}" is not a whole number')
@@ -240,6 +252,15 @@ def whole_number(given: str, criterion: str, scale: tuple[float, float], label: 
     if number != round(number):
         return Judgement(criterion, status="out_of_scale", why=f"{criterion} is {number:g}, not a whole number")
     return score(number, criterion, scale)
+
+
+def bare_line(reply: Reply, label: str) -> str | None:
+    """The last line of a reply without the label, where no line before it holds a digit; None for any other reply, and
+    for one that the token limit cut."""
+    *before, last = lines(answered(reply)) or [""]
+    if reply.finish == "length" or labelled(reply.text, label) or any(map(str.isdigit, "".join(before))):
+        return None
+    return _BRACKETS.sub(r"\1", last)
 
 
 def labelled(text: str, label: str) -> list[str]:

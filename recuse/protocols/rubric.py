@@ -33,8 +33,10 @@ def headline(task: Task) -> tuple[str, ...]:
 
 
 def parts(task: Task) -> tuple[str, ...]:
-    """The criteria of which the total claims to be the mean: all of them."""
-    return () if total(task) is None else task.criteria
+    """The criteria of which the total claims to be the mean: all of them; none where one has a scale of its own, as
+    Likert ratings of 1 to 3 for the parts and 1 to 5 for the whole."""
+    own = any(not isinstance(scale, Numeric) or scale.ends != task.scale for scale in task.scales.values())
+    return () if total(task) is None or own else task.criteria
 
 
 def scales(task: Task) -> dict[str, Scale]:

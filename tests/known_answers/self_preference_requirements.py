@@ -42,10 +42,21 @@ ROWS: tuple[Row, ...] = (
     ),
     (
         "1.2.1, Fig 2",
-        "a grade as [[5]]",
+        "a grade as [[5]], 4/5, 4 out of 5, or alone on the last line of a reply without another number",
         (),
-        ("protocols/headlines/test_last_line.py::test_what_stands_on_the_last_line_is_the_verdict",),
-        "4/5, 4 out of 5 and a bare last line are not read",
+        (
+            "protocols/headlines/test_last_line.py::test_what_stands_on_the_last_line_is_the_verdict",
+            "protocols/headlines/test_headline_protocols.py::test_a_grade_may_name_its_top_or_stand_alone",
+            "protocols/headlines/test_headline_protocols.py::test_what_is_no_grade_of_the_scale_becomes_a_named_failure",
+        ),
+        "",
+    ),
+    (
+        "1.2.2",
+        "Likert ratings: one scale for the parts, another for the whole",
+        (),
+        ("protocols/test_rubric.py::test_parts_and_whole_may_have_a_scale_each",),
+        "",
     ),
     (
         "1.2.1",

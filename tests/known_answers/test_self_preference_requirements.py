@@ -27,7 +27,7 @@ def functions(path: Path) -> set[str]:
 
 
 def test_every_row_is_held_by_a_test():
-    assert len(rows()) == 29
+    assert len(rows()) == 30
     assert [what for _, what, _, tests, _ in rows() if not tests] == []
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -176,3 +177,19 @@ def test_a_target_without_labels_is_named_by_itself_and_hidden_by_its_place(task
 def test_an_unknown_protocol_is_told_with_the_known_ones() -> None:
     with pytest.raises(RecuseError, match="unknown protocol 'rubrik'; known: "):
         protocol("rubrik")
+
+
+def test_parts_and_whole_may_have_a_scale_each(task: Task, scores: Scores) -> None:
+    """Likert ratings: 1 to 3 for each part, 1 to 5 for the whole, which is then no mean of them."""
+    parts = [{**one, "scale": {"minimum": 1, "maximum": 3, "step": 1}} for one in task.data["criterion"]]
+    whole = {"minimum": 1, "maximum": 5, "step": 1}
+    likert = replace(task, data={**task.data, "criterion": parts, "scale": whole})
+    given = {name: {"score": 3, "why": "It is."} for name in task.criteria} | {"total": 5}
+    assert {row.score for row in read(likert, given).values()} == {3, 5}
+    beyond = read(likert, given | {"accuracy": {"score": 4, "why": "Very."}, "total": 6})
+    assert (beyond["accuracy"].status, beyond["total"].status) == ("out_of_scale", "out_of_scale")
+    schema = rubric.prompt(likert, likert.items[0], ATTRIBUTED).grammar_schema
+    assert schema is not None
+    assert schema["properties"]["accuracy"]["properties"]["score"] == {"enum": [1, 2, 3]}
+    assert schema["properties"]["total"] == {"enum": [1, 2, 3, 4, 5]}
+    assert (rubric.parts(task), rubric.parts(likert)) == (task.criteria, ())

@@ -66,8 +66,18 @@ def test_the_score_is_the_digit_in_either_framing(factors: dict[str, str], digit
         ("Rating: four", "unparsed"),  # in words
         ("Rating: good", "unparsed"),
         ("Rating: IV", "unparsed"),
-        ("Rating: 4/5", "unparsed"),  # not the form asked for
-        ("Rating: 4 out of 5", "unparsed"),
+        ("Rating: 4/10", "unparsed"),  # another scale
+        ("Rating: 4 out of 7", "unparsed"),
+        ("Rating: 4/5/5", "unparsed"),
+        ("I would give it a 4.", "unparsed"),  # no line of its own
+        ("4/10", "unparsed"),
+        ("45", "unparsed"),  # no grade of the scale, and no label that says it is meant as one
+        ("It names 3 places.\n4", "unparsed"),  # two numbers
+        ("1\n2\n3\n4", "unparsed"),
+        ("4\nThe lead is clear.", "unparsed"),  # not the last line
+        ("Rating: good\n4", "unparsed"),  # two answers
+        ("I'm sorry, I can't grade this.\n3", "refused"),
+        ("Rating: 6/5", "out_of_scale"),
         ("Rating: 4 stars", "unparsed"),
         ("Rating: ٤", "unparsed"),  # an Arabic four
         ("Bewertung: 4", "unparsed"),  # another language
@@ -95,8 +105,23 @@ def test_markdown_and_a_full_stop_are_decoration(text: str) -> None:
     assert rows(grading, text, FRAMINGS[0]) == [("overall", 4.0, None, "ok")]
 
 
-def test_a_reply_cut_by_the_token_limit_is_not_read() -> None:
-    assert rows(grading, "Rating: 4", FRAMINGS[0], finish="length") == [("overall", None, None, "unparsed")]
+@pytest.mark.parametrize("text", [
+    "Rating: 4/5", "Rating: 4 out of 5.", "4", "**4**", "[[4]]", "4/5", "4 out of 5", "It names the place.\n\n4 / 5",
+])  # fmt: skip
+@pytest.mark.parametrize("factors", FRAMINGS, ids=str)
+def test_a_grade_may_name_its_top_or_stand_alone(text: str, factors: dict[str, str]) -> None:
+    assert rows(grading, text, factors) == [("overall", 4.0, None, "ok")]
+
+
+def test_the_top_of_the_scale_is_no_grade_whose_probability_counts() -> None:
+    tokens = (("5", math.log(0.5)), ("/", 0.0), ("5", 0.0))
+    at = ({"5": math.log(0.5), "4": math.log(0.5)}, {"/": 0.0}, {"5": 0.0})
+    assert rows(grading, "5/5", FRAMINGS[0], tokens=tokens, logprobs=at) == [("overall", 5.0, None, "ok")]
+
+
+@pytest.mark.parametrize("text", ["Rating: 4", "4"])
+def test_a_reply_cut_by_the_token_limit_is_not_read(text: str) -> None:
+    assert rows(grading, text, FRAMINGS[0], finish="length") == [("overall", None, None, "unparsed")]
 
 
 def test_probabilities_of_the_grades_weight_the_score() -> None:
