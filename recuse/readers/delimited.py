@@ -233,8 +233,11 @@ def _sums(frame: pd.DataFrame) -> list[int]:
         return []  # no row holds two numbers
     found: list[int] = []
     block, total, count = np.zeros((3, numbers.shape[1]))
-    for k, row in enumerate(numbers):
-        filled = ~np.isnan(row)
+    there, added = ~np.isnan(numbers), np.nan_to_num(numbers)
+    for k, (row, filled, at) in enumerate(zip(numbers, there, there.argmax(axis=1), strict=True)):
+        if row[at] not in (block[at], total[at]) and k < len(numbers) - AT_THE_END:  # no sum, by its first number
+            block, total, count = block + added[k], total + added[k], count + filled
+            continue
         own, since = row[filled], k - (found[-1] + 1 if found else 0)
         made = [block[filled]] * (since >= FEWEST_SUMMED) + [total[filled]] * (k - len(found) >= FEWEST_SUMMED)
         several = len(own) > 1 and bool((count[filled] >= FEWEST_SUMMED).all())  # of numbers above, not of rows
@@ -250,7 +253,7 @@ def _sums(frame: pd.DataFrame) -> list[int]:
             found.append(k)
             block = np.zeros_like(block)
         else:
-            block, total, count = block + np.nan_to_num(row), total + np.nan_to_num(row), count + filled
+            block, total, count = block + added[k], total + added[k], count + filled
     return found
 
 

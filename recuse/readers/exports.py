@@ -146,21 +146,19 @@ def _named_scores(raw: RawTable) -> RawTable | None:
     return raw.noted(f"{', '.join(named)} are ratings, nothing else is", roles=roles)
 
 
+VERDICT = re.compile(r"\[(PASS|FAIL|ERROR)\]")
+
+
 def _promptfoo(raw: RawTable) -> RawTable | None:
     """A test per row with the output of each system, which begins with what its assertions came to."""
-    verdicts = {
-        name: cells.str.extract(r"^\[(PASS|FAIL|ERROR)\]", expand=False)
-        for name, cells in ((name, raw.frame[name].astype(str)) for name in map(str, raw.frame.columns))
-    }
-    outputs = [name for name, verdict in verdicts.items() if verdict.notna().all()]
+    outputs = [name for name in map(str, raw.frame.columns) if all(map(VERDICT.match, map(str, raw.frame[name])))]
     if not outputs:
         return None
     row = np.repeat(np.arange(len(raw.frame)), len(outputs))
     left_out = [c for c in ("Status", "Score", "Named Scores", "Grader Reason", "Comment") if c in raw.frame]
     frame = raw.frame.drop(columns=[*outputs, *left_out]).iloc[row].reset_index(drop=True)
-    told = np.column_stack([verdicts[name] for name in outputs]).ravel()
     texts = raw.frame[outputs].to_numpy(dtype=object).ravel()
-    said = pd.Series(told).replace("ERROR", "error").str.replace("PASS", "pass").str.replace("FAIL", "fail")
+    said = [str(text)[1:].partition("]")[0].lower() for text in texts]
     frame = frame.assign(system=np.tile(np.array(outputs, dtype=object), len(raw.frame)), judge=said, output=texts)
     return raw.of_rows(frame, row, f"results of promptfoo: its assertions, one judge, graded {', '.join(outputs)}")
 

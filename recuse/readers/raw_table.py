@@ -132,7 +132,7 @@ def check_bounds(raw: RawTable) -> RawTable:
     if rows > OF_ROWS:
         check_differ(f"{rows:,}", 1 - float(raw.frame.duplicated().mean()))
     for name in raw.frame:
-        sizes = raw.frame[name].str.len()
+        sizes = raw.frame[name].map(len)
         if len(sizes) and sizes.max() > LONGEST_CELL:
             at = raw.place(int(sizes.to_numpy().argmax()))
             raise RecuseError(

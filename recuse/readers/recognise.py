@@ -113,7 +113,7 @@ def _check_width(roles: Roles) -> None:
         )
 
 
-TWO_NUMBERS = r"\[\s*-?\d+(?:\.\d+)?,\s*-?\d+(?:\.\d+)?\s*\]"
+TWO_NUMBERS = re.compile(r"\[\s*-?\d+(?:\.\d+)?,\s*-?\d+(?:\.\d+)?\s*\]")
 ORDERS_SHOWN = (("_ab", "_ba"), ("_original", "_swapped"), ("_normal", "_swapped"), ("_forward", "_reverse"))
 
 
@@ -128,7 +128,7 @@ def _check_sides(roles: Roles) -> None:
     rated = [
         p for p in pairs if all((c.numeric or c.holds_labels) and c.rating for c in p) and not is_person(p[0].name)
     ]
-    lists = [c for c in called.values() if c.filled.astype(str).str.fullmatch(TWO_NUMBERS).all() and len(c.filled)]
+    lists = [c for c in called.values() if len(c.distinct) and all(TWO_NUMBERS.fullmatch(str(v)) for v in c.distinct)]
     if texts and (rated or lists):
         about = [c.name for c in lists] or [c.name for pair in rated for c in pair]
         raise RecuseError(

@@ -224,8 +224,8 @@ def _texts(rows: pd.DataFrame) -> tuple[NDArray[np.intp], int]:
     if "first" in rows:
         one, other = rows["first"].astype(str), rows["second"].astype(str)
         keys += [one.where(one <= other, other), other.where(one <= other, one)]
-    codes, known = pd.factorize(pd.MultiIndex.from_arrays(keys))
-    return np.asarray(codes, dtype=np.intp), len(known)
+    groups = pd.DataFrame(dict(enumerate(keys))).groupby([*range(len(keys))], sort=False, dropna=False)
+    return np.asarray(groups.ngroup(), dtype=np.intp), groups.ngroups
 
 
 def _absent(
@@ -237,8 +237,8 @@ def _absent(
     criterion, target = (rows[name].to_numpy()[first] for name in ("criterion", "target"))
     author = rows["author"].to_numpy()[first] if "author" in rows else target
     batches = [frame[name].to_numpy()[rows["row"].to_numpy()[first]] for name in frame if plain(str(name)) in BATCHES]
-    level = list(map(tuple, rows[factors].to_numpy())) if factors else [()] * len(rows)
-    levels = {each: np.array([one == each for one in level], dtype=bool) for each in dict.fromkeys(level)}
+    level = rows.groupby(factors, sort=False, dropna=False).ngroup().to_numpy() if factors else np.zeros(len(rows))
+    levels = {tuple(rows[factors].iloc[here.argmax()]): here for n in pd.unique(level) for here in (level == n,)}
 
     def among(which: Any) -> Texts:
         here = np.zeros(count, dtype=bool)

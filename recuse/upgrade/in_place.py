@@ -74,7 +74,8 @@ def _of_panel(root: Path, panel: Panel, commit: BaseCommit, folder: Path) -> Ite
     paths = [before, *commit.files(*tasks)]
     asked = dict.fromkeys(name for table in panel.tasks.values() for name in table.protocols)
     readers = {name: file for name in asked if (file := _reader_changed(root, name, commit))}
-    if not readers and not any(_differs(root, commit, old, path if old == before else old) for old in paths):
+    texts, there = commit.texts(paths), {old: root / (path if old == before else old) for old in paths}
+    if not readers and all(now.is_file() and texts.get(old) == _text_of(now) for old, now in there.items()):
         return
     commit.copy([*paths, *commit.files(f"cassettes/{panel.name}", f"cassettes/{STORE}", GATES.as_posix())], folder)
     share_store(root / "cassettes", folder / "cassettes")
@@ -109,11 +110,6 @@ def _name_in(text: str | None) -> str | None:
     except tomllib.TOMLDecodeError:
         return None
     return name if isinstance(name, str) else None
-
-
-def _differs(root: Path, commit: BaseCommit, before: str, now: str) -> bool:
-    there = root / now
-    return not there.is_file() or commit.text(before) != _text_of(there)
 
 
 def _text_of(path: Path) -> str | None:
