@@ -38,10 +38,9 @@ def executed_code(
     """The differing files that a run executes, or reads by name: evals, every conftest.py above and beside them,
     modules that a panel, a task, the gates or pytest's settings name, what these import, compiled files, and new ones
     in the place of an installed package. Recuse itself is none of them where the base commit has it (`ours`)."""
+    differing = {path: status for path, status in differing.items() if not (ours and path.startswith("recuse/"))}
     python = {path for path in differing if path.endswith((".py", ".pth", ".so", ".pyd", ".pyc"))
               or (root / path).is_symlink()}  # fmt: skip
-    if ours:
-        python = {path for path in python if not path.startswith("recuse/")}
     above = {(folder / "conftest.py").as_posix() for folder in PurePosixPath(evals, "x").parents}
     always = "sitecustomize.py", "usercustomize.py", ".pth", ".pyc", ".so", ".pyd"
     reached = {path for path in python if PurePosixPath(path).is_relative_to(evals) or path in above
@@ -55,7 +54,10 @@ def executed_code(
     patterns = ("fixtures/panels/*.toml", "fixtures/tasks/*/*.toml", f"{evals}/*.toml", *SETTINGS)
     tables = [path for pattern in patterns for path in root.glob(pattern)]
     named = {name for path in tables for name in DOTTED.findall(text_of(path) or "")}
-    pending = [*(root / evals).rglob("*.py"), *root.glob("conftest.py"), *_files(root, root, named)]
+    # an environment inside the repository is thousands of files: read only where a commit changes one
+    roots = [place for place in _module_roots(root) if not place.is_relative_to(sys.prefix)
+             or any((root / path).is_relative_to(place) for path in python)]  # fmt: skip
+    pending = [*(root / evals).rglob("*.py"), *root.glob("conftest.py"), *_files(roots, root, named)]
     seen: set[Path] = set()
     while pending:
         path = pending.pop()
@@ -63,7 +65,7 @@ def executed_code(
             continue
         seen.add(path)
         for folder, names in _imports(path):
-            pending += _files(root, folder or root, names)
+            pending += _files(roots, folder or root, names)
     executed |= {path: "code that the run executes" for path in python
                  if root / path in seen or (root / path).parent / "__init__.py" in seen
                  or (differing[path] == "D" and _module(path) in named)}  # fmt: skip
@@ -110,9 +112,9 @@ def _imports(path: Path) -> Iterator[tuple[Path | None, set[str]]]:
             yield None, set(DOTTED.findall(f'"{node.value}"'[:LONGEST]))
 
 
-def _files(root: Path, base: Path, names: set[str]) -> list[Path]:
+def _files(roots: list[Path], base: Path, names: set[str]) -> list[Path]:
     """Where modules of these names, and the packages around them, stand in the repository."""
     parts = {tuple(name.split(".")[:n]) for name in names for n in range(1, name.count(".") + 2)}
-    every = [folder.joinpath(*part) for part in parts for folder in dict.fromkeys((base, *_module_roots(root)))]
+    every = [folder.joinpath(*part) for part in parts for folder in dict.fromkeys((base, *roots))]
     files = [file for stem in every for file in (stem.with_name(f"{stem.name}.py"), stem / "__init__.py")]
     return [file for file in files if file.is_file()]

@@ -9,6 +9,8 @@ import shutil
 import pytest
 
 from recuse.cassettes.__main__ import main as packing
+from recuse.git import BaseCommit
+from recuse.upgrade.executed_code import executed_code
 
 pytest_plugins = ["pytester"]
 
@@ -217,6 +219,20 @@ def test_tests_of_a_product_hide_nothing_though_some_wheel_left_a_folder_called_
     monkeypatch.setattr("recuse.upgrade.executed_code.packages_distributions", lambda: {"tests": ["careless"]})
     pr.write("tests/test_basket.py", "import json\n")
     assert pr.run().word == "merge"
+
+
+def test_what_installed_packages_name_is_no_code_of_the_run_wherever_they_are_installed(pr, monkeypatch):
+    """An environment inside the repository is thousands of files, and no commit changes it."""
+    installed = ".venv/lib/python/site-packages"
+    pr.write(f"{installed}/helper.py", "import shop.basket\n")
+    pr.write("shop/basket.py", "FAST = False\n")
+    monkeypatch.syspath_prepend(str(pr.root / installed))
+    monkeypatch.setattr("sys.prefix", str(pr.root / ".venv"))
+    differing = {"shop/basket.py": "M", "recuse/gates.py": "M"}
+    commit = BaseCommit(pr.root, "main")
+    for text, code in (("import helper\n", {}), ("import shop.basket\n", {"shop/basket.py"})):
+        pr.write("evals/test_speed.py", text)
+        assert {*executed_code(pr.root, commit, "evals", differing, ours=True)} == {*code}
 
 
 def test_a_baseline_with_a_reason_is_green_and_for_a_person_to_decide(pr):
