@@ -25,6 +25,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
@@ -36,6 +37,7 @@ import hosted_panel  # noqa: E402
 from batch_providers import OpenAI  # noqa: E402
 from hosted_panel import load, opened, plans  # noqa: E402
 from loopback import loopback  # noqa: E402
+from measuring import peak_mb  # noqa: E402
 from misbehaving import Server  # noqa: E402
 from setting import Setting  # noqa: E402
 
@@ -171,9 +173,11 @@ def batched(count: int) -> bool:
     with tempfile.TemporaryDirectory() as folder, loopback(provider := OpenAI()) as url:
         setting = Setting(provider, url, Path(folder))
         setting.calls = [setting._call(item, repeat) for item in range(count // 2) for repeat in range(2)]
-        start = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        start = before.ru_utime + before.ru_stime
         for kills in range(100):  # each lives longer than the one before
-            process = multiprocessing.get_context("fork").Process(target=_collect, args=(setting,))
+            peak, own = multiprocessing.Pipe(duplex=False)
+            process = multiprocessing.get_context("fork").Process(target=_collect, args=(setting, own))
             process.start()
             process.join(draw.uniform(0.02, 0.4) * count / 1000 * (1 + kills / 4))
             if process.exitcode is None:
@@ -184,16 +188,18 @@ def batched(count: int) -> bool:
     twice = len(provider.submitted) - len(set(provider.submitted))
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     counts = f"on disk {stored:,}, lost {count - stored}, submitted twice {twice}"
-    cost = f"{used.ru_utime - start:.0f} CPU s, {used.ru_maxrss / 1024:.0f} MB"
+    memory = f"{peak.recv():,} MB" if peak.poll() else "unknown"
+    cost = f"{used.ru_utime + used.ru_stime - start:.0f} CPU s, {memory} in the last"
     print(f"{count:,} requests by batch, {kills} processes killed: {counts}; {cost}", flush=True)
     return stored == count and not twice
 
 
-def _collect(setting: Setting) -> None:
+def _collect(setting: Setting, peak: Connection) -> None:
     with setting.batches() as batches:
         batches.submit(setting.calls)
         while batches.collect(setting.calls).under_way:
             pass
+    peak.send(peak_mb())
     os._exit(0)
 
 
@@ -229,11 +235,8 @@ def rounds(name: str, count: int, one: Round) -> bool:
 
 
 def main(kills: int = 50, signals: int = 20, disks: int = 10, requests: int = 100_000) -> int:
-    sound = [
-        rounds("SIGKILL", kills, killed),
-        rounds("SIGINT", signals, interrupted),
-        rounds("full disk", disks, disk_full),
-    ]
+    each = (("SIGKILL", kills, killed), ("SIGINT", signals, interrupted), ("full disk", disks, disk_full))
+    sound = [rounds(name, count, one) for name, count, one in each if count]
     sound += [batched(requests)] if requests else []
     return 0 if all(sound) else 1
 

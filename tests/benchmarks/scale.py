@@ -6,9 +6,9 @@ a row per text ("wide") or a row per pattern with a column `count` ("counted"): 
 Every check is a process of its own; CPU seconds and peak memory are its own. The exponent is that of growth from the
 size before: 1 is linear. Then the same of every question on the wide table; 50 million rows in Parquet, which DuckDB
 makes in a folder of its own, as `recuse check` folds them and as a query with a column for each rater does; texts of
-2 KB beside the same table without; Krippendorff's alpha and PPI++ beside other packages; and calls in packs (extras
-`test`, `duckdb`, `packs`, `benchmark`). Name parts to run them alone: start, files, questions, folded, texts, peers,
-calls.
+2 KB beside the same table without; Krippendorff's alpha and PPI++ beside other packages; calls in packs, and recorded
+by batch (extras `test`, `duckdb`, `packs`, `benchmark`). Name parts to run them alone: start, files, questions, folded,
+texts, peers, calls.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from measuring import Row, children, interleaved
 
 SIZES, SMALL = (30_000, 100_000, 300_000, 1_000_000), 4_000
 FOLDED = 50_000_000
+BATCHED = 100_000
 SOME = {"judge_a": 15, "judge_b": 20, "judge_c": 10, "judge_d": 25, "anna": 10, "ben": 12, "cleo": 15}
 """Raters of the folded rows and their errors in a hundred; people rate one item in ten."""
 RATERS = {"anna": 0.1, "ben": 0.12, "gpt": 0.1, "claude": 0.12}
@@ -284,10 +285,13 @@ def peers(folders: dict[int, Path]) -> None:
 
 
 def calls(folder: Path) -> None:
-    """Recorded calls in packs: what one takes, and a million of them read to ratings."""
+    """Recorded calls in packs: what one takes, and a million of them read to ratings; and 100,000 requests recorded by
+    batch over restarts."""
     import replay
 
-    print(measuring.table([*replay.packed(folder, 3), *replay.million(folder, 1)]) + "\n")
+    print(measuring.table([*replay.packed(folder, 3), *replay.million(folder, 1)]) + "\n", flush=True)
+    interruptions = Path(__file__).with_name("interruptions.py")
+    subprocess.run([sys.executable, str(interruptions), "0", "0", "0", str(BATCHED)], check=True)
 
 
 def main() -> None:
