@@ -237,7 +237,7 @@ def _digest(value: Any) -> str:
 
 UNTOLD = (
     "title", "description", "target", "tier", "text", "cluster", "clusters", "people", "reference", "thresholds",
-    "payloads", "rules", "longest", "cut_texts",
+    "payloads", "rules", "longest",
 )  # fmt: skip
 """Tables of task.toml that say nothing to a judge: prose for readers, what answers are compared with, and where texts
 may end."""

@@ -124,10 +124,13 @@ def test_a_team_asks_by_merg_with_the_prompts_of_the_wheel(recuse, tmp_path):
         levels = {"rubric_source": "independent"}
         assert item.fields["query"] in stage.prompt(task, item, levels, earlier).messages[-1].content
         earlier[stage.name] = stage.specimen(task, item, levels)
+    earlier["reflection"] = {name: f"look at {name}" for name in merg.REFLECTIONS}
     for source in merg.FACTORS["rubric_source"]:
         used = {use.stage: earlier[use.stage] for use in merg.uses({"rubric_source": source})}
         words = merg.prompt(task, item, {"rubric_source": source}, used).messages[-1].content
         assert item.fields["response"] in words
+        shown = [phrase for phrase in earlier["reflection"].values() if f": {phrase}." in words]
+        assert len(shown) == (7 if "reflection" in used else 0)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ these, its computed tables, its code and references to places has no digit.
 from __future__ import annotations
 
 import csv
-import math
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -21,17 +20,12 @@ import merg
 import pytest
 import test_cut_texts
 import writing_panel
-from scipy.stats import t as student
 
 from fixtures.standins import shared_heuristics
-from recuse.papers.illusion.knowledge_grounding import delta_k, flaw_penalty
-from recuse.papers.illusion.merg_rubric import longest
-from recuse.papers.illusion.rubric_commensurability import agreement_by_rubric
 from recuse.papers.indeterminacy.aggregation import TAUS
 from recuse.papers.indeterminacy.decision_consistency import BETAS
 from recuse.papers.indeterminacy.definitions import SMOOTHING
 from recuse.schema.number_text import fixed, in_words
-from recuse.tasks import load_task
 
 DOCS = writing_panel.ROOT / "docs"
 PLACES = re.compile(
@@ -54,18 +48,10 @@ def panel() -> SimpleNamespace:
     lost = table[table["status"] != "ok"]
     of_rubric = lost[lost["status"].str.startswith("rubric")]
     rubrics = of_rubric.drop_duplicates(["rater", "rubric_source", "item"])
-    mine = [e for key, e in flaw_penalty(ratings).items() if key[0] == "qwen2.5-coder-0.5b"]
-    spreads = [e.value / e.detail["dz"] for e in mine]
     return SimpleNamespace(
-        ratings=ratings, lost=lost, by_rubric=of_rubric, rubrics=rubrics, spreads=spreads,
-        narrow=min(mine, key=lambda e: e.high - e.low), tokens=writing_panel.tokens(writing_panel.ROOT),
-        prompts=table["item"].nunique(),
+        ratings=ratings, lost=lost, by_rubric=of_rubric, rubrics=rubrics,
+        tokens=writing_panel.tokens(writing_panel.ROOT), prompts=table["item"].nunique(),
     )  # fmt: skip
-
-
-def ends(e: object, digits: int = 2) -> str:
-    """As prose has them: from its low end to its high one."""
-    return " to ".join(fixed(end, digits, signed=True) for end in (e.low, e.high))  # type: ignore[attr-defined]
 
 
 def of_illusion() -> dict[str, object]:
@@ -86,25 +72,14 @@ def of_illusion() -> dict[str, object]:
 
 def of_rubrics() -> dict[str, object]:
     it = panel()
-    shared = delta_k(it.ratings).of(rubric_source="shared")
-    by_rubric = agreement_by_rubric(it.ratings)
-    alike = by_rubric.of(rubric_source="shared")
     stages = ("knowledge", "reflection", "rubric")
     ratios = [[(share * sum(one[stage] for stage in stages) + one["independent"]) / one["checklist"]
                for one in it.tokens.values()] for share in (1.0, 0.5, 0.0)]  # fmt: skip
-    half = [student.ppf(0.975, 19) * sd / math.sqrt(20) for sd in (min(it.spreads), max(it.spreads))]
-    counted = {name: count() for name, count in test_cut_texts.COUNTS.items() if name == "texts"}
-    task = load_task(writing_panel.ROOT / "fixtures" / "tasks" / "writing")
-    lengths = [longest(task, what) for what in ("name", "phrase", "anchor")]
+    counted = {name: test_cut_texts.COUNTS[name]() for name in ("knowledge", "reflections", "anchors", "names")}
     return {
-        **counted, "short": min(lengths), "long": max(lengths),
-        "rubrics_lost": in_words(len(it.rubrics)), "rubrics": in_words(2 * it.prompts),
+        **counted, "rubrics_lost": in_words(len(it.rubrics)), "rubrics": in_words(2 * it.prompts),
         "lost_by_rubric": len(it.by_rubric),
-        "more": in_words(len(it.lost) - len(it.by_rubric)), "delta": fixed(shared.value, signed=True),
-        "low": fixed(shared.low, 0, signed=True), "high": fixed(shared.high, signed=True),
-        "r": fixed(alike.value, signed=True), "r_low": fixed(alike.low, signed=True),
-        "r_high": fixed(alike.high, signed=True), "narrow": ends(it.narrow), "sd_low": fixed(min(it.spreads), 1),
-        "sd_high": fixed(max(it.spreads), 1), "half_low": fixed(half[0], 1), "half_high": fixed(half[1], 1),
+        "more": in_words(len(it.lost) - len(it.by_rubric)),
         "one": fixed(sum(ratios[0]) / 3, 0), "two": fixed(sum(ratios[1]) / 3, 1), "least": fixed(min(ratios[2]), 1),
         "most": fixed(max(ratios[2]), 1), "flag": fixed(merg.FLAG),
     }  # fmt: skip
@@ -131,13 +106,9 @@ PRINTED: Mapping[str, Printed] = {
         "Of the paper's {points} points", "or with the reason why it is open: {open} are", "the {cells} correlations",
     ), lambda: (illusion.markdown(illusion.rows()), illusion_in_text.markdown())),
     "rubrics.md": (of_rubrics, (
-        "{texts} texts by models end at our limit of 90 tokens", "ends at {short} to {long} characters",
+        test_cut_texts.MERG,
         'breaks off {rubrics_lost} of its {rubrics} rubrics ("rubric: unparsed"): {lost_by_rubric} judgements are '
-        "lost, {more} more", "known of that pair alone: {delta}, from {low} to {high}",
-        "(r {r}, from {r_low} to {r_high})",
-        "Qwen's are the narrowest, {narrow} by one judge's rubric",
-        "would tell what a judge like Qwen makes of the flaws to {half_low} to {half_high} points (its differences "
-        "have an SD of {sd_low} to {sd_high})",
+        "lost, {more} more",
         "costs {one} times the tokens of the checklist where one text is judged by it, {two} times with two, and "
         "{least} to {most} times with many", "A value outside {flag} either way is flagged",
     ), lambda: (writing_panel.markdown(panel().ratings), merg.markdown())),
@@ -152,9 +123,9 @@ HELD_ELSEWHERE = {
     # test_writing_panel holds these; the stages are the paper's, and what merg reads is tested beside it
     "rubrics.md": (
         r"that is \d+ judgements, of which \d+ are lost, from \d+ calls", r"\d+ calls a prompt",
-        r"[\d.]+ to [\d.]+ points above", r"the mean is 3", r"anchors at 2, 5, 8 and 10", r"weights that sum to 1",
-        r"for all \d+ texts by SmolLM2, and for \d+ and \d+ by Gemma and Qwen: \d+ of these \d+ are the scores "
-        r"1, 2, 3, 4, 5", r"score from 1 to 10", r"count 1, 2, 3, 4, 5", r"the scores are 1, 2, 3, 4, 5,",
+        r"anchors at 2, 5, 8 and 10", r"weights that sum to 1", r"\d+ of their \d+ replies hold no judgement",
+        r"of the \d+ pieces of text that they cite as evidence \d+ stand there", r"score from 1 to 10",
+        r"count 1, 2, 3, 4, 5", r"the scores are 1, 2, 3, 4, 5,",
         r"begin 2, 5, 8, 10,",
         r"every interval holds 0", r"the paper says 3 to 4, and 1\.3",
     ),

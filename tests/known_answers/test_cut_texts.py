@@ -72,11 +72,25 @@ def rationales() -> str:
     return ended((level["rationale"] for one in sets for level in one["rationales"]), 340)
 
 
-def shown_texts() -> str:
-    """Texts by models among those that the judges of panel `writing` are shown."""
-    why = {text.strip(): end for text, end in replies("writing/writing/text_generation")}
-    by_models = [one["response"] for one in items("writing/items-merg.jsonl") if one["response"] in why]
-    return f"{sum(why[str(text)] == 'length' for text in by_models)} of the {len(by_models)}"
+def phrases(stage: str, *kept: str) -> Iterator[str]:
+    """What a judge of panel `writing` wrote at a stage, its names or all but those."""
+    for text, _ in replies("writing/writing/merg", f"*~{stage}.jsonl"):
+        try:
+            yield from _texts(json.loads(text), kept)
+        except json.JSONDecodeError:  # broken off: read as nothing, and counted as lost
+            continue
+
+
+def _texts(value: object, kept: tuple[str, ...]) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for part in value:
+            yield from _texts(part, kept)
+    elif isinstance(value, dict):
+        for name, part in value.items():
+            if not kept or name in (*kept, "dimensions"):
+                yield from _texts(part, kept)
 
 
 def reasons(task: str) -> Iterator[str]:
@@ -94,8 +108,14 @@ COUNTS = {
     "rationales": rationales,
     "reasons of the loop": lambda: ended(reasons("merchant_rationales"), 160),
     "reasons": lambda: ended(reasons("merchant_risk"), 160),
-    "texts": shown_texts,
+    "knowledge": lambda: ended(phrases("knowledge"), 24), "reflections": lambda: ended(phrases("reflection"), 24),
+    "anchors": lambda: ended(phrases("rubric~*", "anchors"), 24),
+    "names": lambda: ended(phrases("rubric~*", "name"), 20),
 }  # fmt: skip
+MERG = (
+    "{knowledge} phrases of knowledge, {reflections} of reflection and {anchors} anchors end at our cap of 24 "
+    "characters, {names} names at 20"
+)
 SAID = {
     "docs/self-preference.md": [
         "{headlines} texts end at a cap of our grammar (100 characters a headline, 320 a lead)",
@@ -106,14 +126,14 @@ SAID = {
         "{rationales} rationales end at a cap of our own, 340 characters, in mid-sentence",
         "{reasons of the loop} reasons at 160", "{reasons} end at 160 characters",
     ],
-    "docs/rubrics.md": ["{texts} texts by models end at our limit of 90 tokens, most in mid-sentence"],
+    "docs/rubrics.md": [MERG],
     "fixtures/tasks/headlines/README.md": ["{headlines} texts end there", "{evidence} pieces of evidence",
                                            "{reviews} reviews", "{criteria} inferred criteria"],
     "fixtures/tasks/merchant_rationales/README.md": ["{rationales} rationales end at"],
     "fixtures/tasks/word_problems/README.md": ["{workings} workings end at 120 characters"],
-    "fixtures/tasks/writing/README.md": ["{texts} texts by models end at 90 tokens"],
+    "fixtures/tasks/writing/README.md": [MERG],
     "fixtures/panels/local.toml": ["{headlines} headlines", "{rationales} rationales"],
-    "fixtures/panels/writing.toml": ["{texts} texts by models end at our limit of 90 tokens"],
+    "fixtures/panels/writing.toml": [MERG],
 }  # fmt: skip
 
 
@@ -134,7 +154,7 @@ PAIR = {"order": "ab", "labels": "ab", "prompt": "plain"}
 def uncapped(name: str) -> Task:
     """A shipped task as a team writes one: without a word on where texts end."""
     task = load_task(TASKS / name)
-    data = {key: value for key, value in task.data.items() if key not in ("longest", "cut_texts")}
+    data = {key: value for key, value in task.data.items() if key != "longest"}
     return replace(task, data=data)
 
 

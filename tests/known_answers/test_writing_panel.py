@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 import writing_panel
 
+from recuse.papers.illusion.knowledge_grounding import flaw_penalty
+
 PAGE = " ".join((writing_panel.ROOT / "docs" / "rubrics.md").read_text(encoding="utf-8").split())
 
 
@@ -26,18 +28,14 @@ def test_the_page_counts_judgements_losses_and_calls(ratings):
     assert f"`--record=missing`: {a_prompt} calls a prompt" in PAGE
 
 
-def test_the_page_says_how_far_one_judge_lies_above_the_others(ratings):
-    least, *_, most = writing_panel.above_others(ratings)
-    assert f"Qwen scores {least:.1f} to {most:.1f} points above either of the others" in PAGE
+def test_the_page_counts_what_is_copied(ratings):
+    replies, repeated, quotes, there = writing_panel.copied(ratings)
+    assert f"{repeated} of their {replies} replies hold no judgement" in PAGE
+    assert f"of the {quotes} pieces of text that they cite as evidence {there} stand there" in PAGE
 
 
-def test_the_page_says_how_often_a_judge_gives_all_texts_one_score(ratings):
-    place = ["rater", "item", "target"]
-    by_list = ratings.table.query("rubric_source == 'checklist'")
-    scores = by_list.pivot_table(index=place, columns="criterion", values="score", observed=True)
-    three = scores[scores["overall"] == 3]
-    count = three.groupby("rater", observed=True).size()
-    small, gemma, qwen = (int(count[name]) for name in ("smollm2-135m", "gemma-3-270m", "qwen2.5-coder-0.5b"))
-    assert f"the mean is 3 for all {small} texts by SmolLM2, and for {gemma} and {qwen} by Gemma and Qwen" in PAGE
-    counted = (three[[f"dimension_{k}" for k in range(1, 6)]] == [1, 2, 3, 4, 5]).all(axis=1)
-    assert f"{int(counted.sum())} of these {len(three)} are the scores 1, 2, 3, 4, 5 in this order" in PAGE
+def test_every_interval_of_the_twins_holds_no_difference(ratings):
+    """The page says so of all that have one."""
+    found = [e for e in flaw_penalty(ratings).values() if e.low == e.low]
+    assert found
+    assert all(e.low <= 0 <= e.high for e in found)

@@ -122,15 +122,13 @@ def calls(ratings: Ratings, root: Path = ROOT) -> tuple[int, int]:
     return sum(line["kind"] == "answer" for line in lines), each + (3 + 1) * table["rater"].nunique()
 
 
-def above_others(ratings: Ratings, judge: str = "qwen2.5-coder-0.5b") -> list[float]:
-    """Mean of the judge less that of each other one, on the texts that both scored, by every rubric but the checklist;
-    the smallest first."""
-    table = ratings.table.query("criterion == 'overall' and rubric_source != 'checklist'")
-    place = ["rubric_source", "item", "target"]
-    scores = table.pivot_table(index=place, columns="rater", values="score", observed=True)
-    others = [other for other in scores if other != judge]
-    found = [(scores[judge] - scores[other]).groupby("rubric_source", observed=True).mean() for other in others]
-    return sorted(float(value) for by_source in found for value in by_source)
+def copied(ratings: Ratings) -> tuple[int, int, int, int]:
+    """Replies with five scores, and those of them that repeat the prompt's numbers; quotes, and those that stand in the
+    text: over all judges and sources."""
+    both = (repeated_numbers(ratings).values(), quotes_in_text(ratings).values())
+    (replies, repeated), (quotes, there) = ((sum(e.n for e in of), round(sum(e.n * e.value for e in of)))
+                                            for of in map(list, both))  # fmt: skip
+    return replies, repeated, quotes, there
 
 
 def tokens(root: Path) -> dict[str, dict[str, float]]:

@@ -30,7 +30,7 @@ KNOWLEDGE = {
     "task_type": "scene", "standards": ["a", "b"], "knowledge": ["c", "d"], "challenges": ["e", "f"],
     "excellent": "g", "good": "h", "poor": "i",
 }  # fmt: skip
-REFLECTION = dict.fromkeys(merg.REFLECTIONS, "look twice") | {"blind_spot": "the outline"}
+REFLECTION = {name: f"look twice at {name}" for name in merg.REFLECTIONS} | {"blind_spot": "the outline"}
 RUBRIC = {
     "dimensions": [{"name": f"d{n}", "anchors": [f"{n}-{a}" for a in (2, 5, 8, 10)]} for n in range(5)],
     "weights": [0.4, 0.3, 0.1, 0.1, 0.1],
@@ -62,7 +62,7 @@ def fits(value: Any, schema: Mapping[str, Any]) -> bool:
         return schema["minItems"] <= len(value) <= schema["maxItems"] and all(fits(v, schema["items"]) for v in value)
     if schema["type"] == "number":
         return isinstance(value, int | float)
-    return isinstance(value, str) and schema["minLength"] <= len(value) <= schema["maxLength"]
+    return isinstance(value, str) and schema["minLength"] <= len(value) <= schema.get("maxLength", len(value))
 
 
 # --------------------------------------------------------------------------- before any text is shown
@@ -212,11 +212,28 @@ def test_own_rubrics_weigh_and_the_plain_mean_stands_beside() -> None:
 def test_the_rubric_and_the_reflection_are_fed_on() -> None:
     asked = words(merg.prompt(TASK, ITEM, under("shared"), EARLIER))
     assert "d3: 2 3-2; 5 3-5; 8 3-8; 10 3-10" in asked
-    assert "Easily overlooked: the outline" in asked
+    assert len(set(REFLECTION.values())) == 7
+    for source in ("independent", "dimensions", "shared"):
+        judged = words(merg.prompt(TASK, ITEM, under(source), EARLIER))
+        assert [name for name, phrase in REFLECTION.items() if f": {phrase}." not in judged] == []
     assert ITEM.fields["checklist"][0] not in asked
     universal = words(merg.prompt(TASK, ITEM, under("universal"), {}))
     assert "Correctness: 2 a central statement is wrong" in universal
     assert "Easily overlooked" not in universal
+
+
+def test_no_form_of_ours_ends_a_reason_or_a_quote() -> None:
+    """Only the token limit does, and a reply that it cuts is none."""
+    quote = "the lamp on the stairs, which nobody had lit " * 5
+    for source, answer in (("checklist", {"reason": quote, "scores": [5] * 5}),
+                           ("universal", {**SCORES, "evidence": [quote] * 5})):  # fmt: skip
+        asked = merg.prompt(TASK, ITEM, under(source), {})
+        assert asked.schema is not None
+        assert fits(answer, asked.schema)
+        whole = json.dumps(answer)
+        assert merg.read(TASK, ITEM, under(source), Reply(whole), {})[0].score is not None
+        cut = merg.read(TASK, ITEM, under(source), Reply(whole[:-40], finish="length"), {})[0]
+        assert (cut.status, "cut off by the token limit" in (cut.why or "")) == ("unparsed", True)
 
 
 def test_shared_stages_are_those_of_the_first_judge() -> None:

@@ -207,7 +207,7 @@ def test_a_stage_is_submitted_when_the_replies_before_it_are_back(root: Path, mo
     provider = Writer()
     with loopback(provider) as at:
         panel = load(root.parent, f"{at}/v1", settings="budget_usd = 100", more=MORE)
-        task = load_task(REPOSITORY / "fixtures" / "tasks" / "writing").with_items("items-merg.jsonl")
+        task = load_task(REPOSITORY / "fixtures" / "tasks" / "writing")
         plan = make_plan(panel.name, task, "merg", panel.judges_of("merchant_risk"), identify=request_key)
         library = Library(root, panel.name, mode="missing", secrets=[KEY])
         said: list[str] = []

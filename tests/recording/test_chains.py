@@ -78,7 +78,7 @@ def _few_items(folder: Path) -> None:
     """Two texts on each of the first prompts."""
     lines = [json.loads(line) for line in (folder / "items.jsonl").read_text("utf-8").splitlines()]
     first = list(dict.fromkeys(line["id"] for line in lines))[:PROMPTS]
-    kept = [x for x in lines if x["id"] in first and x["target"] in ("gemma-3-270m", "smollm2-135m")]
+    kept = [x for x in lines if x["id"] in first and x["target"] in ("polished-flawed", "plain-sound")]
     (folder / "few.jsonl").write_text("\n".join(map(json.dumps, kept)), encoding="utf-8")
 
 

@@ -167,9 +167,9 @@ def prompt(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier)
     )
     score = {"enum": [int(n) for n in range(int(task.scale[0]), int(task.scale[1]) + 1)]}
     if factors[RUBRIC] == "checklist":
-        asked: dict[str, Any] = {"reason": phrase(task), "scores": five(score)}
+        asked: dict[str, Any] = {"reason": WORDS, "scores": five(score)}
     else:
-        asked = {"evidence": five(phrase(task)), "scores": five(score), "habit": {"enum": [*HABITS, "none"]}}
+        asked = {"evidence": five(WORDS), "scores": five(score), "habit": {"enum": [*HABITS, "none"]}}
     return Prompt(words, TEMPERATURE, max_tokens=400, schema=exactly(asked))
 
 
@@ -206,6 +206,9 @@ def quotes(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> 
 
 
 # --------------------------------------------------------------------------- schemas
+
+WORDS: Mapping[str, Any] = {"type": "string", "minLength": 1}
+"""A text of any length: a reason or a quote is never cut; a reply that the token limit ends is unparsed."""
 
 
 def phrase(task: Task) -> dict[str, Any]:

@@ -136,9 +136,8 @@ HEADLINES = Writing(
 
 
 def _whole(task: Task, reply: Reply) -> list[Judgement]:
-    """The text as it stands. One that the token limit cut is none, but where task.toml says that it is shown so
-    (`cut_texts = true`)."""
-    if reply.finish == "length" and not task.data.get("cut_texts"):
+    """The text as it stands. One that the token limit cut is none."""
+    if reply.finish == "length":
         raise reading.Unreadable("unparsed", CUT)
     text = reply.text.strip()
     if not text:
@@ -146,7 +145,7 @@ def _whole(task: Task, reply: Reply) -> list[Judgement]:
     return [Judgement("response", response=text)]
 
 
-TEXTS = Writing(WORDING="text_generation", criteria=("response",), parts=_whole, asked_of=prompts, max_tokens=90)
+TEXTS = Writing(WORDING="text_generation", criteria=("response",), parts=_whole, asked_of=prompts, max_tokens=400)
 
 # --------------------------------------------------------------------------- solutions
 
