@@ -42,6 +42,7 @@ KNOWN_SHARE = 0.9
 STRAYS, CODES, FEWEST = 0.02, 2, 50
 """So few numbers outside a usual scale and outside 0 to 10, so few different ones, of at least so many in all, are
 slips or codes for "missing"."""
+NUMERIC = re.compile(r"[\d★⭐]")  # every spelling of a number holds one
 STARS = r"^(?:[★⭐]\ufe0f?)+☆*$"
 COUNTED = r"(?i)^(-?\d+(?:[.,]\d+)?)\s*(?:[★⭐]|stars?|points?|pts?\.?|st|nd|rd|th)$"
 SAID = re.compile(
@@ -91,7 +92,7 @@ def _numbers_of(words: tuple[str, ...]) -> Floats:
     plain = pd.Series(words, dtype=object).astype(str).str.strip()
     numbers = pd.to_numeric(plain, errors="coerce").to_numpy(dtype=float, copy=True)
     lost = np.isnan(numbers)
-    if lost.any():
+    if any(NUMERIC.search(word) for word in plain[lost]):
         bare = plain.map(unwrapped)
         mended = bare[lost].str.replace(r"\s*%$", "", regex=True)
         if told_top(plain) is not None:
