@@ -297,3 +297,19 @@ def test_rows_that_are_near_the_mean_of_what_hardly_varies_are_texts(file):
     rows = "".join(f"T-{k},{0.001 + k / 10_000},0,{words[k % 7 == 0]},{words[k % 5 == 0]}\n" for k in range(60))
     read = read_file(file("costs.csv", f"id,cost_usd,is_test,anna,judge_a\n{rows}"))
     assert read.ratings.table["item"].nunique() == 60
+
+
+def test_sums_of_parts_and_of_all_parts_are_no_texts_wherever_they_stand_and_whatever_they_are_called(file):
+    rows, parts = [], []
+    for part in range(3):
+        marks = [(k % 5 + 1, (k * k + part) % 5 + 1) for k in range(12)]
+        parts.append(np.sum(marks, axis=0))
+        rows += [(f"T{part}-{k}", *one) for k, one in enumerate(marks)]
+        if part < 2:
+            rows.append((f"Zwischenstand {part}", *parts[-1]))
+        if part == 1:
+            rows.append(("Endstand", *np.sum(parts, axis=0)))
+    read = read_file(file("a.csv", "\n".join(["ticket,human,gpt", *(",".join(map(str, row)) for row in rows)])))
+    (fault,) = read.faults
+    assert fault.sentence().startswith("3 row(s) sum up or explain the others (begins with 'Zwischenstand 0'")
+    assert read.ratings.table["item"].nunique() == 36
