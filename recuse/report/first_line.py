@@ -5,13 +5,13 @@ All of it stands in results.json as `decision` (`recuse.gates.decision`); here i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from recuse.report.results_model import OUTCOMES, JudgeWord, Panel, ResultsModel
+from recuse.report.results_model import OUTCOMES, Panel, ResultsModel
 from recuse.report.upgrade_table import UpgradeTable, upgrade_tables
 from recuse.schema import number_text as numbers
-from recuse.schema.results import Results
+from recuse.schema.results import JudgeDecisionRow, Results
 from recuse.schema.vocabulary import CLEARED, WORD_MEANINGS, printed
 
 MOST_NAMES = 7
@@ -111,11 +111,11 @@ def expiring(results: Results) -> str:
 def decision_lines(view: ResultsModel) -> list[Line]:
     """Of each panel and use that it states who is cleared, who is not and who is undecided, and why."""
     lines = []
-    judged = [one for one in view.judges if one.stated]
-    for panel, use in dict.fromkeys((one.panel, one.use) for one in judged):
-        mine = [one for one in judged if (one.panel, one.use) == (panel, use)]
+    judged = [one for one in view.judges if one["stated"]]
+    for panel, use in dict.fromkeys((one["panel"], one["use"]) for one in judged):
+        mine = [one for one in judged if (one["panel"], one["use"]) == (panel, use)]
         standings = [
-            _standing(word, those) for word in WORD_MEANINGS if (those := [one for one in mine if one.word == word])
+            _standing(word, those) for word in WORD_MEANINGS if (those := [one for one in mine if one["word"] == word])
         ]
         lines.append(Line(panel, use, standings))
     return lines
@@ -123,17 +123,18 @@ def decision_lines(view: ResultsModel) -> list[Line]:
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """Judges by uses. `panels`: (panel, [(judge, [(use, the word or None)])])."""
+    """Judges by uses. `panels`: (panel, [(judge, [(use, the word or None)])]); `marks`: which mark a word bears."""
 
     uses: list[str]
-    panels: list[tuple[Panel, list[tuple[str, list[tuple[str, JudgeWord | None]]]]]]
+    panels: list[tuple[Panel, list[tuple[str, list[tuple[str, JudgeDecisionRow | None]]]]]]
+    marks: Mapping[str, str]
 
 
 def used(view: ResultsModel) -> Used | None:
     """Every word on a judge, of a use that its panel states or not; None where there is none."""
-    if not any(one.stated for one in view.judges):
+    if not any(one["stated"] for one in view.judges):
         return None
-    words = {(one.panel, one.judge, one.use): one for one in view.judges}
+    words = {(one["panel"], one["judge"], one["use"]): one for one in view.judges}
     uses = list(dict.fromkeys(use for _, _, use in words))
     judges: dict[str, list[str]] = {}
     for panel, judge in dict.fromkeys((panel, judge) for panel, judge, _ in words):
@@ -142,12 +143,14 @@ def used(view: ResultsModel) -> Used | None:
         (view.panel(panel), [(judge, [(use, words.get((panel, judge, use))) for use in uses]) for judge in mine])
         for panel, mine in judges.items()
     ]
-    return Used(uses, rows)
+    return Used(uses, rows, OUTCOMES)
 
 
-def _standing(word: str, those: Sequence[JudgeWord]) -> Standing:
-    first = min(those, key=lambda one: one.accepted)
-    return Standing(word, [one.judge for one in those], first.judge, first.cause, first.brief, first.accepted)
+def _standing(word: str, those: Sequence[JudgeDecisionRow]) -> Standing:
+    first = min(those, key=lambda one: one["accepted"])
+    return Standing(
+        word, [one["judge"] for one in those], first["judge"], first["cause"], first.get("brief", ""), first["accepted"]
+    )
 
 
 def upgrade_lines(view: ResultsModel, minus: str = numbers.MINUS) -> list[str]:

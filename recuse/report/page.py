@@ -151,7 +151,7 @@ def _parts(view: ResultsModel, questions: list[Question], known: Known) -> dict[
         "opening": opening(view.results),
         "next_step": next_step(view.results),
         "expiring": expiring(view.results),
-        "words": {(one.panel, one.judge): view.words_on(one.panel, one.judge) for one in view.judges},
+        "words": {(j["panel"], j["judge"]): view.words_on(j["panel"], j["judge"]) for j in view.judges},
         "attention": needs_attention(view),
         "run_faults": run_faults(view),
         "parts_before": parts_before(view, questions),

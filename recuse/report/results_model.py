@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
 from recuse.report.gated_number import Lexicon, Number, plain_name
-from recuse.schema.results import JudgeRow, Results
+from recuse.schema.results import JudgeDecisionRow, JudgeRow, Results
 from recuse.schema.vocabulary import CLEARED, FAIL, NOT_CLEARED, PASS, UNDECIDED, printed
 
 OUTCOMES = {CLEARED: PASS, NOT_CLEARED: FAIL, UNDECIDED: UNDECIDED}
@@ -36,27 +36,6 @@ class Question:
     id: str
     title: str
     note: str = ""  # what a reader must know before any number, as "the payments are synthetic"
-
-
-@dataclass(frozen=True, slots=True)
-class JudgeWord:
-    """The word on a judge for a use, as the decision holds it."""
-
-    panel: str
-    judge: str
-    use: str
-    word: str  # an identifier of `recuse.schema.vocabulary`
-    cause: str
-    next: str
-    stated: bool
-    accepted: bool
-    gates: Sequence[str]
-    brief: str = ""  # the first cause without its figures
-
-    @property
-    def outcome(self) -> str:
-        """The mark it bears."""
-        return OUTCOMES[self.word]
 
 
 @dataclass(frozen=True)
@@ -170,21 +149,21 @@ class ResultsModel:
         ]
 
     @cached_property
-    def judges(self) -> list[JudgeWord]:
+    def judges(self) -> list[JudgeDecisionRow]:
         """A word per panel, judge and use, in the order of the panel files."""
         decision = self.results.get("decision")
-        return [JudgeWord(**one) for one in (decision["judges"] if decision else ())]
+        return decision["judges"] if decision else []
 
     @cached_property
     def studies(self) -> frozenset[str]:
         """Panels that are measured and used for nothing; none where no panel states a use."""
-        judged = {one.panel for one in self.judges} | {n.subject.get("panel", "") for n in self.numbers if n.verdict}
-        return frozenset({p.name for p in self.panels} - judged if any(one.stated for one in self.judges) else ())
+        judged = {j["panel"] for j in self.judges} | {n.subject.get("panel", "") for n in self.numbers if n.verdict}
+        return frozenset({p.name for p in self.panels} - judged if any(j["stated"] for j in self.judges) else ())
 
     def words_on(self, panel: str, judge: str) -> str:
         """ "rank: cleared; grade: not cleared": for every use, that of the panel first."""
-        mine = (one for one in self.judges if (one.panel, one.judge) == (panel, judge))
-        return "; ".join(f"{plain_name(one.use)}: {printed(one.word)}" for one in mine)
+        mine = (j for j in self.judges if (j["panel"], j["judge"]) == (panel, judge))
+        return "; ".join(f"{plain_name(j['use'])}: {printed(j['word'])}" for j in mine)
 
     def place(self, number: Number) -> str:
         """ "published, merchant_risk"; with the protocol where only that tells some of the question's numbers apart."""
