@@ -15,7 +15,7 @@ from typing import Any, Unpack
 import numpy as np
 import pandas as pd
 
-from recuse.check.check_text import fitting, full_text, short_text
+from recuse.check.check_text import full_text, short_text
 from recuse.check.disagreements import (
     count_disagreements,
     is_review,
@@ -40,7 +40,7 @@ from recuse.recording.progress import watched
 from recuse.run.run import FileRun, ask_file
 from recuse.run.show import check_outputs, write_results
 from recuse.schema import Estimate, RecuseError
-from recuse.schema.number_text import percent
+from recuse.schema.number_text import fitting, percent
 from recuse.schema.vocabulary import UNDECIDED
 from recuse.security.files import begins_with, check_output, write_output, write_table
 from recuse.security.sanitize import visible

@@ -21,7 +21,7 @@ from recuse.readers.judgement_rows import CONFIDENCE
 from recuse.run.run import FileRun
 from recuse.schema.details import PeopleDetail, SliceDetail, detail_as
 from recuse.schema.factors import level_words
-from recuse.schema.number_text import fixed, more, percent, value_text, with_interval
+from recuse.schema.number_text import fitting, fixed, more, percent, value_text, why_missing, with_interval
 from recuse.schema.results import Results
 from recuse.schema.verdict_rows import MeasurementRow, VerdictRow
 from recuse.schema.vocabulary import NOT_MEASURED, PASS, printed
@@ -51,11 +51,6 @@ def short_text(
         rest.append(f"{disagreements} disagreements with people: recuse check {file} --disagreements review.csv")
     lines = [*decided, *numbers, *_read_briefly(answers, file), *rest]
     return "\n".join(visible(line) for line in lines)
-
-
-def fitting(lines: list[str], most: int, more: str) -> list[str]:
-    """The lines, or the first of them and how many there are more."""
-    return lines if len(lines) <= most else [*lines[: most - 1], f"  and {len(lines) - most + 1} {more}"]
 
 
 def _chances(answers: FileRun, chances: Mapping[str, float]) -> Iterator[str]:
@@ -104,7 +99,7 @@ def _shown(verdict: VerdictRow, limit: Limit) -> str:
     """ "-0.19 (-0.27 to -0.11)", with the level of the interval where it is not 95 %."""
     estimate = verdict["estimate"]
     if estimate["value"] is None:
-        return f"undefined ({estimate['note'].removeprefix('undefined: ')})"
+        return f"undefined ({why_missing(estimate['note'])})"
     if estimate["low"] is None or estimate["high"] is None:
         return limit.show(estimate["value"])
     level = "" if abs(estimate["level"] - 0.95) < 1e-9 else f", {percent(estimate['level'])} interval"

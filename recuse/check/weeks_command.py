@@ -28,7 +28,6 @@ import numpy as np
 import pandas as pd
 from scipy import special, stats
 
-from recuse.check.check_text import fitting
 from recuse.check.written_tables import Row, check_tables, write_tables
 from recuse.ratings import Ratings
 from recuse.ratings.answers import COMPARED, Answers, answers_of
@@ -39,6 +38,7 @@ from recuse.readers.formats import read_path
 from recuse.readers.mapping import is_pattern, stem_of
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
+from recuse.schema.number_text import fitting
 from recuse.security.sanitize import visible
 
 FEWEST, FEWEST_TEXTS = 5, 5

@@ -49,6 +49,7 @@ from recuse.schema.verdict_rows import (
     MovedRow,
     NamedRow,
 )
+from recuse.schema.vocabulary import printed
 from recuse.statistics.distributions import Student, welch_satterthwaite
 from recuse.statistics.multiplicity import decision_levels
 from recuse.statistics.paired import Paired
@@ -128,7 +129,7 @@ def objections(comparison: Comparison) -> list[str]:
     """A sentence for everything that `--baseline` fails the run for."""
     changed = [f"{_name(row)}: {_moved_by(row)}, {row['beyond']}" for row in comparison["named"] if row["beyond"]]
     lost = [
-        f"{_name(v)}: {v['outcome']} in the baseline, not decided any more"
+        f"{_name(v)}: {printed(v['outcome'] or '')} in the baseline, not decided any more"
         for v in comparison["vanished"]
         if v["kind"] == "verdict"
     ]

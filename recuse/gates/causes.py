@@ -14,8 +14,8 @@ from math import floor, log10
 
 from recuse.gates.records import Figure, VerdictRecord
 from recuse.schema.details import MatrixDetail, SliceDetail, detail_as
-from recuse.schema.number_text import brief, fixed, listed
-from recuse.schema.vocabulary import NOT_MEASURED, RIGHT_ANSWERS, UNDECIDED
+from recuse.schema.number_text import brief, fixed, listed, why_missing
+from recuse.schema.vocabulary import NOT_MEASURED, RIGHT_ANSWERS, UNDECIDED, printed
 
 UNANSWERED = ("unanswered", "parse_rate")
 AGREEMENT = ("human_ceiling", "sensitivity", "specificity", "system_order", "right_choices", "human_order")
@@ -111,7 +111,8 @@ def causes_of_doubt(
             unmeasured = unmeasured or "let it judge some pairs in both orders"
     step = ", and ".join(filter(None, (step, unmeasured)))
     if missing:
-        clauses.append(f"{listed(missing, 3)} {'was' if len(missing) == 1 else 'were'} not measured in this run")
+        were = "was" if len(missing) == 1 else "were"
+        clauses.append(f"{listed(missing, 3)} {were} {printed(NOT_MEASURED)} in this run")
         step = step or "run again, or record what is missing"
     for verdict in apart:
         by = verdict.limit.of_unit(verdict.figure.unit).show(verdict.figure.value)
@@ -267,7 +268,7 @@ def _open(verdict: VerdictRecord, open_: Sequence[VerdictRecord]) -> str:
     if verdict.outcome == NOT_MEASURED or math.isnan(verdict.figure.value):
         note = verdict.figure.note
         alike = sorted({v.label for v in open_ if v.outcome == NOT_MEASURED and v.figure.note == note} | {what})
-        return f"{listed(alike)} could not be measured ({note.removeprefix('undefined: ') or 'no reason given'})"
+        return f"{listed(alike)} could not be measured ({why_missing(note) or 'no reason given'})"
     if math.isnan(verdict.figure.low):
         return f"{what} has no interval, so nobody knows how sure it is"
     more = f"; about {rounded(verdict.more)} {verdict.units} more would decide" if verdict.more else ""

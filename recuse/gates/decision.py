@@ -35,10 +35,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from recuse.gates.causes import AGAINST_PEOPLE, causes_of_doubt, causes_of_failure, unfinished_cause
-from recuse.gates.records import Asked, Change, Evidence, Figure, PanelPlan, VerdictRecord
+from recuse.gates.records import Change, Evidence, Figure, PanelPlan, VerdictRecord
 from recuse.gates.uses import EVERY_GATE
 from recuse.schema.number_text import counted, html_table, listed
-from recuse.schema.results import DecisionRow, JudgeDecisionRow
+from recuse.schema.results import AskedRow, DecisionRow, JudgeDecisionRow
 from recuse.schema.vocabulary import CLEARED, NOT_CLEARED, RIGHT_ANSWERS, UNDECIDED, JudgeWord, printed
 from recuse.security.sanitize import visible
 
@@ -184,7 +184,8 @@ def _judges(evidence: Evidence) -> Iterator[JudgeDecision]:
     plan = evidence.plan
     for panel in plan.panels:
         by_place = _by_place(panel.name, evidence.verdicts)
-        asked = {a.gate for a in plan.asked if a.panel == panel.name}  # without a yardstick nothing compares judges
+        # without a yardstick nothing compares judges
+        asked = {a["gate"] for a in plan.asked if a["panel"] == panel.name}
         uses = (*panel.uses, *(use for use in panel.further if asked & set(plan.uses[use].yardstick)))
         for judge in panel.judges:
             for use in uses:
@@ -210,7 +211,7 @@ def _judge(
 ) -> JudgeDecision:
     plan = evidence.plan
     gates = set(plan.gates_of(use)) | plan.conditions
-    asked = [a for a in plan.asked if a.panel == panel.name and a.gate in gates]
+    asked = [a for a in plan.asked if a["panel"] == panel.name and a["gate"] in gates]
     every = sorted(
         (v for group in by_place.values() for v in group if v.figure.judge == judge),
         key=lambda v: (v.gate, _about(v.figure), v.test),
@@ -220,7 +221,7 @@ def _judge(
     failed = [v for v in verdicts if v.outcome == "fail" and v.gate not in peers]
     apart = [v for v in verdicts if v.outcome == "fail" and v.gate in peers]
     open_ = [v for v in verdicts if v.outcome not in ("pass", "fail")]
-    missing = sorted({a.gate for a in asked if _is_missing(a, judge, by_place)})
+    missing = sorted({a["gate"] for a in asked if _is_missing(a, judge, by_place)})
     missed = [plan.label(gate) for gate in missing]
     figures = sorted(
         (f for f in evidence.figures if f.panel == panel.name and f.judge == judge), key=lambda f: (f.metric, _about(f))
@@ -266,13 +267,13 @@ def _judge(
     return concluded(CLEARED, [_as_good(verdicts)], verdicts)
 
 
-def _is_missing(asked: Asked, judge: str, by_place: Mapping[Place, Sequence[VerdictRecord]]) -> bool:
+def _is_missing(asked: AskedRow, judge: str, by_place: Mapping[Place, Sequence[VerdictRecord]]) -> bool:
     """Whether a gate that had to decide has no verdict, or fewer than it gave. A gate may be about some judges only
     (those that wrote a text), so one verdict of the test at the place shows that it was asked."""
-    if judge not in asked.judges:
+    if judge not in asked["judges"]:
         return False
-    there = by_place.get((asked.task, asked.protocol, asked.gate), ())
-    group = [v for v in there if not asked.test or v.test.partition("[")[0] == asked.test]
+    there = by_place.get((asked["task"], asked["protocol"], asked["gate"]), ())
+    group = [v for v in there if not asked["test"] or v.test.partition("[")[0] == asked["test"]]
     return not group or any(sum(v.test == one.test for v in group) < one.of for one in group)
 
 
@@ -321,7 +322,7 @@ def _words(
     if doubtful := _doubtful(judges):
         yield "decide", *_first(doubtful)
     if red := [v for v in evidence.verdicts if not v.green]:
-        yield "decide", f"{(first := min(red, key=_furthest)).label} is {first.outcome}", ""
+        yield "decide", f"{(first := min(red, key=_furthest)).label} is {printed(first.outcome)}", ""
     for change in changes:
         if change.kind == "base":
             yield "no decision", change.cause, change.next
@@ -346,7 +347,7 @@ def _first(judges: Sequence[JudgeDecision]) -> tuple[str, str]:
     """The worst judge with its cause and how many more there are; its next step."""
     worst = _worst(judges)
     others = len({(one.panel, one.judge) for one in judges} - {(worst.panel, worst.judge)})
-    more = f"; {counted(others, 'more judge')} {worst.word}" if others else ""
+    more = f"; {counted(others, 'more judge')} {printed(worst.word)}" if others else ""
     return _briefly(worst) + more, worst.next
 
 

@@ -19,7 +19,7 @@ from recuse.gates.verdict_power import power_of
 from recuse.schema import Estimate, Estimates, Family, Outcome, Verdict
 from recuse.schema.results import EndRow
 from recuse.schema.verdict_rows import VerdictRow
-from recuse.schema.vocabulary import UNDECIDED
+from recuse.schema.vocabulary import UNDECIDED, printed
 
 YARDSTICKS = frozenset(["people", "people_items", "right_answer", "right_scores", "reference"])
 """Needs that say who is right: where one is offered, peers are not asked."""
@@ -167,7 +167,8 @@ class Gates(Mapping[str, Gate]):
         `WARNED` days: {"gate", "about", "until", "days"}, days being negative once it has passed; the earliest
         first."""
         dated = [(known.until, known.gate, known.described) for known in self.accepted_faults]
-        dated += [(gate.until, name, "undecided allowed") for name, gate in self.gates.items() if gate.until]
+        allowed = f"{printed(UNDECIDED)} allowed"
+        dated += [(gate.until, name, allowed) for name, gate in self.gates.items() if gate.until]
         return [
             {"gate": gate, "about": about, "until": until.isoformat(), "days": (until - self.today).days}
             for until, gate, about in sorted(dated)

@@ -12,7 +12,7 @@ from recuse.gates.limits import Limit
 from recuse.gates.uses import EVERY_GATE, UseTable
 from recuse.schema import Outcome
 from recuse.schema.number_text import counted, listed
-from recuse.schema.results import ChangedRow, EndRow, InPlaceRow, MeasureRow, Results, UpgradeVerdictRow
+from recuse.schema.results import AskedRow, ChangedRow, EndRow, InPlaceRow, MeasureRow, Results, UpgradeVerdictRow
 from recuse.schema.verdict_rows import Comparison, EstimateRow, LimitChangeRow, VerdictRow
 from recuse.schema.vocabulary import NOT_MEASURED, UNDECIDED, printed
 
@@ -77,18 +77,6 @@ class VerdictRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A gate that a test had to ask about judges at a place, whether or not it did. `test`: of all its parameters."""
-
-    gate: str
-    panel: str
-    task: str
-    protocol: str
-    judges: Sequence[str]
-    test: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class PanelPlan:
     """A panel or file: its judges, the uses that decide whether a run is green (none for a study), and further ones."""
 
@@ -105,7 +93,7 @@ class Plan:
     the suite ran, where not all of it did; `unfinished`: tests that ended without a verdict, and why."""
 
     panels: tuple[PanelPlan, ...]
-    asked: tuple[Asked, ...]
+    asked: tuple[AskedRow, ...]
     uses: Mapping[str, UseTable]
     conditions: frozenset[str]
     peers: frozenset[str]  # gates that compare a judge with other judges
@@ -198,7 +186,7 @@ def _plan(results: Results, verdicts: Iterable[VerdictRecord]) -> Plan:
     )
     return Plan(
         panels,
-        tuple(Asked(**gate) for gate in asked.get("gates") or ()),
+        tuple(asked.get("gates") or ()),
         uses,
         frozenset(asked.get("conditions") or {v.gate for v in verdicts} - {g for u in uses.values() for g in u.gates}),
         frozenset(asked.get("peers") or ()),

@@ -15,7 +15,7 @@ from recuse.gates.limits import GatesError, Limit, has_interval, sure_at
 from recuse.gates.verdict_power import ENOUGH, factor_to_decide
 from recuse.schema import Acceptance, Estimate, Outcome, Remedy, RemedyKind
 from recuse.schema.details import LossesDetail, detail_as
-from recuse.schema.number_text import percent
+from recuse.schema.number_text import percent, why_missing
 from recuse.schema.vocabulary import FILE, NOT_MEASURED, UNDECIDED, printed
 
 RECORD = "pytest evals/ --record=missing"
@@ -138,8 +138,7 @@ def _lost_answers(limit: Limit, estimate: Estimate) -> str:
 
 def _why(estimate: Estimate) -> str:
     """Why there is no value or no interval: the end of the metric's note."""
-    note = estimate.note.split("no interval: ")[-1].removeprefix("undefined: ")
-    return note or f"the metric gives no reason; n = {estimate.n}, {estimate.method}"
+    return why_missing(estimate.note) or f"the metric gives no reason; n = {estimate.n}, {estimate.method}"
 
 
 # --------------------------------------------------------------------------- what to paste

@@ -16,6 +16,7 @@ from recuse.ratings import Cells, Numeric, RatingArray, Ratings, mean_of
 from recuse.schema import Distribution, Estimate
 from recuse.schema import number as number
 from recuse.schema.arrays import Floats, Mask, average, median_of, taken
+from recuse.schema.number_text import NO_INTERVAL, UNDEFINED
 from recuse.statistics.paired import BOUNDED_METHOD, METHOD, Paired
 
 Over = Literal["items", "clusters", "repeats", "calls"]
@@ -39,7 +40,7 @@ def estimated(
 ) -> Estimate:  # fmt: skip
     """The estimate with its interval at `level`; where the distribution has none, the note says why."""
     low, high = map(float, distribution.interval(level))  # a numpy scalar would not survive the trip to the controller
-    why = f"no interval: {distribution.undefined}" if distribution.undefined else ""
+    why = f"{NO_INTERVAL}{distribution.undefined}" if distribution.undefined else ""
     return Estimate(
         metric=metric, value=float(value), low=low, high=high, level=level, over=over, n=n, method=method,
         clusters=clusters if over == "clusters" else "", note="; ".join(part for part in (note, why) if part),
@@ -53,7 +54,7 @@ def undefined(
     """An estimate that could not be made: NaN, and the reason in its note."""
     return Estimate(
         metric=metric, value=math.nan, n=n, method=method, over=over, clusters=clusters if over == "clusters" else "",
-        note=f"undefined: {why}", **more,
+        note=f"{UNDEFINED}{why}", **more,
     )  # fmt: skip
 
 

@@ -85,8 +85,7 @@ def _brief(results: Results, view: ResultsModel, width: int, color: bool) -> lis
     lines = [*first, *upgrades[:6], *words[:MOST_WORDS]]
     for group, noun in ((moved, "changes"), (red, "verdicts and faults")):
         room = max(2, (MOST_LINES - len(lines) - len(last)) // (1 if group is red else 2))
-        more = f"  and {len(group) - room + 1} more {noun}"
-        lines += group if len(group) <= room else [*group[: room - 1], more]
+        lines += numbers.fitting(group, room, f"more {noun}")
     return [*lines, *last]
 
 

@@ -125,7 +125,7 @@ def _row(n: Number, minus: str) -> UpgradeRow:
             values[k] = f"{value:.3g}" if cost else in_unit(value, unit, 2, minus=minus)
     change = n.with_interval(minus)
     if not is_number(n.value):
-        change = n.why_undefined.removeprefix("undefined: ")
+        change = numbers.why_missing(n.why_undefined)
     return UpgradeRow(
         _title(n),
         values[0],

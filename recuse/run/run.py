@@ -21,7 +21,7 @@ from recuse.git.trend import history
 from recuse.report.canonical_form import normalised
 from recuse.schema import RecuseError
 from recuse.schema.factors import LEVELS, VERSION, level_words
-from recuse.schema.vocabulary import ACCEPTED, FAIL, NOT_MEASURED, PASS, UNDECIDED
+from recuse.schema.vocabulary import ACCEPTED, FAIL, NOT_MEASURED, PASS, UNDECIDED, printed
 from recuse.suite import Selection
 from recuse.suite.question_runner import Question, Records, ask
 
@@ -141,7 +141,7 @@ class Run(Records):
 
     def _red(self) -> list[str]:
         red = [v for v in self.verdicts if v["outcome"] not in (PASS, ACCEPTED) and not v["allowed"]]
-        return [f"{v['gate']}: {v['outcome']} for {subject_text(v['subject'])}" for v in red]
+        return [f"{v['gate']}: {printed(v['outcome'])} for {subject_text(v['subject'])}" for v in red]
 
     def conclude(self, selection: Selection, gates: Gates) -> Results:
         """What was added so far, as results.json holds it, with its decision; nothing is compared or written."""

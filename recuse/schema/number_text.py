@@ -26,6 +26,8 @@ MOST_LISTED = 3
 """Names listed one by one in a sentence."""
 DUST = 1e-9
 """A value nearer to a bound than this is shown as the bound: 1.05e-40 % is nobody's finding."""
+UNDEFINED, NO_INTERVAL = "undefined: ", "no interval: "
+"""How the note of an estimate begins that says why it has no value, and where it begins to say why no interval."""
 _SHARES = {"share", "fraction", "proportion", "rate"}
 _PERCENT = {"percent", "%", "pct"}
 _COUNTS = {"cells", "repeats", "items", "pairs", "categories", "calls", "count", "judges", "replies"}
@@ -110,6 +112,11 @@ def listed(names: Sequence[str], most: int = MOST_LISTED) -> str:
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
+def fitting(lines: Sequence[str], most: int, more: str) -> list[str]:
+    """The lines, or the first of them and how many there are more; at most `most` in all."""
+    return list(lines) if len(lines) <= most else [*lines[: most - 1], f"  and {len(lines) - most + 1} {more}"]
+
+
 def more(names: Sequence[str], shown: int) -> str:
     """What follows a list that shows the first names only."""
     return f" and {len(names) - shown} more" if len(names) > shown else ""
@@ -152,6 +159,11 @@ def with_interval(estimate: EstimateRow, *, signed: bool = False, minus: str = M
     """ "+0.77 (+0.64 to +0.90)"; the value alone where it has no interval."""
     value, inside = (text(estimate, signed=signed, minus=minus) for text in (value_text, interval_text))
     return f"{value} ({inside})" if inside else value
+
+
+def why_missing(note: str) -> str:
+    """Why an estimate has no value, or no interval, by its note: "no text was rated by both"."""
+    return note.split(NO_INTERVAL)[-1].removeprefix(UNDEFINED)
 
 
 def limit_in_unit(bounds: LimitRow, unit: str) -> str:

@@ -25,6 +25,7 @@ from recuse.ratings.needs import NEEDS, check_needs, kind_of, missing
 from recuse.ratings.text_slices import WEIGHED, are_chosen
 from recuse.readers.file_panel import FilePanel
 from recuse.schema import Estimate, Estimates, RecuseError, members
+from recuse.schema.number_text import UNDEFINED
 from recuse.schema.results import AskedRow, MeasureRow, NotAskedRow, UpgradeVerdictRow
 from recuse.schema.verdict_rows import MeasurementRow, QuestionWords, VerdictRow
 from recuse.schema.vocabulary import FILE
@@ -121,7 +122,7 @@ class Asking:
         """The same; undefined where labels were chosen by group and the measure counts every text alike."""
         if not self.by_group:
             return measured
-        why = "undefined: labels were chosen group by group, and this counts every text alike"
+        why = f"{UNDEFINED}labels were chosen group by group, and this counts every text alike"
         nothing: dict[str, Any] = {"value": math.nan, "low": math.nan, "high": math.nan, "distribution": None}
         if isinstance(measured, Estimate):
             return measured if measured.metric in WEIGHED else replace(measured, **nothing, note=why)

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from recuse.gates import decide
 from recuse.gates.limits import Limit
-from recuse.gates.records import Asked, Change, Evidence, Figure, PanelPlan, Plan, VerdictRecord
+from recuse.gates.records import Change, Evidence, Figure, PanelPlan, Plan, VerdictRecord
 from recuse.gates.uses import EVERY_GATE, UseTable
+from recuse.schema import vocabulary
 
 USES = {
     "grade": UseTable(yardstick=("agreement",), decides=("offset", "unanswered")),
@@ -39,7 +40,8 @@ def verdict(gate, judge="ann", outcome="pass", *, value=0.0, limit=WITHIN, half=
 
 
 def asked(gate, *judges, panel="p", task="t", protocol="q", test=None):
-    return Asked(gate, panel, task, protocol, judges or ("ann",), test or f"test_{gate}")
+    about = {"panel": panel, "task": task, "protocol": protocol}
+    return {"gate": gate, **about, "judges": list(judges or ("ann",)), "test": test or f"test_{gate}"}
 
 
 GRADED = ("agreement", "offset", "unanswered")
@@ -132,6 +134,32 @@ def test_a_gate_without_a_verdict_is_called_what_its_file_calls_it():
     assert word_on(named).cause == "texts without an answer was not measured in this run"
 
 
+OPEN_PANEL = {
+    "of two judges": evidence(verdict("offset", outcome="undecided"), judges=("ann", "bob")),
+    "of nobody": evidence(
+        *passes(), *passes(judge="bob"), verdict("own_work", judge="", outcome="undecided"), judges=("ann", "bob")
+    ),
+    "a gate is missing": evidence(*(v for v in passes() if v.gate != "unanswered")),
+    "refused": evidence(
+        *passes(verdict("offset", outcome="fail", value=0.9), verdict("offset", "bob", "fail", value=0.9), judge="ann"),
+        judges=("ann", "bob"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("found", OPEN_PANEL.values(), ids=OPEN_PANEL)
+def test_a_decision_is_written_in_the_words_that_people_read(found, monkeypatch):
+    before = decide(found)
+    new = {word: f"<{number}>" for number, word in enumerate(vocabulary.PRINTED)}
+    for identifier, word in new.items():
+        monkeypatch.setitem(vocabulary.PRINTED, identifier, word)
+    after = decide(found)
+    assert [one.word for one in after.judges] == [one.word for one in before.judges]
+    written = "\n".join((*after.lines, after.next, *after.sentences))
+    assert [w for w in ("undecided", "not measured", "not cleared", "cleared") if w in written] == [], written
+    assert any(word in written for word in new.values())
+
+
 def test_a_verdict_of_several_that_is_gone_is_missed_for_everybody_who_was_asked():
     """Of three criteria, the verdict on one is gone: whose it was, nobody knows."""
     some = [verdict("agreement", criterion=name, of=3) for name in ("clear", "true")]
@@ -143,7 +171,7 @@ def test_a_gate_that_two_tests_ask_is_missed_where_one_of_them_gave_no_verdict()
     tests = "evals/test_a.py::test_scores", "evals/test_a.py::test_choices"
     found = evidence(*passes(verdict("agreement", test=f"{tests[0]}[p/t/q]")))
     both = tuple(asked("agreement", test=test) for test in tests)
-    others = tuple(a for a in found.plan.asked if a.gate != "agreement")
+    others = tuple(a for a in found.plan.asked if a["gate"] != "agreement")
     assert word_on(replace(found, plan=replace(found.plan, asked=(*both[:1], *others)))).word == "cleared"
     assert word_on(replace(found, plan=replace(found.plan, asked=(*both, *others)))).word == "undecided"
 
@@ -568,7 +596,7 @@ def renamed(found: Evidence, new: dict[str, str]) -> Evidence:
         found.plan,
         panels=tuple(replace(p, name=new[p.name], judges=tuple(new[j] for j in p.judges)) for p in found.plan.panels),
         asked=tuple(
-            replace(a, panel=new[a.panel], judges=tuple(new[j] for j in a.judges)) for a in found.plan.asked
+            {**a, "panel": new[a["panel"]], "judges": [new[j] for j in a["judges"]]} for a in found.plan.asked
         ),
     )
     verdicts = tuple(replace(v, figure=replace(v.figure, subject=about(v.figure.subject))) for v in found.verdicts)

@@ -37,6 +37,7 @@ from recuse.metrics.upgrade.scores import (
 from recuse.ratings import Ratings
 from recuse.ratings.pair_array import CHOICES
 from recuse.schema import Distribution, Estimate, Estimates, number
+from recuse.schema.number_text import why_missing
 from recuse.statistics.agreement.coefficient_intervals import Difference, Known, NoInterval
 
 __all__ = ["CHANGES", "COMPONENTS", "SETTINGS", "Pair", "Upgrade", "measure_pair", "measure_upgrade"]
@@ -272,7 +273,7 @@ def _less(bias: _Bias, new: Estimate, old: Estimate | None) -> Estimate:
     }  # fmt: skip
     if not new.defined or (old is not None and not old.defined):
         note = new.note if not new.defined else old.note if old is not None else ""
-        return undefined(bias.component, note.removeprefix("undefined: "), **facts)
+        return undefined(bias.component, why_missing(note), **facts)
     fold = abs if bias.folded else float
     values = fold(new.value), fold(old.value) if old is not None else 0.0
     distributions = [_distribution(bias, one) for one in (new, old)]

@@ -14,7 +14,7 @@ from typing import Any
 from recuse.report.figures.pictures import Scale, scale_over
 from recuse.report.gated_number import Number, varied
 from recuse.report.results_model import Group
-from recuse.schema.number_text import MISSING, count, decimals_for, in_unit, is_number
+from recuse.schema.number_text import MISSING, count, decimals_for, in_unit, is_number, why_missing
 from recuse.schema.verdict_rows import LimitRow
 
 
@@ -198,7 +198,7 @@ def footnotes(group: Group, above: Collection[str] = ()) -> list[str]:
         numbers = [n for n in group.numbers if n.metric == metric]
         by_method.setdefault(_how(numbers), []).append(_what(metric, numbers))
     lines = [f"{_capital('; '.join(what))}{f': {how}' if how else ''}." for how, what in by_method.items()]
-    undefined = _distinct(n.why_undefined.removeprefix("undefined: ") for n in group.numbers)
+    undefined = _distinct(why_missing(n.why_undefined) for n in group.numbers)
     lines += [f"Where there is no number: {'; '.join(undefined)}."] if undefined else []
     new = [line for line in lines if line not in above]
     return [*new, "The rest as above."] if len(new) < len(lines) else new

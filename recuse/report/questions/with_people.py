@@ -20,7 +20,7 @@ from recuse.report.gated_number import Number
 from recuse.report.results_model import Group
 from recuse.schema.details import Matrix, MatrixDetail, PairsDetail, PeopleDetail
 from recuse.schema.number_text import fixed, is_number
-from recuse.schema.vocabulary import FAIL, PASS, UNDECIDED
+from recuse.schema.vocabulary import CLEARED, FAIL, PASS, UNDECIDED, printed
 
 # --------------------------------------------------------------------------- item by item
 
@@ -38,7 +38,8 @@ def _beyond_chance_in_words(group: Group) -> str:
     judge, people = (fixed(ceiling.detail.get(name)) for name in ("judge_human", "human_human"))
     power = ceiling.detail.get("power")
     promised = (
-        f" With these texts, a judge that is one more person would be cleared {round(100 * power)} times in 100."
+        f" With these texts, a judge that is one more person would be {printed(CLEARED)} {round(100 * power)} times in "
+        "100."
         if is_number(power)
         else ""
     )

@@ -16,7 +16,7 @@ from recuse.report.gated_number import Number, plain_name
 from recuse.report.results_model import Panel, Question, ResultsModel
 from recuse.schema.number_text import MINUS, count, in_unit, is_number, limit, listed, short
 from recuse.schema.results import Known, NotAskedRow, UsageRow
-from recuse.schema.vocabulary import PROVENANCE_MEANINGS, printed, tally, worst
+from recuse.schema.vocabulary import NOT_MEASURED, PROVENANCE_MEANINGS, printed, tally, worst
 
 MOST_UNLOCKS = 40
 """Ways to unlock what was not asked that the page lists, those that unlock most; the table beside it has all."""
@@ -86,7 +86,8 @@ def in_one_line(view: ResultsModel) -> str:
 def _lacking(missing: Iterable[str], unfixed: Iterable[str]) -> str:
     """The needs, and in a sentence of its own what the source of the panel does not fix."""
     needs = ", ".join(plain_name(need) for need in missing if need not in unfixed)
-    return "; ".join(filter(None, (needs, *(f"not measured: the source gives no {name}" for name in unfixed))))
+    unknown = (f"{printed(NOT_MEASURED)}: the source gives no {name}" for name in unfixed)
+    return "; ".join(filter(None, (needs, *unknown)))
 
 
 # --------------------------------------------------------------------------- who judged, by which limits
