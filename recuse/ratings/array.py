@@ -119,11 +119,11 @@ class RatingArray:
 
     def row(self, rater: str) -> int:
         """Place of a rater; `RecuseError` where it is not among them."""
-        return _place(self.raters, rater, "rater")
+        return place_of(self.raters, rater, "rater")
 
     def column(self, target: str) -> int:
         """Place of a target; `RecuseError` where it is not among them."""
-        return _place(self.targets, target, "target")
+        return place_of(self.targets, target, "target")
 
     def columns(self, authors: Mapping[str, str]) -> list[int | None]:
         """Column of each rater's own target; None where it has none here."""
@@ -146,18 +146,7 @@ def array_of(ratings: Ratings, axes: Axes | None = None) -> RatingArray:
     `axes`: raters, items and targets in the wanted order; those of the table, in order of first appearance, unless
     given. Raises `RecuseError` where a factor still varies, and where the scale has no numbers.
     """
-    criterion = ratings.criterion
-    if ratings.factors:
-        raise RecuseError(
-            f"an array holds one combination of factor levels; {', '.join(ratings.factors)} still vary. Use each(), or "
-            f"where({ratings.factors[0]}=...)"
-        )
-    if not ratings.scale.counts:
-        raise RecuseError(
-            f"criterion {criterion} has options without distances ({ratings.scale}); it cannot be averaged. Give its "
-            "scale as two ordered options or as numbers"
-        )
-    table = ratings.table
+    criterion, table = numeric_criterion(ratings, "an array holds"), ratings.table
     known, places = zip(*map(ratings.coded, AXES), strict=True)
     rows = np.flatnonzero(table["criterion"] == criterion)
     axes = axes or known
@@ -178,6 +167,22 @@ def array_of(ratings: Ratings, axes: Axes | None = None) -> RatingArray:
         *axes, people, clusters_of(ratings, axes[1]), moments_of(cells, values, size).reshape(*shape),
         requested.reshape(shape), ratings.scale, (cells[there], values[there], repeats[there]),
     )  # fmt: skip
+
+
+def numeric_criterion(ratings: Ratings, what: str) -> str:
+    """The one criterion of ratings whose values can be averaged. `RecuseError` where a factor still varies, though
+    `what` is made of one combination of levels, and where the scale has no numbers."""
+    if ratings.factors:
+        raise RecuseError(
+            f"{what} one combination of factor levels; {', '.join(ratings.factors)} still vary. Use each(), or "
+            f"where({ratings.factors[0]}=...)"
+        )
+    if not ratings.scale.counts:
+        raise RecuseError(
+            f"criterion {ratings.criterion} has options without distances ({ratings.scale}); it cannot be averaged. "
+            "Give its scale as two ordered options or as numbers"
+        )
+    return ratings.criterion
 
 
 def among(known: Sequence[str], places: NDArray[np.intp], wanted: Sequence[str]) -> NDArray[np.intp]:
@@ -233,6 +238,13 @@ def arrays_by_level(ratings: Ratings, factor: str) -> dict[str, RatingArray]:
         }
 
     return ratings.remember(("arrays by", factor, ratings.headline), made)
+
+
+def place_of(names: tuple[str, ...], name: str, kind: str) -> int:
+    """Place of a name of this kind; `RecuseError` where it is not among them."""
+    if name not in names:
+        raise RecuseError(f"{kind} {name} is not in the ratings; they hold {', '.join(names)}")
+    return names.index(name)
 
 
 def smallest_step(scale: Scale, scores: Floats) -> float:
@@ -292,12 +304,6 @@ def mean_of(values: Floats, axis: int | tuple[int, ...], times: Floats | None = 
     sums, counts = ((part if times is None else part * times).sum(axis=axis) for part in (known, there))
     result: Floats = np.divide(sums, counts, out=np.full(np.shape(sums), np.nan), where=counts > 0)
     return result
-
-
-def _place(names: tuple[str, ...], name: str, kind: str) -> int:
-    if name not in names:
-        raise RecuseError(f"{kind} {name} is not in the ratings; they hold {', '.join(names)}")
-    return names.index(name)
 
 
 # --------------------------------------------------------------------------- sums over the rows of a cell

@@ -22,13 +22,14 @@ from recuse.ratings.array import (
     cluster_places_of,
     moments_of,
     numbers,
+    numeric_criterion,
+    place_of,
     recoded,
     smallest_step,
     times_of,
 )
 from recuse.ratings.ratings_table import JUDGE
 from recuse.ratings.scale import Scale
-from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats, distinct, taken
 
 if TYPE_CHECKING:
@@ -87,9 +88,7 @@ class Cells:
 
     def row(self, judge: str) -> int:
         """Place of a judge; `RecuseError` where it is not among them."""
-        if judge not in self.judges:
-            raise RecuseError(f"judge {judge} is not in the ratings; they hold {', '.join(self.judges)}")
-        return self.judges.index(judge)
+        return place_of(self.judges, judge, "judge")
 
     def texts_of(self, target: str | None) -> NDArray[np.bool_]:
         """Which texts are this target's, shape (U,); none where it has none."""
@@ -151,15 +150,7 @@ def cells_of(ratings: Ratings) -> Cells:
 
     Raises `RecuseError` where a factor still varies, where the scale has no numbers, and where nothing was asked.
     """
-    criterion = ratings.criterion
-    if ratings.factors:
-        raise RecuseError(f"cells hold one combination of factor levels; {', '.join(ratings.factors)} still vary")
-    if not ratings.scale.counts:
-        raise RecuseError(
-            f"criterion {criterion} has options without distances; it cannot be averaged. Give its scale as "
-            "two ordered options or as numbers"
-        )
-    table = ratings.table
+    criterion, table = numeric_criterion(ratings, "cells hold"), ratings.table
     judged, names, places = ratings.remember_of_rows("judged", lambda: _judged(ratings))
     mine = (table["criterion"] == criterion).to_numpy()[judged]
     rows = judged[mine]

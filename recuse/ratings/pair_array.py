@@ -8,7 +8,6 @@ first one B). A table without `labels` is all plain, one without `order` all "ab
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.ratings.array import clusters_of, mean_of
+from recuse.ratings.array import clusters_of, mean_of, moments_of
 from recuse.ratings.ratings import Ratings
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Nominal
@@ -193,18 +192,11 @@ def _chosen(ratings: Ratings) -> PairArray:
     cells = judge * shape[1] + item
     requested = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape) > 0
     persons = verdicts[verdicts["kind"] == PERSON]
-    people = _means(items.get_indexer(pd.Index(persons["item"])), persons["won"].to_numpy(dtype=float), shape[1])
-    won = _means(cells, mine["won"].to_numpy(dtype=float), shape[0] * shape[1]).reshape(shape)
+    rated = items.get_indexer(pd.Index(persons["item"]))
+    people = moments_of(rated, persons["won"].to_numpy(dtype=float), shape[1]).mean
+    won = moments_of(cells, mine["won"].to_numpy(dtype=float), shape[0] * shape[1]).mean.reshape(shape)
     names, clusters, a, b = (named[name].to_numpy(dtype=object) for name in ("item", "cluster", "a", "b"))
     return PairArray(judges, names, clusters, clusters, a, b, won, requested, people)
-
-
-def _means(cells: NDArray[Any], values: Floats, size: int) -> Floats:
-    there = np.isfinite(values)
-    sums = np.bincount(cells[there], weights=values[there], minlength=size)
-    counts = np.bincount(cells[there], minlength=size)
-    means: Floats = np.divide(sums, counts, out=np.full(size, math.nan), where=counts > 0)
-    return means
 
 
 # --------------------------------------------------------------------------- from scores
@@ -229,7 +221,7 @@ def _decided(ratings: Ratings) -> PairArray:
     )  # fmt: skip
 
 
-# --------------------------------------------------------------------------- choices between two texts from a table m
+# --------------------------------------------------------------------------- choices between two texts from a table
 
 TIES = ("tie", "draw", "equal", "same")
 FACTS = ("cluster", "words_a", "words_b", "text_a", "text_b")

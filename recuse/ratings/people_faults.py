@@ -25,14 +25,10 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
 
-from recuse.ratings.array import cluster_places_of, mean_of, recoded, times_of
-from recuse.ratings.ratings_table import PERSON
-from recuse.ratings.scale import Numeric, Ordinal
+from recuse.ratings.answers import WON, Answers, answers_of
+from recuse.ratings.array import mean_of
 from recuse.schema.arrays import Floats, average, cluster_times, number_of, taken, total
-from recuse.schema.factors import ORDER
 
 if TYPE_CHECKING:
     from recuse.ratings.ratings import Ratings
@@ -42,7 +38,6 @@ FEWEST, MOST = 20, 60
 """Texts, or clusters of them, that two must share; and people beyond whom nobody is looked at one by one."""
 MOST_IN_CAMPS = 12
 HALF = 0.5
-WON = {"ab": 1.0, "ba": -1.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,54 +97,27 @@ def people_faults(ratings: Ratings) -> tuple[PeopleFault, ...]:
     """
     faults: list[PeopleFault] = []
     ratings = ratings.folded()
-    for criterion in ratings.headline if 2 <= len(ratings.persons) <= MOST else ():
-        people, answers, texts = _answers(ratings, criterion)
+    for _, part in ratings.each(*ratings.factors) if 2 <= len(ratings.persons) <= MOST else ():
+        answers = answers_of(part, part)
+        people, values = _values(answers)
         if len(people) > 1:
-            faults += _camps(criterion, people, answers, texts) or _alone(criterion, people, answers, texts)
+            faults += _camps(part.criterion, people, values, answers) or _alone(part.criterion, people, values, answers)
     return tuple(faults)
 
 
-@dataclass(frozen=True, slots=True)
-class _Texts:
-    """Each text's cluster, (U,), and how many texts it stands for."""
-
-    clusters: NDArray[np.intp]
-    times: Floats | None = None
-
-
-def _answers(ratings: Ratings, criterion: str) -> tuple[tuple[str, ...], Floats, _Texts]:
-    """The people; their answers (P, U, K), mean over what one said of a text, NaN for nothing; and the texts."""
-    table = ratings.table
-    chosen = table["kind"].eq(PERSON) & table["criterion"].eq(criterion) & table["status"].eq("ok")
-    places = np.flatnonzero(chosen)
-    (raters, rater), (items, item), (targets, target) = map(ratings.coded, ("rater", "item", "target"))
-    people, person = recoded(raters, rater[places])
-    if len(people) < 2:
-        return people, np.zeros((len(people), 0, 1)), _Texts(np.zeros(0, dtype=np.intp))
-    values = _values(ratings, criterion, table.iloc[places])
-    text, known = pd.factorize(item[places] * len(targets) + target[places])
-    cell = person * len(known) + text
-    size = len(people) * len(known)
-    counts = np.bincount(cell, minlength=size).astype(float)
-    sums = np.column_stack([np.bincount(cell, column, minlength=size) for column in values.T])
-    with np.errstate(invalid="ignore"):
-        means = np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], np.nan)
-    clusters = np.asarray(pd.factorize(cluster_places_of(ratings, items)[1][known // len(targets)])[0], dtype=np.intp)
-    texts = _Texts(clusters, times_of(ratings, [items[k] for k in (known // len(targets)).tolist()]))
-    return people, means.reshape(len(people), len(known), -1), texts
-
-
-def _values(ratings: Ratings, criterion: str, rows: pd.DataFrame) -> Floats:
-    """(rows, K): a number, or an indicator per option; of a choice between two, who won whatever stood first."""
-    scale = ratings.scales[criterion]
-    if isinstance(scale, Numeric | Ordinal):
-        return np.asarray(scale.numbers(rows["score"], rows["response"]), dtype=float)[:, None]
-    response = rows["response"].astype(str)
-    if set(response) <= {"first", "second", "tie"}:
-        shown = rows[ORDER].astype(str).map(WON).fillna(1.0) if ORDER in ratings.factors else 1.0
-        return np.asarray(response.map({"first": 1.0, "second": -1.0, "tie": 0.0}) * shown, dtype=float)[:, None]
-    options = sorted(set(response))
-    return np.column_stack([response.eq(option).to_numpy(dtype=float) for option in options])
+def _values(answers: Answers) -> tuple[tuple[str, ...], Floats]:
+    """Who answered; and their answers (P, U, K), mean over what one said of a text, NaN for nothing: a number, or an
+    indicator per option that is used; of a choice between two, by how much more often a won than b."""
+    there = np.isfinite(answers.rated)
+    who = np.flatnonzero(there.any(axis=(1, 2)))
+    if answers.ordered:
+        values = answers.person_means[..., None]
+    elif answers.options == WON:
+        values = answers.person_shares[..., :1] - answers.person_shares[..., 1:2]
+    else:
+        given = (np.where(there, answers.rated == code, np.nan) for code in np.unique(answers.rated[there]))
+        values = np.stack([mean_of(one, axis=2) for one in given], axis=-1)
+    return tuple([answers.people[k] for k in who.tolist()]), values[who]
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +133,7 @@ class _Correlation:
         return math.tanh(math.atanh(self.value) + float(ndtri(level)) * self.error)
 
 
-def _correlation(x: Floats, y: Floats, texts: _Texts) -> _Correlation | None:
+def _correlation(x: Floats, y: Floats, texts: Answers) -> _Correlation | None:
     """Of two answers (U, K) over the texts that both have; None where they share too few, or one never varies."""
     both = np.isfinite(x[:, 0]) & np.isfinite(y[:, 0])
     units, place = np.unique(texts.clusters[both], return_inverse=True)
@@ -200,7 +168,7 @@ def _of_sums(sums: Floats, width: int) -> Floats:
 
 
 def _alone(
-    criterion: str, people: tuple[str, ...], answers: Floats, texts: _Texts
+    criterion: str, people: tuple[str, ...], answers: Floats, texts: Answers
 ) -> list[PeopleFault]:  # fmt: skip
     level = LEVEL / len(people)
     faults = []
@@ -226,7 +194,7 @@ def _alone(
     return faults
 
 
-def _among(answers: Floats, texts: _Texts) -> _Correlation | None:
+def _among(answers: Floats, texts: Answers) -> _Correlation | None:
     """What the middle one of these people agrees with the others of them."""
     every = range(len(answers))
     found = [
@@ -237,7 +205,7 @@ def _among(answers: Floats, texts: _Texts) -> _Correlation | None:
 
 
 def _camps(
-    criterion: str, people: tuple[str, ...], answers: Floats, texts: _Texts
+    criterion: str, people: tuple[str, ...], answers: Floats, texts: Answers
 ) -> list[PeopleFault]:  # fmt: skip
     if not 4 <= len(people) <= MOST_IN_CAMPS:
         return []
