@@ -128,7 +128,7 @@ def run_check(
             f"\n{write_disagreements(panel.read, disagreements)} disagreements: {disagreements}; fill in your_verdict"
         )
         print("\n".join(map(visible, kinds_of_disagreement(panel.read))))
-    write_results({**answers.results, "underspecified": [pass_rates.record() for pass_rates in ranges]}, json, html)
+    write_results({**answers.results, "underspecified": ranges}, json, html)
     return answers.decision.exit_code
 
 

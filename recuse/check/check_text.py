@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import pandas as pd
 
-from recuse.check.underspecified import PassRateRange
+from recuse.check.underspecified import pass_rate_sentence
 from recuse.gates.causes import rounded
 from recuse.gates.limits import Limit
 from recuse.ratings.needs import NOT_OF_A_FILE, unlock_by_column
@@ -21,8 +21,8 @@ from recuse.readers.judgement_rows import CONFIDENCE
 from recuse.run.run import FileRun
 from recuse.schema.details import PeopleDetail, SliceDetail, detail_as
 from recuse.schema.factors import level_words
-from recuse.schema.number_text import fitting, fixed, more, percent, value_text, why_missing, with_interval
-from recuse.schema.results import Results
+from recuse.schema.number_text import fixed, more, percent, value_text, why_missing, with_interval
+from recuse.schema.results import PassRateRow, Results
 from recuse.schema.verdict_rows import MeasurementRow, VerdictRow
 from recuse.schema.vocabulary import NOT_MEASURED, PASS, printed
 from recuse.security.sanitize import shortened, visible
@@ -130,7 +130,7 @@ def _read_briefly(answers: FileRun, file: str) -> Iterator[str]:
 
 
 def full_text(
-    answers: FileRun, chances: Mapping[str, float], ranges: Sequence[PassRateRange], *, file: str,
+    answers: FileRun, chances: Mapping[str, float], ranges: Sequence[PassRateRow], *, file: str,
     disagreements: int | None,
 ) -> str:  # fmt: skip
     """The whole text; lines are not wrapped. `file` as it was typed, quoted, so that hints can be pasted."""
@@ -323,10 +323,11 @@ def _labels_more(results: Results, records: Sequence[MeasurementRow]) -> Iterato
                 yield f"  {where[:40]:<26}{title}: {enough if needed <= have else lacking}"
 
 
-def _underspecified(ranges: Sequence[PassRateRange]) -> Iterator[str]:
+def _underspecified(ranges: Sequence[PassRateRow]) -> Iterator[str]:
     """How far the pass rate could move where two answers may be right at once."""
     for pass_rates in ranges[:SHOWN_RANGES]:
-        yield f"  {'' if pass_rates.criterion == 'rating' else f'{pass_rates.criterion}: '}{pass_rates.sentence()}."
+        about = "" if pass_rates["criterion"] == "rating" else f"{pass_rates['criterion']}: "
+        yield f"  {about}{pass_rate_sentence(pass_rates)}."
     if ranges:
         yield "  Ask for every reasonable answer (a column response_set), or add an option for what may be either."
 

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import combinations
-from math import nan, sqrt
+from math import nan
 from pathlib import Path
 from typing import Any
 
@@ -30,11 +30,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from recuse.check.label_budget import FEWEST, check_budget, spending, spending_lines
 from recuse.check.written_tables import Row, check_tables, write_tables
 from recuse.gates import Gates
 from recuse.gates.uses import uses_for
 from recuse.ratings import Ratings
-from recuse.ratings.answers import COMPARED, Answers, answers_of
+from recuse.ratings.answers import Answers, answers_of_one_way
 from recuse.ratings.array import mean_of
 from recuse.ratings.offers import offers_of
 from recuse.ratings.scale import ResponseSets
@@ -47,7 +48,6 @@ from recuse.statistics.distributions import SEED, by_content, cluster_counts, ge
 from recuse.suite.question_runner import shipped_evals
 
 DRAWS = 2000
-FEWEST = 20
 SURE, WORSE = 0.95, 0.1
 USES = ("decide", "grade", "choose", "estimate", "rank")
 BETAS = (0.1, 0.2, 0.3, 0.4)
@@ -168,13 +168,16 @@ def run_choose(
     contest = _recorded(file, use, task) if recorded else contest_of(load_file_panel(file, **given, use=use))
     contest = replace(contest, tau=tau)
     choice, answers = _chosen(contest)
-    lines = [*choice.lines(), *_spending_lines(choice, spending := _spending(contest, choice, answers, budget), budget)]
+    check_budget(budget, choice.use)
+    lines, spent = [*choice.lines()], spending(_differences(contest, choice, answers), budget) if budget else []
+    if budget:
+        lines += spending_lines(spent, choice.judges, budget)
     if not recorded:
         lines.append(f"Whether it may be used at all: recuse check {file}")
     print("\n".join(map(visible, lines)))
     cheaper = [choice.judges[k] for k in choice.cheaper]
     by_beta = {beta: name for beta, (name, _) in choice.best_by_beta.items()}
-    facts = {"use": choice.use, "texts": choice.texts, "cheaper": cheaper, "best_by_beta": by_beta, "budget": spending}
+    facts = {"use": choice.use, "texts": choice.texts, "cheaper": cheaper, "best_by_beta": by_beta, "budget": spent}
     write_tables("choose", COLUMNS, list(choice.rows()), facts, to_json, to_csv)
     return 0
 
@@ -222,7 +225,7 @@ def _chosen(contest: Contest) -> tuple[Choice, Answers]:
     use = next(iter(uses_for(contest.uses, [offers_of(ratings)], gates.uses, place).stated), "")
     if use not in USES:
         raise RecuseError(f"{place}: say what the judge is for: --use {', '.join(USES)}")
-    answers = _everybody(place, ratings)
+    answers = answers_of_one_way(ratings, f"{place}: judges are chosen")
     names = list(answers.judges)
     common = answers.requested.all(axis=0) & (answers.raters > 0)
     if len(names) < 2 or common.sum() < FEWEST:
@@ -322,21 +325,6 @@ def _decided_otherwise(found: tuple[Floats, Floats], common: NDArray[np.bool_], 
     return np.where(np.isfinite(apart), apart, 1.0)
 
 
-def _everybody(place: str, ratings: Ratings) -> Answers:
-    if len(ratings.headline) > 1:
-        raise RecuseError(
-            f"{place}: judges are chosen by one criterion; these ratings have {', '.join(ratings.headline)}: "
-            "leave the columns of the others out with --ignore"
-        )
-    parts = [part for _, part in ratings.each(*COMPARED)]
-    if len(parts) > 1:
-        raise RecuseError(
-            f"{place}: judges were asked in {len(parts)} ways ({', '.join(ratings.factors)}); give each way a "
-            "rater's name of its own, as gpt at 0.7, or keep the rows of one"
-        )
-    return answers_of(parts[0], ratings)
-
-
 def _named(shares: Floats, answers: Answers) -> Floats:
     """Of shares of response sets (..., K) how often each option is named, (..., O)."""
     options = getattr(answers.scale, "options", ())
@@ -396,51 +384,16 @@ def _errors(answers: Answers, common: Any, use: str, counts: Floats) -> Floats:
     return np.array([(np.abs(signs(mine) - truth) / 2).mean(axis=0) for mine in judged])
 
 
-def _spending(contest: Contest, choice: Choice, answers: Answers, budget: int | None) -> list[dict[str, float]]:
-    """How well a number of ratings by people would tell the first two judges apart, by people per text; nothing where
-    too few texts have two people's ratings to tell.
-
-        se^2 = (V + P / r) / n,   n r = budget
-
-    P: variance between people of the difference of the judges' errors on one text; V: what is left between texts."""
-    if budget is None:
-        return []
-    if budget < FEWEST:
-        raise RecuseError(f"--budget is how many ratings people can give, from {FEWEST} on; got {budget}")
-    if choice.use in ("estimate", "rank"):
-        raise RecuseError("--budget is worked out for --use decide, grade and choose")
+def _differences(contest: Contest, choice: Choice, answers: Answers) -> Floats:
+    """Error of the first judge less that of the second against each person, (P, U) of the texts that all have."""
     places = [answers.judges.index(name) for name in choice.judges[:2]]
     common = answers.requested.all(axis=0) & (answers.raters > 0)
     found = _property(answers, contest.ratings, contest.place, contest.tau)[0] if choice.use == "decide" else None
     if found is None:
-        each = np.array([_of_person(answers, k, places, common) for k in range(len(answers.people))])  # (P, U)
-    else:
-        mine = _decisions(found[0][places][:, common], contest.tau)[:, None]
-        apart = np.nan_to_num(np.abs(mine - found[1][None, :, common]), nan=1.0)
-        each = np.where(np.isfinite(found[1][:, common]), apart[0] - apart[1], nan)
-    raters = np.isfinite(each).sum(axis=0)
-    twice = raters > 1
-    if twice.sum() < FEWEST:
-        return []
-    person = float(np.nanvar(each[:, twice], axis=0, ddof=1).mean())
-    whole = float(np.nanvar(np.nanmean(each, axis=0), ddof=1))
-    between = max(0.0, whole - person * float((1 / raters).mean()))
-    gap = abs(float(np.nanmean(np.nanmean(each, axis=0))))
-    return [
-        {"people": people, "texts": budget // people, "apart": gap,
-         "error": 1.96 * sqrt((between + person / people) / (budget // people))} for people in (1, 2, 3)
-    ]  # fmt: skip
-
-
-def _spending_lines(choice: Choice, spending: list[dict[str, float]], budget: int | None) -> Iterator[str]:
-    if budget is not None and not spending:
-        yield f"How many people per text is best for {budget} ratings is unknown: fewer than {FEWEST} texts have two."
-    for each in spending:
-        if each["people"] == 1:
-            pair = f"{choice.judges[0]} from {choice.judges[1]} ({each['apart']:.3f} apart)"
-            yield f"{budget:,} ratings by people tell {pair} with an error, at 95 %, of"
-        people = f"{each['people']} {'person' if each['people'] == 1 else 'people'}"
-        yield f"  {each['error']:.3f}   {each['texts']:,} texts, {people} each"
+        return np.array([_of_person(answers, k, places, common) for k in range(len(answers.people))])
+    mine = _decisions(found[0][places][:, common], contest.tau)[:, None]
+    apart = np.nan_to_num(np.abs(mine - found[1][None, :, common]), nan=1.0)
+    return np.where(np.isfinite(found[1][:, common]), apart[0] - apart[1], nan)
 
 
 def _of_person(answers: Answers, person: int, judges: list[int], common: Any) -> Floats:

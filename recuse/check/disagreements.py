@@ -49,9 +49,7 @@ def disagreements(read: FileRatings) -> pd.DataFrame:
     out = met[["rater", *keys, "people", "answer", "kind", "difference"]].rename(columns={"rater": "judge"})
     for role in ("text", "reason"):
         if column := getattr(read.mapping, role):
-            first = read.rows.drop_duplicates(["item", "target"]).set_index(["item", "target"])["row"]
-            places = pd.MultiIndex.from_frame(out[["item", "target"]])
-            cells = read.raw.frame[column].to_numpy(dtype=object)[first.reindex(places).to_numpy(dtype=int)]
+            cells = read.cells_of(column, pd.MultiIndex.from_frame(out[["item", "target"]]))
             out[role] = whole_texts(read.path, cells)
     out[YOURS] = ""
     return out.reset_index(drop=True)
@@ -68,8 +66,6 @@ def _differing(ratings: Ratings, keys: list[str]) -> tuple[pd.DataFrame, pd.Data
     """The judges' answers that differ from people's: `place` in the table, `text_`, `answer`, `difference`, people's
     `commonest` answer and whether the judge's number lies `above` their mean; people's with `text_` and `answer`; and
     the answers that the codes stand for. Rows of one text and criterion share `text_`."""
-    import numpy as np
-
     place = np.flatnonzero(ratings.table["status"] == "ok")
     usable = ratings.table[["kind", "criterion", "score", "response"]].iloc[place]
     number = np.full(len(usable), np.nan)

@@ -22,7 +22,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from recuse.gates.causes import rounded
-from recuse.ratings.answers import COMPARED, Answers, answers_of
+from recuse.ratings.answers import Answers, answers_of_one_way
 from recuse.ratings.scale import Numeric
 from recuse.ratings.text_slices import GROUP, WEIGHED
 from recuse.readers.file_panel import FilePanel
@@ -74,7 +74,7 @@ def next_labels(answers: FileRun, count: int, file: str, written: Path) -> Label
     panel = answers.panel
     undecided = [one for one in answers.decision.judges if one.stated and one.word == UNDECIDED]
     judge = undecided[0].judge if undecided else panel.judges[0]
-    given = _answers(panel.ratings)
+    given = answers_of_one_way(panel.ratings, "next labels are chosen", people=False)
     place = given.judges.index(judge)
     people = _people(given)
     wanted = min(2, len(people))
@@ -106,21 +106,6 @@ def next_labels(answers: FileRun, count: int, file: str, written: Path) -> Label
         lines.append(f"  by lot among all texts: {gate} counts every text alike, so no group may have more labels")
     lines += _settles(open_gates, whole, spread, share if by_group else whole / whole.sum(), int(have.sum()))
     return LabelList(_rows(panel, given, chosen, names, judge, people, by_group), counts, tuple(lines))
-
-
-def _answers(ratings: Ratings) -> Answers:
-    parts = [part for _, part in ratings.each(*COMPARED)]
-    if len(ratings.headline) > 1:
-        raise RecuseError(
-            f"next labels are chosen for one criterion at a time; these ratings have {', '.join(ratings.headline)}: "
-            "leave the columns of the others out with --ignore"
-        )
-    if len(parts) != 1:
-        raise RecuseError(
-            f"next labels are chosen for judges that were asked in one way; these were asked in {len(parts)} "
-            f"({', '.join(ratings.factors)}): keep the rows of one"
-        )
-    return answers_of(parts[0], ratings, people=False)
 
 
 def _people(given: Answers) -> list[str]:
@@ -265,9 +250,7 @@ def _rows(
     rows = pd.DataFrame(dict(zip(HEAD, (items, targets, groups, judge), strict=True)))
     read = panel.read
     if (column := read.mapping.text) and column in read.raw.frame:
-        first = read.rows.drop_duplicates(["item", "target"]).set_index(["item", "target"])["row"]
-        at = first.reindex(pd.MultiIndex.from_arrays([items, targets])).to_numpy(dtype=int)
-        rows["text"] = read.raw.frame[column].to_numpy(dtype=object)[at]
+        rows["text"] = read.cells_of(column, pd.MultiIndex.from_arrays([items, targets]))
     for name in people:
         rated = np.isfinite(given.rated[given.people.index(name)]).any(axis=1) if name in given.people else None
         rows[name] = "" if rated is None else np.where(rated[chosen], DONE, "")
@@ -288,7 +271,7 @@ def with_labels(panel: FilePanel, lists: Sequence[Path]) -> FilePanel:
     from recuse.readers.formats import read_path
 
     ratings = panel.ratings
-    given = _answers(ratings)
+    given = answers_of_one_way(ratings, "next labels are chosen", people=False)
     texts = set(zip(given.items, given.targets, strict=True))
     rows: list[dict[str, Any]] = []
     judges: dict[str, None] = {}

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from recuse.check.written_tables import Row, check_tables, write_tables
 from recuse.ratings import Ratings
-from recuse.ratings.answers import COMPARED, Answers, answers_of
+from recuse.ratings.answers import Answers, answers_of_one_way
 from recuse.readers.file_panel import load_file_panel
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
@@ -113,11 +113,7 @@ def rank_systems(ratings: Ratings) -> Ranking:
     texts = ratings.texts
     if texts is None or not {"a", "b"} <= set(texts):
         raise RecuseError("ranking takes pairs: say which two systems met with --first model_a --second model_b")
-    parts = [part for _, part in ratings.each(*COMPARED)]
-    if len(parts) != 1:
-        ways = ", ".join((*ratings.factors, *ratings.headline[1:]))
-        raise RecuseError(f"pairs were judged in {len(parts)} ways ({ways}); keep the rows of one")
-    answers = answers_of(parts[0], ratings, people=False)
+    answers = answers_of_one_way(ratings, "systems are ranked", people=False)
     known = texts.drop_duplicates("item").set_index("item")
     pairs = [(str(known["a"].get(item, "")), str(known["b"].get(item, ""))) for item in answers.items]
     by, shares = _raters(answers)

@@ -10,8 +10,7 @@ way round, by those who endorse nothing else, (1 - beta) O. Beta is not in the d
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from recuse.ratings.array import times_of
 from recuse.ratings.scale import Nominal, Ordinal
@@ -31,38 +30,18 @@ FEWEST = 10
 SLACK = 1e-9
 
 
-@dataclass(frozen=True, slots=True)
-class PassRateRange:
-    """Of the `texts` that `who` answered twice or more, `disputed` have both answers. `rate` of them have `option` from
-    at least half; `low` and `high` are the smallest and the largest rate for beta up to `beta`."""
-
-    criterion: str
-    option: str
-    other: str
-    who: str  # "people", or the judge whose repeats they are
-    texts: int
-    disputed: int
-    rate: float
-    low: float
-    high: float
-    beta: float = BETA
-
-    def record(self) -> PassRateRow:
-        """As builtins."""
-        return cast("PassRateRow", asdict(self))
-
-    def sentence(self) -> str:
-        """Who disagrees on how many texts, and how far the pass rate could lie from the one that is told."""
-        who = "people disagree" if self.who == "people" else f"{self.who} answers in two ways"
-        return (
-            f"{who} on {self.disputed} of {self.texts} texts, and an answer is {self.other} or {self.option}, never "
-            f"both. If up to {10 * self.beta:.0f} in 10 of those who gave one had found the other reasonable too, the "
-            f"share of texts that are {self.option} would lie between {fixed(self.low)} and {fixed(self.high)}, not at "
-            f"{fixed(self.rate)}"
-        )
+def pass_rate_sentence(row: PassRateRow) -> str:
+    """Who disagrees on how many texts, and how far the pass rate could lie from the one that is told."""
+    who = "people disagree" if row["who"] == "people" else f"{row['who']} answers in two ways"
+    return (
+        f"{who} on {row['disputed']} of {row['texts']} texts, and an answer is {row['other']} or {row['option']}, "
+        f"never both. If up to {10 * row['beta']:.0f} in 10 of those who gave one had found the other reasonable too, "
+        f"the share of texts that are {row['option']} would lie between {fixed(row['low'])} and {fixed(row['high'])}, "
+        f"not at {fixed(row['rate'])}"
+    )
 
 
-def pass_rate_ranges(ratings: Ratings) -> list[PassRateRange]:
+def pass_rate_ranges(ratings: Ratings) -> list[PassRateRow]:
     """One for every criterion of two options that looks underspecified: where people, or else a judge's repeats, answer
     a tenth of at least ten texts in two ways. The option is the better of two ordered ones, the first of others.
 
@@ -74,7 +53,7 @@ def pass_rate_ranges(ratings: Ratings) -> list[PassRateRange]:
     ]
 
 
-def _of_criterion(ratings: Ratings) -> Iterator[PassRateRange]:
+def _of_criterion(ratings: Ratings) -> Iterator[PassRateRow]:
     scale = ratings.scale
     if not isinstance(scale, Nominal | Ordinal) or len(scale.options) != 2:
         return
@@ -97,7 +76,7 @@ def _of_criterion(ratings: Ratings) -> Iterator[PassRateRange]:
 
 def _range(
     shares: Floats, times: Floats | None, criterion: str, option: str, other: str, who: str
-) -> PassRateRange | None:
+) -> PassRateRow | None:
     texts, disputed = (number_of(which, times) for which in (shares >= 0, (shares > 0) & (shares < 1)))
     if texts < FEWEST or disputed < DISPUTED * texts:
         return None
@@ -105,4 +84,5 @@ def _range(
         average((endorsed >= TAU - SLACK).astype(float), times)
         for endorsed in (shares, (1 - BETA) * shares, shares + BETA * (1 - shares))
     )
-    return PassRateRange(criterion, option, other, who, texts, disputed, rate, low, high)
+    return {"criterion": criterion, "option": option, "other": other, "who": who, "texts": texts, "disputed": disputed,
+            "rate": rate, "low": low, "high": high, "beta": BETA}  # fmt: skip

@@ -143,6 +143,23 @@ def answers_of(part: Ratings, ratings: Ratings, *, people: bool = True) -> Answe
     return part.remember(("answers", part.headline, people), lambda: _answers(part, ratings, people))
 
 
+def answers_of_one_way(ratings: Ratings, what: str, *, people: bool = True) -> Answers:
+    """The answers to the one criterion, of judges that were asked in one way. `RecuseError` where there are several of
+    either, though `what` ("judges are chosen") is done of one."""
+    if len(ratings.headline) > 1:
+        raise RecuseError(
+            f"{what} by one criterion at a time; these ratings have {', '.join(ratings.headline)}: leave the columns "
+            "of the others out with --ignore"
+        )
+    parts = [part for _, part in ratings.each(*COMPARED)]
+    if len(parts) != 1:
+        raise RecuseError(
+            f"{what} where all were asked in one way; these were asked in {len(parts)} ({', '.join(ratings.factors)}): "
+            "give each way a rater's name of its own, as gpt at 0.7, or keep the rows of one"
+        )
+    return answers_of(parts[0], ratings, people=people)
+
+
 def _answers(part: Ratings, ratings: Ratings, needed: bool) -> Answers:
     if needed and not ratings.persons:
         raise RecuseError(

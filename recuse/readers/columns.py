@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from recuse.readers.column_names import NAMES, is_nobodys, plain
-from recuse.readers.mapping import SETTINGS
+from recuse.readers.mapping import LISTS, SETTINGS
 from recuse.readers.values import MONTHS, ORDERS, STATUSES, VERDICTS, as_numbers, is_empty, is_verdict, unwrapped
 
 FEW_LABELS, LONG, FEWEST_TEXTS = 25, 40, 8
@@ -191,8 +191,8 @@ class Roles:
         }
 
     def take(self, role: str, name: str) -> None:
-        """Give a free column the role."""
-        self.taken[role] = name
+        """Give a free column the role, alone where it may have several."""
+        self.taken[role] = (name,) if role in LISTS else name
         self.free.remove(name)
 
     def take_named(

@@ -31,6 +31,11 @@ from recuse.readers.values import as_numbers
 from recuse.schema import RecuseError
 from recuse.security.sanitize import visible
 
+AS_IT_STANDS: dict[str, Any] = {
+    "header": 0, "dtype": object, "keep_default_na": False, "na_values": [], "skip_blank_lines": True,
+    "on_bad_lines": "error",
+}  # fmt: skip
+"""How pandas leaves every cell a string."""
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 
 
@@ -48,10 +53,7 @@ def delimited(opened: Opened) -> RawTable:
     check_size(0, len(found.cells))
     text, header = found.text, _names(found.cells)
     try:
-        frame = pd.read_csv(
-            io.StringIO(text), sep=separator, header=0, dtype=object, keep_default_na=False, na_values=[],
-            skip_blank_lines=True, on_bad_lines="error",
-        )  # fmt: skip
+        frame = pd.read_csv(io.StringIO(text), sep=separator, **AS_IT_STANDS)
     except pd.errors.ParserError as error:
         raise RecuseError(_fault_text(str(error))) from error
     if not isinstance(frame.index, pd.RangeIndex):
@@ -90,10 +92,7 @@ def _in_portions(opened: Opened) -> RawTable | None:
     check_size(0, len(found.cells))
     header, portions, columns = _names(found.cells), [], None
     try:
-        for portion in pd.read_csv(
-            io.BytesIO(data), sep=separator, header=0, dtype=object, keep_default_na=False, na_values=[],
-            skip_blank_lines=True, on_bad_lines="error", chunksize=PORTION,
-        ):  # fmt: skip
+        for portion in pd.read_csv(io.BytesIO(data), sep=separator, chunksize=PORTION, **AS_IT_STANDS):
             portion.columns = pd.Index(header)
             columns = long_columns(portion) if columns is None else columns
             portions.append(shorten(portion, columns, opened.wanted))

@@ -35,14 +35,13 @@ from typing import Any
 
 from recuse.readers.column_names import NAMES, plain
 from recuse.readers.faults import Fault, shown
-from recuse.readers.json_records import ToolLog, parsed
+from recuse.readers.json_records import ToolLog, first_record, parsed
 from recuse.security.sanitize import shortened
 
 
 def is_deepeval(value: Any) -> bool:
     """Whether the value is a test run of DeepEval."""
-    cases = _cases(value)
-    return bool(cases) and isinstance(cases[0], Mapping) and _any(cases[0], "metricsData", "metrics_data") is not None
+    return _any(first_record(_cases(value)), "metricsData", "metrics_data") is not None
 
 
 def deepeval_records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
@@ -99,8 +98,7 @@ BROKEN = "Custom function threw error"
 
 def is_promptfoo(value: Any) -> bool:
     """Whether the value is the output of promptfoo."""
-    rows = _rows(value)
-    return bool(rows) and isinstance(rows[0], Mapping) and {"provider", "testIdx"} <= set(rows[0])
+    return {"provider", "testIdx"} <= set(first_record(_rows(value)))
 
 
 def promptfoo_records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
@@ -182,8 +180,7 @@ def _output(row: Mapping[str, Any]) -> str:
 
 def is_alpaca_eval(value: Any) -> bool:
     """Whether the rows are annotations of AlpacaEval."""
-    first = value[0] if isinstance(value, list) and value else None
-    return isinstance(first, Mapping) and {"instruction", "generator_1", "generator_2", "preference"} <= set(first)
+    return {"instruction", "generator_1", "generator_2", "preference"} <= set(first_record(value))
 
 
 def alpaca_eval_records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
@@ -217,12 +214,13 @@ ALPACA_EVAL = ToolLog("annotations of AlpacaEval", is_alpaca_eval, alpaca_eval_r
 
 SAID = re.compile(r"(?:score|rating|verdict|label|grade|answer)\W{1,6}([A-Za-z]+|-?\d+(?:\.\d+)?)\W*$", re.IGNORECASE)
 SHORT = 30
+UNREAD = "replies hold no rating that could be read"
 
 
 def is_batch(value: Any) -> bool:
     """Whether the rows are the output file of OpenAI's batch interface."""
-    first = value[0] if isinstance(value, list) and value else value
-    return isinstance(first, Mapping) and "custom_id" in first and ("response" in first or "error" in first)
+    first = value if isinstance(value, Mapping) else first_record(value)
+    return "custom_id" in first and ("response" in first or "error" in first)
 
 
 def batch_records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
@@ -245,8 +243,7 @@ def batch_records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list[Fa
             if not rated:
                 strange.append(f"line {number}: {shown(text)}")
             rows += [{**base, **one} for one in rated or [{"criterion": "rating", "value": "unparsed"}]]
-    what = "replies hold no rating that could be read"
-    return rows, Fault.where(what, strange, "they count as unusable")
+    return rows, Fault.where(UNREAD, strange, "they count as unusable")
 
 
 def _body(line: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -290,10 +287,7 @@ def _is_label(name: Any, value: Any) -> bool:
 
 def is_chat_log(value: Any) -> bool:
     """Whether the rows hold a request with messages and the response to it."""
-    first = value[0] if isinstance(value, list) and value else None
-    if not isinstance(first, Mapping):
-        return False
-    request, response = first.get("request"), first.get("response")
+    request, response = map(first_record(value).get, ("request", "response"))
     return (
         isinstance(request, Mapping) and "messages" in request
         and isinstance(response, Mapping) and ("choices" in response or "output" in response)
@@ -317,8 +311,7 @@ def chat_log_records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list
             "id": str(call.get("id") or response.get("id") or number), **(facts if isinstance(facts, Mapping) else {}),
             "text": _last_message(request), **(found or {judge: "refused" if refused else "unparsed"}),
         })  # fmt: skip
-    what = "replies hold no rating that could be read"
-    return rows, Fault.where(what, strange, "they count as unusable")
+    return rows, Fault.where(UNREAD, strange, "they count as unusable")
 
 
 def _last_message(request: Mapping[str, Any]) -> str:

@@ -38,7 +38,7 @@ from recuse.readers.column_names import NAMES, is_judge, is_person, plain
 from recuse.readers.columns import Column
 from recuse.readers.faults import Fault
 from recuse.readers.json_cells import literal
-from recuse.readers.json_records import ToolLog, from_records
+from recuse.readers.json_records import ToolLog, first_record, from_records
 from recuse.readers.raw_table import RawTable, cell_text
 from recuse.schema import RecuseError
 
@@ -340,8 +340,8 @@ ANSWERS = ("rating", "number", "choices")
 
 def is_label_studio(value: Any) -> bool:
     """Whether the value is a list of tasks with annotations."""
-    first = value[0] if isinstance(value, list) and value else None
-    return isinstance(first, Mapping) and isinstance(first.get("annotations"), list) and "data" in first
+    first = first_record(value)
+    return isinstance(first.get("annotations"), list) and "data" in first
 
 
 def label_studio_records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:

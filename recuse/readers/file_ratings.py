@@ -79,6 +79,11 @@ class FileRatings:
         """The file's name without its endings."""
         return stem_of(self.path)
 
+    def cells_of(self, column: str, texts: pd.MultiIndex) -> list[str]:
+        """What a column holds of these texts (item, target): the first row of each."""
+        first = self.rows.drop_duplicates(["item", "target"]).set_index(["item", "target"])["row"]
+        return [*self.raw.frame[column].to_numpy(dtype=object)[first.reindex(texts).to_numpy(dtype=int)]]
+
 
 def read_file(
     source: Path | str | pd.DataFrame, *further: Path | str | pd.DataFrame, reader: str = "", all_judges: bool = False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from recuse.readers.column_names import FACTORS, NAMES, PARTS, TALKS, is_date, is_judge, is_person, plain, rater_name
@@ -24,11 +25,8 @@ SURELY = 5
 def take_item(roles: Roles, rows: int = 0) -> None:
     """A column that is called an item, or one of many ids or numbers. `rows`: how many the table stands for, where that
     is more than it has."""
-    if "item" in roles.taken:
-        return
     roles.take_named("item", lambda c: len(c.distinct) > 1 or len(roles.frame) == 1)
     if "item" in roles.taken:
-        roles.taken["item"] = (roles.taken["item"],)
         return
     ids = [
         n for n in roles.free
@@ -36,8 +34,7 @@ def take_item(roles: Roles, rows: int = 0) -> None:
     ]  # fmt: skip
     ids = [n for n in ids if len(roles.columns[n].distinct) > max(2, max(rows, len(roles.frame)) // 50)]
     if ids:
-        roles.taken["item"] = (ids[0],)
-        roles.use(ids[:1])
+        roles.take("item", ids[0])
 
 
 def take_what_raters_share(roles: Roles) -> None:
@@ -56,16 +53,11 @@ def take_what_raters_share(roles: Roles) -> None:
         return
     if "first" in roles.taken and roles.columns[roles.taken["first"]].wordy:
         return  # the two texts say what was judged
-    keys, free = roles.filled("rater", "criterion", "first", "second"), [roles.columns[name] for name in roles.free]
+    free = [roles.columns[name] for name in roles.free]
     names = [c for c in free if not (c.wordy or is_date(c.name) or c.has_fraction)]
     texts = [c for c in free if c.wordy and plain(c.name).rsplit("_", 1)[-1] not in NAMES["reason"]]
-    for column in (*names, *texts):
-        shared = SURELY < len(column.distinct) <= len(column.filled) / 2
-        if shared and not roles.frame.duplicated([*keys, column.name]).any():
-            roles.take("item", column.name)
-            roles.taken["item"] = (column.name,)
-            return
-    if len(roles.columns[rater].distinct) > 1 and len(roles.frame) > SURELY:
+    _take_shared(roles, [*names, *texts])
+    if not roles.taken.get("item") and len(roles.columns[rater].distinct) > 1 and len(roles.frame) > SURELY:
         alike = [c.name for c in free if plain(c.name) in NAMES["item"] and len(c.distinct) == 1]
         why = f" ({alike[0]} is the same in every row)" if alike else ""
         raise RecuseError(
@@ -79,14 +71,18 @@ def take_item_of_pairs(roles: Roles) -> None:
     same two the other way round: both orders are told by it."""
     if roles.taken.get("item") or "first" not in roles.taken:
         return
+    chosen = [n for n in roles.free if plain(n) in NAMES["value"] or plain(n).rsplit("_", 1)[-1] in NAMES["reason"]]
+    free = [roles.columns[name] for name in roles.free if name not in chosen]
+    _take_shared(roles, [c for c in free if not (is_date(c.name) or c.holds_labels or c.has_fraction)])
+
+
+def _take_shared(roles: Roles, columns: Sequence[Column]) -> None:
+    """The first of these columns whose levels come again, none of them twice from a rater on one question."""
     keys = roles.filled("rater", "criterion", "first", "second")
-    for name in roles.free:
-        column = roles.columns[name]
-        several = SURELY < len(column.distinct) <= len(column.filled) / 2 and not (is_date(name) or column.holds_labels)
-        chosen = plain(name) in NAMES["value"] or plain(name).rsplit("_", 1)[-1] in NAMES["reason"]
-        if several and not chosen and not column.has_fraction and not roles.frame.duplicated([*keys, name]).any():
-            roles.take("item", name)
-            roles.taken["item"] = (name,)
+    for column in columns:
+        again = SURELY < len(column.distinct) <= len(column.filled) / 2
+        if again and not roles.frame.duplicated([*keys, column.name]).any():
+            roles.take("item", column.name)
             return
 
 

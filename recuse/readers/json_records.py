@@ -33,6 +33,12 @@ class ToolLog:
     records: Callable[[Any, Path], tuple[list[dict[str, Any]], list[Fault]]]
 
 
+def first_record(value: Any) -> Mapping[str, Any]:
+    """The first object of a list of them, by which its tool is known; {} for anything else."""
+    first = value[0] if isinstance(value, list) and value else None
+    return first if isinstance(first, Mapping) else {}
+
+
 def read_json(opened: Opened, logs: Mapping[str, ToolLog], reader: str = "") -> RawTable:
     """A table of JSON; of the log of another tool as its reader makes it: the one that is named, or recognises it."""
     value, lines, notes = _parse_json(opened)

@@ -9,12 +9,9 @@ import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from recuse.schema import RecuseError
-
-if TYPE_CHECKING:
-    pass
 
 MAX_BYTES = 1 << 30
 """No file is unpacked beyond this."""

@@ -234,7 +234,7 @@ def _take_value(roles: Roles) -> None:
     if "value" in roles.taken:
         sets = [name for name in roles.free if plain(name) in SETS and len(roles.columns[name].distinct)]
         roles.use(sets)
-        roles.taken["value"] = (roles.taken["value"], *sets)
+        roles.taken["value"] = (*roles.taken["value"], *sets)
 
 
 def _check_something_rated(roles: Roles) -> None:

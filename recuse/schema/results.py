@@ -383,12 +383,14 @@ class EndRow(TypedDict):
 
 
 class PassRateRow(TypedDict):
-    """`recuse.check.underspecified.PassRateRange`."""
+    """Of the `texts` that `who` answered twice or more, `disputed` have both answers. `rate` of them have `option` from
+    at least half; `low` and `high` are the smallest and the largest rate for beta up to `beta`
+    (`recuse.check.underspecified`)."""
 
     criterion: str
     option: str
     other: str
-    who: str
+    who: str  # "people", or the judge whose repeats they are
     texts: int
     disputed: int
     rate: float

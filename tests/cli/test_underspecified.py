@@ -30,18 +30,18 @@ def test_by_hand():
     """Ten texts, three people. Passing by half: 2 of 3 and 3 of 3 do. With beta = .4, 2 of 3 endorse nothing but pass
     by .6 * 2/3 = .40 and 1 of 3 endorse pass by 1/3 + .4 * 2/3 = .60; none of 3 by .40."""
     (found,) = pass_rate_ranges(ratings_of([(3, 3)] * 4 + [(2, 3)] * 2 + [(1, 3)] * 3 + [(0, 3)]))
-    assert (found.texts, found.disputed, found.who, found.option) == (10, 5, "people", "pass")
-    assert (found.rate, found.low, found.high) == pytest.approx((0.6, 0.4, 0.9))
+    assert (found["texts"], found["disputed"], found["who"], found["option"]) == (10, 5, "people", "pass")
+    assert (found["rate"], found["low"], found["high"]) == pytest.approx((0.6, 0.4, 0.9))
 
 
 def test_of_options_without_an_order_it_is_the_first_whose_share_is_told():
     (found,) = pass_rate_ranges(ratings_of([(2, 3)] * 10, scale=Nominal(("fine", "toxic"))))
-    assert (found.option, found.rate) == ("fine", 0.0)
+    assert (found["option"], found["rate"]) == ("fine", 0.0)
 
 
 def test_exactly_half_passes_at_the_cut():
     (found,) = pass_rate_ranges(ratings_of([(1, 2)] * 10))
-    assert (found.rate, found.low, found.high) == (1, 0, 1)
+    assert (found["rate"], found["low"], found["high"]) == (1, 0, 1)
 
 
 def test_the_range_holds_the_true_rate_of_people_who_hide_a_second_answer():
@@ -54,8 +54,8 @@ def test_the_range_holds_the_true_rate_of_people_who_hide_a_second_answer():
         chosen = (sets == 0) | ((sets == 2) & (rng.random(sets.shape) < passes_when_both))
         endorsed = ((sets != 1).mean(axis=1) >= 0.5).mean()
         (found,) = pass_rate_ranges(ratings_of([(int(row.sum()), 40) for row in chosen]))
-        assert found.low <= endorsed <= found.high
-        assert found.low < found.rate < found.high
+        assert found["low"] <= endorsed <= found["high"]
+        assert found["low"] < found["rate"] < found["high"]
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_nothing_is_said_without_grounds(ratings: Ratings):
 
 def test_without_people_a_judges_repeats_tell():
     (found,) = pass_rate_ranges(ratings_of([(5, 10)] * 4 + [(10, 10)] * 8, kind="judge"))
-    assert (found.who, found.texts, found.disputed) == ("j", 12, 4)
+    assert (found["who"], found["texts"], found["disputed"]) == ("j", 12, 4)
 
 
 def test_it_is_told_and_stands_in_the_json(recuse, tmp_path):
