@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.ratings import Ratings
+from recuse.ratings import Ratings, ResponseSets
 from recuse.ratings.people_faults import people_faults
 
 FORMS = {
@@ -131,3 +131,26 @@ def test_with_few_texts_or_constant_answers_nobody_is_faulted():
     assert (
         people_faults(frame({"a": np.full(50, 3.0), "b": np.full(50, 3.0), "c": draw.integers(1, 6, 50) * 1.0})) == ()
     )
+
+
+def test_choices_count_by_the_text_that_won_and_sets_by_what_they_name():
+    """Who sees b first and names the second place says that a won, as the others do; who names the other text answers
+    in reverse. A tie is no answer between the two, and a set of options is an answer like any other."""
+    draw = np.random.default_rng(3)
+    better = draw.choice(["first", "second", "tie"], p=[0.45, 0.45, 0.1], size=200)
+    other = {"first": "second", "second": "first", "tie": "tie"}
+    rows = []
+    for k, one in enumerate(better):
+        seen = {"ann": (one, "ab"), "ben": (other[one], "ba"), "cay": (one, "ab"), "eve": (one, "ba")}
+        for who, (response, order) in seen.items():
+            response = draw.choice([response, other[response]], p=[0.9, 0.1])
+            rows.append({"rater": who, "kind": "person", "item": f"t{k}", "response": response, "order": order})
+    found = people_faults(Ratings.of(pd.DataFrame(rows), factors=["order"]))
+    assert [(fault.kind, fault.people) for fault in found] == [("reversed", ("eve",))]
+    sets = {"first": "a|b", "second": "c", "tie": "a"}
+    rows = [
+        {"rater": who, "kind": "person", "item": f"t{k}", "response": sets[draw.choice(better) if who == "eve" else one]}
+        for k, one in enumerate(better) for who in ("ann", "ben", "eve")
+    ]  # fmt: skip
+    found = people_faults(Ratings.of(pd.DataFrame(rows), scales=ResponseSets(("a", "b", "c"))))
+    assert [(fault.kind, fault.people) for fault in found] == [("unrelated", ("eve",))]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pickle
+import re
 
 import pandas as pd
 import pytest
 
 from recuse.metrics.measure import measure
 from recuse.ratings import Numeric, Ordinal, Ratings
+from recuse.ratings.answers import answers_of_one_way
 from recuse.schema import RatingsError, RecuseError
 
 
@@ -128,3 +130,23 @@ def test_ratings_go_to_other_processes() -> None:
     there = pickle.loads(pickle.dumps(Ratings.of(frame)))
     assert there.table.equals(Ratings.of(frame).table)
     assert there.beside("scores") is None
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ({"criterion": ["tone", "facts"]}, "by one criterion at a time; these ratings have tone, facts"),
+        ({"names": ["shown", "hidden"]}, "asked in one way; these were asked in 2 (names)"),
+    ],
+)
+def test_what_is_done_of_one_criterion_asked_in_one_way_says_so(columns, words):
+    ((name, values),) = columns.items()
+    rows = [
+        {"rater": who, "kind": kind, "item": f"t{k}", "response": "pass", name: value}
+        for who, kind in (("gpt", "judge"), ("ann", "person")) for k in range(3) for value in values
+    ]  # fmt: skip
+    with pytest.raises(RecuseError, match=re.escape(words)):
+        answers_of_one_way(Ratings.of(pd.DataFrame(rows)), "judges are chosen")
+    one = Ratings.of(pd.DataFrame([row for row in rows if row[name] == values[0]]))
+    answers = answers_of_one_way(one.where(names="shown") if name == "names" else one, "judges are chosen")
+    assert (answers.judges, answers.people, len(answers.items)) == (("gpt",), ("ann",), 3)
