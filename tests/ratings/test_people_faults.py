@@ -149,8 +149,9 @@ def test_choices_count_by_the_text_that_won_and_sets_by_what_they_name():
     assert [(fault.kind, fault.people) for fault in found] == [("reversed", ("eve",))]
     sets = {"first": "a|b", "second": "c", "tie": "a"}
     rows = [
-        {"rater": who, "kind": "person", "item": f"t{k}", "response": sets[draw.choice(better) if who == "eve" else one]}
-        for k, one in enumerate(better) for who in ("ann", "ben", "eve")
-    ]  # fmt: skip
+        {"rater": who, "kind": "person", "item": f"t{k}", "response": sets[one]}
+        for who in ("ann", "ben", "eve")
+        for k, one in enumerate(draw.permutation(better) if who == "eve" else better)
+    ]
     found = people_faults(Ratings.of(pd.DataFrame(rows), scales=ResponseSets(("a", "b", "c"))))
     assert [(fault.kind, fault.people) for fault in found] == [("unrelated", ("eve",))]
