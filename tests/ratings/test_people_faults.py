@@ -138,15 +138,18 @@ def test_choices_count_by_the_text_that_won_and_sets_by_what_they_name():
     in reverse. A tie is no answer between the two, and a set of options is an answer like any other."""
     draw = np.random.default_rng(3)
     better = draw.choice(["first", "second", "tie"], p=[0.45, 0.45, 0.1], size=200)
-    other = {"first": "second", "second": "first", "tie": "tie"}
-    rows = []
+    other, credit = {"first": "second", "second": "first", "tie": "tie"}, {"first": 1, "tie": 0, "second": -1}
+    rows, won = [], []
     for k, one in enumerate(better):
         seen = {"ann": (one, "ab"), "ben": (other[one], "ba"), "cay": (one, "ab"), "eve": (one, "ba")}
         for who, (response, order) in seen.items():
             response = draw.choice([response, other[response]], p=[0.9, 0.1])
             rows.append({"rater": who, "kind": "person", "item": f"t{k}", "response": response, "order": order})
+            won.append(credit[response] * (1 if order == "ab" else -1))
     found = people_faults(Ratings.of(pd.DataFrame(rows), factors=["order"]))
     assert [(fault.kind, fault.people) for fault in found] == [("reversed", ("eve",))]
+    by_person = np.array(won, dtype=float).reshape(len(better), 4).T
+    assert found[0].agreement == pytest.approx(np.corrcoef(by_person[3], by_person[:3].mean(axis=0))[0, 1])
     sets = {"first": "a|b", "second": "c", "tie": "a"}
     rows = [
         {"rater": who, "kind": "person", "item": f"t{k}", "response": sets[one]}
