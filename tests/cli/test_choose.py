@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from recuse.check.choose_command import choose_judge
+from recuse.check.label_budget import spending
 from recuse.ratings import Numeric, Ordinal, Ratings, ResponseSets
 from recuse.readers.file_panel import FilePanel, panel_of, read
 from recuse.schema import RecuseError
@@ -202,3 +203,18 @@ def test_response_sets_by_hand():
     assert choice.best_by_beta == {}
     asked = panel_of(replace(ratings, positive={ratings.criterion: "y"}, _memory={}), "decide")
     assert (choose_judge(asked).judges[0], choose_judge(asked).errors.tolist()) == ("j0", [0.0, 1.0])
+
+
+def test_ratings_are_spent_by_what_people_and_texts_vary_by_hand():
+    """Twenty texts of two people, one above the text's mean and one below it by 1: P = 2. The means are +-sqrt(3.8), of
+    variance 3.8 * 20 / 19 = 4, less P / 2 is V = 3. Ten texts of one person say nothing of P."""
+    means = np.sqrt(3.8) * np.resize([1.0, -1.0], 20)
+    found = spending(np.array([means + 1, means - 1]), 60)
+    assert [(row["people"], row["texts"]) for row in found] == [(1, 60), (2, 30), (3, 20)]
+    errors = [1.96 * np.sqrt(part) for part in ((3 + 2) / 60, (3 + 2 / 2) / 30, (3 + 2 / 3) / 20)]
+    assert [row["error"] for row in found] == pytest.approx(errors)
+    assert {round(row["apart"], 12) for row in found} == {0.0}
+    assert spending(np.array([means + 1, means - 1])[:, :19], 60) == []
+    once = np.array([np.append(means + 1, np.zeros(10)), np.append(means - 1, np.full(10, np.nan))])
+    whole = np.append(means, np.zeros(10)).var(ddof=1) - 2 * (20 / 2 + 10) / 30
+    assert spending(once, 60)[0]["error"] == pytest.approx(1.96 * np.sqrt((whole + 2) / 60))

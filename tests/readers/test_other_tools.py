@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from recuse.readers import read_file
+from recuse.readers.formats import read_path
 from recuse.schema import RecuseError
 
 CHAT = {"object": "chat.completion", "model": "gpt-5.4-mini"}
@@ -74,6 +75,11 @@ def test_openai_batch(file):
         "t1": "ok", "t2": "ok", "t3": "ok", "t4": "refused", "t5": "unparsed", "t6": "error",
     }  # fmt: skip
     assert "line 5" in read.faults[0].sentence()
+
+
+def test_a_batch_of_one_request_is_one(file):
+    raw = read_path(file("batch_output.jsonl", json.dumps(BATCH[0])))
+    assert (raw.made_by, raw.frame["value"].tolist()) == ("openai_batch", ["4"])
 
 
 def test_inspect(file):
