@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import errno
 import os
-import threading
 import warnings
-from collections import OrderedDict
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +16,6 @@ from recuse.cassettes.record_format import Recorded, whole_body
 Place = tuple[int, int]  # first byte and length of a line, line feed excluded
 Interaction = tuple[str, int]  # key and repeat
 
-OPEN_FILES = 128
 _NO_LINE = b"\0"
 HEAD = 160  # kind, keys and repeat stand in the first bytes of a line; bodies are not copied to index them
 
@@ -68,18 +64,35 @@ def read_index(path: Path) -> CellIndex:
         return CellIndex(found, None, faults=[f"{found}: cannot be read ({error.strerror})"])
 
 
+def read_line(index: CellIndex, place: Place) -> bytes:
+    """The line at `place` of an indexed file. `CassetteError` where the file is another one by now, or shorter."""
+    at, length = place
+    if is_packed(index.path):
+        return read_indexed(index)[at : at + length]
+    try:
+        descriptor, there = opened(index.path)
+    except FileNotFoundError:
+        raise _changed(index) from None
+    with open(descriptor, "rb") as file:
+        _check_unchanged(index, there)
+        file.seek(at)
+        line = file.read(length)
+    if len(line) != length:
+        raise CassetteError(f"{index.path}: the file became shorter while it was in use")
+    return line
+
+
 def read_indexed(index: CellIndex) -> bytes:
     """The bytes of a file that was indexed; `CassetteError` if it has been changed since."""
     try:
         data, there = cell_file.contents(index.path)
     except FileNotFoundError:
         raise _changed(index) from None
-    check_unchanged(index, there)
+    _check_unchanged(index, there)
     return data
 
 
-def check_unchanged(index: CellIndex, status: os.stat_result) -> None:
-    """`CassetteError` if the file is not the one that was indexed."""
+def _check_unchanged(index: CellIndex, status: os.stat_result) -> None:
     if index.stamp is not None and stamp(status) != index.stamp:
         raise _changed(index)
 
@@ -191,63 +204,3 @@ def _what_is_wrong(line: bytes) -> str:
     if b'"sum":"' not in line[:16]:
         return "the line bears no checksum: it was not written by Recuse"
     return "the line does not match its checksum: the file was damaged or edited"
-
-
-class LineReader:
-    """Reads single lines of indexed files. Safe to use from several threads."""
-
-    def __init__(self) -> None:
-        self._open: OrderedDict[Path, int] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def read(self, index: CellIndex, place: Place) -> bytes:
-        """The line at `place` of an indexed file. `CassetteError` where the file is another one by now, or shorter."""
-        at, length = place
-        if is_packed(index.path):
-            return read_indexed(index)[at : at + length]
-        with self._lock:  # held while reading, so that no other thread closes the file meanwhile
-            descriptor = self._open.get(index.path)
-            if descriptor is None:
-                descriptor = self._opened(index)
-            if hasattr(os, "pread"):
-                line = os.pread(descriptor, length, at)
-            else:  # pragma: no cover - Windows
-                os.lseek(descriptor, at, os.SEEK_SET)
-                line = os.read(descriptor, length)
-        if len(line) != length:
-            raise CassetteError(f"{index.path}: the file became shorter while it was in use")
-        return line
-
-    def forget(self, path: Path) -> None:
-        """Close a file: it is about to be replaced."""
-        with self._lock:
-            if path in self._open:
-                os.close(self._open.pop(path))
-
-    def close(self) -> None:
-        """Close all files; they are opened again when they are read again."""
-        with self._lock:
-            while self._open:
-                os.close(self._open.popitem()[1])
-
-    def _opened(self, index: CellIndex) -> int:
-        if len(self._open) >= OPEN_FILES:
-            os.close(self._open.popitem(last=False)[1])
-        try:
-            try:
-                descriptor, there = opened(index.path)
-            except OSError as error:
-                if error.errno not in (errno.EMFILE, errno.ENFILE) or not self._open:
-                    raise
-                while self._open:  # connections hold the others
-                    os.close(self._open.popitem()[1])
-                descriptor, there = opened(index.path)
-        except FileNotFoundError:
-            raise _changed(index) from None
-        try:
-            check_unchanged(index, there)
-        except CassetteError:
-            os.close(descriptor)
-            raise
-        self._open[index.path] = descriptor
-        return descriptor

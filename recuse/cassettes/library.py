@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 from recuse.cassettes import record_format
 from recuse.cassettes.cell_cassette import CellCassette, check_distinct, check_panel_folder, checked_cell, coverage_of
 from recuse.cassettes.cell_coverage import Coverage, MissingInteractionError, Unused, missing_message
-from recuse.cassettes.index import Interaction, LineReader, read_indexed
+from recuse.cassettes.index import Interaction, read_indexed, read_line
 from recuse.cassettes.matching import (
     REPEAT_HEADER,
     JudgeRequest,
@@ -68,7 +68,6 @@ class Library:
         self.more_to_come = False  # calls are not known yet: they are made from replies that are still to be recorded
         self._cassettes: dict[str, CellCassette] = {}
         self._matcher = RequestMatcher(self.secrets)
-        self._reader = LineReader()
         self._counting = threading.Lock()
         self._storage: Storage | None = None
         self._complete = complete_cells(self.root, self.panel)
@@ -165,7 +164,7 @@ class Library:
         is damaged."""
         if cassette.faults and self.mode == "replay":
             cassette.check()
-        line = self._reader.read(cassette.index, cassette.index.answers[interaction])
+        line = read_line(cassette.index, cassette.index.answers[interaction])
         with self._counting:  # noting a use reads and writes: two threads must not do it at once
             cassette.use(*interaction)
         return RawResponse(*record_format.read_answer(line), record_format.seconds_of(line))
@@ -238,10 +237,6 @@ class Library:
         """Why nothing more should be asked, although what is on its way can still be written; empty if all is well."""
         return self._storage.full if self._storage is not None else ""
 
-    def close(self) -> None:
-        """Close the files that answers were read from."""
-        self._reader.close()
-
     def __len__(self) -> int:
         return sum(len(cassette.index.answers) for cassette in self._cassettes.values())
 
@@ -292,7 +287,7 @@ class Library:
 
     @contextmanager
     def _recording(self) -> Iterator[None]:
-        self._storage = Storage(self.root, self.panel, self.secrets, self._reader)
+        self._storage = Storage(self.root, self.panel, self.secrets)
         try:
             for cassette in self._cassettes.values():
                 cassette.refresh()  # another process may have recorded since it was read

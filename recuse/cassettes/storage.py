@@ -15,7 +15,7 @@ from recuse import __version__
 from recuse.cassettes import cell_file, record_format
 from recuse.cassettes.cell_cassette import SERVED, SIDE, SUPERSEDED, CellCassette
 from recuse.cassettes.cell_file import contents, is_in_pack, is_packed, packed_path, replace_contents
-from recuse.cassettes.index import Interaction, LineReader
+from recuse.cassettes.index import Interaction
 from recuse.cassettes.integrity import DAMAGED, canonical_bytes, is_in_order, salvaged
 from recuse.cassettes.matching import canonical_body, public_url
 from recuse.cassettes.plain_file import raw_bytes
@@ -28,8 +28,8 @@ from recuse.security.redaction import Secrets
 class Storage:
     """Everything a recording writes below `root`/`panel`. Locked against other processes until closed."""
 
-    def __init__(self, root: Path, panel: str, secrets: Secrets, reader: LineReader) -> None:
-        self._root, self._panel, self._secrets, self._reader = root, panel, secrets, reader
+    def __init__(self, root: Path, panel: str, secrets: Secrets) -> None:
+        self._root, self._panel, self._secrets = root, panel, secrets
         self._writer = Writer(root / panel)
         self._lock = threading.Lock()
         self._begun: list[CellCassette] = []
@@ -79,16 +79,12 @@ class Storage:
                     served = SERVED in (cassette.header or {}).get("fingerprint", {})
                     data = self._header_line(cassette) + (b"" if served else data)
                 replace_contents(index.path, data)
-                self._load_again(cassette)
+                cassette.load(cassette.anew)
             # A file is compressed that will be appended to, or is there in both forms since its last unpacking.
             to_record = not cassette.anew and bool(cassette.missing)
             if to_record if is_packed(cassette.main) else packed_path(cassette.main).exists():
                 cell_file.make_plain(cassette.main)
-                self._load_again(cassette)
-
-    def _load_again(self, cassette: CellCassette) -> None:
-        self._reader.forget(cassette.index.path)
-        cassette.load(cassette.anew)
+                cassette.load(cassette.anew)
 
     def store(self, cassette: CellCassette, interaction: Interaction, request: Request, answer: RawResponse) -> None:
         """One write for the answer, preceded by its request and the header where they are not in the file yet."""
@@ -187,8 +183,6 @@ class Storage:
             replace_contents(cassette.main, data)
         if cassette.anew:
             path.unlink()
-        self._reader.forget(path)
-        self._reader.forget(cassette.main)
         cassette.load()
 
 

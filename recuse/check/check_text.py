@@ -21,7 +21,7 @@ from recuse.readers.judgement_rows import CONFIDENCE
 from recuse.run.run import FileRun
 from recuse.schema.details import PeopleDetail, SliceDetail, detail_as
 from recuse.schema.factors import level_words
-from recuse.schema.number_text import fixed, more, percent, value_text, why_missing, with_interval
+from recuse.schema.number_text import fitting, fixed, more, percent, value_text, why_missing, with_interval
 from recuse.schema.results import PassRateRow, Results
 from recuse.schema.verdict_rows import MeasurementRow, VerdictRow
 from recuse.schema.vocabulary import NOT_MEASURED, PASS, printed

@@ -14,7 +14,6 @@ import random
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -98,16 +97,15 @@ def sample_again(recorder: Recorder, library: Library, plans: Sequence[Plan]) ->
     sample.drawn = list(_drawn([call for call in recorded if not why[call.judge]]))
     with tempfile.TemporaryDirectory(prefix="recuse-sample-") as folder:
         new = Library(Path(folder), panel.name, mode="missing", secrets=secret_values(panel.judges))
-        with closing(new):
-            for chain in sample.chains:
-                own = [call for call in sample.calls() if sample.chain_of(call) is chain]
-                new.expect(own, headers(panel, chain.plan, own))
-            say(f"{panel.name}: {len(sample.calls())} calls, drawn at random, are made again; nothing of it is kept")
-            try:
-                replace(recorder, library=new).record(plans, readable=lambda call, response: None, chains=sample)
-            except IncompleteRecordingError as error:
-                why = {name: reason or str(error).splitlines()[0] for name, reason in why.items()}
-            rows = list(_rows(sample, library, new, why))
+        for chain in sample.chains:
+            own = [call for call in sample.calls() if sample.chain_of(call) is chain]
+            new.expect(own, headers(panel, chain.plan, own))
+        say(f"{panel.name}: {len(sample.calls())} calls, drawn at random, are made again; nothing of it is kept")
+        try:
+            replace(recorder, library=new).record(plans, readable=lambda call, response: None, chains=sample)
+        except IncompleteRecordingError as error:
+            why = {name: reason or str(error).splitlines()[0] for name, reason in why.items()}
+        rows = list(_rows(sample, library, new, why))
     for row in rows:
         say(f"{panel.name}: {row['cause']}{'; ' if row['after'] else ''}{row['after'] or ''}")
     return rows

@@ -83,7 +83,6 @@ class Suite:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.recordings.close()
         self._open.close()
 
     def respondents(self, elicitation: Elicitation) -> Respondents:

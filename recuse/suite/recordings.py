@@ -55,11 +55,6 @@ class Recordings:
     # the calls whose replies give remarks as well
     _judging: dict[Elicitation, Sequence[Call]] = field(default_factory=dict)
 
-    def close(self) -> None:
-        """Close the cassettes of every panel."""
-        for library in self._libraries.values():
-            library.close()
-
     def read(self, elicitation: Elicitation, plan: Plan) -> tuple[Elicited, dict[str, Any]]:
         """What the judges said, each reply read once, and an account of the cassettes it was read from. Records first
         what is missing, where that is wanted; `MissingInteractionError` where something stays missing."""

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -93,11 +92,9 @@ def run_compare(
 def _decide(
     sources: Sequence[Source], names: Sequence[str], limits: Gates, change: Sequence[str], thresholds: Sequence[float]
 ) -> list[tuple[Part, UpgradeVerdict]]:
-    """The verdict at every place where both judges were asked; what was opened for it is closed."""
-    with ExitStack() as opened, warnings.catch_warnings():
+    """The verdict at every place where both judges were asked."""
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a degenerate table is told in words, not by numpy
-        for source in sources:
-            opened.callback(source.close)
         pairs = list(pair_up(sources, names, change))
         if not pairs:
             raise RecuseError("the two judges were never asked the same: no task and protocol has both")

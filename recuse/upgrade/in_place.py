@@ -17,7 +17,6 @@ import json
 import tempfile
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
 from datetime import date
 from pathlib import Path
 from typing import Literal
@@ -90,8 +89,7 @@ def _of_panel(root: Path, panel: Panel, commit: BaseCommit, folder: Path) -> Ite
                 yield {"judge": judge, "panel": panel.name, "kind": "recording", "was": "", "is": "", "word": "decide",
                        "cause": why, "paste": "", "kinds": [], "steps": []}  # fmt: skip
         return
-    with closing(old), closing(RecordedPanel.opened(root, panel.path, gates)) as new:
-        yield from _of_judges(old, new, readers)
+    yield from _of_judges(old, RecordedPanel.opened(root, panel.path, gates), readers)
 
 
 def _path_before(panel: Panel, path: str, commit: BaseCommit) -> str | None:

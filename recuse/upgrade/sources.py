@@ -44,7 +44,7 @@ class Part:
 @dataclass(frozen=True, eq=False)
 class Source:
     """One file or panel. `replaces`: candidate -> judge in use, where the panel says so; `changes` what is declared;
-    `remarks`: who its people are, and what could not be read, in sentences; `close` what was opened to read it."""
+    `remarks`: who its people are, and what could not be read, in sentences."""
 
     path: Path
     judges: tuple[str, ...]
@@ -53,7 +53,6 @@ class Source:
     replaces: Mapping[str, str]
     changes: Mapping[str, tuple[str, ...]]
     remarks: tuple[str, ...] = ()
-    close: Callable[[], None] = lambda: None
 
 
 def split_arguments(given: Sequence[str]) -> tuple[list[Path], list[str]]:
@@ -125,7 +124,7 @@ def _panel(path: Path, gates: Gates) -> Source:
         )
     parts = tuple(recorded.part(place) for place in recorded.places if known_protocol(place.protocol).OFFERS in KINDS)
     selection = recorded.suite.selection
-    return Source(path, tuple(panel.judges), parts, selection, panel.replaces, panel.changes, close=recorded.close)
+    return Source(path, tuple(panel.judges), parts, selection, panel.replaces, panel.changes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,10 +141,6 @@ class RecordedPanel:
 
         selection = Selection.load(root, [str(path)])
         return cls(next(iter(selection.panels.values())), Suite(selection, gates, Recordings(selection)))
-
-    def close(self) -> None:
-        """Close its cassettes."""
-        self.suite.recordings.close()
 
     @property
     def places(self) -> list[Elicitation]:

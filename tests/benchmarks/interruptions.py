@@ -95,7 +95,6 @@ def served(root: Path, server: Answers) -> tuple[int, int]:
         seen[number] += 1
         found += 1
         wrong += number not in numbers.get(call.request.body, set())
-    library.close()
     return found, wrong + sum(count - 1 for count in seen.values())
 
 
@@ -108,7 +107,6 @@ def finish(root: Path, server: Answers) -> int:
     with contextlib.redirect_stderr(io.StringIO()):
         recorder = Recorder(panel, library, root.parent, root.parent, say=lambda _: None)
         recorder.record(planned, readable=lambda call, response: None)
-    library.close()
     return len(server.seen) - before
 
 

@@ -61,7 +61,6 @@ def recorded(root: Path, calls: Sequence[Call], answers: Mapping[tuple[str, int]
             response = RawResponse(200, {"content-type": "application/json"}, body)
             request = call.request
             library.store(request.method, request.url, request.body, call_headers(call), response)
-    library.close()
 
 
 def answer_for(call: Call) -> bytes:

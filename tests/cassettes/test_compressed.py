@@ -36,7 +36,6 @@ def answers(root: Path, calls: list[Call]) -> list[RawResponse]:
     assert library.coverage().complete
     streamed = [response for _, response in library.replay(calls)]
     assert [library.response(call) for call in calls] == streamed  # line by line, and in one go
-    library.close()
     return streamed
 
 

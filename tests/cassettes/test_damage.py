@@ -106,7 +106,6 @@ def test_whichever_bit_flips_no_other_answer_is_ever_served(path: Path, root: Pa
                 served += 1
             except (CassetteError, MissingInteractionError):
                 pass
-        library.close()
     assert served < 300 * 4 * 0.2  # only a flip in the last line feed leaves anything to serve
 
 

@@ -40,7 +40,6 @@ def answers(root: Path, calls: list[Call]) -> list[RawResponse]:
     library = opened(root, calls)
     streamed = [response for _, response in library.replay(calls)]
     assert [library.response(call) for call in calls] == streamed
-    library.close()
     return streamed
 
 

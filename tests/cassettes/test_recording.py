@@ -88,7 +88,6 @@ def test_calls_that_became_known_late_stand_where_the_plan_has_them(tmp_path: Pa
         for told in known:
             library.expect(told, headers(calls))
         recording(library, calls, concurrency=1)
-        library.close()
         lines = map(json.loads, (root / "small/task/rubric/judge-a.jsonl").read_text("utf-8").splitlines())
         return [(line["key"], line["run"]) for line in lines if line["kind"] == "answer"]
 

@@ -101,7 +101,6 @@ def test_what_may_be_spent_is_held_against_half_the_price(root: Path, provider: 
     recorder = Recorder(panel, library, root.parent, root.parent / "models")
     with pytest.raises(BudgetError) as one_by_one:
         recorder.record(planned)
-    library.close()
     with pytest.raises(BudgetError) as by_batch:
         record(root, panel)
     whole, half = (float(str(e.value).split("it may cost $")[1].split(",")[0]) for e in (one_by_one, by_batch))
@@ -137,7 +136,6 @@ def test_what_is_under_way_is_not_asked_one_by_one(root: Path, provider: Provide
     with pytest.raises(RecuseError, match=r"answers that are missing are under way in a batch and would be paid for"):
         recorder.record(planned)
     assert len(provider.asked) == asked
-    library.close()
     provider.polls_until_done = 0
     record(root, panel)
     assert len(provider.orders) == 1

@@ -42,7 +42,6 @@ def git(folder, *words):
 def record(folder, mode="missing"):
     recordings = Recordings(Selection.load(folder, ["desk"]), mode)
     recordings.record([PLACE])
-    recordings.close()
 
 
 def edit(folder, path, old, new):
