@@ -9,10 +9,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from recuse import compare
 from recuse.cli import main
 from recuse.gates.baseline_file import SCHEMA
-from recuse.schema import RecuseError
 from recuse.suite.questions import Elicitation
 from recuse.upgrade.sources import RecordedPanel
 
@@ -291,14 +289,6 @@ def test_a_panel_known_from_printed_statistics_is_not_compared(recuse):
     found = recuse("compare", panel, "deepseek-chat", "sonar-reasoning-pro")
     assert found.code != 0
     assert "not measured: the source gives no pairs" in found.err
-
-
-def test_recordings_that_were_opened_to_compare_are_closed(monkeypatch):
-    closed = []
-    monkeypatch.setattr("recuse.suite.recordings.Recordings.close", lambda one: closed.append(one))
-    with pytest.raises(RecuseError, match="has no judge nobody"):
-        compare(Path(__file__).parents[2] / "fixtures/panels/local.toml", incumbent="nobody", candidate="no one")
-    assert len(closed) == 1
 
 
 def test_a_candidate_is_read_in_the_line_up_it_would_be_in():
