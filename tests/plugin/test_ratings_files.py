@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+from unittest.mock import Mock
 
 import pytest
 
 from recuse.readers.file_panel import is_ratings_file
+from recuse.suite import Suite
 
 pytest_plugins = ["pytester"]
 
@@ -116,12 +118,16 @@ def test_the_workers_of_one_run_agree(pytester):
     pytester.runpytest("evals", "--ratings", "ratings.csv", "-n", "2").assert_outcomes(passed=1, skipped=1)
 
 
-def test_a_file_that_cannot_be_read_is_a_usage_error(pytester):
+def test_a_file_that_cannot_be_read_is_a_usage_error_and_read_once(pytester, monkeypatch):
+    """And not by each of the tests that would ask about it."""
     files(pytester)
     (pytester.path / "ratings.csv").write_text("item,judge_a\n1,\x003\n")
+    reading = Mock(wraps=Suite.from_options)
+    monkeypatch.setattr(Suite, "from_options", reading)
     run = pytester.runpytest("evals", "--ratings", "ratings.csv")
     run.stderr.fnmatch_lines(["*ratings.csv: line 2 holds a NUL byte*"])
-    assert run.ret != 0
+    assert run.ret == pytest.ExitCode.USAGE_ERROR
+    reading.assert_called_once()
 
 
 def test_judges_may_be_chosen(pytester):
