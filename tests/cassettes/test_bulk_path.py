@@ -66,6 +66,7 @@ def test_both_paths_give_the_same_ratings(judged: Plan, root: Path) -> None:
     assert set(bulk["status"]) == {"ok", "refused", "unparsed", "out_of_scale", "error"}
 
 
+@pytest.mark.slow("whole runs")
 def test_the_paper_scale_program_reads_every_reply(judged: Plan, root: Path) -> None:
     """The benchmark of 105,600 calls on 200 of them: it checks itself that the table is complete."""
     for what in ("bulk", "json", "http"):

@@ -199,6 +199,7 @@ def test_a_disk_that_was_full_from_the_start_is_said_before_anything_is_asked(sm
     assert server.requests == 0
 
 
+@INTERRUPTED
 def test_a_largest_file_size_is_reported_and_the_file_stays_whole(root: Path) -> None:
     with Server() as server:
         server.padding = "padding " * 8000
@@ -258,6 +259,7 @@ def test_many_files_are_written_with_few_open(tmp_path: Path) -> None:
     assert {(tmp_path / f"{n}.jsonl").read_bytes() for n in range(200)} == {b"line\nline\n"}
 
 
+@INTERRUPTED
 def test_what_a_killed_recording_left_is_cleared_by_the_next(root: Path, slow: Server) -> None:
     process = start(root, slow.url)
     finished_calls(process, 3)

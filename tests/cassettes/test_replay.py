@@ -101,6 +101,7 @@ def test_a_repeat_may_be_asked_twice_and_gets_the_same_answer(calls: list[Call],
         assert asyncio.run(send_all([calls[4], calls[4]])) == expected([calls[4], calls[4]])
 
 
+@pytest.mark.slow("whole runs")
 def test_xdist_workers_each_get_every_answer_right(calls: list[Call], root: Path, tmp_path: Path) -> None:
     """Fifty tests spread over workers; each checks its own answer and sends what it used to the controller."""
     suite = tmp_path / "suite"

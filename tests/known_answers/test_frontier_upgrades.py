@@ -13,8 +13,10 @@ alone; of 1,763 items, so many were gained and lost by the change.
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from recuse import compare, read
@@ -27,7 +29,12 @@ ITEMS = 1763
 BASE, COLD = ",prompt=base,temp=1.0", ",prompt=base,temp=0.0"
 
 
-@pytest.fixture(scope="module")
+@cache
+def compared(incumbent: str, candidate: str) -> UpgradeVerdict:
+    return compare(ratings(), incumbent=incumbent, candidate=candidate)
+
+
+@cache
 def ratings() -> Ratings:
     return read(FILE)
 
@@ -49,29 +56,32 @@ def of(verdict: UpgradeVerdict, gate: str, **levels: str) -> float:
         ("claude-haiku-4.5", "claude-sonnet-4.6", "undecided", 103, 154),
     ],
 )
-def test_the_word_and_what_it_rests_on(ratings, incumbent, candidate, word, gained, lost):
-    verdict = compare(ratings, incumbent=incumbent, candidate=candidate)
+def test_the_word_and_what_it_rests_on(incumbent, candidate, word, gained, lost):
+    verdict = compared(incumbent, candidate)
     levels = {"prompt": "base"} if "prompt" not in incumbent and word != "worse" else {}
     assert verdict.word == word, verdict.sentence
     assert of(verdict, "upgrade_right_answers", **levels) == pytest.approx((gained - lost) / ITEMS, abs=1e-9)
 
 
-def test_nano_is_refused_in_the_place_of_mini_by_its_noise_and_its_answers(ratings):
-    verdict = compare(ratings, incumbent="gpt-5.4-mini,prompt=base", candidate="gpt-5.4-nano,prompt=base")
+def test_nano_is_refused_in_the_place_of_mini_by_its_noise_and_its_answers():
+    verdict = compared("gpt-5.4-mini,prompt=base", "gpt-5.4-nano,prompt=base")
     assert {row.gate for row in verdict.rows if row.outcome == "fail"} == {"upgrade_noise", "upgrade_right_answers"}
     assert of(verdict, "upgrade_noise") == pytest.approx(1.056 - 0.491, abs=0.003)
 
 
-def test_without_the_levels_named_nano_could_have_been_asked_only_where_it_does_well(ratings):
-    verdict = compare(ratings, incumbent="gpt-5.4-mini", candidate="gpt-5.4-nano")
+def test_without_the_levels_named_nano_could_have_been_asked_only_where_it_does_well():
+    verdict = compared("gpt-5.4-mini", "gpt-5.4-nano")
     assert verdict.word == "not comparable"
     assert "gpt-5.4-nano was not asked under prompt criteria, temp 1.0" in verdict.sentence
 
 
 def test_the_page_of_a_better_judge_names_what_is_better(tmp_path):
     """There are no people in the file, so nobody agrees with them."""
-    assert main(["compare", str(FILE), "gpt-5.4-nano", "gpt-5.4-mini", "--json", str(tmp_path / "r.json")]) == 0
-    first = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["decision"]["lines"][0]
+    rows = pd.read_csv(FILE, dtype=str)
+    rows[rows["judge"].isin(["gpt-5.4-nano", "gpt-5.4-mini"])].to_csv(tmp_path / "two.csv", index=False)
+    file, record = str(tmp_path / "two.csv"), tmp_path / "r.json"
+    assert main(["compare", file, "gpt-5.4-nano", "gpt-5.4-mini", "--json", str(record)]) == 0
+    first = json.loads(record.read_text(encoding="utf-8"))["decision"]["lines"][0]
     assert first == (
         "This change: merge: gpt-5.4-mini may replace gpt-5.4-nano: it puts the right response first more often."
     )

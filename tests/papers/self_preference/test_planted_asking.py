@@ -26,6 +26,8 @@ from recuse.papers.self_preference import ways_of_asking as wording
 from recuse.ratings import Ratings
 from recuse.schema import Estimate
 
+pytestmark = pytest.mark.slow  # thirty thousand answers of seats, by ten ways of asking
+
 FAIR = ("fair-1", "fair-2", "fair-3")
 TRIPPED = {
     "fair": set(),
