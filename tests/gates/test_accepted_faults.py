@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recuse.gates import AcceptedFault, Gate, Gates, GatesError, explain
+from recuse.gates import AcceptedFault, Gate, Gates, GatesError, Verdicts, explain
 from recuse.schema import Estimates
 
 GATE = '[bias]\nwithin = [-0.5, 0.5]\nreason = "r"\n'
@@ -60,6 +60,7 @@ def test_beyond_the_accepted_bound_fails_and_names_both(load, estimate):
     assert (verdict.outcome, verdict.accepted_fault.state) == ("fail", "exceeded")
     assert "asks for within [-0.5, +0.5], the accepted failure accepts within [-0.5, +0.9]" in told(verdict)
     assert "and +1.2 is above +0.5 by 0.7" in told(verdict)
+    assert Verdicts([verdict]).accepted_reasons == []
     below = load(GATE + BEYOND).decide("bias", estimate(-0.8, 0.05), GROK)[0]
     assert below.outcome == "fail"
 

@@ -130,7 +130,7 @@ def test_a_named_change_is_red_only_across_the_limit_or_beyond_the_tolerance(cha
     assert across["named"][0]["beyond"] == "across the limit, within [-0.5, +0.5]"
     (sentence,) = objections(across)
     assert sentence.startswith("self_bias (judge = gpt-5.1, panel = published): +0.935 (")
-    tolerated = changed(lambda now: now["verdicts"][0].update(estimate=estimate(0.19, se=0.01)), with_leniency(0.0))
+    tolerated = changed(lambda now: now["verdicts"][0].update(estimate=estimate(0.2, se=0.01)), with_leniency(0.0))
     assert (len(tolerated["named"]), objections(tolerated)) == (1, [])
     beyond = changed(lambda now: now["verdicts"][0].update(estimate=estimate(0.41)), with_leniency(0.0))
     assert beyond["named"][0]["beyond"] == "more than the gate's tolerance of 0.2"
@@ -191,7 +191,7 @@ def test_the_same_items_are_compared_in_pairs(changed):
     comparison = changed(lambda results: results.update(now), lambda: with_items([-1.0, 0.0, 1.0]))
     assert comparison["named"] == []
     comparison = changed(
-        lambda results: results.update(with_items([0.1999, 1.2, 2.2001])), lambda: with_items([0.0, 1.0, 2.0])
+        lambda results: results.update(with_items([0.1999, 1.2, 2.2001, 5.0])), lambda: with_items([0.0, 1.0, 2.0])
     )
     (row,) = comparison["named"]
     assert (row["test"], row["change"]) == ("paired", pytest.approx(0.2))

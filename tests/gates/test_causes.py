@@ -36,9 +36,13 @@ def coefficient(value, half=0.05, metric="cohen_kappa", **subject):
     return figure(metric, value, half, **subject)
 
 
+def favour(value):
+    return verdict("slice_favour", value, WITHIN, detail={"slice": {"column": "target", "level": "gpt"}})
+
+
 # What a judge fails as well once it agrees with nobody: the effects, each with a larger excess than its cause.
 CEILING = verdict("human_ceiling", -0.8, LEAST)
-FAVOUR = verdict("slice_favour", 3.0, WITHIN, detail={"slice": {"column": "target", "level": "gpt"}})
+FAVOUR = favour(3.0)
 SLICE = verdict("worst_slice", -0.9, LEAST, detail={"slice": {"column": "language", "level": "Thai"}})
 OFFSET = verdict("human_offset", 2.5, WITHIN)
 UNANSWERED = verdict("unanswered", 0.2, MOST, above="leaves texts unanswered|leave texts unanswered")
@@ -62,6 +66,8 @@ PLANTED = {
         (SLICE, CEILING), [coefficient(0.5)], "on language Thai it agrees with your people less than elsewhere (-0.90)",
     ),
     "own system": ((FAVOUR, CEILING), [coefficient(0.5)], "it favours system gpt against your people (+300 % of the"),
+    "a little": ((favour(0.9),), [], "it favours system gpt against your people (+90 % of the scale)"),
+    "a rival": ((favour(-0.9),), [], "it marks down system gpt against your people (-90 % of the scale)"),
     "offset": ((OFFSET, CEILING), [coefficient(0.5)], "it scores 2.5 above your people"),
     "severe": ((verdict("human_offset", -2.5, WITHIN), CEILING), [], "it scores 2.5 below your people"),
     "disagrees": ((CEILING,), [coefficient(0.5)], "it agrees with your people less than they agree with each other"),
@@ -121,6 +127,8 @@ def test_noise_and_length_explain_agreement_that_is_too_low():
     assert clauses([CEILING], [noisy, longer])[:2] == [
         "it answers otherwise when it is asked again", "it prefers longer texts than the other judges do",
     ]  # fmt: skip
+    shorter = clauses([CEILING], [figure("length_coefficient", -0.4)])
+    assert shorter[0] == "it prefers shorter texts than the other judges do"
     steady, neither = figure("repeat_reliability", 0.9), figure("length_coefficient", 0.01)
     assert len(clauses([CEILING], [steady, neither])) == 1
 

@@ -173,6 +173,7 @@ def test_the_accepted_limit_always_holds_the_value(estimate, value, se):
 
 def test_the_placeholder_date_is_asked_for_by_name(load, estimate):
     paste = load(GATE).decide("bias", estimate(0.77, 0.05), SUBJECT)[0].remedy.paste
+    assert "within = [-0.5, 0.89]" in paste, "0.77 + 2.26 standard errors of 0.05, outwards to two digits"
     with pytest.raises(
         Exception, match=r"until: must be a date, e\.g\. until = 2027-12-31; it is 'YYYY-MM-DD'"
     ) as caught:
@@ -218,7 +219,7 @@ def test_what_no_number_decides_names_none(load, estimate):
 def test_what_has_no_interval_or_no_value_says_so(load, estimate, undefined):
     assert remedy_of(load(GATE), estimate(0.1, 0.0)).kind == "no interval"
     assert remedy_of(load(GATE), undefined()).kind == "not measured"
-    assert remedy_of(load(GATE + "level = 0.99\n"), estimate(0.1, 0.1, distribution=None)).kind == "level unknown"
+    assert remedy_of(load(GATE + "level = 0.955\n"), estimate(0.1, 0.1, distribution=None)).kind == "level unknown"
 
 
 def test_the_rule_is_data_too(load, estimate):

@@ -48,7 +48,7 @@ def rows(load, estimate):
         old = load(before)
         gates = with_former(load(now), stated(old))
         measured = Estimates(
-            ("judge",), {(j,): estimate(v, 0.03) for j, v in {"a": 0, "b": 0.3, "gemini": 0.77}.items()}
+            ("judge",), {(j,): estimate(v, 0.03, span=10.0) for j, v in {"a": 0, "b": 0.3, "gemini": 0.77}.items()}
         )
         verdicts = [v.record() for v in gates.decide(gate, measured, subject or {})] if gate in gates else []
         results = {"verdicts": verdicts, "measurements": [], "panels": []}
@@ -88,6 +88,8 @@ def test_a_narrowed_limit_says_who_passes_without_it(rows):
         ("[-0.2, 0.2]", "[-0.9, 0.9]", "leniency limit (task = headlines) widened: within [-0.2, +0.2] -> within"),
         ('task = "headlines"', 'task = "duels"', "leniency limit (task = headlines) widened: within [-0.2, +0.2] -> "
          "within [-0.4, +0.4], the gate's own"),
+        ("[-0.5, 0.5]", "[-0.05, 0.05]\nof_range = true", "self_bias limit changed: within [-0.5, +0.5] -> within "
+         "[-0.05, +0.05] of the scale's range"),
         ("[self_bias]", "[run]\nfalse_fail = 0.2\n[self_bias]", "the run's false_fail added: 0.2"),
     ],
 )  # fmt: skip

@@ -97,6 +97,8 @@ ONE_ACCEPTED_FAULT = [
     (FAULT.replace('{ judge = "a" }', "{ judge = [] }"), "subject: must be names and values"),
     (FAULT.replace('{ judge = "a" }', "{ judge = 3 }"), "subject: must be names and values"),
     (FAULT.replace("within = [-0.5, 0.9]", "at_most = 0.9"), "bias has within, so the accepted failure takes a wider"),
+    ('[share]\nat_most = 0.1\ndecide = "point"\nreason = "r"\n' + FAULT.replace('"bias"', '"share"').replace(
+        "within = [-0.5, 0.9]", 'outcome = ["undecided"]'), "the gate share decides on the value alone and is never"),
     (FAULT.replace("0.9", "0.5"), "within [-0.5, +0.5] does not reach beyond the gate's own limit, within"),
     (FAULT.replace("-0.5", "-0.4"), "does not reach beyond the gate's own limit"),
     (FAULT.replace("within = [-0.5, 0.9]", ""), "needs one limit of the gate's kind, outcome, or both; it has nothing"),

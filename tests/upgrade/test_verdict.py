@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from recuse.gates import Gates
-from recuse.gates.upgrade_verdict import UpgradeVerdict, decide_upgrade, not_comparable
+from recuse.gates.upgrade_verdict import UpgradeVerdict, decide_upgrade, not_comparable, without_answers
 from recuse.metrics.estimates import estimated, undefined
 from recuse.schema import Estimates
 from recuse.statistics.distributions import Student
@@ -104,12 +104,26 @@ def test_undecided_says_how_many_more_with_the_power_of_every_open_row(gates):
     found = decided(gates, near, far)
     assert found.more == max(alone) > min(alone) > 0
     assert f"about {found.more} items more would decide" in found.sentence
+    remedy = found.rows[0].remedy
+    assert found.more == remedy.needed - remedy.observed
 
 
 def test_what_is_to_be_collected_is_what_the_open_row_counts(gates):
     found = decided(gates, component(0, 0.8, over="clusters", clusters="conversations"))
     assert found.units == "conversations"
     assert f"about {found.more} conversations more would decide" in found.sentence
+
+
+def test_texts_without_an_answer_leave_open_what_was_settled(gates):
+    """As many more are needed as have no answer, or as were needed before; worse stays worse."""
+    fine, near, on = (decided(gates, component(0, value)) for value in (0.0, 0.8, 0.999))
+    assert fine.sentence.endswith("no difference larger than you allow, in one comparison.")
+    found = [without_answers(verdict, 7) for verdict in (fine, near, on)]
+    assert [(one.word, one.missing, one.more) for one in found] == [
+        ("undecided", 7, 7), ("undecided", 7, near.more), ("undecided", 7, None),
+    ]  # fmt: skip
+    assert without_answers(near, near.more + 1).more == near.more + 1
+    assert without_answers(decided(gates, component(0, 2.0)), 7).word == "worse"
 
 
 def test_not_comparable_says_why():
