@@ -26,7 +26,10 @@ def nodes_of(path: Path) -> tuple[ast.AST, ...]:
 def imports_of(path: Path) -> set[str]:
     """Dotted names a file imports anywhere: at the top, inside functions, for types only."""
     found: set[str] = set()
-    for node in nodes_of(path):
+    statements: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    for node in statements:  # which grows; an import is never inside an expression
+        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            statements += getattr(node, name, ())
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):

@@ -16,7 +16,7 @@ def matrix(columns, names=lambda k: f"item_{k}", header="rater"):
 
 @pytest.mark.parametrize(
     ("columns", "names"),
-    [(3000, lambda k: f"item_{k}"), (12, lambda k: f'"Answer {k}: how good is it? (1 = bad, 5 = good)"')],
+    [(300, lambda k: f"item_{k}"), (12, lambda k: f'"Answer {k}: how good is it? (1 = bad, 5 = good)"')],
 )
 def test_columns_of_marks_beside_one_row_a_rater_are_texts(file, columns, names):
     read = read_file(file("a.csv", matrix(columns, names)))

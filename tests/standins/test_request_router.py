@@ -120,6 +120,7 @@ def over_http(panel: Panel, plan: Plan, root: Path, calls: list[Call]) -> list[t
         return list(zip(calls, asyncio.run(ask(url)), strict=True))
 
 
+@pytest.mark.slow("whole recordings")
 def test_the_published_matrix_comes_back_over_http(panel: Named, planned: Planned, root: Path) -> None:
     plan = planned("published")
     table = read_replies(plan, over_http(panel("published"), plan, root, list(plan.calls))).table
