@@ -47,10 +47,21 @@ def test_the_planted_kind_comes_first_with_its_slice(recuse, tmp_path):
 def test_scores_say_which_way():
     rng = np.random.default_rng(2)
     people = rng.integers(1, 6, 100)
-    said = np.minimum(people + (rng.random(100) < 0.4), 5)
+    said = np.clip(people + rng.choice([-1, 0, 1], 100, p=[0.1, 0.6, 0.3]), 1, 5)
     frame = pd.DataFrame({"item": np.arange(100), "gpt": said, "anna": people})
-    above = int((frame["gpt"] > frame["anna"]).sum())
+    above, below = (said > people).sum(), (said < people).sum()
     assert lines(frame)[1].startswith(f"  {above} above people (such as ")
+    assert lines(frame)[2].startswith(f"  {below} below people (such as ")
+
+
+def test_a_slice_is_named_by_fishers_test_over_all_slices_and_kinds():
+    """Five of 20 refunds and none of 20 logins: C(20, 5) / C(40, 5) = .0236; for two slices .047, of two kinds .094."""
+    frame = pd.DataFrame({"item": [f"t{k}" for k in range(40)], "topic": ["refunds"] * 20 + ["login"] * 20})
+    frame = frame.assign(gpt=["pass"] * 5 + ["fail"] * 35, anna="fail")
+    five = "  5 pass where people say fail (such as t0, t1, t2)"
+    assert lines(frame)[1:] == [f"{five}; on topic refunds 0.25 of the texts, elsewhere 0.00"]
+    frame.loc[39, "anna"] = "pass"
+    assert lines(frame)[1:] == [five, "  1 fail where people say pass (such as t39)"]
 
 
 @pytest.mark.slow("simulation")

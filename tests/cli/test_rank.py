@@ -133,6 +133,7 @@ def test_a_system_that_the_judge_favours_is_named():
     found = ranking(1, 150.0)
     _, low, high = found.moved[0, found.systems.index("s1")]
     assert 0 < low < 112 < high
+    assert found.moved[..., 0] == pytest.approx(found.strengths[1:, :, 0] - found.strengths[:1, :, 0])
     assert any(line.startswith("judge less people: ") and "s1 +" in line for line in found.lines())
 
 

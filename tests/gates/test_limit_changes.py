@@ -68,6 +68,12 @@ def test_a_widened_limit_says_who_fails_without_it(rows):
     assert row["sentence"] in comparison["summary"]
 
 
+def test_of_many_changes_two_are_told(rows):
+    many = rows(GATES, GATES.replace("[-0.5, 0.5]", "[-0.5, 0.5]\nweight = 9\ntolerance = 1\nlevel = 0.8"))
+    assert len(many["limits"]) == 3
+    assert "weight added: 9.0; 1 more such; " in many["summary"]
+
+
 def test_a_narrowed_limit_says_who_passes_without_it(rows):
     (row,) = rows(GATES, GATES.replace("[-0.5, 0.5]", "[-0.1, 0.1]"))["limits"]
     assert (row["change"], row["otherwise"]) == (

@@ -87,7 +87,9 @@ def folding(monkeypatch):
     monkeypatch.setattr(many_files, "FOLDED_FROM", 0)
 
 
-@pytest.mark.parametrize(("ending", "shape"), [("csv", "long"), pytest.param("parquet", "wide", marks=pytest.mark.slow("whole runs"))])
+@pytest.mark.parametrize(
+    ("ending", "shape"), [("csv", "long"), pytest.param("parquet", "wide", marks=pytest.mark.slow("whole runs"))]
+)
 def test_folded_files_come_to_the_same(scores, folding, monkeypatch, tmp_path, ending, shape):
     if ending == "parquet":
         pytest.importorskip("pyarrow")

@@ -106,6 +106,7 @@ def test_undecided_says_how_many_more_with_the_power_of_every_open_row(gates):
     assert f"about {found.more} items more would decide" in found.sentence
     remedy = found.rows[0].remedy
     assert found.more == remedy.needed - remedy.observed
+    assert "no feasible number of items decides" in decided(gates, component(0, 0.999)).sentence
 
 
 def test_what_is_to_be_collected_is_what_the_open_row_counts(gates):
