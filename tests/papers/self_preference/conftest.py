@@ -1,4 +1,4 @@
-"""A panel of scripted judges, each with one planted reaction to how it is asked, answered through the real plans, wire
+"""Panels of scripted judges, each with one planted reaction to how it is asked, answered through the real plans, wire
 formats, chains and readers."""
 
 from __future__ import annotations
@@ -36,17 +36,18 @@ from tests.metrics.bias.conftest import (  # noqa: F401
 
 ROOT = Path(__file__).resolve().parents[3]
 ITEMS = 24  # of each protocol, by their ids
+ASKING = "planted-asking"
 
 
 @lru_cache
-def planted_panel() -> Panel:
-    return load_panel(ROOT / "fixtures" / "panels" / "planted-asking.toml")
+def planted_panel(name: str = ASKING) -> Panel:
+    return load_panel(ROOT / "fixtures" / "panels" / f"{name}.toml")
 
 
 @lru_cache
-def shown(task: str, protocol: str, count: int = ITEMS) -> Task:
-    """The task with the first `count` items of what the panel is shown by a protocol."""
-    table = planted_panel().task(task)
+def shown(task: str, protocol: str, count: int | None = ITEMS, panel: str = ASKING) -> Task:
+    """The task with the first `count` items, or all, of what the panel is shown by a protocol."""
+    table = planted_panel(panel).task(task)
     whole = load_task(ROOT / "fixtures" / "tasks" / task).with_items(table.items[protocol])
     kept = list(dict.fromkeys(item.id for item in whole.items))[:count]
     items = tuple(item for item in whole.items if item.id in kept)
@@ -55,21 +56,23 @@ def shown(task: str, protocol: str, count: int = ITEMS) -> Task:
 
 
 @lru_cache
-def table_of(task: str, protocol: str, judges: tuple[str, ...], count: int = ITEMS) -> tuple[Plan, pd.DataFrame]:
-    """What these judges say, asked together."""
-    panel = planted_panel()
-    asked = {name: panel.judges[name] for name in judges}
-    plan = make_plan(panel.name, shown(task, protocol, count), protocol, asked, identify=request_key)
-    source, chain = open_source(panel, ROOT), Chain(plan)
+def table_of(
+    task: str, protocol: str, judges: tuple[str, ...], count: int | None = ITEMS, panel: str = ASKING
+) -> tuple[Plan, pd.DataFrame]:
+    """What these judges of a panel say, asked together."""
+    known = planted_panel(panel)
+    asked = {name: known.judges[name] for name in judges}
+    plan = make_plan(panel, shown(task, protocol, count, panel), protocol, asked, identify=request_key)
+    source, chain = open_source(known, ROOT), Chain(plan)
     given: dict[Call, RawResponse] = {}
 
     def answered(call: Call) -> RawResponse:
         if call not in given:
             item = plan.items.get((call.judge, call.item, call.target))
             reply = source.reply(call, {} if item is None else item.fields)
-            judge = panel.judges[call.judge]
+            judge = known.judges[call.judge]
             counts = {"input_tokens": reply.input_tokens, "output_tokens": reply.output_tokens}
-            payload = wire(judge.wire).payload(reply.text, model=judge.model, refusal=False, **counts)
+            payload = wire(judge.wire).payload(reply.text, model=judge.model, refusal=reply.refusal, **counts)
             given[call] = RawResponse(200, {}, canonical(payload))
         return given[call]
 
