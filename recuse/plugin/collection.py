@@ -44,13 +44,13 @@ def asks_judges(item: Any) -> bool:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Tests that ask about judges run once for every panel, task and protocol that offers what they need."""
-    if not asks_judges(metafunc.definition) or "recuse_elicitation" not in metafunc.fixturenames:
+    config, test = metafunc.config, metafunc.definition
+    if _mistake in config.stash or not asks_judges(test) or "recuse_elicitation" not in metafunc.fixturenames:
         return
     from recuse.panels import check_level
     from recuse.schema import RecuseError
     from recuse.suite.question_runner import needs_of, words_of
 
-    config, test = metafunc.config, metafunc.definition
     try:
         suite = open_suite(config)  # first: its panels may name protocols that offer a kind of their own
         needs, narrowed = needs_of(marks_of(test), test.nodeid)
@@ -73,7 +73,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _note_mistake(config: pytest.Config, text: str) -> None:
-    """A mistake in panels, tasks, gates or options is told once, not once per module: as a usage error after
+    """A mistake in panels, tasks, gates or options is told once, and no file is read again: as a usage error after
     collection, or, by an xdist worker, which cannot end the run, as an error of the first module."""
     if config.stash.setdefault(_mistake, text) is text and is_worker(config):
         raise pytest.Collector.CollectError(text)

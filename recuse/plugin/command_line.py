@@ -124,44 +124,30 @@ def given(config: pytest.Config, name: str) -> Any:
 
 
 _suite = pytest.StashKey["Suite"]()
-_mistake = pytest.StashKey["RecuseError"]()
 
 
 def open_suite(config: pytest.Config) -> Suite:
-    """The suite that the options ask for; `RecuseError` for a mistake in them or in a file they name. Every test asks
-    for it: a mistake is raised again without reading the files again."""
-    from recuse.schema import RecuseError
-
-    if _mistake in config.stash:
-        raise config.stash[_mistake]
+    """The suite that the options ask for; `RecuseError` for a mistake in them or in a file they name."""
     if _suite not in config.stash:
-        try:
-            config.stash[_suite] = _opened(config)
-        except RecuseError as error:
-            config.stash[_mistake] = error
-            raise
+        from recuse.suite import Suite
+
+        files: list[str] = given(config, "ratings")
+        config.stash[_suite] = Suite.from_options(
+            root=config.rootpath,
+            panels=given(config, "panel") or (config.getini("recuse_panels") if not files else ()),
+            ratings=[str(Path(config.invocation_params.dir, file)) for file in files],
+            judges=[name.strip() for name in given(config, "judges").split(",") if name.strip()],
+            record=given(config, "record"),
+            yes=given(config, "yes"),
+            models=config.rootpath / given(config, "models"),
+            gates=config.rootpath / config.getini("recuse_gates"),
+            distributed=is_worker(config) or bool(getattr(config.option, "numprocesses", None)),
+            baseline=baseline_path(config),
+            base=_base(config),
+            keep=partial(_write_replies, config.rootpath / REPORTS) if config.getini("recuse_texts") else None,
+            texts=config.getini("recuse_texts"),
+        )
     return config.stash[_suite]
-
-
-def _opened(config: pytest.Config) -> Suite:
-    from recuse.suite import Suite
-
-    files: list[str] = given(config, "ratings")
-    return Suite.from_options(
-        root=config.rootpath,
-        panels=given(config, "panel") or (config.getini("recuse_panels") if not files else ()),
-        ratings=[str(Path(config.invocation_params.dir, file)) for file in files],
-        judges=[name.strip() for name in given(config, "judges").split(",") if name.strip()],
-        record=given(config, "record"),
-        yes=given(config, "yes"),
-        models=config.rootpath / given(config, "models"),
-        gates=config.rootpath / config.getini("recuse_gates"),
-        distributed=is_worker(config) or bool(getattr(config.option, "numprocesses", None)),
-        baseline=baseline_path(config),
-        base=_base(config),
-        keep=partial(_write_replies, config.rootpath / REPORTS) if config.getini("recuse_texts") else None,
-        texts=config.getini("recuse_texts"),
-    )
 
 
 def _write_replies(reports: Path, transcript: Transcript) -> RepliesRow:
