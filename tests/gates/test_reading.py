@@ -146,24 +146,18 @@ def test_an_accepted_fault_of_a_faulty_gate_is_not_called_unknown(load):
     assert "no gate" not in str(caught.value)
 
 
-def test_accepted_faults_that_could_cover_the_same_verdict(load):
-    with pytest.raises(ConfigurationError, match=r"accepted\[1\]: overlaps accepted\[0\]: .*judge = a \| b; judge = a"):
-        load(GATE + KNOWN_FAULT + KNOWN_FAULT.replace('"a"', '["a", "b"]'))
+@pytest.mark.parametrize(("old", "new", "says"), [
+    ('"a"', '["a", "b"]', r"accepted\[1\]: overlaps accepted\[0\]: .*judge = a \| b; judge = a"),
+    ('judge = "a"', 'panel = "p"', "Give both the same name with different values"),
+])  # fmt: skip
+def test_accepted_faults_that_could_cover_the_same_verdict(load, old, new, says):
+    with pytest.raises(ConfigurationError, match=says):
+        load(GATE + KNOWN_FAULT + KNOWN_FAULT.replace(old, new))
 
 
-def test_accepted_faults_with_no_name_in_common_overlap(load):
-    with pytest.raises(ConfigurationError, match="Give both the same name with different values"):
-        load(GATE + KNOWN_FAULT + KNOWN_FAULT.replace('judge = "a"', 'panel = "p"'))
-
-
-def test_accepted_faults_kept_apart_by_one_name_do_not_overlap(load):
-    other = KNOWN_FAULT.replace('judge = "a"', 'judge = "b", panel = "p"')
-    assert len(load(GATE + KNOWN_FAULT + other).accepted_faults) == 2
-
-
-def test_accepted_faults_of_different_gates_do_not_overlap(load):
-    two = GATE + GATE.replace("bias", "other") + KNOWN_FAULT + KNOWN_FAULT.replace("bias", "other")
-    assert len(load(two).accepted_faults) == 2
+def test_accepted_faults_kept_apart_by_one_name_or_the_gate_do_not_overlap(load):
+    apart = KNOWN_FAULT.replace('judge = "a"', 'judge = "b", panel = "p"') + KNOWN_FAULT.replace("bias", "other")
+    assert len(load(GATE + GATE.replace("bias", "other") + KNOWN_FAULT + apart).accepted_faults) == 3
 
 
 def test_a_bound_beyond_a_limit_for_one_task_is_enough(load):

@@ -12,6 +12,8 @@ from recuse.schema import RecuseError
 
 PanelFile = Callable[..., Path]
 ROOT = Path(__file__).resolve().parents[2]
+RECORDED = 'provenance = "recorded"'
+STAND_IN = 'a "recorded" panel has no [stand_in]; a "reconstructed" or "scripted" one needs it'
 
 
 def fault_of(path: Path) -> str:
@@ -35,12 +37,21 @@ def test_a_sound_file_gives_its_judges_in_order(panel_file: PanelFile) -> None:
     assert panel.task("essays").repeats == {"rubric": 3}
     assert panel.own(["alpha", "beta"]) == {"ann": "alpha"}
     assert panel.own(["beta"]) == {}
+    assert panel.source_fixes == "pairs", "replies of the judges themselves fix everything"
 
 
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('provenance = "recorded"', 'provenance = "real"', "provenance: Input should be 'recorded', 'reconstructed'"),
+        ('name = "mini"', 'name = "mini"\nbudget = 3.0', "budget: unknown key; known here: budget_usd, description,"),
+        ('name = "bob"', 'name = "Ann"', "judge 'Ann' appears twice (as 'ann'); names must differ by more than case"),
+        ('["rubric"]', '["rubric", "rubrik"]', "task essays: unknown protocol 'rubrik'; known: "),
+        ("rubric = 3", "generation = 3", "task essays: repeats for generation"),
+        (RECORDED, 'provenance = "reconstructed"', STAND_IN),
+        ("[[task]]", '[stand_in]\nkind = "scripted"\n\n[[task]]', STAND_IN),
+        (RECORDED, f'{RECORDED}\nsource_fixes = "cells"', 'so source_fixes is "pairs"; got "cells"'),
+        (RECORDED, f'{RECORDED}\nsource_fixes = "means"', "source_fixes: Input should be 'margins', 'cells' or"),
+        (RECORDED, 'provenance = "real"', "provenance: Input should be 'recorded', 'reconstructed'"),
         ('source = "made for this test"\n', "", "source: required, but missing"),
         ('model = "ann-1"\n', "", "judge[0].model: required, but missing"),
         ('label = "Bob"', 'lable = "Bob"', "judge[1].lable: unknown key"),
@@ -85,11 +96,6 @@ def test_a_sound_file_gives_its_judges_in_order(panel_file: PanelFile) -> None:
 )
 def test_a_mistake_is_told_with_its_place(panel_file: PanelFile, old: str, new: str, said: str) -> None:
     assert said in fault_of(panel_file(old, new))
-
-
-def test_an_unknown_top_level_key_is_told_with_the_known_ones(panel_file: PanelFile) -> None:
-    said = fault_of(panel_file('name = "mini"', 'name = "mini"\nbudget = 3.0'))
-    assert "budget: unknown key; known here: budget_usd, description, free, judge, name" in said
 
 
 def test_credentials_in_an_address_are_refused_and_not_repeated(panel_file: PanelFile) -> None:
@@ -187,28 +193,6 @@ def test_a_scripted_judge_is_never_reached_under_a_real_name(panel_file: PanelFi
     assert "judge ann: a stand-in is reached at a host that ends in .invalid" in fault_of(path)
 
 
-def test_what_answers_must_fit_where_the_replies_come_from(panel_file: PanelFile) -> None:
-    rule = 'a "recorded" panel has no [stand_in]; a "reconstructed" or "scripted" one needs it'
-    assert rule in fault_of(panel_file('provenance = "recorded"', 'provenance = "reconstructed"'))
-    assert rule in fault_of(panel_file("[[task]]", '[stand_in]\nkind = "scripted"\n\n[[task]]'))
-
-
-def test_replies_of_the_judges_themselves_fix_everything(panel_file: PanelFile) -> None:
-    assert load_panel(panel_file()).source_fixes == "pairs"
-    recorded = 'provenance = "recorded"'
-    assert 'so source_fixes is "pairs"; got "cells"' in fault_of(
-        panel_file(recorded, f'{recorded}\nsource_fixes = "cells"')
-    )
-    assert "source_fixes: Input should be 'margins', 'cells' or 'pairs'" in fault_of(
-        panel_file(recorded, f'{recorded}\nsource_fixes = "means"')
-    )
-
-
-def test_judges_may_not_differ_in_case_alone(panel_file: PanelFile) -> None:
-    said = fault_of(panel_file('name = "bob"', 'name = "Ann"'))
-    assert "judge 'Ann' appears twice (as 'ann'); names must differ by more than case" in said
-
-
 @pytest.mark.parametrize(
     ("old", "kind"), [('name = "mini"', "panel"), ('name = "essays"', "task"), ('name = "bob"', "judge")]
 )
@@ -216,15 +200,6 @@ def test_judges_may_not_differ_in_case_alone(panel_file: PanelFile) -> None:
 def test_a_name_that_is_no_safe_file_name_is_refused(panel_file: PanelFile, old: str, kind: str, name: str) -> None:
     assert f"{kind} " in (said := fault_of(panel_file(old, f'name = "{name}"')))
     assert "cannot be used as a name" in said
-
-
-def test_an_unknown_protocol_is_told_with_the_known_ones(panel_file: PanelFile) -> None:
-    said = fault_of(panel_file('protocols = ["rubric"]', 'protocols = ["rubric", "rubrik"]'))
-    assert "task essays: unknown protocol 'rubrik'; known: " in said
-
-
-def test_repeats_need_their_protocol(panel_file: PanelFile) -> None:
-    assert "task essays: repeats for generation" in fault_of(panel_file("rubric = 3", "generation = 3"))
 
 
 def test_leaving_judges_out(panel_file: PanelFile) -> None:

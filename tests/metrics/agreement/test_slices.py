@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 from simulated_raters import World, answers_from
 
 from recuse.metrics.slices import Simultaneous, _agreement, _of_one, worst_slice
@@ -61,9 +62,15 @@ def test_a_slice_that_the_judge_favours_is_found_and_a_generous_judge_favours_no
     members = slices(world.rng, 600, 4)
     fair, liked = world.judge("another person"), members["topic", "topic 2"]
     judge = np.where(liked & (world.rng.random(600) < 0.5), world.judge("always passes"), fair)
-    found = _favour(answers_from(judge, world.people), 0, members, 1)
+    answers = answers_from(judge, world.people)
+    found = _favour(answers, 0, members, 1)
     assert found.detail["slice"] == {"column": "topic", "level": "topic 2"}
     assert found.low > 0
+    apart = answers.judge_means[0] - answers.people_mean
+    for one in found.detail["slices"]:  # about Welch's test, two-sided, over four looks
+        inside = members["topic", one["level"]]
+        known = stats.ttest_ind(apart[inside], apart[~inside], equal_var=False).pvalue
+        assert one["p"] == pytest.approx(min(1.0, 4 * known), rel=0.25)
     assert not _favour(answers_from(world.judge("lenient"), world.people), 0, members, 1).low > 0
 
 
