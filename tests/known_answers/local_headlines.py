@@ -87,14 +87,18 @@ def rows(measured: Measured) -> Iterator[tuple[str, Callable[[str], str]]]:
         return lambda j: of_all(of("order_consistency", judge=j, prompt=prompt, protocol="pairwise_prompts"))
 
     def talk(when: str) -> Callable[[str], str]:
-        return lambda j: (lambda e: of_all(e, e["detail"][when]))(of("discussion_change", judge=j, of="consistency"))
+        def cell(j: str) -> str:
+            e = of("discussion_change", judge=j, of="consistency")
+            return partial(e, 4, of_all(e, e["detail"][when]) if e["n"] > 2 else "")
+
+        return cell
 
     def error(j: str, prompt: str) -> Estimate:
         return of("error_by_prompt", judge=j, prompt=prompt, protocol="grading_prompts")
 
     def wrong(j: str, prompt: str) -> str:
         e = of("error_change", judge=j, prompt=prompt, protocol="correctness")
-        return partial(e, 23, points({name: 100 * (e[name] or 0) for name in ("low", "value", "high")}, 0))
+        return partial(e, 18, points({name: 100 * (e[name] or 0) for name in ("low", "value", "high")}, 0))
 
     def least(j: str) -> str:
         values = {words: fixed(error(j, p)["value"], 1) for p, words in OTHER_WAYS.items() if error(j, p)["n"] > 2}
@@ -113,7 +117,7 @@ def rows(measured: Measured) -> Iterator[tuple[str, Callable[[str], str]]]:
     def explained(prompt: str) -> Callable[[str], str]:
         def cell(j: str) -> str:
             e = of("error_by_prompt", judge=j, prompt=prompt, protocol="correctness_explained")
-            return partial(e, 12, percent(e) if e["n"] > 2 else "")
+            return partial(e, 9, percent(e) if e["n"] > 2 else "")
 
         return cell
 
@@ -122,24 +126,28 @@ def rows(measured: Measured) -> Iterator[tuple[str, Callable[[str], str]]]:
         shown = hundredths(e)
         return shown + (f", of {e['n']}" if e["n"] < 35 else "")
 
+    def recognised(j: str) -> str:
+        e = of("recognised_in_pairs", judge=j, against="chance")
+        return f"{hundredths(e)}, of {e['n']} stories" if e["low"] is not None else "one story"
+
     def criteria(j: str) -> str:
         return points(of("calibrated_criteria", judge=j))
 
-    yield ("more for its own text than others' show, of 4 points, on 100 stories, 5 best (`self_preference`)",
+    yield ("more for its own text than others' show, of 4 points, on 90 stories, 5 best (`self_preference`)",
            own("ascending"))  # fmt: skip
     yield "for a text of the other Qwen, its sibling, 5 best (`sibling_preference`)", sibling("ascending")
     yield "the same where 1 is best", sibling("reversed")
     yield "more for its own text where 1 is best", own("reversed")
-    yield ("milder when 1 is best, of 4 points, on 16 texts (`wording_effect`)",
+    yield ("milder when 1 is best, of 4 points, on 13 texts (`wording_effect`)",
            lambda j: points(of("wording_effect", judge=j, effect="direction")))  # fmt: skip
     yield "milder when asked for badness", lambda j: points(of("wording_effect", judge=j, effect="wording"))
     yield ("how far it writes the same number whichever end is best, 1 for always (`direction_insensitivity`, quality)",
            lambda j: fixed(of("direction_insensitivity", judge=j, wording="quality")["value"]))  # fmt: skip
     yield ("held-out payloads that lift the grade, of 35 (`success_by_channel`)",
-           lambda j: percent(of("success_by_channel", judge=j, channel="inline")))  # fmt: skip
+           lambda j: (lambda e: partial(e, 35, percent(e)))(of("success_by_channel", judge=j, channel="inline"))
+           )  # fmt: skip
     yield "what a message of its own for the text changes, in points of 100 (`channel_change`)", change
-    yield ("own text found among two, beyond chance, in points of 100, of four stories (`recognised_in_pairs`)",
-           lambda j: hundredths(of("recognised_in_pairs", judge=j, against="chance")))  # fmt: skip
+    yield "own text found among two, beyond chance, in points of 100 (`recognised_in_pairs`)", recognised
     yield ("right text named best of three, of 18 lists (`list_accuracy`; by chance a third)",
            lambda j: percent(of("list_accuracy", judge=j)))  # fmt: skip
     yield ("the same text named whatever the order of the list (`list_consistency`)",
@@ -162,11 +170,11 @@ def rows(measured: Measured) -> Iterator[tuple[str, Callable[[str], str]]]:
     yield "what observations first change in the grade (`score_change`)", shift
     yield ("error by criteria inferred from labelled examples, less that by the given ones, on six held-out texts "
            "(`calibrated_criteria`)", criteria)  # fmt: skip
-    yield ("wrong verdicts on 23 answers to sums, asked plainly (`error_by_prompt`)",
+    yield ("wrong verdicts on 18 answers to sums, asked plainly (`error_by_prompt`)",
            lambda j: percent(of("error_by_prompt", judge=j, prompt="plain", protocol="correctness")))  # fmt: skip
     yield ("what observations first change, in points of 100 (`error_change`)", lambda j: wrong(j, "observations"))
     yield "what a solution of its own first changes", lambda j: wrong(j, "solved")
-    yield "wrong verdicts on 12 of these answers, asked plainly", explained("plain")
+    yield "wrong verdicts on 9 of these answers, asked plainly", explained("plain")
     yield "after a solution of its own", explained("solved")
     yield "after that and a line on what is right and wrong: solve, explain, decide", explained("explained")
 

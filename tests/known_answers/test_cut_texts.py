@@ -1,5 +1,5 @@
-"""Where a limit of our own ended what a recorded model wrote: every page that shows such texts says how many, no other
-is recorded unnoticed, and a task that does not ask for it gets none."""
+"""Where a limit of our own ended what a recorded model wrote: it is refused, or every page that shows such texts says
+how many; no other is recorded unnoticed, and a task that does not ask for it gets none."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import pytest
 from recuse.papers.merchant_risk import generation
 from recuse.papers.self_preference import choice_protocols as choices
 from recuse.papers.self_preference import grading_calibrated as calibrated
+from recuse.papers.self_preference import grading_protocols as grading
 from recuse.papers.self_preference import writing_protocols as writing
 from recuse.protocols.reading import Unreadable
 from recuse.schema import Item, Reply
@@ -22,7 +23,7 @@ from recuse.tasks import Task, load_task
 
 ROOT = Path(__file__).parents[2]
 TASKS, CASSETTES = ROOT / "fixtures" / "tasks", ROOT / "cassettes"
-LOCAL = "local/headlines"
+ANY = Item("headlines", "i", "x", {})
 
 
 @cache
@@ -49,22 +50,12 @@ def ended(texts: Iterator[str], most: int) -> str:
     return f"{sum(length >= most for length in lengths)} of {len(lengths)}"
 
 
-def headlines() -> str:
-    every = load_task(TASKS / "headlines").with_items("items-local.jsonl").items
-    return f"{len(cut_headlines())} of their {len(every)}"
-
-
-@cache
-def cut_headlines() -> frozenset[tuple[str, str]]:
-    """Item and author of each, by the replies: a text that a blank ends at its cap has lost the blank."""
-    task, cut = load_task(TASKS / "headlines").with_items("items-local.jsonl"), set()
-    longest = task.data["longest"]
-    for text, _ in replies(f"{LOCAL}/headline_generation"):
-        parts = dict(re.findall(r"(?m)^(Headline|Lead): (.*)$", text))
-        if any(len(words) >= longest[name.lower()] for name, words in parts.items()):
-            cut.add(tuple(words.strip() for words in parts.values()))
-    return frozenset((item.id, item.target) for item in task.items
-                     if (item.fields["headline"], item.fields["lead"]) in cut)  # fmt: skip
+def refused(task: str, protocol: str) -> str:
+    """ "212 of 400": replies of which a part was cut where the task ends it."""
+    loaded, how = load_task(TASKS / task), {"headlines": writing.HEADLINES, "word_problems": writing.SOLVING}[task]
+    rows = [how.read(loaded, ANY, {}, Reply(text, finish=end)) for text, end in replies(f"local/{task}/{protocol}")]
+    cut = sum(any(row.why and "was cut at" in row.why for row in of_one) for of_one in rows)
+    return f"{cut} of {len(rows)}"
 
 
 def rationales() -> str:
@@ -99,12 +90,8 @@ def reasons(task: str) -> Iterator[str]:
 
 
 COUNTS = {
-    "headlines": headlines,
-    "evidence": lambda: ended(written(f"{LOCAL}/pairwise_evidence", r"(?m)^Text \w+: (.*)$"), 160),
-    "reviews": lambda: ended(written(f"{LOCAL}/pairwise_discussion", r"(?m)^Review: (.*)$"), 120),
-    "criteria": lambda: ended(written(f"{LOCAL}/grading_calibrated", r"(?m)^- (.*)$"), 80),
-    "workings": lambda: ended((str(one["answer"]).rpartition(" Answer: ")[0]
-                               for one in items("word_problems/items-few-local.jsonl")), 120),
+    "headlines": lambda: refused("headlines", "headline_generation"),
+    "workings": lambda: refused("word_problems", "solving"),
     "rationales": rationales,
     "reasons of the loop": lambda: ended(reasons("merchant_rationales"), 160),
     "reasons": lambda: ended(reasons("merchant_risk"), 160),
@@ -117,22 +104,17 @@ MERG = (
     "characters, {names} names at 20"
 )
 SAID = {
-    "docs/self-preference.md": [
-        "{headlines} texts end at a cap of our grammar (100 characters a headline, 320 a lead)",
-        "{evidence} pieces of evidence before a choice (160 characters), {reviews} reviews in a discussion (120), "
-        "{criteria} inferred criteria (80) and {workings} workings of the judged sums (120)",
-    ],
+    "docs/self-preference.md": ["{headlines} texts that the models wrote", "{workings} workings of the sums"],
     "docs/merchant-risk.md": [
         "{rationales} rationales end at a cap of our own, 340 characters, in mid-sentence",
         "{reasons of the loop} reasons at 160", "{reasons} end at 160 characters",
     ],
     "docs/rubrics.md": [MERG],
-    "fixtures/tasks/headlines/README.md": ["{headlines} texts end there", "{evidence} pieces of evidence",
-                                           "{reviews} reviews", "{criteria} inferred criteria"],
+    "fixtures/tasks/headlines/README.md": ["{headlines} of the recorded texts are refused"],
     "fixtures/tasks/merchant_rationales/README.md": ["{rationales} rationales end at"],
-    "fixtures/tasks/word_problems/README.md": ["{workings} workings end at 120 characters"],
+    "fixtures/tasks/word_problems/README.md": ["{workings} of the recorded workings are refused"],
     "fixtures/tasks/writing/README.md": [MERG],
-    "fixtures/panels/local.toml": ["{headlines} headlines", "{rationales} rationales"],
+    "fixtures/panels/local.toml": ["{headlines} headlines with leads", "{rationales} rationales"],
     "fixtures/panels/writing.toml": [MERG],
 }  # fmt: skip
 
@@ -147,7 +129,6 @@ def test_whoever_shows_cut_texts_says_how_many(path):
 # --------------------------------------------------------------------------- new recordings
 
 BOUNDED = re.compile(r"\[\^\\n\]\{\d+,\d+\}|maxLength")
-ANY = Item("headlines", "i", "x", {})
 PAIR = {"order": "ab", "labels": "ab", "prompt": "plain"}
 
 
@@ -179,12 +160,40 @@ def of_rationales(task: Task) -> str:
 
 
 @pytest.mark.parametrize(("name", "form"), [
-    ("headlines", writing.HEADLINES.grammar), ("word_problems", writing.SOLVING.grammar), ("headlines", of_pairs),
-    ("headlines", of_criteria), ("merchant_risk", of_rationales),
+    ("headlines", writing.HEADLINES.grammar), ("word_problems", writing.SOLVING.grammar),
+    ("merchant_risk", of_rationales),
 ])  # fmt: skip
 def test_no_form_of_ours_ends_a_text_unless_the_task_says_so(name, form):
     assert BOUNDED.search(str(form(load_task(TASKS / name))))
     assert not BOUNDED.search(str(form(uncapped(name))))
+
+
+@pytest.mark.parametrize("form", [of_pairs, of_criteria])
+def test_evidence_reviews_and_criteria_end_by_themselves(form):
+    assert not BOUNDED.search(str(form(load_task(TASKS / "headlines"))))
+
+
+def headed(headline: int, lead: int) -> Reply:
+    return Reply(f"Headline: {'h' * headline}\nLead: {'l' * lead}")
+
+
+@pytest.mark.parametrize(("headline", "lead", "whole"), [
+    (96, 316, [True, True]), (97, 316, [False, True]), (96, 317, [True, False]), (100, 320, [False, False]),
+])  # fmt: skip
+def test_a_text_that_ends_where_the_task_ends_it_is_none(headline, lead, whole):
+    rows = writing.HEADLINES.read(load_task(TASKS / "headlines"), ANY, {}, headed(headline, lead))
+    assert [row.status == "ok" for row in rows] == whole
+    assert all("was cut at the " in row.why for row in rows if row.status != "ok")
+
+
+def test_an_own_text_or_solution_that_a_cap_ended_is_shown_to_no_judge():
+    [solution] = grading.PROMPTS.STAGES
+    assert solution.read(load_task(TASKS / "headlines"), ANY, {}, headed(20, 40), {})["text"].startswith("Headline: h")
+    with pytest.raises(Unreadable, match="the headline was cut at the 100 characters"):
+        solution.read(load_task(TASKS / "headlines"), ANY, {}, headed(100, 40), {})
+    [solved] = grading.CORRECTNESS.STAGES
+    with pytest.raises(Unreadable, match="the working was cut at the 120 characters"):
+        solved.read(load_task(TASKS / "word_problems"), ANY, {}, Reply(f"{'9' * 118}\nAnswer: 4"), {})
 
 
 @pytest.mark.parametrize(("how", "words"), [

@@ -7,7 +7,6 @@ import re
 import sys
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from itertools import permutations
 from typing import Any
 
@@ -19,11 +18,9 @@ from scipy.stats import spearmanr
 from test_cut_texts import items, replies
 from test_merchant_risk_results import ROOT
 
-from recuse import measures
 from recuse.panels import load_panel
 from recuse.protocols.rubric import prompt as rubric_prompt
 from recuse.schema.number_text import fixed, in_words
-from recuse.suite import Elicitation, Suite
 from recuse.tasks import load_task
 
 pytestmark = pytest.mark.slow("the whole run of three panels")
@@ -79,7 +76,10 @@ def test_what_is_said_of_four_small_models(local):
             for judge in JUDGES for way in ("ascending", "reversed")]  # fmt: skip
     above, inside = [e for e in ends if e["low"] > 0], [e for e in ends if max(-e["low"], e["high"]) <= 0.2]
     moved = max(abs(of("wording_effect", judge=judge, effect="wording")["value"]) for judge in JUDGES)
-    talked = of("discussion_change", judge="qwen2.5-coder-1.5b", of="consistency")
+    talked = [of("discussion_change", judge=judge, of="consistency")["n"] for judge in JUDGES]
+    reviews = {judge: [end for _, end in replies("local/headlines/pairwise_discussion", f"{judge}~review~*.jsonl")]
+               for judge in ("qwen2.5-coder-0.5b", "smollm2-135m")}  # fmt: skip
+    never, seldom = ([end == "length" for end in of_one] for of_one in reviews.values())
     phrases, odd = (of("detection_rate", defence=name, payloads="held_out")
                     for name in ("string_matching", "statistical_filter"))  # fmt: skip
     stands(
@@ -87,31 +87,10 @@ def test_what_is_said_of_four_small_models(local):
         f"{in_words(len(above), capital=True)} of the {in_words(len(ends))} intervals of self-preference lies above 0",
         f"and so are {in_words(len(ends) - len(inside) - 1)} others; {in_words(len(inside))} pass",
         f"moves them by {fixed(moved, 1)} points at most",
-        f"in none before: a change of {fixed(talked['low'])} at the least (95 %)",
+        f"the token limit ends {in_words(sum(never))} of {in_words(len(never))} reviews by Qwen 0.5B and "
+        f"{in_words(sum(seldom))} of {in_words(len(seldom))} by SmolLM2, so of {in_words(4 * len(talked))} discussions "
+        f"{in_words(sum(talked))} can be read to its end",
         f"phrases find {percent(phrases)} of the held-out ones and odd statistics {percent(odd)}",
-    )
-
-
-def test_what_is_said_of_texts_that_end_by_themselves():
-    with Suite.from_options(
-        root=ROOT, panels=["local"], judges=[], record="none", yes=False, models=ROOT / "models",
-        gates=ROOT / "evals" / "gates.toml", distributed=False,
-    ) as suite:  # fmt: skip
-        ratings = suite.ratings(Elicitation("local", "headlines", "grading"))
-    cut = test_cut_texts.cut_headlines()
-    table = ratings.table
-    ends = [text not in cut for text in zip(table["item"], table["target"], strict=True)]
-    own = measures.self_preference(replace(ratings, table=table[ends], _memory={}))
-    above = [key for key, e in own.items() if e.low > 0]
-    largest, smallest = (own.of(judge=judge, direction="reversed") for judge in ("qwen2.5-coder-1.5b", "smollm2-135m"))
-    assert above == [("smollm2-135m", "reversed"), ("qwen2.5-coder-1.5b", "reversed")]
-    stands(
-        "docs/self-preference.md",
-        f"Held against the {len(ratings.texts) - len(cut)} texts alone that end by themselves, "
-        f"{in_words(len(above))} of the {in_words(len(own))} do",
-        "{} ({} to {}), and SmolLM2's there, {} ({} to {})".format(
-            *(fixed(value, signed=value == e.value, minus="-") for e in (largest, smallest)
-              for value in (e.value, e.low, e.high))),
     )
 
 
@@ -308,25 +287,26 @@ def test_what_stands_beside_the_numbers_of_the_thesis(local, thesis):
         verdicts(judge, "correctness_explained", "explained")
         for judge in ("gemma-3-270m", "qwen2.5-coder-1.5b", "qwen2.5-coder-0.5b")
     )
-    assert gemma == [["ANSWER TO CHECK", "yes"]] * 12
+    assert gemma == [["ANSWER TO CHECK", "yes"]] * 9
+    assert small_too == []
     changes = [Measured(local).of("padding_change", judge=judge) for judge in JUDGES]
     assert max(abs(e["value"]) * 2 * e["n"] for e in changes) <= 1 + 1e-9
     gates = tomllib.loads((ROOT / "evals" / "gates.toml").read_text("utf-8"))
     low, high = load_task(ROOT / "fixtures" / "tasks" / "headlines").scale
     limit = gates["self_preference"]["within"][1] * (high - low)
-    answers, judges = items("word_problems/items-few-local.jsonl"), load_panel(THESIS).judges
+    answers = load_task(ROOT / "fixtures" / "tasks" / "word_problems").with_items("items-few-local.jsonl").items
+    authors, judges = {item.target for item in answers}, load_panel(THESIS).judges
     level = Measured(local).of("wording_effect", judge="gemma-3-270m", effect="wording")["level"]
     stands(
         "docs/self-preference.md",
         f"{thesis.of('significant_tests')['detail']['tests']} comparisons of own grades",
         f"{len(items('headlines/items-thesis.jsonl')) * len(judges) * len(('ascending', 'reversed')):,} grades",
         f"intervals are {level:.0%}".replace("%", " %"), f"The limit is {limit:g}",
-        f"Of the {len(answers)} answers, which the four wrote themselves",
+        f"Of the {len(answers)} answers, which {in_words(len(authors))} of the four wrote themselves",
         f"writes its verdict at once in {at_once} of {len(large)} replies, Qwen 0.5B writes a first verdict and "
         f"another one in {twice}",
-        f"Qwen 1.5B its verdict twice in {in_words(sum(len(given) == 2 for _, *given in large_too))} of twelve",
-        f"can be read in {in_words(len(small_too))}, two verdicts that differ in "
-        f"{in_words(sum(len({*given}) > 1 for _, *given in small_too))} of these",
+        f"Qwen 1.5B its verdict twice in {in_words(sum(len(given) == 2 for _, *given in large_too))} of "
+        f"{in_words(len(large_too))}",
     )
 
 

@@ -58,7 +58,7 @@ def _drafting(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Promp
     start = SHOWN * (number - 1)
     shown = [every[(start + k) % len(every)] for k in range(min(SHOWN, len(every)))]
     words = _words(task, "draft", examples=shown, count=CRITERIA)
-    return Prompt(words, temperature=0.0, max_tokens=160, grammar=_lines(task))
+    return Prompt(words, temperature=0.0, max_tokens=320, grammar=_lines(task))
 
 
 def _criteria(task: Task, item: Item, levels: Levels, reply: Reply, earlier: Earlier) -> Any:
@@ -93,7 +93,7 @@ def _refining(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Promp
     by_error = sorted(range(len(every)), key=lambda k: (-abs(grades[k] - every[k]["grade"]), k))
     shown = [{**every[k], "given": grades[k]} for k in by_error[:FURTHEST]]
     words = _words(task, "refine", examples=shown, criteria=earlier["draft"]["text"], count=CRITERIA)
-    return Prompt(words, temperature=0.0, max_tokens=160, grammar=_lines(task))
+    return Prompt(words, temperature=0.0, max_tokens=320, grammar=_lines(task))
 
 
 def _draft_of(levels: Levels) -> dict[str, str]:

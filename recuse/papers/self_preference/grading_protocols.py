@@ -149,8 +149,8 @@ def _writing(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Prompt
 
 def _written(task: Task, item: Item, levels: Levels, reply: Reply, earlier: Earlier) -> Any:
     text = reading.answered(reply)
-    if not all(last_line.labelled(text, part) for part in writing.HEADLINES.criteria):
-        raise reading.Unreadable("unparsed", "no line for each of headline and lead")
+    if why := next((row.why for row in writing.HEADLINES.parts(task, reply) if row.why), ""):
+        raise reading.Unreadable("unparsed", why)
     return {"text": text.strip(), "tokens": spent(reply)}
 
 
@@ -174,7 +174,7 @@ def _solving(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Prompt
 
 
 def _solution(task: Task, item: Item, levels: Levels, reply: Reply, earlier: Earlier) -> Any:
-    working, number = writing.working_and_answer(reply)
+    working, number = writing.working_and_answer(task, reply)
     return {"answer": f"{working} Answer: {number}", "tokens": spent(reply)}
 
 

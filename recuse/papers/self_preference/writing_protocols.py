@@ -102,8 +102,8 @@ CUT = "the token limit cut the reply"
 
 
 def line(task: Task, part: str, least: int = 1) -> str:
-    """Grammar of one line of text. Only the token limit ends it, and what that cuts is not read; a task whose texts
-    were recorded under a cap says so: `longest = { lead = 320 }` in task.toml, in characters."""
+    """Grammar of one line of text. Only the token limit ends it, or a cap that the task was recorded under:
+    `longest = { lead = 320 }` in task.toml, in characters. What either of them cuts is not read."""
     return f"[^\\n]{{{least},{task.data.get('longest', {}).get(part, '')}}}"
 
 
@@ -111,18 +111,18 @@ def line(task: Task, part: str, least: int = 1) -> str:
 
 
 def _headline_and_lead(task: Task, reply: Reply) -> list[Judgement]:
-    """A lead that the token limit cut is unparsed."""
-    rows = [_part(reply.text, part, part == "lead" and reply.finish == "length") for part in HEADLINES.criteria]
+    """A part that its cap or the token limit cut is unparsed."""
+    rows = [_part(task, reply.text, part, part == "lead" and reply.finish == "length") for part in HEADLINES.criteria]
     return [*rows, perplexity("perplexity", reply.tokens)] if reply.tokens else rows
 
 
-def _part(text: str, part: str, cut: bool) -> Judgement:
+def _part(task: Task, text: str, part: str, cut: bool) -> Judgement:
     lines = last_line.labelled(text, part)
     if len(lines) != 1 or not lines[0]:
         what = "an empty line" if len(lines) == 1 else f"{len(lines)} lines"
         return Judgement(part, status="unparsed", why=f'{what} "{part.capitalize()}: ...", one with words is wanted')
-    if cut:
-        return Judgement(part, status="unparsed", why=CUT)
+    if why := CUT if cut else reading.capped(task, part, lines[0]):
+        return Judgement(part, status="unparsed", why=why)
     return Judgement(part, response=lines[0])
 
 
@@ -150,12 +150,14 @@ TEXTS = Writing(WORDING="text_generation", criteria=("response",), parts=_whole,
 # --------------------------------------------------------------------------- solutions
 
 
-def working_and_answer(reply: Reply) -> tuple[str, str]:
+def working_and_answer(task: Task, reply: Reply) -> tuple[str, str]:
     """The working without the line of the answer, and the number as its digits. Raises `Unreadable` without a
-    number."""
+    number, and for a working that a cap ended."""
     answer = number(last_line.verdict(reply, "Answer"))
-    working = [line for line in last_line.lines(reply.text) if not last_line.labelled(line, "Answer")]
-    return " ".join(working), answer
+    working = " ".join(line for line in last_line.lines(reply.text) if not last_line.labelled(line, "Answer"))
+    if why := reading.capped(task, "working", working):
+        raise reading.Unreadable("unparsed", why)
+    return working, answer
 
 
 def number(given: str) -> str:
@@ -167,7 +169,7 @@ def number(given: str) -> str:
 
 
 def _solution(task: Task, reply: Reply) -> list[Judgement]:
-    working, answer = working_and_answer(reply)
+    working, answer = working_and_answer(task, reply)
     return [Judgement("working", response=working), Judgement("answer", response=answer)]
 
 
