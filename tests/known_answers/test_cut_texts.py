@@ -104,7 +104,10 @@ MERG = (
     "characters, {names} names at 20"
 )
 SAID = {
-    "docs/self-preference.md": ["{headlines} texts that the models wrote", "{workings} workings of the sums"],
+    "docs/self-preference.md": [
+        "A cap of our grammar (100 characters a headline, 320 a lead) ended {headlines} texts that the models wrote",
+        "{workings} workings of the sums (120 characters)",
+    ],
     "docs/merchant-risk.md": [
         "{rationales} rationales end at a cap of our own, 340 characters, in mid-sentence",
         "{reasons of the loop} reasons at 160", "{reasons} end at 160 characters",

@@ -110,6 +110,11 @@ class _Twice:
         return np.isfinite(self.change)
 
     @property
+    def excluded(self) -> int:
+        """Texts that were asked about, without a usable score in both directions."""
+        return int((self.requested & ~self.usable).sum())
+
+    @property
     def lost(self) -> dict[str, tuple[int, int]]:
         """In either direction, how many of the texts that were asked about in any have no usable score."""
         requested = self.requested
@@ -143,7 +148,7 @@ def _by_judge(ratings: Ratings, compute: Callable[[_Twice], Estimate]) -> Estima
 def _shift(twice: _Twice) -> Estimate:
     usable, scale = twice.usable, twice.part.scale
     about: dict[str, Any] = {
-        "n_excluded": int((~usable).sum()), "over": "clusters", "clusters": twice.part.clusters, "unit": scale.unit,
+        "n_excluded": twice.excluded, "over": "clusters", "clusters": twice.part.clusters, "unit": scale.unit,
         "span": scale.span, "method": SHIFT,
     }  # fmt: skip
     if not usable.any():
@@ -174,7 +179,7 @@ def _insensitivity(twice: _Twice) -> Estimate:
     name, (low, high) = "direction_insensitivity", twice.part.scale.ends
     usable = twice.usable
     about: dict[str, Any] = {
-        "n_excluded": int((~usable).sum()), "over": "clusters", "clusters": twice.part.clusters, "unit": "index",
+        "n_excluded": twice.excluded, "over": "clusters", "clusters": twice.part.clusters, "unit": "index",
         "span": 2.0, "method": INSENSITIVE,
     }  # fmt: skip
     if not math.isfinite(high - low):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -30,6 +31,19 @@ def both(make_scores, rate):
 
 def one(family, judge="x", **more):
     return family.of(judge=judge, **more)
+
+
+# --------------------------------------------------------------------------- what was asked about
+
+
+@pytest.mark.parametrize("measure", ["framing_shift", "direction_insensitivity"])
+def test_a_text_that_nobody_was_asked_about_is_not_left_out(both, measure):
+    """a wrote on the first story only, b on the second only; of b's text one score could not be read."""
+    ratings = both({("x", "a"): [4, 3], ("x", "b"): [5, 2]}, {("x", "a"): [1, 2], ("x", "b"): [1, NAN]})
+    table = ratings.table
+    written = (table["item"] == table["item"].iloc[0]) == (table["target"] == "a")
+    estimate = one(getattr(scale_framing, measure)(replace(ratings, table=table[written], _memory={})))
+    assert (estimate.n, estimate.n_excluded) == (1, 1)
 
 
 # --------------------------------------------------------------------------- level
