@@ -35,7 +35,7 @@ from tests.metrics.bias.conftest import (  # noqa: F401
 )
 
 ROOT = Path(__file__).resolve().parents[3]
-ITEMS = 24  # of each protocol, by their ids
+ITEMS = 48  # of each protocol, by their ids: about two texts each
 ASKING = "planted-asking"
 
 

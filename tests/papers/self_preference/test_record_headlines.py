@@ -17,7 +17,7 @@ from recuse.panels import load_panel
 
 ROOT = Path(__file__).resolve().parents[3]
 FIVE = ROOT / "fixtures" / "panels" / "five-providers.toml"
-STORIES, AUTHORS, FEW = 100, 5, 4
+STORIES, AUTHORS, FEW = 100, 5, 6
 CALLS = STORIES + STORIES * AUTHORS * 2 + FEW * AUTHORS * 4 + FEW * AUTHORS
 """Of one judge: to write, to grade in both directions, to grade under two words, to say which texts are its own."""
 

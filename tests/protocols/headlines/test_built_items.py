@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from fixtures.makers import build_headlines, word_thesis_replies
+from fixtures.makers.build_headline_pairs import author_pairs
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDER = ROOT / "fixtures" / "tasks" / "headlines"
@@ -38,24 +39,32 @@ def test_the_items_files_are_what_the_recordings_make_them(texts: build_headline
 
 
 def test_unusable_texts_are_left_out_and_enough_remain() -> None:
-    """A hundred stories; 10 leads of SmolLM2 and 4 of Gemma ran into the token limit."""
+    """Of a hundred stories each, 207 texts end at a cap of the grammar and six more leads at the token limit."""
     written = Counter(line["target"] for line in lines("items-local.jsonl"))
-    assert written == dict(zip(AUTHORS, (90, 96, 100, 100), strict=True))
-    assert len({line["id"] for line in lines("items-local.jsonl")}) == 100
+    assert written == dict(zip(AUTHORS, (36, 46, 69, 36), strict=True))
+    assert len({line["id"] for line in lines("items-local.jsonl")}) == 90
+
+
+def test_of_whole_stories_every_pair_of_authors_is_taken_equally_often() -> None:
+    stories = {f"story-{number:02}": "a story" for number in range(24)}
+    texts = {story: {author: {"headline": "h", "lead": "l"} for author in AUTHORS} for story in stories}
+    met = Counter(frozenset((p["fields"]["a"], p["fields"]["b"])) for p in author_pairs(stories, texts))
+    assert met == {frozenset(pair): 8 for pair in combinations(AUTHORS, 2)}
 
 
 def test_pairs_meet_on_one_story_and_every_author_meets_every_other() -> None:
     graded = {(line["id"], line["target"]): line["fields"] for line in lines("items-local.jsonl")}
-    met = Counter()
+    met, paired = set(), Counter()
     for line in lines("pairs-local.jsonl"):
         fields = line["fields"]
-        met[frozenset((fields["a"], fields["b"]))] += 1
+        met.add(frozenset((fields["a"], fields["b"])))
+        paired.update((fields["story"], fields[side]) for side in "ab")
         for side in "ab":
             whole = graded[fields["story"], fields[side]]
             assert fields["texts"][side] == {"headline": whole["headline"], "lead": whole["lead"]}
             assert fields["text"] == whole["story"]
-    assert set(met) == {frozenset(pair) for pair in combinations(AUTHORS, 2)}
-    assert max(met.values()) - min(met.values()) <= 1
+    assert met == {frozenset(pair) for pair in combinations(AUTHORS, 2)}
+    assert set(paired.values()) == {1}  # nobody is met twice on one story
 
 
 def test_pairs_judged_with_evidence_are_pairs_judged_without() -> None:
@@ -120,7 +129,7 @@ def test_the_output_filter_sees_every_answer_an_attack_got() -> None:
     assert {fields["of"] for fields in attacks} == set(injected)
     assert len({line["id"] for line in shown}) == len(shown)
     clean = {(f["of"], line["target"]) for line in shown if not (f := line["fields"])["attack"]}
-    assert len(clean) == 30
+    assert len(clean) == 20  # thirty-three stories, authors in turn, where this author's text is usable
     assert all(line["fields"]["answer"] == f"Rating: {line['fields']['grade']}" for line in shown)
 
 
@@ -130,7 +139,7 @@ def test_the_filter_sees_every_payload_and_as_many_authors_clean() -> None:
     clean = [line for line in shown if not line["fields"]["attack"]]
     assert {line["fields"]["payload"] for line in attacks} == {row["id"] for row in lines("injections.jsonl")}
     assert {line["target"] for line in clean} == set(AUTHORS)
-    assert len(clean) == 30
+    assert len(clean) == 20  # thirty-three stories, authors in turn, where this author's text is usable
     for line in attacks:  # each attacked text is there clean as well
         assert any(line["fields"]["text"].startswith(other["fields"]["text"]) for other in clean)
 

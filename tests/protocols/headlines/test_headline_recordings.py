@@ -61,27 +61,31 @@ def test_every_local_judge_answered_everything(replay: Replay, name: str) -> Non
         assert len(calls) == asked[judge] * levels, judge
 
 
+UNENDED = {"pairwise_evidence": 36, "grading_prompts": 52, "grading_calibrated": 60, "pairwise_discussion": 29}
+"""Protocol -> verdicts that are not read, since what must be written before them runs into the token limit or holds
+another verdict: a grammar does not make a model stop."""
+
+
 def test_a_grammar_leaves_no_local_verdict_unread(replay: Replay) -> None:
     for name in LOCAL:
         table = replay("local", name)
         main = table[~table["criterion"].str.contains(".", regex=False)]
         failed = main[main["status"] != "ok"]
-        if name == "headline_generation":  # a grammar does not make a model stop
-            assert set(failed["criterion"]) == {"lead"}
-            assert failed.groupby("rater").size().to_dict() == {"gemma-3-270m": 4, "smollm2-135m": 10}
-        elif name == "grading_prompts":  # nor does it end an observation
-            assert set(failed["prompt"]) == {"observations"}
+        if name == "headline_generation":  # a text that the grammar or the token limit ended is not its author's
+            lost = failed.groupby("rater")["item"].nunique().to_dict()
+            assert lost == {"smollm2-135m": 64, "gemma-3-270m": 54, "qwen2.5-coder-0.5b": 31, "qwen2.5-coder-1.5b": 64}
         else:
-            assert failed.empty, name
+            assert len(failed) == UNENDED.get(name, 0), name
+        assert failed["status"].str.endswith("unparsed").all()
 
 
-def test_local_judges_graded_all_texts_of_a_hundred_stories_in_both_framings(replay: Replay) -> None:
+def test_local_judges_graded_all_texts_of_ninety_stories_in_both_framings(replay: Replay) -> None:
     table = replay("local", "grading")
     grades = table[table["criterion"] == "overall"]
-    assert grades["item"].nunique() == 100
+    assert grades["item"].nunique() == 90
     texts = TASK.with_items("items-local.jsonl").items
     assert (grades.groupby(["rater", "direction"]).size() == len(texts)).all()
-    assert grades.groupby(["rater", "target", "direction"]).size().min() >= 90
+    assert grades.groupby(["rater", "target", "direction"]).size().min() >= 36
     assert grades["score"].isin([1, 2, 3, 4, 5]).all()
 
 
