@@ -11,7 +11,6 @@ from typing import Any
 from pydantic_core import from_json
 
 from recuse.schema import Judgement, Reply, Status
-from recuse.tasks import Task
 
 
 class Unreadable(Exception):
@@ -49,17 +48,6 @@ def answered(reply: Reply) -> str:
     if reply.finish == "refusal":
         raise Unreadable("refused", _short(reply.text) or "refused by the provider")
     return reply.text
-
-
-NEAR = 4
-"""Characters before a cap at which it may have ended a text: the next token had more of them than were left."""
-
-
-def capped(task: Task, part: str, text: str) -> str:
-    """Why a part of a reply is not whole: the cap of the task's `longest` that ended it; nothing where it ended by
-    itself."""
-    longest = task.data.get("longest", {}).get(part, math.inf)
-    return f"the {part} was cut at the {longest} characters that the task allows" if len(text) > longest - NEAR else ""
 
 
 def is_refusal(text: str) -> bool:

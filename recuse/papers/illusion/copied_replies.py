@@ -96,15 +96,11 @@ def quotes_in_text(ratings: Ratings) -> Estimates:
     rows = cited.table.merge(texts[["item", "target", "text"]], on=["item", "target"])
     for (judge, *levels), quotes in rows.groupby(["rater", *ratings.factors], sort=False, observed=True):
         pairs = zip(quotes["response"].astype(str), quotes["text"].astype(str), strict=True)
-        there = np.array([_is_in(quote, text) for quote, text in pairs])
+        there = np.array([bool(words_of(q)) and f" {_plain(q)} " in f" {_plain(text)} " for q, text in pairs])
         empty = sum(not words_of(str(quote)) for quote in quotes["response"])
         keyed = quotes.set_index(["item", "target"])
         estimates[str(judge), *map(str, levels)] = _share("quotes_in_text", there, keyed, {"empty": empty})
     return Estimates(("judge", *ratings.factors), estimates)
-
-
-def _is_in(quote: str, text: str) -> bool:
-    return bool(words_of(quote)) and f" {_plain(quote)} " in f" {_plain(text)} "
 
 
 def _plain(text: str) -> str:

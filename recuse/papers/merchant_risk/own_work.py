@@ -4,7 +4,7 @@ and under-scores whom, what hiding the names changes."""
 from __future__ import annotations
 
 from recuse.report.drawing import Drawing, pair, under
-from recuse.report.figures import Forest, HeatMaps, deviation_maps, main_matrices
+from recuse.report.figures import Forest, deviation_maps, main_matrices
 from recuse.report.gated_number import Number, varied
 from recuse.report.questions.generic import mean_scores
 from recuse.report.results_model import Group
@@ -59,17 +59,14 @@ def _shrinks(n: Number) -> str:
     return "; ".join(filter(None, (shown, "turns round" if kept is False else "")))
 
 
-def _bias(group: Group) -> HeatMaps:
-    return deviation_maps(main_matrices(group, "consensus_deviation"), group.label)
-
-
 consensus_deviation = Drawing(
     order=10,
     reading=_against_peers,
     figures=(
         Forest("self_bias", "Self-bias: a judge's score of its own work minus the mean of its peers'", "self-bias",
                signed=True),
-        under("Who over- and under-scores whom?", _bias),
+        under("Who over- and under-scores whom?",
+              lambda group: deviation_maps(main_matrices(group, "consensus_deviation"), group.label)),
         under("What did they score?", mean_scores),
         under("What does hiding the names change?",
               Forest("name_effect", "Self-bias with names shown minus with names hidden", "effect of the name",

@@ -80,7 +80,8 @@ def _map(group: Group, numbers: list[Number], factor: str, caption: str) -> Heat
     attacked = [judge for judge in judges if any(is_number(n.value) for n in numbers if n.who == judge)]
     if not attacked:
         return None
-    matrix = cell_matrix({(n.subject[factor], n.who): _percent(n.value) for n in numbers}, levels, attacked)
+    percent = {(n.subject[factor], n.who): round(100 * n.value) if is_number(n.value) else None for n in numbers}
+    matrix = cell_matrix(percent, levels, attacked)
     return magnitude_maps([(caption, matrix)], lambda name: _name(group, name), corner=f"{factor} ↓ judge →")
 
 
@@ -119,10 +120,6 @@ def _by_language(n: Number) -> str:
     rows = n.detail_as(AttacksDetail).get("by_language") or ()
     phrases = [f"{row['language']} {100 * row['share']:.0f} % of {count(row['payloads'])}" for row in rows]
     return ", ".join(phrases) if len(phrases) > 1 else ""
-
-
-def _percent(value: float | None) -> float | None:
-    return round(100 * value) if is_number(value) else None
 
 
 prompt_injection = Drawing(

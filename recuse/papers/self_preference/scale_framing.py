@@ -110,9 +110,10 @@ class _Twice:
         return np.isfinite(self.change)
 
     @property
-    def excluded(self) -> int:
-        """Texts that were asked about, without a usable score in both directions."""
-        return int((self.requested & ~self.usable).sum())
+    def about(self) -> dict[str, Any]:
+        """Left out are texts that were asked about, without a usable score in both directions."""
+        excluded = int((self.requested & ~self.usable).sum())
+        return {"n_excluded": excluded, "over": "clusters", "clusters": self.part.clusters}
 
     @property
     def lost(self) -> dict[str, tuple[int, int]]:
@@ -147,10 +148,7 @@ def _by_judge(ratings: Ratings, compute: Callable[[_Twice], Estimate]) -> Estima
 
 def _shift(twice: _Twice) -> Estimate:
     usable, scale = twice.usable, twice.part.scale
-    about: dict[str, Any] = {
-        "n_excluded": twice.excluded, "over": "clusters", "clusters": twice.part.clusters, "unit": scale.unit,
-        "span": scale.span, "method": SHIFT,
-    }  # fmt: skip
+    about = twice.about | {"unit": scale.unit, "span": scale.span, "method": SHIFT}
     if not usable.any():
         return undefined("framing_shift", NO_TEXT, **about)
     clusters = twice.clusters[usable]
@@ -178,10 +176,7 @@ def _step(twice: _Twice) -> float:
 def _insensitivity(twice: _Twice) -> Estimate:
     name, (low, high) = "direction_insensitivity", twice.part.scale.ends
     usable = twice.usable
-    about: dict[str, Any] = {
-        "n_excluded": twice.excluded, "over": "clusters", "clusters": twice.part.clusters, "unit": "index",
-        "span": 2.0, "method": INSENSITIVE,
-    }  # fmt: skip
+    about = twice.about | {"unit": "index", "span": 2.0, "method": INSENSITIVE}
     if not math.isfinite(high - low):
         return undefined(name, "a scale without ends has no middle to mirror a number at", **about)
     if not usable.any():

@@ -99,12 +99,21 @@ LIKELY = {"headline": 100, "lead": 320, "working": 120, "review": 120, "criterio
 """Characters of what is not written yet, by which costs are reckoned."""
 
 CUT = "the token limit cut the reply"
+NEAR = 4
+"""Characters before a cap at which it may have ended a text: the next token had more of them than were left."""
 
 
 def line(task: Task, part: str, least: int = 1) -> str:
     """Grammar of one line of text. Only the token limit ends it, or a cap that the task was recorded under:
     `longest = { lead = 320 }` in task.toml, in characters. What either of them cuts is not read."""
     return f"[^\\n]{{{least},{task.data.get('longest', {}).get(part, '')}}}"
+
+
+def capped(task: Task, part: str, text: str) -> str:
+    """Why a part of a reply is not whole: the cap of the task's `longest` that ended it; nothing where it ended by
+    itself."""
+    longest = task.data.get("longest", {}).get(part, math.inf)
+    return f"the {part} was cut at the {longest} characters that the task allows" if len(text) > longest - NEAR else ""
 
 
 # --------------------------------------------------------------------------- headlines
@@ -121,7 +130,7 @@ def _part(task: Task, text: str, part: str, cut: bool) -> Judgement:
     if len(lines) != 1 or not lines[0]:
         what = "an empty line" if len(lines) == 1 else f"{len(lines)} lines"
         return Judgement(part, status="unparsed", why=f'{what} "{part.capitalize()}: ...", one with words is wanted')
-    if why := CUT if cut else reading.capped(task, part, lines[0]):
+    if why := CUT if cut else capped(task, part, lines[0]):
         return Judgement(part, status="unparsed", why=why)
     return Judgement(part, response=lines[0])
 
@@ -155,7 +164,7 @@ def working_and_answer(task: Task, reply: Reply) -> tuple[str, str]:
     number, and for a working that a cap ended."""
     answer = number(last_line.verdict(reply, "Answer"))
     working = " ".join(line for line in last_line.lines(reply.text) if not last_line.labelled(line, "Answer"))
-    if why := reading.capped(task, "working", working):
+    if why := capped(task, "working", working):
         raise reading.Unreadable("unparsed", why)
     return working, answer
 

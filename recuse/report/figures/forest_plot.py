@@ -197,7 +197,8 @@ def footnotes(group: Group, above: Collection[str] = ()) -> list[str]:
     for metric in dict.fromkeys(n.metric for n in group.numbers):
         numbers = [n for n in group.numbers if n.metric == metric]
         by_method.setdefault(_how(numbers), []).append(_what(metric, numbers))
-    lines = [f"{_capital('; '.join(what))}{f': {how}' if how else ''}." for how, what in by_method.items()]
+    lines = ["; ".join(what) + (f": {how}." if how else ".") for how, what in by_method.items()]
+    lines = [line[:1].upper() + line[1:] for line in lines]
     undefined = _distinct(why_missing(n.why_undefined) for n in group.numbers)
     lines += [f"Where there is no number: {'; '.join(undefined)}."] if undefined else []
     new = [line for line in lines if line not in above]
@@ -232,10 +233,6 @@ def _how(numbers: list[Number]) -> str:
     methods = "; ".join(_distinct(n.estimate.get("method") for n in numbers))
     notes = _distinct(n.estimate.get("note") for n in numbers if is_number(n.value))
     return ", ".join(part for part in (methods, _seed(numbers), *(notes if len(notes) == 1 else ())) if part)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def interval_levels(numbers: Iterable[Number]) -> str:
