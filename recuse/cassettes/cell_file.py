@@ -68,15 +68,6 @@ def cell_of(name: str) -> str | None:
     return plain.removesuffix(SUFFIX) if plain.endswith(SUFFIX) else None
 
 
-def stored_files(folder: Path) -> dict[str, Path]:
-    """Every cell below `folder`, by its place there, with the file that holds it; none of hidden folders."""
-    names = ((path, path.relative_to(folder).as_posix()) for path in sorted(folder.rglob("*")))
-    cells = {plain_path(path): cell for path, name in names if (cell := cell_of(name)) and not name.startswith(".")}
-    for plain in pack_file.packed_cells(folder):
-        cells[plain] = plain.relative_to(folder).as_posix().removesuffix(SUFFIX)
-    return {cell: stored_path(plain) for plain, cell in cells.items()}
-
-
 def stored_path(plain: Path) -> Path:
     """The file that holds a cell, `plain` or its compressed form, or its place in a pack; `plain` where there is none.
 

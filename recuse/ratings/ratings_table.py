@@ -125,13 +125,13 @@ def _repeated(table: pd.DataFrame, identity: list[str], of: Any = 0) -> Any:
     codes = np.broadcast_to(np.asarray(of, dtype=np.int64), len(table))
     count = int(codes.max(initial=0)) + 1
     for name in identity:
-        codes, count = _folded(codes, count, table[name])
+        codes, count = combined(codes, count, table[name])
     if count <= 4 * len(table):  # counted in place: a table of what was seen before takes ten times the memory
         return np.bincount(codes, minlength=count)[codes] > 1
     return pd.Series(codes).duplicated(keep=False)
 
 
-def _folded(codes: Any, count: int, column: pd.Series[Any]) -> tuple[Any, int]:
+def combined(codes: Any, count: int, column: pd.Series[Any]) -> tuple[Any, int]:
     """Numbers below `count` together with what stands in a column, as numbers below the second result."""
     import pandas as pd
 

@@ -165,8 +165,9 @@ def _labels(part: pd.DataFrame, criterion: str, declared: str, place: Place) -> 
     same = {} if declared else same_verdicts(labels.drop_duplicates())
     labels = labels.replace(same) if same else labels
     counts = labels.value_counts()
-    if (huge := pd.to_numeric(labels, errors="coerce").abs().ge(GREATEST)).any():  # infinite ones as well
-        cell, column = part.loc[huge, ["cell", "column"]].iloc[0]
+    numbers = pd.to_numeric(counts.index.to_series(), errors="coerce").abs()
+    if len(huge := counts.index[numbers.ge(GREATEST)]):  # infinite ones as well
+        cell, column = part.loc[labels.isin(huge), ["cell", "column"]].iloc[0]
         raise RecuseError(f"{criterion}: column {column} holds {shown(cell)}, which is no rating; empty such cells")
     if declared:
         scale = scale_from_text(declared)

@@ -242,7 +242,7 @@ def _texts(rows: pd.DataFrame, raw: RawTable, mapping: ColumnMapping) -> pd.Data
         texts[plain(name)] = named(raw.frame[name], "(empty)").to_numpy()[at]
     if mapping.text:
         texts["text"] = raw.frame[mapping.text].to_numpy(dtype=object)[at]
-        texts["words"] = np.array([word_count(text) or np.nan for text in texts["text"]], dtype=float)
+        texts["words"] = np.array([word_count(text) or np.nan for text in texts["text"].tolist()], dtype=float)
     if counted is not None:
         from recuse.readers.values import as_numbers
 

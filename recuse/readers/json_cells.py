@@ -118,7 +118,8 @@ def with_last_words(raw: RawTable) -> RawTable:
         prose = text[text.str.len() >= PROSE]
         if len(prose) < (FEWEST if rated else max(FEWEST, text.str.strip().ne("").sum() / 2)):
             continue
-        codes, cells = pd.factorize(text)
+        codes, values = pd.factorize(text)
+        cells = values.tolist()
         for form in (MARKED, LAST, FIRST) if is_judge(name) or rated else (MARKED,):
             matches = [form.fullmatch(cell if form is FIRST else cell[-200:]) for cell in cells]
             ends = [next(filter(None, match.groups()), "") if match else "" for match in matches]
@@ -168,7 +169,7 @@ def _fields(cells: pd.Series[Any]) -> tuple[pd.DataFrame, list[str]] | None:
     """A column per field of the objects in the cells, and which fields are none; None where too few hold an object.
     Beside a field that is called as ratings are (score, verdict, ...), another with numbers, such as a confidence, is
     no rating and left out."""
-    if not any("{" in str(cell) for cell in cells.unique()):
+    if not any("{" in str(cell) for cell in cells.unique().tolist()):
         return None
     filled = cells[cells.str.strip() != ""]
     looked = filled.iloc[:LOOKED_AT]

@@ -79,7 +79,7 @@ def lengthened(judged: Judgements) -> Judgements:
 def named(cells: pd.Series[Any], usual: str = "") -> pd.Series[Any]:
     """Cells as names that are safe to look at; `usual` where a cell is empty."""
     codes, values = pd.factorize(cells)
-    cleaned = np.array([*(visible(str(v)).strip() or usual for v in values), usual], dtype=object)
+    cleaned = np.array([*(visible(str(v)).strip() or usual for v in values.tolist()), usual], dtype=object)
     return pd.Series(cleaned[codes], index=cells.index)
 
 

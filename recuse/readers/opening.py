@@ -8,6 +8,7 @@ import re
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -46,6 +47,11 @@ class Opened:
         if "\r" in text:
             text = text.replace("\r\n", "\n").replace("\r", "\n")
         return text, (note,) if note else ()
+
+    @property
+    def again(self) -> Callable[[], str]:
+        """Reads the text anew: of a large file it is not held."""
+        return partial(lambda path, encoding: open_file(path, encoding=encoding).text()[0], self.path, self.encoding)
 
 
 def open_file(path: Path, wanted: dict[str, str] | None = None, encoding: str = "") -> Opened:

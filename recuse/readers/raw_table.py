@@ -132,7 +132,7 @@ def check_bounds(raw: RawTable) -> RawTable:
     if rows > OF_ROWS:
         check_differ(f"{rows:,}", 1 - float(raw.frame.duplicated().mean()))
     for name in raw.frame:
-        sizes = raw.frame[name].map(len)
+        sizes = raw.frame[name].str.len()
         if len(sizes) and sizes.max() > LONGEST_CELL:
             at = raw.place(int(sizes.to_numpy().argmax()))
             raise RecuseError(
@@ -219,4 +219,4 @@ def shorten(frame: pd.DataFrame, columns: Sequence[Hashable], wanted: dict[str, 
             wanted[kept] = cell
         return kept
 
-    return frame.assign(**{str(name): [short(cell) for cell in frame[name]] for name in columns}) if columns else frame
+    return frame.assign(**{str(name): frame[name].map(short) for name in columns}) if columns else frame

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from recuse.ratings.ratings_table import combined
 from recuse.readers.column_names import BATCHES, NAMES, PROMPTS, plain
 from recuse.readers.columns import Column
 from recuse.readers.faults import Fault, Place, fault_in
@@ -220,12 +221,15 @@ def with_absent_rows(judged: Judgements) -> Judgements:
 
 def _texts(rows: pd.DataFrame) -> tuple[NDArray[np.intp], int]:
     """The number of each row's text, and how many there are."""
-    keys = [rows[name].astype(str) for name in ("item", "target", "criterion")]
+    keys = [rows[name] for name in ("item", "target", "criterion")]
     if "first" in rows:
         one, other = rows["first"].astype(str), rows["second"].astype(str)
         keys += [one.where(one <= other, other), other.where(one <= other, one)]
-    groups = pd.DataFrame(dict(enumerate(keys))).groupby([*range(len(keys))], sort=False, dropna=False)
-    return np.asarray(groups.ngroup(), dtype=np.intp), groups.ngroups
+    codes, count = np.zeros(len(rows), dtype=np.int64), 1
+    for key in keys:
+        codes, count = combined(codes, count, key)
+    codes, texts = pd.factorize(codes)
+    return codes, len(texts)
 
 
 def _absent(

@@ -191,7 +191,7 @@ def with_marked_answers(raw: RawTable) -> RawTable:
     marks = {}
     for name in map(str, raw.frame.columns):
         codes, cells = pd.factorize(raw.frame[name])
-        known = [MARKED.get(str(cell).strip().lower()) for cell in cells]
+        known = [MARKED.get(str(cell).strip().lower()) for cell in cells.tolist()]
         if re.search(r"[ _.:]", name) and len(cells) > 1 and None not in known:
             marks[name] = np.array(known, dtype=bool)[codes]
     frame, notes = raw.frame, []

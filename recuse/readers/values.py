@@ -70,7 +70,7 @@ OUT_OF = r"^(-?\d+(?:[.,]\d+)?)\s*(?:/|out of|of)\s*(\d+)(?:\s*(?:stars?|points?
 def is_empty(cells: pd.Series[Any]) -> pd.Series[bool]:
     """Cells that say nothing: empty, NaN, n/a and the like."""
     codes, values = pd.factorize(cells)
-    words = [str(v).strip().lower() for v in values]
+    words = [str(v).strip().lower() for v in values.tolist()]
     said = ("none",) if len({*words} & {*DEGREES}) > 1 and {*words} <= {*DEGREES, *EMPTY} else ()
     empty = pd.array([w in EMPTY and w not in said for w in words] or [False], dtype="bool").to_numpy()
     return pd.Series(empty[codes] | (codes < 0), index=cells.index)
@@ -80,7 +80,7 @@ def as_numbers(cells: pd.Series[Any]) -> pd.Series[float]:
     """Cells as numbers, NaN where they are none; "3,5", "85 %", "4/5", "3 Stars", "2nd", "★★★☆☆", "4 - good", "[[4]]"
     and "Rating: 4/5" and "Grade 4" are numbers, infinite ones are not."""
     codes, values = pd.factorize(cells)
-    words = tuple(map(str, values))
+    words = tuple(map(str, values.tolist()))
     numbers = _numbers_of(words) if len(words) <= MOST_KEPT else _numbers_of.__wrapped__(words)
     numbers = np.append(np.where(np.isfinite(numbers), numbers, np.nan), np.nan)
     return pd.Series(numbers[codes], index=cells.index)
@@ -151,7 +151,7 @@ def unwrapped(answer: str) -> str:
 def labels_of(cells: pd.Series[Any]) -> pd.Series[Any]:
     """Labels in one spelling: case, blanks around them and what judges write around them do not matter."""
     codes, values = pd.factorize(cells)
-    spelled = np.array([*(unwrapped(" ".join(str(v).split()).lower()) for v in values), None], dtype=object)
+    spelled = np.array([*(unwrapped(" ".join(str(v).split()).lower()) for v in values.tolist()), None], dtype=object)
     return pd.Series(spelled[codes], index=cells.index)
 
 

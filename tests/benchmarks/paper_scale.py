@@ -68,7 +68,8 @@ def http(root: Path, calls: int) -> dict[str, float]:
 
 def decode(root: Path, calls: int) -> dict[str, float]:
     """The floor: read the same files and decode every line of them."""
-    from recuse.cassettes.cell_file import contents, stored_files
+    from fixtures.makers.recorded import stored_files
+    from recuse.cassettes.cell_file import contents
 
     start, found = time.process_time(), 0
     for path in stored_files(root).values():

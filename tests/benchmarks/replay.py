@@ -30,9 +30,10 @@ from measuring import Row, children, cpu, interleaved, table, wall  # noqa: E402
 from whole_run import whole_run  # noqa: E402
 from workloads import PANEL, headers, judged_plan, one_cell, sent, write_cassettes, write_stock  # noqa: E402
 
+from fixtures.makers.recorded import stored_files  # noqa: E402
 from recuse.cassettes import Library  # noqa: E402
 from recuse.cassettes.__main__ import pack_panel  # noqa: E402
-from recuse.cassettes.cell_file import make_packed, stored_files  # noqa: E402
+from recuse.cassettes.cell_file import make_packed  # noqa: E402
 from recuse.cassettes.pack_file import Pack, packs_of  # noqa: E402
 from recuse.elicitation.plan import Plan  # noqa: E402
 from recuse.recording import Limits, Recording, Spending  # noqa: E402

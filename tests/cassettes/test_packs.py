@@ -15,9 +15,10 @@ from pathlib import Path
 import pytest
 from small_plans import answer_for, files, opened, plan, recorded
 
+from fixtures.makers.recorded import stored_files
 from recuse.cassettes import CassetteError, MissingInteractionError, call_headers, pack_file
 from recuse.cassettes.__main__ import main
-from recuse.cassettes.cell_file import contents, stored_files, stored_path
+from recuse.cassettes.cell_file import contents, stored_path
 from recuse.cassettes.integrity import check_cassettes
 from recuse.schema import Call, RawResponse, RecuseError
 

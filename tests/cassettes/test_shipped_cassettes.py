@@ -12,8 +12,9 @@ import vcr
 from vcr.cassette import Cassette
 from vcr.persisters.filesystem import FilesystemPersister
 
+from fixtures.makers.recorded import stored_files
 from recuse.cassettes import REPEAT_HEADER, Library, vcrpy_adapter
-from recuse.cassettes.cell_file import contents, is_packed, stored_files
+from recuse.cassettes.cell_file import contents, is_packed
 from recuse.cassettes.index import index_of, read_requests
 from recuse.schema import Call, RawResponse, Request
 

@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import fmean
 
-from recuse.cassettes.cell_file import contents, stored_files
+from fixtures.makers.recorded import stored_files
+from recuse.cassettes.cell_file import contents
 from recuse.papers.illusion.copied_replies import quotes_in_text, repeated_numbers
 from recuse.papers.illusion.evidence_overlap import evidence_overlap
 from recuse.papers.illusion.knowledge_grounding import delta_k, flaw_penalty

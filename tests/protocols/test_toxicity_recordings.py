@@ -12,7 +12,8 @@ import pandas as pd
 import pytest
 from scipy.stats import binomtest
 
-from recuse.cassettes.cell_file import contents, stored_files
+from fixtures.makers.recorded import stored_files
+from recuse.cassettes.cell_file import contents
 from recuse.cassettes.library import Library
 from recuse.cassettes.matching import request_key
 from recuse.elicitation.panel_ratings import panel_ratings

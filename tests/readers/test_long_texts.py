@@ -62,6 +62,24 @@ def test_nothing_that_is_measured_changes_and_what_is_shown_is_whole(table, form
     assert recuse.check(short.ratings).record() == recuse.check(held.ratings).record()
 
 
+@pytest.mark.parametrize("form", [Path, packed])
+def test_the_text_of_a_middling_file_is_read_again_for_a_place(table, form, monkeypatch):
+    held = read_file(form(table)).raw
+    monkeypatch.setattr(delimited, "HEAD", 10)
+    raw = read_file(form(table)).raw
+    assert isinstance(held.text, str)
+    assert not isinstance(raw.text, str)
+    assert [raw.place(row) for row in range(ITEMS)] == [f"line {2 + 2 * row}" for row in range(ITEMS)]
+    assert raw.frame.equals(held.frame)
+
+
+def test_equal_cells_of_all_portions_are_one_object(file, large, monkeypatch):
+    monkeypatch.setattr(delimited, "PORTION", 7)
+    rows = [f"{k},{'pass' if k % 3 else 'fail'},pass" for k in range(ITEMS)]
+    frame = read_file(file("a.csv", "\n".join(["item,anna,judge", *rows]))).raw.frame
+    assert [len({*map(id, frame[name])}) for name in ("anna", "judge")] == [2, 1]
+
+
 def test_copies_stay_copies_and_other_texts_other_texts(large):
     import pandas as pd
 

@@ -26,26 +26,7 @@ from recuse.report.figures.scatters import Scatters, scatters
 from recuse.report.figures.trends import Trends, trends
 
 __all__ = [
-    "Cell",
-    "DetailTable",
-    "Forest",
-    "ForestPlot",
-    "HeatMaps",
-    "Ladders",
-    "Scatters",
-    "Table",
-    "Trends",
-    "cell_matrix",
-    "cross_table",
-    "detail_cell",
-    "deviation_maps",
-    "is_matrix",
-    "ladders",
-    "magnitude_maps",
-    "main_matrices",
-    "number_cell",
-    "ranking_maps",
-    "scatters",
-    "signed_cell",
-    "trends",
-]
+    "Cell", "DetailTable", "Forest", "ForestPlot", "HeatMaps", "Ladders", "Scatters", "Table", "Trends", "cell_matrix",
+    "cross_table", "detail_cell", "deviation_maps", "is_matrix", "ladders", "magnitude_maps", "main_matrices",
+    "number_cell", "ranking_maps", "scatters", "signed_cell", "trends",
+]  # fmt: skip

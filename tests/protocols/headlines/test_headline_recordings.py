@@ -12,7 +12,8 @@ import pandas as pd
 import pytest
 
 from fixtures.makers import word_thesis_replies
-from recuse.cassettes.cell_file import contents, stored_files
+from fixtures.makers.recorded import stored_files
+from recuse.cassettes.cell_file import contents
 from recuse.cassettes.library import Library
 from recuse.elicitation.chains import Chain
 from recuse.elicitation.plan import headers
