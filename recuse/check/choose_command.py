@@ -97,7 +97,7 @@ class Choice:
         sure = "" if chance >= SURE else f", which is not sure ({100 * SURE:.0f} % would be)"
         yield (
             f"{first} is the best of {len(self.judges)} judges to {self.use}{self.decided}: its chance to be the best "
-            f"is {100 * chance:.0f} %, by {self.texts:,} texts{sure}."
+            f"is {_chance(chance)}, by {self.texts:,} texts{sure}."
         )
         for k in self.cheaper[:1]:
             factor = self.costs[0] / self.costs[k] if self.costs[k] > 0 else float("inf")
@@ -118,8 +118,7 @@ class Choice:
             difference, low, high = self.behind[k]
             behind = f"{difference:+.3f} ({low:+.3f} to {high:+.3f})" if k else ""
             price = f"{_money(self.costs[k]):>{21}}" if cost else ""
-            best = f"{100 * self.chances[k]:.0f} %"
-            yield f"  {name:<{width}}{error:<26}{behind:<28}{best:>17}{price}"
+            yield f"  {name:<{width}}{error:<26}{behind:<28}{_chance(self.chances[k]):>17}{price}"
         if len(self.judges) > SHOWN:
             yield f"  and {len(self.judges) - SHOWN} judges more, none with a larger chance to be best"
 
@@ -136,9 +135,9 @@ class Choice:
         if other is None:
             least = min(chance for _, chance in self.best_by_beta.values())
             yield (
-                f"It stays the best if up to {max(BETAS):.0%} of the people who chose otherwise had accepted "
-                f"this too: its chance is then at least {least:.0%}."
-            ).replace("%", " %")
+                f"It stays the best if up to {100 * max(BETAS):.0f} % of the people who chose otherwise had accepted "
+                f"this too: its chance is then at least {100 * min(least, 0.99):.0f} %."
+            )
         else:
             yield (
                 f"If {other[0]:.0%} of the people who chose otherwise had accepted this too, {other[1]} would "
@@ -150,6 +149,11 @@ SHOWN = 12
 """So many judges are printed."""
 COLUMNS = ("judge", "error", "error_low", "error_high", "less_the_best", "less_low", "less_high", "chance_to_be_best",
            "cost")  # fmt: skip
+
+
+def _chance(share: float) -> str:
+    """Drawn, so never sure: "over 99 %"."""
+    return "over 99 %" if share > 0.99 else "under 1 %" if share < 0.01 else f"{100 * share:.0f} %"
 
 
 def _money(cost: float) -> str:

@@ -28,6 +28,15 @@ def panel(answers: dict[str, np.ndarray], scale: object, use: str = "", **more: 
     return panel_of(Ratings.of(pd.concat(frames, ignore_index=True), scales=scale), use)
 
 
+def test_a_chance_that_was_drawn_is_never_sure():
+    truth = np.tile(["pass", "fail"], 60)
+    other = np.where(truth == "pass", "fail", "pass")
+    choice = choose_judge(panel({"j0": truth, "j1": other, "p0": truth}, Ordinal(("fail", "pass"))))
+    first, _, good, bad = choice.lines()
+    assert "is over 99 %, by 120 texts" in first
+    assert (good.split("  ")[-1].strip(), bad.split("  ")[-1].strip()) == ("over 99 %", "under 1 %")
+
+
 def test_errors_by_hand():
     """Of 20 texts j0 differs on 4, and from one of two people on 2 more: (4 + 2 / 2) / 20; j1 leaves 10 unanswered."""
     truth = np.tile(["pass", "fail"], 10)
