@@ -101,3 +101,17 @@ def test_a_group_lists_judges_in_panel_order_and_gated_numbers_once() -> None:
     assert [n.who for n in own] == [judge for judge in samples.JUDGES for _ in range(2)]
     assert [n.subject["names"] for n in own[:2]] == ["shown", "hidden"]
     assert all(n.verdict for n in own)
+
+
+def test_who_is_told_from_its_peers_in_words() -> None:
+    """One judge's interval holds zero, another's is not known: nothing is said of it."""
+    results = samples.published()
+    own = {v["subject"]["judge"]: v["estimate"] for v in results["verdicts"]
+           if v["gate"] == "self_bias" and v["subject"]["names"] == "shown"}  # fmt: skip
+    own["gpt-5.1"].update(low=-0.4, high=0.1)
+    own["grok-4"].update(low=None, high=None)
+    group = ResultsModel(normalised(results)).groups(Question("consensus_deviation", ""))[0]
+    assert Drawings().of("consensus_deviation").reading(group).startswith(
+        "With names shown, two judges score their own work above the peers' consensus, one judge scores its own work below "
+        "the peers' consensus, one judge scores its own work no further from the peers' consensus than chance would put it."
+    )

@@ -3,6 +3,8 @@ and under-scores whom, what hiding the names changes."""
 
 from __future__ import annotations
 
+from collections import Counter
+
 from recuse.report.drawing import Drawing, pair, under
 from recuse.report.figures import Forest, deviation_maps, main_matrices
 from recuse.report.gated_number import Number, varied
@@ -13,23 +15,25 @@ from recuse.schema.number_text import fixed, in_words, is_number
 # --------------------------------------------------------------------------- against the peers' consensus
 
 
+WHERE = {
+    "above": "above the peers' consensus", "below": "below the peers' consensus",
+    "": "no further from the peers' consensus than chance would put it",
+}  # fmt: skip
+
+
 def _against_peers(group: Group) -> str:
     own = group.of("self_bias")
     factor = varied(own)
     levels = group.levels(factor, own)
     first = [n for n in own if not levels or n.subject.get(factor) == levels[0]]
-    above, below = (sum(n.side_of_zero == side for n in first) for side in ("above", "below"))
-    unclear = sum(is_number(n.value) for n in first) - above - below
-    if not above + below + unclear:
-        return "No judge's own work could be compared with its peers' view of it."
+    sides = Counter(n.side_of_zero for n in first if is_number(n.low))
     phrases = [
-        f"{in_words(k)} judge{' scores its' if k == 1 else 's score their'} own work {side} the peers' consensus"
-        for k, side in ((above, "above"), (below, "below"))
-        if k
+        f"{in_words(sides[side])} judge{' scores its' if sides[side] == 1 else 's score their'} own work {where}"
+        for side, where in WHERE.items()
+        if sides[side]
     ]
-    phrases += (
-        [f"{in_words(unclear)} differ{'s' if unclear == 1 else ''} from it by no more than chance"] if unclear else []
-    )
+    if not phrases:
+        return "No judge's own work could be compared with its peers' view of it."
     start = f"With {group.level(factor, levels[0])}, " if levels else ""
     text = start + ", ".join(phrases)
     return f"{text[:1].upper()}{text[1:]}.{_hiding(group)}"
