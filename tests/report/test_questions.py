@@ -104,14 +104,24 @@ def test_a_group_lists_judges_in_panel_order_and_gated_numbers_once() -> None:
 
 
 def test_who_is_told_from_its_peers_in_words() -> None:
-    """One judge's interval holds zero, another's is not known: nothing is said of it."""
+    """One judge's interval holds zero, another's is not known: nothing is said of it. Where nobody's own work is scored
+    otherwise than by its peers, there is nothing that hiding the names could take away."""
     results = samples.published()
     own = {v["subject"]["judge"]: v["estimate"] for v in results["verdicts"]
            if v["gate"] == "self_bias" and v["subject"]["names"] == "shown"}  # fmt: skip
+
+    def reading() -> str:
+        group = ResultsModel(normalised(results)).groups(Question("consensus_deviation", ""))[0]
+        return Drawings().of("consensus_deviation").reading(group)
+
     own["gpt-5.1"].update(low=-0.4, high=0.1)
     own["grok-4"].update(low=None, high=None)
-    group = ResultsModel(normalised(results)).groups(Question("consensus_deviation", ""))[0]
-    assert Drawings().of("consensus_deviation").reading(group).startswith(
-        "With names shown, two judges score their own work above the peers' consensus, one judge scores its own work below "
-        "the peers' consensus, one judge scores its own work no further from the peers' consensus than chance would put it."
-    )
+    above, below, unclear, hiding = reading().replace(". H", ", H").split(", ")[1:]
+    assert above == "two judges score their own work above the peers' consensus"
+    assert below == "one judge scores its own work below the peers' consensus"
+    assert unclear == "one judge scores its own work no further from the peers' consensus than chance would put it"
+    assert hiding.startswith("Hiding the names shrinks the bias by")
+    for estimate in own.values():
+        estimate.update(low=-0.9, high=0.9)
+    start = "With names shown, five judges score their own work no further from the peers' consensus than chance"
+    assert reading() == f"{start} would put it."

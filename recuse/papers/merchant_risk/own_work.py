@@ -36,7 +36,7 @@ def _against_peers(group: Group) -> str:
         return "No judge's own work could be compared with its peers' view of it."
     start = f"With {group.level(factor, levels[0])}, " if levels else ""
     text = start + ", ".join(phrases)
-    return f"{text[:1].upper()}{text[1:]}.{_hiding(group)}"
+    return f"{text[:1].upper()}{text[1:]}.{_hiding(group) if sides['above'] + sides['below'] else ''}"
 
 
 def _hiding(group: Group) -> str:
