@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import islice
 from math import ceil
 from shlex import quote
@@ -244,7 +243,9 @@ def _numbers(results: Results, records: Sequence[MeasurementRow]) -> Iterator[st
     for record in records:
         if "gate" not in record and record["estimate"]["value"] is not None:
             by_metric.setdefault(record["estimate"]["metric"], []).append(record)
-    for metric in sorted(by_metric.keys() - {v["estimate"]["metric"] for v in decided}, key=partial(_rank, results)):
+    ranks = {name: about["rank"] for name, about in results["measures"].items()}
+    rest = by_metric.keys() - {v["estimate"]["metric"] for v in decided}
+    for metric in sorted(rest, key=lambda name: (ranks.get(name, 1000), name)):
         title, measured = _title(results, metric), by_metric[metric]
         for record in measured[:SHOWN_ROWS]:
             shown = with_interval(record["estimate"], minus="-") + _slice(record)
@@ -255,10 +256,6 @@ def _numbers(results: Results, records: Sequence[MeasurementRow]) -> Iterator[st
 
 def _title(results: Results, metric: str) -> str:
     return results["measures"][metric]["title"] if metric in results["measures"] else metric
-
-
-def _rank(results: Results, metric: str) -> tuple[int, str]:
-    return results["measures"][metric]["rank"] if metric in results["measures"] else 1000, metric
 
 
 def _slice(record: MeasurementRow) -> str:

@@ -237,10 +237,11 @@ def moved(was: BaselineEntry, now: BaselineEntry, tested: bool) -> list[MovedRow
     """Counts that differ, and values that differ and have no sampling distribution to test them by."""
     before, after = _compared(was["figures"], tested), _compared(now["figures"], tested)
     return [
-        {**row_of(now), "field": field, "before": a, "after": b, "delta": _delta(a, b)}
+        {**row_of(now), "field": field, "before": a, "after": b,
+         "delta": as_kept(b - a) if is_number(a) and is_number(b) else None}
         for field, a, b in _differences(before, after)
         if not _same(a, b)
-    ]
+    ]  # fmt: skip
 
 
 def _compared(figures: Figures, tested: bool) -> dict[str, object]:
@@ -269,10 +270,6 @@ def _same(a: object, b: object) -> bool:
     if isinstance(a, int | float) and isinstance(b, int | float):
         return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12)
     return bool(a == b)
-
-
-def _delta(before: object, after: object) -> float | None:
-    return as_kept(after - before) if is_number(before) and is_number(after) else None
 
 
 def row_of(entry: EntryRow) -> EntryRow:

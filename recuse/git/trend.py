@@ -68,12 +68,8 @@ def _values(entries: Iterable[Mapping[str, Any]]) -> Past:
 
 
 def _words(subject: Iterable[tuple[str, str]]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in sorted(subject, key=lambda of: _place(of[0])))
-
-
-def _place(name: str) -> tuple[int, str]:
-    order = ("judge", "panel", "task", "protocol")
-    return (order.index(name) if name in order else len(order), name)
+    first = {name: k for k, name in enumerate(("judge", "panel", "task", "protocol"))}
+    return ", ".join(f"{name} {value}" for name, value in sorted(subject, key=lambda of: (first.get(of[0], 4), of)))
 
 
 def trend(gate: str, *, judge: str, last: int, baseline: Path, csv: Path | None) -> int:

@@ -101,6 +101,11 @@ def in_words(n: int, *, capital: bool = False) -> str:
     return word[:1].upper() + word[1:] if capital else word
 
 
+def out_of(part: int, whole: int) -> str:
+    """ "Two of three", "None of three"."""
+    return f"{in_words(part, capital=True) if part else 'None'} of {in_words(whole)}"
+
+
 def counted(n: int, noun: str) -> str:
     """ "1 judge", "3 judges"."""
     return f"{n} {noun}{'' if n == 1 else 's'}"

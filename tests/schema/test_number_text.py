@@ -6,7 +6,18 @@ import math
 
 import pytest
 
-from recuse.schema.number_text import MISSING, count, counted, decimals_for, fixed, in_words, interval, limit, listed
+from recuse.schema.number_text import (
+    MISSING,
+    count,
+    counted,
+    decimals_for,
+    fixed,
+    in_words,
+    interval,
+    limit,
+    listed,
+    out_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -51,6 +62,7 @@ def test_limits() -> None:
 
 def test_words() -> None:
     assert [in_words(3), in_words(17), in_words(1, capital=True)] == ["three", "17", "One"]
+    assert [out_of(2, 3), out_of(0, 2)] == ["Two of three", "None of two"]
     assert listed(["a"]) == "a"
     assert listed(["a", "b", "c", "d"]) == "a, b, c and d"
     assert listed(["a", "b", "c", "d", "e"]) == "a, b, c and 2 more"

@@ -25,7 +25,7 @@ from recuse.report.gated_number import Number
 from recuse.report.questions.generic import all_but
 from recuse.report.results_model import Group
 from recuse.schema.details import Matrix
-from recuse.schema.number_text import MISSING, fixed, in_words, is_number
+from recuse.schema.number_text import MISSING, fixed, in_words, is_number, out_of
 
 
 class OfPair(TypedDict, total=False):
@@ -202,8 +202,8 @@ def _flaws(flaws: Sequence[Number]) -> str:
     judges = list(dict.fromkeys(n.who for n in known))
     finders = [who for who in judges if all(n.side_of_zero == "above" for n in known if n.who == who)]
     return (
-        f"{in_words(len(finders), capital=True) if finders else 'None'} of {in_words(len(judges))} judges scored "
-        "sound texts above their polished, flawed twins by every rubric, beyond chance."
+        f"{out_of(len(finders), len(judges))} judges scored sound texts above their polished, flawed twins by every "
+        "rubric, beyond chance."
     )
 
 

@@ -9,7 +9,7 @@ from recuse.report.drawing import Drawing, words
 from recuse.report.figures import Cell, Forest, Table, cross_table, number_cell
 from recuse.report.gated_number import Number
 from recuse.report.results_model import Group
-from recuse.schema.number_text import MISSING, fixed, in_words, is_number
+from recuse.schema.number_text import MISSING, fixed, is_number, out_of
 
 # --------------------------------------------------------------------------- what its measures say besides a number
 
@@ -246,14 +246,15 @@ def _chosen(group: Group) -> str:
         else f"Which judge is chosen depends on the measure: {', '.join(map(group.label, judges))}."
     )
     kept = sum(bool(n.detail["survives"]) for n in numbers)
-    some = f"{in_words(kept, capital=True)} of" if kept else "None of"
-    always = f"{some} the {len(numbers)} measures always chooses the best one, whatever people's choices hide."
+    always = f"{out_of(kept, len(numbers))} measures always choose the best one, whatever people's choices hide."
     regrets = [n for n in group.of("selection_regret") if is_number(n.value)]
     lost = {f"{n.detail.get('title', '')} {_sides(n)}": n.amount for n in regrets}
     most = max(lost, key=lambda name: lost[name], default="")
     if not most or lost[most] <= 0:
         return f"{phrases} {always}"
     least = min(lost.values())
+    if least == lost[most]:
+        return f"{phrases} {always} At face value each loses as much consistency ({fixed(least)})."
     by = ", ".join(name for name, cost in lost.items() if cost == least)
     return (
         f"{phrases} {always} At face value the least consistency is lost by {by} ({fixed(least)}), the most by {most} "

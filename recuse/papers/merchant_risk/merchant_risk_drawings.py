@@ -11,7 +11,7 @@ from recuse.report.figures import Cell, Forest, HeatMaps, Table, cross_table, de
 from recuse.report.gated_number import Number
 from recuse.report.questions.generic import all_but
 from recuse.report.results_model import Group
-from recuse.schema.number_text import MISSING, decimals_for, fixed, in_words, is_number
+from recuse.schema.number_text import MISSING, decimals_for, fixed, in_words, is_number, out_of
 
 # --------------------------------------------------------------------------- what its measures say besides a number
 
@@ -153,7 +153,7 @@ def _whole(group: Group) -> list[Number]:
 def _sound(group: Group) -> str:
     whole = _whole(group)
     sound = sum(n.value == 1 for n in whole)
-    return f"{in_words(sound, capital=True)} of {in_words(len(whole))} models keep every rule in every text."
+    return f"{out_of(sound, len(whole))} models keep every rule in every text."
 
 
 def _kept(group: Group) -> Table:

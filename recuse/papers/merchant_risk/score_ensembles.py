@@ -268,14 +268,6 @@ def _data(ratings: Ratings) -> dict[str, float]:
 # --------------------------------------------------------------------------- ensembles
 
 
-def _mean(scores: Floats, people: Floats) -> tuple[Floats, Floats]:
-    return np.zeros(len(scores)), np.ones(len(scores))
-
-
-def _calibrated(scores: Floats, people: Floats) -> tuple[Floats, Floats]:
-    return (people - scores).mean(axis=1), np.ones(len(scores))
-
-
 def _weighted(scores: Floats, people: Floats) -> tuple[Floats, Floats]:
     offsets = (people - scores).mean(axis=1)
     errors = ((scores + offsets[:, None] - people) ** 2).mean(axis=1)
@@ -287,4 +279,9 @@ def _best(scores: Floats, people: Floats) -> tuple[Floats, Floats]:
     return np.zeros(len(scores)), (np.arange(len(scores)) == distances.argmin()).astype(float)
 
 
-ENSEMBLES: Mapping[str, Weigh] = {"mean": _mean, "calibrated": _calibrated, "weighted": _weighted, "best": _best}
+ENSEMBLES: Mapping[str, Weigh] = {
+    "mean": lambda scores, people: (np.zeros(len(scores)), np.ones(len(scores))),
+    "calibrated": lambda scores, people: ((people - scores).mean(axis=1), np.ones(len(scores))),
+    "weighted": _weighted,
+    "best": _best,
+}

@@ -11,7 +11,7 @@ from recuse.report.figures import Cell, Forest, Ladders, Table, ladders
 from recuse.report.gated_number import Number
 from recuse.report.results_model import Group
 from recuse.schema.details import Matrix, Values
-from recuse.schema.number_text import fixed, in_words, is_number, short
+from recuse.schema.number_text import fixed, in_words, is_number, out_of, short
 
 MOST_MISPLACED = 60
 NEAR, FAR = "adjacent", "non-adjacent"
@@ -65,7 +65,7 @@ def _follow_the_data(group: Group) -> str:
     beyond_chance = (n.detail_as(LevelsDetail).get("beyond_chance") for n in known)
     tested = [beyond for beyond in beyond_chance if beyond is not None]
     beyond = sum(tested)
-    many = f"{in_words(beyond, capital=True)} of {in_words(len(tested))} models follow the data beyond chance"
+    many = f"{out_of(beyond, len(tested))} models follow the data beyond chance"
     lead = f"{many}, each taken by itself. " if tested else ""
     return f"{lead}{group.label(best.who)} follows them best (ρ = {fixed(best.value)})."
 

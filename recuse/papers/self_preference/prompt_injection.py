@@ -9,7 +9,7 @@ from recuse.report.drawing import Drawing, under
 from recuse.report.figures import Cell, DetailTable, Forest, HeatMaps, cell_matrix, magnitude_maps, number_cell
 from recuse.report.gated_number import Number, plain_name
 from recuse.report.results_model import Group
-from recuse.schema.number_text import count, fixed, in_words, is_number
+from recuse.schema.number_text import count, fixed, is_number, out_of
 
 
 class Language(TypedDict):
@@ -54,7 +54,7 @@ def _gives_way(group: Group) -> str:
     text = f"{group.label(worst.who)} gives way most: {worst.text()} of the attacks succeed."
     judges = {n.who for n in known}
     untouched = len(judges - {n.who for n in known if n.value})
-    firm = f" {in_words(untouched, capital=True)} of {in_words(len(judges))} never gave way."
+    firm = f" {out_of(untouched, len(judges))} never gave way."
     return text + firm if untouched else text
 
 

@@ -10,7 +10,7 @@ from recuse.report.figures import Cell, Forest, HeatMaps, Table, cell_matrix, cr
 from recuse.report.gated_number import Number, plain_name
 from recuse.report.questions.generic import mean_scores, usable_replies
 from recuse.report.results_model import Group
-from recuse.schema.number_text import MISSING, count, decimals_for, fixed, in_words, interval, is_number
+from recuse.schema.number_text import MISSING, count, decimals_for, fixed, in_words, interval, is_number, out_of
 
 # --------------------------------------------------------------------------- what its measures say besides a number
 
@@ -223,7 +223,8 @@ def _tests(group: Group) -> Table:
         other = given.get((n.who, n.circumstances))
         why = n.why_undefined or str(n.detail.get("reading") or "")
         rows.append([
-            Cell(group.label(n.who), _levels(n)), Cell(str(n.estimate.get("n", "")), _lost(n)),
+            Cell(group.label(n.who), n.circumstances[:1].upper() + n.circumstances[1:]),
+            Cell(str(n.estimate.get("n", "")), _lost(n)),
             *(_mean(n, name) for _, name in PARTS), _t(n), _t(other) if other else Cell(MISSING), Cell(why),
             Cell(str(n.detail.get("thesis_reading") or MISSING)),
         ])  # fmt: skip
@@ -273,10 +274,6 @@ def _power(group: Group) -> str:
 def _span(values: list[float], unit: str) -> str:
     low, high = fixed(min(values)), fixed(max(values))
     return f"{low} {unit}" if low == high else f"{low} to {high} {unit}"
-
-
-def _levels(n: Number) -> str:
-    return n.circumstances[:1].upper() + n.circumstances[1:]
 
 
 def _bits(n: Number) -> str:
@@ -335,7 +332,7 @@ def _direction(group: Group) -> str:
     blind = sum(n.amount > 0 for n in known)
     moved = [n for n in group.of("framing_shift") if _of_all(n) and is_number(n.value)]
     text = (
-        f"{in_words(blind, capital=True)} of {in_words(len(known))} judges more often keep the digit than mirror it "
+        f"{out_of(blind, len(known))} judges more often keep the digit than mirror it "
         "when the scale is turned round: they write a number, not a grade."
         if blind
         else f"All {in_words(len(known))} judges follow the direction of the scale."

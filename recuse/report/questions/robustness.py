@@ -15,7 +15,7 @@ from recuse.report.gated_number import Number, plain_name
 from recuse.report.questions.generic import usable_replies
 from recuse.report.results_model import Group
 from recuse.schema.details import Gap, JudgingDetail
-from recuse.schema.number_text import MISSING, count, fixed, in_unit, in_words, is_number
+from recuse.schema.number_text import MISSING, count, fixed, in_unit, in_words, is_number, out_of
 
 # --------------------------------------------------------------------------- the order of two texts
 
@@ -42,7 +42,7 @@ def _kept(group: Group) -> str:
     phrase = f"{least} %" if least == most else f"{least} to {most} %"
     half = sum(n.amount < 0.5 for n in known)
     text = f"With the two texts swapped, {phrase} of the pairs keep their verdict."
-    few = f" {in_words(half, capital=True)} of {in_words(len(known))} judges keep fewer than half."
+    few = f" {out_of(half, len(known))} judges keep fewer than half."
     return text + few if half else text
 
 
