@@ -123,6 +123,9 @@ def test_the_measure_that_loses_least_here_is_named(results):
     least, most = f"lost by {titles[0]} (0.01), the", f"the most by {titles[1]} (0.{len(regrets):02})"
     assert f"At face value the least consistency is {least}" in text
     assert most in text
+    for entry in regrets:
+        entry["estimate"]["value"] = 0.02
+    assert "At face value each loses as much consistency (0.02)." in drawn(costs)
 
 
 def test_tables_and_plots_are_there(results):
