@@ -304,9 +304,7 @@ def with_labels(panel: FilePanel, lists: Sequence[Path]) -> FilePanel:
         groups = text_groups(given, given.judges.index(next(iter(judges))))
         named = pd.DataFrame({"item": given.items, "target": given.targets, GROUP: groups})
         keys = ["item", "target"]
-        known = named if known is None else named.merge(
-            known, on=[key for key in keys if key in known], how="left"
-        )  # fmt: skip
+        known = named if known is None else named.merge(known, on=[key for key in keys if key in known], how="left")
     ratings = replace(ratings, table=table, texts=known, _memory={})
     note = f"{len(rows)} labels of {', '.join(path.name for path in lists)}"
     if judges:

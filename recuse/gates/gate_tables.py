@@ -113,10 +113,7 @@ class Gate(LimitTable):
         "interval", description='"interval" (the whole interval must satisfy the limit) or "point" (the value alone)'
     )
     level: float = Field(0.95, strict=True, gt=0, lt=1, description="a number between 0 and 1, e.g. level = 0.95")
-    weight: float = Field(
-        1.0, strict=True, gt=0, allow_inf_nan=False,
-        description="a number above 0, e.g. weight = 2",
-    )  # fmt: skip
+    weight: float = Field(1.0, strict=True, gt=0, allow_inf_nan=False, description="a number above 0, e.g. weight = 2")
     together: Text | None = Field(
         None, description='a name for gates that are decided together for one conclusion, e.g. together = "upgrade"'
     )

@@ -151,9 +151,7 @@ def _direction(before: StatedTable, after: StatedTable) -> str:
 # --------------------------------------------------------------------------- accepted failures
 
 
-def _accepted_rows(
-    before: Sequence[StatedAcceptance], after: Sequence[StatedAcceptance]
-) -> list[LimitChangeRow]:  # fmt: skip
+def _accepted_rows(before: Sequence[StatedAcceptance], after: Sequence[StatedAcceptance]) -> list[LimitChangeRow]:
     old, new = ({_described(one): one for one in side} for side in (before, after))
     rows = []
     for name in dict.fromkeys([*old, *new]):

@@ -43,9 +43,7 @@ if TYPE_CHECKING:
 
 Word = Literal["better", "equivalent", "worse", "different", "undecided", "not comparable"]
 TOGETHER = "upgrade"
-EXIT: Mapping[Word, int] = {
-    "better": 0, "equivalent": 0, "worse": 1, "different": 2, UNDECIDED: 2, "not comparable": 3,
-}  # fmt: skip
+EXIT: Mapping[Word, int] = {"better": 0, "equivalent": 0, "worse": 1, "different": 2, UNDECIDED: 2, "not comparable": 3}
 AGREEMENT = "upgrade_agreement"
 SUPERIOR = {
     AGREEMENT: "agrees with your people better",

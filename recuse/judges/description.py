@@ -216,9 +216,7 @@ def openai_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     strict = strict_schema(schema, LENGTHS)
     if strict.get("type") == "object":
         return strict
-    return {
-        "type": "object", "properties": {ANSWER: strict}, "required": [ANSWER], "additionalProperties": False,
-    }  # fmt: skip
+    return {"type": "object", "properties": {ANSWER: strict}, "required": [ANSWER], "additionalProperties": False}
 
 
 ANSWER = "answer"

@@ -293,9 +293,7 @@ def people_alpha(answers: Answers, level: Level | None = None) -> Iterator[Named
 def _alpha(answers: Answers, level: Level | None) -> Estimate:
     fitting: Level = level or ("interval" if not answers.options else "ordinal" if answers.ordered else "nominal")
     rated = answers.raters >= 2
-    facts: dict[str, Any] = {
-        "n": answers.number(rated), **answers.about, "method": f"{fitting} alpha, jackknife, t",
-    }  # fmt: skip
+    facts: dict[str, Any] = {"n": answers.number(rated), **answers.about, "method": f"{fitting} alpha, jackknife, t"}
     if not rated.any():
         return undefined("people_alpha", "no two people rated one text", **facts)
     detail: dict[str, Any] = {"people": int(np.isfinite(answers.rated).any(axis=(1, 2)).sum())}

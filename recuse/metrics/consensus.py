@@ -48,9 +48,6 @@ more of them tell a change apart unpaired, and would fill a baseline."""
 PREDICTION = "own text against the spread of the judge's deviations on others' texts, t with their number less 1"
 
 
-# --------------------------------------------------------------------------- matrices
-
-
 # --------------------------------------------------------------------------- a judge and its own work
 
 

@@ -115,12 +115,6 @@ def _controlled(array: RatingArray, authors: Mapping[str, str], judge: str) -> _
     return _Controlled(test, int((~usable).sum()), number(moments(elsewhere[usable])[0]), why, sides, unmade)
 
 
-# --------------------------------------------------------------------------- in words
-
-
-# --------------------------------------------------------------------------- the two published tests
-
-
 METHOD = "judge less people on own texts, less the same on others', cluster-robust t over items"
 
 

@@ -158,9 +158,7 @@ def _schema(task: Task, total_value: Callable[[Scale], dict[str, Any]]) -> dict[
     }  # fmt: skip
     if whole is not None:
         properties[whole] = total_value(Numeric(*task.scale, task.data["scale"].get("step")))
-    return {
-        "type": "object", "properties": properties, "required": list(properties), "additionalProperties": False,
-    }  # fmt: skip
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
 def as_number(scale: Scale) -> dict[str, Any]:

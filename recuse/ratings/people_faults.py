@@ -1,4 +1,4 @@
-"""Faults among the people that judges are compared with: one who answers in reverse, one who answers at random, camps.
+"""Faults among the people that judges are compared with: one who answers in reverse, at random, or always alike; camps.
 
     r_i = correlation of person i's answers with the mean of the other people's, over the texts that both rated
 
@@ -10,6 +10,8 @@ is faulted at most once in a hundred.
 
 - reversed: r_i lies below 0, and the others agree with one another.
 - unrelated: r_i is not shown to differ from 0 (95 %), it lies below what the others agree, and below half of it.
+- constant: i gives all n texts one answer, which is a share s of the others' answers to them; the others agree with one
+  another, and s^n, the chance of so many answers like theirs to be this one, is below the level.
 - camps: of four people or more, every pair within two groups agrees more than every pair across them.
 - opposed: of two people, r lies below 0; nobody says which of them is right.
 
@@ -44,10 +46,11 @@ HALF = 0.5
 class PeopleFault:
     """`people` are at fault in the way of `kind`; in camps and opposition they stand against the people in `against`.
     `agreement` with its interval `low` to `high` (99 % over all people): of `people` with the others, of camps the best
-    across them. `others`: what the others agree among themselves, of camps the least within them; None of two people.
+    across them; of a constant answer its share of the others' answers, without an interval. `others`: what the others
+    agree among themselves, of camps the least within them; None of two people.
     `n`: texts."""
 
-    kind: Literal["reversed", "unrelated", "camps", "opposed"]
+    kind: Literal["reversed", "unrelated", "constant", "camps", "opposed"]
     criterion: str
     people: tuple[str, ...]
     against: tuple[str, ...]
@@ -71,6 +74,11 @@ class PeopleFault:
             return (
                 f"the answers of {who} to {self.criterion} have nothing to do with the other people's (correlation "
                 f"with them {number}{among}): look at some, or leave this person out. No judge is to blame for them"
+            )
+        if self.kind == "constant":
+            return (
+                f"{who} gives all of {self.n} texts one answer ({self.criterion}), and {100 * self.agreement:.0f} % of "
+                "the other people's are this one: leave this person out. No judge is to blame for these answers"
             )
         if self.kind == "opposed":
             return (
@@ -160,25 +168,27 @@ def _correlation(x: Floats, y: Floats, texts: Answers) -> _Correlation | None:
 def _of_sums(sums: Floats, width: int) -> Floats:
     """Correlations (S,) of sums (S, 1 + 2 width + 3) of 1, x, y, x.x, y.y, x.y; NaN without variance."""
     n, x, y = sums[:, 0], sums[:, 1 : 1 + width], sums[:, 1 + width : 1 + 2 * width]
-    xx, yy, xy = (
-        sums[:, k] - (a * b).sum(axis=1) / n for k, a, b in ((-3, x, x), (-2, y, y), (-1, x, y))
-    )  # fmt: skip
+    xx, yy, xy = (sums[:, k] - (a * b).sum(axis=1) / n for k, a, b in ((-3, x, x), (-2, y, y), (-1, x, y)))
     varied = (xx > 1e-9) & (yy > 1e-9)
     return np.where(varied, xy / np.sqrt(np.where(varied, xx * yy, 1.0)), np.nan)
 
 
-def _alone(
-    criterion: str, people: tuple[str, ...], answers: Floats, texts: Answers
-) -> list[PeopleFault]:  # fmt: skip
+def _alone(criterion: str, people: tuple[str, ...], answers: Floats, texts: Answers) -> list[PeopleFault]:
     level = LEVEL / len(people)
     faults = []
     for k, name in enumerate(people):
         rest = [other for other in range(len(people)) if other != k]
         r = _correlation(answers[k], mean_of(answers[rest], axis=0), texts)
-        if r is None or r.end(0.025) > 0:
+        if r is not None and r.end(0.025) > 0:
             continue  # follows the others
-        low, high = r.end(level / 2), r.end(1 - level / 2)
         others = tuple(people[other] for other in rest)
+        if r is None:  # this one's answers never vary, or the others', who then agree on nothing
+            share, n = _constant(answers[k], answers[rest], texts)
+            among = _among(answers[rest], texts) if share**n < level else None
+            if among is not None and among.end(level / 2) > 0:
+                faults.append(PeopleFault("constant", criterion, (name,), others, share, share, share, among.value, n))
+            continue
+        low, high = r.end(level / 2), r.end(1 - level / 2)
         if len(rest) == 1:
             if high < 0 and k == 0:
                 faults.append(PeopleFault("opposed", criterion, (name,), others, r.value, low, high, None, r.n))
@@ -194,19 +204,27 @@ def _alone(
     return faults
 
 
+def _constant(own: Floats, rest: Floats, texts: Answers) -> tuple[float, int]:
+    """Which share of the others' answers (P, U, K) are the one answer of somebody (U, K), 1 where they share too few
+    texts; and how many texts they share."""
+    both = np.isfinite(own[:, 0]) & np.isfinite(rest[..., 0]).any(axis=0)
+    own, rest = own[both], rest[:, both]
+    n = len(np.unique(texts.clusters[both])) if texts.times is None else number_of(both, texts.times)
+    if n < FEWEST:
+        return 1.0, n
+    alike = np.where(np.isfinite(rest[..., 0]), np.abs(rest - own[0]).max(axis=-1) < 1e-9, np.nan)
+    return average(mean_of(alike, axis=0), taken(texts.times, both)), n
+
+
 def _among(answers: Floats, texts: Answers) -> _Correlation | None:
     """What the middle one of these people agrees with the others of them."""
     every = range(len(answers))
-    found = [
-        _correlation(answers[k], mean_of(answers[[o for o in every if o != k]], axis=0), texts) for k in every
-    ]  # fmt: skip
+    found = [_correlation(answers[k], mean_of(answers[[o for o in every if o != k]], axis=0), texts) for k in every]
     known = sorted((r for r in found if r is not None), key=lambda r: r.value)
     return known[(len(known) - 1) // 2] if known else None
 
 
-def _camps(
-    criterion: str, people: tuple[str, ...], answers: Floats, texts: Answers
-) -> list[PeopleFault]:  # fmt: skip
+def _camps(criterion: str, people: tuple[str, ...], answers: Floats, texts: Answers) -> list[PeopleFault]:
     if not 4 <= len(people) <= MOST_IN_CAMPS:
         return []
     pairs = {(i, j): _correlation(answers[i], answers[j], texts) for i, j in combinations(range(len(people)), 2)}

@@ -17,8 +17,8 @@ WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding=
 NAMES: Mapping[str, tuple[str, ...]] = {role: tuple(words.split()) for role, words in WORDS["roles"].items()}
 """Role -> names in plain form, the surest first."""
 (
-    WINNERS, COUNTS, CRITERIA, PARTS, TALKS, BATCHES, PROMPTS, FACTORS, SETS, JUDGES, PEOPLE, NAMED_ON, CALLED_ON,
-    DERIVED, ATTRIBUTES, PROPERTIES, WHOSE, SUFFIX,
+    WINNERS, COUNTS, CRITERIA, PARTS, TALKS, BATCHES, PROMPTS, FACTORS, SETS, JUDGES, SOFTWARE, PEOPLE, NAMED_ON,
+    CALLED_ON, DERIVED, ATTRIBUTES, PROPERTIES, WHOSE, SUFFIX,
 ) = (tuple(words.split()) for words in WORDS["lists"].values())  # fmt: skip
 """Each is explained where its words stand."""
 LONGEST_NAME = 4
@@ -49,6 +49,11 @@ def is_judge(name: str) -> bool:
     parts = _parts(name)
     called = [part for part in parts if part in JUDGES or part.startswith(NAMED_ON)]
     return bool(called) and not ({*called} == {"eval"} and is_person(name))
+
+
+def is_software(name: str) -> bool:
+    """Whether a rater is called as programs are, which may be no model."""
+    return any(part in SOFTWARE for part in _parts(name))
 
 
 def is_person(name: str) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from recuse.ratings import Ratings, Scale
-from recuse.readers.column_names import is_derived, is_judge, is_person, plain, rater_name
+from recuse.readers.column_names import is_derived, is_judge, is_person, is_software, plain, rater_name
 from recuse.readers.faults import Fault, shown
 from recuse.readers.mapping import ColumnMapping
 from recuse.readers.raw_table import RawTable
@@ -174,7 +174,7 @@ def with_kinds(judged: Judgements) -> Judgements:
     them: raters called as models are judges, called as people are people; the others are people where some are called
     as judges, and judges otherwise. Where both are there, what is one word of letters is somebody's name.
     `RecuseError` for a name that is said and not there, and where nothing tells judges from people, unless `all_judges`
-    says what they are then."""
+    says what they are then: of a name that is no first name beside first names, or one that programs bear."""
     long, mapping = judged.rows, judged.mapping
     raters = [str(name) for name in long["rater"].drop_duplicates()]
     said = {_rater_named(name, raters, "judge"): "judge" for name in mapping.judges}
@@ -222,12 +222,15 @@ def _guessed(raters: list[str], known: dict[str, str], column: str, *, all_judge
     some_judge = bool(judges) or "judge" in known.values()
     some_person = bool(people) or "person" in known.values()
     otherwise = "person" if some_judge and not some_person else "judge"
-    first_names = [n for n in unknown if some_judge and some_person and n.isalpha()]
+    first_names = [n for n in unknown if some_judge and n.isalpha() and not is_software(n)]
     people, unknown = [*people, *first_names], [n for n in unknown if n not in first_names]
-    if unknown and not (some_judge or some_person or all_judges):
+    asked = [] if some_judge or some_person or all_judges else unknown
+    if judges and not (known or some_person) and (first_names or any(map(is_software, unknown))):
+        asked = [name for name in unknown if not is_derived(name)]  # a person, or a program
+    if asked:
         raise RecuseError(
-            f"no name tells judges from people: {', '.join(map(shown, unknown[:6]))}{', ...' if unknown[6:] else ''}; "
-            "say --judges A,B (the others are people) or --people A,B (the others are judges); --save of recuse check "
+            f"no name tells judges from people: {', '.join(map(shown, asked[:6]))}{', ...' if asked[6:] else ''}; say "
+            "--judges A,B (the others are people) or --people A,B (the others are judges); --save of recuse check "
             "keeps it"
         )
     kinds = {**dict.fromkeys(judges, "judge"), **dict.fromkeys(people, "person"), **dict.fromkeys(unknown, otherwise)}

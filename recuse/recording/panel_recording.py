@@ -38,9 +38,7 @@ class Recorder:
     yes: bool = False
     say: Callable[[str], None] = lambda line: print(line, file=sys.stderr, flush=True)
 
-    def record(
-        self, plans: Sequence[Plan], readable: Readable | None = None, chains: Chains | None = None
-    ) -> None:  # fmt: skip
+    def record(self, plans: Sequence[Plan], readable: Readable | None = None, chains: Chains | None = None) -> None:
         """Return when every call of the plans is on disk, or of `chains` instead; `Library.expect` was given them all.
 
         The budget is asked once, before the first call, over everything that is missing. Local models are started one

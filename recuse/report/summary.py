@@ -49,14 +49,7 @@ def summary(
     view = ResultsModel(results)
     order = Drawings(drawings).order
     tables = [_question(view, q) for q in sorted(view.questions, key=lambda q: order(q.id))]
-    sections = [
-        _head(view),
-        _changed(view),
-        _attention(view),
-        *tables,
-        _not_asked(view),
-        _foot(view, known or {}),
-    ]
+    sections = [_head(view), _changed(view), _attention(view), *tables, _not_asked(view), _foot(view, known or {})]
     return _limited([s for s in sections if s], size_limit)
 
 
@@ -176,10 +169,7 @@ def _table(group: Group, table: VerdictTable) -> str:
     ordered = table.worst_first()
     shown = ordered if len(ordered) <= MOST_ROWS else [row for row in ordered if row.outcome != PASS][:MOST_ROWS]
     series = table.series if len(table.series) == 2 else []
-    lines = [
-        f"**{escaped(group.panel.name)}**, {escaped(group.about)} ({group.provenance})",
-        "",
-    ]
+    lines = [f"**{escaped(group.panel.name)}**, {escaped(group.about)} ({group.provenance})", ""]
     if series:
         lines[0] += f"; two values: {' / '.join(map(escaped, series))}"
     if shown:

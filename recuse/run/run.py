@@ -163,10 +163,7 @@ class Run(Records):
         replies = {place: part["replies"] for place, part in sorted(self.replayed.items()) if "replies" in part}
         identity = {**identity, "replies": replies}
         try:
-            report.write(
-                self.results, folder, identity=identity, template_folders=[templates],
-                drawings=self.drawings,
-            )  # fmt: skip
+            report.write(self.results, folder, identity=identity, template_folders=[templates], drawings=self.drawings)
         except RecuseError as error:
             self.objections.append(str(error))
             self._decide()

@@ -133,6 +133,30 @@ def test_with_few_texts_or_constant_answers_nobody_is_faulted():
     )
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_one_who_always_answers_alike_is_found_and_nobody_else(form):
+    for seed in range(20):
+        answers = fair(np.random.default_rng(seed), form, 3, texts=400)
+        answers["p1"] = np.full(400, FORMS[form](np.array([-0.2]))[0])
+        faults = people_faults(frame(answers))
+        assert [(fault.kind, fault.people, fault.n) for fault in faults] == [("constant", ("p1",), 400)]
+        others = np.concatenate([answers["p0"], answers["p2"]])
+        assert faults[0].agreement == pytest.approx((others == answers["p1"][0]).mean())
+
+
+def test_one_answer_to_few_texts_or_one_that_nearly_everybody_gives_is_no_fault():
+    """By a share of 98 in 100, 60 times are three in ten; and of people who do not agree nobody is the yardstick."""
+    draw = np.random.default_rng(3)
+    seldom = draw.random(60) < 0.03
+    two = {name: np.where(seldom, "toxic", "fine") for name in ("a", "b")}
+    assert people_faults(frame({**two, "c": np.full(60, "fine")})) == ()
+    many = fair(draw, "1-5", 2)
+    assert people_faults(frame({**many, "c": np.full(19, 3.0)})) == ()
+    assert people_faults(frame({**many, "c": np.full(20, 3.0)})) != ()
+    apart = {name: draw.integers(1, 6, 80) * 1.0 for name in ("a", "b")}
+    assert people_faults(frame({**apart, "c": np.full(80, 3.0)})) == ()
+
+
 def test_choices_count_by_the_text_that_won_and_sets_by_what_they_name():
     """Who sees b first and names the second place says that a won, as the others do; who names the other text answers
     in reverse. A tie is no answer between the two, and a set of options is an answer like any other."""

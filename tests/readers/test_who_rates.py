@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from recuse.readers import read_file
+from recuse.schema import RecuseError
 
 
 def table(header, cells, number=60):
@@ -13,6 +14,10 @@ def table(header, cells, number=60):
 
 def marks(k):
     return k % 5 + 1, (k + k % 2) % 5 + 1, (k + k % 3 // 2) % 5 + 1
+
+
+def four(k):
+    return k, *marks(k), (k + k // 9 % 2) % 5 + 1
 
 
 def test_with_people_and_judges_named_nobody_else_rates(file):
@@ -84,3 +89,38 @@ def test_what_was_judged_is_nobodys_rating_though_it_answers_in_the_same_words(f
 def test_raters_are_known_by_name_in_other_languages(file, person, judge):
     read = read_file(file("a.csv", table(f"id,{person},{judge}", lambda k: (k, *marks(k)[:2]))))
     assert read.ratings.raters == {person: "person", judge: "judge"}
+
+
+@pytest.mark.parametrize("name", ["always-four", "second_try", "baseline"])
+def test_beside_first_names_a_name_that_may_be_a_programs_is_asked_about(file, name):
+    path = file("a.csv", table(f"id,maria,jon,gpt-4o,{name}", four))
+    with pytest.raises(RecuseError, match=f"no name tells judges from people: '{name}'; say --judges A,B"):
+        read_file(path)
+    assert read_file(path, people="maria,jon").ratings.judges == ("gpt-4o", name)
+    assert set(read_file(path, judges="gpt-4o").ratings.persons) == {"maria", "jon", name}
+
+
+def test_judges_who_are_named_leave_the_others_to_be_people(file):
+    path = file("a.csv", table("id,maria,gpt-4o,claude,second_try", four))
+    assert read_file(path, judges="gpt-4o").ratings.raters["second_try"] == "person"
+
+
+def test_a_program_is_asked_about_beside_any_names_and_what_is_made_of_others_never(file):
+    path = file("a.csv", table("id,x_lead,y_lead,gpt-4o,baseline", four))
+    with pytest.raises(RecuseError, match="judges from people: 'x_lead', 'y_lead', 'baseline'; say"):
+        read_file(path)
+    names = ("maria", "jon", "gpt-4o", "majority_vote")
+    rows = (f"{k},{who},{mark}" for k in range(60) for who, mark in zip(names, four(k)[1:], strict=True))
+    read = read_file(file("b.csv", "\n".join(["id,rater,score", *rows])))
+    assert set(read.ratings.raters) == {"maria", "jon", "gpt-4o"}
+
+
+def test_a_program_beside_people_who_are_called_so_is_no_person(file):
+    path = file("a.csv", table("id,annotator_1,annotator_2,gpt-4o,baseline", four))
+    assert read_file(path).ratings.judges == ("gpt-4o", "baseline")
+
+
+@pytest.mark.parametrize("names", ["maria,jon,lee", "q_lead,w_lead,z_lead", "maria,jon,average"])
+def test_names_of_one_kind_are_peoples_beside_a_judge(file, names):
+    read = read_file(file("a.csv", table(f"id,{names},gpt-4o", four)))
+    assert read.ratings.judges == ("gpt-4o",)

@@ -196,10 +196,6 @@ def _counts(ratings: Ratings) -> bool:
     return all(ratings.scales[name].counts for name in ratings.headline)
 
 
-def _in_both_orders(ratings: Ratings, judge: str) -> bool:
-    return _are_choices(ratings) and len(ratings.levels("order")) > 1
-
-
 def _are_choices(ratings: Ratings) -> bool:
     return all(ratings.scales[name] == CHOICES for name in ratings.headline)
 
@@ -225,15 +221,11 @@ def _own_text(ratings: Ratings) -> Estimates:
 
 BIASES = (
     _Bias("upgrade_self_preference", "", _own_text, _wrote, folded=False),
-    _Bias("upgrade_position", "", position.slot_preference, _in_both_orders),
-    _Bias(
-        "upgrade_length", "", length.length_coefficient,
-        lambda r, j: _counts(r) and _has("words")(r, j),
-    ),
-    _Bias(
-        "upgrade_length", "", length.choice_length_coefficient,
-        lambda r, j: _are_choices(r) and _has("words_a", "words_b")(r, j),
-    ),
+    _Bias("upgrade_position", "", position.slot_preference,
+          lambda r, j: _are_choices(r) and len(r.levels("order")) > 1),
+    _Bias("upgrade_length", "", length.length_coefficient, lambda r, j: _counts(r) and _has("words")(r, j)),
+    _Bias("upgrade_length", "", length.choice_length_coefficient,
+          lambda r, j: _are_choices(r) and _has("words_a", "words_b")(r, j)),
     _Bias("upgrade_length", "length_twins", length.padding_preference, _has("words_a", "words_b", peers=False)),
     _Bias("upgrade_injection", "attacked_scores", injection_success, lambda r, j: _counts(r), folded=False),
     _Bias("upgrade_injection", "attacked_choices", injection_success, lambda r, j: True, folded=False),

@@ -17,9 +17,7 @@ from recuse.schema.vocabulary import FAIL, NOT_MEASURED, PASS, printed
 
 TITLE = "Changed in this pull request"
 NONE = "–"
-MAY_REPLACE = {
-    PASS: "may replace it", FAIL: "may not replace it", NOT_MEASURED: "not comparable",
-}  # fmt: skip
+MAY_REPLACE = {PASS: "may replace it", FAIL: "may not replace it", NOT_MEASURED: "not comparable"}
 NOT_KNOWN = (
     "Not known: there is no baseline to compare with. Write one on the main branch: pytest evals/ --update-baseline"
 )
