@@ -136,7 +136,7 @@ class Choice:
             least = min(chance for _, chance in self.best_by_beta.values())
             yield (
                 f"It stays the best if up to {100 * max(BETAS):.0f} % of the people who chose otherwise had accepted "
-                f"this too: its chance is then at least {100 * min(least, 0.99):.0f} %."
+                f"this too: its chance is then at least {int(100 * min(least, 0.99))} %."
             )
         else:
             yield (
