@@ -30,7 +30,7 @@ COEFFICIENTS = ("cohen_kappa", "concordance", "krippendorff_alpha")
 AGAINST_PEOPLE = frozenset(
     ["human_ceiling", "human_offset", "share_bias", "worst_slice", "slice_favour", "own_favour", "system_order"]
 )
-"""Gates that one person who answers in reverse or at random may make a good judge fail."""
+"""Gates by which one person at fault may make a good judge fail, or a bad one pass."""
 BOTH_ORDERS = ("order_consistency", "slot_preference")
 RATED = ("unanswered", "human_offset", "share_bias")
 """Gates that are asked wherever a person rated."""

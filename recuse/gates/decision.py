@@ -242,7 +242,8 @@ def _judge(
         )  # fmt: skip
 
     part = "" if plan.whole else plan.part or "only part of the questions was asked"
-    if failed and panel.people_faults and all(v.gate in AGAINST_PEOPLE for v in failed):
+    by_people = [v for v in verdicts if v.gate in AGAINST_PEOPLE] if panel.people_faults else []
+    if failed and all(v in by_people for v in failed):
         return concluded(UNDECIDED, panel.people_faults[:MOST_CAUSES], failed, "people", step=MEND_PEOPLE)
     if failed:
         causes, step = causes_of_failure(failed, every, figures)
@@ -261,9 +262,11 @@ def _judge(
             open_, apart, missed, figures, part=part, lacking=lacking, verdicts=verdicts, every=every
         )
         more = (*missing, *(["people"] if lacking else []), *(["part"] if part else []))
-        if panel.people_faults and any(v.gate in AGAINST_PEOPLE for v in open_):
+        if by_people:
             causes, step = [*panel.people_faults, *causes], MEND_PEOPLE
         return concluded(UNDECIDED, causes[:MOST_CAUSES], [*open_, *apart], *more, step=step)
+    if by_people:  # a person at fault makes people agree less, and any judge look as good as they are
+        return concluded(UNDECIDED, panel.people_faults[:MOST_CAUSES], by_people, "people", step=MEND_PEOPLE)
     return concluded(CLEARED, [_as_good(verdicts)], verdicts)
 
 

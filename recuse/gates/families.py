@@ -18,7 +18,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from statistics import median
 
 from recuse.gates.gate_tables import Gate
@@ -88,6 +87,10 @@ class Member:
     estimate: Estimate
     applied: AppliedLimit
 
+    def fails_at(self, level: float) -> bool:
+        """Whether its whole interval at this level lies outside its limit."""
+        return decide_estimate(self.applied.limit, self.estimate, level).outcome == "fail"
+
 
 @dataclass(frozen=True, slots=True)
 class Decided:
@@ -124,15 +127,11 @@ def decide_together(together: Sequence[Member], family: Family) -> list[Decided]
     value alone decides."""
     deciding = [m for m in together if m.gate.decide == "interval"]
     defined = [m for m in deciding if m.estimate.defined]
-    fails = [partial(_fails_at, m) for m in defined]
+    fails = [m.fails_at for m in defined]
     corrected = decision_levels(fails, 1 - 2 * family.alpha, "holm") if fails else []
     levels = {id(m): max(level, m.gate.level) for m, level in zip(defined, corrected, strict=True)}
     known = replace(family, members=len(defined), undefined=len(deciding) - len(defined))
     return [_decided(m, levels.get(id(m), m.gate.level), known) for m in together]
-
-
-def _fails_at(member: Member, level: float) -> bool:
-    return decide_estimate(member.applied.limit, member.estimate, level).outcome == "fail"
 
 
 def _decided(member: Member, fail_level: float, family: Family) -> Decided:

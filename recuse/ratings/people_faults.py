@@ -77,8 +77,8 @@ class PeopleFault:
             )
         if self.kind == "constant":
             return (
-                f"{who} gives all of {self.n} texts one answer ({self.criterion}), and {100 * self.agreement:.0f} % of "
-                "the other people's are this one: leave this person out. No judge is to blame for these answers"
+                f"{who} gives all of {self.n} texts the same answer ({self.criterion}); of the other people's answers "
+                f"{100 * self.agreement:.0f} % are this one: leave this person out. No judge is to blame for them"
             )
         if self.kind == "opposed":
             return (

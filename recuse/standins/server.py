@@ -178,8 +178,6 @@ class _Handler(BaseHTTPRequestHandler):
         """Quiet: failures are kept, successes are in the cassette."""
 
 
-# --------------------------------------------------------------------------- the planned call behind a request
-
 Fields = Mapping[tuple[str, str, str], Mapping[str, Any]]
 """(judge, item, target) -> the fields of the item the judge is asked about."""
 
