@@ -22,6 +22,7 @@ Source: Fisher (1921) for the interval; leave-one-out agreement as in crowd-work
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal
@@ -89,6 +90,17 @@ class PeopleFault:
             f"people are of two camps on {self.criterion}: {who} against {others} (correlation across at most "
             f"{number}; within at least {self.others:.2f}). A judge can follow one of them only: say which is right"
         )
+
+
+def sentences(faults: Sequence[PeopleFault]) -> list[str]:
+    """What is wrong, once for each of the people: of several criteria with the numbers of the first."""
+    criteria: dict[tuple[str, ...], list[PeopleFault]] = {}
+    for fault in faults:
+        criteria.setdefault((fault.kind, *fault.people, "", *fault.against), []).append(fault)
+    return [
+        first.sentence() + "".join(f"; the same is true of {fault.criterion}" for fault in more)
+        for first, *more in criteria.values()
+    ]
 
 
 def people_faults(ratings: Ratings) -> tuple[PeopleFault, ...]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from recuse.ratings import Ratings
 from recuse.ratings.offers import offers_of
+from recuse.ratings.people_faults import people_faults, sentences
 from recuse.readers.file_ratings import FileRatings, read_file
 from recuse.readers.mapping import ENDINGS, ColumnMapping, given_mapping
 from recuse.schema import Provenance, RecuseError
@@ -84,7 +85,7 @@ class FilePanel:
             ],
             "tasks": [self.task], "read_as": self.read.mapping.record(), "notes": list(self.read.notes),
             "faults": [fault.record() for fault in self.read.faults],
-            "people_faults": [fault.sentence() for fault in self.read.people_faults],
+            "people_faults": sentences(self.read.people_faults),
         }  # fmt: skip
 
 
@@ -151,7 +152,6 @@ PANEL = "file panel"
 
 def _around(ratings: Ratings) -> FilePanel:
     from recuse.ratings import ResponseSets
-    from recuse.ratings.people_faults import people_faults
     from recuse.readers.raw_table import RawTable
 
     sets = all(isinstance(ratings.scales[name], ResponseSets) for name in ratings.headline)
@@ -159,7 +159,7 @@ def _around(ratings: Ratings) -> FilePanel:
     kind = "response_sets" if sets else "choices" if pairs else "scores"
     path, raw = Path("ratings"), RawTable(Path("ratings"), ratings.table)
     faults = people_faults(ratings)
-    notes = tuple(fault.sentence() for fault in faults)
+    notes = tuple(sentences(faults))
     read = FileRatings(path, "", ratings, kind, ColumnMapping(), raw, ratings.table, (), notes, faults)
     return FilePanel(path.name, path, read)
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from recuse.configuration import named as by_name
 from recuse.ratings import Numeric, Ratings, ResponseSets, Scale, read_choices
-from recuse.ratings.people_faults import PeopleFault, people_faults
+from recuse.ratings.people_faults import PeopleFault, people_faults, sentences
 from recuse.readers.column_names import plain
 from recuse.readers.counts import with_counted_items, without_counts
 from recuse.readers.exports import as_exported
@@ -124,7 +124,7 @@ def _rated(judged: Judgements) -> FileRatings:
     if raw.times is not None:
         ratings = replace(ratings, times=_times(ratings, judged.rows, raw.times), _memory={})
     faults_of_people = people_faults(ratings)
-    noted = (*sure, *_few_rated(ratings.folded()), *(fault.sentence() for fault in faults_of_people))
+    noted = (*sure, *_few_rated(ratings.folded()), *sentences(faults_of_people))
     return FileRatings(
         raw.path, raw.sha256, ratings, kind, mapping, raw, judged.rows, (*raw.faults, *judged.faults),
         (*raw.notes, *judged.notes, *noted), faults_of_people,

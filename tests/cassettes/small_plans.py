@@ -91,7 +91,7 @@ async def post(client: httpx2.AsyncClient, call: Call, extra: Mapping[str, str] 
 
 
 def recording(
-    library: Library, calls: Sequence[Call], *, concurrency: int = 8, timeout: float = 5.0
+    library: Library, calls: Sequence[Call], *, concurrency: int = 8, timeout: float = 30.0
 ) -> RecordingReport:
     """Record the plan with a client that never retries."""
 

@@ -122,13 +122,13 @@ def test_a_passing_trouble_is_tried_again(provider: Servers, judge: MakeJudge, c
 
 @pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize(
-    "trouble", [{"reset": True}, {"delay": 0.4}, {"trickle": 0.05}], ids=["reset", "time-out", "trickle"]
+    "trouble", [{"reset": True}, {"delay": 1.5}, {"trickle": 0.05}], ids=["reset", "time-out", "trickle"]
 )
 def test_so_is_a_broken_or_a_silent_connection(
     provider: Servers, judge: MakeJudge, call: MakeCall, trouble: dict[str, Any]
 ) -> None:
     server = provider(trouble, {})
-    ann = judge(base_url=server.url, timeout_s=0.2)
+    ann = judge(base_url=server.url, timeout_s=1)
     assert send(call(ann), ann).status == 200
     assert len(server.asked) == 2
 
@@ -139,7 +139,7 @@ def test_so_is_a_broken_or_a_silent_connection(
     [
         ({"status": 503}, "Busy HTTP 503"),
         ({"reset": True}, "ReadError"),
-        ({"delay": 0.4}, "ReadTimeout"),
+        ({"delay": 1.5}, "ReadTimeout"),
     ],
     ids=["503", "reset", "time-out"],
 )
@@ -147,7 +147,7 @@ def test_attempts_are_bounded_and_the_last_trouble_is_told(
     provider: Servers, judge: MakeJudge, call: MakeCall, trouble: dict[str, Any], last: str
 ) -> None:
     server = provider(trouble)
-    ann = judge(base_url=server.url, timeout_s=0.1)
+    ann = judge(base_url=server.url, timeout_s=1)
     said = failure(call(ann, repeat=2), ann)
     assert said.startswith("judge ann, essays/rubric, item one, target alpha, attributed, repeat 2: no answer after 3")
     assert f"last: {last}" in said

@@ -43,3 +43,19 @@ def test_by_a_person_at_fault_no_judge_is_cleared_and_none_refused(kind, noise, 
     assert (alone.word, one.word) == (word, "undecided")
     assert "lee" in one.cause.split(";")[0]
     assert one.next.startswith("mend or leave out the ratings")
+
+
+def test_a_fault_of_several_criteria_is_said_once(file):
+    draw = np.random.default_rng(3)
+    rows = []
+    for item in range(60):
+        for criterion in ("form", "content", "tone"):
+            quality = draw.integers(2, 5)
+            answers = {"ann": quality, "ben": 6 - quality, "cid": quality + draw.integers(-1, 2), "gpt-4o": quality}
+            rows += [f"t{item},{criterion},{who},{score}" for who, score in answers.items()]
+    read = read_file(file("a.csv", "text,criterion,rater,score\n" + "\n".join(rows)))
+    assert len(read.people_faults) == 3
+    (note,) = (note for note in read.notes if "ben answers" in note)
+    assert "form" in note
+    assert note.endswith("No judge is to blame for them; the same is true of content; the same is true of tone")
+    assert [fault.sentence() in note for fault in read.people_faults].count(True) == 1
