@@ -12,7 +12,7 @@ import pandas as pd
 
 from recuse.readers.column_names import NAMES, is_nobodys, plain
 from recuse.readers.mapping import LISTS, SETTINGS
-from recuse.readers.values import MONTHS, ORDERS, STATUSES, VERDICTS, as_numbers, is_empty, is_verdict, unwrapped
+from recuse.readers.values import MONTHS, ORDERS, STATUSES, VERDICTS, as_numbers, is_empty, is_verdict, labels_of
 
 FEW_LABELS, LONG, FEWEST_TEXTS = 25, 40, 8
 DAY = re.compile(r"\d{1,4}([-./])\d{1,2}\1\d{1,4}(?!\d)")
@@ -39,8 +39,6 @@ class Column:
     @cached_property
     def distinct(self) -> pd.Index[Any]:
         """The different values among them, in order of first appearance."""
-        import pandas as pd
-
         return pd.Index(pd.unique(self.filled))
 
     @cached_property
@@ -55,7 +53,7 @@ class Column:
         """Its cells as numbers, labels of a known order by their place in it; NaN for others."""
         if self.numeric:
             return as_numbers(self.cells)
-        words = self.cells.astype(str).str.strip().str.lower().map(unwrapped)
+        words = labels_of(self.cells)
         if is_verdict(self.words):
             return words.map({word: float(k) for k, each in enumerate(VERDICTS) for word in each})
         order = next((order for order in ORDERS if self.words <= {*order}), ())
@@ -69,8 +67,6 @@ class Column:
     @cached_property
     def ends(self) -> tuple[float, float]:
         """Smallest and largest number."""
-        import pandas as pd
-
         numbers = as_numbers(pd.Series(self.distinct, dtype=object))
         return float(numbers.min()), float(numbers.max())
 
@@ -94,7 +90,7 @@ class Column:
     def holds_labels(self) -> bool:
         """Whether its values are labels whose order is known: pass, fail, good, ..., or stand in the place of one."""
         known = {label for order in ORDERS for label in order}
-        answers = [word for v in self.distinct[:50] if (word := unwrapped(str(v).strip().lower())) not in STATUSES]
+        answers = [word for word in labels_of(pd.Series(self.distinct[:50])) if word not in STATUSES]
         return bool(answers) and all(word in known for word in answers)
 
     @property
@@ -158,7 +154,7 @@ class Column:
     @cached_property
     def words(self) -> set[str]:
         """Its different values in one spelling."""
-        return {unwrapped(str(value).strip().lower()) for value in self.distinct}
+        return {*labels_of(pd.Series(self.distinct))}
 
 
 def like_ratings(frame: pd.DataFrame, name: str) -> bool:

@@ -71,7 +71,7 @@ def open_file(path: Path, wanted: dict[str, str] | None = None, encoding: str = 
         except (OSError, EOFError, zipfile.BadZipFile, RuntimeError, ValueError) as error:
             raise RecuseError(f"{path} cannot be unpacked ({error}); pack it again") from error
         notes = (f"unpacked from {packed[1:]}",)
-    if not data.strip():
+    if not data or data.isspace():
         raise RecuseError(f"{path} is empty")
     return Opened(path, name, data, hashlib.sha256(raw).hexdigest(), notes, {} if wanted is None else wanted, encoding)
 

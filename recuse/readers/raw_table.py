@@ -188,6 +188,8 @@ LARGE = 32 << 20
 """Files of fewer bytes are held as they are."""
 LONG, BEGINNING, LOOKED_AT = 400, 200, 200
 """A column holds texts where its first cells are longer than this on average; so much of each is kept."""
+BLANKS = "\t\n\v\f\r\x1c\x1d\x1e\x1f"
+"""What separates words in ASCII beside the space; a text without any is in words as it stands."""
 SHORTENED = re.compile(r"\.\.\. \[(\d+) characters, (\d+) words, [0-9a-f]{16}\]$")
 
 
@@ -211,10 +213,12 @@ def shorten(frame: pd.DataFrame, columns: Sequence[Hashable], wanted: dict[str, 
     def short(cell: str) -> str:
         if len(cell) <= LONG:
             return cell
-        words = cell.split()
-        plain = " ".join(words)
+        plain = cell.strip()
+        if not plain.isascii() or "  " in plain or any(blank in plain for blank in BLANKS):
+            plain = " ".join(plain.split())
+        words = plain.count(" ") + bool(plain)
         digest = hashlib.blake2b(plain.lower().encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-        kept = f"{plain[:BEGINNING]}... [{len(plain)} characters, {len(words)} words, {digest}]"
+        kept = f"{plain[:BEGINNING]}... [{len(plain)} characters, {words} words, {digest}]"
         if kept in wanted:
             wanted[kept] = cell
         return kept

@@ -150,8 +150,9 @@ def _keys(rows: pd.DataFrame, frame: pd.DataFrame, columns: list[str]) -> pd.Ser
     """Item -> all its texts with their targets, "" where they are too short to tell copies."""
     once = rows.drop_duplicates(["item", "target"])
     at = once["row"].to_numpy()
-    texts = np.array([" ".join(" ".join(map(str, cells)).split()).lower() for cells in frame[columns].to_numpy()[at]])
-    facts = once[["item"]].assign(key=once["target"].astype(str) + "\x1f" + texts, size=np.char.str_len(texts))
+    texts = [" ".join(" ".join(map(str, cells)).split()).lower() for cells in frame[columns].to_numpy()[at]]
+    keys = [f"{target}\x1f{text}" for target, text in zip(once["target"], texts, strict=True)]
+    facts = once[["item"]].assign(key=keys, size=[*map(len, texts)])
     whole = facts.set_index("item")
     if facts["item"].duplicated().any():
         whole = facts.sort_values("key", kind="stable").groupby("item", sort=False).agg(

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import recuse
@@ -81,13 +82,20 @@ def test_equal_cells_of_all_portions_are_one_object(file, large, monkeypatch):
 
 
 def test_copies_stay_copies_and_other_texts_other_texts(large):
-    import pandas as pd
-
     one, other = "A long text. " * 90, "a  long text. " * 90
     frame = pd.DataFrame({"text": [one, other, one + "!"]})
     short = raw_table.shorten(frame, ["text"], {})["text"]
     assert short[0].lower() == short[1].lower() != short[2].lower()
     assert [*map(raw_table.word_count, short)] == [len(text.split()) for text in frame["text"]]
+
+
+@pytest.mark.parametrize("blank", [chr(k) for k in range(0x2100) if chr(k).isspace()], ids=ascii)
+def test_any_blank_separates_words(blank):
+    text = "one more word " * 40
+    texts = [text, text.replace(" ", blank), f"{blank}{text}{blank}".replace("e m", f"e{blank} m"), text[:-1]]
+    short = raw_table.shorten(pd.DataFrame({"text": texts}), ["text"], {})["text"]
+    assert len({*short}) == 1
+    assert "[559 characters, 120 words, " in short[0]
 
 
 def test_objects_that_answers_are_read_from_are_held(large, tmp_path):
