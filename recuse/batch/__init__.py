@@ -13,7 +13,6 @@ One batch interface per file; here is what each must have, and how it reaches it
 from __future__ import annotations
 
 import gzip
-import json
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,7 +27,7 @@ from recuse.configuration import named
 from recuse.judges import wire
 from recuse.judges.client import Credentials
 from recuse.judges.description import canonical
-from recuse.judges.provider_responses import LARGEST_BODY, decompressed, words
+from recuse.judges.provider_responses import LARGEST_BODY, decompressed, parsed, words
 from recuse.judges.transport import tls
 from recuse.schema import Call, Judge, RawResponse, RecuseError
 
@@ -170,7 +169,7 @@ class Web:
                     if (left := left - len(line)) < 0:
                         raise BatchError(f"{self._place('GET', url)}: more than 2 GB of results")
                     if line.strip():
-                        value = _json(line)
+                        value = parsed(line)
                         yield value if isinstance(value, dict) else None
             except (OSError, EOFError, zlib.error) as error:
                 raise BatchError(f"{self._place('GET', url)}: the results are not valid gzip: {error}") from None
@@ -243,7 +242,7 @@ class Web:
 
     def object_of(self, response: httpx2.Response) -> dict[str, Any]:
         """The JSON object that an answer is."""
-        value = _json(response.content)
+        value = parsed(response.content)
         if not isinstance(value, dict):
             place = self._place(response.request.method, str(response.url))
             raise BatchError(f"{place}: the answer is no JSON object", unsure=True)
@@ -259,10 +258,3 @@ class Web:
 
 UPLOAD_URL = "x-goog-upload-url"
 """The one header of an answer that a batch interface reads."""
-
-
-def _json(body: bytes) -> Any:
-    try:
-        return json.loads(body)
-    except (ValueError, RecursionError):
-        return None

@@ -170,12 +170,12 @@ def error_rates(verdicts: Iterable[VerdictRow], false_fail: float) -> ErrorRates
     rates: ErrorRates = {
         "false_fail": {
             "allowed": false_fail,
-            "at_most": _rounded(math.fsum(families.values())),
+            "at_most": round(math.fsum(families.values()), 4),
             "families": len(families),
             "by_value": sum(v["rule"]["family"] is None for v in known),
         },
         "judges": _judges(known),
-        "red_again": _rounded(1 - math.prod(_stays_green(v) for v in known)) if known else None,
+        "red_again": round(1 - math.prod(_stays_green(v) for v in known), 4) if known else None,
         "smallest_faults": _smallest_faults(known),
     }
     return rates | {"sentence": _sentence(rates)}
@@ -201,7 +201,7 @@ def _judges(verdicts: list[VerdictRow]) -> list[JudgeErrors]:
 
 def _none_passes(chances: Iterable[float | None]) -> float:
     """One less the chance that all pass. A gate that cannot tell what fair is is left out."""
-    return _rounded(1 - math.prod(chance for chance in chances if chance is not None))
+    return round(1 - math.prod(chance for chance in chances if chance is not None), 4)
 
 
 def _stays_green(verdict: VerdictRow) -> float:
@@ -252,7 +252,3 @@ def _sentence(rates: ErrorRates) -> str:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.1f} %" if share < 0.1 else f"{100 * share:.0f} %"
-
-
-def _rounded(chance: float) -> float:
-    return round(chance, 4)

@@ -142,8 +142,8 @@ def power_of(limit: Limit, estimate: Estimate, pass_level: float, fail_level: fl
         return None
     fair = _fair(limit, estimate)
     return Power(
-        fair=fair, fair_passes=None if fair is None else _rounded(chance_to_pass(limit, fair, around, pass_level)),
-        same_again=_rounded(chance_to_pass(limit, estimate.value, around, pass_level)),
+        fair=fair, fair_passes=None if fair is None else round(chance_to_pass(limit, fair, around, pass_level), 4),
+        same_again=round(chance_to_pass(limit, estimate.value, around, pass_level), 4),
         smallest_fault=_smallest_fault(limit, estimate, around, fail_level),
     )  # fmt: skip
 
@@ -245,7 +245,3 @@ def _noncentral(shifts: Floats, df: float, t: float) -> list[float]:
     if (rest := np.isnan(chances)).any():
         chances[rest] = special.ndtr((shifts[rest] - t) / math.sqrt(1 + t * t / (2 * df)))
     return chances.tolist()
-
-
-def _rounded(chance: float) -> float:
-    return round(chance, 4)

@@ -66,11 +66,11 @@ def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> li
     try:
         answer = reading.json_value(reply, dict)
     except reading.Unreadable as failure:
-        return reading.all_failed(_criteria(task), failure)
+        return reading.all_failed(scored(task), failure)
     rows = _all_scores(answer, _expected(task))
     if rows is not None:
         return rows
-    return [_one(answer, name, task.scales.get(name), task.scale) for name in _criteria(task)]
+    return [one_score(answer, name, task.scales.get(name), task.scale) for name in scored(task)]
 
 
 def explanations(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
@@ -91,7 +91,8 @@ def author_label(task: Task, target: str, condition: str) -> str:
     return str(about.get("anonymous", f"Author {list(task.targets).index(target) + 1}"))
 
 
-def _criteria(task: Task) -> tuple[str, ...]:
+def scored(task: Task) -> tuple[str, ...]:
+    """The criteria of the task, and its total if it has one."""
     whole = total(task)
     return task.criteria if whole is None else (*task.criteria, whole)
 
@@ -109,7 +110,7 @@ def _expected(task: Task) -> tuple[tuple[str, bool, float, float], ...]:
 
 def _all_scores(answer: dict[str, Any], expected: tuple[tuple[str, bool, float, float], ...]) -> list[Judgement] | None:
     """The rows of a reply in which every score is a number of its scale, as nearly all are; None for any other, which
-    `_one` looks at part by part."""
+    `one_score` looks at part by part."""
     rows = []
     try:
         for name, reasoned, low, high in expected:
@@ -128,7 +129,7 @@ def _judgement(criterion: str, number: float) -> Judgement:
     return Judgement(criterion, float(number) + 0.0)  # -0.0 equals 0.0 and would be taken for it
 
 
-def _one(answer: object, criterion: str, scale: Scale | None, usual: tuple[float, float]) -> Judgement:
+def one_score(answer: object, criterion: str, scale: Scale | None, usual: tuple[float, float]) -> Judgement:
     """One criterion's score, with a reason beside it or bare; the total, which has no scale of its own, is bare."""
     try:
         value = reading.member(answer, criterion, criterion)
@@ -148,7 +149,7 @@ def _schema(task: Task, total_value: Callable[[Scale], dict[str, Any]]) -> dict[
     Servers that enforce a schema by grammar know no bounds of a number: for them the total has steps too.
     """
     whole = total(task)
-    why = {"type": "string", "maxLength": 160}
+    why = wording.text_schema(task, "why")
     properties: dict[str, Any] = {
         name: {
             "type": "object", "properties": {"score": as_steps(scale), "why": why}, "required": ["score", "why"],

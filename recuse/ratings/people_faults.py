@@ -63,33 +63,21 @@ class PeopleFault:
 
     def sentence(self) -> str:
         """What is wrong, how that is known, and what can be done."""
-        who, others = ", ".join(self.people), ", ".join(self.against)
-        number = f"{self.agreement:.2f}, {self.low:.2f} to {self.high:.2f}"
-        among = "" if self.others is None else f"; they with one another {self.others:.2f}"
-        if self.kind == "reversed":
-            return (
-                f"{who} answers {self.criterion} in reverse of the other people (correlation with them {number}"
-                f"{among}): turn these answers round or leave this person out. No judge is to blame for them"
-            )
-        if self.kind == "unrelated":
-            return (
-                f"the answers of {who} to {self.criterion} have nothing to do with the other people's (correlation "
-                f"with them {number}{among}): look at some, or leave this person out. No judge is to blame for them"
-            )
-        if self.kind == "constant":
-            return (
-                f"{who} gives all of {self.n} texts the same answer ({self.criterion}); of the other people's answers "
-                f"{100 * self.agreement:.0f} % are this one: leave this person out. No judge is to blame for them"
-            )
-        if self.kind == "opposed":
-            return (
-                f"{who} and {others} answer {self.criterion} in reverse of each other (correlation {number}): one of "
-                "them may have read the scale the other way round; nobody else says which"
-            )
-        return (
-            f"people are of two camps on {self.criterion}: {who} against {others} (correlation across at most "
-            f"{number}; within at least {self.others:.2f}). A judge can follow one of them only: say which is right"
-        )
+        who, others, of = ", ".join(self.people), ", ".join(self.against), self.criterion
+        number, within = f"{self.agreement:.2f}, {self.low:.2f} to {self.high:.2f}", f"{self.others or 0:.2f}"
+        correlation = f"correlation with them {number}; they with one another {within}"
+        return {
+            "reversed": f"{who} answers {of} in reverse of the other people ({correlation}): turn these answers round "
+            "or leave this person out. No judge is to blame for them",
+            "unrelated": f"the answers of {who} to {of} have nothing to do with the other people's ({correlation}): "
+            "look at some, or leave this person out. No judge is to blame for them",
+            "constant": f"{who} gives all of {self.n} texts the same answer ({of}); of the other people's answers "
+            f"{100 * self.agreement:.0f} % are this one: leave this person out. No judge is to blame for them",
+            "opposed": f"{who} and {others} answer {of} in reverse of each other (correlation {number}): one of them "
+            "may have read the scale the other way round; nobody else says which",
+            "camps": f"people are of two camps on {of}: {who} against {others} (correlation across at most {number}; "
+            f"within at least {within}). A judge can follow one of them only: say which is right",
+        }[self.kind]
 
 
 def sentences(faults: Sequence[PeopleFault]) -> list[str]:

@@ -58,9 +58,10 @@ def refused(task: str, protocol: str) -> str:
     return f"{cut} of {len(rows)}"
 
 
-def rationales() -> str:
-    sets = items("merchant_rationales/items-local.jsonl")
-    return ended((level["rationale"] for one in sets for level in one["rationales"]), 340)
+def unended(protocol: str) -> str:
+    """ "2 of 6": replies that the token limit ended, of models that write their own rationales."""
+    every = [end for _, end in replies(f"local/merchant_rationales/{protocol}")]
+    return f"{every.count('length')} of {len(every)}"
 
 
 def phrases(stage: str, *kept: str) -> Iterator[str]:
@@ -92,8 +93,7 @@ def reasons(task: str) -> Iterator[str]:
 COUNTS = {
     "headlines": lambda: refused("headlines", "headline_generation"),
     "workings": lambda: refused("word_problems", "solving"),
-    "rationales": rationales,
-    "reasons of the loop": lambda: ended(reasons("merchant_rationales"), 160),
+    "sets": lambda: unended("generation"), "scorings": lambda: unended("rubric"),
     "reasons": lambda: ended(reasons("merchant_risk"), 160),
     "knowledge": lambda: ended(phrases("knowledge"), 24), "reflections": lambda: ended(phrases("reflection"), 24),
     "anchors": lambda: ended(phrases("rubric~*", "anchors"), 24),
@@ -109,15 +109,14 @@ SAID = {
         "{workings} workings of the sums (120 characters)",
     ],
     "docs/merchant-risk.md": [
-        "{rationales} rationales end at a cap of our own, 340 characters, in mid-sentence",
-        "{reasons of the loop} reasons at 160", "{reasons} end at 160 characters",
+        "{sets} sets and {scorings} scorings are lost, since", "{reasons} end at 160 characters",
     ],
     "docs/rubrics.md": [MERG],
     "fixtures/tasks/headlines/README.md": ["{headlines} of the recorded texts are refused"],
-    "fixtures/tasks/merchant_rationales/README.md": ["{rationales} rationales end at"],
+    "fixtures/tasks/merchant_rationales/README.md": ["{sets} replies came to no end"],
     "fixtures/tasks/word_problems/README.md": ["{workings} of the recorded workings are refused"],
     "fixtures/tasks/writing/README.md": [MERG],
-    "fixtures/panels/local.toml": ["{headlines} headlines with leads", "{rationales} rationales"],
+    "fixtures/panels/local.toml": ["{headlines} headlines with leads", "{sets} sets of rationales"],
     "fixtures/panels/writing.toml": [MERG],
 }  # fmt: skip
 

@@ -200,17 +200,16 @@ def test_what_the_loop_with_models_that_run_here_says(local):
         found = every(metric, judge=judge, **subject)
         return ", ".join(fixed(found[judge + names], 1, signed=True, minus="-") for names in ("shown", "hidden"))
 
-    qwen, gemma, smol = "qwen2.5-coder-0.5b", "gemma-3-270m", "smollm2-135m"
+    qwen, gemma, large = "qwen2.5-coder-0.5b", "gemma-3-270m", "qwen2.5-coder-1.5b"
     apart = every("repeat_difference").values()
-    known = every("known_score_error", criterion="completeness")
-    assert all(abs(value) <= 0.7 for judge, value in known.items() if not judge.startswith(qwen))
+    known = every("known_score_error", criterion="completeness").values()
     usable = every("parse_rate", "rubric_joint").values()
     shift = [e for names, e in here if e["metric"] == "joint_shift"]
     ranked = [e for names, e in here if e["metric"] == "ranking_follows_scores" and e["value"] is not None]
     wrong = [10 * value for value in every("reported_total").values()]
     of = {(names["finding"], names["judge"]): e["value"] for names, e in here if e["metric"] == "explanation_finding"}
-    lacking = [of["ungrounded", judge] for judge in (qwen, gemma, smol)]
-    assert all(round(of["copied", judge], 1) == 0.5 for judge in (gemma, smol))
+    lacking = [of["ungrounded", judge] for judge in (qwen, gemma, large)]
+    assert of["copied", large] == 0
     beside = sum(e["low"] is not None and (e["low"] > 0 or e["high"] < 0) for e in shift)
     contradicted = sum(round(e["detail"]["contradicting"] * e["detail"]["replies"]) for e in ranked)
     replies = sum(e["detail"]["replies"] for e in ranked)
@@ -221,18 +220,21 @@ def test_what_the_loop_with_models_that_run_here_says(local):
         "docs/merchant-risk.md",
         f"{fixed(min(apart), 1)} to {fixed(max(apart), 1)} apart on 0 to 10",
         f"| {f(w[0])} with names shown, {f(w[1])} hidden |",
-        f"| {f(stable[gemma], 0)}, {f(stable[smol])} and {f(stable[qwen], 0)} |",
-        "Qwen 0.5B {} with names shown, {} hidden; Gemma {}; SmolLM2 {} |".format(
+        f"| Gemma {f(stable[gemma])}, Qwen 0.5B {f(stable[qwen], 0)}, Qwen 1.5B {f(stable[large])} |",
+        "Qwen 0.5B {} with names shown, {} hidden; Gemma {}; Qwen 1.5B {}: on one text or two".format(
             *both("criterion_self_bias", qwen, **mean).split(", "), both("criterion_self_bias", gemma, **mean),
-            both("criterion_self_bias", smol, **mean)),
-        f"Qwen {both('self_bias', qwen)}; Gemma {both('self_bias', gemma)}; SmolLM2 {both('self_bias', smol)}: "
+            both("criterion_self_bias", large, **mean)),
+        f"Qwen 0.5B {both('self_bias', qwen)}; Gemma {both('self_bias', gemma)}; "
+        f"Qwen 1.5B {both('self_bias', large)}: "
         f"{in_words(round(min(wrong)))} to {in_words(round(max(wrong)))} totals in ten",
-        f"Qwen {fixed(known[qwen + 'shown'], 0)} to {fixed(known[qwen + 'hidden'], 0)} points of 10 too many",
+        f"all three give {fixed(min(known), 1)} to {fixed(max(known), 1)} points of 10 too many",
         f"{fixed(100 * min(usable), 0)} to {fixed(100 * max(usable), 0)} % of the sets can be used",
         f"lies {fixed(-min(e['value'] for e in shift), 1)} points lower to {fixed(max(e['value'] for e in shift), 1)} "
         f"higher, on {in_words(min(e['n'] for e in shift))} to {in_words(max(e['n'] for e in shift))} texts; "
-        f"{in_words(beside)} of {in_words(len(shift))} intervals lies beside 0",
-        f"of the {in_words(replies)} replies that do not, {in_words(contradicted)} are contradicted",
+        f"{in_words(beside) if beside else 'none'} of {in_words(len(shift))} intervals lies beside 0",
+        f"Of the {in_words(replies)} replies that do not, {in_words(contradicted)} is contradicted",
+        f"{fixed(100 * of['copied', gemma], 0)} % of Gemma's, {fixed(100 * of['copied', qwen], 0)} % of Qwen 0.5B's "
+        "and none",
         f"{fixed(100 * min(lacking), 0)} to {fixed(100 * max(lacking), 0)} % have no word of the text they judge",
     )  # fmt: skip
 
@@ -315,20 +317,21 @@ def test_what_stands_beside_the_numbers_of_merchant_risk(local):
     often = sum(abs(rho) >= 0.9 - 1e-9 for rho in orders) / len(orders)
     assert often == pytest.approx(1 / 12)
     random = np.abs(np.subtract.outer(range(11), range(11))).mean()
-    task = load_task(ROOT / "fixtures" / "tasks" / "merchant_rationales").with_items("items-local.jsonl")
+    task = load_task(ROOT / "fixtures" / "tasks" / "merchant_risk")
     asked = rubric_prompt(task, task.items[0], {"condition": "attributed"})
     longest = asked.schema["properties"]["accuracy"]["properties"]["why"]["maxLength"]
     loop = {name: sum(of["calls"] for of in local["usage"]
                       if (of["task"], of["protocol"]) == ("merchant_rationales", name))
             for name in ("rubric", "rubric_joint")}  # fmt: skip
-    reasons = Measured(local).of("explanation_finding", task="merchant_rationales", judge="gemma-3-270m",
-                                 finding="copied")["n"]  # fmt: skip
+    reasons = [e["n"] for names, e in Measured(local).every
+               if (names.get("task"), names.get("finding")) == ("merchant_rationales", "copied")]  # fmt: skip
     categories = (ROOT / "fixtures/tasks/merchant_risk/mcc.csv").read_text("utf-8").count("\n") - 1
     stands(
         "docs/merchant-risk.md", "lies at .90 or above, either way, by chance once in twelve",
         f"A reason may be {longest} characters long", f"each twice: {loop['rubric']} replies",
-        f"drawn at random lie {fixed(random, 1)} apart", "Gemma and SmolLM2 within 0.7 on average",
-        f"(`rubric_joint`, {loop['rubric_joint']} replies)", f"(`explanation_finding`, {reasons} a judge)",
+        f"drawn at random lie {fixed(random, 1)} apart",
+        f"(`rubric_joint`, {loop['rubric_joint']} replies)",
+        f"(`explanation_finding`, {min(reasons)} to {max(reasons)} a judge)",
         f"of the {categories} categories",
     )
 

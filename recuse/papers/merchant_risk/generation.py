@@ -212,16 +212,9 @@ def _merchant_schema(task: Task) -> dict[str, Any]:
     """Reasons first: what is written after the level would only defend it."""
     levels = {"type": "integer", "enum": [int(entry["level"]) for entry in task.data["level"]]}
     return {
-        "type": "object", "properties": {"rationale": {"type": "string", **_length(task)}, "level": levels},
+        "type": "object", "properties": {"rationale": wording.text_schema(task, "rationale"), "level": levels},
         "required": ["rationale", "level"], "additionalProperties": False,
     }  # fmt: skip
-
-
-def _length(task: Task) -> dict[str, int]:
-    """A server that enforces the schema ends a text at the most characters that task.toml allows."""
-    most = task.data.get("longest", {}).get("rationale")
-    ends = zip(("minLength", "maxLength"), task.data.get("rationale_characters", (0, most)), strict=True)
-    return {name: characters for name, characters in ends if characters}
 
 
 def _listed(task: Task, segment: Mapping[str, Any], table: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -241,7 +234,7 @@ def _level_schema(task: Task, item: Item, level: dict[str, Any]) -> dict[str, An
         "type": "object",
         "properties": {
             "level": level,
-            "rationale": {"type": "string", **_length(task)},
+            "rationale": wording.text_schema(task, "rationale"),
             "mccs": {"type": "array", "items": codes, "minItems": PICKS_PER_LEVEL, "maxItems": PICKS_PER_LEVEL},
         },
         "required": ["level", "rationale", "mccs"],

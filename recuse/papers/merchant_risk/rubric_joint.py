@@ -61,7 +61,7 @@ def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> li
     try:
         answer = reading.json_value(reply, dict)
     except reading.Unreadable as failure:
-        return [_of(row, one) for one in sets for row in reading.all_failed([*_criteria(task), PLACE], failure)]
+        return [_of(row, one) for one in sets for row in reading.all_failed([*rubric.scored(task), PLACE], failure)]
     scored_sets, places = answer.get("sets"), _places(answer.get("ranking"), labels)
     scored = [part for part in scored_sets if isinstance(part, dict)] if isinstance(scored_sets, list) else []
     rows: list[Judgement] = []
@@ -74,16 +74,8 @@ def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> li
 def _scores(task: Task, sets: Sequence[Mapping[str, Any]], label: str) -> list[Judgement]:
     if len(sets) != 1:
         failure = reading.Unreadable("unparsed", f"the reply scores {label} {len(sets)} times, once is wanted")
-        return reading.all_failed(_criteria(task), failure)
-    scores = []
-    for name in _criteria(task):
-        try:
-            value = reading.member(sets[0], name, f"{name} of {label}")
-        except reading.Unreadable as failure:
-            scores.append(Judgement(name, status=failure.status, why=failure.why))
-        else:
-            scores.append(reading.score(value, name, task.scale))
-    return scores
+        return reading.all_failed(rubric.scored(task), failure)
+    return [rubric.one_score(sets[0], name, None, task.scale) for name in rubric.scored(task)]
 
 
 def _places(ranking: object, labels: Sequence[str]) -> dict[str, int] | None:
@@ -108,14 +100,9 @@ def _labels(task: Task, item: Item, factors: Mapping[str, str]) -> list[str]:
     return [rubric.author_label(task, one["target"], factors["condition"]) for one in item.fields["sets"]]
 
 
-def _criteria(task: Task) -> tuple[str, ...]:
-    whole = rubric.total(task)
-    return task.criteria if whole is None else (*task.criteria, whole)
-
-
 def _schema(task: Task, item: Item, factors: Mapping[str, str], number: Mapping[str, Any]) -> dict[str, Any]:
     labels = _labels(task, item, factors)
-    names = _criteria(task)
+    names = rubric.scored(task)
     one = {
         "type": "object",
         "properties": {"author": {"enum": labels}, **dict.fromkeys(names, number)},
@@ -128,7 +115,7 @@ def _schema(task: Task, item: Item, factors: Mapping[str, str], number: Mapping[
         "properties": {
             "sets": {"type": "array", "items": one, **count},
             "ranking": {"type": "array", "items": {"enum": labels}, **count},
-            "synthesis": {"type": "string", "maxLength": 600},
+            "synthesis": wording.text_schema(task, "synthesis"),
         },
         "required": ["sets", "ranking", "synthesis"],
         "additionalProperties": False,

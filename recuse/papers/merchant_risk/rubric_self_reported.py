@@ -6,24 +6,20 @@ The rows carry what was reported, not what was sampled: criteria "<id>.mean", "<
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from recuse.protocols import reading, wording
-from recuse.protocols.rubric import author_label
+from recuse.protocols import reading, rubric, wording
 from recuse.ratings.scale import Numeric, Scale
-from recuse.schema import Item, Judge, Judgement, Prompt, Reply
+from recuse.schema import Item, Judgement, Prompt, Reply
 from recuse.tasks import Task
 
 OFFERS = "claimed_statistics"
-FACTORS: Mapping[str, tuple[str, ...]] = {"condition": ("attributed", "anonymized")}
-FACTOR_NAMES = {"condition": ("names", {"attributed": "shown", "anonymized": "hidden"})}
+FACTORS = rubric.FACTORS
+FACTOR_NAMES = rubric.FACTOR_NAMES
 REPEATS = 1
 FINAL = "final"
 
-
-def items(task: Task, judge: Judge) -> Sequence[Item]:
-    """All items of the task, whoever judges."""
-    return task.items
+items = rubric.items
 
 
 def headline(task: Task) -> tuple[str, ...]:
@@ -44,7 +40,7 @@ def scales(task: Task) -> dict[str, Scale]:
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
     """The text under its author's name or label (`factors["condition"]`), for ten runs in one reply, at temperature
     0.7."""
-    label = author_label(task, item.target, factors["condition"])
+    label = rubric.author_label(task, item.target, factors["condition"])
     words = wording.messages(task, "rubric_self_reported", task=task.data, author_label=label, **item.fields)
     return Prompt(words, temperature=0.7, max_tokens=1500)
 
