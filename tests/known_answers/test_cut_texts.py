@@ -12,12 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from recuse.papers.merchant_risk import generation
+from recuse.papers.merchant_risk import generation, rubric_joint
 from recuse.papers.self_preference import choice_protocols as choices
 from recuse.papers.self_preference import grading_calibrated as calibrated
 from recuse.papers.self_preference import grading_protocols as grading
 from recuse.papers.self_preference import writing_protocols as writing
+from recuse.protocols import rubric
 from recuse.protocols.reading import Unreadable
+from recuse.protocols.wording import text_schema
 from recuse.schema import Item, Reply
 from recuse.tasks import Task, load_task
 
@@ -161,13 +163,33 @@ def of_rationales(task: Task) -> str:
     return json.dumps(generation.prompt(task, Item(task.name, "i", "x", {"mccs": table}), {}).schema)
 
 
+def of_reasons(task: Task) -> str:
+    return json.dumps(rubric.prompt(task, task.items[0], {"condition": "attributed"}).schema)
+
+
+def of_syntheses(task: Task) -> str:
+    [item] = rubric_joint.items(task, None)
+    return json.dumps(rubric_joint.prompt(task, item, {"condition": "attributed"}).schema)
+
+
 @pytest.mark.parametrize(("name", "form"), [
     ("headlines", writing.HEADLINES.grammar), ("word_problems", writing.SOLVING.grammar),
-    ("merchant_risk", of_rationales),
+    ("merchant_risk", of_rationales), ("merchant_risk", of_reasons), ("merchant_risk", of_syntheses),
 ])  # fmt: skip
 def test_no_form_of_ours_ends_a_text_unless_the_task_says_so(name, form):
     assert BOUNDED.search(str(form(load_task(TASKS / name))))
     assert not BOUNDED.search(str(form(uncapped(name))))
+
+
+@pytest.mark.parametrize(("part", "fitting"), [("rationale", [3, 4, 5]), ("why", [1]), ("synthesis", [1, 2, 3, 4])])
+def test_a_task_asks_for_sentences_of_any_length(part, fitting):
+    schema = text_schema(load_task(TASKS / "merchant_rationales"), part)
+    of = {n: " ".join(["Losses are rare, and " + "very " * 400 + "small."] * n) for n in range(8)}
+    assert [n for n, text in of.items() if re.fullmatch(schema["pattern"], text)] == fitting
+    least = of[fitting[0]]  # what would end the string of JSON, or its line, is no part of a sentence
+    broken = [least + " And", *(least.replace("rare", sign) for sign in ('"', "\\", "\n"))]
+    assert not any(re.fullmatch(schema["pattern"], text) for text in broken)
+    assert text_schema(load_task(TASKS / "headlines"), part) == {"type": "string"}
 
 
 @pytest.mark.parametrize("form", [of_pairs, of_criteria])

@@ -328,7 +328,7 @@ def test_what_stands_beside_the_numbers_of_merchant_risk(local):
     categories = (ROOT / "fixtures/tasks/merchant_risk/mcc.csv").read_text("utf-8").count("\n") - 1
     stands(
         "docs/merchant-risk.md", "lies at .90 or above, either way, by chance once in twelve",
-        f"A reason may be {longest} characters long", f"each twice: {loop['rubric']} replies",
+        f"Of task `merchant_risk` a reason may be {longest} characters long", f"each twice: {loop['rubric']} replies",
         f"drawn at random lie {fixed(random, 1)} apart",
         f"(`rubric_joint`, {loop['rubric_joint']} replies)",
         f"(`explanation_finding`, {min(reasons)} to {max(reasons)} a judge)",
