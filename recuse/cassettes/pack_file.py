@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -40,7 +41,7 @@ SUFFIX = ".zst"
 DICTIONARY = "dictionary"
 LEVEL = 15  # a millisecond a call, once; 19 takes half as long again for the same bytes
 TRAINED = b"\x37\xa4\x30\xec"  # how a dictionary begins that was trained; any other is raw text
-DICTIONARY_BYTES, SAMPLES, SAMPLE_LINES = 65_536, 4_000, 40
+SAMPLES, OF_A_CELL, LEAST, MOST = 8_000, 320, 2**13, 2**18  # lines to train on; bytes of a dictionary
 LARGEST = 64 * 2**20
 """Bytes of a packed cell when unpacked, as of a compressed one: a few KB can unpack to gigabytes."""
 
@@ -226,7 +227,7 @@ def write_pack(folder: Path, cells: Mapping[Path, int], contents: Callable[[Path
     draft = store / f"{folder.name}.zip{TEMPORARY}"
     draft.unlink(missing_ok=True)
     codec = _zstd()
-    dictionary = _dictionary(list(_samples(cells, contents)))
+    dictionary = _dictionary(list(_samples(cells, contents)), len(cells))
     with open(draft, "xb") as file:
         with zipfile.ZipFile(file, "w") as archive:
             _add(archive, DICTIONARY, dictionary.dict_content)
@@ -260,19 +261,18 @@ def _keep_out_of_git(ignored: Path, name: str) -> None:
 
 
 def _samples(cells: Mapping[Path, int], contents: Callable[[Path], bytes]) -> Iterator[bytes]:
-    """Lines of cells spread evenly over all of them, from which the dictionary is trained."""
-    step = max(1, len(cells) * SAMPLE_LINES // SAMPLES)
-    for plain in sorted(cells)[::step]:
-        yield from contents(plain).split(b"\n", SAMPLE_LINES)[:SAMPLE_LINES]
+    """Lines spread evenly over all cells, to train the dictionary on: requests and answers, which alternate."""
+    lines = (line for plain in sorted(cells) for line in contents(plain).splitlines())
+    return islice(lines, 0, None, 2 * sum(cells.values()) // SAMPLES | 1)
 
 
-def _dictionary(samples: list[bytes]) -> Any:
+def _dictionary(samples: list[bytes], cells: int) -> Any:
     """Trained on the samples; of too few samples to train on, what they say."""
-    codec = _zstd()
+    codec, size = _zstd(), min(max(OF_A_CELL * cells, LEAST), MOST)
     try:
-        return codec.train_dict(samples, DICTIONARY_BYTES)
+        return codec.train_dict(samples, size)
     except (codec.ZstdError, ValueError):
-        return codec.ZstdDict(b"".join(samples)[:DICTIONARY_BYTES], is_raw=True)
+        return codec.ZstdDict(b"".join(samples)[:size], is_raw=True)
 
 
 def _add(archive: zipfile.ZipFile, name: str, data: bytes) -> None:

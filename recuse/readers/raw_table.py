@@ -188,8 +188,7 @@ LARGE = 32 << 20
 """Files of fewer bytes are held as they are."""
 LONG, BEGINNING, LOOKED_AT = 400, 200, 200
 """A column holds texts where its first cells are longer than this on average; so much of each is kept."""
-BLANKS = "\t\n\v\f\r\x1c\x1d\x1e\x1f"
-"""What separates words in ASCII beside the space; a text without any is in words as it stands."""
+BLANKS = "\t\n\v\f\r\x1c\x1d\x1e\x1f"  # what separates words in ASCII, beside the space
 SHORTENED = re.compile(r"\.\.\. \[(\d+) characters, (\d+) words, [0-9a-f]{16}\]$")
 
 
