@@ -41,7 +41,8 @@ SUFFIX = ".zst"
 DICTIONARY = "dictionary"
 LEVEL = 15  # a millisecond a call, once; 19 takes half as long again for the same bytes
 TRAINED = b"\x37\xa4\x30\xec"  # how a dictionary begins that was trained; any other is raw text
-SAMPLES, OF_A_CELL, LEAST, MOST = 8_000, 320, 2**13, 2**18  # lines to train on; bytes of a dictionary
+SAMPLES = 8_000  # lines that a dictionary is trained on
+BYTES_A_CELL, LEAST_BYTES, MOST_BYTES = 320, 2**13, 2**18  # of a dictionary: each cell is compressed from it anew
 LARGEST = 64 * 2**20
 """Bytes of a packed cell when unpacked, as of a compressed one: a few KB can unpack to gigabytes."""
 
@@ -227,7 +228,7 @@ def write_pack(folder: Path, cells: Mapping[Path, int], contents: Callable[[Path
     draft = store / f"{folder.name}.zip{TEMPORARY}"
     draft.unlink(missing_ok=True)
     codec = _zstd()
-    dictionary = _dictionary(list(_samples(cells, contents)), len(cells))
+    dictionary = _dictionary(cells, contents)
     with open(draft, "xb") as file:
         with zipfile.ZipFile(file, "w") as archive:
             _add(archive, DICTIONARY, dictionary.dict_content)
@@ -260,15 +261,11 @@ def _keep_out_of_git(ignored: Path, name: str) -> None:
     replace_file(ignored, "".join(f"{line}\n" for line in dict.fromkeys([*lines, name])).encode())
 
 
-def _samples(cells: Mapping[Path, int], contents: Callable[[Path], bytes]) -> Iterator[bytes]:
-    """Lines spread evenly over all cells, to train the dictionary on: requests and answers, which alternate."""
+def _dictionary(cells: Mapping[Path, int], contents: Callable[[Path], bytes]) -> Any:
+    """Trained on lines spread evenly over all cells; of too few lines to train on, what they say."""
+    codec, size = _zstd(), min(max(BYTES_A_CELL * len(cells), LEAST_BYTES), MOST_BYTES)
     lines = (line for plain in sorted(cells) for line in contents(plain).splitlines())
-    return islice(lines, 0, None, 2 * sum(cells.values()) // SAMPLES | 1)
-
-
-def _dictionary(samples: list[bytes], cells: int) -> Any:
-    """Trained on the samples; of too few samples to train on, what they say."""
-    codec, size = _zstd(), min(max(OF_A_CELL * cells, LEAST), MOST)
+    samples = [*islice(lines, 0, None, 2 * sum(cells.values()) // SAMPLES | 1)]  # odd: requests and answers alternate
     try:
         return codec.train_dict(samples, size)
     except (codec.ZstdError, ValueError):

@@ -215,9 +215,8 @@ def shorten(frame: pd.DataFrame, columns: Sequence[Hashable], wanted: dict[str, 
         plain = cell.strip()
         if not plain.isascii() or "  " in plain or any(blank in plain for blank in BLANKS):
             plain = " ".join(plain.split())
-        words = plain.count(" ") + bool(plain)
         digest = hashlib.blake2b(plain.lower().encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-        kept = f"{plain[:BEGINNING]}... [{len(plain)} characters, {words} words, {digest}]"
+        kept = f"{plain[:BEGINNING]}... [{len(plain)} characters, {plain.count(' ') + bool(plain)} words, {digest}]"
         if kept in wanted:
             wanted[kept] = cell
         return kept

@@ -71,8 +71,7 @@ def is_empty(cells: pd.Series[Any]) -> pd.Series[bool]:
     """Cells that say nothing: empty, NaN, n/a and the like."""
     codes, values = pd.factorize(cells)
     words = [str(v).strip()[:40].lower() for v in values.tolist()]  # what says nothing is shorter
-    several = len({*words} & {*DEGREES}) > 1 and {*words} <= {*DEGREES, *EMPTY}
-    nothing = {*EMPTY} - ({"none"} if several else set())
+    nothing = {*EMPTY} - ({"none"} if len({*words} & {*DEGREES}) > 1 and {*words} <= {*DEGREES, *EMPTY} else set())
     empty = np.array([word in nothing for word in words] or [False])
     return pd.Series(empty[codes] | (codes < 0), index=cells.index)
 

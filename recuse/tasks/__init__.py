@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, PositiveInt, field_validator, model_validator
 
 from recuse.configuration import checked_distinct, checked_name, entry_points_of
 from recuse.configuration.toml_files import parse, read_toml
@@ -107,6 +107,15 @@ class _TaskFile(_Open):
     people: _People | None = None
     reference: _Reference | None = None
     payloads: _Payloads | None = None
+    longest: dict[str, PositiveInt] = Field(default_factory=dict)  # part of a reply -> its most characters
+    sentences: dict[str, Annotated[list[PositiveInt], Field(min_length=2, max_length=2)]] = Field(default_factory=dict)
+
+    @field_validator("sentences")
+    @classmethod
+    def _rising(cls, given: dict[str, list[int]]) -> dict[str, list[int]]:
+        if wrong := [part for part, (least, most) in given.items() if least > most]:
+            raise ValueError(f"{wrong[0]}: [least, most] sentences, e.g. [1, 3]")
+        return given
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from recuse.ratings import Ratings, ResponseSets
-from recuse.ratings.people_faults import people_faults
+from recuse.ratings.people_faults import PeopleFault, people_faults, sentences
 
 FORMS = {
     "0-10": lambda x: np.clip(np.round(5 + 2 * x), 0, 10),
@@ -182,3 +182,16 @@ def test_choices_count_by_the_text_that_won_and_sets_by_what_they_name():
     ]
     found = people_faults(Ratings.of(pd.DataFrame(rows), scales=ResponseSets(("a", "b", "c"))))
     assert [(fault.kind, fault.people) for fault in found] == [("unrelated", ("eve",))]
+
+
+def test_one_sentence_for_each_of_the_people_and_each_way_to_be_at_fault():
+    def fault(kind, criterion, who, *against):
+        return PeopleFault(kind, criterion, (who,), against, -0.5, -0.6, -0.4, 0.7, 40)
+
+    said = sentences([
+        fault("reversed", "tone", "ann", "cid"), fault("reversed", "tone", "ben", "cid"),
+        fault("unrelated", "form", "ann", "cid"), fault("reversed", "form", "ann", "cid"),
+        fault("opposed", "tone", "ann", "ben"), fault("opposed", "tone", "ann", "cid"),
+    ])  # fmt: skip
+    assert [one.split(" answer")[0] for one in said] == ["ann", "ben", "the", "ann and ben", "ann and cid"]
+    assert [one.endswith("; the same is true of form") for one in said] == [True, False, False, False, False]

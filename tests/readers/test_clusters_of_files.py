@@ -7,6 +7,7 @@ import pytest
 
 from recuse.metrics.human_ceiling import human_ceiling
 from recuse.readers import read_file
+from recuse.readers.repeated_rows import SHORT
 
 
 def talks(column, levels=20, each=15, seed=1):
@@ -81,9 +82,11 @@ def test_one_answer_to_two_questions_is_no_copy(file):
     assert read.ratings.clusters == "items"
 
 
-def test_short_texts_may_be_alike(file):
-    rows = [f"t{k},{'Yes.' if k % 2 else 'No.'},{k % 5 + 1},{k % 4 + 1}" for k in range(40)]
-    assert read_file(file("a.csv", "\n".join(["id,reply,anna,gpt-4o", *rows]))).ratings.clusters == "items"
+@pytest.mark.parametrize(("letters", "clusters"), [(3, "items"), (SHORT - 1, "items"), (SHORT, "texts")])
+def test_short_texts_may_be_alike(file, letters, clusters):
+    rows = [f"t{k},{'yn'[k % 2] * letters},{k % 5 + 1},{k % 4 + 1}" for k in range(40)]
+    table = file("a.csv", "\n".join(["id,reply,anna,gpt-4o", *rows]))
+    assert read_file(table, text="reply").ratings.clusters == clusters
 
 
 def test_copies_join_the_clusters_that_they_are_from(file):

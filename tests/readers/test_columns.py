@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from recuse.readers.columns import FEW_LABELS, FEWEST_TEXTS, LONG, Column
-from recuse.readers.values import same_verdicts, scale_of_numbers
+from recuse.readers.values import is_empty, same_verdicts, scale_of_numbers
 
 
 def column(*cells: str) -> Column:
@@ -15,6 +15,17 @@ def column(*cells: str) -> Column:
 
 def numbers(*values: float) -> Column:
     return column(*map(str, values))
+
+
+@pytest.mark.parametrize(("cells", "empty"), [
+    (["", " N/A ", "nan", "good"], [True, True, True, False]),
+    (["none", "minor", "major", "n/a"], [False, False, False, True]),  # no severity is an answer
+    (["none", "minor", "n/a"], [True, False, True]), (["none", "n/a"], [True, True]),
+    (["none", "minor", "major", "see below"], [True, False, False, False]),
+    (["n/a, but " + "good " * 20, " " * 50], [False, True]),
+])  # fmt: skip
+def test_a_cell_that_says_nothing(cells, empty):
+    assert [*is_empty(pd.Series(cells, dtype=object))] == empty
 
 
 @pytest.mark.parametrize(("cells", "numeric"), [(("1", "x"), True), (("1", "x", "y"), False), (("", "n/a"), False)])

@@ -73,6 +73,7 @@ def test_decimal_commas(file):
     ("name", "data", "told"),
     [
         ("a.csv", b"", "is empty"),
+        ("a.csv", b" \n\t\r\n", "is empty"),
         ("a.csv", b"item,gpt\n1,3\n2,\x003\n", "line 3 holds a NUL byte"),
         ("a.csv", b"item,gpt,anna\n", "no row"),
         ("a.csv", b"just one line of prose\nand another\n", "one column"),

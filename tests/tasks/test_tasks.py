@@ -74,6 +74,10 @@ def test_an_unknown_task_is_told_with_the_known_ones(task_folder: TaskFolder) ->
         ("maximum = 10", "maximum = 0", "scale.minimum must be less than scale.maximum, got 0 and 0"),
         ('id = "beta"', 'id = "Alpha"', "target 'Alpha' appears twice (as 'alpha')"),
         ('id = "depth"', 'id = "clarity"', "criterion 'clarity' appears twice"),
+        ("\n[scale]", "longest = { why = 0 }\n[scale]", "longest.why: Input should be greater than 0"),
+        ("\n[scale]", "sentences = { why = 1 }\n[scale]", "sentences.why: Input should be a valid list (got 1)"),
+        ("\n[scale]", "sentences = { why = [3] }\n[scale]", "sentences.why: List should have at least 2 items"),
+        ("\n[scale]", "sentences = { why = [3, 1] }\n[scale]", "why: [least, most] sentences, e.g. [1, 3]"),
         ('id = "beta"', 'id = "../beta"', "target '../beta' cannot be used as a name"),
     ],
 )
