@@ -57,14 +57,15 @@ class BaseCommit:
 
     def differing(self) -> dict[str, str]:
         """Path -> "A", "M" or "D" of every file below `root` that is not what it was, those that git does not know yet
-        among them."""
+        among them, but for installed environments: thousands of files, and no part of the change."""
         listed = run_git(self.root, "diff", "--name-status", "--no-renames", "--relative", "-z", self.name, "--", ".")
         words = (listed or b"").decode("utf-8", "surrogateescape").split("\0")[:-1]
         there = {path: "A" if kind == "A" else "D" if kind == "D" else "M"
                  for kind, path in zip(words[::2], words[1::2], strict=True)}  # fmt: skip
         listed = run_git(self.root, "ls-files", "--others", "--exclude-standard", "-z")
-        new = (listed or b"").decode("utf-8", "surrogateescape").split("\0")
-        return there | dict.fromkeys((path for path in new if path and "__pycache__" not in path), "A")
+        new = (listed or b"").decode("utf-8", "surrogateescape").split("\0")[:-1]
+        environments = tuple(path.removesuffix("pyvenv.cfg") for path in new if path.endswith("/pyvenv.cfg"))
+        return there | {path: "A" for path in new if "__pycache__" not in path and not path.startswith(environments)}
 
     def moved(self, *folders: str) -> list[str]:
         """Files below these folders that are not at the tip what they are here: the base has gone on since."""

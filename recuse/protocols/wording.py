@@ -65,12 +65,9 @@ def _environment(folders: tuple[Path, ...]) -> ImmutableSandboxedEnvironment:
 
 def text_schema(task: Task, part: str) -> dict[str, Any]:
     """JSON schema of a text of the reply, which ends where its author ends it. task.toml may hold it to a number of
-    sentences, `sentences = { why = [1, 1] }`, or say under which cap, in characters, it was recorded:
-    `longest = { why = 160 }`."""
+    sentences: `sentences = { why = [1, 1] }`."""
     least, most = task.data.get("sentences", {}).get(part, (0, 0))
-    form = {"pattern": rf'^([^."\\\n]+[.]){{{least},{most}}}$'} if most else {}
-    longest = {"maxLength": cap} if (cap := task.data.get("longest", {}).get(part)) else {}
-    return {"type": "string", **form, **longest}
+    return {"type": "string"} | ({"pattern": rf'^([^."\\\n]+[.]){{{least},{most}}}$'} if most else {})
 
 
 # --------------------------------------------------------------------------- what measures may know of an item

@@ -235,6 +235,17 @@ def test_what_installed_packages_name_is_no_code_of_the_run_wherever_they_are_in
         assert {*executed_code(pr.root, commit, "evals", differing, ours=True)} == {*code}
 
 
+def test_an_environment_is_part_of_a_change_only_where_somebody_commits_it(pr):
+    """Made in the repository and not ignored: comparing its thousands of files took ten minutes."""
+    installed = {"env/pyvenv.cfg": "home = /usr/bin", "env/lib/sitecustomize.py": "", "environment.py": ""}
+    before = BaseCommit(pr.root, "main").differing()
+    for path, text in installed.items():
+        pr.write(path, text)
+    assert BaseCommit(pr.root, "main").differing() == before | {"environment.py": "A"}
+    pr.git("add", "-A")
+    assert BaseCommit(pr.root, "main").differing() == before | dict.fromkeys(installed, "A")
+
+
 def test_a_baseline_with_a_reason_is_green_and_for_a_person_to_decide(pr):
     """Whoever merges reads the reason; nothing else turns green by it."""
     pr.edit(GATES, "within = [-1.0, 1.0]", "within = [-1.0, 1.2]")
