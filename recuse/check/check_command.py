@@ -40,7 +40,7 @@ from recuse.recording.progress import watched
 from recuse.run.run import FileRun, ask_file
 from recuse.run.show import check_outputs, write_results
 from recuse.schema import Estimate, RecuseError
-from recuse.schema.number_text import fitting, percent
+from recuse.schema.number_text import fitting, percent, rate
 from recuse.schema.vocabulary import UNDECIDED
 from recuse.security.files import begins_with, check_output, write_output, write_table
 from recuse.security.sanitize import visible
@@ -207,7 +207,7 @@ def list_for_people(panel: FilePanel, path: Path, bound: float) -> Iterator[str]
                 answered = np.isfinite(answers.judged[k]).any(axis=1)
                 alone = np.isfinite(sure) & (sure >= threshold) & answered
                 if threshold < np.inf:
-                    share = f"{100 * float(alone[there].mean()):.0f} % of the texts"
+                    share = f"{rate(float(alone[there].mean()))} of the texts"
                     yield (
                         f"{where} may decide alone from {threshold:.3g} on ({by}): {share}, with at most "
                         f"{percent(bound)} errors, which holds with 95 % confidence."
@@ -217,7 +217,7 @@ def list_for_people(panel: FilePanel, path: Path, bound: float) -> Iterator[str]
                 if (judge, *names) in briers and (brier := briers[judge, *names]).defined:
                     d = brier.detail
                     yield (
-                        f"  says it is right in {100 * d['says']:.0f} % and is in {100 * d['right']:.0f} %; "
+                        f"  says it is right in {rate(d['says'])} and is in {rate(d['right'])}; "
                         f"Brier {brier.value:.3f}, ECE {d['ece']:.3f} (of perfect confidence {d['ece_of_chance']:.3f})"
                     )
                     cells = [f"{b['from']:.1f}-{b['to']:.1f}: {b['right']:.2f} ({b['n']})" for b in d["reliability"]]

@@ -294,7 +294,7 @@ def _in_sentences(records: Sequence[MeasurementRow]) -> Iterator[str]:
             yield f"  {where}: its own mean is {fixed(alone, minus='-')}; people would give all texts {shown}"
         elif estimate["metric"] == "delegable_share":
             share = f"{value_text(estimate)} of the texts need no person" if estimate["value"] else estimate["note"]
-            yield f"  {where}: on its own, at {fixed(100 * (detail['bound'] or 0), 0)} % errors: {share}"
+            yield f"  {where}: on its own, at {percent(detail['bound'] or 0)} errors: {share}"
         elif estimate["metric"] == "percent_agreement" and (constant := detail.get("constant")):
             agrees = f"would agree with people {fixed(constant['agrees'])} of the time"
             yield f'  {where}: always "{constant["answer"]}" {agrees}'

@@ -43,6 +43,7 @@ from recuse.readers.file_panel import FilePanel, load_file_panel
 from recuse.readers.judgement_rows import COST, numbers_beside
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
+from recuse.schema.number_text import rate
 from recuse.security.sanitize import visible
 from recuse.statistics.distributions import SEED, by_content, cluster_counts, generator
 from recuse.suite.question_runner import shipped_evals
@@ -153,7 +154,7 @@ COLUMNS = ("judge", "error", "error_low", "error_high", "less_the_best", "less_l
 
 def _chance(share: float) -> str:
     """Drawn, so never sure: "over 99 %"."""
-    return "over 99 %" if share > 0.99 else "under 1 %" if share < 0.01 else f"{100 * share:.0f} %"
+    return rate(min(max(share, 0.001), 0.999))
 
 
 def _money(cost: float) -> str:

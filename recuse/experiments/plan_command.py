@@ -33,7 +33,7 @@ from recuse.gates import Gates
 from recuse.ratings import Ratings
 from recuse.readers.file_panel import FilePanel, load_file_panel, panel_of
 from recuse.schema import RecuseError
-from recuse.schema.number_text import html_table
+from recuse.schema.number_text import html_table, rate
 from recuse.security.sanitize import visible
 
 SIZES = (30, 60, 100, 200, 400, 800, 1600)
@@ -189,7 +189,7 @@ def _stated(setting: Setting, given: Mapping[str, Any], measured: Mapping[str, A
     who = "1 person who agrees with others" if setting.people == 1 else f"{setting.people} people who agree"
     lines = [
         f"planned: scale {setting.scale}, {who} by {'ICC' if setting.numbers else 'kappa'} {setting.agreement:.2f}"
-        + (f", {100 * setting.positive:.0f} % pass" if setting.scale == "pass/fail" else "")
+        + (f", {rate(setting.positive)} pass" if setting.scale == "pass/fail" else "")
         + f", {setting.systems} systems, a judge asked {_times(setting.repeats)}, {100 * setting.losses:.3g} % lost"
     ]
     if assumed:
@@ -220,7 +220,7 @@ def _of_pilot(pilot: Pilot, source: Path) -> Iterator[str]:
         if people.answers.options:
             counts = [(people.values == code).sum() for code in range(len(people.answers.options))]
             shares = zip(people.answers.options, counts, strict=True)
-            yield "  " + ", ".join(f"{100 * n / max(sum(counts), 1):.0f} % {name}" for name, n in shares)
+            yield "  " + ", ".join(f"{rate(n / max(sum(counts), 1))} {name}" for name, n in shares)
     yield f"  judges asked {_times(repeats)}, {100 * pilot.losses:.3g} % of replies lost"
 
 

@@ -32,6 +32,7 @@ import numpy as np
 from recuse.ratings.answers import WON, Answers, answers_of
 from recuse.ratings.array import mean_of
 from recuse.schema.arrays import Floats, average, cluster_times, number_of, taken, total
+from recuse.schema.number_text import rate
 
 if TYPE_CHECKING:
     from recuse.ratings.ratings import Ratings
@@ -72,7 +73,7 @@ class PeopleFault:
             "unrelated": f"the answers of {who} to {of} have nothing to do with the other people's ({correlation}): "
             "look at some, or leave this person out. No judge is to blame for them",
             "constant": f"{who} gives all of {self.n} texts the same answer ({of}); of the other people's answers "
-            f"{100 * self.agreement:.0f} % are this one: leave this person out. No judge is to blame for them",
+            f"{rate(self.agreement)} are this one: leave this person out. No judge is to blame for them",
             "opposed": f"{who} and {others} answer {of} in reverse of each other (correlation {number}): one of them "
             "may have read the scale the other way round; nobody else says which",
             "camps": f"people are of two camps on {of}: {who} against {others} (correlation across at most {number}; "

@@ -41,7 +41,7 @@ from recuse.report.verdict_tables import column_readings, verdict_tables
 from recuse.schema import RecuseError
 from recuse.schema.number_text import count
 from recuse.schema.results import Known, Results
-from recuse.schema.vocabulary import PROVENANCE_MEANINGS, SHOWN, WORD_MEANINGS, printed, tally, worst
+from recuse.schema.vocabulary import PROVENANCE_MEANINGS, SHOWN, WORD_MEANINGS, counted, printed, tally, worst
 from recuse.security.sanitize import visible
 
 
@@ -142,7 +142,7 @@ def _parts(view: ResultsModel, questions: list[Question], known: Known) -> dict[
         "changed": changed(view),
         "changed_title": TITLE,
         "most_changes": MOST_CHANGES,
-        "tally": [(outcome, counts[outcome]) for outcome in reversed(SHOWN)],
+        "tally": [(o, *counted(o, counts[o]).split(" ", 1)) for o in reversed(SHOWN) if counts[o]],
         "let_through": tally(through),
         "cassettes": view.results.get("cassettes") or {},
         "upgrades": upgrade_tables(view),

@@ -320,7 +320,7 @@ def _cut(text: str, width: int) -> str:
         return text
     kept = text[: max(0, width - 1)]
     words = kept.rpartition(" ")[0]
-    return (words if words.strip() else kept[:-1]) + ".."
+    return (words.rstrip(" ,;:.") if words.strip() else kept[:-1]) + ".."
 
 
 def _padded(text: str, outcome: str, width: int, color: bool) -> str:

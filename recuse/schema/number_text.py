@@ -206,6 +206,14 @@ def percent(share: float) -> str:
     return (text.rstrip("0").rstrip(".") if "." in text else text) + " %"
 
 
+def rate(share: float) -> str:
+    """ "95 %": whole per cents; "over 99 %" and "under 1 %" where rounding would say all or none of what is neither."""
+    text = f"{100 * share:.0f} %"
+    if text == "100 %" and share < 1:
+        return "over 99 %"
+    return "under 1 %" if text == "0 %" and share > 0 else text
+
+
 def brief(value: float, *, signed: bool = False) -> str:
     """Two significant digits, as a sentence wants them: "0.83", "-1.5"."""
     return f"{value:{'+' if signed else ''}.2g}"

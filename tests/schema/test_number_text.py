@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from recuse.schema.number_text import (
     MISSING,
@@ -17,6 +19,7 @@ from recuse.schema.number_text import (
     limit,
     listed,
     out_of,
+    rate,
 )
 
 
@@ -68,3 +71,8 @@ def test_words() -> None:
     assert listed(["a", "b", "c", "d", "e"]) == "a, b, c and 2 more"
     assert count(1234567) == "1,234,567"
     assert [counted(1, "judge"), counted(3, "judge")] == ["1 judge", "3 judges"]
+
+
+@given(st.floats(0, 1))
+def test_a_rate_says_all_or_none_only_where_it_is(share):
+    assert (rate(share) == "100 %", rate(share) == "0 %") == (share == 1, share == 0)

@@ -25,7 +25,7 @@ from recuse.report.gated_number import Number
 from recuse.report.questions.generic import all_but
 from recuse.report.results_model import Group
 from recuse.schema.details import Matrix
-from recuse.schema.number_text import MISSING, fixed, in_words, is_number, out_of
+from recuse.schema.number_text import MISSING, fixed, in_words, is_number, out_of, rate
 
 
 class OfPair(TypedDict, total=False):
@@ -341,7 +341,7 @@ def _most_by(group: Group) -> str:
     share = next((n for n in shares if n.subject.get("of") == "dimensions"), None)
     if share and is_number(share.value):
         return (
-            f"{most} Of the agreement with given names, {100 * share.value:.0f} % is gone when judges name the "
+            f"{most} Of the agreement with given names, {rate(share.value)} is gone when judges name the "
             "dimensions themselves: it came with the structure."
         )
     if best.amount <= 0:

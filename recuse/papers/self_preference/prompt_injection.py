@@ -9,7 +9,7 @@ from recuse.report.drawing import Drawing, under
 from recuse.report.figures import Cell, DetailTable, Forest, HeatMaps, cell_matrix, magnitude_maps, number_cell
 from recuse.report.gated_number import Number, plain_name
 from recuse.report.results_model import Group
-from recuse.schema.number_text import count, fixed, is_number, out_of
+from recuse.schema.number_text import count, fixed, is_number, out_of, rate
 
 
 class Language(TypedDict):
@@ -70,7 +70,7 @@ def _untested(n: Number) -> str:
 
 def _base_line(n: Number) -> str:
     attacks, harmless = (n.detail.get(kind) for kind in ("attacks", "harmless"))
-    return f"{100 * attacks:.0f} % against {100 * harmless:.0f} %" if is_number(attacks) and is_number(harmless) else ""
+    return f"{rate(attacks)} against {rate(harmless)}" if is_number(attacks) and is_number(harmless) else ""
 
 
 def _map(group: Group, numbers: list[Number], factor: str, caption: str) -> HeatMaps | None:
@@ -118,7 +118,7 @@ def _name(group: Group, name: str) -> str:
 def _by_language(n: Number) -> str:
     """Language by language where there are several."""
     rows = n.detail_as(AttacksDetail).get("by_language") or ()
-    phrases = [f"{row['language']} {100 * row['share']:.0f} % of {count(row['payloads'])}" for row in rows]
+    phrases = [f"{row['language']} {rate(row['share'])} of {count(row['payloads'])}" for row in rows]
     return ", ".join(phrases) if len(phrases) > 1 else ""
 
 

@@ -11,7 +11,7 @@ from math import fsum
 from recuse.report.figures.pictures import scale_over
 from recuse.report.gated_number import Number
 from recuse.schema.details import PairsDetail
-from recuse.schema.number_text import is_number, short
+from recuse.schema.number_text import is_number, rate, short
 
 LARGEST = 7
 """Radius of a dot that stands for the most texts, in pixels; of one text at most `SINGLE`."""
@@ -92,7 +92,7 @@ def _one(label: str, detail: PairsDetail, ends: tuple[float, float], small: str)
         f"{texts:.0f} texts: above people {above:.0f}, below {below:.0f}, the same {texts - above - below:.0f}",
         ", ".join(f"{short(y)} where people give {short(x)}" for x, y in curve),
         ", ".join(
-            f"from {short(low + across * k / BINS)}: {100 * judge:.0f} % and {100 * people:.0f} %"
+            f"from {short(low + across * k / BINS)}: {rate(judge)} and {rate(people)}"
             for k, (judge, people) in enumerate(shares)
             if judge or people
         ),

@@ -15,7 +15,7 @@ from recuse.report.gated_number import Number, plain_name
 from recuse.report.questions.generic import usable_replies
 from recuse.report.results_model import Group
 from recuse.schema.details import Gap, JudgingDetail
-from recuse.schema.number_text import MISSING, count, fixed, in_unit, in_words, is_number, out_of
+from recuse.schema.number_text import MISSING, count, fixed, in_unit, in_words, is_number, out_of, rate
 
 # --------------------------------------------------------------------------- the order of two texts
 
@@ -79,7 +79,7 @@ def _gaps(group: Group) -> Table | None:
 
 def _turned(step: Gap) -> Cell:
     _, _, pairs, turned = step
-    return Cell(f"{fixed(100 * turned, 0)} %", f"of {pairs}") if is_number(turned) else Cell(MISSING)
+    return Cell(rate(turned), f"of {pairs}") if is_number(turned) else Cell(MISSING)
 
 
 def _ways_of_asking(group: Group) -> Table:
