@@ -25,7 +25,7 @@ EFFECTS = (*FAVOURS, "worst_slice")
 """Gates that a judge fails for a reason of its own, or because it agrees with nobody."""
 PEOPLE = "your people"
 """Whom a judge is held against, where a figure does not say that it is somebody else."""
-COEFFICIENTS = ("cohen_kappa", "concordance", "krippendorff_alpha")
+COEFFICIENTS = ("right_choices", "cohen_kappa", "concordance", "krippendorff_alpha")
 """Agreement beyond chance; the first that was measured is read."""
 AGAINST_PEOPLE = frozenset(
     ["human_ceiling", "human_offset", "share_bias", "worst_slice", "slice_favour", "own_favour", "system_order"]
@@ -179,7 +179,8 @@ def _relation(failed: Iterable[VerdictRecord], figures: Sequence[Figure]) -> dic
         at = _levels(verdict.figure.subject)
         if verdict.gate not in (*AGREEMENT, *EFFECTS) or at in related:
             continue
-        there = (f for name in COEFFICIENTS for f in figures if f.metric == name and _levels(f.subject) == at)
+        every = (verdict.figure, *figures)
+        there = (f for name in COEFFICIENTS for f in every if f.metric == name and _levels(f.subject) == at)
         coefficient = next((f for f in there if not math.isnan(f.high)), None)
         if coefficient is not None and coefficient.high < 0:
             phrase = f"it says the opposite of what {_whom(verdict.figure)} say"

@@ -118,8 +118,8 @@ class Answers:
     def tables(self, judge: int) -> Floats:
         """Per text how often the judge gives option i and a person j, (U, K, K): one answer of the judge against one of
         a person, both drawn at random; 0 where either is missing."""
-        both = np.nan_to_num(self.judge_shares[judge][:, :, None] * self.people_shares[:, None, :])
-        tables: Floats = both
+        mine, people = np.nan_to_num(self.judge_shares[judge]), np.nan_to_num(self.people_shares)
+        tables: Floats = mine[:, :, None] * people[:, None, :]
         return tables
 
     def products(self, judge: int) -> Floats:
@@ -188,12 +188,12 @@ def _answers(part: Ratings, ratings: Ratings, needed: bool) -> Answers:
     values = _values(part, judged)
     lost = np.bincount((judge * count + mine)[np.isnan(values)], minlength=requested.size).reshape(requested.shape)
     person = among(*source.coded("rater"), people)[rated]
-    options, ordered = _options(part)
+    options, ordered, [values, labels] = _options(part, values, _values(source, rated))
     return Answers(
         judges, people, tuple([all_items[k] for k in item_of.tolist()]),
         tuple([all_targets[k] for k in target_of.tolist()]), clusters, _placed(values, judge, mine, requested.shape),
-        _placed(_values(source, rated), person, text[len(judged) :], (len(people), count)), requested, options, ordered,
-        part.scale, part.clusters, part, lost, times_of(part, [all_items[k] for k in item_of.tolist()]),
+        _placed(labels, person, text[len(judged) :], (len(people), count)), requested, options, ordered, part.scale,
+        part.clusters, part, lost, times_of(part, [all_items[k] for k in item_of.tolist()]),
     )  # fmt: skip
 
 
@@ -235,16 +235,21 @@ def _won(part: Ratings, rows: NDArray[np.intp], values: Floats) -> Floats:
     return np.asarray(codes[place, turned.astype(np.intp)], dtype=float)
 
 
-def _options(part: Ratings) -> tuple[tuple[str, ...], bool]:
+def _options(part: Ratings, *values: Floats) -> tuple[tuple[str, ...], bool, Sequence[Floats]]:
+    """The options, whether they are in order, and the values as places among them. Of sets, which are thousands for a
+    dozen options, those that somebody gave are options, and every option alone."""
     scale = part.scale
     if _is_choice(part):
-        return WON, False
+        return WON, False, values
     if isinstance(scale, Numeric):
-        return (), True
+        return (), True, values
     if isinstance(scale, ResponseSets):
-        sets = range(2 ** len(scale.options))
-        return tuple("|".join(o for k, o in enumerate(scale.options) if code >> k & 1) for code in sets), False
-    return scale.options, isinstance(scale, Ordinal)
+        given = np.concatenate(values)
+        codes = np.union1d(given[np.isfinite(given)], [scale.code({option}) for option in scale.options])
+        sets = (int(code) for code in codes)
+        names = tuple("|".join(o for k, o in enumerate(scale.options) if code >> k & 1) for code in sets)
+        return names, False, [np.where(np.isnan(v), np.nan, np.searchsorted(codes, v)) for v in values]
+    return scale.options, isinstance(scale, Ordinal), values
 
 
 def _shares(answers: Floats, options: int) -> Floats:

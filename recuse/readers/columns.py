@@ -12,9 +12,19 @@ import pandas as pd
 
 from recuse.readers.column_names import NAMES, is_nobodys, plain
 from recuse.readers.mapping import LISTS, SETTINGS
-from recuse.readers.values import MONTHS, ORDERS, STATUSES, VERDICTS, as_numbers, is_empty, is_verdict, labels_of
+from recuse.readers.values import (
+    MONTHS,
+    ORDERS,
+    STATUSES,
+    VERDICTS,
+    as_numbers,
+    find_sets,
+    is_empty,
+    is_verdict,
+    labels_of,
+)
 
-FEW_LABELS, LONG, FEWEST_TEXTS = 25, 40, 8
+FEW_LABELS, LONG, FEWEST_TEXTS, MOST_SETS = 25, 40, 8, 2_000
 DAY = re.compile(r"\d{1,4}([-./])\d{1,2}\1\d{1,4}(?!\d)")
 
 
@@ -93,11 +103,19 @@ class Column:
         answers = [word for word in labels_of(pd.Series(self.distinct[:50])) if word not in STATUSES]
         return bool(answers) and all(word in known for word in answers)
 
+    @cached_property
+    def holds_sets(self) -> bool:
+        """Whether its many different values are sets of a few labels: "a; b", "a|b"."""
+        if self.numeric or not FEW_LABELS < len(self.distinct) <= MOST_SETS or self.wordy:
+            return False
+        sets = find_sets(tuple(dict.fromkeys(labels_of(pd.Series(self.distinct)))))
+        return sets is not None and not sets.strange
+
     @property
     def told_once(self) -> bool:
         """Whether nearly every cell says something else, in no words that rate: a text, however short."""
         several = len(self.filled) >= FEWEST_TEXTS and len(self.distinct) >= 0.8 * len(self.filled)
-        return several and not self.numeric and not self.holds_labels
+        return several and not (self.numeric or self.holds_labels or self.holds_sets)
 
     @property
     def is_a_key(self) -> bool:
@@ -107,10 +125,10 @@ class Column:
 
     @property
     def rating(self) -> bool:
-        """Whether it may hold ratings: numbers, or a few short labels that come again."""
+        """Whether it may hold ratings: numbers, a few short labels that come again, or sets of such."""
         if not len(self.distinct):
             return False
-        if self.numeric:
+        if self.numeric or self.holds_sets:
             return True
         return len(self.distinct) <= FEW_LABELS and self.length <= 30 and not self.told_once
 
@@ -129,14 +147,15 @@ class Column:
     def like_ratings(self) -> bool:
         """Whether it looks like ratings although nothing else speaks for it: several values, most of them repeated."""
         repeated = len(self.distinct) <= len(self.filled) / 2
-        return self.varied and len(self.distinct) > 1 and (self.numeric or self.holds_labels or repeated)
+        known = self.numeric or self.holds_labels or self.holds_sets
+        return self.varied and len(self.distinct) > 1 and (known or repeated)
 
     def answers_like(self, other: Column) -> bool:
         """Whether its values look like those of a column that surely holds ratings: persons and judges answer on one
         scale."""
         if is_verdict(self.words) and is_verdict(other.words):
             return True
-        if self.numeric != other.numeric or len(self.distinct) > 101:
+        if self.numeric != other.numeric or (len(self.distinct) > 101 and not self.holds_sets):
             return False
         if self.numeric:
             low, high = other.ends

@@ -16,6 +16,7 @@ from recuse.readers.values import (
     STRAYS,
     always_one,
     as_numbers,
+    decimal_commas,
     find_sets,
     labels_of,
     same_verdicts,
@@ -72,7 +73,10 @@ def _sets(part: pd.DataFrame, criterion: str, declared: str, place: Place) -> Cr
     if given is not None and not isinstance(given, ResponseSets):
         return None
     labels = labels_of(part["cell"])
-    sets = find_sets(tuple(labels.drop_duplicates()), criterion, given)
+    different = tuple(labels.drop_duplicates())
+    if given is None and decimal_commas(different):
+        return None
+    sets = find_sets(different, criterion, given)
     if sets is None:
         return None
     bad = labels.isin(sets.strange)

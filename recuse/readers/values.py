@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -252,9 +253,37 @@ def scale_from_text(text: str) -> Scale:
 
 
 BOTH = ("both", "either", "both could be right", "either could be right")
-MOST_OPTIONS, LONGEST = 20, 40
+MOST_OPTIONS, LONGEST, MANY = 20, 40, 25
 WEAK = re.compile(r"\s*[,;/+&]\s*|\s+and\s+|\s+or\s+")
 """Stand between options only where each part is an answer of its own elsewhere: labels may hold them too."""
+
+
+PAIR = re.compile(r"(\d+),(\d+)")
+HALVES = 3
+
+
+def decimal_commas(labels: Sequence[str]) -> bool:
+    """Whether different labels (in lower case) are numbers of which some have a decimal comma, and no sets of numbered
+    options: where "3,3" would name one twice, where a part is nobody's answer alone, or where all are halves.
+
+    `RecuseError` where "4,5" may be either."""
+    pairs = [match.groups() for label in labels if (match := PAIR.fullmatch(label))]
+    alone = {label for label in labels if label.isdecimal()}
+    if not pairs or any(re.fullmatch(r"\d+(,\s*\d+){2,}|\d+, +\d+", label) for label in labels):
+        return False
+    if any(a == b or not {a, b} <= alone for a, b in pairs):
+        return True
+    halves = {b for _, b in pairs} == {"5"}
+    if halves and len(pairs) >= HALVES:
+        return True
+    if halves or any(int(a) > int(b) for a, b in pairs):
+        a, b = pairs[0]
+        low, high = min(map(int, alone)), max(map(int, alone))
+        raise RecuseError(
+            f"{a},{b} may be the number {a}.{b}, or the options {a} and {b}; say which (--scale {low}-{high}, or "
+            f'--scale "{"|".join(sorted(alone, key=int))}")'
+        )
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,22 +301,25 @@ def find_sets(labels: Sequence[str], criterion: str = "", declared: ResponseSets
     """The sets that different labels (in lower case) stand for; None where they are options, each by itself.
 
     They are sets where some label is a JSON list or holds bars, where some label consists of other labels ("toxic, not
-    toxic"), where "both" stands beside two others, or where the criterion is called so. Options are all that is named,
-    in alphabetical order, unless a scale says more."""
+    toxic"; of many labels, of parts that come again), where "both" stands beside two others, or where the criterion is
+    called so. Options are all that is named, in alphabetical order, unless a scale says more."""
     parted = {label: parts for label in labels if (parts := _strong(label)) is not None}
     alone = set(labels) - set(parted) - set(BOTH)
     options = (
         declared.options if declared else tuple(sorted(alone | {part for parts in parted.values() for part in parts}))
     )
-    parted |= {label: parts for label in alone if (parts := _weak(label, {*alone, *options} - {label})) is not None}
+    times = Counter(part for label in alone for part in {*_parts(WEAK.split(label))}) if len(labels) > MANY else {}
+    known = {*alone, *options, *(part for part, n in times.items() if n > 1)}
+    parted |= {label: parts for label in alone if (parts := _weak(label, known - {label})) is not None}
     if declared is None:
-        options = tuple(option for option in options if option not in parted)
+        named = {*options, *(part for parts in parted.values() for part in parts)}
+        options = tuple(sorted(option for option in named if option not in parted))
     if len(options) == 2:
         parted |= {label: list(options) for label in BOTH if label in labels and label not in options}
-    named = plain(criterion) in SETS
+    called = plain(criterion) in SETS
     several = any(len(parts) > 1 for parts in parted.values())
     fitting = 1 < len(options) <= MOST_OPTIONS and all(len(option) <= LONGEST for option in options)
-    if declared is None and not (fitting and (several or named)):
+    if declared is None and not (fitting and (several or called)):
         return None
     scale = declared or ResponseSets(options)
     strange = {label: why for label in labels if (why := _fault(parted.get(label, [label]), options))}

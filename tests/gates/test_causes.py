@@ -92,6 +92,14 @@ def test_a_judge_unrelated_to_people_is_not_reported_to_disagree_as_well():
         assert len(found) == len(EFFECTS)
 
 
+def test_choices_better_than_chance_are_not_called_chance_where_kappa_cannot_tell():
+    """Kappa of choices depends on how often the first of the two names wins; right choices do not."""
+    for value, words in ((0.24, "less than they agree"), (0.01, "no more than chance"), (-0.3, "the opposite")):
+        [cause] = clauses([verdict("right_choices", value, LEAST, below="agrees with your people less than they agree")],
+                          [coefficient(0.03)])  # fmt: skip
+        assert words in cause
+
+
 def test_right_answers_are_not_called_people():
     against = {"held_against": "the right answers"}
     failed = [verdict("sensitivity", 0.5, LEAST, detail=against), verdict("human_offset", 2.5, WITHIN, detail=against)]

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+import numpy as np
+import pandas as pd
 import pytest
 
-from recuse.ratings import Nominal, Ordinal, ResponseSets
+from recuse import measures
+from recuse.metrics.agreement import coefficient
+from recuse.ratings import Nominal, Ordinal, Ratings, ResponseSets
 from recuse.readers import read_file
 from recuse.readers.file_panel import load_file_panel
 from recuse.readers.values import find_sets
@@ -152,3 +158,47 @@ def read_scale(text):
     from recuse.readers.values import scale_from_text
 
     return scale_from_text(text)
+
+
+def test_numbered_options_side_by_side_are_sets(file):
+    told = ["1", "2", "3", "4", "1,2", "1,3", "2,4", "3,4"]
+    rows = "\n".join(f"{k};{told[k % 8]};{told[(k + k % 3) % 8]}" for k in range(40))
+    assert responses(file("a.csv", f"item;anna;gpt-4o\n{rows}\n"))["anna", "4"] == "1|2"
+    assert responses(file("b.csv", f"item;anna;gpt-4o\n{rows}\n40;1,2,4;1\n"))["anna", "40"] == "1|2|4"
+
+
+def tagged(options, seed=0, texts=120):
+    """Text -> rater -> a set of so many options, on which three of four agree."""
+    rng = np.random.default_rng(seed)
+    names, truth = [f"topic {chr(97 + k)}" for k in range(options)], rng.random((texts, options)) < 1.6 / options
+    given = {}
+    for rater in ("anna", "ben", "carla", "gpt-4o"):
+        chosen = truth ^ (rng.random(truth.shape) < 0.03)
+        given[rater] = ["; ".join(n for n, one in zip(names, row, strict=True) if one) or names[0] for row in chosen]
+    return pd.DataFrame({"text": [f"t{k}" for k in range(texts)], **given})
+
+
+@pytest.mark.parametrize("long", [False, True])
+@pytest.mark.parametrize("options", [5, 10, 16])
+def test_many_sets_of_a_few_options_are_ratings(file, options, long):
+    """Hundreds of different cells, of which 2**16 would be possible: only those that occur are counted."""
+    table = tagged(options)
+    table = table.melt("text", var_name="rater", value_name="topics") if long else table
+    ratings = read_file(file("a.csv", table.to_csv(index=False)), judges=["gpt-4o"]).ratings
+    assert ratings.persons == ("anna", "ben", "carla")
+    [scale] = ratings.scales.values()
+    assert isinstance(scale, ResponseSets)
+    assert len(scale.options) == options
+    texts = ratings.table.dropna(subset="response")
+    labels = Ratings.of(texts.assign(response=texts["response"].str.replace("|", " and ")))
+    kinds = ("percent_agreement", "cohen_kappa", "krippendorff_alpha")
+    for of in (measures.human_ceiling, *(partial(coefficient, name=kind) for kind in kinds)):
+        as_sets, as_labels = (of(each).of(judge="gpt-4o") for each in (ratings, labels))
+        assert (as_sets.value, as_sets.low) == pytest.approx((as_labels.value, as_labels.low))
+
+
+def test_topics_beside_ratings_are_no_ratings(file):
+    table = tagged(10)
+    scores = {name: np.arange(120) % k + 1 for name, k in (("anna", 5), ("gpt-4o", 4))}
+    read = read_file(file("a.csv", pd.DataFrame({"topics": table["ben"], **scores}).to_csv(index=False)))
+    assert read.ratings.raters == {"anna": "person", "gpt-4o": "judge"}

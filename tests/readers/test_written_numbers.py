@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from recuse.ratings import Numeric
+from recuse.ratings import Numeric, ResponseSets
 from recuse.readers import read_file
 from recuse.schema import RecuseError
 
@@ -61,3 +64,37 @@ def test_per_cent_beside_marks_is_not_one_scale(file):
 def test_a_slash_between_options_still_makes_a_set(file):
     rows = [f"{k},{('toxic', 'fine', 'toxic/fine')[k % 3]},{('toxic', 'fine')[k % 2]}" for k in range(30)]
     assert read_file(file("a.csv", "\n".join(["id,human,gpt", *rows]))).kind == "response_sets"
+
+
+SCALES = [(1, 5, 0.5), (0, 5, 0.5), (1, 5, 0.1), (1, 10, 0.5), (0, 10, 0.1), (1, 4, 0.25)]
+
+
+@pytest.mark.parametrize(("low", "high", "step"), SCALES)
+@pytest.mark.parametrize("whole", [True, False])  # do people give whole numbers?
+@given(seed=st.integers(0, 999))
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_decimal_comma_is_a_point(tmp_path, low, high, step, whole, seed):
+    rng = np.random.default_rng(seed)
+    truth = rng.uniform(low, high, 80)
+    steps = {"anna": 1 if whole else step, "ben": 1 if whole else step, "gpt-4o": step}
+    rated = {name: np.clip(np.round((truth + rng.normal(0, 0.1 * high, 80)) / each) * each, low, high)
+             for name, each in steps.items()}  # fmt: skip
+    read = []
+    for sign in ".,":
+        columns = [[f"t{k}" for k in range(80)], *([f"{x:g}".replace(".", sign) for x in v] for v in rated.values())]
+        path = tmp_path / f"{ord(sign)}.csv"
+        path.write_text("\n".join(map(";".join, [["text", *rated], *zip(*columns, strict=True)])), encoding="utf-8")
+        read.append(read_file(path).ratings)
+    assert read[0].scales == read[1].scales
+    assert list(read[0].table["score"]) == list(read[1].table["score"])
+
+
+@pytest.mark.parametrize("pairs", ["4,5", "3,5 4,5", "3,1 2,3"])
+def test_two_numbers_that_may_be_one_are_asked_about(file, pairs):
+    told = [*"12345", *pairs.split()]
+    rows = "\n".join(f"{k};{told[k % len(told)]};{told[-1 - k % len(told)]}" for k in range(40))
+    path = file("a.csv", f"item;anna;gpt-4o\n{rows}\n")
+    with pytest.raises(RecuseError, match=f'{told[5]} may be the number .*--scale 1-5, or --scale "1.2.3.4.5"'):
+        read_file(path)
+    for scale, kind in (("1-5", Numeric), ("1|2|3|4|5", ResponseSets)):
+        assert isinstance(read_file(path, scale=scale).ratings.scales["rating"], kind)
