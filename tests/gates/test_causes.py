@@ -95,8 +95,8 @@ def test_a_judge_unrelated_to_people_is_not_reported_to_disagree_as_well():
 def test_choices_better_than_chance_are_not_called_chance_where_kappa_cannot_tell():
     """Kappa of choices depends on how often the first of the two names wins; right choices do not."""
     for value, words in ((0.24, "less than they agree"), (0.01, "no more than chance"), (-0.3, "the opposite")):
-        [cause] = clauses([verdict("right_choices", value, LEAST, below="agrees with your people less than they agree")],
-                          [coefficient(0.03)])  # fmt: skip
+        failed = verdict("right_choices", value, LEAST, below="agrees with your people less than they agree")
+        [cause] = clauses([failed], [coefficient(0.03)])
         assert words in cause
 
 
