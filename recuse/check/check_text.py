@@ -137,14 +137,17 @@ def full_text(
     records = [*results["verdicts"], *results["measurements"]]
     agreement = [r for r in records if r["question"] == AGREEMENT]
     agreement.sort(key=lambda r: [level for name, level in sorted(r["subject"].items()) if name != "judge"])
+    unmeasured = [
+        f"  {printed(NOT_MEASURED):<13}{row['test'].rpartition('::')[2].removeprefix('test_'):<24} {row['why']}"
+        for row in results["unmeasured"]
+    ]
     lines = [
-        *answers.decision.sentences, *_chances(answers, chances),
-        *_titled("", _read(answers, file)),
+        *answers.decision.sentences, *_chances(answers, chances), *_titled("", _read(answers, file)),
         *_titled("Agreement with people", (*_in_sentences(agreement), *_numbers(results, agreement))),
         *_titled(f"Labels for ± {HALF_WIDTH:g}", _labels_more(results, agreement)),
         *_titled("Is one answer always right?", _underspecified(ranges)),
         *_titled("Also asked", (*_numbers(results, [r for r in records if r["question"] != AGREEMENT]),
-                                *_readings(results), *_unmeasured(results))),
+                                *_readings(results), *unmeasured)),
         *_titled("Not asked", _not_asked(results)),
         *_titled("", _worth_reading(disagreements, file)),
     ]  # fmt: skip
@@ -340,11 +343,6 @@ def _readings(results: Results) -> Iterator[str]:
         for group in view.groups(question):
             if question.id != AGREEMENT and (text := drawings.of(question.id).reading(group)):
                 yield f"  {'in words':<13}{question.title} {text}"
-
-
-def _unmeasured(results: Results) -> Iterator[str]:
-    for row in results["unmeasured"]:
-        yield f"  {printed(NOT_MEASURED):<13}{row['test'].rpartition('::')[2].removeprefix('test_'):<24} {row['why']}"
 
 
 def _where(subject: Mapping[str, str]) -> str:

@@ -44,7 +44,8 @@ def read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except FileNotFoundError:
-        raise ConfigurationError(f"{path}: no such file{_neighbours(path)}") from None
+        there = ", ".join(sorted(p.name for p in path.parent.glob("*.toml")))
+        raise ConfigurationError(f"{path}: no such file{f'; {path.parent} has {there}' if there else ''}") from None
     except OSError as error:
         raise ConfigurationError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
@@ -207,8 +208,3 @@ def _table(name: str, repeated: bool, counts: dict[Place, int]) -> Place:
         if place in counts:
             place = (*place, counts[place] - 1)
     return place
-
-
-def _neighbours(path: Path) -> str:
-    there = sorted(p.name for p in path.parent.glob("*.toml")) if path.parent.is_dir() else []
-    return f"; {path.parent} has {', '.join(there)}" if there else ""

@@ -16,6 +16,7 @@ LONGEST = 400
 
 _USED_UP = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "billing_error"})
 _NO_CREDIT = re.compile(r"credit balance is too low|insufficient (?:funds|balance|credits?)\b", re.IGNORECASE)
+_TAGS = re.compile(r"(?s)<(script|style)\b.*?</\1>|<[^>]*>")
 
 POLICY_CODES = frozenset({"content_filter", "content_policy_violation", "invalid_prompt", "safety", "refusal"})
 """How providers say that their policy forbids an answer. That is an answer: this judge's refusal."""
@@ -63,7 +64,7 @@ def words(body: bytes, secrets: Iterable[str] = ()) -> str:
     {"error": text}, {"message": text} (AWS), {"detail": text or faults} (FastAPI); else the text of the page.
     """
     payload = parsed(body)
-    text = _message(payload) if payload is not None else _page(body)
+    text = _message(payload) if payload is not None else _TAGS.sub(" ", body.decode("utf-8", "replace"))
     for secret in sorted(filter(None, secrets), key=len, reverse=True):
         text = text.replace(secret, "[secret]")
     line = " ".join(visible(without_keys(text)).split())
@@ -97,11 +98,6 @@ def _message(payload: Any) -> str:
     field = error.get("param")
     said = text if isinstance(text, str) else json.dumps(text, ensure_ascii=False)
     return f"{said} (field {field})" if field and str(field) not in said else said
-
-
-def _page(body: bytes) -> str:
-    text = body.decode("utf-8", "replace")
-    return re.sub(r"(?s)<(script|style)\b.*?</\1>|<[^>]*>", " ", text)
 
 
 # --------------------------------------------------------------------------- what a server sent compressed

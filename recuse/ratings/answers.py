@@ -363,18 +363,13 @@ def _decided(part: Ratings, ratings: Ratings, positive: str, thresholds: Sequenc
         )
         name = f"{start:g} or {'less' if scale.reversed else 'more'}"
         return BinaryDecisions(answers, name, True, truth, mean_of(judged, 2), mean_of(mean_of(persons, 2), 0))
-    stated = positive in answers.options
-    place = answers.options.index(positive) if stated else _rarer(answers)
+    stated, given = positive in answers.options, total(np.nan_to_num(answers.people_shares), answers.times)
+    # else the one that people give less often, or the first where they are equally common
+    place = answers.options.index(positive) if stated else int(given[1] < given[0] - 1e-9)
     return BinaryDecisions(
         answers, answers.options[place], stated, truth, answers.judge_shares[..., place],
         answers.people_shares[..., place],
     )  # fmt: skip
-
-
-def _rarer(answers: Answers) -> int:
-    """Of two options, the one that people give less often; the first where they are equally common."""
-    shares = total(np.nan_to_num(answers.people_shares), answers.times)
-    return int(shares[1] < shares[0] - 1e-9)
 
 
 def _option_names(ratings: Ratings, criterion: str) -> tuple[str, ...]:

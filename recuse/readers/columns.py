@@ -10,25 +10,16 @@ from typing import Any
 
 import pandas as pd
 
+from recuse.readers import values
 from recuse.readers.column_names import NAMES, is_nobodys, plain
 from recuse.readers.mapping import LISTS, SETTINGS
-from recuse.readers.values import (
-    MONTHS,
-    ORDERS,
-    STATUSES,
-    VERDICTS,
-    as_numbers,
-    find_sets,
-    is_empty,
-    is_verdict,
-    labels_of,
-)
+from recuse.readers.values import ORDERS, STATUSES, VERDICTS, as_numbers, find_sets, is_empty, is_verdict, labels_of
 
 FEW_LABELS, LONG, FEWEST_TEXTS, MOST_SETS = 25, 40, 8, 2_000
 DAY = re.compile(r"\d{1,4}([-./])\d{1,2}\1\d{1,4}(?!\d)")
 
 
-MONTH = rf"(?:{'|'.join(MONTHS)})[a-z]*"
+MONTH = rf"(?:{'|'.join(values.MONTHS)})[a-z]*"
 GRADE_AS_DAY = re.compile(rf"(?i)\d{{1,2}}[-. ]+{MONTH}|{MONTH}[-. ]+\d{{1,2}}")
 LONGEST_NUMBER = 200
 """Longer cells hold no number, and are not searched for one."""

@@ -179,7 +179,8 @@ def with_kinds(judged: Judgements) -> Judgements:
     raters = [str(name) for name in long["rater"].drop_duplicates()]
     said = {_rater_named(name, raters, "judge"): "judge" for name in mapping.judges}
     said |= {_rater_named(name, raters, "person"): "person" for name in mapping.people}
-    own_kinds = _kind_by_rater(long) if mapping.kind else {}
+    stated = long[["rater", "kind"]].drop_duplicates("rater").to_numpy() if mapping.kind else ()
+    own_kinds = {str(r): "person" if is_person(k) else "judge" for r, k in stated if k}
     kinds = _guessed(raters, {**own_kinds, **said}, mapping.rater, all_judges=judged.all_judges)
     notes = []
     if (judges := sum(kind == "judge" for kind in kinds.values())) > MOST_JUDGES:
@@ -235,12 +236,6 @@ def _guessed(raters: list[str], known: dict[str, str], column: str, *, all_judge
         )
     kinds = {**dict.fromkeys(judges, "judge"), **dict.fromkeys(people, "person"), **dict.fromkeys(unknown, otherwise)}
     return {**kinds, **known}
-
-
-def _kind_by_rater(long: pd.DataFrame) -> dict[str, str]:
-    first = long[["rater", "kind"]].drop_duplicates("rater")
-    words = first["kind"].map(lambda word: "person" if is_person(word) else "judge" if word else "")
-    return {str(r): k for r, k in zip(first["rater"], np.asarray(words), strict=True) if k}
 
 
 def _rater_named(name: str, raters: list[str], what: str) -> Any:

@@ -154,7 +154,8 @@ def check_left_out(roles: Roles) -> None:
     first = roles.columns[next(iter(raters))]
     if not any(may_be_a_person(name) for name in raters.values()):
         others = [c for c in free if may_be_a_person(c.name)]
-        others = [c for c in others if _marks(c) or _same_words(c, free) or _grades(c, first)]
+        numbers = [c.name for c in others if c.numeric and first.numeric and _related(c, first)]
+        others = [c for c in others if _marks(c) or _same_words(c, free) or c.name in numbers]
     elif not any(map(is_judge, raters.values())):
         others = [c for c in free if is_judge(c.name) and (_comes_again(c) or _may_hold_answers(c))]
     rater = first
@@ -176,11 +177,6 @@ def _related(column: Column, rater: Column) -> bool:
     if both.sum() < RELATED or min(column.ordered[both].nunique(), rater.ordered[both].nunique()) < 2:
         return False
     return bool(abs(column.ordered[both].corr(rater.ordered[both])) > 4 / both.sum() ** 0.5)
-
-
-def _grades(column: Column, rater: Column) -> bool:
-    """Whether numbers on another scale, 0 to 100 beside 0 to 1, have to do with the rater's."""
-    return column.numeric and rater.numeric and _related(column, rater)
 
 
 def _same_words(column: Column, free: Sequence[Column]) -> bool:

@@ -152,7 +152,9 @@ def take_raters(roles: Roles) -> None:
         rated = [n for n in rated if n not in judged]
         declared = [n for n in rated if n in named or n in called or plain(n) in NAMES["value"]]
         declared = [n for n in declared if n not in facts]
-        kept = _alike(roles, declared) or [n for n in rated if _looks_rated(roles, n)]
+        kept = _alike(roles, declared) or [
+            n for n in rated if roles.columns[n].like_ratings and not is_nobodys(n) and _said_again(roles, n)
+        ]
         if any(map(is_person, declared)):  # what else is the same in every row is nobody's
             kept = [n for n in kept if n in declared or len(roles.columns[n].distinct) > 1]
         if called:
@@ -295,11 +297,6 @@ def _answers_as_others(roles: Roles, column: Column) -> bool:
     others = [c for c in free if plain(c.name) not in called or (c.numeric and is_person(c.name))]
     alike = (c for c in others if c.rating and len(column.words & c.words) >= max(1, len(column.words) / 2))
     return any(float((column.cells == c.cells).mean()) < SAME_COLUMN for c in alike)
-
-
-def _looks_rated(roles: Roles, name: str) -> bool:
-    """Whether a column looks like ratings though nothing calls it a rater's, and is not called as other things are."""
-    return roles.columns[name].like_ratings and not is_nobodys(name) and _said_again(roles, name)
 
 
 def _said_again(roles: Roles, name: str) -> bool:

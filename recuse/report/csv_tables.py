@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from recuse.schema.number_text import is_number
-from recuse.schema.results import ExcerptRow, Results
+from recuse.schema.results import Results
 from recuse.schema.verdict_rows import EntryRow, MeasurementRow, VerdictRow
 from recuse.security.sanitize import safe_cell
 
@@ -41,7 +41,9 @@ def _tables(results: Results) -> Iterable[tuple[str, Sequence[str], Iterable[Row
     spent = ("calls", "input_tokens", "output_tokens", "reasoning_tokens", "seconds", "dollars")
     yield "usage", ("panel", "task", "protocol", "judge", *spent), results.get("usage") or ()
     said = ("panel", "task", "protocol", "judge", "target", "factors", "repeat", "status", "why", "text")
-    yield "replies", said, map(_reply, results.get("excerpts") or ())
+    replies = ({**row, "factors": ", ".join(f"{k} {v}" for k, v in sorted((row.get("factors") or {}).items()))}
+               for row in results.get("excerpts") or ())  # fmt: skip
+    yield "replies", said, replies
     judges = ({"panel": p["name"], **j} for p in results.get("panels") or () for j in p.get("judges") or ())
     yield "judges", ["panel", "name", "label", "wire", "model", "author"], judges
     baseline = results.get("baseline")
@@ -73,10 +75,6 @@ def _verdict(row: VerdictRow) -> Row:
 
 def _listed(names: Iterable[str] | None) -> str:
     return "; ".join(names or ())
-
-
-def _reply(row: ExcerptRow) -> Row:
-    return {**row, "factors": ", ".join(f"{k} {v}" for k, v in sorted((row.get("factors") or {}).items()))}
 
 
 def _text(head: Sequence[str], rows: Iterable[Row]) -> str:

@@ -176,7 +176,7 @@ def _environment(folders: tuple[str, ...]) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
-        finalize=_safe_text,
+        finalize=lambda value: visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value,
     )
     # With the context as argument, or a word in a template would be folded in when the template is compiled.
     env.filters |= {"prose": prose, "printed": pass_context(lambda _, word: printed(word))}
@@ -209,10 +209,6 @@ def _percent(place: float) -> str:
     return f"{place:g}%"
 
 
-def _safe_text(value: Any) -> Any:
-    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
 # --------------------------------------------------------------------------- sections
 
 
@@ -225,6 +221,9 @@ def _section(
         return None
     gated = [n for group in groups for n in group.numbers if n.verdict]
     outcomes = [n.state for n in gated]
+    drawn: list[DrawnGroup] = []
+    for group in groups:
+        drawn.append(_drawn(env, group, drawings, {line for earlier in drawn for line in earlier.footnotes}))
     return Section(
         question=question,
         anchor=question_anchor(question.id),
@@ -233,15 +232,8 @@ def _section(
         # what is red stands above already, as does an upgrade's table
         folded=question.id == "upgrade" or len({n.who for n in gated}) > MOST_OPEN
         or all(n.is_tolerated for n in gated),
-        groups=_all_drawn(env, groups, drawings),
+        groups=drawn,
     )  # fmt: skip
-
-
-def _all_drawn(env: Environment, groups: list[Group], drawings: Drawings) -> list[DrawnGroup]:
-    drawn: list[DrawnGroup] = []
-    for group in groups:
-        drawn.append(_drawn(env, group, drawings, {line for earlier in drawn for line in earlier.footnotes}))
-    return drawn
 
 
 def _drawn(env: Environment, group: Group, drawings: Drawings, above: Collection[str]) -> DrawnGroup:

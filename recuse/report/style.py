@@ -66,16 +66,12 @@ def with_style(page: str, style: str) -> str:
     `data-name`: every name is said once in the style sheet and referred to by number."""
     numbers: dict[str, int] = {}
     page = NAMED.sub(lambda cell: f' data-n="{numbers.setdefault(cell[1], len(numbers))}"', page)
-    page = TAG.sub(lambda tag: QUOTED.sub(_unquoted, tag[0]), page)
+    # HTML needs no quotes around a value without blanks (HTML standard, 13.1.2.3)
+    page = TAG.sub(lambda tag: QUOTED.sub(lambda found: f"={found[1]}{' /' if found[2] else ''}", tag[0]), page)
     names = "".join(f'[data-n="{n}"]{{--name:"{_escaped(unescape(name))}"}}' for name, n in numbers.items())
     whole = f"{style}\n{names}" if names else style
     page = page.replace(f"'{STYLE_HASH}'", f"'{style_hash(whole)}'", 1)  # with what no escaped text can hold
     return page.replace(f"<style>{STYLE}</style>", f"<style>{whole}</style>", 1)
-
-
-def _unquoted(attribute: re.Match[str]) -> str:
-    """HTML needs no quotes around a value without blanks (HTML standard, 13.1.2.3)."""
-    return f"={attribute[1]}{' /' if attribute[2] else ''}"
 
 
 def style_hash(style: str) -> str:

@@ -187,15 +187,12 @@ def _cell(cell: Cell, series: list[str]) -> str:
         return f"{_sign(cell.outcome)} {tally(n.state for n in cell.numbers)}"
     if series and [n.circumstances for n in cell.numbers] == series:
         return " / ".join(map(_verdict, cell.numbers))
-    return "<br>".join(f"{_verdict(n)}{_when(n)}" for n in cell.numbers)
+    when = (f" ({escaped(n.circumstances)})" if n.circumstances else "" for n in cell.numbers)
+    return "<br>".join(f"{_verdict(n)}{about}" for n, about in zip(cell.numbers, when, strict=True))
 
 
 def _verdict(n: Number) -> str:
     return f"{_sign(n.state)} {n.text()}"
-
-
-def _when(n: Number) -> str:
-    return f" ({escaped(n.circumstances)})" if n.circumstances else ""
 
 
 def _not_asked(view: ResultsModel) -> str:

@@ -14,6 +14,7 @@ from recuse.git import BaseCommit
 SETTINGS = {"pyproject.toml", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", "setup.cfg"}
 DOTTED = re.compile(r"""(?<=["'\s])[A-Za-z_]\w*(?:\.\w+)*(?=(?::\w+)?["'\s])""")
 LONGEST = 120
+MODULE = re.compile(r"^src/|(/__init__)?\.py$")
 STRAY = {"tests", "docs", "examples"}
 """Folders that wheels install by mistake, and that nothing imports from there: what a repository calls so hides
 nothing."""
@@ -68,7 +69,7 @@ def executed_code(
             pending += _files(roots, folder or root, names)
     executed |= {path: "code that the run executes" for path in python
                  if root / path in seen or (root / path).parent / "__init__.py" in seen
-                 or (differing[path] == "D" and _module(path) in named)}  # fmt: skip
+                 or (differing[path] == "D" and MODULE.sub("", path).replace("/", ".") in named)}  # fmt: skip
     source = "\n".join(text_of(path) or "" for path in seen) if data else ""
     folders = {path.parent for path in seen}
     return executed | {path: "named in code of the run" for path in data if PurePosixPath(path).name in source
@@ -90,10 +91,6 @@ def _module_roots(root: Path) -> list[Path]:
     """Folders of the repository in which Python looks for modules, the repository itself first."""
     looked = (Path(place) for place in sys.path if place and Path(place).is_relative_to(root))
     return list(dict.fromkeys((root, root / "src", *looked)))
-
-
-def _module(path: str) -> str:
-    return path.removesuffix(".py").removesuffix("/__init__").removeprefix("src/").replace("/", ".")
 
 
 def _imports(path: Path) -> Iterator[tuple[Path | None, set[str]]]:

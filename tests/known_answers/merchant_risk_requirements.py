@@ -88,7 +88,7 @@ ROWS: tuple[Row, ...] = (
         "lists of strengths and weaknesses",
         (),
         (),
-        "one reason per criterion is asked, of at most 160 characters; lists beside it would double a reply's cost",
+        "one reason of one sentence is asked per criterion; lists beside it would double a reply's cost",
     ),
     (
         "A",

@@ -37,11 +37,6 @@ def replies(folder: str, cells: str = "*.jsonl") -> tuple[tuple[str, str], ...]:
     return tuple((choice["message"]["content"], choice["finish_reason"]) for choice in choices)
 
 
-def written(folder: str, pattern: str) -> Iterator[str]:
-    """Whatever the pattern finds in the replies."""
-    return (found for text, _ in replies(folder) for found in re.findall(pattern, text))
-
-
 def items(file: str) -> list[dict[str, object]]:
     return [json.loads(line)["fields"] for line in (TASKS / file).read_text("utf-8").splitlines()]
 
@@ -60,9 +55,9 @@ def refused(task: str, protocol: str) -> str:
     return f"{cut} of {len(rows)}"
 
 
-def unended(protocol: str) -> str:
-    """ "2 of 6": replies that the token limit ended, of models that write their own rationales."""
-    every = [end for _, end in replies(f"local/merchant_rationales/{protocol}")]
+def unended(cells: str) -> str:
+    """ "2 of 6": replies that the token limit ended."""
+    every = [end for _, end in replies(f"local/{cells}")]
     return f"{every.count('length')} of {len(every)}"
 
 
@@ -87,16 +82,11 @@ def _texts(value: object, kept: tuple[str, ...]) -> Iterator[str]:
                 yield from _texts(part, kept)
 
 
-def reasons(task: str) -> Iterator[str]:
-    return (json.loads(f'"{text}"', strict=False)
-            for text in written(f"local/{task}/rubric", r'"why"\s*:\s*"((?:[^"\\]|\\.)*)"'))  # fmt: skip
-
-
 COUNTS = {
     "headlines": lambda: refused("headlines", "headline_generation"),
     "workings": lambda: refused("word_problems", "solving"),
-    "sets": lambda: unended("generation"), "scorings": lambda: unended("rubric"),
-    "reasons": lambda: ended(reasons("merchant_risk"), 160),
+    "sets": lambda: unended("merchant_rationales/generation"),
+    "scorings": lambda: unended("merchant_rationales/rubric"), "judged": lambda: unended("merchant_risk/rubric"),
     "knowledge": lambda: ended(phrases("knowledge"), 24), "reflections": lambda: ended(phrases("reflection"), 24),
     "anchors": lambda: ended(phrases("rubric~*", "anchors"), 24),
     "names": lambda: ended(phrases("rubric~*", "name"), 20),
@@ -111,7 +101,7 @@ SAID = {
         "{workings} workings of the sums (120 characters)",
     ],
     "docs/merchant-risk.md": [
-        "{sets} sets and {scorings} scorings are lost, since", "{reasons} end at 160 characters",
+        "{sets} sets and {scorings} scorings are lost, since", "{judged} replies are lost so",
     ],
     "docs/rubrics.md": [MERG],
     "fixtures/tasks/headlines/README.md": ["{headlines} of the recorded texts are refused"],
@@ -174,11 +164,15 @@ def of_syntheses(task: Task) -> str:
 
 @pytest.mark.parametrize(("name", "form"), [
     ("headlines", writing.HEADLINES.grammar), ("word_problems", writing.SOLVING.grammar),
-    ("merchant_risk", of_rationales), ("merchant_risk", of_reasons), ("merchant_risk", of_syntheses),
 ])  # fmt: skip
 def test_no_form_of_ours_ends_a_text_unless_the_task_says_so(name, form):
     assert BOUNDED.search(str(form(load_task(TASKS / name))))
     assert not BOUNDED.search(str(form(uncapped(name))))
+
+
+@pytest.mark.parametrize("form", [of_rationales, of_reasons, of_syntheses])
+def test_rationales_reasons_and_syntheses_end_by_themselves(form):
+    assert not BOUNDED.search(str(form(load_task(TASKS / "merchant_risk"))))
 
 
 @pytest.mark.parametrize(("part", "fitting"), [("rationale", [3, 4, 5]), ("why", [1]), ("synthesis", [1, 2, 3, 4])])

@@ -232,7 +232,9 @@ def _how(numbers: list[Number]) -> str:
     """The method, its seed, and what the measure adds to all these numbers."""
     methods = "; ".join(_distinct(n.estimate.get("method") for n in numbers))
     notes = _distinct(n.estimate.get("note") for n in numbers if is_number(n.value))
-    return ", ".join(part for part in (methods, _seed(numbers), *(notes if len(notes) == 1 else ())) if part)
+    seeds = ", ".join(_distinct(n.estimate.get("seed") for n in numbers))
+    told = (methods, f"seed {seeds}" if seeds else "", *(notes if len(notes) == 1 else ()))
+    return ", ".join(part for part in told if part)
 
 
 def interval_levels(numbers: Iterable[Number]) -> str:
@@ -252,11 +254,6 @@ def _span(values: Iterable[Any]) -> str:
     if not known:
         return "unknown"
     return count(known[0]) if len(known) == 1 else f"{count(known[0])} to {count(known[-1])}"
-
-
-def _seed(numbers: list[Number]) -> str:
-    seeds = _distinct(n.estimate.get("seed") for n in numbers)
-    return f"seed {', '.join(seeds)}" if seeds else ""
 
 
 def _distinct(values: Iterable[Any]) -> list[str]:

@@ -241,7 +241,8 @@ def _prompt_pages(transcript: Transcript) -> tuple[dict[str, str], dict[int, Mar
             asked.setdefault(ids[id(prompt)], (prompt, exchange.call))
     names = list(asked)
     parts = [names[at : at + PROMPTS_PER_PAGE] for at in range(0, len(names), PROMPTS_PER_PAGE)]
-    files = [page_name(_prompts_of(transcript), part) for part in range(len(parts))]
+    stem = "~".join(part for part in (PROMPTS, transcript.candidate) if part)
+    files = [page_name(stem, part) for part in range(len(parts))]
     pages = {
         file: small_page(
             "replies/prompts.html.j2",
@@ -257,10 +258,6 @@ def _prompt_pages(transcript: Transcript) -> tuple[dict[str, str], dict[int, Mar
     }
     where = {name: f"{file}#{name}" for file, some in zip(files, parts, strict=True) for name in some}
     return pages, {identity: escape(where[name]) for identity, name in ids.items()}
-
-
-def _prompts_of(transcript: Transcript) -> str:
-    return "~".join(part for part in (PROMPTS, transcript.candidate) if part)
 
 
 def _shown_prompt(transcript: Transcript, name: str, prompt: Prompt, call: Call) -> dict[str, object]:
