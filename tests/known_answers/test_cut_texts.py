@@ -101,7 +101,7 @@ SAID = {
         "{workings} workings of the sums (120 characters)",
     ],
     "docs/merchant-risk.md": [
-        "{sets} sets and {scorings} scorings are lost, since", "{judged} replies are lost so",
+        "{sets} sets and {scorings} scorings are lost, since", "{judged} replies are lost, since",
     ],
     "docs/rubrics.md": [MERG],
     "fixtures/tasks/headlines/README.md": ["{headlines} of the recorded texts are refused"],

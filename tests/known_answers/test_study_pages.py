@@ -19,7 +19,6 @@ from test_cut_texts import items, replies
 from test_merchant_risk_results import ROOT
 
 from recuse.panels import load_panel
-from recuse.protocols.rubric import prompt as rubric_prompt
 from recuse.schema.number_text import fixed, in_words
 from recuse.tasks import load_task
 
@@ -317,9 +316,6 @@ def test_what_stands_beside_the_numbers_of_merchant_risk(local):
     often = sum(abs(rho) >= 0.9 - 1e-9 for rho in orders) / len(orders)
     assert often == pytest.approx(1 / 12)
     random = np.abs(np.subtract.outer(range(11), range(11))).mean()
-    task = load_task(ROOT / "fixtures" / "tasks" / "merchant_risk")
-    asked = rubric_prompt(task, task.items[0], {"condition": "attributed"})
-    longest = asked.schema["properties"]["accuracy"]["properties"]["why"]["maxLength"]
     loop = {name: sum(of["calls"] for of in local["usage"]
                       if (of["task"], of["protocol"]) == ("merchant_rationales", name))
             for name in ("rubric", "rubric_joint")}  # fmt: skip
@@ -328,8 +324,7 @@ def test_what_stands_beside_the_numbers_of_merchant_risk(local):
     categories = (ROOT / "fixtures/tasks/merchant_risk/mcc.csv").read_text("utf-8").count("\n") - 1
     stands(
         "docs/merchant-risk.md", "lies at .90 or above, either way, by chance once in twelve",
-        f"Of task `merchant_risk` a reason may be {longest} characters long", f"each twice: {loop['rubric']} replies",
-        f"drawn at random lie {fixed(random, 1)} apart",
+        f"each twice: {loop['rubric']} replies", f"drawn at random lie {fixed(random, 1)} apart",
         f"(`rubric_joint`, {loop['rubric_joint']} replies)",
         f"(`explanation_finding`, {min(reasons)} to {max(reasons)} a judge)",
         f"of the {categories} categories",
