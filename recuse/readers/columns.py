@@ -99,14 +99,13 @@ class Column:
         """Whether its many different values are sets of a few labels: "a; b", "a|b"."""
         if self.numeric or not FEW_LABELS < len(self.distinct) <= MOST_SETS or self.wordy:
             return False
-        sets = find_sets(tuple(dict.fromkeys(labels_of(pd.Series(self.distinct)))))
-        return sets is not None and not sets.strange
+        return find_sets(tuple(dict.fromkeys(labels_of(pd.Series(self.distinct))))) is not None
 
     @property
     def told_once(self) -> bool:
         """Whether nearly every cell says something else, in no words that rate: a text, however short."""
         several = len(self.filled) >= FEWEST_TEXTS and len(self.distinct) >= 0.8 * len(self.filled)
-        return several and not (self.numeric or self.holds_labels or self.holds_sets)
+        return several and not (self.numeric or self.holds_labels)
 
     @property
     def is_a_key(self) -> bool:

@@ -235,6 +235,13 @@ def test_what_installed_packages_name_is_no_code_of_the_run_wherever_they_are_in
         assert {*executed_code(pr.root, commit, "evals", differing, ours=True)} == {*code}
 
 
+@pytest.mark.parametrize("path", ["shop/scores.py", "src/shop/scores.py", "shop/scores/__init__.py"])
+def test_a_module_that_a_panel_names_and_a_change_deletes_is_code_of_the_run(pr, path):
+    pr.write("fixtures/panels/of_the_shop.toml", 'serve = "shop.scores:serve"\n')
+    differing = {path: "D", "shop/other.py": "D"}
+    assert {*executed_code(pr.root, BaseCommit(pr.root, "main"), "evals", differing, ours=True)} == {path}
+
+
 def test_an_environment_is_part_of_a_change_only_where_somebody_commits_it(pr):
     """Made in the repository and not ignored: comparing its thousands of files took ten minutes."""
     installed = {"env/pyvenv.cfg": "home = /usr/bin", "env/lib/sitecustomize.py": "", "environment.py": ""}

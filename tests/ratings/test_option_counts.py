@@ -8,6 +8,7 @@ import pytest
 
 from recuse.papers.indeterminacy.rated_options import option_counts
 from recuse.ratings import Nominal, Numeric, Ratings, ResponseSets
+from recuse.ratings.answers import answers_of
 from recuse.schema import RecuseError
 
 SETS = ResponseSets(("a", "b", "c"))
@@ -72,3 +73,16 @@ def test_levels_of_a_factor_are_not_pooled():
     frame = pd.DataFrame({"judge": "j", "item": "1", "response": ["a", "b"], "order": ["ab", "ba"]})
     with pytest.raises(RecuseError, match="order still vary"):
         option_counts(Ratings.of(frame, scales=Nominal(("a", "b"))))
+
+
+def test_options_are_every_option_alone_and_the_sets_that_somebody_gave():
+    """Of a dozen options, 4,095 sets are possible; where nobody gave any, there are options still, and no numbers."""
+    names = tuple("abcdefghijkl")
+    for response, more in (("a|b", ("a|b",)), (None, ())):
+        rows = [(rater, kind, item, response) for rater, kind in (("j", "judge"), ("p", "person")) for item in "xyz"]
+        frame = pd.DataFrame(rows, columns=["rater", "kind", "item", "response"])
+        frame["status"] = "ok" if response else "unparsed"
+        ratings = Ratings.of(frame, scales=ResponseSets(names))
+        answers = answers_of(ratings, ratings)
+        assert {*answers.options} == {*names, *more}
+        assert not answers.ordered

@@ -13,7 +13,7 @@ from recuse.metrics.agreement import coefficient
 from recuse.ratings import Nominal, Ordinal, Ratings, ResponseSets
 from recuse.readers import read_file
 from recuse.readers.file_panel import load_file_panel
-from recuse.readers.values import find_sets
+from recuse.readers.values import decimal_commas, find_sets
 from recuse.schema import RecuseError
 
 SETS = """item,gpt-4o,ann,bob
@@ -167,10 +167,11 @@ def test_numbered_options_side_by_side_are_sets(file):
     assert responses(file("b.csv", f"item;anna;gpt-4o\n{rows}\n40;1,2,4;1\n"))["anna", "40"] == "1|2|4"
 
 
-def tagged(options, seed=0, texts=120):
+def tagged(options, texts=120):
     """Text -> rater -> a set of so many options, on which three of four agree."""
-    rng = np.random.default_rng(seed)
-    names, truth = [f"topic {chr(97 + k)}" for k in range(options)], rng.random((texts, options)) < 1.6 / options
+    rng = np.random.default_rng(0)
+    names = [f"topic {chr(97 + k)}" for k in range(options)]
+    truth = rng.random((texts, options)) < max(1.6 / options, 0.15)
     given = {}
     for rater in ("anna", "ben", "carla", "gpt-4o"):
         chosen = truth ^ (rng.random(truth.shape) < 0.03)
@@ -179,7 +180,7 @@ def tagged(options, seed=0, texts=120):
 
 
 @pytest.mark.parametrize("long", [False, True])
-@pytest.mark.parametrize("options", [5, 10, 16])
+@pytest.mark.parametrize("options", [5, 10, 16, 20])  # of 20, nearly every set is given once
 def test_many_sets_of_a_few_options_are_ratings(file, options, long):
     """Hundreds of different cells, of which 2**16 would be possible: only those that occur are counted."""
     table = tagged(options)
@@ -202,3 +203,12 @@ def test_topics_beside_ratings_are_no_ratings(file):
     scores = {name: np.arange(120) % k + 1 for name, k in (("anna", 5), ("gpt-4o", 4))}
     read = read_file(file("a.csv", pd.DataFrame({"topics": table["ben"], **scores}).to_csv(index=False)))
     assert read.ratings.raters == {"anna": "person", "gpt-4o": "judge"}
+
+
+@pytest.mark.parametrize(("labels", "decimal"), [
+    ("1 2 3 3,3", True), ("1 2 3 2,7", True), ("1 2 3 2,0", True), ("1 2 3 5 1,5 2,5 3,5", True),
+    ("1 2 3 1,2 1,3", False), ("1 2 3 4 5 1,5 2,5 3,5 1,2,4", False), ("1 2", False),
+])  # fmt: skip
+def test_what_makes_a_comma_decimal(labels, decimal):
+    assert decimal_commas(labels.split()) == decimal
+    assert not decimal_commas([*labels.split(), "2, 3"])

@@ -229,3 +229,11 @@ def test_a_list_of_judgements_within_a_record_is_a_row_for_each(file):
     counts = read.ratings.table.groupby("rater", observed=True).size().to_dict()
     assert counts == {"gpt": 10, "claude": 10, "human": 10}
     assert "line 4" in read.faults[0].sentence()
+
+
+@pytest.mark.parametrize("word", ["Mean", "Std dev:", "TOTAL", "Mittelwert"])
+def test_a_last_row_that_sums_up_is_no_text(file, word):
+    """Rounded in a way of its own, so that no sum of the rows above says what it is."""
+    rows = "\n".join(f"t{k},{k % 5 + 1},{(k + 1) % 5 + 1}" for k in range(20))
+    read = read_file(file("a.csv", f"text,anna,gpt-4o\n{rows}\n{word},4,2\n"))
+    assert set(read.ratings.table["item"]) == {f"t{k}" for k in range(20)}

@@ -8,6 +8,7 @@ import pytest
 import samples
 
 from recuse import report
+from recuse.report import terminal_text
 
 SAMPLES = [
     samples.both,
@@ -82,6 +83,11 @@ def test_a_line_that_is_too_long_ends_after_a_whole_word(width: int) -> None:
     assert line in {"This change: do not merge: grok-4..", "This change: do not merge: grok-4 promotes.."} or (
         line == "This change: do not merge: grok-4 promotes itself." and len(line) <= width
     )
+
+
+def test_a_line_is_cut_before_its_punctuation() -> None:
+    cut = {terminal_text._cut("gpt has another rubric: rubric, prompt", width) for width in range(20, 36)}
+    assert cut == {"gpt has another..", "gpt has another rubric..", "gpt has another rubric: rubric.."}
 
 
 @pytest.mark.parametrize("sample", [samples.published, samples.failing, samples.both, samples.hostile])
