@@ -323,7 +323,7 @@ def _alike(roles: Roles, names: list[str]) -> list[str]:
     return [n for n in roles.free if n in names or n in like]
 
 
-PLACES = re.compile(r"[ _.:/|-]+")
+PLACES, BRACKETED = re.compile(r"[ _.:/|-]+"), re.compile(r"^[(\[](.*)[)\]]$")  # "Clarity (Anna)"
 NOBODY_KNOWN = 3
 """From so many raters on, a whole table of raters x criteria is one although no rater is called as judges or people."""
 FILLED = 0.6
@@ -380,5 +380,5 @@ def _parted(name: str, fronts: set[str], backs: set[str]) -> tuple[str, str] | N
     for cut in PLACES.finditer(name):
         front, back = name[: cut.start()], name[cut.end() :]
         if front in fronts and back in backs:
-            return front, back
+            return BRACKETED.sub(r"\1", front), BRACKETED.sub(r"\1", back)
     return None

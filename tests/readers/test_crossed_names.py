@@ -12,7 +12,7 @@ from recuse.readers.rater_columns import crossed_names
     ("names", "raters", "criteria"),
     [
         (["gpt4_tone", "gpt4_accuracy", "anna_tone", "anna_accuracy"], {"gpt4", "anna"}, {"tone", "accuracy"}),
-        (["tone (gpt4)", "tone (anna)", "truth (gpt4)", "truth (anna)"], {"(gpt4)", "(anna)"}, {"tone", "truth"}),
+        (["tone (gpt4)", "tone (anna)", "truth (gpt4)", "truth (anna)"], {"gpt4", "anna"}, {"tone", "truth"}),
         (["human_1_is_short", "human_2_is_short", "human_1_fits", "human_2_fits"], {"human_1", "human_2"},
          {"is_short", "fits"}),
         (["judge.a", "judge.b", "human.a", "human.b", "expert.a"], {"judge", "human", "expert"}, {"a", "b"}),
