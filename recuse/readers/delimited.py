@@ -208,7 +208,7 @@ def without_totals(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[Fault, ...]
     last = len(frame)
     if len(empty) and (filled[empty[-1] :] <= max(2, np.median(filled[filled > 0]) / 2)).all():
         last = int(empty[-1])  # a legend below the table
-    while last > 1 and _is_remark(frame.iloc[last - 1]):
+    while last > 1 and _is_footer(frame.iloc[last - 1]):
         last -= 1
     unit = [0] * bool(last > 1 and _is_of_units(frame.iloc[:last]))
     summed = sorted({k for k in (*unit, *_sums(frame.iloc[:last]), *map(int, empty)) if k < last})
@@ -272,7 +272,7 @@ def _is_of_units(frame: pd.DataFrame) -> bool:
     return bool(len(told) > 1 and told.ne("").all() and as_numbers(told).isna().all())
 
 
-def _is_remark(row: pd.Series[Any]) -> bool:
+def _is_footer(row: pd.Series[Any]) -> bool:
     """Whether a row sums up, or says something in its first cell alone."""
     first, *rest = (str(cell).strip() for cell in row)
     alone = not any(cell and cell != "nan" for cell in rest)
