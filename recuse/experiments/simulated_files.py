@@ -232,7 +232,10 @@ class _Judged:
 
 def _judge(kind: str, draw: Draw) -> _Judged:
     s, rng, n = draw.setting, draw.rng, draw.texts
-    said = draw.answers(PERSON_LIKE.get(kind, 1.0), _length(draw) if kind == "longer" else 0.0)
+    left = 1.0  # of the agreement with people, which falls by twice the margin
+    if kind == "longer":
+        left = max(0.05, s.agreement - 2 * draw.margins("human_ceiling")) / s.agreement
+    said = draw.answers(PERSON_LIKE.get(kind, 1.0), math.sqrt(1 / left**2 - 1))
     if kind == "mirrored":
         said = len(s.options) - 1 - said
     elif kind == "unrelated":
@@ -266,12 +269,6 @@ def _judge(kind: str, draw: Draw) -> _Judged:
         judged.values = _changed(judged.values, 2 * draw.margins("drift"), draw)
     judged.values[rng.random(judged.values.shape) < s.losses] = np.nan
     return judged
-
-
-def _length(draw: Draw) -> float:
-    """The slope at which agreement with people falls by twice the margin."""
-    left = max(0.05, draw.setting.agreement - 2 * draw.margins("human_ceiling")) / draw.setting.agreement
-    return math.sqrt(1 / left**2 - 1)
 
 
 def _span(setting: Setting) -> float:

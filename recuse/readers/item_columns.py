@@ -10,7 +10,7 @@ from recuse.readers.columns import MOST_SLICES, Column, Roles
 from recuse.readers.judgement_rows import Judgements
 from recuse.readers.mapping import ColumnMapping
 from recuse.readers.raw_table import RawTable
-from recuse.readers.values import is_empty
+from recuse.readers.values import find_sets, is_empty
 from recuse.schema import RecuseError
 from recuse.schema.factors import LEVELS
 
@@ -252,6 +252,8 @@ def with_gold(judged: Judgements) -> Judgements:
     columns = [*mapping.value, *mapping.repeats, *(c for cs in mapping.raters.values() for c in cs)]
     known = {str(v).strip().lower() for c in columns for v in raw.frame[c].unique()} - {""}
     right = {str(v).strip().lower() for v in raw.frame[mapping.gold].unique()} - {""}
+    if Column(mapping.gold, raw.frame[mapping.gold]).holds_sets:
+        right, known = ({*sets.scale.options} if (sets := find_sets(tuple(w))) else w for w in (right, known))
     if not right <= known or (mapping.target and not mapping.pairs and len(right) <= 2 < len(known)):
         return judged
     raters = {**mapping.raters, mapping.gold: (mapping.gold,)}

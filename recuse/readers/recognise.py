@@ -77,7 +77,8 @@ def _recognised(raw: RawTable) -> ColumnMapping:
     take_item_of_pairs(roles)
     take_parts(roles)
     roles.take_named("repeat", lambda c: len(c.distinct) <= 1000 and c.numeric)
-    roles.take_named("gold", lambda c: c.rating and len(c.distinct) > 1)
+    sets = [name for name in roles.free if roles.columns[name].holds_sets]  # a right answer answers as others do
+    roles.take_named("gold", lambda c: c.rating and len(c.distinct) > 1 and (not c.holds_sets or len(sets) > 1))
     roles.take_named("author", lambda c: not c.wordy)
     roles.take_named("reason", lambda c: not c.numeric)
     if not roles.taken.get("first"):

@@ -9,7 +9,7 @@ def test_the_engine_keeps_its_budget() -> None:
     assert house.lines(papers=False) <= 51_289
     assert house.lines(papers=True) <= 69_103
     assert house.engine_modules() <= 259
-    assert len(house.short_helpers_of_one_caller()) <= 174
+    assert len(house.short_helpers_of_one_caller()) <= 173
 
 
 def test_no_two_modules_of_one_name() -> None:

@@ -212,3 +212,13 @@ def test_topics_beside_ratings_are_no_ratings(file):
 def test_what_makes_a_comma_decimal(labels, decimal):
     assert decimal_commas(labels.split()) == decimal
     assert not decimal_commas([*labels.split(), "2, 3"])
+
+
+def test_right_answers_that_are_sets_are_of_one_scale_with_the_judges_or_no_right_answers(file):
+    table = tagged(10).rename(columns={"ben": "gold"})[["text", "gold", "gpt-4o"]]
+    ratings = read_file(file("a.csv", table.to_csv(index=False))).ratings
+    assert (ratings.persons, ratings.truth) == (("gold",), "gold")
+    scores = pd.DataFrame({"anna": np.arange(120) % 5 + 1, "gpt-4o": np.arange(120) % 4 + 1, "gold": table["gold"]})
+    read = read_file(file("b.csv", scores.to_csv(index=False)))
+    assert read.ratings.raters == {"anna": "person", "gpt-4o": "judge"}
+    assert read.mapping.gold == ""
