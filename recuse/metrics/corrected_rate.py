@@ -20,10 +20,11 @@ from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure, per_judge
 from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.schema import Estimate
-from recuse.schema.arrays import Floats, Mask, cluster_times, taken, total
+from recuse.schema.arrays import Floats, taken, total
 from recuse.statistics.agreement import Coefficient
 from recuse.statistics.agreement.coefficient import ratio
-from recuse.statistics.clusters import Bounded, clustered_share, number_of_clusters
+from recuse.statistics.clusters import Bounded
+from recuse.statistics.prediction_powered import powered_mean
 
 POWERED = "prediction-powered mean, weight of the judge tuned; t over clusters"
 CORRECTED = "Rogan-Gladen, jackknife, t"
@@ -41,10 +42,9 @@ def prediction_powered_mean(answers: Answers, judge: int, half_width: float = 0.
 
         theta = mean_L(y) - lambda (mean_L(f) - mean_U(f)),   lambda = cov_L(y, f) / ((1 + n / N) var(f))
 
-    y: people's mean of a text, f: the judge's; L: the n texts that people rated; U: the N others. The weight that makes
-    the variance smallest (Angelopoulos, Duchi and Zrnic 2023, PPI++, arXiv:2311.01453, sec. 6); with every text
-    labelled it is 0 and the labels stand alone, as they do where the judge knows nothing. The variance comes from
-    cluster sums of y - lambda f over L and of lambda f over U.
+    y: people's mean of a text, f: the judge's; L: the n texts that people rated; U: the N others. The weight lambda
+    (PPI++, `recuse.statistics.prediction_powered`) is 0 with every text labelled, and the labels then stand alone, as
+    they do where the judge knows nothing.
 
     Detail: `lambda`, `labels` (n), `unlabelled` (N), `labels_alone` and `judge_alone` with their intervals, and
     `labels_needed` for an interval of +- `half_width` of the scale's range. Undefined below `FEWEST` labels.
@@ -109,88 +109,39 @@ def labels_needed(sd: float, correlation: float, unlabelled: int, half_width: fl
 def _powered(answers: Answers, judge: int, half_width: float) -> Estimate:
     y, f = answers.people_mean, answers.judge_means[judge]
     requested = answers.requested[judge]
-    labelled, free = requested & np.isfinite(y), requested & ~np.isfinite(y) & np.isfinite(f)
+    labelled, answered = requested & np.isfinite(y), requested & np.isfinite(f)
+    free = answered & ~labelled
     n, spare = answers.number(labelled), answers.number(free)
     facts: dict[str, Any] = {
-        "n": n, "n_excluded": answers.number(requested & ~np.isfinite(f)), "unit": answers.scale.unit,
+        "n": n, "n_excluded": answers.number(requested & ~answered), "unit": answers.scale.unit,
         "method": POWERED, **answers.about,
     }  # fmt: skip
     if n < FEWEST:
         return undefined("prediction_powered_mean", f"people rated {n} texts; {FEWEST} are the fewest", **facts)
-    answered = requested & np.isfinite(f)
     raw = answers.mean(f, answered)
     guess = np.nan_to_num(f - raw)  # a text without the judge's answer keeps its label, uncorrected
-    weight = _tuned(y, guess, labelled, free, answers)
-    distribution = _distribution(y, guess, labelled, free, answers, weight)
-    alone = _distribution(y, guess, labelled, free, answers, 0.0)
-    sd = math.sqrt(_variance(y[labelled], taken(answers.times, labelled)))
-    both = labelled | free
-    spread = math.sqrt(_variance(guess[both], taken(answers.times, both)) * (n + spare - 1) / (n + spare))
-    r = abs(weight) * (1 + n / spare) * spread / sd if spare and sd else 0.0
-    effect = alone.se * math.sqrt(n) / sd if isinstance(alone, Bounded) and sd > 0 and alone.se > 0 else 1.0
+    texts = np.concatenate([np.flatnonzero(labelled), np.flatnonzero(free)])
+    powered, alone = (
+        powered_mean(
+            y[labelled], guess[labelled], guess[free], clusters=answers.clusters[texts],
+            times=taken(answers.times, texts), ends=answers.scale.ends, tuned=tuned,
+        )
+        for tuned in (True, False)
+    )  # fmt: skip
+    sd, se = alone.sd, getattr(alone.distribution, "se", 0.0)
+    effect = se * math.sqrt(n) / sd if sd > 0 and se > 0 else 1.0
     wanted = half_width * answers.scale.span
+    low, high = alone.distribution.interval(0.95)
     detail = {
-        "lambda": number(weight), "labels": n, "unlabelled": spare, "judge_alone": number(raw), "half_width": wanted,
-        "labels_alone": {"value": number(answers.mean(y, labelled)), **_ends(alone)},
-        "labels_needed": labels_needed(sd * effect, min(r, 1.0), spare, wanted),
+        "lambda": number(powered.weight), "labels": n, "unlabelled": spare, "judge_alone": number(raw),
+        "half_width": wanted, "labels_alone": {"value": number(alone.value), "low": number(low), "high": number(high)},
+        "labels_needed": labels_needed(sd * effect, min(powered.correlation, 1.0), spare, wanted),
     }  # fmt: skip
-    value = answers.mean(y, labelled) + weight * _less(guess, free, labelled, answers)
     low, high = answers.scale.ends
     return estimated(
-        "prediction_powered_mean", min(max(value, low), high), distribution, detail=detail, span=answers.scale.span,
-        **facts,
+        "prediction_powered_mean", min(max(powered.value, low), high), powered.distribution, detail=detail,
+        span=answers.scale.span, **facts,
     )  # fmt: skip
-
-
-def _tuned(y: Floats, f: Floats, labelled: Mask, free: Mask, answers: Answers) -> float:
-    if not free.any():
-        return 0.0
-    both = labelled | free
-    spread = _variance(f[both], taken(answers.times, both))
-    if not spread > 1e-12:
-        return 0.0
-    together = np.cov(y[labelled], f[labelled], fweights=_whole(taken(answers.times, labelled)))
-    return float(together[0, 1]) / ((1 + answers.number(labelled) / answers.number(free)) * spread)
-
-
-def _variance(values: Floats, times: Floats | None) -> float:
-    return float(np.cov(values, fweights=_whole(times)))
-
-
-def _whole(times: Floats | None) -> NDArray[np.int64] | None:
-    return None if times is None else times.astype(np.int64)
-
-
-def _less(values: Floats, first: Mask, second: Mask, answers: Answers) -> float:
-    return answers.mean(values, first) - answers.mean(values, second) if first.any() and second.any() else 0.0
-
-
-def _distribution(
-    y: Floats, f: Floats, labelled: NDArray[np.bool_], free: NDArray[np.bool_], answers: Answers, weight: float
-) -> Any:
-    """t on the clusters with labels, one degree of freedom less where a weight was tuned; labels alone that are all yes
-    or no have the exact interval of a share."""
-    clusters, times = answers.clusters, answers.times
-    if weight == 0.0 and set(np.unique(y[labelled])) <= {0.0, 1.0} and answers.scale.ends == (0.0, 1.0):
-        return clustered_share(y[labelled], clusters[labelled], taken(times, labelled))
-    left = y - weight * f
-    pulled = np.zeros(int(clusters.max()) + 1)
-    for texts, values in ((labelled, left), (free, weight * f)):
-        if texts.any():
-            mean = (values[texts] - answers.mean(values, texts)) / answers.number(texts)
-            np.add.at(pulled, clusters[texts], mean)
-    alike = cluster_times(clusters, times)
-    count = number_of_clusters(clusters[labelled], alike)
-    df = count - 1 - (weight != 0.0)
-    squares = float(total(pulled**2, alike))
-    se = math.sqrt(count / max(df, 1) * squares) if count > 1 else math.nan
-    value = answers.mean(y, labelled) + weight * _less(f, free, labelled, answers)
-    return Bounded(value, 0.0 if se < 1e-12 else se, df, answers.scale.ends)
-
-
-def _ends(distribution: Any) -> dict[str, float | None]:
-    low, high = distribution.interval(0.95)
-    return {"low": number(low), "high": number(high)}
 
 
 JUDGED, SAID, POSITIVE, TRUE_POSITIVE, NEGATIVE, TRUE_NEGATIVE = range(6)

@@ -214,7 +214,8 @@ def _placed(values: Floats, rater: NDArray[np.intp], text: NDArray[np.intp], sha
     there = np.isfinite(values)
     rater, text = rater[there], text[there]
     cell = rater * shape[1] + text
-    turn = pd.Series(cell).groupby(cell).cumcount().to_numpy()
+    single = len(cell) == distinct(cell)  # one answer each, as most files have: nothing to number
+    turn = np.zeros(len(cell), dtype=np.intp) if single else pd.Series(cell).groupby(cell).cumcount().to_numpy()
     placed = np.full((*shape, int(turn.max(initial=0)) + 1), np.nan)
     placed[rater, text, turn] = values[there]
     return placed

@@ -26,7 +26,7 @@ def ascending_codes(names: ArrayLike) -> NDArray[np.intp]:
     return np.unique(every, return_inverse=True)[1].ravel()
 
 
-def taken(times: Floats | None, which: Mask | NDArray[np.intp]) -> Floats | None:
+def taken(times: Floats | None, which: Mask | NDArray[np.intp] | slice) -> Floats | None:
     """How many each of some entries stands for; None where each stands for itself."""
     return None if times is None else times[which]
 

@@ -231,8 +231,8 @@ def start(folder: Path) -> None:
 
 
 def peers(folders: dict[int, Path]) -> None:
-    """Nominal and ordinal alpha of the four raters, ours with a jackknife interval; and PPI++ of one judge, from a
-    table of ratings that is new to both, and theirs from arrays as well. CPU milliseconds, the best of five."""
+    """Nominal and ordinal alpha of the four raters, ours with a jackknife interval; and PPI++ of one judge, from arrays
+    and from a table of ratings that is new to both. CPU milliseconds, the best of five."""
     import evalica
     import krippendorff
 
@@ -242,6 +242,7 @@ def peers(folders: dict[int, Path]) -> None:
     from recuse.metrics.corrected_rate import prediction_powered_mean
     from recuse.ratings import Ordinal, Ratings
     from recuse.statistics import agreement
+    from recuse.statistics.prediction_powered import powered_mean
 
     def best(work: Callable[[], Any]) -> float:
         return 1000 * min(measuring.cpu(work)() for _ in range(5))
@@ -274,13 +275,15 @@ def peers(folders: dict[int, Path]) -> None:
             people, judge, there = wide["anna"].to_numpy(), wide["gpt"].to_numpy(), wide["anna"].notna().to_numpy()
             ppi_py.ppi_mean_ci(people[there], judge[there], judge[~there])
 
-        ours, theirs, arrays = (
-            best(lambda made=made: prediction_powered_mean(made.pop())), best(from_table),
-            best(lambda y=y, f=f, m=tenth: ppi_py.ppi_mean_ci(y[:m], f[:m], f[m:])),
-        )  # fmt: skip
-        what = f"PPI++ mean with its interval, {len(answers):,} texts"
-        rows += [Row(what, "ppi_py, from the same table", ours, theirs, 1, False, "ms"),
-                 Row(what, "ppi_py, from arrays", ours, arrays, 1, False, "ms")]  # fmt: skip
+        def from_arrays(y: Any = y, f: Any = f, m: int = tenth) -> None:
+            powered_mean(y[:m], f[:m], f[m:], ends=(0.0, 1.0)).distribution.interval(0.9)
+
+        what, m = f"PPI++ mean with its interval, {len(answers):,} texts", tenth
+        for source, (ours, theirs) in {
+            "arrays": (best(from_arrays), best(lambda y=y, f=f, m=m: ppi_py.ppi_mean_ci(y[:m], f[:m], f[m:]))),
+            "the same table": (best(lambda made=made: prediction_powered_mean(made.pop())), best(from_table)),
+        }.items():
+            rows.append(Row(what, f"ppi_py, from {source}", ours, theirs, 1, False, "ms"))
     print(measuring.table(rows) + "\n")
 
 
