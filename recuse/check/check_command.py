@@ -13,7 +13,6 @@ from shlex import quote
 from typing import Any, Unpack
 
 import numpy as np
-import pandas as pd
 
 from recuse.check.check_text import full_text, short_text
 from recuse.check.disagreements import (
@@ -34,7 +33,7 @@ from recuse.ratings import Ratings
 from recuse.ratings.answers import COMPARED, answers_of
 from recuse.ratings.text_slices import are_chosen
 from recuse.readers.file_panel import FilePanel, ReadOptions, load_versions, panel_of, read
-from recuse.readers.formats import FOLDED
+from recuse.readers.formats import FOLDED, RatingsSource
 from recuse.readers.mapping import saved_path
 from recuse.recording.progress import watched
 from recuse.run.run import FileRun, ask_file
@@ -48,7 +47,7 @@ from recuse.suite.question_runner import Question, read_evals, shipped_evals
 
 
 def check(
-    ratings: Ratings | Path | str | pd.DataFrame, *, gates: Path | str | None = None, **options: Unpack[ReadOptions]
+    ratings: Ratings | RatingsSource, *, gates: Path | str | None = None, **options: Unpack[ReadOptions]
 ) -> Decision:
     """Whether the judges of these ratings may be used, and for what: what `recuse check` decides of the same file.
 

@@ -10,20 +10,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 from recuse.ratings import Ratings
 from recuse.ratings.offers import offers_of
 from recuse.ratings.people_faults import people_faults, sentences
 from recuse.readers.file_ratings import FileRatings, read_file
+from recuse.readers.formats import RatingsSource
 from recuse.readers.mapping import ENDINGS, ColumnMapping, given_mapping
 from recuse.schema import Provenance, RecuseError
 from recuse.schema.factors import VERSION
 from recuse.schema.results import PanelRow
 from recuse.schema.vocabulary import FILE
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SETS = "response_set"
 """What stands in the place of a protocol for sets of options beside a file's ratings."""
@@ -123,11 +121,11 @@ class ReadOptions(TypedDict, total=False):
 
 
 def read(
-    *sources: Path | str | pd.DataFrame | Sequence[Path | str | pd.DataFrame], **options: Unpack[ReadOptions]
+    *sources: RatingsSource | Sequence[RatingsSource], **options: Unpack[ReadOptions]
 ) -> Ratings:
     """The ratings of a file (CSV, TSV, JSON lines, JSON, Parquet, the log of another tool; packed or not), of several
-    files as `recuse check` takes them (versions of the judges, or with `raters=True` one file per rater), or of a
-    pandas data frame. `options` say what was not recognised.
+    files as `recuse check` takes them (versions of the judges, or with `raters=True` one file per rater), of a pandas
+    data frame, or of an Ibis table, which is folded where it lies. `options` say what was not recognised.
 
     Raises `RecuseError` with place and remedy for what cannot be read."""
     several: list[Any] = [one for given in sources for one in (given if isinstance(given, list | tuple) else [given])]
@@ -169,12 +167,12 @@ def is_ratings_file(given: str) -> bool:
     return given.lower().endswith(ENDINGS)
 
 
-def load_file_panel(path: Path | pd.DataFrame, **given: Any) -> FilePanel:
+def load_file_panel(path: RatingsSource, **given: Any) -> FilePanel:
     """Read one file of ratings, or data frame, as a panel. `RecuseError` for what cannot be read."""
     return load_versions([path], **given)
 
 
-def load_versions(paths: Sequence[Path | pd.DataFrame], *, raters: bool = False, **given: Any) -> FilePanel:
+def load_versions(paths: Sequence[RatingsSource], *, raters: bool = False, **given: Any) -> FilePanel:
     """Files with versions of the same judges, the oldest first, as one panel, which bears the last file's name; or
     each with the answers of one of the `raters`, as a panel that bears the first file's name.
     `RecuseError` for what cannot be read, and for files that are no versions of the same judges."""

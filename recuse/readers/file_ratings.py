@@ -20,7 +20,7 @@ from recuse.readers.column_names import plain
 from recuse.readers.counts import with_counted_items, without_counts
 from recuse.readers.exports import as_exported
 from recuse.readers.faults import Fault, errors_in
-from recuse.readers.formats import FOLDED, read_source
+from recuse.readers.formats import FOLDED, RatingsSource, read_source
 from recuse.readers.item_columns import groups_of, with_gold, with_merged_cells, with_whole_items
 from recuse.readers.json_cells import with_fields_of_json, with_last_words, with_lists_apart
 from recuse.readers.judgement_rows import Judgements, lengthened, named, with_confidence, with_kinds
@@ -86,9 +86,8 @@ class FileRatings:
 
 
 def read_file(
-    source: Path | str | pd.DataFrame, *further: Path | str | pd.DataFrame, reader: str = "", all_judges: bool = False,
-    **given: Any,
-) -> FileRatings:  # fmt: skip
+    source: RatingsSource, *further: RatingsSource, reader: str = "", all_judges: bool = False, **given: Any
+) -> FileRatings:
     """The ratings of one file or data frame; of several, each holds the ratings of somebody else, who is called as the
     file is. `given` says of columns what they are (see `ColumnMapping`) and comes before what `FILE.recuse.toml` beside
     it says, which comes before what is recognised. `reader`: the name of a reader, or the dotted name of your own

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, cast
 
 import numpy as np
 import pandas as pd
@@ -53,14 +53,29 @@ FRAME = Path("DataFrame")
 """What a data frame is called where a file has its name."""
 
 
-def read_source(
-    source: Path | str | pd.DataFrame, reader: str = "", given: Mapping[str, Any] | None = None
-) -> RawTable:  # fmt: skip
-    """A file, all files that a pattern names, or a data frame as a table of strings. An index that has a name is a
-    column. `given`: what is said of columns, by which large files are folded."""
+class EngineTable(Protocol):
+    """A table of Ibis, which is not imported to say so."""
+
+    def execute(self) -> Any:
+        """Its rows, as a data frame."""
+
+
+RatingsSource = Path | str | pd.DataFrame | EngineTable
+"""What holds ratings: a file or a pattern of files, a data frame, or a table of an engine."""
+
+
+def read_source(source: RatingsSource, reader: str = "", given: Mapping[str, Any] | None = None) -> RawTable:
+    """A file, all files that a pattern names, a data frame or a table of an engine as a table of strings. An index that
+    has a name is a column. `given`: what is said of columns, by which large tables are folded."""
+    if type(source).__module__.startswith("ibis."):
+        from recuse.readers.engine_tables import TABLE, read_engine_table
+
+        with errors_in(TABLE):
+            fetched = read_engine_table(source, given or {})
+        return fetched if isinstance(fetched, RawTable) else _of_frame(fetched)
     if isinstance(source, pd.DataFrame):
         return _of_frame(source)
-    if is_pattern(path := Path(source)):
+    if is_pattern(path := Path(cast("str", source))):
         from recuse.readers.many_files import read_together
 
         return read_together(path, reader, given or {})

@@ -103,33 +103,46 @@ def _folded(pattern: Path, paths: Sequence[Path], given: Mapping[str, Any]) -> R
             return None
         finally:
             base.close()
-    if patterns is None:
-        return None
+    return None if patterns is None else of_patterns(
+        pattern, patterns, raters, f"{rows:,} rows of {len(paths)} file(s), folded by DuckDB")  # fmt: skip
+
+
+def of_patterns(path: Path, patterns: pd.DataFrame, raters: Sequence[str], note: str) -> RawTable:
+    """Every different row of answers with its `count`, as the rows that it stands for. `raters`: those that have a
+    column each, where a column named them."""
     count = patterns.pop("count").to_numpy(dtype=np.int64)
-    raw = from_frame(pattern, patterns, kinds.pop() or "")
-    note = (
-        f"{rows:,} rows of {len(paths)} file(s), folded by DuckDB into {len(raw.frame):,} patterns of answers: what "
-        "asks for single texts is not asked, and items have no names"
-    )
+    raw = from_frame(path, patterns, "")
+    left_out = "what asks for single texts is not asked, and items have no names"
     roles = {"raters": {name: (name,) for name in raters}} if raters else {}
+    note = f"{note} into {len(raw.frame):,} patterns of answers: {left_out}"
     return replace(of_counted(raw, count), notes=(note,), unit="pattern", made_by=FOLDED, roles=roles)
+
+
+def check_lacking(lacking: Sequence[str], people: Sequence[str], rows: int) -> None:
+    """`RecuseError` where raters who are not known to be people lack some of the items, and rows are too many for that
+    to be looked up one by one."""
+    if lacking and rows > MOST_ROWS:
+        raise RecuseError(
+            f"{', '.join(lacking)} rated some of the items only, and {rows:,} rows are too many to look at one by one: "
+            f"say who of them is a person (--people {','.join([*people, *lacking])}), or leave a judge out"
+        )
 
 
 def _patterns(base: Any, columns: list[str], given: Mapping[str, Any]) -> tuple[pd.DataFrame | None, int, list[str]]:
     """Every different row of answers with its `count`, in one order; how many rows there are; and the raters where a
     column named them, who have a column each now."""
-    ignored = _listed(given.get("ignore", ()))
+    ignored = listed(given.get("ignore", ()))
     columns = [name for name in columns if name not in ignored]
-    item, rater, value = (_column(columns, given, role) for role in ("item", "rater", "value"))
+    item, rater, value = (column_of(columns, given, role) for role in ("item", "rater", "value"))
     rows = int(base.execute("SELECT count(*) FROM ratings").fetchall()[0][0])
     answers = [name for name in columns if name != item]
-    if any(plain(name) in COUNTS for name in answers) or len(_listed(given.get("item", ()))) > 1 or not answers:
+    if any(plain(name) in COUNTS for name in answers) or len(listed(given.get("item", ()))) > 1 or not answers:
         return None, rows, []
     levels = ", ".join(f"approx_count_distinct({_name(name)})" for name in answers)
     if max(base.execute(f"SELECT {levels} FROM ratings").fetchall()[0]) > MOST_LEVELS:
         return None, rows, []
     if rater and {*columns} == {item, rater, value} and not given.get("sampled"):
-        return _of_raters(base, (item, rater, value), rows, _listed(given.get("people", ())))
+        return _of_raters(base, (item, rater, value), rows, listed(given.get("people", ())))
     if rater or (item and base.execute(AGAIN.format(_name(item))).fetchall()):
         return None, rows, []
     chosen = ", ".join(map(_name, answers))
@@ -174,11 +187,7 @@ def _of_raters(
         return None, rows, []
     lacking = [name for name, own in zip(raters, digits.T, strict=True)
                if not own.all() and not is_person(name) and name not in people]  # fmt: skip
-    if lacking and rows > MOST_ROWS:
-        raise RecuseError(
-            f"{', '.join(lacking)} rated some of the items only, and {rows:,} rows are too many to look at one by one: "
-            f"say who of them is a person (--people {','.join([*people, *lacking])}), or leave a judge out"
-        )
+    check_lacking(lacking, people, rows)
     words = np.array(["", *("" if name is None else name for name in values)], dtype=object)
     patterns = pd.DataFrame({name: words[own] for name, own in zip(raters, digits.T, strict=True)})
     patterns = patterns.assign(count=found["count"]).groupby(raters, sort=True)[["count"]].sum().reset_index()
@@ -198,14 +207,16 @@ def _quoted(text: str) -> str:
     return text.replace("'", "''")
 
 
-def _column(columns: Sequence[str], given: Mapping[str, Any], role: str) -> str:
-    said = _listed(given.get(role, ()))
+def column_of(columns: Sequence[str], given: Mapping[str, Any], role: str) -> str:
+    """The column with this role: the given one, or the first that is named as such columns are; "" for none."""
+    said = listed(given.get(role, ()))
     if said:
         return said[0]
     return next((name for wanted in NAMES[role] for name in columns if plain(name) == wanted), "")
 
 
-def _listed(value: Any) -> list[str]:
+def listed(value: Any) -> list[str]:
+    """Names as a list, whether they were given with commas or one by one."""
     return [part.strip() for part in value.split(",")] if isinstance(value, str) else list(value)
 
 

@@ -11,8 +11,6 @@ from datetime import date
 from pathlib import Path
 from typing import Any, Unpack, cast
 
-import pandas as pd
-
 from recuse.gates import Gates
 from recuse.gates import baseline_file as baselines
 from recuse.gates.baseline_changes import beyond_chance, place_of
@@ -22,6 +20,7 @@ from recuse.gates.uses import Uses
 from recuse.ratings import Ratings
 from recuse.readers.file_panel import ReadOptions
 from recuse.readers.file_ratings import score_of
+from recuse.readers.formats import RatingsSource
 from recuse.report.canonical_form import normalised
 from recuse.report.results_model import ResultsModel
 from recuse.report.terminal_text import ascii_of
@@ -45,7 +44,7 @@ NAME = 22
 
 
 def compare(
-    before: Ratings | Path | str | pd.DataFrame, after: Ratings | Path | str | pd.DataFrame | None = None, *,
+    before: Ratings | RatingsSource, after: Ratings | RatingsSource | None = None, *,
     incumbent: str = "", candidate: str = "", gates: Path | str | None = None, change: Sequence[str] = (),
     thresholds: Sequence[float] = (), **options: Unpack[ReadOptions],
 ) -> UpgradeVerdict:  # fmt: skip

@@ -12,13 +12,12 @@ from recuse.panels import UNLOCK, Panel, unfixed
 from recuse.protocols import protocol as known_protocol
 from recuse.ratings import Ratings
 from recuse.readers.file_panel import FilePanel, load_file_panel, panel_of
+from recuse.readers.formats import RatingsSource
 from recuse.schema import RecuseError
 from recuse.schema.vocabulary import FILE
 from recuse.suite import Elicitation, Selection, Suite
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from recuse.gates import Gates
 
 KINDS = ("scores", "choices")
@@ -70,7 +69,7 @@ def split_arguments(given: Sequence[str]) -> tuple[list[Path], list[str]]:
 
 
 def open_sources(
-    paths: Sequence[Path | Ratings | pd.DataFrame], gates: Gates, given: Mapping[str, Any], reader: str = ""
+    paths: Sequence[Ratings | RatingsSource], gates: Gates, given: Mapping[str, Any], reader: str = ""
 ) -> list[Source]:
     """Each of the paths opened, beside ratings that were read already. Where one file needs more columns than the other
     to name its items, both are named by these: a part of a file may look as if fewer would do."""
@@ -90,9 +89,9 @@ def open_sources(
 
 
 def open_source(
-    path: Path | Ratings | pd.DataFrame, gates: Gates, given: Mapping[str, Any], reader: str = ""
+    path: Ratings | RatingsSource, gates: Gates, given: Mapping[str, Any], reader: str = ""
 ) -> Source:
-    """A panel file (.toml), a file or frame of ratings, or ratings. `RecuseError` for what cannot be read."""
+    """A panel file (.toml), a file, frame or table of ratings, or ratings. `RecuseError` for what cannot be read."""
     if isinstance(path, Ratings):
         return _file(panel_of(path))
     if not isinstance(path, Path):
