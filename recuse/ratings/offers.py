@@ -65,9 +65,11 @@ def offers_of(ratings: Ratings, kind: str = "") -> frozenset[str]:
 
     known = {} if ratings.texts is None else {str(name): ratings.texts[name] for name in ratings.texts}
     kind = kind or ("choices" if {"a", "b"} <= set(known) else "scores")
-    judgement = ["rater", "item", "target", "criterion", *ratings.factors]
-    every = pd.DataFrame({name: ratings.coded(name)[1].astype(np.int32) for name in judgement})
-    table = every[(ratings.table["kind"] == "judge").to_numpy()]
+    judgement, few = ["rater", "item", "target", "criterion", *ratings.factors], ratings.folded()
+    every = pd.DataFrame({name: few.coded(name)[1].astype(np.int32) for name in judgement})
+    if few.times is not None:
+        every["times"] = few.table["item"].astype(str).map(dict(few.times)).to_numpy()
+    table, persons = (every[(few.table["kind"] == kind).to_numpy()] for kind in ("judge", "person"))
     facts = RatingFacts(
         kind=kind,
         judges=ratings.judges,
@@ -86,7 +88,7 @@ def offers_of(ratings: Ratings, kind: str = "") -> frozenset[str]:
         ],
         facts=known,
         flawed=zip(known["item"], known["flawed"], strict=True) if "flawed" in known else (),
-        persons=every[(ratings.table["kind"] == "person").to_numpy()] if ratings.persons else None,
+        persons=persons if ratings.persons else None,
         people=bool(ratings.persons) or ratings.people is not None,
         truth=bool(ratings.truth),
         parts=bool(ratings.parts),
@@ -96,7 +98,7 @@ def offers_of(ratings: Ratings, kind: str = "") -> frozenset[str]:
         right_scores=bool(counted_criteria(ratings)),
         held_out_payloads=ratings.payloads is not None and bool(ratings.payloads["held_out"].any()),
         reference=ratings.reference is not None,
-        counted=ratings.times is not None,
+        counted=few.times is not None,
         beside=frozenset(_further_kinds(ratings, kind)),
     )
     return offered(facts)
@@ -142,7 +144,7 @@ def offered(facts: RatingFacts) -> frozenset[str]:
         "people": facts.people,
         "people_items": persons is not None,
         "two_people": persons is not None
-        and bool((persons.groupby("item", observed=True)["rater"].nunique() > 1).any()),
+        and bool(persons[["item", "rater"]].drop_duplicates()["item"].duplicated().any()),
         "expert": facts.truth or (persons is not None and _has_one_person_each(persons)),
         "positive": any(is_binary(*scale) for scale in facts.scales),
         "several_options": any(has_several_options(scale, positive) for scale, positive, _ in facts.scales),
@@ -169,11 +171,14 @@ def has_neutral_texts(judges: Iterable[str], targets: Iterable[str], authors: Ma
 
 def _has_one_person_each(persons: pd.DataFrame) -> bool:
     """Whether people rated texts, and too few of them twice (`FEWEST`, and less than half) for their agreement to be
-    known: rows with the columns rater, item and target, if there are several."""
+    known: rows with the columns rater, item and target, if there are several, and `times` where items are counted."""
     text = ["item", "target"] if "target" in persons else ["item"]
-    raters = persons.groupby(text, observed=True)["rater"].nunique()
-    twice = int((raters > 1).sum())
-    return bool(len(raters)) and twice < FEWEST and 2 * twice < len(raters)
+    raters = persons.drop_duplicates([*text, "rater"])
+    texts, twice = (
+        part["times"].sum() if "times" in part else len(part)
+        for part in (raters.drop_duplicates(text), raters[raters.duplicated(text)].drop_duplicates(text))
+    )
+    return bool(texts) and twice < FEWEST and 2 * twice < texts
 
 
 def _has_twins(texts: Iterable[tuple[str, object]]) -> bool:

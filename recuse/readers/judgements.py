@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from recuse.ratings.pair_array import CHOICES
 from recuse.ratings.scale import Numeric, Scale
@@ -34,21 +35,14 @@ def _read_cells(judged: Judgements) -> Judgements:
     faults: list[Fault] = []
     notes: list[str] = []
     for criterion in long["criterion"].drop_duplicates():
-        mine = long["criterion"].eq(criterion).to_numpy()
-        part, there = long[mine], ~empty[mine].to_numpy()
-        part = part[there]
-        places = np.flatnonzero(mine)[there]
+        there = (long["criterion"].eq(criterion) & ~empty).to_numpy()
+        part, places = long if there.all() else long[there], np.flatnonzero(there)
         if part.empty:
             scales[str(criterion)] = Numeric(0, 1)
             continue
-        codes, values = pd.factorize(part["cell"])
-        words = [str(cell).strip().lower() for cell in values]
-        by_people = np.bincount(codes[part["kind"].eq("person").to_numpy()], minlength=len(values)) > 1
-        status_of = [None if answer else STATUSES.get(word) for word, answer in zip(words, by_people, strict=True)]
-        told = np.array(status_of, dtype=object)[codes]
-        lost = pd.notna(told)
-        if lost.any():
-            status[places[lost]] = told[lost]
+        words_of_status = _words_of_status(part)
+        if (lost := pd.notna(words_of_status)).any():
+            status[places[lost]] = words_of_status[lost]
             part, places = part[~lost], places[~lost]
         answers = read_criterion(part, str(criterion), judged.mapping.scale, judged.raw.place)
         scales[str(criterion)] = answers.scale
@@ -58,6 +52,18 @@ def _read_cells(judged: Judgements) -> Judgements:
         status[places[answers.bad]] = answers.status
     rows = long.assign(score=score, response=response, status=status)
     return judged.noted(*notes, faults=faults, rows=rows, scales=scales)
+
+
+def _words_of_status(part: pd.DataFrame) -> NDArray[np.object_]:
+    """The status that a cell names in place of an answer (timeout, refused), None for any other cell and for a word
+    that people gave as an answer, twice at least."""
+    codes, values = pd.factorize(part["cell"])
+    by_people = np.bincount(codes[part["kind"].eq("person").to_numpy()], minlength=len(values)) > 1
+    words = [
+        None if answer else STATUSES.get(str(cell).strip().lower())
+        for cell, answer in zip(values, by_people, strict=True)
+    ]
+    return np.array(words, dtype=object)[codes]
 
 
 def _read_winners(judged: Judgements) -> Judgements:

@@ -239,8 +239,8 @@ def _absent(
     """(judge, [(factor -> level, its absent texts at these)], the texts that it has) of every judge."""
     first = np.full(count, -1, dtype=np.intp)
     first[text[::-1]] = np.arange(len(rows))[::-1]  # a row of each text, which tells what it is about
-    criterion, target = (rows[name].to_numpy()[first] for name in ("criterion", "target"))
-    author = rows["author"].to_numpy()[first] if "author" in rows else target
+    criterion, target = (rows[name].iloc[first].to_numpy() for name in ("criterion", "target"))
+    author = rows["author"].iloc[first].to_numpy() if "author" in rows else target
     batches = [frame[name].to_numpy()[rows["row"].to_numpy()[first]] for name in frame if plain(str(name)) in BATCHES]
     level = rows.groupby(factors, sort=False, dropna=False).ngroup().to_numpy() if factors else np.zeros(len(rows))
     levels = {tuple(rows[factors].iloc[here.argmax()]): here for n in pd.unique(level) for here in (level == n,)}
@@ -250,8 +250,9 @@ def _absent(
         here[text[which]] = True
         return here
 
-    rater, judges = rows["rater"].to_numpy(), rows["kind"].eq("judge").to_numpy()
-    having = {name: among(judges & (rater == name)) for name in dict.fromkeys(rater[judges])}
+    judges, (rater, raters) = rows["kind"].eq("judge").to_numpy(), pd.factorize(rows["rater"])
+    code_of = {raters.tolist()[code]: code for code in pd.unique(rater[judges]).tolist()}
+    having = {name: among(judges & (rater == code)) for name, code in code_of.items()}
     people = among(~judges)
     known: Texts = np.ones(count, dtype=bool)
     for side in ("first", "second") if not_put else ():
@@ -266,7 +267,7 @@ def _absent(
             asked &= author != judge
         for batch in batches:
             asked &= np.isin(batch, list(set(batch[own])))
-        mine, absent = judges & (rater == judge), []
+        mine, absent = judges & (rater == code_of[judge]), []
         for each, at in levels.items():
             if (mine & at).any():
                 absent.append((dict(zip(factors, each, strict=True)), asked & ~among(mine & at) & (among(at) | ~own)))
