@@ -196,11 +196,12 @@ def million(work: Path, rounds: int) -> list[Row]:
     _packed(root / "0" / PANEL)
     for n in range(1, panels):
         copytree(root / "0", root / str(n))
-    bulk, decoded = (_process(what, root, calls, panels) for what in ("bulk", "json"))
+    bulk, decoded, one = (_process(*what) for what in (
+        ("bulk", root, calls, panels), ("json", root, calls, panels), ("bulk", root, calls, 1)))  # fmt: skip
     text = "a million calls in packs, to finished ratings tables"
     return [
         Row(text, "decoding the same bytes with json", bulk["seconds"], decoded["seconds"], 3, False),
-        Row("the same, peak memory", "400 MB", bulk["peak_mb"], 400, 1, False, "MB"),
+        Row("the same, peak memory", "one of the ten panels alone", bulk["peak_mb"], one["peak_mb"], 1.1, False, "MB"),
     ]
 
 
