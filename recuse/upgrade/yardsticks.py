@@ -42,7 +42,7 @@ INSTALLS = re.compile(
     r"(^|/)((requirements|constraints)([^/]*|/[^/]+)\.(txt|in)|(uv|poetry|pdm|pixi|Pipfile)\.lock|pylock[^/]*\.toml|"
     r"(uv|pixi)\.toml|Pipfile|pip\.conf|environment\.ya?ml)$"
 )
-RECUSE = re.compile(r'^name = "recuse"\n(?:.+\n?)*|.*\brecuse\b.*', re.M)
+RECUSE = re.compile(r'^name = "recuse"\n(?:.+\n?)*|^.*\brecuse\b.*', re.M)
 """A line that names it; of a lock file all that follows of it: version, source and digests."""
 INSTALLED = re.compile(r"^\s*-(?:-extra-index-url|-index-url|-find-links|-editable|[ief])\b.*|"
                        r"^[\s-]*(?:name = \")?pytest[\w-]*|^\s*(?:extra-)?index(?:-url)?\b.*|"
