@@ -6,6 +6,7 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 ROLES = (
@@ -31,6 +32,7 @@ SCRIPTS = re.compile(r"(?<=[a-z0-9])(?=[\u3040-\u9fff\uac00-\ud7a3])|(?<=[\u3040
 NUMBERED = re.compile(r"^(.+?)(?:\.|_r|_run_?|_rep_?|_repeat_?)(\d{1,3})$")
 
 
+@lru_cache(maxsize=4096)  # a file's columns are asked thousands of times what they are called
 def plain(name: str) -> str:
     """A column's name in plain form: "Item ID" is item_id, "judgeModel" judge_model, "Évaluateur" evaluateur."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.strip())
