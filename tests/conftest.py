@@ -48,10 +48,10 @@ class LoadedModules:
 
     def forget(self, folder: Path) -> None:
         """What belongs to the project in `folder`, also what a run has since deleted there."""
+        own = {path.name.removesuffix(".py") for path in folder.iterdir()}
         for name, module in [*self.found.items()]:
-            top = name.partition(".")[0]
             there = str(getattr(module, "__file__", None) or "").startswith(f"{folder}/")
-            if there or (folder / top).exists() or (folder / f"{top}.py").exists():
+            if there or name.partition(".")[0] in own:
                 del self.found[name]
 
     def load(self) -> None:
