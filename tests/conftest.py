@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import math
 import os
@@ -78,7 +79,11 @@ def run_pytest(
 
     def run(folder: Path, *arguments: str) -> pytest.RunResult:
         monkeypatch.chdir(folder)
-        result = pytester.runpytest_inprocess("-p", "no:cacheprovider", *arguments, plugins=[loaded_modules])
+        gc.freeze()  # at its end pytest looks for garbage five times: not among what was there before
+        try:
+            result = pytester.runpytest_inprocess("-p", "no:cacheprovider", *arguments, plugins=[loaded_modules])
+        finally:
+            gc.unfreeze()
         loaded_modules.forget(folder)
         loaded_modules.load()
         return result
@@ -161,6 +166,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if config.option.markexpr or config.option.keyword or any("::" in arg for arg in config.args):
         return
     marks = {item: mark for item in items if (mark := item.get_closest_marker("slow"))}
+    firsts = {item.nodeid.partition("[")[0]: item for item in reversed(items) if item in marks}
+    for item in firsts.values():
+        if marks[item].kwargs.get("but_first"):
+            del marks[item]
     if marks:
         config.hook.pytest_deselected(items=[*marks])
         items[:] = [item for item in items if item not in marks]

@@ -229,6 +229,7 @@ def test_two_answers_under_one_number_are_told(setting: Setting) -> None:
     assert setting.replayed() == WORDS
 
 
+@pytest.mark.slow("large files")
 @pytest.mark.parametrize(("provider_name", "path"), [("openai", "results"), ("gemini", "an answer")])
 def test_what_a_provider_compresses_is_bounded_in_memory(setting: Setting, path: str) -> None:
     """256 MB in 256 kB of gzip, although nothing compressed was asked for."""

@@ -275,6 +275,7 @@ def test_no_part_of_a_damaged_file_is_asked_for_again_that_can_be_read(root: Pat
         assert 0 < len(library.coverage().missing) < 150
 
 
+@pytest.mark.slow("large files")
 def test_a_file_that_unpacks_to_gigabytes_is_refused_within_bounds(plain: Path, root: Path) -> None:
     packed = bomb(b"\0")
     path = plain.with_name(f"{plain.name}.gz")

@@ -341,6 +341,7 @@ def test_no_cassette_is_opened_for_reading_while_answers_are_on_their_way(
     assert b'"like":"' in (root / f"{calls[-1].cell}.jsonl").read_bytes()
 
 
+@pytest.mark.slow("large files")
 def test_four_judges_of_64_seeded_calls_under_256_descriptors_lose_no_paid_answer(server: Server, root: Path) -> None:
     """macOS allows 256. What the server handed over is stored, and nothing of it is asked for again."""
     pytest.importorskip("resource")

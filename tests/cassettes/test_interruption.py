@@ -70,6 +70,7 @@ def older(root: Path, slow: Server) -> dict[str, bytes]:
     return files(root)
 
 
+@pytest.mark.slow("interrupted recordings")
 @pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=INTERRUPTED)])
 def test_a_signal_ends_the_recording_in_order(
     number: signal.Signals, root: Path, slow: Server, older: dict[str, bytes]
@@ -118,6 +119,7 @@ def test_after_the_grace_time_answers_are_not_waited_for(root: Path) -> None:
     assert "not asked: 120" in err
 
 
+@pytest.mark.slow("interrupted recordings")
 @pytest.mark.parametrize("after", [7, *(pytest.param(k, marks=INTERRUPTED) for k in (1, 30))])
 def test_sigkill_leaves_every_finished_call_on_disk(
     after: int, root: Path, slow: Server, older: dict[str, bytes]
@@ -165,6 +167,7 @@ def _mount(folder: Path, size: int, *options: str) -> bool:
         return False
 
 
+@pytest.mark.slow("interrupted recordings")
 def test_a_full_disk_loses_no_answer_that_was_paid_for(small_disk: Path) -> None:
     root = small_disk / "cassettes"
     with Server(delay=0.01) as server:

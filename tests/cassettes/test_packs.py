@@ -134,6 +134,7 @@ def test_what_is_recorded_anew_takes_the_place_of_what_a_pack_holds(panel: Path,
     assert [row["answers"] for row in index_of(panel)] == [9]  # the first pack holds nothing that counts any more
 
 
+@pytest.mark.slow("interrupted recordings")
 @pytest.mark.parametrize("point", ["os.replace", "packs.json", "remove"])
 def test_a_kill_while_packing_loses_nothing(panel: Path, root: Path, point: str) -> None:
     there = [CALLS[0], CALLS[1], *CALLS[3:]]

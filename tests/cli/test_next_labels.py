@@ -56,6 +56,7 @@ def test_the_list_does_not_depend_on_the_order_of_rows(recuse, listed, tmp_path)
     assert (tmp_path / "next.csv").read_text() == listed[1].read_text()
 
 
+@pytest.mark.slow("simulations")
 def test_filled_in_it_settles_the_word_and_no_measure_counts_all_texts_alike(recuse, listed):
     assert listed[0].first.startswith("judge_large is undecided to decide")
     found = recuse("check", FILE, FILLED, "--all")

@@ -55,6 +55,7 @@ def measured(recuse, tmp_path_factory) -> dict[str, dict[str, dict[str, float]]]
     return found
 
 
+@pytest.mark.slow("whole runs", but_first=True)
 @pytest.mark.parametrize("kind", FILES)
 def test_what_is_asked_of_each_kind_of_file(measured, kind):
     assert measured[kind].keys() >= EVERY

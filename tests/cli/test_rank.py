@@ -82,6 +82,7 @@ def test_fewer_pairs_never_make_a_favour_sure():
     assert widths[1] > 1.5 * widths[0]
 
 
+@pytest.mark.slow("large files")
 def test_many_systems_fit_on_a_screen():
     rng = np.random.default_rng(2)
     names = np.array([f"s{k:02}" for k in range(40)])

@@ -13,6 +13,7 @@ from recuse.check.weeks_command import ALARMS, chart
 FILE = Path(__file__).parent / "weeks.csv"
 
 
+@pytest.mark.slow("simulations", but_first=True)
 @pytest.mark.parametrize(
     ("weeks", "spread", "texts"), [(6, 0.04, (30, 200)), (12, 0.04, (60, 60)), (30, 0.0, (30, 200))]
 )

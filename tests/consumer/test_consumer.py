@@ -137,6 +137,7 @@ def read_once():
     return cache(sources.load_file_panel)
 
 
+@pytest.mark.slow("whole runs")
 @pytest.mark.parametrize(
     ("place", "code"), [(0, 0), (1, 1), (2, 2), pytest.param(3, 1, marks=pytest.mark.slow("whole runs"))]
 )

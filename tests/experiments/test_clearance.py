@@ -33,6 +33,7 @@ def words_of(setting, texts, judge, runs, processes=1):
     return words_for([case], SHIPPED, seed=1, processes=processes, today=TODAY)[0]
 
 
+@pytest.mark.slow("simulations")
 def test_words_do_not_depend_on_the_number_of_processes():
     one, two = (words_of(Setting("1-5"), 30, "one more person", 11, n) for n in (1, 2))
     assert one == two

@@ -83,6 +83,7 @@ def test_a_constant_judge_and_one_that_leaves_out_the_hard_ones():
     assert apart[(judge != "ok").to_numpy()].all()
 
 
+@pytest.mark.slow("simulations", but_first=True)
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_asking_what_decides_comes_to_the_whole_decision(fault):
     panel = drawn(fault.setting, 80, fault.name)

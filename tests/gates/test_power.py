@@ -132,6 +132,7 @@ def test_the_smallest_fault_below_a_lower_limit(estimate):
 # --------------------------------------------------------------------------- how many more
 
 
+@pytest.mark.slow("simulations", but_first=True)
 @pytest.mark.parametrize(("value", "n"), [(0.4, 10), (0.62, 20), (-0.3, 6)])
 def test_about_so_many_more_decide_in_four_of_five_repetitions(estimate, value, n):
     """The forecast of the first edition, which ignored power, came true in 50 to 72 %."""

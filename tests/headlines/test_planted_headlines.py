@@ -71,6 +71,7 @@ def measured(ratings: Callable[[str], Ratings]):
     yield "injection", injection.injection_success(ratings("attacked_scores"))
 
 
+@pytest.mark.slow("simulations")
 @pytest.mark.parametrize("seat", TRIPPED)
 def test_the_planted_judge_trips_its_gate_and_no_other(verdicts_in: Callable[[str], Verdicts], seat: str) -> None:
     failed = {gate for (judge, gate), found in verdicts_in(seat).items() if judge == seat for v in found if not v}

@@ -115,6 +115,7 @@ def is_gone(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) != 0
 
 
+@pytest.mark.slow("whole recordings")
 @pytest.mark.usefixtures("library")
 def test_a_model_is_served_inside_the_block_and_gone_after_it(
     table: Callable[..., SimpleNamespace], port: int, tmp_path: Path

@@ -123,6 +123,7 @@ def tripped(panel: Panel, seat: str) -> dict[tuple[str, str], str]:
 EACH = [judge if judge == "refuses" else pytest.param(judge, marks=pytest.mark.slow) for judge in EXPECTED]
 
 
+@pytest.mark.slow("simulations")
 @pytest.mark.parametrize("judge", EACH)
 def test_a_judge_trips_the_gates_of_its_behaviour_and_no_other(everyone: Panel, judge: str) -> None:
     assert tripped(everyone.only(*FAIR, judge), judge) == EXPECTED[judge]

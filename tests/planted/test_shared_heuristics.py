@@ -119,6 +119,7 @@ def outcomes(gate: str, measured: Estimates) -> list[str]:
 # --------------------------------------------------------------------------- agreement is no evidence of being right
 
 
+@pytest.mark.slow("simulations")
 def test_the_pattern_of_the_paper_comes_back_over_http(replayed: Replayed) -> None:
     """Judges of surface alone: nearly one order of targets, less agreement on texts, least on the score; and as much of
     each as the same judges have when they are drawn as arrays."""

@@ -116,6 +116,7 @@ def test_the_end_of_an_accepted_fault_is_told_thirty_days_before(repo) -> None:
     assert end["until"] in run.text
 
 
+@pytest.mark.slow("whole runs", but_first=True)
 @pytest.mark.parametrize(
     ("part", "clears"),
     [(["-k", "self_bias"], False), (["evals/test_fairness.py"], False), (["--judges", "ann"], True)],

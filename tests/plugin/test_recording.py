@@ -197,6 +197,7 @@ def test_one_budget_over_all_protocols_is_told_before_the_first_call(two_protoco
     assert len(provider.asked) == 60
 
 
+@pytest.mark.slow("interrupted recordings")
 @pytest.mark.parametrize(
     "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow("interrupted recordings"))]
 )
@@ -249,6 +250,7 @@ def varied(hosted, provider: Provider, monkeypatch: pytest.MonkeyPatch):
 SAMPLE = ("--record=sample", "-k", "parse_rate", "-v")
 
 
+@pytest.mark.slow("whole recordings")
 def test_a_sample_asked_again_says_what_is_recorded_and_changes_nothing(varied, provider: Provider) -> None:
     before = varied.cassettes
     run = varied.run(*SAMPLE)
@@ -260,6 +262,7 @@ def test_a_sample_asked_again_says_what_is_recorded_and_changes_nothing(varied, 
     assert KEY not in run.text
 
 
+@pytest.mark.slow("whole recordings")
 def test_a_recording_that_its_judge_would_not_give_is_red(varied, provider: Provider) -> None:
     before, score = varied.cassettes, provider.score
     provider.score = lambda judge: score(judge) - 3 * (judge == "gemini_generate")
@@ -270,6 +273,7 @@ def test_a_recording_that_its_judge_would_not_give_is_red(varied, provider: Prov
     assert varied.cassettes == before
 
 
+@pytest.mark.slow("whole recordings")
 def test_a_judge_without_a_key_is_not_asked_and_no_silence_is_green(
     varied, provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -281,6 +285,7 @@ def test_a_judge_without_a_key_is_not_asked_and_no_silence_is_green(
     assert len(provider.asked) == 2 * 20
 
 
+@pytest.mark.slow("whole recordings")
 def test_a_judge_that_answers_no_more_is_not_taken_for_the_same(varied, provider: Provider) -> None:
     provider.refuse = lambda asked: 404 if asked.path.endswith("messages") else 0
     run = varied.run(*SAMPLE)

@@ -157,6 +157,7 @@ def reworded(candidate):
     return edit
 
 
+@pytest.mark.slow("whole runs", but_first=True)
 @pytest.mark.parametrize(
     ("line", "kind"), [('prompts = "prompts-v2"', "prompt"), ('rubric = "rubric-v2.toml"', "rubric")]
 )

@@ -206,6 +206,7 @@ ALWAYS = (model_asked_again_in_place, new_texts, code_of_the_product, people_and
 EACH = [change if change in ALWAYS else pytest.param(change, marks=pytest.mark.slow("whole runs")) for change in HONEST]
 
 
+@pytest.mark.slow("whole runs", but_first=True)
 @pytest.mark.parametrize("change", EACH, ids=lambda change: change.__name__)
 def test_an_honest_pull_request_is_told_to_merge(pr, change):
     change(pr)

@@ -1004,6 +1004,7 @@ BASELINES = (baseline_deleted, baseline_for_the_next_change, without_gates)
 """Changes after which no other baseline can be written."""
 
 
+@pytest.mark.slow("whole runs", but_first=True)
 @pytest.mark.parametrize(
     ("change", "named"),
     [pytest.param(*case, id=case[0].__name__, marks=() if case[0] in FAST else pytest.mark.slow("whole runs"))

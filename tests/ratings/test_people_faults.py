@@ -45,6 +45,7 @@ def turned(form, answers):
     return np.array([pairs[one] for one in answers])
 
 
+@pytest.mark.slow("simulations", but_first=True)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("people", [3, pytest.param(5, marks=pytest.mark.slow)])
 def test_one_who_answers_in_reverse_is_found_and_nobody_else(form, people):
@@ -61,6 +62,7 @@ def test_one_who_answers_in_reverse_is_found_and_nobody_else(form, people):
         assert found.count("reversed") >= 18
 
 
+@pytest.mark.slow("simulations", but_first=True)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("people", [3, pytest.param(6, marks=pytest.mark.slow)])
 def test_one_whose_answers_are_unrelated_is_found_and_nobody_else(form, people):
@@ -133,6 +135,7 @@ def test_with_few_texts_or_constant_answers_nobody_is_faulted():
     )
 
 
+@pytest.mark.slow("simulations", but_first=True)
 @pytest.mark.parametrize("form", FORMS)
 def test_one_who_always_answers_alike_is_found_and_nobody_else(form):
     for seed in range(20):

@@ -40,6 +40,7 @@ def test_a_folded_table_is_the_unfolded_one(tmp_path, capsys):
     assert "32 rows are 400 items" in capsys.readouterr().out
 
 
+@pytest.mark.slow("whole runs")
 def test_init_starts_with_the_same_word(tmp_path, capsys):
     table = unfolded()
     words = []

@@ -49,6 +49,7 @@ def as_json_lines(path: Path) -> Path:
     return other
 
 
+@pytest.mark.slow("large files", but_first=True)
 @pytest.mark.parametrize("form", [Path, packed, as_json_lines])
 def test_nothing_that_is_measured_changes_and_what_is_shown_is_whole(table, form, monkeypatch, request):
     path = form(table)

@@ -97,6 +97,7 @@ def test_a_bomb_is_not_unpacked(file, monkeypatch):
         read_file(file("a.csv.gz", gzip.compress(b"0" * (8 << 20))))
 
 
+@pytest.mark.slow("large files")
 def test_a_huge_cell_is_no_trouble(file):
     read = read_file(file("a.csv", f'item,text,gpt,anna\n1,"{"word " * 200_000}",3,3\n2,short,x,4\n3,b,1,1\n'))
     assert read.ratings.table["item"].nunique() == 3

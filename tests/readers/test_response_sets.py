@@ -179,6 +179,7 @@ def tagged(options, texts=120):
     return pd.DataFrame({"text": [f"t{k}" for k in range(texts)], **given})
 
 
+@pytest.mark.slow("simulations", but_first=True)
 @pytest.mark.parametrize("long", [False, True])
 @pytest.mark.parametrize("options", [5, 10, 16, 20])  # of 20, nearly every set is given once
 def test_many_sets_of_a_few_options_are_ratings(file, options, long):

@@ -69,6 +69,7 @@ def test_a_slash_between_options_still_makes_a_set(file):
 SCALES = [(1, 5, 0.5), (0, 5, 0.5), (1, 5, 0.1), (1, 10, 0.5), (0, 10, 0.1), (1, 4, 0.25)]
 
 
+@pytest.mark.slow("simulations", but_first=True)
 @pytest.mark.parametrize(("low", "high", "step"), SCALES)
 @pytest.mark.parametrize("whole", [True, False])  # do people give whole numbers?
 @given(seed=st.integers(0, 999))

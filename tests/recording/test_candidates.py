@@ -192,6 +192,7 @@ def test_an_exception_in_what_reads_a_reply_ends_the_recording_with_its_reason(
     assert stored >= 3
 
 
+@pytest.mark.slow("interrupted recordings")
 def test_one_signal_ends_a_recording_with_a_candidate_within_seconds(
     made: Callable[..., Path], provider: Provider
 ) -> None:

@@ -109,6 +109,7 @@ def test_what_is_recorded_replays_and_costs_one_call_per_prompt_and_stage(
     assert len(recorded[recorded["criterion"] == "overall"]) == 3 * 5 * TEXTS
 
 
+@pytest.mark.slow("interrupted recordings")
 def test_a_recording_that_was_interrupted_goes_on_where_it_stopped(
     suite: Callable[..., Suite], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

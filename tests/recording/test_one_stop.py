@@ -38,6 +38,7 @@ def stored(root: Path, url: str) -> int:
     return opened(root, panel, planned, mode="replay").coverage().present
 
 
+@pytest.mark.slow("interrupted recordings")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_one_signal_ends_all_protocols_with_exit_code_2(number: signal.Signals, root: Path) -> None:
     with Server(delay=0.05) as server:
@@ -55,6 +56,7 @@ def test_one_signal_ends_all_protocols_with_exit_code_2(number: signal.Signals, 
         assert stored(root, server.url) == len(server.seen)  # every answer is on disk
 
 
+@pytest.mark.slow("interrupted recordings")
 def test_the_second_signal_ends_at_once(root: Path) -> None:
     with Server(delay=60) as server:
         process = start(root, server.url)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
@@ -23,10 +24,11 @@ def test_holm_by_hand():
     assert holm([0.04, 0.01, 0.03, 0.02]) == pytest.approx([0.06, 0.04, 0.06, 0.06])
 
 
-@settings(max_examples=15, deadline=None)  # statsmodels takes 20 ms and more for one Holm
 @given(p_values)
 def test_holm_agrees_with_statsmodels(p):
-    assert holm(p) == pytest.approx(multipletests(p, method="holm")[1], abs=1e-15)
+    with mock.patch("gc.collect"):  # which statsmodels calls each time, among the objects of thousands of tests
+        adjusted = multipletests(p, method="holm")[1]
+    assert holm(p) == pytest.approx(adjusted, abs=1e-15)
 
 
 @given(p_values, st.lists(st.integers(0, 30), max_size=5))

@@ -132,6 +132,7 @@ def test_a_lower_model_swapped_in_place_is_refused(lowered, commit):
     assert change["is"] == "judge_1-v2 (scripted)"
 
 
+@pytest.mark.slow("whole runs")
 def test_where_nobody_rated_the_texts_a_lower_model_is_for_a_person_to_decide(desk, monkeypatch):
     monkeypatch.setattr(scenes, "TASK", scenes.TASK.replace('[people]\nfile = "people.csv"', ""))
     scenes._texts(desk, {"judge_1": plain, "neutral": plain})
@@ -150,6 +151,7 @@ def test_a_model_that_judges_as_before_is_equivalent(desk):
     assert "no difference larger than you allow" in change["cause"]
 
 
+@pytest.mark.slow("whole runs")
 def test_a_prompt_changed_and_recorded_is_compared_and_its_lines_are_told(desk):
     scenes._texts(desk, {"judge_1": lower, "neutral": lower})
     prompt = "fixtures/tasks/support_replies/prompts/rubric.user.j2"
@@ -171,6 +173,7 @@ def test_a_change_that_was_not_recorded_is_never_shown_equivalent(desk):
     assert "was not recorded again" in change["cause"]
 
 
+@pytest.mark.slow("whole runs", but_first=True)
 @pytest.mark.parametrize(
     ("line", "kind"), [("parameters = { temperature = 0.7 }", "sampling"), ("seeded = true", "sampling")]
 )
@@ -191,6 +194,7 @@ def test_limits_come_from_the_base_commit(lowered):
     assert [change["word"] for change in changes(lowered)] == ["worse"]
 
 
+@pytest.mark.slow("whole runs")
 def test_people_come_from_the_base_commit(desk):
     """Ratings lowered together with the judge do not make it right."""
     scenes._texts(desk, {"judge_1": lower, "neutral": plain})

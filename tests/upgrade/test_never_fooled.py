@@ -41,6 +41,7 @@ CASES = [(d, f) for d in DESIGNS for f in FAULTS if (d, f) != ("choices", "shift
 CASES = [case if k % 3 == 0 else pytest.param(*case, marks=pytest.mark.slow) for k, case in enumerate(CASES)]
 
 
+@pytest.mark.slow("simulations", but_first=True)
 @pytest.mark.parametrize(("design", "fault"), CASES)
 def test_a_faulty_candidate_is_never_adopted(design, fault):
     assert not ADOPTED & set(words(1, FEW, FAULTS[fault], **DESIGNS[design]))

@@ -77,6 +77,7 @@ def test_without_error_no_option_is_chosen_more_often_than_endorsed(seed, decay)
     assert (chosen <= endorsed + 1e-12).all()
 
 
+@pytest.mark.slow("simulations")
 def test_the_model_is_the_process_it_stands_for():
     """Draw raters one by one along S* -> S -> O: choices depend on the set alone (Assumptions 3.1 and 3.2). Errors move
     the shares by far more than 60,000 draws do, and by E transposed they would move elsewhere."""

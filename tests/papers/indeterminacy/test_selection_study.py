@@ -28,6 +28,7 @@ def test_rank_correlation_is_scipys():
     assert np.isnan(rank_correlation(np.ones(4), np.arange(4.0)))
 
 
+@pytest.mark.slow("simulations")
 def test_the_same_seed_gives_the_same_numbers_however_work_is_shared():
     one, two = (selection_study(6, workers=workers, seed=3, **SMALL) for workers in (1, 2))
     np.testing.assert_array_equal(one.consistency, two.consistency)

@@ -132,6 +132,7 @@ def test_merchants_are_placed_judged_and_held_against_rates_by_one_command(tmp_p
     assert sum(Toy.asked.values()) == 46, "what is recorded is not asked again"
 
 
+@pytest.mark.slow("simulations")
 def test_who_places_merchants_as_their_losses_do_is_told_from_who_does_not(tmp_path, address):
     """Eight merchants whose rates differ: all in order, and all in the opposite one but for the reply that is lost."""
     generate(str(repository(tmp_path, address)), root=tmp_path)

@@ -43,6 +43,7 @@ def words(path: Path, **given: str) -> dict[str, str]:
     return {v["subject"]["judge"]: v["outcome"] for v in verdicts if v["gate"] == "misplaced_levels"}
 
 
+@pytest.mark.slow("simulations", but_first=True)
 @pytest.mark.parametrize("rates", ["rates.csv", "rates.toml"])
 @pytest.mark.parametrize(("far", "word"), [(0, "pass"), (4, "pass"), (6, "fail"), (16, "fail")])
 def test_levels_two_off_fail_beyond_one_in_ten(tmp_path, rates, far, word):

@@ -70,6 +70,7 @@ def address() -> Iterator[str]:
     server.server_close()
 
 
+@pytest.mark.slow("whole recordings")
 def test_a_panel_writes_builds_and_grades_by_one_command(tmp_path: Path, address: str) -> None:
     """Three authors, an odd number, where panel `local` has four."""
     shutil.copytree(ROOT / "fixtures" / "tasks" / "headlines", tmp_path / "fixtures" / "tasks" / "headlines")
