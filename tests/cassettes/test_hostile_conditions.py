@@ -73,6 +73,7 @@ def bombs() -> Iterator[tuple[str, bytes]]:
     yield "gzip, gzip", gzip.compress(gzip.compress(zeros))
 
 
+@pytest.mark.slow("large files", but_first=True)
 @pytest.mark.parametrize("encoding", ["gzip", "deflate", "gzip, gzip"])
 def test_a_body_that_grows_when_decompressed_is_let_go(encoding: str) -> None:
     body = dict(bombs())[encoding]

@@ -351,6 +351,7 @@ def test_recording_all_keeps_the_old_answers_until_the_new_are_complete(root: Pa
     assert not set(contents(root, calls)) & set(old)
 
 
+@pytest.mark.slow("interrupted recordings", but_first=True)
 @pytest.mark.parametrize("moved", [0, 1, 2])
 @pytest.mark.parametrize("then", ["replay", "missing", "all"])
 def test_killed_while_it_is_put_in_place_a_new_recording_is_served_whole(

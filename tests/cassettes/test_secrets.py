@@ -128,6 +128,7 @@ def test_the_token_that_signs_requests_is_a_secret_as_a_key_is(
     assert b"[secret]" in stored
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize("key", [None, "another-key-entirely", KEY])
 @pytest.mark.parametrize("format_", WIRES)
 def test_replay_works_with_a_different_key_and_with_none(

@@ -49,6 +49,7 @@ def directly(panel: str, calls: list[Call]) -> Iterator[tuple[Call, RawResponse]
     return library.replay(calls)
 
 
+@pytest.mark.slow("whole runs", but_first=True)
 @pytest.mark.parametrize("panel", EACH)
 def test_stock_vcrpy_reads_the_same_status_headers_and_bytes(panel: str) -> None:
     compared = 0
@@ -78,6 +79,7 @@ def test_stock_vcrpy_reads_the_same_status_headers_and_bytes(panel: str) -> None
     )
 
 
+@pytest.mark.slow("whole runs", but_first=True)
 @pytest.mark.parametrize("panel", EACH)
 def test_a_real_client_gets_the_same_bytes_through_stock_vcrpy(panel: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first and the last interaction of every file, through httpx2 and stock vcrpy's patch of it."""

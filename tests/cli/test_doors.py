@@ -191,6 +191,7 @@ def test_criteria_and_repeats_together_are_compared(recuse, tmp_path):
     assert "(criterion truth)" in compared.out
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize("about", [("Behavior", "Regulation", "Fraud", "Volatility", "Operations"), ("Total",)])
 @pytest.mark.parametrize("code", ["{}", "MCC {}"])
 def test_experts_keyed_by_merchant_category_codes_come_to_a_word(about, code, recuse, tmp_path):
@@ -252,6 +253,7 @@ def test_files_that_teams_have_get_their_word_through_both_doors(batch, run_ship
     assert stated == {(panels[n], judge): word for n in names for judge, word in TEAM_WORDS[n].items()}
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize("name", ASKED)
 def test_what_is_asked_about_is_asked_through_both_doors(name, recuse, run_shipped):
     checked = recuse("check", TEAM_FILES / name)

@@ -49,6 +49,7 @@ def hostile_table(folder: Path) -> Path:
 # --------------------------------------------------------------------------- check
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize(
     ("given", "options"),
     [(TWO_BY_TWO, {}), (PAIRS, {}), (long_table, {}), (long_table, {"use": "rank"}),

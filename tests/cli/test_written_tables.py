@@ -16,6 +16,7 @@ COMMANDS = {
 NUMBER = {"choose": "error", "weeks": "value", "rank": "points"}
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_rows_of_json_and_csv_are_those_that_are_printed(recuse, tmp_path, command):
     plain = recuse(command, *COMMANDS[command])

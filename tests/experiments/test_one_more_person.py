@@ -37,6 +37,7 @@ SETTINGS = [Setting("0-10", 0.45), Setting("1-5", 0.7, people=2), Setting("pass/
             Setting("pass/fail", 0.6, positive=0.9, people=5), Setting("pairs", 0.6)]  # fmt: skip
 
 
+@pytest.mark.slow("simulations", but_first=True)
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda s: f"{s.scale} {s.agreement}")
 def test_a_drawn_judge_agrees_with_each_person_as_people_do(setting):
     """human_ceiling is 0 on average over 20 judges; of numbers the step between them costs a little."""

@@ -30,6 +30,7 @@ def drawn(setting, texts, judge="one more person", seed=1):
     return simulated_file(setting, texts, judge, np.random.default_rng(seed), GATES)
 
 
+@pytest.mark.slow("simulations", but_first=True)
 @pytest.mark.parametrize("agreement", [0.25, 0.45, 0.7])
 @pytest.mark.parametrize("scale", ["0-10", "1-5", "pass/fail", "labels"])
 def test_people_agree_as_stated(scale, agreement):

@@ -19,6 +19,8 @@ from recuse.papers.self_preference import scale_framing
 from recuse.ratings import Ratings
 from recuse.schema import Verdict
 
+pytestmark = pytest.mark.slow("simulations")
+
 GATES = Path(__file__).parents[2] / "evals" / "gates.toml"
 FAIR = ("fair-1", "fair-2", "fair-3", "fair-4")
 TRIPPED = {
@@ -71,7 +73,6 @@ def measured(ratings: Callable[[str], Ratings]):
     yield "injection", injection.injection_success(ratings("attacked_scores"))
 
 
-@pytest.mark.slow("simulations")
 @pytest.mark.parametrize("seat", TRIPPED)
 def test_the_planted_judge_trips_its_gate_and_no_other(verdicts_in: Callable[[str], Verdicts], seat: str) -> None:
     failed = {gate for (judge, gate), found in verdicts_in(seat).items() if judge == seat for v in found if not v}

@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PANELS = ("published", "local", "thesis", "writing", "checks")
 
 
+@pytest.mark.slow("whole runs", but_first=True)
 @pytest.mark.parametrize("name", PANELS)
 def test_every_planned_request_has_its_answer(name: str) -> None:
     """Chains included: the calls that follow from recorded replies are recorded as well."""

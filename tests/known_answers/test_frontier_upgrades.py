@@ -24,6 +24,8 @@ from recuse.cli import main
 from recuse.gates.upgrade_verdict import UpgradeVerdict
 from recuse.ratings import Ratings
 
+pytestmark = pytest.mark.slow("whole runs")
+
 FILE = Path(__file__).parents[2] / "fixtures" / "ratings" / "rewardbench.csv.gz"
 ITEMS = 1763
 BASE, COLD = ",prompt=base,temp=1.0", ",prompt=base,temp=0.0"
@@ -44,7 +46,6 @@ def of(verdict: UpgradeVerdict, gate: str, **levels: str) -> float:
     return found.estimate.value
 
 
-@pytest.mark.slow("whole runs", but_first=True)
 @pytest.mark.parametrize(
     ("incumbent", "candidate", "word", "gained", "lost"),
     [
@@ -76,7 +77,6 @@ def test_without_the_levels_named_nano_could_have_been_asked_only_where_it_does_
     assert "gpt-5.4-nano was not asked under prompt criteria, temp 1.0" in verdict.sentence
 
 
-@pytest.mark.slow("whole runs")
 def test_the_page_of_a_better_judge_names_what_is_better(tmp_path):
     """There are no people in the file, so nobody agrees with them."""
     rows = pd.read_csv(FILE, dtype=str)

@@ -131,6 +131,7 @@ def test_a_judge_that_wanders_fails_both(rate):
     assert decide_estimate(Limit.of({"at_least": 0.5}), reliability).outcome == "fail"
 
 
+@pytest.mark.slow("simulations", but_first=True)
 @pytest.mark.parametrize("repeats", [10, 100])
 def test_reliability_cannot_be_bought_by_repeats(rate, repeats):
     """ICC(1,1) = 0.1: of the mean of k it passed in 3 % of cases at k = 10 and in 76 % at k = 100."""

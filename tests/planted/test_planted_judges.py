@@ -21,6 +21,8 @@ from examination import ELICITATION, FAIR, ROOT, Panel, strict_gates, suite
 
 from recuse.gates.uses import Uses
 
+pytestmark = pytest.mark.slow("simulations")
+
 WORST_FIRST = ("fail", "not measured", "undecided")
 
 # One text per author, five in all: how far a judge's deviations lie apart from text to text is known from four of them,
@@ -123,7 +125,6 @@ def tripped(panel: Panel, seat: str) -> dict[tuple[str, str], str]:
 EACH = [judge if judge == "refuses" else pytest.param(judge, marks=pytest.mark.slow) for judge in EXPECTED]
 
 
-@pytest.mark.slow("simulations")
 @pytest.mark.parametrize("judge", EACH)
 def test_a_judge_trips_the_gates_of_its_behaviour_and_no_other(everyone: Panel, judge: str) -> None:
     assert tripped(everyone.only(*FAIR, judge), judge) == EXPECTED[judge]
@@ -146,7 +147,6 @@ def test_choosing_judges_to_look_at_changes_no_number(everyone: Panel, recorded:
     pd.testing.assert_frame_equal(chosen.table, everyone.ratings.table)
 
 
-@pytest.mark.slow("whole runs")
 def test_pytest_itself_comes_to_the_same_verdicts(everyone: Panel, recorded: Path) -> None:
     shutil.copytree(ROOT / "evals", recorded / "evals", dirs_exist_ok=True)
     shutil.copy(ROOT / "conftest.py", recorded)

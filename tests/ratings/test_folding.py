@@ -80,6 +80,7 @@ def unlike(one: Any, other: Any, place: str = "") -> Iterator[tuple[str, Any, An
         yield place, one, other
 
 
+@pytest.mark.slow("simulations", but_first=True)
 @pytest.mark.parametrize("deciding", [True, pytest.param(False, marks=pytest.mark.slow("every measure twice"))])
 @pytest.mark.parametrize("kind", SCALES)
 @pytest.mark.parametrize(("targets", "repeats"), [(1, 2), (2, 1)])

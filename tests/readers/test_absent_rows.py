@@ -52,6 +52,7 @@ def estimates(ratings):
     }
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.3, 0.6])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_both_forms_of_a_table_give_the_same_estimates(file, share, seed):

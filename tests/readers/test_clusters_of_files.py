@@ -18,6 +18,7 @@ def talks(column, levels=20, each=15, seed=1):
     return "\n".join(rows)
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize("column", [
     "conversation_id", "thread", "thread_id", "session", "dialogue", "topic", "topic_id", "doc_id", "document_id",
     "source", "customer_id",

@@ -25,6 +25,7 @@ def any_of(*values):
     return [values[int(k)] for k in DRAW.integers(len(values), size=80)]
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize(
     ("name", "cells"),
     [

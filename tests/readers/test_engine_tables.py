@@ -106,6 +106,7 @@ def spoiled(what: str) -> pd.DataFrame:
     return frame.iloc[:-1] if what == "a judge lacks some" else frame
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize(
     "what",
     ["twice", "texts", "a column more", "a judge lacks some", "nobody is named", "many answers", "an item again",

@@ -150,6 +150,7 @@ EXPORTS = {
 }
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize("name", EXPORTS)
 def test_an_export_is_read_without_options(file, name):
     text, raters, criteria = EXPORTS[name]

@@ -312,6 +312,7 @@ def spelled(value: object) -> object:
     return value.lower() if isinstance(value, str) else float(value)
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize("name", FILES)
 def test_a_strangers_file_says_what_it_was_made_to_say(name: str, tmp_path: Path) -> None:
     content, truth = FILES[name]()

@@ -42,6 +42,7 @@ def answers(read):
     return {who: list(value[rows["rater"] == who]) for who in rows["rater"].astype(str).unique()}
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize(
     ("people", "judge"),
     [

@@ -37,6 +37,7 @@ def refused(path, **given):
     return str(told.value)
 
 
+@pytest.mark.slow("large files", but_first=True)
 @pytest.mark.parametrize(
     "members",
     [
@@ -119,6 +120,7 @@ def test_parquet_of_texts_that_stand_in_a_dictionary(tmp_path):
 ROW, END = "<row>", "</row>"
 
 
+@pytest.mark.slow("large files", but_first=True)
 @pytest.mark.parametrize(
     ("rows", "told"),
     [

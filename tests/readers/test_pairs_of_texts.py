@@ -32,6 +32,7 @@ WORDS = ("a,b,Tie", "1,2,tie", "[[A]],[[B]],[[C]]", "Response A,Response B,Tie",
          "Verdict: A,Verdict: B,both good")  # fmt: skip
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize(
     ("stem", "word"), [*((stem, "A,B,tie") for stem in STEMS), *zip(STEMS[::-1] * 2, WORDS, strict=False)]
 )

@@ -29,6 +29,7 @@ AT_FAULT = {
 }
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize("kind", AT_FAULT)
 @pytest.mark.parametrize(("noise", "word"), [(0.4, "cleared"), (1.2, "not cleared")])
 def test_by_a_person_at_fault_no_judge_is_cleared_and_none_refused(kind, noise, word):

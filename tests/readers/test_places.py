@@ -37,6 +37,7 @@ def test_a_column_called_rank_that_holds_no_ranking_is_a_score(file):
     assert not read_file(file("a.csv", "\n".join(["id,rater,rank", *rows])), value="rank").ratings.scale.reversed
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize("form", ["long", "wide"])
 @pytest.mark.parametrize("sign", [" > ", ">", " >> ", " -> ", ", ", "; "])
 def test_a_ranking_in_a_cell_is_a_place_for_each_text(file, form, sign):

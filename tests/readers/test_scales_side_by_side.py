@@ -26,6 +26,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize("people", ["", "anna,ben"])
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("form", ["wide", "long"])

@@ -63,6 +63,7 @@ def test_criteria_without_a_name_are_one_rater_s(file, draw):
     assert said(read)[own] == [x for c in criteria for x in theirs[c]]
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize("words", [("total", "mean"), ("\u0421\u0440\u0435\u0434\u043d\u0435\u0435", "x"), ("", "")])
 def test_rows_that_add_up_or_average_the_others_are_no_texts(file, draw, words):
     ratings = np.column_stack([grades(draw), grades(draw), grades(draw)])
@@ -110,6 +111,7 @@ def test_one_judge_s_label_and_score_are_one_answer(file, draw):
         read_file(file("b.csv", table({k: v for k, v in columns.items() if k != "judge_label"})))
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize("name", ["annotators", "n_annotators", "annotator_count", "raters"])
 def test_how_many_people_there_were_is_no_person(file, draw, name):
     columns = {"id": ids(), "human_score": grades(draw), "gpt_score": grades(draw), name: draw.integers(1, 4, size=N)}
@@ -128,6 +130,7 @@ def test_answers_that_add_up_to_a_count_are_counted(file, draw):
         read_file(file("b.csv", table({**counted, "gpt": votes.argmax(axis=1)})))
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize(
     ("one", "other"), [("left_model", "right_model"), ("assistant_a", "assistant_b"), ("answer1", "answer2")]
 )

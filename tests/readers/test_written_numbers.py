@@ -30,6 +30,7 @@ def plain(tmp_path_factory):
     return read_file(path)
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize("form", [*FORMS, "stars"])
 def test_a_judges_way_to_write_a_number(file, plain, form):
     write = (lambda n: "★" * n + "☆" * (5 - n)) if form == "stars" else form.format

@@ -33,6 +33,7 @@ def answers(worth, chance):
     return "A" if worth + chance.gauss(0, 1) > 5 else "B"
 
 
+@pytest.mark.slow("simulations", but_first=True)
 @pytest.mark.parametrize("judge", [scores, answers], ids=["scores", "answers"])
 @pytest.mark.parametrize("repeats", [2, 4])
 def test_a_judge_that_is_asked_on_another_day_is_seldom_accused(judge, repeats, monkeypatch):

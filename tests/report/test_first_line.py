@@ -46,6 +46,7 @@ def test_the_opening_is_the_decision() -> None:
     assert headline({}).startswith("Nothing was decided")
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize("sample", [samples.published, samples.both, samples.failing, samples.nothing])
 def test_the_same_two_lines_open_every_output(sample: Any) -> None:
     shown = outputs(sample())

@@ -17,6 +17,8 @@ from recuse.report.page import page
 from recuse.report.questions import Drawings
 from recuse.report.questions.generic import generic
 
+pytestmark = pytest.mark.slow("whole runs")
+
 ROOT = Path(__file__).parents[2]
 QUESTIONS = (
     "self_preference", "scale_framing", "own_wins", "position_bias", "length_bias", "prompt_injection", "mitigations"

@@ -15,6 +15,8 @@ from recuse.papers.indeterminacy.definitions import definition
 from recuse.report.canonical_form import normalised
 from recuse.report.page import page
 
+pytestmark = pytest.mark.slow("whole runs")
+
 ROOT = Path(__file__).parents[2]
 QUESTIONS = ("indeterminate_ratings", "judge_selection")
 SETS = ("toxic", "fine", "toxic|fine")

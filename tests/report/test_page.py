@@ -50,6 +50,7 @@ def tree(html: str) -> Element:
 # --------------------------------------------------------------------------- every sample
 
 
+@pytest.mark.slow("further cases", but_first=True)
 def test_nothing_is_fetched_and_nothing_runs(html: str, tree: Element) -> None:
     assert not list(tree.all("script"))
     assert not list(tree.all("iframe")) + list(tree.all("object")) + list(tree.all("embed")) + list(tree.all("form"))

@@ -19,6 +19,7 @@ SAMPLES = [
 ]
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize("sample", SAMPLES)
 @pytest.mark.parametrize("width", [40, 60, 80, 120, 200])
 def test_no_line_is_wider_than_the_terminal(sample: object, width: int) -> None:
@@ -64,6 +65,7 @@ def test_where_the_report_is_and_what_was_replayed() -> None:
     assert "cassettes: 50 files, 500 interactions, 500 used, 0 unused" in text
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_colour_only_repeats_the_words(sample: object) -> None:
     plain, coloured = (report.terminal(sample(), 100, color) for color in (False, True))  # type: ignore[operator]
@@ -90,6 +92,7 @@ def test_a_line_is_cut_before_its_punctuation() -> None:
     assert cut == {"gpt has another..", "gpt has another rubric..", "gpt has another rubric: rubric.."}
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize("sample", [samples.published, samples.failing, samples.both, samples.hostile])
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_without_v_at_most_25_lines_that_begin_with_the_decision(sample: object, width: int) -> None:

@@ -76,6 +76,7 @@ def test_everyone_answers_every_call_in_the_asked_form(table: pd.DataFrame) -> N
     np.testing.assert_allclose(scores * 10, (scores * 10).round(), atol=1e-9)  # in tenths
 
 
+@pytest.mark.slow("simulations", but_first=True)
 @pytest.mark.parametrize("judge", ["fair-1", "fair-2", "fair-3", "fair-4", "fair"])
 def test_fair_judges_are_right_on_average_and_vary_a_quarter_point(
     table: pd.DataFrame, quality: pd.Series, judge: str
@@ -93,6 +94,7 @@ def test_fair_totals_are_the_exact_mean_of_the_five(table: pd.DataFrame) -> None
     assert (fair["total"] - fair[CRITERIA].mean(axis=1)).abs().max() < 1e-9
 
 
+@pytest.mark.slow("simulations", but_first=True)
 @pytest.mark.parametrize(
     ("judge", "own_named", "own_hidden", "others"),
     [

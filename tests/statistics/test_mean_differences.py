@@ -21,6 +21,7 @@ def test_it_is_the_mean_over_pairs_weighted_by_repeats_less_one():
     assert mean_difference(texts).value == pytest.approx(expected)
 
 
+@pytest.mark.slow("simulations", but_first=True)
 @pytest.mark.parametrize(("texts", "repeats"), [(5, 10), (1, 10), (40, 3), (40, 2), (3, 5)])
 def test_its_error_is_that_of_repetition(texts, repeats):
     """On average over 1,500 samples the squared error told is the variance from sample to sample; a little more, since

@@ -61,6 +61,7 @@ def test_a_perfect_order_of_five():
     assert (test.p, test.arrangements, test.exact) == (2 / 120, 120, True)
 
 
+@pytest.mark.slow("simulations", but_first=True)
 @pytest.mark.parametrize("statistic", [spearman, kendall])
 @pytest.mark.parametrize("ties", [False, True])
 def test_enumeration_is_scipys(statistic, ties):

@@ -52,6 +52,7 @@ def words(seed, times, texts, candidate=same, items=120):
     return Counter(found)
 
 
+@pytest.mark.slow("simulations", but_first=True)
 @pytest.mark.parametrize("hard", [True, False])
 @pytest.mark.parametrize("share", [0.1, *(pytest.param(share, marks=pytest.mark.slow) for share in (0.3, 0.8))])
 def test_a_candidate_without_rows_for_some_texts_is_never_adopted(share, hard):

@@ -115,6 +115,7 @@ def test_no_state_of_a_panel_is_left_open(desk):
     assert len(os.listdir("/dev/fd")) == before
 
 
+@pytest.mark.slow("whole runs", but_first=True)
 @pytest.mark.parametrize("commit", [True, False], ids=["committed", "in the working tree"])
 def test_a_lower_model_swapped_in_place_is_refused(lowered, commit):
     if not commit:

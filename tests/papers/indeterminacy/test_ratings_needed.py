@@ -21,6 +21,7 @@ def test_it_is_what_a_simulation_gives():
     assert ItemSpread(2, 3).expected_consistency(3, 0.4) == pytest.approx(same, abs=0.004)
 
 
+@pytest.mark.slow("simulations")
 def test_items_that_everybody_agrees_on_need_one_rating():
     assert ItemSpread(0.01, 0.01).needed(0.5, 0.95) == 1
     assert ItemSpread(500, 500).needed(0.5, 0.999) is None

@@ -45,6 +45,7 @@ def test_progress_is_told():
     assert told == [("x", 5, 6), ("x", 6, 6)]
 
 
+@pytest.mark.slow("simulations")
 def test_no_chosen_judge_is_better_than_the_best_and_all_lie_below_1():
     found = selection_study(4, **SMALL)
     assert (found.consistency <= found.best[:, :, None, None, 0] + 1e-12).all()

@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[3]
 JUDGES = ("fair-1", "overconfident", "gives-in")
 
 
+@pytest.mark.slow("whole recordings", but_first=True)
 @pytest.mark.parametrize(
     ("task", "protocol"),
     [("word_problems", "correctness"), ("headlines", "pairwise_discussion"), ("headlines", "self_recognition_pairs")],

@@ -49,6 +49,7 @@ def replay() -> Replay:
     return read
 
 
+@pytest.mark.slow("whole runs", but_first=True)
 @pytest.mark.parametrize("name", LOCAL)
 def test_every_local_judge_answered_everything(replay: Replay, name: str) -> None:
     table = replay("local", name)
