@@ -52,6 +52,7 @@ def test_a_good_judge_is_cleared_without_a_flag(recuse, tickets):
     assert found.first == f"judge is cleared to decide: {cause}."
 
 
+@pytest.mark.slow("whole runs")
 def test_agreement_says_how_many_answers_are_guesses(recuse, tickets, checked):
     def leaves_out(truth, rng):
         return np.where(np.arange(len(truth)) < 9, None, good(truth, rng))
@@ -146,6 +147,7 @@ def test_too_little_memory_is_a_sentence_and_no_verdict(recuse, monkeypatch):
     )
 
 
+@pytest.mark.slow("interrupted recordings")
 def test_a_reader_who_leaves_early_changes_no_verdict(tickets):
     """`recuse check tickets.csv | head -1` in a script that looks at the exit code."""
     nobody, out = os.pipe()

@@ -179,6 +179,7 @@ def test_nothing_depends_on_names_order_or_the_unit_of_the_scale(use):
     assert one.behind == pytest.approx(two.behind)
 
 
+@pytest.mark.slow("simulations")
 def test_fewer_labels_never_make_a_dearer_judge_look_replaceable():
     """With less evidence the bound on what a cheaper judge loses is wider, and fewer than 20 texts choose nobody."""
     frame = pd.read_csv(FILE)

@@ -241,7 +241,7 @@ by three: the same judges on the same texts in one run would be versions of one 
 ASKED = ("15_sheet.xlsx", "18_thumbs_up.csv.gz", "50_words.csv.gz")
 
 
-@pytest.mark.slow("whole runs", but_first=True)
+@pytest.mark.slow("whole runs")
 @pytest.mark.parametrize(
     "batch", [0, *(pytest.param(k, marks=pytest.mark.slow("whole runs")) for k in range(3, len(TEAM_WORDS), 3))]
 )

@@ -26,6 +26,7 @@ def items(folder: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in (folder / TASK / "items.jsonl").read_text().splitlines()]
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize(
     ("log", "texts", "criteria"),
     [

@@ -160,6 +160,7 @@ def cleared(error: float, labels: int, first: int, runs: int) -> float:
     return float(np.mean(words))
 
 
+@pytest.mark.slow("simulations")
 def test_chosen_labels_say_what_all_labels_would():
     """Of 240 labels 180 chosen where judges differ: people's share of fails stays where all labels have it, and
     counting them alike would not."""

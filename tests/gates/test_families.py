@@ -228,6 +228,7 @@ def test_a_smaller_share_fails_nobody_more_and_passes_the_same(estimate, limit, 
         assert after.outcome == before.outcome or (before.outcome, after.outcome) == ("fail", "undecided")
 
 
+@pytest.mark.slow("simulations")
 def test_fair_judges_at_the_limit_are_failed_as_often_as_promised_and_pass_as_seldom():
     """Eight judges whose true value lies on the limit: any fails in at most 5 % of 2,000 families, any one passes in
     2.5 % (Monte-Carlo SE 0.5 and 0.1 points)."""

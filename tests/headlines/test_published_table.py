@@ -54,7 +54,7 @@ def printed(received: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, 
     return row
 
 
-@pytest.mark.slow("whole runs", but_first=True)
+@pytest.mark.slow("whole runs")
 @pytest.mark.parametrize("row", ROWS, ids=[f"{row['model']}-{row['framing']}" for row in ROWS])
 def test_every_printed_digit_of_a_row(results: Mapping[str, Any], row: dict[str, str]) -> None:
     found = printed(measured(results, "self_minus_received", row), measured(results, "self_minus_given", row))

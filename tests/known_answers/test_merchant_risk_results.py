@@ -65,7 +65,7 @@ def measured(results: Mapping[str, Any], metric: str, **subject: str) -> Mapping
     return first
 
 
-@pytest.mark.slow("whole runs", but_first=True)
+@pytest.mark.slow("whole runs")
 @pytest.mark.parametrize("condition", CONDITIONS)
 @pytest.mark.parametrize("source", SOURCES)
 def test_every_score_and_both_biases_of_every_cell(results: Mapping[str, Any], condition: str, source: str) -> None:

@@ -29,6 +29,7 @@ def test_print_and_tables(row):
     assert same is (None if not printed else what not in DISAGREE)
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize(
     ("what", "computed"),
     [

@@ -24,6 +24,7 @@ def fault_of(*arguments: Any) -> str:
     return str(caught.value)
 
 
+@pytest.mark.slow("whole recordings")
 def test_payloads_are_joined_in_the_order_of_the_panel_file(weights: Weights, tmp_path: Path) -> None:
     requirements, digest, size, joined = weights
     models = tmp_path / "models"

@@ -52,6 +52,7 @@ def panel(rate, scores, step=0.1):
     return rate(cells, scales=Numeric(-50, 50, step), authors={j: j for j in JUDGES})
 
 
+@pytest.mark.slow("simulations")
 def test_judges_without_self_preference_are_not_failed(rate):
     """Five of them, leniency SD 0.2, text x judge SD 0.25, ten repeats: by self-bias over repeats half of such panels
     had a judge failed at half a point. Of 60 panels none or few may."""

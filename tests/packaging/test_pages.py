@@ -45,6 +45,7 @@ BLOCK = re.compile(r"^```sh\n(recuse (?:[a-z]+ tests/cli/|init ).*?)\n```\n\n```
 CHECKED = [found for path in sorted((ROOT / "docs").glob("*.md")) for found in BLOCK.findall(page(path.name))]
 
 
+@pytest.mark.slow("whole runs", but_first=True)
 @pytest.mark.parametrize(("command", "shown"), CHECKED, ids=[command for command, _ in CHECKED])
 def test_what_a_page_says_that_a_command_prints_is_what_it_prints(command, shown, tmp_path, monkeypatch, capsys):
     """Every line of the block, in this order; files that are written go elsewhere."""

@@ -104,6 +104,7 @@ def desk(repo):
     return repo
 
 
+@pytest.mark.slow("whole runs")
 def test_the_shipped_questions_answer_for_position_and_length(desk) -> None:
     desk.run("--record=missing", "-k", "usable_replies")
     assert list((desk / "cassettes" / "desk" / "answers" / "pairwise").glob("*.jsonl"))

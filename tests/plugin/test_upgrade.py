@@ -68,6 +68,7 @@ def digests_of(results, candidate):
     return results["sources"][f"mini/essays/rubric{candidate}"]
 
 
+@pytest.mark.slow("whole runs")
 def test_admitting_a_candidate_changes_no_number_of_the_judges_in_use(repo, candidate):
     candidate.run("--record=missing")
     admitted = candidate.run().results

@@ -254,6 +254,7 @@ def test_an_environment_is_part_of_a_change_only_where_somebody_commits_it(pr):
     assert BaseCommit(pr.root, "main").differing() == before | dict.fromkeys(installed, "A")
 
 
+@pytest.mark.slow("whole runs")
 def test_a_baseline_with_a_reason_is_green_and_for_a_person_to_decide(pr):
     """Whoever merges reads the reason; nothing else turns green by it."""
     pr.edit(GATES, "within = [-1.0, 1.0]", "within = [-1.0, 1.2]")

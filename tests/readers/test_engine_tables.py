@@ -58,6 +58,7 @@ def is_folded(ratings: recuse.Ratings, frame: pd.DataFrame) -> bool:
     return not {*ratings.table["item"]} & {*frame["item"].astype(str)}
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize("people", ["", "anna,reviews"])
 def test_a_large_table_is_folded_where_it_lies_and_comes_to_the_same(engine, large, people):
     name = people.partition(",")[2] or "annotator 1"
@@ -77,6 +78,7 @@ def test_a_table_with_a_row_for_each_text_is_folded_too(engine, large):
     assert values(folded) == values(recuse.read(frame))
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize("value", [[1, 2, 3, 4, 5, 3], [True, False, True, True, False, False], [0.5, 1.0, 2.5] * 2])
 def test_answers_that_are_no_texts(engine, large, value):
     frame = pd.DataFrame({"item": [*range(6)] * 40, "rater": ["anna"] * 240, "score": [*value] * 40})

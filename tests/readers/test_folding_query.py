@@ -27,6 +27,7 @@ def long() -> pd.DataFrame:
     return table[~(table["rater"].eq("ben") & table["item"].isin(["row 7", "row 8"]))]
 
 
+@pytest.mark.slow("whole runs")
 def test_duckdb_folds_the_table_and_check_comes_to_the_same(tmp_path, capsys):
     duckdb = pytest.importorskip("duckdb")
     whole, folded = tmp_path / "whole" / "r.csv", tmp_path / "folded" / "r.csv"

@@ -97,7 +97,7 @@ def test_parquet_of_millions_of_equal_rows(tmp_path):
     assert "14,000,000 rows of 3 columns; tables of up to 40,000,000 cells" in refused(tmp_path / "a.parquet")
 
 
-@pytest.mark.slow("large files", but_first=True)
+@pytest.mark.slow("large files")
 @pytest.mark.parametrize("nested", [False, True], ids=["texts", "lists"])
 def test_parquet_whose_texts_stand_there_once(tmp_path, nested):
     pyarrow = pytest.importorskip("pyarrow")
@@ -219,7 +219,7 @@ def test_a_line_or_cell_of_many_megabytes(file, name, content, where):
     assert where in refused(file(name, content))
 
 
-@pytest.mark.slow("large files", but_first=True)
+@pytest.mark.slow("large files")
 @pytest.mark.parametrize("column", ["name", pytest.param("item", marks=pytest.mark.slow("thousands of columns"))])
 def test_thousands_of_columns_with_a_row_per_rater_are_turned_where_it_is_said_or_names_say_so(file, column):
     marks = [",".join(str((k + n) % 5 + 1) for k in range(1200)) for n in range(3)]

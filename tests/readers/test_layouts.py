@@ -131,10 +131,11 @@ def test_no_layout_is_misread(file, block):
     assert asked <= 2, f"{asked} of {FILES} were asked about"
 
 
-def test_criteria_and_repeats_in_columns_are_never_misread(file):
+@pytest.mark.parametrize("block", [pytest.param(0), pytest.param(1, marks=pytest.mark.slow)])
+def test_criteria_and_repeats_in_columns_are_never_misread(file, block):
     """rater x criterion x repeat in the names of columns, in either order, by several signs."""
     asked = 0
-    for seed in range(20):
+    for seed in range(10 * block, 10 * block + 10):
         draw = np.random.default_rng([SEED, seed])
         sign, last = draw.choice(["_", " ", "-", ": "]), draw.choice([".{}", "_r{}", "_run{}"])
         criteria = (("tone", "accuracy"), ("clarity", "safety", "style"))[seed % 2]
@@ -156,4 +157,4 @@ def test_criteria_and_repeats_in_columns_are_never_misread(file):
             continue
         got = {key: list(part["score"]) for key, part in table.groupby(["rater", "criterion", "repeat"], observed=True)}
         assert got == {key: list(values) for key, values in said.items()}, f"RECUSE_LAYOUTS={SEED}, {header}"
-    assert asked <= 2, f"RECUSE_LAYOUTS={SEED}: {asked} of 20 were asked about"
+    assert asked <= 1, f"RECUSE_LAYOUTS={SEED}: {asked} of 10 were asked about"

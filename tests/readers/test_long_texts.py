@@ -113,6 +113,7 @@ def test_objects_that_answers_are_read_from_are_held(large, tmp_path):
     assert [*judged["response"]] == ["pass" if k % 3 else "fail" for k in range(40)]
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize("change", [
     lambda text: "Ratings of May,,,,,\n" + text,  # a title
     lambda text: text.replace("\n", "\r\n"),

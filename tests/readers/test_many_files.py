@@ -107,6 +107,7 @@ def test_folded_files_come_to_the_same(scores, folding, monkeypatch, tmp_path, e
     assert differences(plain[1], folded[1]) == []
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize(
     "change",
     [

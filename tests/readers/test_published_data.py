@@ -45,7 +45,7 @@ def composo():
     return read_file(RATINGS / "rewardbench.csv.gz").ratings
 
 
-@pytest.mark.slow("simulations", but_first=True)
+@pytest.mark.slow("simulations")
 @pytest.mark.parametrize("repeats", [1, None])
 def test_the_accuracies_of_the_composo_readme(composo, repeats):
     found = best_response(composo, repeats=repeats)

@@ -133,6 +133,7 @@ def test_a_recording_that_was_interrupted_goes_on_where_it_stopped(
     assert cassettes(tmp_path) == whole, "byte for byte, whatever was asked when"
 
 
+@pytest.mark.slow("whole recordings")
 def test_recorded_anew_the_old_stays_until_every_stage_is_there(
     suite: Callable[..., Suite], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

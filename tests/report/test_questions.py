@@ -54,6 +54,7 @@ def reduced(question: str, metric: str, *, only: bool) -> samples.Results:
     return results
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize(("question", "metric"), CASES)
 @pytest.mark.parametrize("only", [True, False], ids=["alone", "missing"])
 def test_any_metric_may_be_missing_or_alone(question: str, metric: str, only: bool) -> None:

@@ -145,6 +145,7 @@ def test_where_nobody_rated_the_texts_a_lower_model_is_for_a_person_to_decide(de
     assert "it gives lower scores, by more than you allow; nobody knows who is right" in change["cause"]
 
 
+@pytest.mark.slow("whole runs")
 def test_a_model_that_judges_as_before_is_equivalent(desk):
     swap(desk, plain)
     [change] = changes(desk)

@@ -68,6 +68,7 @@ def test_sample_agreement_is_pandas_correlation(holed, ratings, judge):
     assert resolution.sample_agreement(ratings).of(judge=judge).value == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize("judge", ["x", "y", "z"])
 def test_absolute_agreement_is_pingouins_icc(holed, ratings, judge):
     pingouin = pytest.importorskip("pingouin")

@@ -59,6 +59,7 @@ def test_holm_s_correction_is_over_all_pairs(published):
     assert found.of(pair="claude-4.5-sonnet - perplexity-sonar").detail["p_holm"] == pytest.approx(10 * p[0])
 
 
+@pytest.mark.slow("simulations")
 def test_a_planted_order_is_found_and_none_where_none_is():
     """Strict people stay strict on all targets, so pairing finds half a point that Welch's t would not."""
     assert people_groups(drawn({"s": 8.0, "t": 7.0, "u": 6.0})).of().value == 3

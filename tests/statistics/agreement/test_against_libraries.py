@@ -98,6 +98,7 @@ def test_errors_are_scikit_learns(kind):
     assert ag.mean_absolute_error(a, b).value == pytest.approx(metrics.mean_absolute_error(b[both], a[both]), **CLOSE)
 
 
+@pytest.mark.slow("further cases", but_first=True)
 def test_icc_is_pingouins(kind):
     """All six forms; pingouin rounds its intervals to what `round` says."""
     pingouin = pytest.importorskip("pingouin")
