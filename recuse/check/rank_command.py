@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from recuse.check.written_tables import Row, check_tables, write_tables
 from recuse.ratings import Ratings
-from recuse.ratings.answers import Answers, answers_of_one_way
+from recuse.ratings.answers import answers_of_one_way
 from recuse.readers.file_panel import load_file_panel
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
@@ -116,7 +116,9 @@ def rank_systems(ratings: Ratings) -> Ranking:
     answers = answers_of_one_way(ratings, "systems are ranked", people=False)
     known = texts.drop_duplicates("item").set_index("item")
     pairs = [(str(known["a"].get(item, "")), str(known["b"].get(item, ""))) for item in answers.items]
-    by, shares = _raters(answers)
+    by, shares = answers.judges, answers.judge_shares  # of "a won", "b won" and "tie", (B, U, 3)
+    if answers.people:
+        by, shares = ("people", *by), np.concatenate([answers.people_shares[None], shares])
     given = np.isfinite(shares[..., 0])
     there = given.all(axis=0) & np.array([a != b for a, b in pairs])
     if not there.any():
@@ -140,13 +142,6 @@ def rank_systems(ratings: Ratings) -> Ranking:
         {name: lost for name, own in zip(by, given, strict=True)
          if name in answers.judges and (lost := int((~own & given.any(axis=0)).sum()))},
     )  # fmt: skip
-
-
-def _raters(answers: Answers) -> tuple[tuple[str, ...], Floats]:
-    """Who ranks, and the share of "a won", "b won" and "tie" among their answers, (B, U, 3)."""
-    if not answers.people:
-        return answers.judges, answers.judge_shares
-    return ("people", *answers.judges), np.concatenate([answers.people_shares[None], answers.judge_shares])
 
 
 def _in_order(clusters: NDArray[np.intp], met: NDArray[np.intp], shares: Floats, systems: int) -> NDArray[np.intp]:

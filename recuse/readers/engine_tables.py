@@ -72,7 +72,9 @@ def _folded(table: Any, rows: int, given: Mapping[str, Any]) -> RawTable | None:
         patterns = _counted(table, answers)
     if patterns is None:
         return None
-    patterns = _ordered(patterns)
+    # In one order, whatever the engine's; patterns that differ in how many people had a row are one.
+    answers = [name for name in patterns if name != "count"]
+    patterns = patterns.groupby(answers, dropna=False, sort=True)[["count"]].sum().reset_index()
     digest = hashlib.sha256(patterns.to_csv(index=False).encode("utf-8", "surrogatepass")).hexdigest()
     return replace(of_patterns(TABLE, patterns, raters, note), sha256=digest)
 
@@ -103,9 +105,3 @@ def _counted(table: Any, columns: Sequence[str]) -> pd.DataFrame | None:
     query = table.group_by(list(columns)).aggregate(count=lambda each: each.count()).limit(MOST_PATTERNS + 1)
     patterns: pd.DataFrame = query.execute()
     return None if len(patterns) > MOST_PATTERNS else patterns
-
-
-def _ordered(patterns: pd.DataFrame) -> pd.DataFrame:
-    """Rows in one order, whatever that of the engine; those that differ in how many raters had a row are one."""
-    answers = [name for name in patterns if name != "count"]
-    return patterns.groupby(answers, dropna=False, sort=True)[["count"]].sum().reset_index()

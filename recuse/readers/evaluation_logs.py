@@ -269,7 +269,11 @@ def ratings_in(text: str) -> Iterator[dict[str, Any]]:
         value = None
     if isinstance(value, Mapping):
         reason = next((str(v) for k, v in value.items() if plain(str(k)) in NAMES["reason"]), "")
-        scalar = {str(k): v for k, v in value.items() if isinstance(v, int | float | bool) or _is_label(k, v)}
+        scalar = {
+            str(k): v for k, v in value.items()
+            if isinstance(v, int | float | bool)
+            or (isinstance(v, str) and plain(str(k)) in NAMES["value"] and len(v) <= SHORT)
+        }  # fmt: skip
         for name, rating in scalar.items():
             criterion = "rating" if plain(name) in NAMES["value"] else name
             yield {"criterion": criterion, "value": rating, "reason": reason}
@@ -279,10 +283,6 @@ def ratings_in(text: str) -> Iterator[dict[str, Any]]:
         yield {"criterion": "rating", "value": text.strip(" .*\"'\n")}
     elif said := SAID.search(text.strip()):
         yield {"criterion": "rating", "value": said[1], "reason": text}
-
-
-def _is_label(name: Any, value: Any) -> bool:
-    return isinstance(value, str) and plain(str(name)) in NAMES["value"] and len(value) <= SHORT
 
 
 def is_chat_log(value: Any) -> bool:

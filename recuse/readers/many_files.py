@@ -196,15 +196,9 @@ def _of_raters(
 
 def _case(column: str, numbers: Mapping[str | None, int]) -> str:
     """SQL of the number of what stands in a column, 0 for anything else."""
-    each = " ".join(
-        f"WHEN {column} IS NULL THEN {number}" if name is None else f"WHEN {column} = '{_quoted(name)}' THEN {number}"
-        for name, number in numbers.items()
-    )
+    tests = ("IS NULL" if name is None else "= '" + name.replace("'", "''") + "'" for name in numbers)
+    each = " ".join(f"WHEN {column} {test} THEN {n}" for test, n in zip(tests, numbers.values(), strict=True))
     return f"(CASE {each} ELSE 0 END)"
-
-
-def _quoted(text: str) -> str:
-    return text.replace("'", "''")
 
 
 def column_of(columns: Sequence[str], given: Mapping[str, Any], role: str) -> str:
