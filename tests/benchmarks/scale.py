@@ -239,10 +239,9 @@ def peers(folders: dict[int, Path]) -> None:
     sys.modules["coverage"] = None  # type: ignore[assignment]  # numba, which ppi_py imports, wants an older one
     import ppi_py
 
-    from recuse.metrics.corrected_rate import prediction_powered_mean
+    from recuse.metrics.corrected_rate import powered_mean, prediction_powered_mean
     from recuse.ratings import Ordinal, Ratings
     from recuse.statistics import agreement
-    from recuse.statistics.prediction_powered import powered_mean
 
     def best(work: Callable[[], Any]) -> float:
         return 1000 * min(measuring.cpu(work)() for _ in range(5))

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recuse.metrics.corrected_rate import powered_mean
 from recuse.statistics.distributions import Binomial
-from recuse.statistics.prediction_powered import powered_mean
 
 
 def by_hand(y, f, g, clusters):
