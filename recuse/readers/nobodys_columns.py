@@ -57,6 +57,16 @@ def leave_out_derived(roles: Roles, named: Collection[str]) -> None:
         roles.use(derived)
 
 
+def leave_out_who_gave(roles: Roles) -> None:
+    """Who gave a rating, beside it in one object, answers nothing: human.rating, human.annotator."""
+    for name in [*roles.free]:
+        whose, dot, word = name.rpartition(".")
+        beside = {plain(other.removeprefix(f"{whose}.")) for other in roles.free if other.startswith(f"{whose}.")}
+        if dot and plain(word) in NAMES["rater"] and beside & {*NAMES["value"]}:
+            roles.ignored[name] = f"who gave {whose}"
+            roles.use([name])
+
+
 def _computed(roles: Roles) -> list[str]:
     """Columns of numbers, called as nobody in particular, that are the mean, the least, the greatest or the sum of the
     others' in every row, rounded or not, where these differ in several rows."""

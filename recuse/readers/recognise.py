@@ -33,7 +33,7 @@ from recuse.readers.item_columns import (
 )
 from recuse.readers.judgement_rows import Judgements
 from recuse.readers.mapping import ColumnMapping
-from recuse.readers.nobodys_columns import check_left_out
+from recuse.readers.nobodys_columns import check_left_out, leave_out_who_gave
 from recuse.readers.rater_columns import (
     choosers_between,
     names_raters,
@@ -88,6 +88,7 @@ def _recognised(raw: RawTable) -> ColumnMapping:
     roles.take_named("text", lambda c: c.wordy or c.told_once)
     take_factors(roles)
     take_what_tells_apart(roles)
+    leave_out_who_gave(roles)
     take_raters(roles)
     check_left_out(roles)
     _check_target(roles)

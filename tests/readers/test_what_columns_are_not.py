@@ -316,3 +316,22 @@ def test_sums_of_parts_and_of_all_parts_are_no_texts_wherever_they_stand_and_wha
     (fault,) = read.faults
     assert fault.sentence().startswith("3 row(s) sum up or explain the others (begins with 'Zwischenstand 0'")
     assert read.ratings.table["item"].nunique() == 36
+
+
+@pytest.mark.parametrize("who", ["annotator", "rater", "annotator_id", "reviewer"])
+def test_who_gave_a_rating_stands_beside_it_and_answers_nothing(file, who):
+    rows = [
+        {"id": f"t{k}", "human": {"rating": 1 + k % 5, who: f"A{k % 3}"}, "judge": {"score": 1 + (k + k // 7) % 5}}
+        for k in range(60)
+    ]
+    read = read_file(file("run.jsonl", "\n".join(map(json.dumps, rows))))
+    assert read.ratings.persons == ("human",)
+    assert read.ratings.judges == ("judge",)
+    assert read.mapping.ignored[f"human.{who}"] == "who gave human"
+
+
+def test_a_column_called_so_that_stands_alone_is_a_rater(file):
+    rows = [
+        {"id": f"t{k}", "human": {"annotator": 1 + k % 5}, "judge": {"score": 1 + (k + k // 7) % 5}} for k in range(60)
+    ]
+    assert len(read_file(file("run.jsonl", "\n".join(map(json.dumps, rows)))).ratings.persons) == 1
