@@ -67,8 +67,9 @@ def with_lists_apart(raw: RawTable) -> RawTable:
     several = [name for name, rows in lists.items() if _says_twice(rows, is_person(name) or is_judge(name))]
     several = [*several, *(name for name in grades if name not in several)]
     lists |= grades
-    texts = {plain(name) for name in map(str, raw.frame.columns) if Column(name, raw.frame[name]).told_once}
-    if told_apart(texts):  # a number for each of two texts, which is asked about
+    names = map(str, raw.frame.columns if several else ())
+    if told_apart({plain(name) for name in names if Column(name, raw.frame[name]).told_once}):
+        # a number for each of two texts, which is asked about
         several = [name for name in several if is_person(name) or not {*map(len, lists[name])} <= {0, 2}]
     every = [row for rows in lists.values() for row in rows]
     if every and all(len(row) < 2 and not isinstance(one, dict | list) for row in every for one in row or [0]):

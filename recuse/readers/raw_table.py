@@ -206,16 +206,22 @@ def long_columns(frame: pd.DataFrame) -> list[Hashable]:
     return [name for name in long if not first[name].str.contains("{", regex=False).mean() > 0.5]
 
 
+def single_blanks(text: str) -> str:
+    """" ".join(text.split()), without taking apart what has none but single blanks."""
+    plain = text.strip()
+    if plain.isascii() and "  " not in plain and not any(blank in plain for blank in BLANKS):
+        return plain
+    return " ".join(plain.split())
+
+
 def shorten(frame: pd.DataFrame, columns: Sequence[Hashable], wanted: dict[str, str]) -> pd.DataFrame:
     """The table with shortened texts in these columns. A text whose short form is `wanted` is entered there."""
 
     def short(cell: str) -> str:
         if len(cell) <= LONG:
             return cell
-        plain = cell.strip()
-        if not plain.isascii() or "  " in plain or any(blank in plain for blank in BLANKS):
-            plain = " ".join(plain.split())
-        digest = hashlib.blake2b(plain.lower().encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+        plain = single_blanks(cell)
+        digest = hashlib.sha256(plain.lower().encode("utf-8", "surrogatepass")).hexdigest()[:16]
         kept = f"{plain[:BEGINNING]}... [{len(plain)} characters, {plain.count(' ') + bool(plain)} words, {digest}]"
         if kept in wanted:
             wanted[kept] = cell

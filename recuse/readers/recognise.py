@@ -130,7 +130,8 @@ def _check_sides(roles: Roles) -> None:
     rated = [
         p for p in pairs if all((c.numeric or c.holds_labels) and c.rating for c in p) and not is_person(p[0].name)
     ]
-    lists = [c for c in called.values() if len(c.distinct) and all(TWO_NUMBERS.fullmatch(str(v)) for v in c.distinct)]
+    free = called.values() if texts else ()
+    lists = [c for c in free if len(c.distinct) and all(TWO_NUMBERS.fullmatch(str(v)) for v in c.distinct)]
     if texts and (rated or lists):
         about = [c.name for c in lists] or [c.name for pair in rated for c in pair]
         raise RecuseError(

@@ -20,6 +20,7 @@ from recuse.readers.columns import Column
 from recuse.readers.faults import Fault, Place, fault_in
 from recuse.readers.judgement_rows import Judgements
 from recuse.readers.mapping import ColumnMapping
+from recuse.readers.raw_table import single_blanks
 from recuse.schema import RecuseError
 
 SURELY = 5
@@ -150,9 +151,9 @@ def _keys(rows: pd.DataFrame, frame: pd.DataFrame, columns: list[str]) -> pd.Ser
     """Item -> all its texts with their targets, "" where they are too short to tell copies."""
     once = rows.drop_duplicates(["item", "target"])
     at = once["row"].to_numpy()
-    texts = [" ".join(" ".join(map(str, cells)).split()).lower() for cells in frame[columns].to_numpy()[at]]
+    texts = [single_blanks(" ".join(map(str, cells))).lower() for cells in frame[columns].to_numpy()[at]]
     keys = [f"{target}\x1f{text}" for target, text in zip(once["target"], texts, strict=True)]
-    facts = once[["item"]].assign(key=keys, size=[*map(len, texts)])
+    facts = once[["item"]].assign(key=pd.Series(keys, index=once.index, dtype=object), size=[*map(len, texts)])
     whole = facts.set_index("item")
     if facts["item"].duplicated().any():
         whole = facts.sort_values("key", kind="stable").groupby("item", sort=False).agg(
