@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -164,13 +165,19 @@ def _are_places(part: pd.DataFrame, values: pd.Series[float], criterion: str) ->
     return False
 
 
+def _size(label: str) -> float:
+    """Of a label that is a number, how large it is, else 0; older pandas takes 1e400 for no number."""
+    with suppress(ValueError):
+        return abs(float(label))
+    return 0.0
+
+
 def _labels(part: pd.DataFrame, criterion: str, declared: str, place: Place) -> CriterionAnswers:
     labels = labels_of(part["cell"])
     same = {} if declared else same_verdicts(labels.drop_duplicates())
     labels = labels.replace(same) if same else labels
     counts = labels.value_counts()
-    numbers = pd.to_numeric(counts.index.to_series(), errors="coerce").abs()
-    if len(huge := counts.index[numbers.ge(GREATEST)]):  # infinite ones as well
+    if huge := [label for label in counts.index if _size(label) >= GREATEST]:  # infinite ones as well
         cell, column = part.loc[labels.isin(huge), ["cell", "column"]].iloc[0]
         raise RecuseError(f"{criterion}: column {column} holds {shown(cell)}, which is no rating; empty such cells")
     if declared:
