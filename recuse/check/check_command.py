@@ -77,6 +77,8 @@ def run_check(
         print("\n".join(review.sentence() for review in read_review(file)))
         print("Cases chosen for their disagreement say who errs, not how often: they clear nobody.")
         return EXIT[UNDECIDED]
+    if next_list and not next_list[0].isdigit():
+        raise RecuseError(f"--next-labels takes how many texts and a file, as 60 next.csv; got {next_list[0]!r}")
     check_outputs(json, html)
     check_output(disagreements, is_review_text)
     check_output(to_people, is_list)
@@ -109,11 +111,9 @@ def run_check(
         )
     )
     if next_list:
-        number, to = next_list
-        if not number.isdigit():
-            raise RecuseError(f"--next-labels takes how many texts and a file, as 60 next.csv; got {number!r}")
-        chosen = next_labels(answers, int(number), typed, Path(to))
-        chosen.write(Path(to))
+        to = Path(next_list[1])
+        chosen = next_labels(answers, int(next_list[0]), typed, to)
+        chosen.write(to)
         print("\n" + "\n".join(map(visible, chosen.lines)))
     if to_people:
         lines = list(list_for_people(panel, to_people, errors))

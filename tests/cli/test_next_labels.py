@@ -87,7 +87,12 @@ def test_a_list_that_cannot_be_read_names_place_and_remedy(recuse, tmp_path, cha
 def test_nothing_to_choose_from_is_said(recuse, tmp_path):
     found = recuse("check", HERE / "two_judges_two_people.csv", "--next-labels", "5", tmp_path / "next.csv")
     assert (found.code, "has its labels" in found.err) == (3, True)
-    assert recuse("check", FILE, "--next-labels", "some", tmp_path / "next.csv").code == 3
+
+
+def test_how_many_is_asked_before_anything_is_read(recuse, tmp_path):
+    refused = recuse("check", tmp_path / "nothing.csv", "--next-labels", "many", tmp_path / "next.csv")
+    words = "--next-labels takes how many texts and a file, as 60 next.csv; got 'many'"
+    assert (refused.code, words in refused.err) == (3, True)
 
 
 def test_one_experts_rates_take_labels_by_lot(recuse, tmp_path):
