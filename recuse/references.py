@@ -64,8 +64,8 @@ def people_of(task: Task, protocol: str) -> pd.DataFrame | None:
         table = table.assign(minimum=float(scale["minimum"]), maximum=float(scale["maximum"]))
     if "protocol" not in table:
         return table
-    mine = table[table["protocol"] == protocol].drop(columns="protocol").reset_index(drop=True)
-    return mine if len(mine) else None
+    rows = table[table["protocol"] == protocol].drop(columns="protocol").reset_index(drop=True)
+    return rows if len(rows) else None
 
 
 def persons_of(task: Task, protocol: str) -> pd.DataFrame | None:

@@ -249,8 +249,8 @@ class Web:
         return value
 
     def _answer_text(self, method: str, url: str, response: httpx2.Response) -> str:
-        said = words(response.content, self._secrets)
-        return f"{self._place(method, url)}: HTTP {response.status_code}{f': “{said}”' if said else ''}"
+        message = words(response.content, self._secrets)
+        return f"{self._place(method, url)}: HTTP {response.status_code}{f': “{message}”' if message else ''}"
 
     def _place(self, method: str, url: str) -> str:
         return f"judge {self.judge.name}: {method} {url.partition('?')[0]}"

@@ -90,7 +90,7 @@ class Batches:
         for call in calls:
             by_judge.setdefault(call.judge, []).append(call)
         interfaces = {name: batch_interface(self._judges[name]) for name in by_judge}
-        return sum(self._submit(name, interfaces[name], asked) for name, asked in by_judge.items())
+        return sum(self._submit(name, interfaces[name], calls_of_judge) for name, calls_of_judge in by_judge.items())
 
     def unsubmitted(self, calls: Sequence[Call]) -> list[Call]:
         """The calls that are neither stored nor under way: what `submit` would submit and what will be paid for."""

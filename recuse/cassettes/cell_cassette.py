@@ -75,8 +75,8 @@ class CellCassette:
         for word the same request in one repeat."""
         planned: dict[Interaction, Call] = {}
         calls = tuple(calls)
-        told = {(call.key, call.repeat) for call in calls} if self.calls else set()
-        repeated = told.issuperset((call.key, call.repeat) for call in self.calls)
+        named = {(call.key, call.repeat) for call in calls} if self.calls else set()
+        repeated = named.issuperset((call.key, call.repeat) for call in self.calls)
         for call in (*calls, *self.calls) if repeated else (*self.calls, *calls):
             other = planned.setdefault((call.key, call.repeat), call)
             if other is not call and other != call:

@@ -48,20 +48,20 @@ class CellIndex:
 def read_index(path: Path) -> CellIndex:
     """Index the file of a cell, plain (`path`) or compressed, verifying the checksum of every line. A missing file
     gives an empty index; `CassetteError` where there are two that differ."""
-    found = stored_path(path)
+    stored = stored_path(path)
     try:
-        data, there = cell_file.contents(found)
-        return index_of(found, data, stamp(there))
+        data, there = cell_file.contents(stored)
+        return index_of(stored, data, stamp(there))
     except FileNotFoundError:
         return (
-            CellIndex(path, None) if stored_path(path) == found else read_index(path)
+            CellIndex(path, None) if stored_path(path) == stored else read_index(path)
         )  # its form was changed just now
     except UnpackingError as error:
-        return CellIndex(found, cell_file.stamp_of(found), faults=[str(error)])
+        return CellIndex(stored, cell_file.stamp_of(stored), faults=[str(error)])
     except CassetteError as error:
-        return CellIndex(found, None, faults=[str(error)])
+        return CellIndex(stored, None, faults=[str(error)])
     except OSError as error:
-        return CellIndex(found, None, faults=[f"{found}: cannot be read ({error.strerror})"])
+        return CellIndex(stored, None, faults=[f"{stored}: cannot be read ({error.strerror})"])
 
 
 def read_line(index: CellIndex, place: Place) -> bytes:

@@ -183,9 +183,9 @@ def _content_faults(path: Path, index: CellIndex, data: bytes) -> Iterator[str]:
             answer = json.loads(body)
             models[str(answer.get("model") or answer.get("modelVersion") or "")] += 1
     fingerprint = (index.header or {}).get("fingerprint") or {}
-    wire, asked = str(fingerprint.get("wire")), str(fingerprint.get("model"))
-    for other in other_models(wire, asked, models) if provenance == "recorded" and fingerprint else ():
-        yield f"{path}: {models[other]} answers are by {other}, and the model that was asked is {asked}"
+    wire, requested = str(fingerprint.get("wire")), str(fingerprint.get("model"))
+    for other in other_models(wire, requested, models) if provenance == "recorded" and fingerprint else ():
+        yield f"{path}: {models[other]} answers are by {other}, and the model that was asked is {requested}"
 
 
 # --------------------------------------------------------------------------- what can be saved of a damaged file
@@ -251,8 +251,8 @@ class _Salvage:
                 lines.append(line)
             else:
                 self.dropped.append((number, "without its request"))
-        said = [f"{self._name}:{number}: {what}" for number, what in sorted(self.dropped)]
-        return b"".join(line + b"\n" for line in lines), said
+        faults = [f"{self._name}:{number}: {what}" for number, what in sorted(self.dropped)]
+        return b"".join(line + b"\n" for line in lines), faults
 
 
 # --------------------------------------------------------------------------- the order of a file

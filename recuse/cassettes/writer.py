@@ -267,8 +267,8 @@ def replace_file(path: Path, data: bytes) -> None:
     except OSError as error:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
-        said = f"{path}: could not be rewritten ({error.strerror}); the file is unchanged. {_remedy(error)}"
-        raise StorageError(said) from error
+        fault = f"{path}: could not be rewritten ({error.strerror}); the file is unchanged. {_remedy(error)}"
+        raise StorageError(fault) from error
     _sync_folder(path.parent)
 
 

@@ -151,8 +151,8 @@ def _decide(
         gates = Gates.load(Path(limits), today=date.today())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a degenerate table is told in words, not by numpy
-        asked = watched(questions, len(questions), "questions asked:", patience)
-        return ask_file(panel, gates, asked, deciding=deciding), gates, questions
+        shown = watched(questions, len(questions), "questions asked:", patience)
+        return ask_file(panel, gates, shown, deciding=deciding), gates, questions
 
 
 def _chances(

@@ -65,9 +65,9 @@ def _deciding(answers: FileRun) -> Iterator[str]:
     """Of each judge, what the gates of its own use rest on: those that do not pass first."""
     uses = {one.judge: one.gates for one in answers.decision.judges if one.stated}
     for judge in answers.panel.judges:
-        mine = [v for v in answers.results["verdicts"] if v["subject"].get("judge") == judge and not v["allowed"]]
-        mine = [v for v in mine if v["gate"] in uses.get(judge, ())]
-        shown = sorted(mine, key=lambda v: (v["outcome"] == PASS, v["gate"] not in FIRST, v["gate"]))[:3]
+        verdicts = [v for v in answers.results["verdicts"] if v["subject"].get("judge") == judge and not v["allowed"]]
+        verdicts = [v for v in verdicts if v["gate"] in uses.get(judge, ())]
+        shown = sorted(verdicts, key=lambda v: (v["outcome"] == PASS, v["gate"] not in FIRST, v["gate"]))[:3]
         for verdict in shown:
             limit = Limit.of(verdict["limit"]).of_unit(verdict["estimate"]["unit"])
             yield (
@@ -216,8 +216,8 @@ def _holds(frame: pd.DataFrame, column: str) -> str:
 def _usable(table: pd.DataFrame, names: tuple[str, ...]) -> Iterator[str]:
     """How many judgements each rater gave where some cannot be used, and on what people said of these."""
     for name in names[:12]:
-        mine = table[table["rater"] == name]
-        lost = mine[mine["status"] != "ok"]
+        given = table[table["rater"] == name]
+        lost = given[given["status"] != "ok"]
         if lost.empty:
             continue
         by = ", ".join(f"{n} {status}" for status, n in lost["status"].value_counts().items())
@@ -225,7 +225,7 @@ def _usable(table: pd.DataFrame, names: tuple[str, ...]) -> Iterator[str]:
         keys = ["item", "target", "criterion"]
         on = people.merge(lost[keys].drop_duplicates(), on=keys)["response"].value_counts()
         where = f"; there people say {', '.join(f'{o} ({n})' for o, n in on.items())}" if 0 < len(on) <= 4 else ""
-        yield f"{name}: {len(mine) - len(lost)} of {len(mine)} usable ({by}{where})"
+        yield f"{name}: {len(given) - len(lost)} of {len(given)} usable ({by}{where})"
 
 
 # --------------------------------------------------------------------------- every number
@@ -354,12 +354,12 @@ def _where(subject: Mapping[str, str]) -> str:
 def _not_asked(results: Results) -> Iterator[str]:
     """What the file cannot answer, and the column that would unlock it; once per question, the nearest unlock first."""
     rows: dict[str, list[str]] = {}
-    asked = {record["title"] for record in (*results["verdicts"], *results["measurements"])}
+    answered = {record["title"] for record in (*results["verdicts"], *results["measurements"])}
     far = 0
     for row in results["not_asked"]:
         if set(row["missing"]) & NOT_OF_A_FILE:
             far += 1
-        elif row["title"] in asked and {"scores", "choices"} & set(row["missing"]):
+        elif row["title"] in answered and {"scores", "choices"} & set(row["missing"]):
             continue  # the other half of a question that was asked
         elif row["title"] not in rows or len(row["missing"]) < len(rows[row["title"]]):
             rows[row["title"]] = row["missing"]

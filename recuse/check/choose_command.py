@@ -241,19 +241,19 @@ def _chosen(contest: Contest) -> tuple[Choice, Answers]:
     if use in ("estimate", "rank") and answers.options and not answers.ordered:
         options = ", ".join(answers.options)
         raise RecuseError(f"{place}: {options} have no order, so no mean; give --scale 'fail<pass'")
-    found, decided = _property(answers, ratings, place, contest.tau) if use == "decide" else (None, "")
+    shares, decided = _property(answers, ratings, place, contest.tau) if use == "decide" else (None, "")
     clusters = _in_order(answers, common)
     counts = cluster_counts(clusters, generator(SEED, "choose"), DRAWS)
-    if found is None:
+    if shares is None:
         errors = _errors(answers, common, use, counts)  # (J, 1 + DRAWS): as it is, then each draw
     else:
-        errors = _decided_otherwise(found, common, contest.tau, 0.0) @ counts.T / counts.sum(axis=1)
+        errors = _decided_otherwise(shares, common, contest.tau, 0.0) @ counts.T / counts.sum(axis=1)
     chances = _chances(errors)
     by_beta: dict[float, tuple[str, float]] = {}
     for beta in BETAS if answers.options and not isinstance(answers.scale, ResponseSets) else ():
-        if found is None:
+        if shares is None:
             break
-        then = _decided_otherwise(found, common, contest.tau, beta) @ counts.T / counts.sum(axis=1)
+        then = _decided_otherwise(shares, common, contest.tau, beta) @ counts.T / counts.sum(axis=1)
         if not np.allclose(then, errors):
             best = int(np.argmin(then[:, 0]))
             by_beta[beta] = (names[best], float(_chances(then)[best]))
@@ -313,8 +313,8 @@ def _property(answers: Answers, ratings: Ratings, place: str, tau: float) -> tup
     return (judges, people), _so(f"{thresholds[0]:g} or more", tau)
 
 
-def _so(found: str, tau: float) -> str:
-    return f" ({found}, where {tau:.0%} of people or more say so)".replace("%", " %")
+def _so(option: str, tau: float) -> str:
+    return f" ({option}, where {tau:.0%} of people or more say so)".replace("%", " %")
 
 
 def _decisions(shares: Floats, tau: float) -> Floats:
@@ -323,10 +323,10 @@ def _decisions(shares: Floats, tau: float) -> Floats:
     return y
 
 
-def _decided_otherwise(found: tuple[Floats, Floats], common: NDArray[np.bool_], tau: float, beta: float) -> Floats:
+def _decided_otherwise(shares: tuple[Floats, Floats], common: NDArray[np.bool_], tau: float, beta: float) -> Floats:
     """|y_judge - y_people| per text, (J, U); 1 where the judge gave no answer."""
-    people = mean_of(found[1][:, common], 0)
-    apart = np.abs(_decisions(found[0][:, common], tau) - _decisions(people + beta * (1 - people), tau))
+    people = mean_of(shares[1][:, common], 0)
+    apart = np.abs(_decisions(shares[0][:, common], tau) - _decisions(people + beta * (1 - people), tau))
     return np.where(np.isfinite(apart), apart, 1.0)
 
 
@@ -341,8 +341,8 @@ def _distance(judged: Floats, people: Floats, answers: Answers) -> Floats:
     """How often an answer of the one (..., K) is another than one of the other; of sets the share of options that one
     of the two alone names."""
     if isinstance(answers.scale, ResponseSets):
-        mine, theirs = _named(judged, answers), _named(people, answers)
-        return np.asarray((mine + theirs - 2 * mine * theirs).mean(axis=-1))
+        judges, theirs = _named(judged, answers), _named(people, answers)
+        return np.asarray((judges + theirs - 2 * judges * theirs).mean(axis=-1))
     return np.asarray(1 - (judged * people).sum(axis=-1))
 
 
@@ -386,19 +386,19 @@ def _errors(answers: Answers, common: Any, use: str, counts: Floats) -> Floats:
         return np.array([np.sign(np.round(level[a] - level[b], 12)) for a, b in combinations(range(len(names)), 2)])
 
     truth = signs(people)
-    return np.array([(np.abs(signs(mine) - truth) / 2).mean(axis=0) for mine in judged])
+    return np.array([(np.abs(signs(choices) - truth) / 2).mean(axis=0) for choices in judged])
 
 
 def _differences(contest: Contest, choice: Choice, answers: Answers) -> Floats:
     """Error of the first judge less that of the second against each person, (P, U) of the texts that all have."""
     places = [answers.judges.index(name) for name in choice.judges[:2]]
     common = answers.requested.all(axis=0) & (answers.raters > 0)
-    found = _property(answers, contest.ratings, contest.place, contest.tau)[0] if choice.use == "decide" else None
-    if found is None:
+    shares = _property(answers, contest.ratings, contest.place, contest.tau)[0] if choice.use == "decide" else None
+    if shares is None:
         return np.array([_of_person(answers, k, places, common) for k in range(len(answers.people))])
-    mine = _decisions(found[0][places][:, common], contest.tau)[:, None]
-    apart = np.nan_to_num(np.abs(mine - found[1][None, :, common]), nan=1.0)
-    return np.where(np.isfinite(found[1][:, common]), apart[0] - apart[1], nan)
+    decided = _decisions(shares[0][places][:, common], contest.tau)[:, None]
+    apart = np.nan_to_num(np.abs(decided - shares[1][None, :, common]), nan=1.0)
+    return np.where(np.isfinite(shares[1][:, common]), apart[0] - apart[1], nan)
 
 
 def _of_person(answers: Answers, person: int, judges: list[int], common: Any) -> Floats:

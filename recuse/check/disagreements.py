@@ -32,21 +32,21 @@ def disagreements(read: FileRatings) -> pd.DataFrame:
     of which kind and by how much, the text and the judge's reason where the file has them; the widest first."""
     ratings = read.ratings
     keys = ["item", "target", "criterion", *ratings.factors]
-    met, people, answers = _differing(ratings, keys)
-    named = ratings.table[["rater", *keys]].iloc[met["place"]].reset_index(drop=True)
-    met = pd.concat([named, met.drop(columns=["place", "rater", "number"]).reset_index(drop=True)], axis=1)
-    met = met.sort_values(["difference", "rater", "item"], ascending=[False, True, True], kind="stable")
+    rows, people, answers = _differing(ratings, keys)
+    named = ratings.table[["rater", *keys]].iloc[rows["place"]].reset_index(drop=True)
+    rows = pd.concat([named, rows.drop(columns=["place", "rater", "number"]).reset_index(drop=True)], axis=1)
+    rows = rows.sort_values(["difference", "rater", "item"], ascending=[False, True, True], kind="stable")
     given: dict[int, list[str]] = {}  # by text, in alphabetical order
     for place, code in people.sort_values("answer", kind="stable")[["text_", "answer"]].itertuples(index=False):
         given.setdefault(place, []).append(str(answers[code]))
-    met = met.assign(people=[", ".join(given[place]) for place in met["text_"]], answer=answers[met["answer"]])
-    scored = [isinstance(ratings.scales[name], Numeric) for name in met["criterion"]]
-    each = zip(scored, met["above"], met["answer"], answers[met["commonest"]], strict=True)
-    met["kind"] = [
+    rows = rows.assign(people=[", ".join(given[place]) for place in rows["text_"]], answer=answers[rows["answer"]])
+    scored = [isinstance(ratings.scales[name], Numeric) for name in rows["criterion"]]
+    each = zip(scored, rows["above"], rows["answer"], answers[rows["commonest"]], strict=True)
+    rows["kind"] = [
         f"{'above' if above else 'below'} people" if numbers else f"{own} where people say {theirs}"
         for numbers, above, own, theirs in each
     ]
-    out = met[["rater", *keys, "people", "answer", "kind", "difference"]].rename(columns={"rater": "judge"})
+    out = rows[["rater", *keys, "people", "answer", "kind", "difference"]].rename(columns={"rater": "judge"})
     for role in ("text", "reason"):
         if column := getattr(read.mapping, role):
             cells = read.cells_of(column, pd.MultiIndex.from_frame(out[["item", "target"]]))
@@ -70,9 +70,9 @@ def _differing(ratings: Ratings, keys: list[str]) -> tuple[pd.DataFrame, pd.Data
     usable = ratings.table[["kind", "criterion", "score", "response"]].iloc[place]
     number = np.full(len(usable), np.nan)
     for name, scale in ratings.scales.items():
-        mine = (usable["criterion"] == name).to_numpy()
+        of_criterion = (usable["criterion"] == name).to_numpy()
         if isinstance(scale, Numeric | Ordinal):
-            number[mine] = scale.numbers(usable["score"][mine], usable["response"][mine])
+            number[of_criterion] = scale.numbers(usable["score"][of_criterion], usable["response"][of_criterion])
     score, scores = pd.factorize(usable["score"])
     shown = np.array([*(f"{value:g}" for value in scores), ""], dtype=object)[score]  # the last one for NaN
     responses = usable["response"].astype(object)
@@ -88,14 +88,14 @@ def _differing(ratings: Ratings, keys: list[str]) -> tuple[pd.DataFrame, pd.Data
     counts = people.groupby(["text_", "answer"]).size().rename("times").reset_index()
     common = counts.sort_values(["times", "answer"], ascending=[False, True], kind="stable").drop_duplicates("text_")
     mean = people.groupby("text_")["number"].mean()
-    met = judges[judges["text_"].isin(mean.index)].drop_duplicates(["text_", "rater"])
-    by = (met["number"] - met["text_"].map(mean)).abs()
-    commonest = met["text_"].map(common.set_index("text_")["answer"])
-    otherwise = (met["answer"] != commonest).astype(float)
-    above = met["number"] > met["text_"].map(mean)
-    met = met.assign(difference=by.where(by.notna(), otherwise).round(6), commonest=commonest, above=above)
+    pairs = judges[judges["text_"].isin(mean.index)].drop_duplicates(["text_", "rater"])
+    by = (pairs["number"] - pairs["text_"].map(mean)).abs()
+    commonest = pairs["text_"].map(common.set_index("text_")["answer"])
+    otherwise = (pairs["answer"] != commonest).astype(float)
+    above = pairs["number"] > pairs["text_"].map(mean)
+    pairs = pairs.assign(difference=by.where(by.notna(), otherwise).round(6), commonest=commonest, above=above)
     steps = [scale.step for scale in ratings.scales.values() if isinstance(scale, Numeric) and scale.step]
-    return met[met["difference"] > 0.5 * min(steps, default=0.0)], people, pd.Index(answers)
+    return pairs[pairs["difference"] > 0.5 * min(steps, default=0.0)], people, pd.Index(answers)
 
 
 def write_disagreements(read: FileRatings, path: Path) -> int:
@@ -205,14 +205,14 @@ def kinds_of_disagreement(read: FileRatings) -> Iterator[str]:
                 continue
             k = answers.judges.index(judge)
             both = np.isfinite(answers.judged[k]).any(axis=1) & (answers.raters > 0)
-            mine = rows[rows["judge"].eq(judge) & rows["criterion"].eq(part.criterion)]
+            differing = rows[rows["judge"].eq(judge) & rows["criterion"].eq(part.criterion)]
             for name in ratings.factors:
-                mine = mine[mine[name].isin(part.levels(name))]
-            kinds = mine["kind"].value_counts()
+                differing = differing[differing[name].isin(part.levels(name))]
+            kinds = differing["kind"].value_counts()
             if kinds.empty:
                 continue
             where = ", ".join((judge, *names))
-            yield f"{where} disagrees on {len(mine)} of {int(both.sum())} texts that people rated:"
+            yield f"{where} disagrees on {len(differing)} of {int(both.sum())} texts that people rated:"
             texts = {text: u for u, text in enumerate(zip(answers.items, answers.targets, strict=True))}
             slices = slices_of(answers)[0]
             slices = {
@@ -221,7 +221,7 @@ def kinds_of_disagreement(read: FileRatings) -> Iterator[str]:
                 if min((there & both).sum(), (~there & both).sum()) >= FEWEST
             }
             for kind, count in zip(map(str, kinds.index[:SHOWN]), kinds, strict=False):
-                of_kind = mine[mine["kind"].eq(kind)]
+                of_kind = differing[differing["kind"].eq(kind)]
                 hit = np.zeros(len(both), dtype=bool)
                 places = zip(of_kind["item"].astype(str), of_kind["target"].astype(str), strict=True)
                 hit[[texts[text] for text in places if text in texts]] = True

@@ -133,8 +133,8 @@ def _within(values: Floats, systems: NDArray[np.intp]) -> Floats:
     """The mean of all people on the system of each text, (texts,)."""
     means = np.zeros(len(systems))
     for system in np.unique(systems):
-        mine = values[:, systems == system]
-        means[systems == system] = np.nanmean(mine) if np.isfinite(mine).any() else np.nanmean(values)
+        of_system = values[:, systems == system]
+        means[systems == system] = np.nanmean(of_system) if np.isfinite(of_system).any() else np.nanmean(values)
     return means
 
 
@@ -164,14 +164,14 @@ def _agreement(values: Floats, systems: NDArray[np.intp], distance: Any) -> floa
     to any texts of the system. At least 0: people who agree less than by chance say nothing of one more."""
     seen, expected = 0.0, 0.0
     for system in np.unique(systems):
-        mine = values[:, (systems == system) & (np.isfinite(values).sum(axis=0) > 1)]
+        of_system = values[:, (systems == system) & (np.isfinite(values).sum(axis=0) > 1)]
         pairs = [
-            distance(mine[a, both], mine[b, both])
-            for a in range(len(mine)) for b in range(a + 1, len(mine))
-            if (both := np.isfinite(mine[a]) & np.isfinite(mine[b])).any()
+            distance(of_system[a, both], of_system[b, both])
+            for a in range(len(of_system)) for b in range(a + 1, len(of_system))
+            if (both := np.isfinite(of_system[a]) & np.isfinite(of_system[b])).any()
         ]  # fmt: skip
         if pairs:
-            known, counts = np.unique(mine[np.isfinite(mine)], return_counts=True)
+            known, counts = np.unique(of_system[np.isfinite(of_system)], return_counts=True)
             apart = distance(np.repeat(known, len(known)), np.tile(known, len(known))).reshape(len(known), -1)
             together = np.concatenate(pairs)
             seen += float(together.sum())
@@ -189,10 +189,10 @@ def with_drawn_judges(
     newest version and first repeat. `error`: how many times a person's error they make; below 1 they agree with each
     person as somebody nearer to the truth would, of options by saying more often what most of a text's people say."""
     table = ratings.table
-    persons, asked = table[table["kind"] == PERSON], _rows_to_answer(ratings)
+    persons, to_answer = table[table["kind"] == PERSON], _rows_to_answer(ratings)
     frames = []
     for criterion, known in people.items():
-        rows = asked[asked["criterion"] == criterion]
+        rows = to_answer[to_answer["criterion"] == criterion]
         text = pd.MultiIndex.from_arrays([known.answers.items, known.answers.targets])
         at = text.get_indexer(pd.MultiIndex.from_frame(rows[["item", "target"]].astype(str)))
         draw = _urn if known.answers.options else _normal
@@ -220,11 +220,11 @@ def _urn(people: People, count: int, rng: np.random.Generator, error: float) -> 
     shape = (count, values.shape[1])
     one = (rng.random(shape)[:, None] > own[None, :-1]).sum(axis=1)
     lot = (rng.random(shape)[:, None] > np.cumsum(shares, axis=0)[None, :-1]).sum(axis=1)
-    said = np.where(rng.random(shape) < people.weights, one, lot)
+    drawn = np.where(rng.random(shape) < people.weights, one, lot)
     if error < 1:
         most = np.argmax(counts + 1e-6 * rng.random(counts.shape), axis=0)
-        said = np.where((rng.random(shape) < _of_most(people, most, error)) & (m > 0), most, said)
-    return cast(Floats, said.astype(float))
+        drawn = np.where((rng.random(shape) < _of_most(people, most, error)) & (m > 0), most, drawn)
+    return cast(Floats, drawn.astype(float))
 
 
 def _of_most(people: People, most: NDArray[np.intp], error: float) -> float:
@@ -235,9 +235,9 @@ def _of_most(people: People, most: NDArray[np.intp], error: float) -> float:
     distances = _distances(len(people.answers.options), people.answers.ordered)
     there = np.isfinite(people.values)
     apart = distances[np.nan_to_num(people.values).astype(np.intp), most[None]][there].mean()
-    said, of_most = (np.bincount(codes.astype(np.intp), minlength=len(distances)) / codes.size
+    of_people, of_most = (np.bincount(codes.astype(np.intp), minlength=len(distances)) / codes.size
                      for codes in (people.values[there], most))  # fmt: skip
-    chance = float(said @ distances @ of_most)
+    chance = float(of_people @ distances @ of_most)
     reached = 1 - apart / chance if chance > 1e-12 else wanted
     return float(np.clip((wanted - people.agreement) / max(reached - people.agreement, 1e-9), 0.0, 1.0))
 

@@ -161,13 +161,13 @@ def _of_options(given: Answers, judge: int, others: list[int]) -> tuple[list[str
 
 def _of_numbers(given: Answers, judge: int, others: list[int]) -> tuple[list[str], list[int], str]:
     means = given.judge_means
-    mine = means[judge]
-    known = np.isfinite(mine)
-    thirds = np.unique(np.quantile(mine[known], [1 / 3, 2 / 3])) if known.any() else np.zeros(0)
-    third = np.searchsorted(thirds, np.nan_to_num(mine), side="left")
+    scores = means[judge]
+    known = np.isfinite(scores)
+    thirds = np.unique(np.quantile(scores[known], [1 / 3, 2 / 3])) if known.any() else np.zeros(0)
+    third = np.searchsorted(thirds, np.nan_to_num(scores), side="left")
     own = [("low", "middle", "high")[k] if there else "no answer" for k, there in zip(third, known, strict=True)]
     if others:
-        apart = np.nan_to_num(np.abs(means[others] - mine)).mean(axis=0)
+        apart = np.nan_to_num(np.abs(means[others] - scores)).mean(axis=0)
     else:
         apart = np.nan_to_num(np.nanstd(np.where(known[:, None], given.judged[judge], 0.0), axis=1))
     cuts = np.unique(np.quantile(apart[known], [1 / 3, 2 / 3])) if known.any() else np.zeros(0)
@@ -184,9 +184,9 @@ def label_spread(given: Answers, judge: int, code: NDArray[np.intp], labelled: N
     """What a label of each group adds to the variance, (H,): the root of the mean squared difference between judge and
     person, as a share of the largest there is. From the labels, and from how the judges differ among themselves."""
     if given.options:
-        mine, people = np.nan_to_num(given.judge_shares), np.nan_to_num(given.people_shares)
-        squares = 1 - (mine[judge] * people).sum(axis=1)
-        prior = 1 - (mine[judge] * mine).sum(axis=2).mean(axis=0)
+        judges, people = np.nan_to_num(given.judge_shares), np.nan_to_num(given.people_shares)
+        squares = 1 - (judges[judge] * people).sum(axis=1)
+        prior = 1 - (judges[judge] * judges).sum(axis=2).mean(axis=0)
     else:
         span = given.scale.span if np.isfinite(given.scale.span) else float(np.nanmax(given.judged) or 1.0)
         squares = np.nan_to_num((given.judge_means[judge] - given.people_mean) / span) ** 2

@@ -44,8 +44,8 @@ def bradley_terry(wins: Floats) -> Floats:
     >>> [round(float(points)) for points in bradley_terry(wins)]
     [94, -94]
     """
-    met = (wins + np.swapaxes(wins, -1, -2)) > 0
-    wins = wins + met * UNSEEN / 2
+    compared = (wins + np.swapaxes(wins, -1, -2)) > 0
+    wins = wins + compared * UNSEEN / 2
     games, won = wins + np.swapaxes(wins, -1, -2), wins.sum(axis=-1)
     p = np.ones(won.shape)
     for _ in range(STEPS):
@@ -125,14 +125,14 @@ def rank_systems(ratings: Ratings) -> Ranking:
         raise RecuseError(f"no pair was judged by all of {', '.join(by)}; leave some out: --judges A,B --people C")
     systems = sorted({name for pair, one in zip(pairs, there, strict=True) if one for name in pair})
     place = {name: k for k, name in enumerate(systems)}
-    met = np.array([[place[a], place[b]] for (a, b), one in zip(pairs, there, strict=True) if one])
-    if len(groups_met := _joined(met, len(systems))) > 1:
+    ends = np.array([[place[a], place[b]] for (a, b), one in zip(pairs, there, strict=True) if one])
+    if len(groups_met := _joined(ends, len(systems))) > 1:
         named = ("{" + ", ".join(systems[k] for k in group[:4]) + "}" for group in groups_met[:2])
         groups = " and ".join(named)
         raise RecuseError(f"systems of {groups} never met, so nothing ranks them together; add pairs between them")
-    clusters = _in_order(answers.clusters[there], met, shares[:, there], len(systems))
+    clusters = _in_order(answers.clusters[there], ends, shares[:, there], len(systems))
     count = cluster_counts(clusters, generator(SEED, "rank"), DRAWS)
-    strengths = np.stack([bradley_terry(_wins(one[there], met, len(systems), count)) for one in shares])  # (B, D, S)
+    strengths = np.stack([bradley_terry(_wins(one[there], ends, len(systems), count)) for one in shares])  # (B, D, S)
     order = np.argsort(-strengths[0, 0], kind="stable")
     strengths = strengths[:, :, order]
     level = 0.05 / len(systems)
@@ -144,18 +144,18 @@ def rank_systems(ratings: Ratings) -> Ranking:
     )  # fmt: skip
 
 
-def _in_order(clusters: NDArray[np.intp], met: NDArray[np.intp], shares: Floats, systems: int) -> NDArray[np.intp]:
+def _in_order(clusters: NDArray[np.intp], ends: NDArray[np.intp], shares: Floats, systems: int) -> NDArray[np.intp]:
     """The clusters numbered by which systems met in them, the stronger first, and who won."""
-    strength = bradley_terry(_wins(shares[0], met, systems, np.ones((1, len(met)))))[0]
-    turned = strength[met[:, 0]] < strength[met[:, 1]]
+    strength = bradley_terry(_wins(shares[0], ends, systems, np.ones((1, len(ends)))))[0]
+    turned = strength[ends[:, 0]] < strength[ends[:, 1]]
     first = np.where(turned, shares[..., 1], shares[..., 0])
-    ends = np.sort(np.round(strength[met], 3), axis=1).T
-    return by_content(clusters, np.concatenate([shares[..., 2], first, ends]))
+    sorted_strengths = np.sort(np.round(strength[ends], 3), axis=1).T
+    return by_content(clusters, np.concatenate([shares[..., 2], first, sorted_strengths]))
 
 
-def _wins(shares: Floats, met: NDArray[np.intp], systems: int, counts: Floats) -> Floats:
+def _wins(shares: Floats, ends: NDArray[np.intp], systems: int, counts: Floats) -> Floats:
     """Wins (D, S, S) for every row of `counts` (D, U)."""
-    a, b = met.T
+    a, b = ends.T
     each = np.zeros((len(shares), systems * systems))
     rows = np.arange(len(shares))
     each[rows, a * systems + b] = shares[:, 0] + shares[:, 2] / 2
@@ -171,10 +171,10 @@ def _with_ends(draws: Floats, alpha: float) -> Floats:
     return np.stack([draws[:, 0], *ends], axis=-1)
 
 
-def _joined(met: NDArray[np.intp], systems: int) -> list[list[int]]:
+def _joined(ends: NDArray[np.intp], systems: int) -> list[list[int]]:
     """Groups of systems that chains of pairs join."""
     group = list(range(systems))
-    for a, b in met.tolist():
+    for a, b in ends.tolist():
         if group[a] != group[b]:
             group = [group[a] if one == group[b] else one for one in group]
     return [[k for k in range(systems) if group[k] == name] for name in dict.fromkeys(group)]

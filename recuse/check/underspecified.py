@@ -63,9 +63,9 @@ def _of_criterion(ratings: Ratings) -> Iterator[PassRateRow]:
     groups = {"people": rows[people]} | {judge: rows[~people & (rows["rater"] == judge)] for judge in ratings.judges}
     keys = ["item", "target", *ratings.factors]
     other, option = scale.options if isinstance(scale, Ordinal) else reversed(scale.options)
-    for who, mine in groups.items():
-        said = mine["response"].eq(option).groupby([mine[key].astype(str) for key in keys]).agg(["mean", "size"])
-        several = said[said["size"] > 1]
+    for who, given in groups.items():
+        endorsed = given["response"].eq(option).groupby([given[key].astype(str) for key in keys]).agg(["mean", "size"])
+        several = endorsed[endorsed["size"] > 1]
         shares = several["mean"].to_numpy(dtype=float)
         times = times_of(ratings, several.index.get_level_values("item").tolist())
         pass_rates = _range(shares, times, ratings.criterion, option, other, who)

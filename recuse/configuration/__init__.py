@@ -64,10 +64,10 @@ def named(name: str, *, what: str, package: str, known: Sequence[str] = (), need
             f"own is named by its dotted path, our_judges.{name.strip('.') or 'name'}, or by an entry point of group "
             f"{package}"
         )
-    found = _imported(dotted.replace(":", "."), what)
-    if lacking := [need for need in needs if not hasattr(found, need)]:
+    thing = _imported(dotted.replace(":", "."), what)
+    if lacking := [need for need in needs if not hasattr(thing, need)]:
         raise RecuseError(f"{what} {name!r} lacks {', '.join(lacking)}; {package}/__init__.py says what it must have")
-    return found
+    return thing
 
 
 @cache

@@ -90,8 +90,8 @@ def texts_of(plan: Plan) -> pd.DataFrame:
     import pandas as pd
 
     how = protocol(plan.protocol)
-    asked = {(item.id, item.target): item for item in plan.items.values()}
-    rows = [{**facts_of(how, plan.task, item), "item": item.id, "target": item.target} for item in asked.values()]
+    items = {(item.id, item.target): item for item in plan.items.values()}
+    rows = [{**facts_of(how, plan.task, item), "item": item.id, "target": item.target} for item in items.values()]
     return pd.DataFrame(rows)
 
 
@@ -103,8 +103,8 @@ def with_total(persons: pd.DataFrame, parts: Sequence[str], total: str) -> pd.Da
     if "criterion" not in persons or persons["criterion"].eq(total).any():
         return persons
     keys = [name for name in persons.columns if name not in ("criterion", "score", "response")]
-    mine = persons[persons["criterion"].isin(parts) & persons["score"].notna()]
-    means = mine.groupby(keys, sort=False, dropna=False)["score"].agg(["mean", "size"]).reset_index()
+    parts_of_person = persons[persons["criterion"].isin(parts) & persons["score"].notna()]
+    means = parts_of_person.groupby(keys, sort=False, dropna=False)["score"].agg(["mean", "size"]).reset_index()
     whole = means[means["size"].eq(len(parts))].assign(criterion=total, score=lambda rows: rows["mean"].round(12))
     return pd.concat([persons, whole.drop(columns=["mean", "size"])], ignore_index=True)
 

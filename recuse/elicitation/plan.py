@@ -204,8 +204,8 @@ def digests(plan: Plan, headers: Mapping[str, Mapping[str, Any]]) -> dict[str, A
     """What a plan's judges were asked, who they are and what they are measured by, short enough to keep beside their
     results: {"items", "prompt", "rubric", "scale", "people", "truth", "provenance", "judges": {name: digest}}, of the
     plan's `headers` and the files of its task."""
-    asked = sorted({(item.id, item.target, _canonical(item.fields)) for item in plan.items.values()})
-    digests: dict[str, Any] = {"items": _digest(asked)}
+    items = sorted({(item.id, item.target, _canonical(item.fields)) for item in plan.items.values()})
+    digests: dict[str, Any] = {"items": _digest(items)}
     judges: dict[str, dict[str, None]] = {}
     for header in headers.values():
         fingerprint = dict(header["fingerprint"])

@@ -231,11 +231,11 @@ class Excerpts:
         self._rows: list[dict[str, Any]] = []
         self._unusable = dict.fromkeys(plan.judges, 0)
         self._noted: set[tuple[str, tuple[tuple[str, str], ...]]] = set()
-        asked: dict[str, dict[str, None]] = {name: {} for name in plan.judges}
+        targets: dict[str, dict[str, None]] = {name: {} for name in plan.judges}
         for judge, _, target in plan.items:
-            asked[judge][target] = None
+            targets[judge][target] = None
         self._about = {
-            name: judge.author if judge.author in asked[name] else next(iter(asked[name]), None)
+            name: judge.author if judge.author in targets[name] else next(iter(targets[name]), None)
             for name, judge in plan.judges.items()
         }
 

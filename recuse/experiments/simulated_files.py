@@ -166,8 +166,8 @@ class Draw:
         if s.scale == "labels":
             right = 1 - error * (1 - s.latent)
             lot = rng.choice(len(s.shares), size=self.texts, p=s.shares)
-            said = np.where(rng.random(self.texts) < right, self.truth, lot)
-            return cast(Codes, np.broadcast_to(said, shape).copy())
+            answers = np.where(rng.random(self.texts) < right, self.truth, lot)
+            return cast(Codes, np.broadcast_to(answers, shape).copy())
         r = s.latent / (s.latent + error**2 * (1 - s.latent))
         view, anew = rng.normal(size=self.texts), rng.normal(size=shape)
         seen = math.sqrt(r) * self.quality + math.sqrt(1 - r) * (
@@ -176,10 +176,10 @@ class Draw:
         seen = (seen + length * self.doublings) / math.sqrt(1 + length**2)
         return cast(Codes, np.searchsorted(special.ndtri(np.cumsum(s.shares)[:-1]), seen).astype(np.intp))
 
-    def by_lot(self, said: Codes, share: float, where: NDArray[np.bool_] | bool = True) -> Codes:
+    def by_lot(self, answers: Codes, share: float, where: NDArray[np.bool_] | bool = True) -> Codes:
         """A `share` of the answers drawn from all answers' shares instead."""
-        lot = self.rng.choice(len(self.setting.shares), size=said.shape, p=self.setting.shares)
-        return cast(Codes, np.where((self.rng.random(said.shape) < share) & where, lot, said))
+        lot = self.rng.choice(len(self.setting.shares), size=answers.shape, p=self.setting.shares)
+        return cast(Codes, np.where((self.rng.random(answers.shape) < share) & where, lot, answers))
 
     @property
     def disagreement(self) -> Floats:
@@ -196,12 +196,12 @@ PERSON_LIKE: Mapping[str, float] = {"one more person": 1.0, "half a person's err
 @dataclass(frozen=True, slots=True)
 class Fault:
     """A planted fault at twice its margin: the file it is planted in, the use that it must keep the judge from, and
-    what the cause first named says (a regular expression)."""
+    the cause first named (a regular expression)."""
 
     name: str
     setting: Setting
     use: str
-    said: str
+    cause: str
 
 
 SCORES, PASSES = Setting("0-10", 0.7), Setting("pass/fail", 0.6)
@@ -235,26 +235,26 @@ def _judge(kind: str, draw: Draw) -> _Judged:
     left = 1.0  # of the agreement with people, which falls by twice the margin
     if kind == "longer":
         left = max(0.05, s.agreement - 2 * draw.margins("human_ceiling")) / s.agreement
-    said = draw.answers(PERSON_LIKE.get(kind, 1.0), math.sqrt(1 / left**2 - 1))
+    answers = draw.answers(PERSON_LIKE.get(kind, 1.0), math.sqrt(1 / left**2 - 1))
     if kind == "mirrored":
-        said = len(s.options) - 1 - said
+        answers = len(s.options) - 1 - answers
     elif kind == "unrelated":
-        said = draw.by_lot(said, 1.0)
+        answers = draw.by_lot(answers, 1.0)
     elif kind == "constant":
-        said = np.full_like(said, int(np.argmax(s.shares)))
+        answers = np.full_like(answers, int(np.argmax(s.shares)))
     elif kind == "noise":
-        said = draw.by_lot(said, min(1.0, 2 * draw.margins("human_ceiling") / s.agreement))
+        answers = draw.by_lot(answers, min(1.0, 2 * draw.margins("human_ceiling") / s.agreement))
     elif kind == "one slice":
         by_chance = s.agreement * (1 - float(np.dot(s.shares, s.shares)))  # what agreement loses where lots are drawn
-        said = draw.by_lot(said, min(1.0, 2 * draw.margins("worst_slice") / by_chance), draw.system == 0)
+        answers = draw.by_lot(answers, min(1.0, 2 * draw.margins("worst_slice") / by_chance), draw.system == 0)
     elif kind == "swapped label":
-        said = np.array([1, 0, 2])[said]
+        answers = np.array([1, 0, 2])[answers]
     elif kind == "first place":  # rows are orders: a first, then b first; the first option is that a won
         place = np.array([[1], [0]]).repeat(s.repeats, axis=1).reshape(-1, 1)
-        said = np.where(rng.random(said.shape) < 4 * draw.margins("slot_preference"), place, said)
+        answers = np.where(rng.random(answers.shape) < 4 * draw.margins("slot_preference"), place, answers)
     elif kind not in (*PERSON_LIKE, "lenient", "refuses hard ones", "longer", "own system", "drift"):
         raise ValueError(f"unknown judge {kind!r}")
-    judged = _Judged(np.array(s.options)[said] if s.numbers else said.astype(float), peer=kind == "longer")
+    judged = _Judged(np.array(s.options)[answers] if s.numbers else answers.astype(float), peer=kind == "longer")
     if kind == "lenient":
         judged.values = _within(judged.values + 2 * draw.margins("human_offset") * _span(s), s)
     elif kind == "own system":

@@ -98,11 +98,11 @@ def _faults(words: Words, sizes: Sequence[int]) -> Iterator[dict[str, Any]]:
     for fault in FAULTS:
         drawn = {n: words["", fault.name, n] for n in sizes}
         causes = [one.cause for one in drawn.get(NAMED_AT, ()) if one.use == fault.use and one.word == "not cleared"]
-        named = sum(bool(re.search(fault.said, cause)) for cause in causes)
+        named = sum(bool(re.search(fault.cause, cause)) for cause in causes)
         yield {
             "fault": fault.name, "use": fault.use, "cleared": [_share(part, fault.use) for part in drawn.values()],
             "refused": len(causes), "named": named,
-            "instead": next((c for c, _ in Counter(causes).most_common() if not re.search(fault.said, c)), ""),
+            "instead": next((c for c, _ in Counter(causes).most_common() if not re.search(fault.cause, c)), ""),
         }  # fmt: skip
 
 
@@ -227,8 +227,8 @@ def error_of(share: float, runs: int) -> float:
 
 def share_cleared(words: Sequence[Word], use: str) -> float | None:
     """Of the judges that the files were asked about for this use; None where no file offers it."""
-    mine = [one.word == "cleared" for one in words if one.use == use]
-    return sum(mine) / len(mine) if mine else None
+    cleared = [one.word == "cleared" for one in words if one.use == use]
+    return sum(cleared) / len(cleared) if cleared else None
 
 
 def uses_in(words: Sequence[Word]) -> tuple[str, ...]:

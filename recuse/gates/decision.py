@@ -185,8 +185,8 @@ def _judges(evidence: Evidence) -> Iterator[JudgeDecision]:
     for panel in plan.panels:
         by_place = _by_place(panel.name, evidence.verdicts)
         # without a yardstick nothing compares judges
-        asked = {a["gate"] for a in plan.asked if a["panel"] == panel.name}
-        uses = (*panel.uses, *(use for use in panel.further if asked & set(plan.uses[use].yardstick)))
+        gates = {a["gate"] for a in plan.due if a["panel"] == panel.name}
+        uses = (*panel.uses, *(use for use in panel.further if gates & set(plan.uses[use].yardstick)))
         for judge in panel.judges:
             for use in uses:
                 yield _judge(panel, judge, use, evidence, by_place)
@@ -211,7 +211,7 @@ def _judge(
 ) -> JudgeDecision:
     plan = evidence.plan
     gates = set(plan.gates_of(use)) | plan.conditions
-    asked = [a for a in plan.asked if a["panel"] == panel.name and a["gate"] in gates]
+    rows = [a for a in plan.due if a["panel"] == panel.name and a["gate"] in gates]
     every = sorted(
         (v for group in by_place.values() for v in group if v.figure.judge == judge),
         key=lambda v: (v.gate, _about(v.figure), v.test),
@@ -221,7 +221,7 @@ def _judge(
     failed = [v for v in verdicts if v.outcome == "fail" and v.gate not in peers]
     apart = [v for v in verdicts if v.outcome == "fail" and v.gate in peers]
     open_ = [v for v in verdicts if v.outcome not in ("pass", "fail")]
-    missing = sorted({a["gate"] for a in asked if _is_missing(a, judge, by_place)})
+    missing = sorted({a["gate"] for a in rows if _is_missing(a, judge, by_place)})
     missed = [plan.label(gate) for gate in missing]
     figures = sorted(
         (f for f in evidence.figures if f.panel == panel.name and f.judge == judge), key=lambda f: (f.metric, _about(f))
@@ -270,13 +270,13 @@ def _judge(
     return concluded(CLEARED, [_as_good(verdicts)], verdicts)
 
 
-def _is_missing(asked: AskedRow, judge: str, by_place: Mapping[Place, Sequence[VerdictRecord]]) -> bool:
+def _is_missing(row: AskedRow, judge: str, by_place: Mapping[Place, Sequence[VerdictRecord]]) -> bool:
     """Whether a gate that had to decide has no verdict, or fewer than it gave. A gate may be about some judges only
     (those that wrote a text), so one verdict of the test at the place shows that it was asked."""
-    if judge not in asked["judges"]:
+    if judge not in row["judges"]:
         return False
-    there = by_place.get((asked["task"], asked["protocol"], asked["gate"]), ())
-    group = [v for v in there if not asked["test"] or v.test.partition("[")[0] == asked["test"]]
+    there = by_place.get((row["task"], row["protocol"], row["gate"]), ())
+    group = [v for v in there if not row["test"] or v.test.partition("[")[0] == row["test"]]
     return not group or any(sum(v.test == one.test for v in group) < one.of for one in group)
 
 
@@ -369,13 +369,13 @@ def _who_is_cleared(judges: Sequence[JudgeDecision], compared: bool) -> str:
     first."""
     parts: list[tuple[int, str]] = []
     for use in dict.fromkeys(one.use for one in judges if one.stated):
-        mine = [one for one in judges if one.stated and one.use == use]
-        cleared = [one.judge for one in mine if one.word == CLEARED]
+        stated = [one for one in judges if one.stated and one.use == use]
+        cleared = [one.judge for one in stated if one.word == CLEARED]
         what = "" if use == EVERY_GATE else f" to {use}" if use in VERBS else f" for {use}"
-        line = f"{len(cleared)} of {len(mine)} {printed(CLEARED)}{what}"
+        line = f"{len(cleared)} of {len(stated)} {printed(CLEARED)}{what}"
         line += f" ({listed(cleared, 4)})" if cleared else ""
         for word in (NOT_CLEARED, UNDECIDED):
-            if those := [one for one in mine if one.word == word]:
+            if those := [one for one in stated if one.word == word]:
                 until_now = ", acceptance expired" if any(one.expired for one in those) else ", known and accepted"
                 known = until_now if all(one.accepted for one in those) else ""
                 line += f"; {len(those)} {printed(word)}{known}: {_briefly(_worst(those))}"

@@ -116,7 +116,7 @@ def members_of(name: str, gate: Gate, measured: Estimate | Estimates, subject: M
             f"own; leave {', '.join(twice)} out of the subject, e.g. gate({name!r}, estimates)"
         )
     each = [({**subject, **names}, estimate) for names, estimate in members(measured)]
-    return [Member(name, gate, mine, one, applied_limit(name, gate, mine, one)) for mine, one in each]
+    return [Member(name, gate, about, one, applied_limit(name, gate, about, one)) for about, one in each]
 
 
 def decide_together(together: Sequence[Member], family: Family) -> list[Decided]:
@@ -186,8 +186,8 @@ def _judges(verdicts: list[VerdictRow]) -> list[JudgeErrors]:
     judged: dict[tuple[str, str], list[PowerRow]] = {}
     for verdict in verdicts:
         if "judge" in verdict["subject"] and (power := verdict.get("power")):
-            mine = judged.setdefault((verdict["subject"].get("panel", ""), verdict["subject"]["judge"]), [])
-            mine += [] if verdict["allowed"] else [power]
+            own = judged.setdefault((verdict["subject"].get("panel", ""), verdict["subject"]["judge"]), [])
+            own += [] if verdict["allowed"] else [power]
     return [
         {
             "panel": panel,
@@ -232,10 +232,10 @@ def _smallest_faults(verdicts: list[VerdictRow]) -> list[SmallestFault]:
             "gate": gate,
             "limit": limit,
             "unit": unit,
-            "typical": float(f"{median(value for _, value in mine):.4g}"),
-            "worst": (min if "at_least" in mine[0][0]["limit"] else max)(value for _, value in mine),
+            "typical": float(f"{median(value for _, value in values):.4g}"),
+            "worst": (min if "at_least" in values[0][0]["limit"] else max)(value for _, value in values),
         }
-        for (gate, limit, unit), mine in sorted(gates.items())
+        for (gate, limit, unit), values in sorted(gates.items())
     ]
 
 

@@ -152,13 +152,13 @@ class Gates(Mapping[str, Gate]):
     def unneeded(self, records: Iterable[VerdictRow]) -> list[str]:
         """A sentence for each accepted failure that a full run met and no verdict needed: all that it covers pass. What
         is accepted as a doubt may be settled and unsettled again, and stays."""
-        met = list(records)
+        verdicts = list(records)
         return [
             f"The accepted failure for {known.gate} ({known.described}) in {self.file} is no longer needed: all that "
             "it covers passes. Delete it, so that the gain is kept."
             for known in self.accepted_faults
             if not known.doubt
-            and (covered := [v for v in met if v["gate"] == known.gate and known.covers(v["subject"])])
+            and (covered := [v for v in verdicts if v["gate"] == known.gate and known.covers(v["subject"])])
             and not any(v["accepted_fault"] for v in covered)
         ]
 
@@ -181,10 +181,10 @@ class Gates(Mapping[str, Gate]):
         `ran` tells what the run was about, e.g. {"panel": ["published"]}: accepted failures bound to anything else are
         passed over, since they had no chance to be used.
         """
-        met = list(seen)
+        measured = list(seen)
         sentences = []
         for known in self.accepted_faults:
-            subjects = [subject for gate, subject in met if gate == known.gate]
+            subjects = [subject for gate, subject in measured if gate == known.gate]
             elsewhere = any(
                 name in known.subject and not set(known.values(name)) & set(values)
                 for name, values in (ran or {}).items()
@@ -195,11 +195,11 @@ class Gates(Mapping[str, Gate]):
 
     def unused_gates(self, seen: Seen) -> list[str]:
         """A sentence for each gate that decided nothing in a full run."""
-        met = {gate for gate, _ in seen}
+        measured = {gate for gate, _ in seen}
         return [
             f"The gate {name} in {self.file} decided nothing in this run: no eval asked for it. Use it or delete it."
             for name in self.gates
-            if name not in met
+            if name not in measured
         ]
 
     @property

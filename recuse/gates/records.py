@@ -93,7 +93,7 @@ class Plan:
     the suite ran, where not all of it did; `unfinished`: tests that ended without a verdict, and why."""
 
     panels: tuple[PanelPlan, ...]
-    asked: tuple[AskedRow, ...]
+    due: tuple[AskedRow, ...]
     uses: Mapping[str, UseTable]
     conditions: frozenset[str]
     peers: frozenset[str]  # gates that compare a judge with other judges
@@ -172,12 +172,12 @@ def _verdict(record: VerdictRow, measures: Mapping[str, MeasureRow]) -> VerdictR
 
 
 def _plan(results: Results, verdicts: Iterable[VerdictRecord]) -> Plan:
-    asked = results.get("asked") or {}
+    scope = results.get("asked") or {}
     uses = {name: UseTable.model_validate(use) for name, use in (results.get("uses") or {}).items()}
     panels = tuple(
         PanelPlan(
             p["name"],
-            tuple(j["name"] for j in p["judges"] if j["name"] in (asked.get("shown") or (j["name"],))),
+            tuple(j["name"] for j in p["judges"] if j["name"] in (scope.get("shown") or (j["name"],))),
             tuple(p.get("uses", (EVERY_GATE,))),
             tuple(p.get("further_uses") or ()),
             tuple(p.get("people_faults") or ()),
@@ -186,14 +186,14 @@ def _plan(results: Results, verdicts: Iterable[VerdictRecord]) -> Plan:
     )
     return Plan(
         panels,
-        tuple(asked.get("gates") or ()),
+        tuple(scope.get("gates") or ()),
         uses,
-        frozenset(asked.get("conditions") or {v.gate for v in verdicts} - {g for u in uses.values() for g in u.gates}),
-        frozenset(asked.get("peers") or ()),
-        bool(asked.get("whole", True)),
-        asked.get("part") or "",
+        frozenset(scope.get("conditions") or {v.gate for v in verdicts} - {g for u in uses.values() for g in u.gates}),
+        frozenset(scope.get("peers") or ()),
+        bool(scope.get("whole", True)),
+        scope.get("part") or "",
         tuple((one["test"], one["why"]) for one in results.get("unmeasured") or ()),
-        asked.get("labels") or {},
+        scope.get("labels") or {},
     )
 
 

@@ -124,7 +124,7 @@ def _undecided(decided: Decided) -> Remedy:
 
 def _lost_answers(limit: Limit, estimate: Estimate) -> str:
     losses = detail_as(LossesDetail, estimate.detail)["losses"]
-    sides = ", ".join(f"{name} {lost} of {asked}" for name, (lost, asked) in losses["sides"].items())
+    sides = ", ".join(f"{name} {lost} of {requested}" for name, (lost, requested) in losses["sides"].items())
     least, greatest = (
         limit.show(edge if bound is None else bound)
         for bound, edge in zip(losses["bounds"], (-math.inf, math.inf), strict=True)

@@ -152,10 +152,10 @@ def decide_upgrade(
     )
     measured = [(component, estimates) for component, estimates in changes if component not in unmeasured]
     rows = gates.decide_jointly(measured, subject, together=TOGETHER, share=share) if measured else Verdicts(())
-    asked = next((row.estimate for row in rows if row.gate == LOSSES), None)
+    losses = next((row.estimate for row in rows if row.gate == LOSSES), None)
     verdict = UpgradeVerdict(
         "equivalent", *names, "", rows, unmeasured=unmeasured,
-        items=asked.detail.get("answered", asked.n) if asked else 0, change=change,
+        items=losses.detail.get("answered", losses.n) if losses else 0, change=change,
     )  # fmt: skip
     if failed := _causes_first([row for row in rows if _says(row) == "fail"]):
         ordered, (old, new) = _ordered(rows, failed), names

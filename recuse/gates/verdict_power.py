@@ -229,7 +229,7 @@ def _scales(estimated: Parts) -> tuple[Floats, tuple[float, ...]]:
     for share, df in estimated:
         variances = share * df / special.chdtri(df, special.ndtr(-nodes))
         each = list(zip(variances.tolist(), (weights / weights.sum()).tolist(), strict=True))
-        scales = [(so_far + more, weight * mine) for so_far, weight in scales for more, mine in each]
+        scales = [(so_far + more, weight * own) for so_far, weight in scales for more, own in each]
     return np.array([1 / math.sqrt(variance) for variance, _ in scales]), tuple(weight for _, weight in scales)
 
 

@@ -105,5 +105,5 @@ def _row(subject: str, cells: Sequence[tuple[float | None, str] | None]) -> str:
     known = [v for v in values if v is not None]
     ends = f"{figure(known[0])} -> {figure(known[-1])}" if known else "undefined"
     outcomes = list(dict.fromkeys(one[1] for one in cells if one and one[1]))
-    said = f" ({', then '.join(outcomes)})" if outcomes else ""
-    return f"  {line_of(values)}  {ends}  {visible(subject)}{said}"
+    words = f" ({', then '.join(outcomes)})" if outcomes else ""
+    return f"  {line_of(values)}  {ends}  {visible(subject)}{words}"

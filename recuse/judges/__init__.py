@@ -104,7 +104,7 @@ def _is_count(value: object) -> bool:
     return value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 0)
 
 
-def other_models(judge_wire: str, asked: str, named: Iterable[str | None]) -> list[str]:
+def other_models(judge_wire: str, requested: str, named: Iterable[str | None]) -> list[str]:
     """Which of the models that answers name is not the one that was asked, as far as names say. A name may be longer by
     a date or a version (`gpt-4o` is answered by `gpt-4o-2024-08-06`), may have a folder before it, or a file's ending,
     and a local server may leave out the kind of weights; Azure is asked for a deployment, whose name says nothing.
@@ -112,7 +112,7 @@ def other_models(judge_wire: str, asked: str, named: Iterable[str | None]) -> li
     >>> other_models("openai_chat", "gpt-4o", ["gpt-4o-2024-08-06", "gpt-4o-mini", None])
     ['gpt-4o-mini']
     """
-    one = _ALIAS.sub("", _model_name(asked))
+    one = _ALIAS.sub("", _model_name(requested))
     others = dict.fromkeys(name for name in named if name and judge_wire != "azure_openai")
     return sorted(name for name in others if not _one_model(one, _model_name(name)))
 
@@ -121,10 +121,10 @@ def _model_name(name: str) -> str:
     return name.lower().rpartition("/")[2].removesuffix(".gguf")
 
 
-def _one_model(asked: str, answered: str) -> bool:
-    if answered.startswith(asked):
-        return _VERSION.fullmatch(answered[len(asked) :]) is not None
-    return asked.startswith(answered) and _WEIGHTS.fullmatch(asked[len(answered) :]) is not None
+def _one_model(requested: str, answered: str) -> bool:
+    if answered.startswith(requested):
+        return _VERSION.fullmatch(answered[len(requested) :]) is not None
+    return requested.startswith(answered) and _WEIGHTS.fullmatch(requested[len(answered) :]) is not None
 
 
 _ALIAS = re.compile(r"-(?:latest|0)$")

@@ -32,8 +32,8 @@ LONGEST_WAIT_S = 120.0
 class _Busy(Exception):
     """An answer that asks to be tried again."""
 
-    def __init__(self, status: int, wait: float | None, said: str) -> None:
-        super().__init__(f"HTTP {status}{f': {said}' if said else ''}")
+    def __init__(self, status: int, wait: float | None, message: str) -> None:
+        super().__init__(f"HTTP {status}{f': {message}' if message else ''}")
         self.wait = wait
 
 
@@ -109,18 +109,18 @@ class Client:
             # Nothing of these may be shown, whole or in parts ("Bearer ...", the fields of a signature).
             whole = [value for name, value in secret.items() if name not in ("content-type", "x-amz-date")]
             parts = [part for value in whole for part in re.split(r"[\s,=]+", value) if len(part) > 15]
-            said = words(response.content, [self._keys[call.judge].key or "", *whole, *parts])
-            raise self._failure(call, response, payload, said)
+            message = words(response.content, [self._keys[call.judge].key or "", *whole, *parts])
+            raise self._failure(call, response, payload, message)
         self._answered.add(call.judge)
         return RawResponse(response.status_code, dict(response.headers), response.content)
 
     async def _exchange(self, call: Call, headers: Mapping[str, str], within_s: float) -> httpx2.Response:
         """The whole answer within the time: the HTTP client's own limit starts anew with every byte."""
-        asked = call.request
+        request = call.request
         try:
             async with asyncio.timeout(within_s):
                 return await self._http.request(
-                    asked.method, asked.url, content=asked.body, headers=headers, timeout=within_s
+                    request.method, request.url, content=request.body, headers=headers, timeout=within_s
                 )
         except TimeoutError:
             raise httpx2.ReadTimeout(f"no whole answer within {within_s:g} s") from None
@@ -135,16 +135,16 @@ class Client:
             self._secrets.learn(_tokens(signed))
         return {**own.headers, **signed}
 
-    def _failure(self, call: Call, response: httpx2.Response, payload: object, said: str) -> Exception:
+    def _failure(self, call: Call, response: httpx2.Response, payload: object, message: str) -> Exception:
         status = response.status_code
-        phrase = f"HTTP {status} from {httpx2.URL(call.request.url).host}{f': “{said}”' if said else ''}"
+        phrase = f"HTTP {status} from {httpx2.URL(call.request.url).host}{f': “{message}”' if message else ''}"
         if is_used_up(status, payload):
             return self._close(call.judge, f"{phrase}. The account has nothing left: look at its billing and limits.")
         # A key that has been accepted before is not the fault of one call that is forbidden.
         if is_bad_key(status, payload) or (status == 403 and call.judge not in self._answered):
             return self._close(call.judge, f"{phrase}. {_ADVICE[403 if status == 403 else 401]}")
         if status in RETRIED:
-            return _Busy(status, _retry_after(response.headers.get("retry-after")), said)
+            return _Busy(status, _retry_after(response.headers.get("retry-after")), message)
         advice = _ADVICE.get(status, "Look at the request and the provider’s status page.")
         return JudgeUnreachableError(_where(call), f"{phrase}. {advice}")
 
@@ -276,7 +276,7 @@ def keys_from_environment(
             "line break or a character outside ASCII; set it again without them"
         )
     secrets = _secrets(judges, environment)
-    found: dict[str, Credentials] = {}
+    by_judge: dict[str, Credentials] = {}
     for name, judge in judges.items():
         tables = [dict(table) for table in (judge.parameters, judge.headers, judge.query)]
         written = json.dumps([judge.base_url, judge.model, *tables])  # it goes into every cassette's header
@@ -290,5 +290,5 @@ def keys_from_environment(
         headers = {header: environment[variable] for header, variable in judge.headers_env.items()}
         signer = getattr(wire(judge.wire), "signer", None)
         stand_in = (urlsplit(judge.base_url).hostname or "").endswith(".invalid")
-        found[name] = Credentials(key, headers, signer(judge) if signer and key is None and not stand_in else None)
-    return found
+        by_judge[name] = Credentials(key, headers, signer(judge) if signer and key is None and not stand_in else None)
+    return by_judge

@@ -61,10 +61,10 @@ def read(payload: Mapping[str, Any]) -> Reply:
     if not isinstance(content, str | list | None):
         raise TypeError("message.content is neither a text nor a list of parts")
     parts: list[Any] = content if isinstance(content, list) else []
-    said = content if isinstance(content, str) else "".join(p.get("text", "") for p in parts if p.get("type") != THINKS)
+    own = content if isinstance(content, str) else "".join(p.get("text", "") for p in parts if p.get("type") != THINKS)
     positions = (block or {}).get("content") or ()
     return Reply(
-        text=refusal or said,
+        text=refusal or own,
         finish="refusal" if refusal else _FINISH.get(choice.get("finish_reason"), "stop"),  # type: ignore[arg-type]
         model=payload.get("model"),
         usage=Usage(usage.get("prompt_tokens"), usage.get("completion_tokens"), details.get("reasoning_tokens")),

@@ -96,8 +96,8 @@ def _message(payload: Any) -> str:
         return ""
     text = error.get("message") or error.get("Message") or error.get("detail") or error.get("type") or ""
     field = error.get("param")
-    said = text if isinstance(text, str) else json.dumps(text, ensure_ascii=False)
-    return f"{said} (field {field})" if field and str(field) not in said else said
+    message = text if isinstance(text, str) else json.dumps(text, ensure_ascii=False)
+    return f"{message} (field {field})" if field and str(field) not in message else message
 
 
 # --------------------------------------------------------------------------- what a server sent compressed

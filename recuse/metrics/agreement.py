@@ -189,12 +189,12 @@ def _concordance(answers: Answers, judge: int, metric: str) -> Estimate:
 
 def _of_means(build: Build, *, scaled: bool = False) -> Compute:
     def compute(answers: Answers, judge: int, metric: str) -> Estimate:
-        mine, people = answers.judge_means[judge], answers.people_mean
+        own, people = answers.judge_means[judge], answers.people_mean
         more: dict[str, Any] = {"unit": answers.scale.unit, "span": answers.scale.span} if scaled else {}
         if metric == "mean_error":
             more["detail"] = _text_by_text(answers, judge)
         return estimate_of(
-            metric, answers, judge, lambda used: build(mine[used], people[used]), method=JACKKNIFE, **more
+            metric, answers, judge, lambda used: build(own[used], people[used]), method=JACKKNIFE, **more
         )
 
     return compute

@@ -256,8 +256,8 @@ def _rogan_gladen(answers: Answers, judge: int) -> Estimate:
 def _labelled_counts(y: Floats, f: Floats, judged: NDArray[np.bool_]) -> Floats:
     """The six columns above for every judged text: people's mean label `y`, where there is one, and the judge's `f`."""
     labelled = judged & np.isfinite(y)
-    truth, said = np.where(labelled, y, 0.0), np.where(judged, f, 0.0)
-    counts = [judged, said, truth, truth * said, labelled - truth, (labelled - truth) * (1 - said)]
+    truth, positive = np.where(labelled, y, 0.0), np.where(judged, f, 0.0)
+    counts = [judged, positive, truth, truth * positive, labelled - truth, (labelled - truth) * (1 - positive)]
     return np.column_stack(counts)[judged]
 
 

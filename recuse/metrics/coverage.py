@@ -78,10 +78,10 @@ def parse_rate(ratings: Ratings, criteria: tuple[str, ...] | None = None) -> Est
 
 
 def _rate(status: pd.Series[str], times: pd.Series[float]) -> Estimate:
-    met = {str(name): int(count) for name, count in times[status.index].groupby(status).sum().items()}
-    calls, usable = sum(met.values()), met.get("ok", 0)
-    staged = sorted(set(met) - set(STATUSES))  # an earlier call of a chain failed: "rubric: unparsed"
-    counts = {name: met[name] for name in (*STATUSES, *staged) if name in met}
+    by_status = {str(name): int(count) for name, count in times[status.index].groupby(status).sum().items()}
+    calls, usable = sum(by_status.values()), by_status.get("ok", 0)
+    staged = sorted(set(by_status) - set(STATUSES))  # an earlier call of a chain failed: "rubric: unparsed"
+    counts = {name: by_status[name] for name in (*STATUSES, *staged) if name in by_status}
     detail = {"calls": calls, "usable": usable, "by_status": counts}
     return estimated(
         "parse_rate", usable / calls, Binomial(usable, calls), n=calls, over="calls", unit="share", span=1.0,

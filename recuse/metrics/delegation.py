@@ -153,9 +153,9 @@ def _upper(distribution: Binomial, level: float) -> float:
 def errors_of(answers: Answers, judge: int, tolerance: float) -> Floats:
     """1 where the judge is wrong, 0 where it is right, NaN where nobody knows; shape (U,)."""
     if answers.options:
-        mine, people = answers.judge_shares[judge], answers.people_shares
-        known = np.isfinite(mine[:, 0]) & np.isfinite(people[:, 0])
-        given = np.nan_to_num(mine).argmax(axis=1)
+        own, people = answers.judge_shares[judge], answers.people_shares
+        known = np.isfinite(own[:, 0]) & np.isfinite(people[:, 0])
+        given = np.nan_to_num(own).argmax(axis=1)
         most = np.nan_to_num(people).max(axis=1)
         right = np.nan_to_num(people)[np.arange(len(given)), given] >= most - 1e-9
     else:
@@ -240,8 +240,8 @@ def _brier(answers: Answers, judge: int, tolerance: float) -> Estimate:
     rows, ece, chance = [], 0.0, 0.0
     place = np.minimum((c * BINS).astype(int), BINS - 1)
     for k in sorted(set(place.tolist())):
-        mine = place == k
-        n, says, right = int(mine.sum()), float(c[mine].mean()), float(r[mine].mean())
+        inside = place == k
+        n, says, right = int(inside.sum()), float(c[inside].mean()), float(r[inside].mean())
         rows.append({"from": k / BINS, "to": (k + 1) / BINS, "n": n, "says": number(says), "right": number(right)})
         ece += n / len(c) * abs(says - right)
         chance += n / len(c) * math.sqrt(2 / math.pi * says * (1 - says) / n)

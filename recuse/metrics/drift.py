@@ -49,9 +49,9 @@ def drift(part: Ratings) -> Iterator[Named]:
     """
     first, *_, last = part.levels(VERSION)
     for judge in part.judges:
-        mine = part.table[part.table["rater"] == judge]
-        if {first, last} <= set(mine[VERSION]):
-            both = mine[mine[VERSION].isin((first, last))]
+        rows = part.table[part.table["rater"] == judge]
+        if {first, last} <= set(rows[VERSION]):
+            both = rows[rows[VERSION].isin((first, last))]
             yield judge, _changed(_against(both, part, last), (first, last))
 
 

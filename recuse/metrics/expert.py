@@ -149,24 +149,24 @@ def _bias(decided: BinaryDecisions, judge: int) -> Estimate:
     }  # fmt: skip
     if not used.any():
         return undefined("share_bias", "no text was answered by both the judge and people", detail=detail, **facts)
-    mine, people = given[used], decided.expected[used]
+    own, people = given[used], decided.expected[used]
     detail |= {"judge": number(answers.mean(given, used)), "people": number(answers.mean(decided.expected, used))}
-    differences = mine - people
+    differences = own - people
     groups = groups_on(answers.part, answers.items, answers.targets)
     times = taken(answers.times, used)
     distribution: Any = bounded_mean(differences, answers.clusters[used], (-1.0, 1.0), times=times)
     if groups is not None:
         weights = label_weights(groups, answers.requested[judge] & np.isfinite(given), used)
         distribution = stratified_mean(differences, groups[used], weights, answers.clusters[used], step=1.0)
-        for name, values in (("judge", mine), ("people", people)):
+        for name, values in (("judge", own), ("people", people)):
             detail[name] = number(float(np.average(values, weights=weights)))
         facts["method"] = "mean over groups of texts, each at its share of all judged texts; t"
     value = average(differences, times) if groups is None else distribution.value
     estimate = estimated("share_bias", value, distribution, detail=detail, **facts)
-    found = decided.expected >= 0.5
+    positive = decided.expected >= 0.5
     sides = {
         name: (answers.number(side & wanted & ~used), answers.number(side & wanted))
-        for name, side in (("positive by people", found), ("negative by people", ~found))
+        for name, side in (("positive by people", positive), ("negative by people", ~positive))
     }
     # An unanswered text could have been called either way: at worst 1 - p, or -p.
     unseen = wanted & ~used
@@ -211,10 +211,10 @@ def _kappa(answers: Answers, judge: int) -> Estimate:
     k = len(answers.options)
     apart = distances(k, "quadratic" if answers.ordered else "plain")
     used = answers.requested[judge] & (answers.raters > 0)
-    mine, people = np.nan_to_num(answers.judge_shares[judge]), np.nan_to_num(answers.people_shares)
-    answered = mine.sum(axis=1)
-    between = ((mine @ apart) * people).sum(axis=1)
-    shares = np.column_stack([np.ones(len(mine)), answered, between, mine, answered[:, None] * people])[used]
+    own, people = np.nan_to_num(answers.judge_shares[judge]), np.nan_to_num(answers.people_shares)
+    answered = own.sum(axis=1)
+    between = ((own @ apart) * people).sum(axis=1)
+    shares = np.column_stack([np.ones(len(own)), answered, between, own, answered[:, None] * people])[used]
 
     def kappa(s: Floats) -> Floats:
         n = np.maximum(s[:, 1:2], 1e-300)

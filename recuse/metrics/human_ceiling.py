@@ -186,14 +186,14 @@ class _Table:
 def _options(answers: Answers, judge: int) -> _Table:
     k = len(answers.options)
     apart = distances(k, "quadratic" if answers.ordered else "plain")
-    each, mine = np.nan_to_num(answers.person_shares), np.nan_to_num(answers.judge_shares[judge])
+    each, judges = np.nan_to_num(answers.person_shares), np.nan_to_num(answers.judge_shares[judge])
     m, together = answers.raters.astype(float), each.sum(axis=0)
-    own = np.einsum("puk,kl,pul->u", each, apart, each)
-    among = ratio(((together @ apart) * together).sum(axis=1) - own, m * (m - 1))
+    with_oneself = np.einsum("puk,kl,pul->u", each, apart, each)
+    among = ratio(((together @ apart) * together).sum(axis=1) - with_oneself, m * (m - 1))
     people = np.nan_to_num(answers.people_shares)
-    answered = mine.sum(axis=1)
-    between = ((mine @ apart) * people).sum(axis=1)
-    shares = np.column_stack([np.ones(len(m)), answered, between, np.nan_to_num(among), mine, people])
+    answered = judges.sum(axis=1)
+    between = ((judges @ apart) * people).sum(axis=1)
+    shares = np.column_stack([np.ones(len(m)), answered, between, np.nan_to_num(among), judges, people])
 
     def expected(s: Floats) -> tuple[Floats, Floats]:
         p = s[:, 4 + k :] / np.maximum(s[:, :1], 1e-300)
@@ -210,15 +210,15 @@ def _numbers(answers: Answers, judge: int) -> _Table:
     known = np.isfinite(answers.people_mean)
     middle = answers.mean(answers.people_mean, known) if known.any() else 0.0
     x, y = answers.judged[judge] - middle, answers.rated - middle
-    mine, squares = np.nan_to_num(mean_of(x, axis=1)), np.nan_to_num(mean_of(x**2, axis=1))
+    own, squares = np.nan_to_num(mean_of(x, axis=1)), np.nan_to_num(mean_of(x**2, axis=1))
     person, person_squares = mean_of(y, axis=2), mean_of(y**2, axis=2)
     m = answers.raters.astype(float)
     people, people_squares = (np.nan_to_num(mean_of(part, axis=0)) for part in (person, person_squares))
     crossed = ratio((m * people) ** 2 - np.nansum(person**2, axis=0), m * (m - 1))
     answered = np.isfinite(answers.judged[judge]).any(axis=1).astype(float)
-    between = answered * (squares - 2 * mine * people + people_squares)
+    between = answered * (squares - 2 * own * people + people_squares)
     among = np.nan_to_num(2 * people_squares - 2 * crossed)
-    shares = np.column_stack([np.ones(len(m)), answered, between, among, mine, squares, people, people_squares])
+    shares = np.column_stack([np.ones(len(m)), answered, between, among, own, squares, people, people_squares])
 
     def expected(s: Floats) -> tuple[Floats, Floats]:
         n, judged = np.maximum(s[:, 0], 1e-300), np.maximum(s[:, 1], 1e-300)

@@ -56,13 +56,13 @@ def padding_preference(part: Ratings) -> Iterator[Named]:
     0.5
     """
     pairs, longer, over = pairs_by_judge(part), a_is_longer(part), repeated_over(part)
-    for judge, mine in pairs.items():
-        yield judge, _padding(mine, longer, over)
+    for judge, pairs_of_judge in pairs.items():
+        yield judge, _padding(pairs_of_judge, longer, over)
 
 
-def _padding(mine: Pairs, longer: Mapping[str, bool], over: dict[str, Any]) -> Estimate:
-    kept = mine[np.isfinite(mine.won)]
-    lost = len(mine) - len(kept)
+def _padding(pairs: Pairs, longer: Mapping[str, bool], over: dict[str, Any]) -> Estimate:
+    kept = pairs[np.isfinite(pairs.won)]
+    lost = len(pairs) - len(kept)
     if not len(kept):
         why = "no pair has a usable verdict in both orders"
         return undefined("padding_preference", why, method=BOUNDED, n_excluded=lost, **over)
@@ -76,7 +76,7 @@ def _padding(mine: Pairs, longer: Mapping[str, bool], over: dict[str, Any]) -> E
         n_clusters=len(np.unique(kept.group)), n_excluded=lost, unit="share", span=1.0, method=BOUNDED, detail=detail,
         **over,
     )  # fmt: skip
-    return add_losses(estimate, mine.lost_by_order(), (-0.5, 0.5))
+    return add_losses(estimate, pairs.lost_by_order(), (-0.5, 0.5))
 
 
 def a_is_longer(part: Ratings) -> dict[str, bool]:
@@ -156,7 +156,7 @@ def _text_slopes(
 
     distributions = [_grouped(values, known, fitted) for values in (beyond, array.means)]
     usable = np.isfinite(beyond) & known
-    sizes = [(int(mine.sum()), len(np.unique(clusters[mine.any(axis=1)]))) for mine in usable]
+    sizes = [(int(of_judge.sum()), len(np.unique(clusters[of_judge.any(axis=1)]))) for of_judge in usable]
     return [(j, distributions[0][j], distributions[1][j], *size) for j, size in enumerate(sizes)]
 
 
@@ -164,8 +164,8 @@ def _grouped(values: Floats, known: NDArray[np.bool_], fitted: Any) -> list[Over
     """`fitted(values, usable)` for all judges, those that have the same usable entries at once."""
     usable = np.isfinite(values) & known
     together: dict[bytes, list[int]] = {}
-    for j, mine in enumerate(usable):
-        together.setdefault(mine.tobytes(), []).append(j)
+    for j, of_judge in enumerate(usable):
+        together.setdefault(of_judge.tobytes(), []).append(j)
     distributions: dict[int, OverClusters] = {}
     for judges in together.values():
         distributions |= dict(zip(judges, fitted(values[judges], usable[judges[0]]), strict=True))
@@ -194,11 +194,11 @@ def choice_length_coefficient(part: Ratings) -> Iterator[Named]:
     >>> choice_length_coefficient(Ratings.of(frame, texts=texts)).of(judge="x").value > 0
     True
     """
-    met, over = pair_array(part), repeated_over(part)
-    doublings, groups = doublings_of_pairs(part, met), met.cluster_codes()
-    beyond = met.beyond_peers()
-    known, authors = np.isfinite(doublings), sorted({*met.a, *met.b})[1:]
-    sides = np.column_stack([met.credit(name).astype(float) for name in authors] or [np.zeros((len(groups), 0))])
+    pairs, over = pair_array(part), repeated_over(part)
+    doublings, groups = doublings_of_pairs(part, pairs), pairs.cluster_codes()
+    beyond = pairs.beyond_peers()
+    known, authors = np.isfinite(doublings), sorted({*pairs.a, *pairs.b})[1:]
+    sides = np.column_stack([pairs.credit(name).astype(float) for name in authors] or [np.zeros((len(groups), 0))])
 
     def fitted(
         values: Floats, usable: NDArray[np.bool_], x: Floats = doublings, g: Any = groups, z: Floats = sides
@@ -206,13 +206,13 @@ def choice_length_coefficient(part: Ratings) -> Iterator[Named]:
         return slopes(values[:, usable].T, x[usable], g[usable], z[usable], levels=False)
 
     # the raw slope rests on the same pairs as the one beyond the peers
-    credit = np.where(np.isfinite(beyond), met.won - 0.5, np.nan)
+    credit = np.where(np.isfinite(beyond), pairs.won - 0.5, np.nan)
     distributions, raws = _grouped(beyond, known, fitted), _grouped(credit, known, fitted)
-    for j, judge in enumerate(met.judges):
+    for j, judge in enumerate(pairs.judges):
         usable = np.isfinite(beyond[j]) & known
         why = "lengths do not vary beyond the authors' own" if usable.any() else "no peer judged the same pairs"
         more = {
-            "n_clusters": len(np.unique(groups[usable])), "n_excluded": int(met.requested[j].sum() - usable.sum()),
+            "n_clusters": len(np.unique(groups[usable])), "n_excluded": int(pairs.requested[j].sum() - usable.sum()),
             "unit": "share per doubling", **over,
         }  # fmt: skip
         yield judge, _coefficient("choice_length_coefficient", distributions[j], raws[j], int(usable.sum()), why, more)

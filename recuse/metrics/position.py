@@ -195,8 +195,8 @@ def quads_by_judge(part: Ratings) -> Mapping[str, Pairs]:
 
     def made() -> dict[str, Pairs]:
         pairs = paired(part)
-        asked = set(pairs["rater"][(pairs["labels"] == "swapped").to_numpy()])
-        return {**pairs_by_judge(part), **(_quads(pairs, [j for j in part.judges if j in asked]) if asked else {})}
+        swapped = set(pairs["rater"][(pairs["labels"] == "swapped").to_numpy()])
+        return {**pairs_by_judge(part), **(_quads(pairs, [j for j in part.judges if j in swapped]) if swapped else {})}
 
     return part.remember("quads by judge", made)
 
@@ -244,9 +244,9 @@ def _each(
 ) -> Iterator[Named]:
     """The estimate of every judge over its complete pairs, between these `ends`."""
     over, method = repeated_over(part), SHARE if ends == SHARE_ENDS else BOUNDED
-    for judge, mine in pairs.items():
-        kept = mine[mine.complete]
-        lost = len(mine) - len(kept)
+    for judge, of_judge in pairs.items():
+        kept = of_judge[of_judge.complete]
+        lost = len(of_judge) - len(kept)
         about: dict[str, Any] = {"n": len(kept), "n_excluded": lost, "method": method, **over}
         distribution, values, detail, note = compute(kept) if len(kept) else (None, kept.won, {}, NO_PAIR)
         if distribution is None:
@@ -256,4 +256,4 @@ def _each(
             metric, float(values.mean()), distribution, n_clusters=len(np.unique(kept.group)), unit="share", span=1.0,
             detail=detail, note=note, **about,
         )  # fmt: skip
-        yield judge, add_losses(estimate, mine.lost_by_order(), ends, lost)
+        yield judge, add_losses(estimate, of_judge.lost_by_order(), ends, lost)

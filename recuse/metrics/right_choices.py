@@ -104,32 +104,32 @@ def _beyond_chance(choices: _Choices) -> Estimate:
 
 
 def _of_pairs(part: Ratings, ratings: Ratings) -> Iterator[_Choices]:
-    met, over = pair_array(part), repeated_over(part)
-    known = np.isfinite(met.people) & (met.people != 0.5)
-    right, shown_first = met.people > 0.5, _shown_first(part, met)
+    pairs, over = pair_array(part), repeated_over(part)
+    known = np.isfinite(pairs.people) & (pairs.people != 0.5)
+    right, shown_first = pairs.people > 0.5, _shown_first(part, pairs)
     alone = "one person" if len(ratings.persons) == 1 else "people"
     against = RIGHT_ANSWERS if ratings.truth in ratings.persons else alone
-    for judge, name in enumerate(met.judges):
-        wanted = met.requested[judge] & known
-        won = met.won[judge][wanted]
+    for judge, name in enumerate(pairs.judges):
+        wanted = pairs.requested[judge] & known
+        won = pairs.won[judge][wanted]
         credit, guess = np.where(right[wanted], won, 1 - won), np.full(int(wanted.sum()), 0.5)
         constant = _constant(shown_first[judge][wanted], right[wanted])
-        yield _Choices(name, credit, guess, constant, met.clusters[wanted], against, over["over"], over["clusters"])
+        yield _Choices(name, credit, guess, constant, pairs.clusters[wanted], against, over["over"], over["clusters"])
 
 
-def _shown_first(part: Ratings, met: PairArray) -> Floats:
+def _shown_first(part: Ratings, pairs: PairArray) -> Floats:
     """How often text a stood first, of the times that the judge was asked about the pair, (judges, pairs); NaN where
     the order is not known."""
-    shape = len(met.judges), len(met.items)
+    shape = len(pairs.judges), len(pairs.items)
     if ORDER not in part.factors:
         return np.full(shape, np.nan)
     rows = verdicts_of(part)
-    rows = rows[rows["rater"].isin(met.judges)]
-    judge = pd.Index(met.judges).get_indexer(pd.Index(rows["rater"]))
-    cells, size = judge * shape[1] + pd.Index(met.items).get_indexer(pd.Index(rows["item"])), shape[0] * shape[1]
-    asked = np.bincount(cells, minlength=size)
+    rows = rows[rows["rater"].isin(pairs.judges)]
+    judge = pd.Index(pairs.judges).get_indexer(pd.Index(rows["rater"]))
+    cells, size = judge * shape[1] + pd.Index(pairs.items).get_indexer(pd.Index(rows["item"])), shape[0] * shape[1]
+    shown = np.bincount(cells, minlength=size)
     first = np.bincount(cells, weights=(rows["order"] == "ab").to_numpy(dtype=float), minlength=size)
-    share: Floats = np.divide(first, asked, out=np.full(size, np.nan), where=asked > 0)
+    share: Floats = np.divide(first, shown, out=np.full(size, np.nan), where=shown > 0)
     return share.reshape(shape)
 
 

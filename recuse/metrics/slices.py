@@ -141,8 +141,8 @@ def _p_value(distribution: Simultaneous, two_sided: bool) -> float:
 def _agreement(answers: Answers, judge: int) -> Floats:
     """Per text how far the judge agrees with people, from 0 to 1; NaN where either is missing."""
     if answers.options:
-        mine, people = answers.judge_shares[judge], answers.people_shares
-        estimates: Floats = (mine * people).sum(axis=1)
+        own, people = answers.judge_shares[judge], answers.people_shares
+        estimates: Floats = (own * people).sum(axis=1)
     else:
         apart = np.abs(answers.judge_means[judge] - answers.people_mean)
         estimates = 1 - apart / max(span_of(answers), 1e-12)

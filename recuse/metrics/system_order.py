@@ -149,10 +149,10 @@ def _means(cells: Cells, sides: list[Floats], used: list[Mask], systems: NDArray
     means, errors = [], []
     for values, mask in zip(sides, used, strict=True):
         for system in systems:
-            mine = mask & (cells.targets == system)
-            mean = math.fsum(values[mine].tolist()) / int(mine.sum())
+            its = mask & (cells.targets == system)
+            mean = math.fsum(values[its].tolist()) / int(its.sum())
             means.append(mean)
-            errors.append(np.bincount(place[mine], weights=values[mine] - mean, minlength=count) / int(mine.sum()))
+            errors.append(np.bincount(place[its], weights=values[its] - mean, minlength=count) / int(its.sum()))
     root = np.linalg.qr(np.column_stack(errors)).R * math.sqrt(count / (count - 1))
     turned: Floats = root * np.where(np.diagonal(root) < 0, -1.0, 1.0)[:, None]
     return np.array(means), turned

@@ -59,20 +59,20 @@ class Panel:
     def judges_of(self, task: str) -> dict[str, Judge]:
         """The judges in use that are asked about a task of the panel, in the order of the file. No candidate is among
         them: it is never part of what they are compared with."""
-        asked = self.task(task).judges
+        named = self.task(task).judges
         return {
             name: judge
             for name, judge in self.judges.items()
-            if name not in self.replaces and (asked is None or name in asked)
+            if name not in self.replaces and (named is None or name in named)
         }
 
     def candidates_of(self, task: str) -> dict[str, Judge]:
         """Candidates that are asked about a task for which the judge that they would replace is asked too."""
-        asked, in_use = self.task(task).judges, self.judges_of(task)
+        named, in_use = self.task(task).judges, self.judges_of(task)
         return {
             name: self.judges[name]
             for name, incumbent in self.replaces.items()
-            if incumbent in in_use and (asked is None or name in asked)
+            if incumbent in in_use and (named is None or name in named)
         }
 
     def own(self, targets: Sequence[str]) -> dict[str, str]:

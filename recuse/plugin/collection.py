@@ -56,14 +56,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         needs, narrowed = needs_of(marks_of(test), test.nodeid)
         check_level(narrowed.get("rests_on", "pairs"), test.nodeid)
         offering, lacking = suite.selection.offering(needs, **narrowed)
-        asked = _gates_asked(suite, test, offering) if offering else []
+        gates = _gates_due(suite, test, offering) if offering else []
     except RecuseError as error:
-        needs, offering, lacking, asked = (), [], [], []
+        needs, offering, lacking, gates = (), [], [], []
         _note_mistake(config, str(error))
     words = words_of(test.path, metafunc.module)
     records: list[NotAskedRow] = [{**row.record(), **words, "tests": []} for row in lacking]
     config.stash.setdefault(_not_asked, {})[test.nodeid] = records
-    config.stash.setdefault(_asked, []).extend(asked)
+    config.stash.setdefault(_asked, []).extend(gates)
     if offering:
         metafunc.parametrize("recuse_elicitation", [pytest.param(one, id=str(one)) for one in offering])
     else:
@@ -115,7 +115,7 @@ def _wanted(suite: Suite, item: pytest.Item) -> list[Elicitation]:
     return [elicitation, *suite.selection.other_protocols(elicitation, needs_of(marks_of(item), item.nodeid)[0])]
 
 
-def _gates_asked(suite: Suite, test: Any, offering: list[Elicitation]) -> list[AskedRow]:
+def _gates_due(suite: Suite, test: Any, offering: list[Elicitation]) -> list[AskedRow]:
     from recuse.suite.question_runner import gates_named
 
     names = gates_named(test.obj, suite.gates)

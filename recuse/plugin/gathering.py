@@ -89,7 +89,7 @@ class _Gathering:
             records = json.loads(handed)
             self.run.replayed.update(records["replayed"])
             self.run.not_asked.update(records["not_asked"])
-            self.run.asked = records["asked"] or self.run.asked  # every worker collects the same tests
+            self.run.due = records["asked"] or self.run.due  # every worker collects the same tests
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -103,7 +103,7 @@ class _Gathering:
             suite = open_suite(config)
             self.run.replayed.update(suite.replayed)
             self.run.not_asked.update(not_asked_rows(config))
-            self.run.asked = self.run.asked or asked_rows(config)
+            self.run.due = self.run.due or asked_rows(config)
             self.run.uses = {name: suite.uses(name) for name in (*suite.selection.panels, *suite.selection.files)}
             self.run.drawings = config.getini("recuse_drawings")
             in_place, changed = _against_base(suite)

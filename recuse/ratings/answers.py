@@ -118,8 +118,8 @@ class Answers:
     def tables(self, judge: int) -> Floats:
         """Per text how often the judge gives option i and a person j, (U, K, K): one answer of the judge against one of
         a person, both drawn at random; 0 where either is missing."""
-        mine, people = np.nan_to_num(self.judge_shares[judge]), np.nan_to_num(self.people_shares)
-        tables: Floats = mine[:, :, None] * people[:, None, :]
+        own, people = np.nan_to_num(self.judge_shares[judge]), np.nan_to_num(self.people_shares)
+        tables: Floats = own[:, :, None] * people[:, None, :]
         return tables
 
     def products(self, judge: int) -> Floats:
@@ -128,10 +128,10 @@ class Answers:
         low, high = self.scale.ends
         middle = (low + high) / 2 if np.isfinite(low + high) else 0.0
         x, y = self.judged[judge] - middle, self.rated - middle
-        mine, other = mean_of(x, axis=1), mean_of(mean_of(y, axis=2), axis=0)
+        own, other = mean_of(x, axis=1), mean_of(mean_of(y, axis=2), axis=0)
         squares, others = mean_of(x**2, axis=1), mean_of(mean_of(y**2, axis=2), axis=0)
-        there = np.isfinite(mine) & np.isfinite(other)
-        columns = [there, mine, other, squares, others, mine * other]
+        there = np.isfinite(own) & np.isfinite(other)
+        columns = [there, own, other, squares, others, own * other]
         return np.where(there[:, None], np.column_stack(columns), 0.0)
 
 
@@ -173,25 +173,25 @@ def _answers(part: Ratings, ratings: Ratings, needed: bool) -> Answers:
         rated = _rows(source, person=True)
     places = []
     for name in ("item", "target"):
-        (known, mine), (further, theirs) = part.coded(name), source.coded(name)
+        (known, own), (further, theirs) = part.coded(name), source.coded(name)
         both = known if source is part else tuple(dict.fromkeys((*known, *further)))
-        places.append((both, np.concatenate([mine[judged], among(further, theirs, both)[rated]])))
+        places.append((both, np.concatenate([own[judged], among(further, theirs, both)[rated]])))
     (all_items, item), (all_targets, target) = places
     text, pairs = pd.factorize(item * len(all_targets) + target)
     item_of, target_of = np.divmod(pairs, max(len(all_targets), 1))
     clusters = pd.factorize(cluster_places_of(part, all_items)[1][item_of])[0].astype(np.intp)
     judges, people = part.judges, ratings.persons
-    mine, count = text[: len(judged)], len(pairs)
+    text_of, count = text[: len(judged)], len(pairs)
     requested = np.zeros((len(judges), count), dtype=bool)
     judge = among(*part.coded("rater"), judges)[judged]
-    requested[judge, mine] = True
+    requested[judge, text_of] = True
     values = _values(part, judged)
-    lost = np.bincount((judge * count + mine)[np.isnan(values)], minlength=requested.size).reshape(requested.shape)
+    lost = np.bincount((judge * count + text_of)[np.isnan(values)], minlength=requested.size).reshape(requested.shape)
     person = among(*source.coded("rater"), people)[rated]
     options, ordered, [values, labels] = _options(part, values, _values(source, rated))
     return Answers(
         judges, people, tuple([all_items[k] for k in item_of.tolist()]),
-        tuple([all_targets[k] for k in target_of.tolist()]), clusters, _placed(values, judge, mine, requested.shape),
+        tuple([all_targets[k] for k in target_of.tolist()]), clusters, _placed(values, judge, text_of, requested.shape),
         _placed(labels, person, text[len(judged) :], (len(people), count)), requested, options, ordered, part.scale,
         part.clusters, part, lost, times_of(part, [all_items[k] for k in item_of.tolist()]),
     )  # fmt: skip

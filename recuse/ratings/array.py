@@ -106,7 +106,7 @@ class RatingArray:
         per_rater = len(self.items) * len(self.targets)
         cells, values, repeats = self._rows
         rater, rest = np.divmod(cells, per_rater)
-        mine = old[rater] >= 0
+        of_judges = old[rater] >= 0
         m = self.moments
         return replace(
             self,
@@ -114,7 +114,7 @@ class RatingArray:
             people=self.people[kept],
             moments=Moments(m.count[kept], m.mean[kept], m.squares[kept]),
             requested=self.requested[kept],
-            _rows=((old[rater] * per_rater + rest)[mine], values[mine], repeats[mine]),
+            _rows=((old[rater] * per_rater + rest)[of_judges], values[of_judges], repeats[of_judges]),
         )
 
     def row(self, rater: str) -> int:

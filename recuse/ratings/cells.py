@@ -94,8 +94,8 @@ class Cells:
         """Which texts are this target's, shape (U,); none where it has none."""
         if target not in self.target_names:
             return np.zeros(len(self.targets), dtype=bool)
-        mine: NDArray[np.bool_] = self.targets == self.target_names.index(str(target))
-        return mine
+        of_target: NDArray[np.bool_] = self.targets == self.target_names.index(str(target))
+        return of_target
 
     @cached_property
     def scores(self) -> tuple[tuple[Floats, ...], ...]:
@@ -152,9 +152,9 @@ def cells_of(ratings: Ratings) -> Cells:
     """
     criterion, table = numeric_criterion(ratings, "cells hold"), ratings.table
     judged, names, places = ratings.remember_of_rows("judged", lambda: _judged(ratings))
-    mine = (table["criterion"] == criterion).to_numpy()[judged]
-    rows = judged[mine]
-    judge, item, target = (codes[mine] for codes in places)
+    of_criterion = (table["criterion"] == criterion).to_numpy()[judged]
+    rows = judged[of_criterion]
+    judge, item, target = (codes[of_criterion] for codes in places)
     text, codes = _texts(item, target, len(names[2]))
     shape = len(names[0]), len(codes)
     cells = judge * shape[1] + text

@@ -120,7 +120,7 @@ def _further_kinds(ratings: Ratings, kind: str) -> set[str]:
 def offered(facts: RatingFacts) -> frozenset[str]:
     """Everything in `NEEDS` that ratings of which this is known have."""
     persons, judges = facts.persons, len(facts.judges)
-    met = {
+    offers = {
         facts.kind: True,
         "versions": len(facts.levels.get(VERSION, ())) > 1,
         "repeats": facts.repeats > 1,
@@ -159,7 +159,7 @@ def offered(facts: RatingFacts) -> frozenset[str]:
         "numbers": all(scale.counts for scale, _, _ in facts.scales),
         **{factor: len(facts.levels.get(factor, ())) > 1 for factor in (*LEVELS, TEMPERATURE)},
     }
-    return frozenset(name for name, there in met.items() if there) | facts.beside
+    return frozenset(name for name, there in offers.items() if there) | facts.beside
 
 
 def has_neutral_texts(judges: Iterable[str], targets: Iterable[str], authors: Mapping[str, str]) -> bool:

@@ -186,15 +186,15 @@ def _chosen(ratings: Ratings) -> PairArray:
     named = verdicts.drop_duplicates("item")
     items = pd.Index(named["item"])
     judges = ratings.judges
-    mine = pairs[pairs["kind"] != PERSON]
+    rows = pairs[pairs["kind"] != PERSON]
     shape = len(judges), len(items)
-    judge, item = (index.get_indexer(pd.Index(mine[n])) for index, n in ((pd.Index(judges), "rater"), (items, "item")))
+    judge, item = (index.get_indexer(pd.Index(rows[n])) for index, n in ((pd.Index(judges), "rater"), (items, "item")))
     cells = judge * shape[1] + item
     requested = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape) > 0
     persons = verdicts[verdicts["kind"] == PERSON]
     rated = items.get_indexer(pd.Index(persons["item"]))
     people = moments_of(rated, persons["won"].to_numpy(dtype=float), shape[1]).mean
-    won = moments_of(cells, mine["won"].to_numpy(dtype=float), shape[0] * shape[1]).mean.reshape(shape)
+    won = moments_of(cells, rows["won"].to_numpy(dtype=float), shape[0] * shape[1]).mean.reshape(shape)
     names, clusters, a, b = (named[name].to_numpy(dtype=object) for name in ("item", "cluster", "a", "b"))
     return PairArray(judges, names, clusters, clusters, a, b, won, requested, people)
 
@@ -270,8 +270,8 @@ def read_choices(
 
 def _require(table: pd.DataFrame) -> None:
     has = set(table.columns)
-    met = {"first", "second"} <= has or {"a", "b"} <= has
-    if not {"rater", "item", "response"} <= has or not met:
+    paired = {"first", "second"} <= has or {"a", "b"} <= has
+    if not {"rater", "item", "response"} <= has or not paired:
         raise RatingsError(
             "choices need the columns rater, item, response, and the two that met as first and second or as a and b; "
             f"there is {', '.join(map(str, table.columns))}"

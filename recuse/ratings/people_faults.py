@@ -220,8 +220,8 @@ def _constant(own: Floats, rest: Floats, texts: Answers) -> tuple[float, int]:
 def _among(answers: Floats, texts: Answers) -> _Correlation | None:
     """What the middle one of these people agrees with the others of them."""
     every = range(len(answers))
-    found = [_correlation(answers[k], mean_of(answers[[o for o in every if o != k]], axis=0), texts) for k in every]
-    known = sorted((r for r in found if r is not None), key=lambda r: r.value)
+    rs = [_correlation(answers[k], mean_of(answers[[o for o in every if o != k]], axis=0), texts) for k in every]
+    known = sorted((r for r in rs if r is not None), key=lambda r: r.value)
     return known[(len(known) - 1) // 2] if known else None
 
 

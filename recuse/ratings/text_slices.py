@@ -137,17 +137,17 @@ def doublings_of_texts(ratings: Ratings, array: RatingArray) -> Floats:
     return doublings
 
 
-def doublings_of_pairs(ratings: Ratings, met: PairArray) -> Floats:
+def doublings_of_pairs(ratings: Ratings, pairs: PairArray) -> Floats:
     """log2(words_a / words_b) of each pair; NaN where unknown. Of scores, from the lengths of the two texts."""
     if ratings.scale.counts:
         array = ratings.array()
         lengths = doublings_of_texts(ratings, array)
-        item = pd.Index(array.items).get_indexer(pd.Index(met.questions))
-        a, b = (pd.Index(array.targets).get_indexer(pd.Index(side)) for side in (met.a, met.b))
+        item = pd.Index(array.items).get_indexer(pd.Index(pairs.questions))
+        a, b = (pd.Index(array.targets).get_indexer(pd.Index(side)) for side in (pairs.a, pairs.b))
         of_scores: Floats = lengths[item, a] - lengths[item, b]
         return of_scores
     sizes = sizes_of_pairs(ratings)
-    places = pd.Index(sizes["item"].astype(str)).get_indexer(pd.Index(met.items))
+    places = pd.Index(sizes["item"].astype(str)).get_indexer(pd.Index(pairs.items))
     ratio = np.log2(sizes["words_a"].to_numpy(dtype=float)) - np.log2(sizes["words_b"].to_numpy(dtype=float))
     return np.where(places >= 0, ratio[places], np.nan)
 

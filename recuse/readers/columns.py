@@ -188,9 +188,9 @@ class Roles:
         self.columns = {str(name): Column(str(name), frame[name]) for name in frame.columns}
         self.ignored = dict.fromkeys(given.get("ignore", ()), "as you said")
         named = [v for k, v in given.items() if k not in ("judges", "people", "raters", "ignore", *SETTINGS)]
-        said = {c for v in named for c in ((v,) if isinstance(v, str) else v)}
-        said |= {c for cs in dict(given.get("raters", {})).values() for c in cs}
-        self.free = [name for name in self.columns if name not in said and name not in self.ignored]
+        named_columns = {c for v in named for c in ((v,) if isinstance(v, str) else v)}
+        named_columns |= {c for cs in dict(given.get("raters", {})).values() for c in cs}
+        self.free = [name for name in self.columns if name not in named_columns and name not in self.ignored]
         self.taken: dict[str, Any] = {
             k: v for k, v in given.items() if k not in ("ignore",) and (v or k in ("target", "cluster", "slices"))
         }
@@ -218,5 +218,5 @@ class Roles:
 
     def filled(self, *names: str) -> list[str]:
         """The columns of those of these roles that are taken, in this order; of several columns each."""
-        found = [self.taken.get(name) or () for name in names]
-        return [column for one in found for column in ((one,) if isinstance(one, str) else one)]
+        columns = [self.taken.get(name) or () for name in names]
+        return [column for one in columns for column in ((one,) if isinstance(one, str) else one)]

@@ -262,19 +262,19 @@ def with_counted_items(judged: Judgements) -> Judgements:
     from 1, and for rows of one item with several counts."""
     raw, frame, roles = judged.raw, judged.raw.frame, judged.raw.roles
     known = {plain(name): name for name in map(str, frame.columns) if name not in roles.get("ignore", ())}
-    asked = str(roles.get("count", ""))
-    column = asked or next((known[word] for word in COUNTS if word in known), "")
+    given = str(roles.get("count", ""))
+    column = given or next((known[word] for word in COUNTS if word in known), "")
     guess = Roles(frame, {**roles, "count": column}) if column else None
-    if guess is None or not (asked or guess.columns[column].numeric):
+    if guess is None or not (given or guess.columns[column].numeric):
         return judged
     counts = as_numbers(frame[column])
     whole = (counts >= 1) & (counts % 1 == 0)
     take_item(guess, int(counts[whole].sum()))
     item = guess.filled("item") or [name for name in guess.free if guess.columns[name].wordy]
     answers = [name for name in guess.free if like_ratings(frame, name)]
-    if not asked and item and not (answers and whole.all() and not frame[answers].duplicated().any()):
+    if not given and item and not (answers and whole.all() and not frame[answers].duplicated().any()):
         return judged
-    if not asked and (item or plain(column) not in COUNTS[:2]):
+    if not given and (item or plain(column) not in COUNTS[:2]):
         beside = f", beside {item[0]}" if item else ""
         raise RecuseError(
             f"does {column} say how many items each row stands for{beside}? If so, say --count {column}; "

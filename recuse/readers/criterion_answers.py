@@ -202,7 +202,7 @@ def _labels(part: pd.DataFrame, criterion: str, declared: str, place: Place) -> 
         what = f"answer(s) are none of {options}: {names}"
         faults.append(fault_in(what, part[bad], place, "they count as unusable"))
     note = f"{criterion}: {_scale_words(scale, bool(declared))}"
-    if read_as := ", ".join(f"{word} as {said}" for word, said in same.items() if word != said):
+    if read_as := ", ".join(f"{word} as {option}" for word, option in same.items() if word != option):
         note += f"; words that say the same count as one ({read_as})"
     kept = labels.where(~bad, None).to_numpy(dtype=object)
     return CriterionAnswers(scale, kept, bad.to_numpy(), "out_of_scale", faults, [note])
@@ -238,9 +238,9 @@ def _check_one_kind(part: pd.DataFrame, words: pd.Series[bool], criterion: str) 
     share = words.groupby(part["rater"]).mean()
     if (share > 0.9).any() and (share < 0.1).any():
         one, other = str(share.idxmin()), str(share.idxmax())
-        said = shown(part.loc[part["rater"].eq(other) & words, "cell"].iloc[0])
+        label = shown(part.loc[part["rater"].eq(other) & words, "cell"].iloc[0])
         raise RecuseError(
-            f"{criterion}: {one} gives numbers and {other} labels ({said}); say which number each is "
+            f"{criterion}: {one} gives numbers and {other} labels ({label}); say which number each is "
             "(--same WORD=NUMBER,...), or leave one out with --ignore"
         )
 

@@ -48,26 +48,26 @@ def delimited(opened: Opened) -> RawTable:
     if line := _endless_line(text, "\n"):
         raise RecuseError(f"line {line} is longer than {LONGEST_CELL >> 20} MB; is a line feed missing?")
     separator = _separator(text)
-    found = find_header(text, separator)
-    check_size(0, len(found.cells))
-    held = opened.again if found.text is text and len(text) > HEAD else found.text
-    text, header = found.text, _names(found.cells)
+    header = find_header(text, separator)
+    check_size(0, len(header.cells))
+    held = opened.again if header.text is text and len(text) > HEAD else header.text
+    text, names = header.text, _names(header.cells)
     try:
         frame = pd.read_csv(io.StringIO(text), sep=separator, **AS_IT_STANDS)
     except pd.errors.ParserError as error:
         raise RecuseError(_fault_text(str(error))) from error
     if not isinstance(frame.index, pd.RangeIndex):
-        raise RecuseError(f"its rows have more cells than the header line has names ({len(header)})")
-    frame.columns = pd.Index(header)
+        raise RecuseError(f"its rows have more cells than the header line has names ({len(names)})")
+    frame.columns = pd.Index(names)
     if separator != ",":
         notes = (*notes, f"separated by {SEPARATORS[separator]}")
     if frame.empty:
         raise RecuseError("it has a header line and no row")
     frame, faults = without_totals(frame.apply(_shared))
-    table = RawTable(opened.path, frame, (*notes, *found.notes), faults=faults, text=held, separator=separator)
+    table = RawTable(opened.path, frame, (*notes, *header.notes), faults=faults, text=held, separator=separator)
     if len(frame) and frame.index[-1] >= len(frame):  # rows between others are left out
         table = replace(table.of_rows(frame, frame.index), text=held)
-    short = table.short_rows() if frame[header[-1]].eq("").any() else []
+    short = table.short_rows() if frame[names[-1]].eq("").any() else []
     if not short:
         return table
     what, places = "row(s) have fewer cells than the header", (f"line {at}" for at in short[:5])
@@ -92,11 +92,11 @@ def _in_portions(opened: Opened) -> RawTable | None:
     strange = data.startswith(b"\xef\xbb\xbf") or b"\x00" in data or b"\r" in data
     plain = not (strange or opened.encoding or opened.name.endswith(".xlsx"))
     separator = _separator(head)
-    found = find_header(head, separator)
-    if not plain or found.text is not head or _endless_line(data, b"\n") is not None:
+    first = find_header(head, separator)
+    if not plain or first.text is not head or _endless_line(data, b"\n") is not None:
         return None
-    check_size(0, len(found.cells))
-    header, portions, columns = _names(found.cells), [], None
+    check_size(0, len(first.cells))
+    header, portions, columns = _names(first.cells), [], None
     try:
         for portion in pd.read_csv(io.BytesIO(data), sep=separator, chunksize=PORTION, **AS_IT_STANDS):
             portion.columns = pd.Index(header)
@@ -111,7 +111,7 @@ def _in_portions(opened: Opened) -> RawTable | None:
         return None
     frame, faults = without_totals(frame.reset_index(drop=True).apply(_shared))
     notes = (f"separated by {SEPARATORS[separator]}",) if separator != "," else ()
-    return RawTable(opened.path, frame, (*notes, *found.notes), faults=faults, text=opened.again, separator=separator)
+    return RawTable(opened.path, frame, (*notes, *first.notes), faults=faults, text=opened.again, separator=separator)
 
 
 def _endless_line(text: AnyStr, feed: AnyStr) -> int | None:
@@ -235,30 +235,30 @@ def _sums(frame: pd.DataFrame) -> list[int]:
     numbers[np.abs(numbers) > LARGEST_SUMMED] = np.nan  # no rating either, and their sum is no number
     if (np.isfinite(numbers).sum(axis=1) < 2).all():
         return []  # no row holds two numbers
-    found: list[int] = []
+    sums: list[int] = []
     block, total, count = np.zeros((3, numbers.shape[1]))
     there, added = ~np.isnan(numbers), np.nan_to_num(numbers)
     for k, (row, filled, at) in enumerate(zip(numbers, there, there.argmax(axis=1), strict=True)):
         if row[at] not in (block[at], total[at]) and k < len(numbers) - AT_THE_END:  # no sum, by its first number
             block, total, count = block + added[k], total + added[k], count + filled
             continue
-        own, since = row[filled], k - (found[-1] + 1 if found else 0)
-        made = [block[filled]] * (since >= FEWEST_SUMMED) + [total[filled]] * (k - len(found) >= FEWEST_SUMMED)
+        own, since = row[filled], k - (sums[-1] + 1 if sums else 0)
+        made = [block[filled]] * (since >= FEWEST_SUMMED) + [total[filled]] * (k - len(sums) >= FEWEST_SUMMED)
         several = len(own) > 1 and bool((count[filled] >= FEWEST_SUMMED).all())  # of numbers above, not of rows
-        sums = several and any(bool((own == one).all()) for one in made)
-        sums = sums and bool((numbers[:k, filled] != own).all(axis=0).any())  # a number that no row above holds
-        if len(own) > 1 and made and not sums and k >= len(numbers) - AT_THE_END and (count[filled] > 0).all():
+        is_sum = several and any(bool((own == one).all()) for one in made)
+        is_sum = is_sum and bool((numbers[:k, filled] != own).all(axis=0).any())  # a number that no row above holds
+        if len(own) > 1 and made and not is_sum and k >= len(numbers) - AT_THE_END and (count[filled] > 0).all():
             off, spread = np.abs(own - total[filled] / count[filled]), np.nanstd(numbers[:k, filled], axis=0)
             new = (numbers[:k, filled] != own).all(axis=0)
-            for unit in (0.1, 0.01) if k - len(found) >= FEWEST_SUMMED else ():
+            for unit in (0.1, 0.01) if k - len(sums) >= FEWEST_SUMMED else ():
                 varied = spread > 2.5 * unit  # what varies less is near its mean in every row
-                sums |= bool((off <= 0.5 * unit + 1e-9).all() and varied.sum() > 1 and new[varied].any())
-        if sums:
-            found.append(k)
+                is_sum |= bool((off <= 0.5 * unit + 1e-9).all() and varied.sum() > 1 and new[varied].any())
+        if is_sum:
+            sums.append(k)
             block = np.zeros_like(block)
         else:
             block, total, count = block + added[k], total + added[k], count + filled
-    return found
+    return sums
 
 
 def _is_of_units(frame: pd.DataFrame) -> bool:
@@ -268,8 +268,8 @@ def _is_of_units(frame: pd.DataFrame) -> bool:
     if str(frame.iloc[0, 0]).strip() or not frame.iloc[1:, 0].astype(str).str.strip().ne("").all():
         return False
     numeric = [name for name in below if as_numbers(below[name].head(LOOKED_AT)).notna().mean() > 0.9]
-    told = first.loc[[str(name) for name in numeric]]
-    return bool(len(told) > 1 and told.ne("").all() and as_numbers(told).isna().all())
+    units = first.loc[[str(name) for name in numeric]]
+    return bool(len(units) > 1 and units.ne("").all() and as_numbers(units).isna().all())
 
 
 def _is_footer(row: pd.Series[Any]) -> bool:

@@ -81,11 +81,11 @@ def _cases(value: Any) -> list[Any]:
 def _cached(case: str, entry: Mapping[str, Any]) -> dict[str, Any]:
     """A test case of the cache, which is named by its input."""
     try:
-        asked = parsed(case)
+        given = parsed(case)
     except ValueError:
-        asked = {}
+        given = {}
     metrics = [metric.get("metric_data") or {} for metric in entry.get("cached_metrics_data") or ()]
-    return {"name": asked.get("input"), "input": asked.get("input"), "actualOutput": asked.get("actual_output"),
+    return {"name": given.get("input"), "input": given.get("input"), "actualOutput": given.get("actual_output"),
             "metricsData": metrics}  # fmt: skip
 
 
@@ -281,8 +281,8 @@ def ratings_in(text: str) -> Iterator[dict[str, Any]]:
         yield {"criterion": "rating", "value": value}
     elif text.strip() and len(text.strip()) <= SHORT and "\n" not in text.strip():
         yield {"criterion": "rating", "value": text.strip(" .*\"'\n")}
-    elif said := SAID.search(text.strip()):
-        yield {"criterion": "rating", "value": said[1], "reason": text}
+    elif number := SAID.search(text.strip()):
+        yield {"criterion": "rating", "value": number[1], "reason": text}
 
 
 def is_chat_log(value: Any) -> bool:
@@ -305,20 +305,20 @@ def chat_log_records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list
         if not rated and not refused:
             strange.append(f"line {number}: {shown(text)}")
         names = (judge if one["criterion"] == "rating" else f"{judge}_{one['criterion']}" for one in rated)
-        found = {name: one["value"] for name, one in zip(names, rated, strict=True)}
+        values = {name: one["value"] for name, one in zip(names, rated, strict=True)}
         facts = call.get("metadata")
         rows.append({
             "id": str(call.get("id") or response.get("id") or number), **(facts if isinstance(facts, Mapping) else {}),
-            "text": _last_message(request), **(found or {judge: "refused" if refused else "unparsed"}),
+            "text": _last_message(request), **(values or {judge: "refused" if refused else "unparsed"}),
         })  # fmt: skip
     return rows, Fault.where(UNREAD, strange, "they count as unusable")
 
 
 def _last_message(request: Mapping[str, Any]) -> str:
-    said = [
+    messages = [
         m.get("content") for m in request.get("messages") or () if isinstance(m, Mapping) and m.get("role") == "user"
     ]
-    return said[-1] if said and isinstance(said[-1], str) else ""
+    return messages[-1] if messages and isinstance(messages[-1], str) else ""
 
 
 BATCH = ToolLog("output of the OpenAI Batch API", is_batch, batch_records)

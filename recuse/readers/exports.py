@@ -66,7 +66,7 @@ class Scores:
     people: str
     judge: str = ""
     unsure: str = ""  # a source that may be a person's or a program's
-    told: str = "annotations are by people, other sources by judges"
+    note: str = "annotations are by people, other sources by judges"
 
     def read(self, raw: RawTable) -> RawTable | None:
         """The rows with columns rater, kind and value; None for another table."""
@@ -91,7 +91,7 @@ class Scores:
             )
         item = tuple(name for name in self.item if name in frame and frame[name].ne("").any())
         roles = {"item": item, "criterion": self.criterion, "rater": "rater", "kind": "kind", "value": ("value",)}
-        return raw.of_rows(table, table.index, f"{self.called}: {self.told}", roles=roles)
+        return raw.of_rows(table, table.index, f"{self.called}: {self.note}", roles=roles)
 
 
 OPIK = "what somebody entered in its pages (ui) is a person's, what comes by its client (sdk) a judge's"
@@ -104,7 +104,7 @@ SCORES = (
            ("result.score", "result.label", "score", "label"), "user_id", "HUMAN"),
     Scores("assessments of MLflow", ("trace_id",), "assessment_name", "source.source_type", ("feedback.value",),
            "source.source_id", "HUMAN", "source.source_id"),
-    *(Scores("scores of Opik", ("id",), name, "source", ("value",), "created_by", "ui", told=OPIK)
+    *(Scores("scores of Opik", ("id",), name, "source", ("value",), "created_by", "ui", note=OPIK)
       for name in ("feedback_scores.name", "name")),
     Scores("feedback of LangSmith", ("run_id",), "key", "feedback_source.type", ("score", "value"),
            "feedback_source.user_id", "app", unsure="api"),
@@ -158,8 +158,8 @@ def _promptfoo(raw: RawTable) -> RawTable | None:
     left_out = [c for c in ("Status", "Score", "Named Scores", "Grader Reason", "Comment") if c in raw.frame]
     frame = raw.frame.drop(columns=[*outputs, *left_out]).iloc[row].reset_index(drop=True)
     texts = raw.frame[outputs].to_numpy(dtype=object).ravel()
-    said = [str(text)[1:].partition("]")[0].lower() for text in texts]
-    frame = frame.assign(system=np.tile(np.array(outputs, dtype=object), len(raw.frame)), judge=said, output=texts)
+    judges = [str(text)[1:].partition("]")[0].lower() for text in texts]
+    frame = frame.assign(system=np.tile(np.array(outputs, dtype=object), len(raw.frame)), judge=judges, output=texts)
     return raw.of_rows(frame, row, f"results of promptfoo: its assertions, one judge, graded {', '.join(outputs)}")
 
 
@@ -255,8 +255,8 @@ def _qualtrics(raw: RawTable) -> RawTable | None:
     frame = raw.frame
     if "ResponseId" not in frame or len(frame) < 3 or not str(frame["ResponseId"].iloc[1]).startswith('{"ImportId"'):
         return None
-    asked = [c for c in map(str, frame.columns) if '"QID' in str(frame[c].iloc[1])]
-    table = frame.iloc[2:][["ResponseId", *asked]].rename(columns={"ResponseId": "respondent"})
+    questions = [c for c in map(str, frame.columns) if '"QID' in str(frame[c].iloc[1])]
+    table = frame.iloc[2:][["ResponseId", *questions]].rename(columns={"ResponseId": "respondent"})
     return raw.of_rows(table, table.index, "responses of Qualtrics: a respondent per row, the questions in columns")
 
 
@@ -383,8 +383,8 @@ def _answer(value: Any) -> str | None:
 def _data_columns(data: Any) -> dict[str, str]:
     """What the task's data say in one word or text, under names that no record has."""
     taken = {"item", "rater", "kind", "criterion", "value"}
-    told = data.items() if isinstance(data, Mapping) else ()
-    return {str(k): str(v) for k, v in told if isinstance(v, str | int | float) and str(k) not in taken}
+    fields = data.items() if isinstance(data, Mapping) else ()
+    return {str(k): str(v) for k, v in fields if isinstance(v, str | int | float) and str(k) not in taken}
 
 
 LABEL_STUDIO = ToolLog("an export of Label Studio", is_label_studio, label_studio_records)

@@ -75,10 +75,10 @@ def _values(value: Any) -> Iterator[tuple[str, Any]]:
         yield "rating", LETTERS.get(value, value) if isinstance(value, str) else value
 
 
-def _question(asked: Any) -> str:
+def _question(given: Any) -> str:
     """The text that was asked; of messages, the user's last."""
-    users = [m for m in asked if isinstance(m, Mapping) and m.get("role") == "user"] if isinstance(asked, list) else []
-    return _content_text(users[-1].get("content")) if users else asked if isinstance(asked, str) else ""
+    users = [m for m in given if isinstance(m, Mapping) and m.get("role") == "user"] if isinstance(given, list) else []
+    return _content_text(users[-1].get("content")) if users else given if isinstance(given, str) else ""
 
 
 def _output(sample: Mapping[str, Any]) -> str:

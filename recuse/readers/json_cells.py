@@ -124,21 +124,21 @@ def with_last_words(raw: RawTable) -> RawTable:
         for form in (MARKED, LAST, FIRST) if is_judge(name) or rated else (MARKED,):
             matches = [form.fullmatch(cell if form is FIRST else cell[-200:]) for cell in cells]
             ends = [next(filter(None, match.groups()), "") if match else "" for match in matches]
-            found = pd.Series(np.array([*ends], dtype=object)[codes], index=frame.index)
-            said = found[prose.index]
-            if said.ne("").mean() >= HELD and said.nunique() <= MOST_ANSWERS:
+            last = pd.Series(np.array([*ends], dtype=object)[codes], index=frame.index)
+            last_of_prose = last[prose.index]
+            if last_of_prose.ne("").mean() >= HELD and last_of_prose.nunique() <= MOST_ANSWERS:
                 break
         else:
             continue
-        answer = found.where(found.ne(""), "unparsed").where(text.index.isin(prose.index), text)
+        answer = last.where(last.ne(""), "unparsed").where(text.index.isin(prose.index), text)
         frame = frame.assign(**{name if is_judge(name) or rated else f"judge_{name}": answer})
-        notes.append(f"{name} is prose around an answer, such as {shown(said.iloc[0])}: that is read")
+        notes.append(f"{name} is prose around an answer, such as {shown(last_of_prose.iloc[0])}: that is read")
     return raw.noted(*notes, frame=frame)
 
 
 def _lists(cells: pd.Series[Any]) -> list[list[Any]]:
     """The lists in a column that holds nothing else, [] for an empty cell; [] for another column."""
-    found: list[list[Any]] = []
+    lists: list[list[Any]] = []
     bare = any(re.search(r"\d(?:, | *[;|] *)\d", str(cell)) for cell in cells[:LOOKED_AT])
     for cell in map(str, cells):
         if bare and BARE.fullmatch(cell):
@@ -151,8 +151,8 @@ def _lists(cells: pd.Series[Any]) -> list[list[Any]]:
             return []
         if not isinstance(value, list) or len(value) > MOST_LISTED:
             return []
-        found.append(value)
-    return found if any(found) else []
+        lists.append(value)
+    return lists if any(lists) else []
 
 
 def _says_twice(rows: list[list[Any]], named: bool) -> bool:
@@ -176,14 +176,14 @@ def _fields(cells: pd.Series[Any]) -> tuple[pd.DataFrame, list[str]] | None:
     looked = filled.iloc[:LOOKED_AT]
     if not len(looked) or sum("{" in str(c) and _object(str(c)) is not None for c in looked) < HELD * len(looked):
         return None
-    found = [_object(str(cell)) or {} for cell in cells]
-    told = pd.Series([key for one in found for key in one], dtype=object).value_counts()
-    names = [key for key in dict.fromkeys(k for one in found for k in one) if told[key] >= FEWEST_TOLD * len(filled)]
+    objects = [_object(str(cell)) or {} for cell in cells]
+    often = pd.Series([key for one in objects for key in one], dtype=object).value_counts()
+    names = [key for key in dict.fromkeys(k for one in objects for k in one) if often[key] >= FEWEST_TOLD * len(filled)]
     rating = next((key for wanted in NAMES["value"] for key in names if plain(key) == wanted), None)
-    kept = [key for key in names if key == rating or rating is None or not _counts(key, found)]
+    kept = [key for key in names if key == rating or rating is None or not _counts(key, objects)]
     if not kept:
         return None
-    columns = {key: [cell_text(one.get(key)) for one in found] for key in kept}
+    columns = {key: [cell_text(one.get(key)) for one in objects] for key in kept}
     return pd.DataFrame(columns, index=cells.index, dtype=object), [key for key in names if key not in kept]
 
 
@@ -198,8 +198,8 @@ def _object(cell: str) -> dict[str, Any] | None:
     if cell.startswith("{'"):
         return _decoded(cell)
     fenced = FENCE.findall(cell)
-    found = [_decoded(block) for block in fenced] if fenced else _objects(cell)
-    return found[0] if len(found) == 1 and found[0] else None
+    objects = [_decoded(block) for block in fenced] if fenced else _objects(cell)
+    return objects[0] if len(objects) == 1 and objects[0] else None
 
 
 def _decoded(text: str) -> dict[str, Any] | None:
@@ -220,13 +220,13 @@ def literal(text: str) -> Any:
 
 def _objects(cell: str) -> list[dict[str, Any] | None]:
     """Objects from left to right, those within another not among them; at most two are looked for."""
-    found: list[dict[str, Any] | None] = []
+    objects: list[dict[str, Any] | None] = []
     decoder, at = json.JSONDecoder(), cell.find("{")
-    while at >= 0 and len(found) < 2:
+    while at >= 0 and len(objects) < 2:
         try:
             value, end = decoder.raw_decode(cell, at)
-            found.append(value)
+            objects.append(value)
         except (ValueError, RecursionError):
             return []
         at = cell.find("{", end)
-    return found
+    return objects

@@ -177,18 +177,18 @@ def with_kinds(judged: Judgements) -> Judgements:
     says what they are then: of a name that is no first name beside first names, or one that programs bear."""
     long, mapping = judged.rows, judged.mapping
     raters = [str(name) for name in long["rater"].drop_duplicates()]
-    said = {_rater_named(name, raters, "judge"): "judge" for name in mapping.judges}
-    said |= {_rater_named(name, raters, "person"): "person" for name in mapping.people}
-    stated = long[["rater", "kind"]].drop_duplicates("rater").to_numpy() if mapping.kind else ()
-    own_kinds = {str(r): "person" if is_person(k) else "judge" for r, k in stated if k}
-    kinds = _guessed(raters, {**own_kinds, **said}, mapping.rater, all_judges=judged.all_judges)
+    stated = {_rater_named(name, raters, "judge"): "judge" for name in mapping.judges}
+    stated |= {_rater_named(name, raters, "person"): "person" for name in mapping.people}
+    in_column = long[["rater", "kind"]].drop_duplicates("rater").to_numpy() if mapping.kind else ()
+    own_kinds = {str(r): "person" if is_person(k) else "judge" for r, k in in_column if k}
+    kinds = _guessed(raters, {**own_kinds, **stated}, mapping.rater, all_judges=judged.all_judges)
     notes = []
     if (judges := sum(kind == "judge" for kind in kinds.values())) > MOST_JUDGES:
         raise RecuseError(
             f"{judges:,} judges ({', '.join(map(shown, raters[:3]))}, ...); up to {MOST_JUDGES} are read. If they "
             "are people, say so (a column kind, or --people); if another column names the judge, say --rater COLUMN"
         )
-    derived = [r for r in raters if is_derived(r) and kinds[r] == "person" and r not in said]
+    derived = [r for r in raters if is_derived(r) and kinds[r] == "person" and r not in stated]
     if derived and sum(kind == "person" for kind in kinds.values()) - len(derived) > 1:
         long = long[~long["rater"].isin(derived)].reset_index(drop=True)
         notes.append(f"{', '.join(derived)}: made of other raters' answers by the name, so nobody's own: left out")
@@ -201,10 +201,10 @@ def with_kinds(judged: Judgements) -> Judgements:
     rows = long.assign(kind=kind)
     anybody = [r for r in raters if kinds[r] == "person" and plain(r) in ANYBODY]
     for name in anybody:
-        mine = rows["rater"].eq(name)
-        if rows.loc[mine, "repeat"].nunique() > 1:
-            rows.loc[mine, "rater"] = name + " " + (rows.loc[mine, "repeat"] + 1).astype(str)
-            rows.loc[mine, "repeat"] = 0
+        of_rater = rows["rater"].eq(name)
+        if rows.loc[of_rater, "repeat"].nunique() > 1:
+            rows.loc[of_rater, "rater"] = name + " " + (rows.loc[of_rater, "repeat"] + 1).astype(str)
+            rows.loc[of_rater, "repeat"] = 0
             notes.append(f"{name} is no one in particular: every repeat is read as another person")
     return judged.noted(*notes, rows=rows)
 
@@ -225,12 +225,12 @@ def _guessed(raters: list[str], known: dict[str, str], column: str, *, all_judge
     otherwise = "person" if some_judge and not some_person else "judge"
     first_names = [n for n in unknown if some_judge and n.isalpha() and not is_software(n)]
     people, unknown = [*people, *first_names], [n for n in unknown if n not in first_names]
-    asked = [] if some_judge or some_person or all_judges else unknown
+    open_ = [] if some_judge or some_person or all_judges else unknown
     if judges and not (known or some_person) and (first_names or any(map(is_software, unknown))):
-        asked = [name for name in unknown if not is_derived(name)]  # a person, or a program
-    if asked:
+        open_ = [name for name in unknown if not is_derived(name)]  # a person, or a program
+    if open_:
         raise RecuseError(
-            f"no name tells judges from people: {', '.join(map(shown, asked[:6]))}{', ...' if asked[6:] else ''}; say "
+            f"no name tells judges from people: {', '.join(map(shown, open_[:6]))}{', ...' if open_[6:] else ''}; say "
             "--judges A,B (the others are people) or --people A,B (the others are judges); --save of recuse check "
             "keeps it"
         )
@@ -272,11 +272,11 @@ def numbers_beside(
         return None
     values = pd.Series(np.nan, index=rows.index)
     for judge, column in of_judge.items():
-        mine = rows["rater"].eq(judge)
+        its_rows = rows["rater"].eq(judge)
         text = frame[column].astype(str).str.strip()
         number = pd.to_numeric(text.str.rstrip("% ").str.lstrip("$ "), errors="coerce")
         number = number.where(~text.str.endswith("%"), number / 100)
-        values[mine] = number.to_numpy(dtype=float)[rows.loc[mine, "row"].to_numpy(dtype=int)]
+        values[its_rows] = number.to_numpy(dtype=float)[rows.loc[its_rows, "row"].to_numpy(dtype=int)]
     return values if values.notna().any() else None
 
 
@@ -291,7 +291,7 @@ def with_confidence(ratings: Ratings, judged: Judgements) -> tuple[Ratings, list
     each = rows.assign(confidence=sure)[[*keys, "confidence"]].astype(dict.fromkeys(keys, str))
     known = each.dropna().groupby(keys, sort=False)["confidence"].mean()
     at = ratings.table[keys].astype(str)
-    found = known.reindex(pd.MultiIndex.from_frame(at)).to_numpy(dtype=float)
+    confidence = known.reindex(pd.MultiIndex.from_frame(at)).to_numpy(dtype=float)
     judges = [judge for judge in ratings.judges if judge in known.index.get_level_values("rater")]
     note = f"how sure it was is known of {', '.join(judges)}"
-    return replace(ratings, table=ratings.table.assign(confidence=found), _memory={}), [note]
+    return replace(ratings, table=ratings.table.assign(confidence=confidence), _memory={}), [note]

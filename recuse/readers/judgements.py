@@ -73,13 +73,13 @@ def _read_winners(judged: Judgements) -> Judgements:
     from_0 = first_column.endswith("_0")
     empty = is_empty(long["cell"])
     long = long[~(empty & long["kind"].eq("person"))]
-    said = labels_of(long["cell"]).str.replace(r"^(\d+)\.0$", r"\1", regex=True)
+    winner = labels_of(long["cell"]).str.replace(r"^(\d+)\.0$", r"\1", regex=True)
     first, second = (labels_of(long[side]) for side in ("first", "second"))
-    won = said.map(lambda word: chosen(word, from_0=from_0) or None)
+    won = winner.map(lambda word: chosen(word, from_0=from_0) or None)
     empty = empty[long.index]
-    by_name = (said == first) | (said == second)
+    by_name = (winner == first) | (winner == second)
     if (by_name | won.eq("tie") | empty).all() or (won.isna() & ~empty).any():  # else "A" is a place beside a system a
-        won = won.mask(said == first, "first").mask(said == second, "second").astype(object)
+        won = won.mask(winner == first, "first").mask(winner == second, "second").astype(object)
     strange = won.isna() & ~empty
     faults = []
     if strange.any():
@@ -89,7 +89,7 @@ def _read_winners(judged: Judgements) -> Judgements:
             "a winner is first, second or tie, A or B, 1, 2 or 3 (tie), or the name of one of the two; "
             + faults[0].sentence()
         )
-    used = {str(word) for word in said[~empty & ~strange].drop_duplicates()}
+    used = {str(word) for word in winner[~empty & ~strange].drop_duplicates()}
     if "0" in used and used & {"1", "2"} and not (from_0 and not used & {"2", "3"}):  # whatever the texts are called
         raise RecuseError(
             f"winners are {', '.join(sorted(used))}, and 0 may be a tie or the first of the two; say which: --same "

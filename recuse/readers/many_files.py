@@ -170,27 +170,27 @@ def _of_raters(
         return None, rows, []
     width = len(values).bit_length()
     parts = [raters[k : k + BITS // width] for k in range(0, len(raters), BITS // width)]
-    said = _case(f"CAST({value} AS VARCHAR)", {name: k + 1 for k, name in enumerate(values)})
+    code = _case(f"CAST({value} AS VARCHAR)", {name: k + 1 for k, name in enumerate(values)})
     whose = [
         _case(f"CAST({rater} AS VARCHAR)", {name: 1 << width * k for k, name in enumerate(part)}) for part in parts
     ]
-    codes = ", ".join(f"bit_or(CAST({said} * {who} AS BIGINT)) AS code{n}" for n, who in enumerate(whose))
+    codes = ", ".join(f"bit_or(CAST({code} * {who} AS BIGINT)) AS code{n}" for n, who in enumerate(whose))
     keys = ", ".join(f"code{number}" for number in range(len(parts)))
     query = f"SELECT {keys}, n, count(*) AS count FROM (SELECT {codes}, count(*) AS n FROM ratings GROUP BY {item}) " \
             f"GROUP BY {keys}, n LIMIT {MOST_PATTERNS + 1}"  # fmt: skip
-    found = base.execute(query).df()
+    sums = base.execute(query).df()
     digits = np.column_stack([
-        (found[f"code{number}"].to_numpy(dtype=np.int64) >> width * k) & ((1 << width) - 1)
+        (sums[f"code{number}"].to_numpy(dtype=np.int64) >> width * k) & ((1 << width) - 1)
         for number, part in enumerate(parts) for k in range(len(part))
     ])  # fmt: skip
-    if len(found) > MOST_PATTERNS or ((digits > 0).sum(axis=1) != found["n"]).any():
+    if len(sums) > MOST_PATTERNS or ((digits > 0).sum(axis=1) != sums["n"]).any():
         return None, rows, []
     lacking = [name for name, own in zip(raters, digits.T, strict=True)
                if not own.all() and not is_person(name) and name not in people]  # fmt: skip
     check_lacking(lacking, people, rows)
     words = np.array(["", *("" if name is None else name for name in values)], dtype=object)
     patterns = pd.DataFrame({name: words[own] for name, own in zip(raters, digits.T, strict=True)})
-    patterns = patterns.assign(count=found["count"]).groupby(raters, sort=True)[["count"]].sum().reset_index()
+    patterns = patterns.assign(count=sums["count"]).groupby(raters, sort=True)[["count"]].sum().reset_index()
     return (None if lacking else patterns), rows, raters
 
 
@@ -203,9 +203,9 @@ def _case(column: str, numbers: Mapping[str | None, int]) -> str:
 
 def column_of(columns: Sequence[str], given: Mapping[str, Any], role: str) -> str:
     """The column with this role: the given one, or the first that is named as such columns are; "" for none."""
-    said = listed(given.get(role, ()))
-    if said:
-        return said[0]
+    stated = listed(given.get(role, ()))
+    if stated:
+        return stated[0]
     return next((name for wanted in NAMES[role] for name in columns if plain(name) == wanted), "")
 
 

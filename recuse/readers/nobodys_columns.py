@@ -72,9 +72,9 @@ def _computed(roles: Roles) -> list[str]:
     others' in every row, rounded or not, where these differ in several rows."""
     numeric = [n for n in roles.free if (c := roles.columns[n]).numeric and c.like_ratings and not is_nobodys(n)]
     table = pd.DataFrame({name: as_numbers(roles.frame[name]) for name in numeric})
-    found: list[str] = []
+    computed: list[str] = []
     for name in numeric:
-        others = [n for n in numeric if n != name and n not in found]
+        others = [n for n in numeric if n != name and n not in computed]
         people = [n for n in others if not is_judge(n)]
         if is_judge(name) or is_person(name):
             continue
@@ -86,9 +86,9 @@ def _computed(roles: Roles) -> list[str]:
             made = [rest.min(axis=1), rest.max(axis=1), rest.sum(axis=1)]
             exact = any(bool((own - one).abs().max() < 1e-9) for one in made)
             if exact or (bool((own - rest.mean(axis=1)).abs().max() <= 0.5) and _is_mean(own, rest.mean(axis=1))):
-                found.append(name)
+                computed.append(name)
                 break
-    return found
+    return computed
 
 
 def _is_mean(own: Any, mean: Any) -> bool:

@@ -246,9 +246,9 @@ def choosers_between(roles: Roles, first: str, second: str) -> list[str]:
 def _take_wide(roles: Roles, names: list[str]) -> None:
     """Columns of a rater are its ratings by criterion where the names say so, and its repeats; columns that
     are all called after what is rated are the criteria of one judge."""
-    said = {*roles.taken.get("people", ()), *roles.taken.get("judges", ())}
+    stated = {*roles.taken.get("people", ()), *roles.taken.get("judges", ())}
     of = {name: base_of(name, names) for name in names}
-    if crossed := crossed_names([*dict.fromkeys(of.values())], said):
+    if crossed := crossed_names([*dict.fromkeys(of.values())], stated):
         repeats = {base: tuple(name for name in names if of[name] == base) for base in crossed.criteria}
         own = {rater: tuple(n for base in bases for n in repeats[base]) for rater, bases in crossed.raters.items()}
         roles.taken["raters"] = own
@@ -260,17 +260,17 @@ def _take_wide(roles: Roles, names: list[str]) -> None:
     raters: dict[str, tuple[str, ...]] = {}
     for name, base in of.items():
         raters[base] = (*raters.get(base, ()), name)
-    _check_one_form(roles, raters, said)
+    _check_one_form(roles, raters, stated)
     roles.taken["raters"] = raters
 
 
-def _check_one_form(roles: Roles, raters: dict[str, tuple[str, ...]], said: Collection[str]) -> None:
+def _check_one_form(roles: Roles, raters: dict[str, tuple[str, ...]], stated: Collection[str]) -> None:
     """A rater's judge_label beside judge_score are one answer in two forms, or two questions, and no repeats: the one
     that answers as the other raters do is read. `RecuseError` where that is not one of them."""
     bases: dict[str, list[str]] = {}
     for base in raters:
         bases.setdefault(rater_name(base), []).append(base)
-    for own in (bases for bases in bases.values() if len(bases) > 1 and not {*bases} & {*said}):
+    for own in (bases for bases in bases.values() if len(bases) > 1 and not {*bases} & {*stated}):
         others = [roles.columns[cs[0]] for base, cs in raters.items() if base not in own]
         alike = [b for b in own if any(roles.columns[raters[b][0]].only_answers_of(c) for c in others)]
         words = [b for b in own if not roles.columns[raters[b][0]].numeric]
@@ -338,7 +338,7 @@ class CrossedNames:
     criteria: dict[str, str]
 
 
-def crossed_names(names: Sequence[str], said: Collection[str] = ()) -> CrossedNames | None:
+def crossed_names(names: Sequence[str], stated: Collection[str] = ()) -> CrossedNames | None:
     """Raters and criteria where every name is one of each, in one order, with at least two of both, and one side bears
     names of judges or people, as they are called or are `said` to be; or where three and more stand before each of the
     same criteria, called as criteria are. None where the names are no such table."""
@@ -346,7 +346,7 @@ def crossed_names(names: Sequence[str], said: Collection[str] = ()) -> CrossedNa
         fronts, backs = ({part[side] for part in parts.values()} for side in (0, 1))
         if min(len(fronts), len(backs)) < 2 or len(names) < FILLED * len(fronts) * len(backs):
             continue
-        by_front, by_back = (any(is_judge(n) or is_person(n) or n in said for n in side) for side in (fronts, backs))
+        by_front, by_back = (any(is_judge(n) or is_person(n) or n in stated for n in side) for side in (fronts, backs))
         by_front = by_front or (not by_back and _every_criterion_of_all(names, fronts, backs))
         if by_front == by_back or any(n.isdigit() for n in (backs if by_front else fronts)):
             continue

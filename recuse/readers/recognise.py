@@ -199,9 +199,9 @@ def _take_pair(roles: Roles) -> None:
         return
     named = {plain(n): n for n in roles.free if not roles.columns[n].wordy and not roles.columns[n].numeric}
     texts = {plain(n): n for n in roles.free if roles.columns[n].wordy or roles.columns[n].told_once}
-    met = [(a, b) for a, b in told_apart(named) if {*a.split("_")} & {*NAMES["target"]} and not a[-1].isdigit()]
+    ends = [(a, b) for a, b in told_apart(named) if {*a.split("_")} & {*NAMES["target"]} and not a[-1].isdigit()]
     pairs = [
-        (named[a], named[b]) for a, b in (*PLACES, *met) if {a, b} <= named.keys() and _meet(roles, named[a], named[b])
+        (named[a], named[b]) for a, b in (*PLACES, *ends) if {a, b} <= named.keys() and _meet(roles, named[a], named[b])
     ]
     pairs += [(texts[a], texts[b]) for a, b in (*PLACES, *told_apart(texts)) if {a, b} <= texts.keys()]
     for one, other in pairs:

@@ -39,9 +39,9 @@ def without_copies(judged: Judgements) -> Judgements:
     copied = raw.frame.duplicated().to_numpy()[long["row"].to_numpy()]
     if copied.sum() < SURELY or not (copied & long["kind"].eq("person")).any():
         return judged
-    told = [*mapping.factors, *filter(None, (mapping.target, mapping.criterion, mapping.rater, mapping.order))]
+    keys = [*mapping.factors, *filter(None, (mapping.target, mapping.criterion, mapping.rater, mapping.order))]
     pair = [*filter(None, (mapping.first, mapping.second))]
-    if (raw.frame.duplicated([*mapping.item, *told, *pair]) & ~raw.frame.duplicated()).any():
+    if (raw.frame.duplicated([*mapping.item, *keys, *pair]) & ~raw.frame.duplicated()).any():
         return judged
     rows = long.loc[copied, "row"].drop_duplicates()
     fault = Fault.of(
@@ -214,8 +214,8 @@ def with_absent_rows(judged: Judgements) -> Judgements:
             notes.append(f"{where}: it was asked about a sample, as you said, and they do not count")
             continue
         notes.append(f"{where}: they count as unanswered; if it was asked about a sample only, say --sampled")
-        mine = rows["rater"].eq(judge).to_numpy()
-        repeats = _usual_repeats(rows.loc[mine, "repeat"].to_numpy(), text[mine])
+        of_judge = rows["rater"].eq(judge).to_numpy()
+        repeats = _usual_repeats(rows.loc[of_judge, "repeat"].to_numpy(), text[of_judge])
         for levels, texts in absent:
             added += [_unanswered(rows, text, texts, judge, levels, repeat) for repeat in repeats]
     return judged.noted(*notes, rows=pd.concat([rows, *added], ignore_index=True) if added else rows)
@@ -262,16 +262,16 @@ def _absent(
         others = [texts for name, texts in having.items() if name != judge]
         meeting = np.any([t for t in others if (t & own).any()] or [np.zeros(count, dtype=bool)], axis=0)
         elsewhere = np.any(others or [np.zeros(count, dtype=bool)], axis=0) & ~meeting
-        asked = meeting | (people & ~elsewhere if (people & own).any() else False)
-        asked &= np.isin(criterion, list(set(criterion[own]))) & known
+        due = meeting | (people & ~elsewhere if (people & own).any() else False)
+        due &= np.isin(criterion, list(set(criterion[own]))) & known
         if not (own & (author == judge)).any():
-            asked &= author != judge
+            due &= author != judge
         for batch in batches:
-            asked &= np.isin(batch, list(set(batch[own])))
-        mine, absent = judges & (rater == code_of[judge]), []
+            due &= np.isin(batch, list(set(batch[own])))
+        its, absent = judges & (rater == code_of[judge]), []
         for each, at in levels.items():
-            if (mine & at).any():
-                absent.append((dict(zip(factors, each, strict=True)), asked & ~among(mine & at) & (among(at) | ~own)))
+            if (its & at).any():
+                absent.append((dict(zip(factors, each, strict=True)), due & ~among(its & at) & (among(at) | ~own)))
         yield str(judge), absent, own
 
 

@@ -67,13 +67,13 @@ def in_the_same_words(raw: RawTable) -> RawTable:
         raise RecuseError(f"same is a list of answers that say the same, for example good=pass,bad=fail; got {same!r}")
     meant = {one.lower(): other for one, other in pairs}
     frame = raw.frame.copy()
-    found: set[str] = set()
+    there: set[str] = set()
     for name in frame.columns:
         words = frame[name].astype(str).str.strip().str.lower()
         at = words.isin(meant)
-        found |= set(words[at])
+        there |= set(words[at])
         frame[name] = frame[name].mask(at, words.map(meant))
-    if absent := [one for one in meant if one not in found]:
+    if absent := [one for one in meant if one not in there]:
         raise RecuseError(f"no cell holds {absent[0]!r}, which same = {same!r} speaks of")
     return replace(raw, frame=frame)
 
@@ -127,8 +127,8 @@ def _names_of_raters(frame: pd.DataFrame) -> str:
         return ""
     other = {*NAMES["target"], *NAMES["item"]}
     columns = {n: [str(cell) for cell in frame[n]] for n in names if plain(n) not in other and not is_date(n)}
-    found = [n for n, cells in columns.items() if len({*map(is_judge, cells)}) == 2 and len({*cells}) == len(frame)]
-    return found[0] if len(found) == 1 and max(map(len, columns[found[0]])) <= LONGEST_OF_RATERS else ""
+    fitting = [n for n, cells in columns.items() if len({*map(is_judge, cells)}) == 2 and len({*cells}) == len(frame)]
+    return fitting[0] if len(fitting) == 1 and max(map(len, columns[fitting[0]])) <= LONGEST_OF_RATERS else ""
 
 
 def with_systems_apart(raw: RawTable) -> RawTable:
@@ -175,9 +175,9 @@ def with_shares_of_scales(raw: RawTable) -> RawTable:
     rated = [n for n in map(str, raw.frame.columns) if plain(n) in NAMES["value"] or is_judge(n) or is_person(n)]
     rated = [n for n in rated if Column(n, raw.frame[n]).numeric and plain(n) not in NAMES["item"]]
     shares = {n: (as_numbers(raw.frame[n]) - low) / (high - low) for n in rated}
-    told = {n: share.map("{:.10g}".format).where(share.notna(), raw.frame[n]) for n, share in shares.items()}
+    percentages = {n: share.map("{:.10g}".format).where(share.notna(), raw.frame[n]) for n, share in shares.items()}
     note = f"{', '.join(rated)}: shares of the range that {column} gives ({', '.join(ends)})"
-    return raw.noted(note, frame=raw.frame.assign(**told).rename(columns={column: "scale"}))
+    return raw.noted(note, frame=raw.frame.assign(**percentages).rename(columns={column: "scale"}))
 
 
 MARKED = {"1": True, "true": True, "1.0": True, "x": True, "0": False, "false": False, "0.0": False, "": False}

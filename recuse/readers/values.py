@@ -107,16 +107,16 @@ def _counted(cells: pd.Series[Any]) -> pd.Series[Any]:
     """Stars counted, numbers and ranks without what follows them, and labelled points of a scale ("4 - good") as their
     numbers, where every number has one label only; other cells as they are."""
     stars = cells.str.fullmatch(STARS)
-    found = cells.mask(stars, cells.str.count("[★⭐]").astype(str)) if stars.any() else cells
-    found = found.str.replace(COUNTED, r"\1", regex=True).str.replace(NAMED_POINT, r"\1", regex=True)
-    ahead, behind = found.str.extract(POINT), found.str.extract(POINT_BEHIND)
+    numbers = cells.mask(stars, cells.str.count("[★⭐]").astype(str)) if stars.any() else cells
+    numbers = numbers.str.replace(COUNTED, r"\1", regex=True).str.replace(NAMED_POINT, r"\1", regex=True)
+    ahead, behind = numbers.str.extract(POINT), numbers.str.extract(POINT_BEHIND)
     number = ahead[0].fillna(behind[1])
     label = ahead[1].fillna(behind[0]).astype("string").str.lower().str.strip(" )")
     pairs = {*zip(number.dropna(), label.dropna(), strict=True)}
     days = all(str(label)[:3] in MONTHS for _, label in pairs)  # what a spreadsheet makes of 4/5
     if days or not 2 <= len(pairs) <= MOST_POINTS or len({n for n, _ in pairs}) < len(pairs):
-        return found
-    return found.mask(number.notna(), number)
+        return numbers
+    return numbers.mask(number.notna(), number)
 
 
 def chosen(word: str, *, from_0: bool = False) -> str:
@@ -132,11 +132,11 @@ def told_top(cells: pd.Series[Any]) -> float | None:
     """The best that cells say they are out of: 5 for "4/5", "3 out of 5" and "★★★☆☆", 100 for "85 %"; None where none
     says it, where they do not say the same, or where one is above it."""
     plain = pd.Series(pd.unique(cells), dtype=object).astype(str).str.strip().map(unwrapped)
-    found = plain.str.extract(OUT_OF).dropna()
+    fractions = plain.str.extract(OUT_OF).dropna()
     shares = pd.to_numeric(plain[plain.str.endswith("%")].str.rstrip("% ").str.replace(",", "."), errors="coerce")
     stars = plain[plain.str.fullmatch(STARS) & plain.str.contains("☆")].str.count("[★⭐☆]")
-    tops = {*found[1].astype(float), *stars.astype(float), *([100.0] if len(shares) else [])}
-    values = [*found[0].str.replace(",", ".").astype(float), *shares.dropna()]
+    tops = {*fractions[1].astype(float), *stars.astype(float), *([100.0] if len(shares) else [])}
+    values = [*fractions[0].str.replace(",", ".").astype(float), *shares.dropna()]
     return tops.pop() if len(tops) == 1 and max(values, default=0.0) <= max(tops) else None
 
 

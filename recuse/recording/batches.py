@@ -67,8 +67,8 @@ class _LibraryStore:
         return self._library.has(call)
 
     def store(self, call: Call, response: RawResponse) -> None:
-        asked = call.request
-        self._library.store(asked.method, asked.url, asked.body, call_headers(call), response)
+        request = call.request
+        self._library.store(request.method, request.url, request.body, call_headers(call), response)
         if self._library.has(call):
             self._spending.add(call, response)
 

@@ -232,9 +232,9 @@ class Chains:
 
     def judges(self, calls: Iterable[Call]) -> dict[str, Judge]:
         """Those who are asked these calls."""
-        asked = {call.judge for call in calls}
+        names = {call.judge for call in calls}
         known = {name: judge for chain in self.chains for name, judge in chain.judges.items()}
-        return {name: judge for name, judge in known.items() if name in asked}
+        return {name: judge for name, judge in known.items() if name in names}
 
     def why_unreadable(self, call: Call, response: RawResponse) -> str | None:
         """Why the reply to one of the calls cannot be read by its protocol."""

@@ -61,10 +61,10 @@ class Spending:
         if call.judge not in self.prices:
             return
         usage, (price_in, price_out) = self.usage_of(call, response), self.prices[call.judge]
-        asked = tokens_of(call.request)[0] if usage.input_tokens is None else usage.input_tokens
+        tokens_in = tokens_of(call.request)[0] if usage.input_tokens is None else usage.input_tokens
         estimate = -(-len(response.body) // BYTES_PER_TOKEN)
         answered = estimate if usage.output_tokens is None else usage.output_tokens
-        self._dollars += (asked * price_in + answered * price_out) / 1e6
+        self._dollars += (tokens_in * price_in + answered * price_out) / 1e6
 
 
 @dataclass(frozen=True, slots=True)

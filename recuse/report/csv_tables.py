@@ -34,16 +34,16 @@ def _tables(results: Results) -> Iterable[tuple[str, Sequence[str], Iterable[Row
     decision = results.get("decision")
     judged = ({**one, "gates": _listed(one["gates"])} for one in (decision["judges"] if decision else ()))
     yield "decision", ["panel", "judge", "use", "word", "cause", "gates", "accepted", "next"], judged
-    asked = ("title", "panel", "task", "protocol", "missing", "unlock")
+    columns = ("title", "panel", "task", "protocol", "missing", "unlock")
     wanting = ({**one, "missing": _listed(one.get("missing")), "unlock": _listed(one.get("unlock"))}
                for one in results.get("not_asked") or ())  # fmt: skip
-    yield "not_asked", asked, wanting
+    yield "not_asked", columns, wanting
     spent = ("calls", "input_tokens", "output_tokens", "reasoning_tokens", "seconds", "dollars")
     yield "usage", ("panel", "task", "protocol", "judge", *spent), results.get("usage") or ()
-    said = ("panel", "task", "protocol", "judge", "target", "factors", "repeat", "status", "why", "text")
+    columns_of_replies = ("panel", "task", "protocol", "judge", "target", "factors", "repeat", "status", "why", "text")
     replies = ({**row, "factors": ", ".join(f"{k} {v}" for k, v in sorted((row.get("factors") or {}).items()))}
                for row in results.get("excerpts") or ())  # fmt: skip
-    yield "replies", said, replies
+    yield "replies", columns_of_replies, replies
     judges = ({"panel": p["name"], **j} for p in results.get("panels") or () for j in p.get("judges") or ())
     yield "judges", ["panel", "name", "label", "wire", "model", "author"], judges
     baseline = results.get("baseline")

@@ -113,9 +113,9 @@ def decision_lines(view: ResultsModel) -> list[Line]:
     lines = []
     judged = [one for one in view.judges if one["stated"]]
     for panel, use in dict.fromkeys((one["panel"], one["use"]) for one in judged):
-        mine = [one for one in judged if (one["panel"], one["use"]) == (panel, use)]
+        rows = [one for one in judged if (one["panel"], one["use"]) == (panel, use)]
         standings = [
-            _standing(word, those) for word in WORD_MEANINGS if (those := [one for one in mine if one["word"] == word])
+            _standing(word, those) for word in WORD_MEANINGS if (those := [one for one in rows if one["word"] == word])
         ]
         lines.append(Line(panel, use, standings))
     return lines
@@ -140,8 +140,8 @@ def used(view: ResultsModel) -> Used | None:
     for panel, judge in dict.fromkeys((panel, judge) for panel, judge, _ in words):
         judges.setdefault(panel, []).append(judge)
     rows = [
-        (view.panel(panel), [(judge, [(use, words.get((panel, judge, use))) for use in uses]) for judge in mine])
-        for panel, mine in judges.items()
+        (view.panel(panel), [(judge, [(use, words.get((panel, judge, use))) for use in uses]) for judge in uses_of])
+        for panel, uses_of in judges.items()
     ]
     return Used(uses, rows, OUTCOMES)
 

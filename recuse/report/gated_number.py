@@ -234,9 +234,9 @@ class Number:
         """The factors in plain words: "names hidden, divisor n"; "" if there are none."""
         return self.circumstances_but()
 
-    def circumstances_but(self, *told: str) -> str:
+    def circumstances_but(self, *shown: str) -> str:
         """The same without the factors that are `told` elsewhere."""
-        return ", ".join(self.lexicon.level(name, level) for name, level in self.factors.items() if name not in told)
+        return ", ".join(self.lexicon.level(name, level) for name, level in self.factors.items() if name not in shown)
 
     @property
     def units(self) -> str:

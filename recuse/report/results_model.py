@@ -94,7 +94,7 @@ class Group:
     def circumstances(self, numbers: Iterable[Number]) -> list[str]:
         """Every combination of factor levels that occurs, in plain words and in order."""
         places = {n.circumstances: n.level_places for n in numbers}
-        return sorted(places, key=lambda told: (len(places[told]), places[told]))
+        return sorted(places, key=lambda words: (len(places[words]), places[words]))
 
     def levels(self, factor: str, numbers: Iterable[Number]) -> list[str]:
         """Levels of `factor` that occur, in order."""
@@ -127,11 +127,11 @@ class ResultsModel:
     @cached_property
     def questions(self) -> list[Question]:
         """Every question asked or answered, once; one without a title is called by its id."""
-        asked = {q["id"]: q for q in self.results.get("questions") or ()}
-        questions = dict.fromkeys([*asked, *(n.question for n in self.numbers)])
+        listed = {q["id"]: q for q in self.results.get("questions") or ()}
+        questions = dict.fromkeys([*listed, *(n.question for n in self.numbers)])
         return [
             Question(id, (row.get("title") if row else "") or plain_name(id), (row.get("note") if row else "") or "")
-            for id, row in ((id, asked.get(id)) for id in questions)
+            for id, row in ((id, listed.get(id)) for id in questions)
         ]
 
     @cached_property
@@ -162,8 +162,8 @@ class ResultsModel:
 
     def words_on(self, panel: str, judge: str) -> str:
         """ "rank: cleared; grade: not cleared": for every use, that of the panel first."""
-        mine = (j for j in self.judges if (j["panel"], j["judge"]) == (panel, judge))
-        return "; ".join(f"{plain_name(j['use'])}: {printed(j['word'])}" for j in mine)
+        judged = (j for j in self.judges if (j["panel"], j["judge"]) == (panel, judge))
+        return "; ".join(f"{plain_name(j['use'])}: {printed(j['word'])}" for j in judged)
 
     def place(self, number: Number) -> str:
         """ "published, merchant_risk"; with the protocol where only that tells some of the question's numbers apart."""
@@ -188,9 +188,9 @@ class ResultsModel:
         panel_names = [p.name for p in self.panels]
         ordered = sorted(by_key, key=lambda key: (panel_names.index(key[0]), key[1]))
         return [
-            Group(self, question, self.panel(p), t, protocol, tuple(mine))
+            Group(self, question, self.panel(p), t, protocol, tuple(of_protocol))
             for p, t in ordered
-            for protocol, mine in _by_protocol(by_key[p, t])
+            for protocol, of_protocol in _by_protocol(by_key[p, t])
         ]
 
     def rank(self, number: Number) -> tuple[object, ...]:
@@ -225,8 +225,8 @@ def _by_protocol(numbers: list[Number]) -> list[tuple[str, list[Number]]]:
     for n in numbers:
         protocols.setdefault(n.subject.get("protocol", ""), []).append(n)
     seen: dict[tuple[object, ...], str] = {}
-    for protocol, mine in protocols.items():
-        for n in mine:
+    for protocol, of_protocol in protocols.items():
+        for n in of_protocol:
             subject = {name: value for name, value in n.subject.items() if name != "protocol"}
             if seen.setdefault((n.metric, n.gate, *sorted(subject.items())), protocol) != protocol:
                 return sorted(protocols.items())

@@ -67,7 +67,7 @@ def with_style(page: str, style: str) -> str:
     numbers: dict[str, int] = {}
     page = NAMED.sub(lambda cell: f' data-n="{numbers.setdefault(cell[1], len(numbers))}"', page)
     # HTML needs no quotes around a value without blanks (HTML standard, 13.1.2.3)
-    page = TAG.sub(lambda tag: QUOTED.sub(lambda found: f"={found[1]}{' /' if found[2] else ''}", tag[0]), page)
+    page = TAG.sub(lambda tag: QUOTED.sub(lambda value: f"={value[1]}{' /' if value[2] else ''}", tag[0]), page)
     names = "".join(f'[data-n="{n}"]{{--name:"{_escaped(unescape(name))}"}}' for name, n in numbers.items())
     whole = f"{style}\n{names}" if names else style
     page = page.replace(f"'{STYLE_HASH}'", f"'{style_hash(whole)}'", 1)  # with what no escaped text can hold

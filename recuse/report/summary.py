@@ -148,7 +148,7 @@ def _question(view: ResultsModel, question: Question) -> str:
         return ""
     if question.id == "upgrade":
         return "\n\n".join(_upgrade(table) for table in upgrade_tables(view))
-    outcomes = [n.state for group in groups for mine in group.gates.values() for n in mine]
+    outcomes = [n.state for group in groups for measured in group.gates.values() for n in measured]
     body = "\n\n".join(_table(group, verdict_table([group])) for group in groups)
     unfolded = " open" if worst(outcomes) in (FAIL, NOT_MEASURED) else ""
     return folded(f"{_sign(worst(outcomes))} {escaped_html(question.title)} {tally(outcomes)}", body, unfolded)
@@ -209,9 +209,9 @@ def _foot(view: ResultsModel, known: Known) -> str:
     lines = [f"{name}: {PROVENANCE_MEANINGS[name]}" for name in shown]
     lines += [f"Cassettes: {', '.join(counts)}."] if counts else []
     lines.append(escaped_html(" · ".join(f"{name} {value}" for name, value in facts(view, known))))
-    asked = "\n\n".join("\n".join(of_table(table, MOST_VERSIONS)) for table in digests(view) if table)
+    sources = "\n\n".join("\n".join(of_table(table, MOST_VERSIONS)) for table in digests(view) if table)
     whole = [*(f"<sub>{line}</sub>" for line in lines if line)]
-    return "\n\n".join([*whole, *([folded("Judges, versions and what they were asked", asked)] if asked else [])])
+    return "\n\n".join([*whole, *([folded("Judges, versions and what they were asked", sources)] if sources else [])])
 
 
 def _sign(outcome: str) -> str:

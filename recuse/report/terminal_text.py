@@ -80,8 +80,8 @@ def _brief(results: Results, view: ResultsModel, width: int, color: bool) -> lis
     faults = [f"fault of the run: {fault}" for fault in run_faults(view)]  # whole: what to do stands at their end
     red = [part for fault in faults for part in _folded(fault, width, "  ", "    ")]
     red += [_red(matter, case, width, color) for matter in needs_attention(view) for case in matter.cases]
-    asked = view.results.get("not_asked") or ()
-    last = [f"  not asked: {len(asked)} questions for lack of data (-v says of which)"] if asked else []
+    unasked = view.results.get("not_asked") or ()
+    last = [f"  not asked: {len(unasked)} questions for lack of data (-v says of which)"] if unasked else []
     lines = [*first, *upgrades[:6], *words[:MOST_WORDS]]
     for group, noun in ((moved, "changes"), (red, "verdicts and faults")):
         room = max(2, (MOST_LINES - len(lines) - len(last)) // (1 if group is red else 2))
@@ -142,25 +142,25 @@ def _upgrade(table: UpgradeTable, width: int, color: bool) -> list[str]:
 
 
 def _questions(view: ResultsModel, width: int, color: bool, drawings: Drawings, *, methods: bool) -> list[str]:
-    blocks, told = [], set[str]()
+    blocks, explained = [], set[str]()
     for question in sorted(view.questions, key=lambda q: drawings.order(q.id)):
         if question.id == "upgrade":
             continue  # told in its own words
         groups = [(g, verdict_table([g])) for g in view.groups(question) if g.gates]
         lines = [_table(table, _about(g), width, color) for g, table in groups]
         if methods:
-            lines += [part for _, table in groups for part in _methods(table, told, width)]
+            lines += [part for _, table in groups for part in _methods(table, explained, width)]
         if groups:
             blocks.append("\n".join([textwrap.fill(ascii_of(question.title), width, break_on_hyphens=False), *lines]))
     return blocks
 
 
-def _methods(table: VerdictTable, told: set[str], width: int) -> Iterator[str]:
+def _methods(table: VerdictTable, explained: set[str], width: int) -> Iterator[str]:
     """Of each gate that is not `told` yet: what its measure says, its limit, how it decides, and why it is there."""
     for column, cells in zip(table.columns, zip(*(row.cells for row in table.rows), strict=True), strict=True):
         n = next(n for cell in cells for n in cell.numbers)
-        if n.verdict and column.gate not in told:
-            told.add(column.gate)
+        if n.verdict and column.gate not in explained:
+            explained.add(column.gate)
             by = "the value itself" if n.verdict["rule"]["decide"] == "point" else "its whole interval"
             rule = f"Limit {column.limit}, held by {by}: {n.verdict['reason']}"
             yield from _folded(f"{column.title}: {n.measure.reading} {rule}.", width, "    ", "      ")

@@ -104,15 +104,15 @@ def _key(gate: str, subject: Mapping[str, str]) -> tuple[object, ...]:
 def _table(
     upgrade: UpgradeVerdictRow, by_key: Mapping[tuple[object, ...], Number], titles: Mapping[str, str], minus: str
 ) -> UpgradeTable:
-    mine = [n for row in upgrade["rows"] if (n := by_key.get(_key(row["gate"], row["subject"]))) is not None]
-    rows = [_row(n, minus) for n in mine]
+    own = [n for row in upgrade["rows"] if (n := by_key.get(_key(row["gate"], row["subject"]))) is not None]
+    rows = [_row(n, minus) for n in own]
     unmeasured = (titles[name] for name in upgrade["not_measured"])
     rows += [UpgradeRow(title, "", "", "", "", printed(NOT_MEASURED), "") for title in unmeasured]
     head = ("", upgrade["incumbent"], upgrade["candidate"], "change", "allowed", "verdict")
     panel, task, protocol = (str(upgrade.get(name)) for name in PLACE)
     return UpgradeTable(
         upgrade["sentence"], ", ".join((panel, task, protocol)), panel, task, protocol, upgrade["outcome"],
-        tuple(upgrade["reasons"]), head, tuple(rows), tuple(_foot(upgrade, mine, minus)),
+        tuple(upgrade["reasons"]), head, tuple(rows), tuple(_foot(upgrade, own, minus)),
     )  # fmt: skip
 
 
@@ -181,18 +181,18 @@ def _word(n: Number) -> str:
     )
 
 
-def _foot(upgrade: UpgradeVerdictRow, mine: list[Number], minus: str) -> Iterator[str]:
+def _foot(upgrade: UpgradeVerdictRow, compared: list[Number], minus: str) -> Iterator[str]:
     if (changed := list(upgrade["change"])) != ["model"]:
         yield f"Changed on purpose: {' and '.join(changed)}."
-    if not mine:
+    if not compared:
         return
-    count = f"{len(mine)} comparisons" if len(mine) > 1 else "one comparison"
-    family = next((f for n in mine if n.verdict and (f := n.verdict["rule"]["family"])), None)
+    count = f"{len(compared)} comparisons" if len(compared) > 1 else "one comparison"
+    family = next((f for n in compared if n.verdict and (f := n.verdict["rule"]["family"])), None)
     chance = f"{100 * family['alpha']:.3g} % chance that any is called worse although none is (Holm)" if family else ""
     texts = f"Same {numbers.count(upgrade['items'])} texts, paired"
     yield f"{texts}; {count}, all of which must be allowed, each at 5 %{f'; {chance}' if chance else ''}."
     by_outcome: dict[str, str] = {}
-    for n in sorted(mine, key=lambda n: n.measure.rank):
+    for n in sorted(compared, key=lambda n: n.measure.rank):
         smallest = n.detail.get("smallest")
         if is_number(smallest):
             unit = str(n.estimate.get("unit") or "")

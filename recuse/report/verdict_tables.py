@@ -124,12 +124,12 @@ def verdict_tables(view: ResultsModel, groups: Sequence[Group]) -> list[VerdictT
 
 def verdict_table(groups: Sequence[Group]) -> VerdictTable:
     """The table of these groups, which are about one panel and task."""
-    gated = [(group, gate, mine) for group in groups for gate, mine in group.gates.items()]
+    gated = [(group, gate, some) for group in groups for gate, some in group.gates.items()]
     first = groups[0]
     table: list[dict[str, list[Number]]] = []
-    for _, _, mine in gated:
+    for _, _, some in gated:
         about: dict[str, list[Number]] = {}
-        for n in mine:
+        for n in some:
             about.setdefault(n.who, []).append(n)
         table.append(about)
     who = sorted({w for about in table for w in about}, key=lambda w: (w == "", first.place(w)))
@@ -137,8 +137,8 @@ def verdict_table(groups: Sequence[Group]) -> VerdictTable:
         Row(w, first.label(w) if w else "the panel as a whole", [Cell(tuple(about.get(w, ()))) for about in table])
         for w in who
     ]
-    titles = Counter(_title(group, mine) for group, _, mine in gated)
-    columns = [_column(group, gate, mine, twice=titles[_title(group, mine)] > 1) for group, gate, mine in gated]
+    titles = Counter(_title(group, some) for group, _, some in gated)
+    columns = [_column(group, gate, some, twice=titles[_title(group, some)] > 1) for group, gate, some in gated]
     return VerdictTable(first, columns, rows, _series(rows))
 
 
@@ -150,19 +150,19 @@ def column_readings(tables: Sequence[VerdictTable]) -> dict[str, str]:
     return {title: measure.reading for title, measure in first if measure.reading}
 
 
-def _title(group: Group, mine: Sequence[Number]) -> str:
-    return ", ".join(part for part in (mine[0].gate_title, plain_name(group.protocol)) if part)
+def _title(group: Group, measured: Sequence[Number]) -> str:
+    return ", ".join(part for part in (measured[0].gate_title, plain_name(group.protocol)) if part)
 
 
-def _column(group: Group, gate: str, mine: Sequence[Number], *, twice: bool) -> Column:
+def _column(group: Group, gate: str, measured: Sequence[Number], *, twice: bool) -> Column:
     """`twice`: another column has this title, a gate asked of another protocol; then the protocol is told too."""
-    levels = tuple(group.circumstances(mine))
-    protocol = plain_name(mine[0].subject.get("protocol", "")) if twice and not group.protocol else ""
+    levels = tuple(group.circumstances(measured))
+    protocol = plain_name(measured[0].subject.get("protocol", "")) if twice and not group.protocol else ""
     return Column(
         question=group.question.id,
         gate=gate,
-        title=", ".join(part for part in (_title(group, mine), protocol) if part),
-        limit=limits_of(mine),
+        title=", ".join(part for part in (_title(group, measured), protocol) if part),
+        limit=limits_of(measured),
         levels=levels if len(levels) <= SHOWN_PER_CELL else (),
         anchor=group_anchor(group.question.id, group.panel.name, group.task, group.protocol),
     )

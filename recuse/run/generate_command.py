@@ -42,9 +42,9 @@ def generate(name: str, *, yes: bool = False, root: Path | None = None) -> int:
         if not lines:
             raise RecuseError(f"{panel.name}, {task}: no reply holds a whole text, so there is nothing to judge")
         path = selection.task(task).folder / file
-        asked = {(item.id, item.target) for plan in plans for item in plan.items.values()}
+        places = {(item.id, item.target) for plan in plans for item in plan.items.values()}
         text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-        write_output(path, text, lambda there, asked=asked: _places(there) <= asked)  # type: ignore[misc]
+        write_output(path, text, lambda there, places=places: _places(there) <= places)  # type: ignore[misc]
         replies = sum(len(plan.calls) for plan in plans)
         print(f"{path}: {len(lines)} of {replies} replies hold what can be judged")
         _record(selection, panel, [selection.plan(Elicitation(panel.name, task, one)) for one in judging], yes)

@@ -233,7 +233,7 @@ class Run(Records):
 
     def _assemble(self, selection: Selection, gates: Gates) -> Results:
         # in an order of their own, each once, whatever the order of the tests
-        asked = {(a["panel"], a["task"], a["protocol"], a["gate"], a["test"], str(a["judges"])): a for a in self.asked}
+        rows = {(a["panel"], a["task"], a["protocol"], a["gate"], a["test"], str(a["judges"])): a for a in self.due}
         outcomes = [record["outcome"] for record in self.verdicts]
         counts = {name: outcomes.count(name) for name in (PASS, FAIL, UNDECIDED, NOT_MEASURED, ACCEPTED)}
         return {
@@ -253,8 +253,8 @@ class Run(Records):
                 "conditions": sorted(gates.conditions),
                 "peers": sorted(name for name, gate in gates.items() if gate.against == "peers"),
                 "shown": sorted(selection.shown),
-                "gates": [asked[key] for key in sorted(asked)],
-                "labels": {name: gates[name].label or "" for *_, name, _, _ in sorted(asked) if name in gates},
+                "gates": [rows[key] for key in sorted(rows)],
+                "labels": {name: gates[name].label or "" for *_, name, _, _ in sorted(rows) if name in gates},
             },
             "questions": self._questions(),
             "measures": dict(sorted(self.measures.items())),

@@ -136,9 +136,9 @@ class Estimates(Mapping[tuple[str, ...], Estimate]):
         try:
             return self._estimates[tuple(subject[name] for name in self.by)]
         except KeyError:
-            asked = ", ".join(f"{k}={v}" for k, v in subject.items())
+            wanted = ", ".join(f"{k}={v}" for k, v in subject.items())
             raise RecuseError(
-                f"no estimate for {asked}; measured by ({', '.join(self.by)}): "
+                f"no estimate for {wanted}; measured by ({', '.join(self.by)}): "
                 + "; ".join(", ".join(key) for key in self._estimates)
             ) from None
 

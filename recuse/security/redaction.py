@@ -104,8 +104,8 @@ def clean_logging(secrets: Secrets) -> Iterator[None]:
         record = make(*arguments, **named)
         if not secrets:  # they may be learnt later
             return record
-        said = record.getMessage()
-        if (kept := secrets.clean_text(said)) != said:
+        message = record.getMessage()
+        if (kept := secrets.clean_text(message)) != message:
             record.msg, record.args = kept, ()
         return record
 
@@ -126,7 +126,7 @@ def _plain_text(data: bytes) -> bytes:
     if b"\0" in data:
         data = data.replace(b"\0", b"")
     if b"\\u" in data:
-        data = _UNICODE.sub(lambda found: chr(int(found[1], 16)).encode("utf-8", "surrogatepass"), data)
+        data = _UNICODE.sub(lambda escape: chr(int(escape[1], 16)).encode("utf-8", "surrogatepass"), data)
     for _ in range(2):
         if b"%" in data:
             data = unquote_to_bytes(data)

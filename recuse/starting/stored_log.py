@@ -53,7 +53,7 @@ def stored_log(panel: FilePanel) -> StoredLog:
             f"recuse check {panel.path} --text COLUMN --save"
         )
     texts, rows = _texts(read)
-    asked = [str(name) for name in texts if name not in ("item", "target", "text")]
+    fields = [str(name) for name in texts if name not in ("item", "target", "text")]
     criteria = {_plain_words(name): ratings.scales[name] for name in ratings.headline}
     protocol = "verdict" if len(criteria) == 1 and not isinstance(next(iter(criteria.values())), Numeric) else "rubric"
     rows = rows[rows["criterion"].isin(ratings.headline)]
@@ -68,7 +68,7 @@ def stored_log(panel: FilePanel) -> StoredLog:
     files = {
         f"{TASK}/task.toml": _task(criteria, dict.fromkeys(texts["target"]), truth=ratings.truth, people=len(people)),
         f"{TASK}/items.jsonl": "\n".join(lines) + "\n",
-        f"{TASK}/prompts/{protocol}.user.j2": rendered(f"stored/{protocol}.user.j2", asked=asked),
+        f"{TASK}/prompts/{protocol}.user.j2": rendered(f"stored/{protocol}.user.j2", fields=fields),
     }
     if len(people):
         columns = [*KEYS, *(name for name in ("score", "response") if people[name].notna().any())]
@@ -79,15 +79,15 @@ def stored_log(panel: FilePanel) -> StoredLog:
         files[STORED] = judges.assign(value=value)[["kind", *KEYS, "value"]].to_csv(index=False)
     return StoredLog(
         {path: text.encode() for path, text in files.items()}, protocol,
-        tuple(_taken(panel, texts, asked, people, judges)),
+        tuple(_taken(panel, texts, fields, people, judges)),
     )  # fmt: skip
 
 
 def _taken(
-    panel: FilePanel, texts: pd.DataFrame, asked: list[str], people: pd.DataFrame, judges: pd.DataFrame
+    panel: FilePanel, texts: pd.DataFrame, fields: list[str], people: pd.DataFrame, judges: pd.DataFrame
 ) -> Iterator[str]:
     read = panel.read
-    shown = " and ".join((read.mapping.text, *asked))
+    shown = " and ".join((read.mapping.text, *fields))
     yield f"{len(texts):,} texts of {panel.path.name}; the judge is shown {shown}, and nothing else of the log."
     if len(people):
         raters = ", ".join(dict.fromkeys(people["rater"].astype(str)))
@@ -105,10 +105,10 @@ def _texts(read: FileRatings) -> tuple[pd.DataFrame, pd.DataFrame]:
     frame, rows = read.raw.frame, read.rows
     column = read.mapping.text
     known = {column, read.mapping.reason, read.mapping.target, *read.mapping.factors}
-    asked = {plain(name): name for name in map(str, frame.columns) if plain(name) in PROMPTS and name not in known}
-    asked = {field: name for field, name in asked.items() if field not in (*RESERVED, "text", "item", "target", "id")}
+    fields = {plain(name): name for name in map(str, frame.columns) if plain(name) in PROMPTS and name not in known}
+    fields = {field: name for field, name in fields.items() if field not in (*RESERVED, "text", "item", "target", "id")}
     at = rows["row"].to_numpy(dtype=int)
-    cells = {field: frame[name].fillna("").astype(str).to_numpy()[at] for field, name in asked.items()}
+    cells = {field: frame[name].fillna("").astype(str).to_numpy()[at] for field, name in fields.items()}
     cells = {field: values for field, values in cells.items() if (values != "").any()}
     text = frame[column].fillna("").astype(str).to_numpy()[at]
     each = rows.assign(text=text, **{f"asked_{field}": values for field, values in cells.items()})

@@ -62,6 +62,6 @@ def example_ratings() -> str:
     for k in range(400):
         passes = (k * 7) % 12 < 7
         wrong = {"judge": k % 29 == 4, "anna": k % 19 == 5, "ben": k % 13 == 6}
-        said = ("pass" if passes != wrong[name] else "fail" for name in ("judge", "anna", "ben"))
-        lines.append(",".join([f"reply {k + 1}", "ab"[k % 2], *said]))
+        answers = ("pass" if passes != wrong[name] else "fail" for name in ("judge", "anna", "ben"))
+        lines.append(",".join([f"reply {k + 1}", "ab"[k % 2], *answers]))
     return "\n".join(lines) + "\n"

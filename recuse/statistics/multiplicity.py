@@ -58,10 +58,10 @@ def decision_levels(
         return [_split(level, m)] * m
     levels, undecided = [level] * m, list(range(m))
     while undecided:
-        asked = _split(level, len(undecided))
+        shared = _split(level, len(undecided))
         for i in undecided:
-            levels[i] = asked
-        remaining = [i for i in undecided if not decides[i](asked)]
+            levels[i] = shared
+        remaining = [i for i in undecided if not decides[i](shared)]
         if len(remaining) == len(undecided):
             break
         undecided = remaining

@@ -52,14 +52,14 @@ class Records:
     upgrades: list[UpgradeVerdictRow] = field(default_factory=list)
     measures: dict[str, MeasureRow] = field(default_factory=dict)  # name -> its description
     not_asked: dict[str, list[NotAskedRow]] = field(default_factory=dict)  # test -> whom it could not be asked of
-    asked: list[AskedRow] = field(default_factory=list)  # gates that had to decide, with place and judges
+    due: list[AskedRow] = field(default_factory=list)  # gates that had to decide, with place and judges
     unmeasured: dict[str, str] = field(default_factory=dict)  # test -> why it ended without a verdict
 
     def add(self, records: Records) -> None:
         """Take in what another part of the run came to; parts may come in any order."""
         for name, kept in vars(records).items():
-            mine = getattr(self, name)
-            mine.update(kept) if isinstance(kept, dict) else mine.extend(kept)
+            own = getattr(self, name)
+            own.update(kept) if isinstance(kept, dict) else own.extend(kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,23 +266,23 @@ def ask(
     """Ask every question that the file can answer. One that cannot be measured is listed as such, and keeps nobody
     else's answer back. `deciding`: only those whose answer is a gate in force, or explains one (`EXPLAINING`), so that
     whoever asks thousands of files comes to the same decision sooner."""
-    found = Records()
+    records = Records()
     for question in questions:
         task, protocol = question.narrowed.get("task"), question.narrowed.get("protocol")
         if task not in (None, panel.task) or protocol not in (None, FILE):
             continue
         if wanting := missing(question.needs, panel.offers):
             lacking = NotAsked(panel.name, panel.task, FILE, tuple(wanting))
-            found.not_asked[question.name] = [{**lacking.record(), **question.words, "tests": []}]
+            records.not_asked[question.name] = [{**lacking.record(), **question.words, "tests": []}]
             continue
         place = {"task": panel.task, "panel": panel.name, "protocol": panel.protocol(kind_of(question.needs))}
         of = Respondents(place, panel.judges, uses, panel.offers)
         names = gates_named(question.function, gates)
-        asked = of.gates_to_ask(question.name, names, gates)
-        if deciding and not asked and not EXPLAINING & set(question.function.__code__.co_names):
+        rows = of.gates_to_ask(question.name, names, gates)
+        if deciding and not rows and not EXPLAINING & set(question.function.__code__.co_names):
             continue
-        found.asked += asked
+        records.due += rows
         by_group = are_chosen(panel.ratings) and not PEOPLE.isdisjoint(question.needs)
-        asking = Asking(question.name, question.words, of, gates, records=found, by_group=by_group)
+        asking = Asking(question.name, question.words, of, gates, records=records, by_group=by_group)
         question.ask(panel.by(place["protocol"]), asking)
-    return found
+    return records

@@ -178,11 +178,11 @@ def _repaired(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], share:
         return ""
     moved, table = _shifts(upgrade), upgrade.after.table.copy()
     for name, by in moved.items():
-        mine = (table["rater"] == upgrade.candidate) & (table["criterion"] == name)
-        table.loc[mine, "score"] = (table.loc[mine, "score"] - by).clip(*upgrade.after.scales[name].ends)
+        its_rows = (table["rater"] == upgrade.candidate) & (table["criterion"] == name)
+        table.loc[its_rows, "score"] = (table.loc[its_rows, "score"] - by).clip(*upgrade.after.scales[name].ends)
     again = replace(upgrade, after=replace(upgrade.after, table=table, _memory={}), _memory={})
-    found = _decided_on_common_texts(gates, again, subject, share, overlap(again))
-    if found.outcome != "pass":
+    repaired = _decided_on_common_texts(gates, again, subject, share, overlap(again))
+    if repaired.outcome != "pass":
         return ""
     several = len(upgrade.after.headline) > 1
     steps = [f"{moved[name]:+g}{f' ({name})' if several else ''}" for name in upgrade.after.headline]

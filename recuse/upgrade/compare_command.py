@@ -296,15 +296,15 @@ def _judges(old: Baseline, new: Baseline, names: Sequence[str]) -> tuple[str, st
 def _entries(*sides: tuple[Baseline, str]) -> list[dict[str, BaselineEntry]]:
     """Of each side, by what they are about besides the judge; besides the panel as well, where each judge is in one
     panel alone."""
-    mine = [[entry for entry in held["entries"] if entry["subject"].get("judge") == judge] for held, judge in sides]
-    alone = all(len({entry["subject"].get("panel") for entry in entries}) == 1 for entries in mine)
+    each = [[entry for entry in held["entries"] if entry["subject"].get("judge") == judge] for held, judge in sides]
+    alone = all(len({entry["subject"].get("panel") for entry in entries}) == 1 for entries in each)
     left_out = {"judge", "panel"} if alone else {"judge"}
 
     def about(entry: BaselineEntry) -> str:
         subject = {name: value for name, value in entry["subject"].items() if name not in left_out}
         return json.dumps([entry["kind"], entry["what"], subject], sort_keys=True)
 
-    return [{about(entry): entry for entry in entries} for entries in mine]
+    return [{about(entry): entry for entry in entries} for entries in each]
 
 
 def _differently_asked(

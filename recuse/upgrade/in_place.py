@@ -71,8 +71,8 @@ def _of_panel(root: Path, panel: Panel, commit: BaseCommit, folder: Path) -> Ite
         return  # a new panel
     tasks = [f"fixtures/tasks/{name}" for name in panel.tasks]
     paths = [before, *commit.files(*tasks)]
-    asked = dict.fromkeys(name for table in panel.tasks.values() for name in table.protocols)
-    readers = {name: file for name in asked if (file := _reader_changed(root, name, commit))}
+    protocols = dict.fromkeys(name for table in panel.tasks.values() for name in table.protocols)
+    readers = {name: file for name in protocols if (file := _reader_changed(root, name, commit))}
     texts, there = commit.texts(paths), {old: root / (path if old == before else old) for old in paths}
     if not readers and all(now.is_file() and texts.get(old) == _text_of(now) for old, now in there.items()):
         return
@@ -121,8 +121,8 @@ def _reader_changed(root: Path, name: str, commit: BaseCommit) -> str | None:
     """The file of a protocol of the team's own that reads replies otherwise than before: it stands below `root`, not in
     Recuse, and holds other text."""
     module = module_of(name)
-    found = None if module.startswith("recuse.") else importlib.util.find_spec(module)
-    file = Path(found.origin).resolve() if found is not None and found.origin else None
+    spec = None if module.startswith("recuse.") else importlib.util.find_spec(module)
+    file = Path(spec.origin).resolve() if spec is not None and spec.origin else None
     if file is None or not file.is_relative_to(root.resolve()):
         return None
     inside = file.relative_to(root.resolve()).as_posix()
@@ -132,12 +132,12 @@ def _reader_changed(root: Path, name: str, commit: BaseCommit) -> str | None:
 
 def _of_judges(old: RecordedPanel, new: RecordedPanel, readers: Mapping[str, str]) -> Iterator[InPlaceRow]:
     shared = [place for place in new.places if place in old.places]
-    asked = {place: (_fingerprints(old, place), _fingerprints(new, place)) for place in shared}
+    at_places = {place: (_fingerprints(old, place), _fingerprints(new, place)) for place in shared}
     for judge in new.panel.judges:
         if judge in new.panel.replaces or judge in old.panel.replaces:
             continue
         fields: dict[Elicitation, list[str]] = {}
-        for place, (before, after) in asked.items():
+        for place, (before, after) in at_places.items():
             if judge in before and judge in after:
                 one, other = before[judge], after[judge]
                 fields[place] = [name for name in {**one, **other} if one.get(name) != other.get(name)]
@@ -151,10 +151,10 @@ def _of_judges(old: RecordedPanel, new: RecordedPanel, readers: Mapping[str, str
 def _fingerprints(side: RecordedPanel, place: Elicitation) -> dict[str, dict[str, object]]:
     """Judge -> how it is asked, field by field, with what cells differ by under one name each."""
     plan = side.suite.selection.plan(place)
-    asked: dict[str, dict[str, object]] = {}
+    fingerprints: dict[str, dict[str, object]] = {}
     for header in headers(side.panel, plan, Chain(plan).expected()).values():
-        asked.setdefault(header["judge"], dict(header["fingerprint"]))
-    return asked
+        fingerprints.setdefault(header["judge"], dict(header["fingerprint"]))
+    return fingerprints
 
 
 # --------------------------------------------------------------------------- what it comes to

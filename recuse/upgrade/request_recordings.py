@@ -147,7 +147,7 @@ def _row(
 
 
 def _account(
-    answers: Iterable[_Answer], replies: Sequence[Reply], asked: str, models: Sequence[str], ids: Sequence[str]
+    answers: Iterable[_Answer], replies: Sequence[Reply], requested: str, models: Sequence[str], ids: Sequence[str]
 ) -> str:
     """ "answered by gpt-5-2026-08-07 (asked: gpt-5), 2026-10-01 to 2026-10-02, 12000 tokens in, 3400 out, 48 ids of the
     provider, chatcmpl-1 to chatcmpl-9"."""
@@ -156,7 +156,7 @@ def _account(
     tokens = [sum(count for count in counts if count) for counts in
               ([r.usage.input_tokens for r in replies], [r.usage.output_tokens for r in replies])]  # fmt: skip
     used = [f"{tokens[0]} tokens in, {tokens[1]} out"] if any(tokens) else []
-    who = f"answered by {' and '.join(models) or 'a model that it does not name'} (asked: {asked})"
+    who = f"answered by {' and '.join(models) or 'a model that it does not name'} (asked: {requested})"
     named = f"{len(ids)} ids of the provider, {ids[0]} to {ids[-1]}" if ids else "no ids given"
     return ", ".join([who, *when, *used, named])
 

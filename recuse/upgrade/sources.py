@@ -164,10 +164,10 @@ def pair_up(sources: Sequence[Source], names: Sequence[str], change: Sequence[st
     with the levels it was asked under: "gpt,prompt=short,temp=0"."""
     old, new = sources[0], sources[-1]
     given = names or _only(old, new)
-    (incumbent, held), (candidate, asked) = _judge_and_levels(old, given[0]), _judge_and_levels(new, given[1])
+    (incumbent, held), (candidate, wanted) = _judge_and_levels(old, given[0]), _judge_and_levels(new, given[1])
     declared = tuple(change) or (new.changes.get(candidate, ("model",)) if new is old else ("model",))
     for before, after in _matching(old, new):
-        if upgrade := _upgrade(before, after, incumbent, candidate, declared, held, asked):
+        if upgrade := _upgrade(before, after, incumbent, candidate, declared, held, wanted):
             yield after, upgrade
 
 
@@ -215,18 +215,18 @@ def _matching(old: Source, new: Source) -> Iterator[tuple[Part, Part]]:
 
 def _upgrade(
     before: Part, after: Part, incumbent: str, candidate: str, change: tuple[str, ...], held: Mapping[str, str],
-    asked: Mapping[str, str],
+    wanted: Mapping[str, str],
 ) -> Upgrade | None:  # fmt: skip
     """None where one of the two was not asked there; `held` and `asked`: the levels that each is compared under."""
     old, new = before.ratings(incumbent), after.ratings(candidate)
     if incumbent not in old.judges or candidate not in new.judges:
         return None
-    if old is new and incumbent == candidate and held == asked:
+    if old is new and incumbent == candidate and held == wanted:
         raise RecuseError(f"an upgrade is between two judges; {candidate} was named as both")
     if old is new and incumbent != candidate:
         old, new = old.without(candidate), new.without(incumbent)
     return Upgrade(
-        _under(old, held), incumbent, _under(new, asked), candidate, change=change,
+        _under(old, held), incumbent, _under(new, wanted), candidate, change=change,
         settings=(before.settings(incumbent), after.settings(candidate)),
         calls=(before.calls(incumbent), after.calls(candidate)),
     )  # fmt: skip

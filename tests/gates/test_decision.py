@@ -171,9 +171,9 @@ def test_a_gate_that_two_tests_ask_is_missed_where_one_of_them_gave_no_verdict()
     tests = "evals/test_a.py::test_scores", "evals/test_a.py::test_choices"
     found = evidence(*passes(verdict("agreement", test=f"{tests[0]}[p/t/q]")))
     both = tuple(asked("agreement", test=test) for test in tests)
-    others = tuple(a for a in found.plan.asked if a["gate"] != "agreement")
-    assert word_on(replace(found, plan=replace(found.plan, asked=(*both[:1], *others)))).word == "cleared"
-    assert word_on(replace(found, plan=replace(found.plan, asked=(*both, *others)))).word == "undecided"
+    others = tuple(a for a in found.plan.due if a["gate"] != "agreement")
+    assert word_on(replace(found, plan=replace(found.plan, due=(*both[:1], *others)))).word == "cleared"
+    assert word_on(replace(found, plan=replace(found.plan, due=(*both, *others)))).word == "undecided"
 
 
 def test_a_gate_that_is_about_some_judges_only_is_not_missed_for_others():
@@ -189,7 +189,7 @@ def test_judges_of_one_name_in_two_panels_are_two_judges():
                      gates=(*GRADED, "injection", "right_choices"))  # fmt: skip
     second = PanelPlan("r", ("ann",), ("grade",), ("choose",))
     plan = replace(first.plan, panels=(*first.plan.panels, second),
-                   asked=(*first.plan.asked, *(asked(gate, panel="r") for gate in GRADED if gate != "agreement")),
+                   due=(*first.plan.due, *(asked(gate, panel="r") for gate in GRADED if gate != "agreement")),
                    uses=USES | {"grade": UseTable(yardstick=("offset",), decides=("unanswered",))})  # fmt: skip
     there = (verdict("offset", panel="r"), verdict("unanswered", panel="r"))
     found = decide(replace(first, plan=plan, verdicts=(*first.verdicts, *there)))
@@ -569,7 +569,7 @@ def shuffled(found: Evidence, rng: random.Random) -> Evidence:
 
     return replace(
         found, verdicts=in_another_order(found.verdicts), figures=in_another_order(found.figures),
-        changes=in_another_order(found.changes), plan=replace(found.plan, asked=in_another_order(found.plan.asked)),
+        changes=in_another_order(found.changes), plan=replace(found.plan, due=in_another_order(found.plan.due)),
     )  # fmt: skip
 
 
@@ -595,8 +595,8 @@ def renamed(found: Evidence, new: dict[str, str]) -> Evidence:
     plan = replace(
         found.plan,
         panels=tuple(replace(p, name=new[p.name], judges=tuple(new[j] for j in p.judges)) for p in found.plan.panels),
-        asked=tuple(
-            {**a, "panel": new[a["panel"]], "judges": [new[j] for j in a["judges"]]} for a in found.plan.asked
+        due=tuple(
+            {**a, "panel": new[a["panel"]], "judges": [new[j] for j in a["judges"]]} for a in found.plan.due
         ),
     )
     verdicts = tuple(replace(v, figure=replace(v.figure, subject=about(v.figure.subject))) for v in found.verdicts)

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 import pytest
 from imports import ENGINE, ROOT, nodes_of
 
-FORBIDDEN = {"told", "said", "asked", "found", "mine", "met", "beside", "apart"}
+VARIABLES = {"told", "said", "asked", "found", "mine", "met"}
+FORBIDDEN = {*VARIABLES, "beside", "apart"}
 
 
 def functions(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
@@ -16,6 +17,21 @@ def functions(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
     for node in nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.strip("_") in FORBIDDEN:
             yield node.lineno, node.name
+
+
+def variables(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
+    """Line and name of every such variable, parameter and attribute that is made; a key of results.json, a member of a
+    TypedDict, keeps its name."""
+    keys: set[ast.AST] = set()
+    for node in nodes:
+        if isinstance(node, ast.ClassDef) and any(isinstance(b, ast.Name) and b.id == "TypedDict" for b in node.bases):
+            keys |= {made.target for made in node.body if isinstance(made, ast.AnnAssign)}
+        elif isinstance(node, ast.arg) and node.arg in VARIABLES:
+            yield node.lineno, node.arg
+        elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store) and node not in keys:
+            name = node.id if isinstance(node, ast.Name) else node.attr
+            if name in VARIABLES:
+                yield node.lineno, name
 
 
 def details(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
@@ -38,7 +54,7 @@ def _is_detail(node: ast.expr) -> bool:
     return isinstance(node, ast.Attribute) and node.attr == "detail"
 
 
-@pytest.mark.parametrize("names", [functions, details])
+@pytest.mark.parametrize("names", [functions, variables, details])
 def test_names_are_no_halves_of_sentences(names) -> None:
     wrong = [
         f"{path.relative_to(ROOT)}:{line}: {name}"
@@ -57,7 +73,13 @@ class A:
 estimated("m", detail={**more, "mine": 1})
 n.detail["met"], n.detail.get("found")
 detail = {"asked": 1}
+def f(mine, *, other=met): self.said = [found for found in mine]
+class Row(TypedDict):
+    told: str
+class Other:
+    told: str
 """
     )
     assert [name for _, name in functions(ast.walk(module))] == ["_told", "beside"]
+    assert sorted(name for _, name in variables(ast.walk(module))) == ["found", "mine", "said", "told"]
     assert sorted(name for _, name in details(ast.walk(module))) == ["found", "met", "mine"]

@@ -97,9 +97,9 @@ def measure_upgrade(upgrade: Upgrade) -> list[tuple[str, Estimates]]:
 
 def _by_names(estimates: Mapping[Levels, Estimate], upgrade: Upgrade) -> Iterator[Estimates]:
     for names in dict.fromkeys(tuple(name for name, _ in levels) for levels in estimates):
-        mine = {levels: e for levels, e in estimates.items() if tuple(name for name, _ in levels) == names}
-        keys = {levels: (upgrade.candidate, *(level for _, level in levels)) for levels in mine}
-        yield Estimates(("judge", *names), {keys[levels]: estimate for levels, estimate in mine.items()})
+        chosen = {levels: e for levels, e in estimates.items() if tuple(name for name, _ in levels) == names}
+        keys = {levels: (upgrade.candidate, *(level for _, level in levels)) for levels in chosen}
+        yield Estimates(("judge", *names), {keys[levels]: estimate for levels, estimate in chosen.items()})
 
 
 METHOD = "ratio of means per call as recorded, less 1"
@@ -244,7 +244,7 @@ def biases(upgrade: Upgrade) -> Iterator[tuple[str, Mapping[tuple[tuple[str, str
         has_stake = bias.offered(before, upgrade.incumbent)
         old = _of(bias.measure(before), upgrade.incumbent) if has_stake else {}
         where = (("by", bias.kind),) if bias.kind else ()
-        yield bias.component, {(*levels, *where): _less(bias, mine, old.get(levels)) for levels, mine in new.items()}
+        yield bias.component, {(*levels, *where): _less(bias, now, old.get(levels)) for levels, now in new.items()}
 
 
 def _of(estimates: Estimates, judge: str) -> dict[tuple[tuple[str, str], ...], Estimate]:

@@ -129,8 +129,8 @@ def order_of_people(pair: Pair) -> Estimate | None:
     columns = [np.ones(len(person)), person, squares]
     for judge in (0, 1):
         ours = graded(answers.judged[judge])
-        mine = mean_of(ours, axis=1)
-        columns += [mine, mean_of(ours**2, axis=1), mine * person]
+        mean = mean_of(ours, axis=1)
+        columns += [mean, mean_of(ours**2, axis=1), mean * person]
     shares = np.where(used[:, None], np.nan_to_num(np.column_stack(columns)), 0.0)
     old, new = (float(rho[0]) for rho in _rhos(shares.sum(0)[None]))
     built = Coefficient(shares, lambda s: np.subtract(*reversed(_rhos(s))), lambda s: "")
@@ -194,8 +194,8 @@ def worst_slice_offset(pair: Pair) -> Estimate | None:
     span = span_of(answers)
     return worst_of_slices(
         "upgrade_slice_offset", pair, np.isfinite(old) & np.isfinite(new) & np.isfinite(people),
-        lambda mine: _further(old, new, people, mine, answers, span),
-        lambda mine: (float((old - people)[mine].mean()), float((new - people)[mine].mean())),
+        lambda inside: _further(old, new, people, inside, answers, span),
+        lambda inside: (float((old - people)[inside].mean()), float((new - people)[inside].mean())),
         both=False, span=span, unit=answers.scale.unit,
     )  # fmt: skip
 

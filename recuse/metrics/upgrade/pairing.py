@@ -139,8 +139,8 @@ class Upgrade:
             return (f"they have no text in common{SAME_IDS}",)
         if any(row[:2] in common for row in old ^ new):
             return ("not the same texts under the same conditions",)
-        if told := contradiction(self.before, self.after, common):
-            return (f"the same names stand for other texts, {told}{SAME_IDS}",)
+        if contrary := contradiction(self.before, self.after, common):
+            return (f"the same names stand for other texts, {contrary}{SAME_IDS}",)
         return ()
 
     # ------------------------------------------------------------------ both on the same texts
@@ -313,10 +313,10 @@ def missing_as_unanswered(upgrade: Upgrade) -> Upgrade:
     shared = overlap(upgrade)
     after = _only(upgrade.after, shared.common | shared.missing)
     if shared.missing:
-        asked = _only(upgrade.before, shared.missing).table
-        asked = asked[asked["rater"] == upgrade.incumbent]
-        asked = asked.drop_duplicates([*TEXT, "criterion", *upgrade.before.factors])
-        lost = asked.assign(rater=upgrade.candidate, repeat=0, score=float("nan"), response=None, status="unparsed")
+        rows = _only(upgrade.before, shared.missing).table
+        rows = rows[rows["rater"] == upgrade.incumbent]
+        rows = rows.drop_duplicates([*TEXT, "criterion", *upgrade.before.factors])
+        lost = rows.assign(rater=upgrade.candidate, repeat=0, score=float("nan"), response=None, status="unparsed")
         table = pd.concat([after.table, lost.reindex(columns=after.table.columns)], ignore_index=True)
         after = replace(after, table=table, _memory={})
     return replace(upgrade, after=after, _memory={})

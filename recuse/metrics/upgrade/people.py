@@ -96,7 +96,7 @@ def _options(answers: Answers) -> _Kappas:
     apart = distances(k, "quadratic" if answers.ordered else "plain")
     people = np.nan_to_num(answers.people_shares)
     judged = [np.nan_to_num(answers.judge_shares[j]) for j in (0, 1)]
-    between = [((mine @ apart) * people).sum(axis=1) for mine in judged]
+    between = [((own @ apart) * people).sum(axis=1) for own in judged]
     shares = np.column_stack([np.ones(len(people)), *between, *judged, people])
 
     def chance(s: Floats) -> list[Floats]:
@@ -203,11 +203,11 @@ def worst_slice_agreement(pair: Pair) -> Estimate | None:
 def _worst(metric: str, pair: Pair, old: Floats, new: Floats, span: float, *, both: bool) -> Estimate | None:
     moved = new - old
 
-    def within(mine: Mask) -> OverClusters | RareChange:
-        return mean_change(np.where(mine, moved, np.nan), None, pair.answers.clusters, span=span)
+    def within(inside: Mask) -> OverClusters | RareChange:
+        return mean_change(np.where(inside, moved, np.nan), None, pair.answers.clusters, span=span)
 
-    def values(mine: Mask) -> tuple[float, float]:
-        return (float(old[mine].mean()), float(new[mine].mean())) if both else (math.nan, math.nan)
+    def values(inside: Mask) -> tuple[float, float]:
+        return (float(old[inside].mean()), float(new[inside].mean())) if both else (math.nan, math.nan)
 
     unit = pair.answers.scale.unit if both else "share"
     return worst_of_slices(metric, pair, np.isfinite(moved), within, values, both=both, span=span, unit=unit)
@@ -223,7 +223,7 @@ def worst_of_slices(
     looked = {name: members & there for name, members in every.items() if (members & there).sum() >= FEWEST}
     if not looked:
         return None
-    parts: dict[tuple[str, str], Any] = {name: within(mine) for name, mine in looked.items()}
+    parts: dict[tuple[str, str], Any] = {name: within(inside) for name, inside in looked.items()}
     size = {name: abs(part.value) if both else part.value for name, part in parts.items()}
     worst = max(looked, key=lambda name: size[name])
     detail: dict[str, Any] = {

@@ -105,9 +105,9 @@ def could_hide(answers: Answers, old: Floats, new: Floats) -> tuple[float, float
     down = share * (moved - float((lowest - np.where(np.isfinite(old), old, high))[either].mean()))
     up = share * (float((highest - np.where(np.isfinite(old), old, low))[either].mean()) - moved)
     if either.sum() >= ENOUGH_LOST:
-        said = np.where(np.isfinite(old), old, new)
+        known = np.where(np.isfinite(old), old, new)
         apart = mean_change(
-            np.where(either, said, np.nan), np.where(used, said, np.nan), answers.clusters, span=span_of(answers)
+            np.where(either, known, np.nan), np.where(used, known, np.nan), answers.clusters, span=span_of(answers)
         )
         most = share * max(map(abs, apart.interval(0.95)), default=math.inf)
         if math.isfinite(most):
@@ -250,8 +250,8 @@ def decisions_flipped(pair: Pair) -> Estimate | None:
     note = "" if known else "the incumbent was asked once, so how often it flips by itself is not known"
     detail: dict[str, object] = {"thresholds": list(pair.thresholds)} if pair.thresholds else {}
     if not known:
-        found = by_itself + smallest(seen, answers.cluster_count(used))
-        detail |= {"asked_once": True, "by_itself_at_most": by_itself, "smallest": found if found < 1 else None}
+        least = by_itself + smallest(seen, answers.cluster_count(used))
+        detail |= {"asked_once": True, "by_itself_at_most": by_itself, "smallest": least if least < 1 else None}
     return change(
         "upgrade_flips", pair, seen if known else Hidden(seen, by_itself, 0.0),
         (old, float((1 - across)[used].mean())), used, value=seen.value, unit="share", span=1.0, note=note,

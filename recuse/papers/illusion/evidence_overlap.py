@@ -105,16 +105,16 @@ def _parts(table: pd.DataFrame, ratings: Ratings) -> Iterator[tuple[tuple[str, .
 
 
 def _citations(rows: pd.DataFrame, ratings: Ratings, levels: tuple[str, ...]) -> Citations:
-    said: dict[tuple[str, str, str], frozenset[str]] = {}
+    words_cited: dict[tuple[str, str, str], frozenset[str]] = {}
     names = (rows[name].astype(str) for name in ("rater", "item", "target"))
     for *key, words in zip(*names, rows["response"].astype(str), strict=True):
         place = (key[0], key[1], key[2])
-        said[place] = said.get(place, frozenset()) | words_of(words)
-    judges = _places(judge for judge, *_ in said)
-    texts = _places((item, target) for _, item, target in said)
-    known = _places(sorted(frozenset().union(*said.values())))
+        words_cited[place] = words_cited.get(place, frozenset()) | words_of(words)
+    judges = _places(judge for judge, *_ in words_cited)
+    texts = _places((item, target) for _, item, target in words_cited)
+    known = _places(sorted(frozenset().union(*words_cited.values())))
     cited = np.zeros((len(judges), len(texts), len(known)), dtype=bool)
-    for (judge, item, target), words in said.items():
+    for (judge, item, target), words in words_cited.items():
         cited[judges[judge], texts[item, target], [known[word] for word in words]] = True
     given = _scores(ratings, dict(zip(ratings.factors, levels, strict=True)))
     scores = np.array([[given.get((judge, *text), np.nan) for text in texts] for judge in judges])

@@ -95,10 +95,10 @@ FEWEST_TARGETS = 3
 """Targets below which an order of targets says nothing."""
 
 
-def pair_shares(mine: Floats, others: Floats, centre: float) -> Floats:
+def pair_shares(own: Floats, others: Floats, centre: float) -> Floats:
     """Each item's 1, x, y, x^2, y^2, xy of one judge (items, targets) against others (others, items, targets), 0 where
     either is missing: shape (items, others, targets, 6)."""
-    x, y = mine[None] - centre, others - centre
+    x, y = own[None] - centre, others - centre
     there = np.isfinite(x) & np.isfinite(y)
     x, y = (np.where(there, side, 0.0) for side in np.broadcast_arrays(x, y))
     stacked = np.stack([there.astype(float), x, y, x * x, y * y, x * y], axis=-1)
@@ -163,8 +163,8 @@ def agreement_of_averages(sums: Floats, texts: Sequence[int]) -> list[float]:
     t = [b - mean_known((part / count)[:, None]) for b, part in zip(between, within, strict=True)]
     averaged = []
     for m in texts:
-        shared, mine, other = (a + b / m for a, b in zip(t, w, strict=True))
-        each = ratio(shared, np.sqrt(np.maximum(mine, 0) * np.maximum(other, 0)))
+        shared, own, other = (a + b / m for a, b in zip(t, w, strict=True))
+        each = ratio(shared, np.sqrt(np.maximum(own, 0) * np.maximum(other, 0)))
         averaged.append(float(mean_known(np.clip(each, -1, 1)[None])[0]))
     return averaged
 

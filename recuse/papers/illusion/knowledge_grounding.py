@@ -289,9 +289,9 @@ def _twins(part: Ratings) -> Iterator[tuple[str, list[str], NDArray[np.float64]]
         yield judge, [item for item, both in zip(array.items, twinned, strict=True) if both], sides[0] - sides[1]
 
 
-def _side(means: NDArray[np.float64], mine: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _side(means: NDArray[np.float64], used: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Mean per item over the texts marked, (items,)."""
-    there = mine & np.isfinite(means)
+    there = used & np.isfinite(means)
     count = there.sum(axis=1)
     total = np.where(there, means, 0.0).sum(axis=1)
     side_means: NDArray[np.float64] = total / np.where(count > 0, count, np.nan)

@@ -69,8 +69,8 @@ def knowledge_prompt(task: Task, item: Item, factors: Mapping[str, str], earlier
     """Stage 1: what the judge knows of this kind of task."""
     words = wording.messages(task, "merg.knowledge", task=task.data, **item.fields)
     lists = {name: {"type": "array", "items": phrase(task), "minItems": 2, "maxItems": 2} for name in KNOWLEDGE_LISTS}
-    asked = {"task_type": phrase(task), **lists, **{name: phrase(task) for name in KNOWLEDGE_PHRASES[1:]}}
-    return Prompt(words, TEMPERATURE, max_tokens=500, schema=exactly(asked))
+    fields = {"task_type": phrase(task), **lists, **{name: phrase(task) for name in KNOWLEDGE_PHRASES[1:]}}
+    return Prompt(words, TEMPERATURE, max_tokens=500, schema=exactly(fields))
 
 
 def read_knowledge(task: Task, item: Item, factors: Mapping[str, str], reply: Reply, earlier: Earlier) -> Any:
@@ -167,10 +167,10 @@ def prompt(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier)
     )
     score = {"enum": [int(n) for n in range(int(task.scale[0]), int(task.scale[1]) + 1)]}
     if factors[RUBRIC] == "checklist":
-        asked: dict[str, Any] = {"reason": WORDS, "scores": five(score)}
+        fields: dict[str, Any] = {"reason": WORDS, "scores": five(score)}
     else:
-        asked = {"evidence": five(WORDS), "scores": five(score), "habit": {"enum": [*HABITS, "none"]}}
-    return Prompt(words, TEMPERATURE, max_tokens=400, schema=exactly(asked))
+        fields = {"evidence": five(WORDS), "scores": five(score), "habit": {"enum": [*HABITS, "none"]}}
+    return Prompt(words, TEMPERATURE, max_tokens=400, schema=exactly(fields))
 
 
 def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply, earlier: Earlier) -> list[Judgement]:

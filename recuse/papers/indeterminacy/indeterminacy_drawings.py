@@ -176,17 +176,17 @@ def _matrices(group: Group) -> list[Table]:
     """F and F' of every rater that gave choices and sets, with their intervals."""
     tables = []
     for n in group.of("indeterminate_share"):
-        found = n.detail_as(MatricesDetail)
-        if "choice" not in found:
+        detail = n.detail_as(MatricesDetail)
+        if "choice" not in detail:
             continue
         who = n.subject.get("rater", "")
-        by_set = [zip(*found[key], strict=True) for key in ("choice", "choice_low", "choice_high")]
-        sets_behind = [found[key] for key in ("reverse", "reverse_low", "reverse_high")]
+        by_set = [zip(*detail[key], strict=True) for key in ("choice", "choice_low", "choice_high")]
+        sets_behind = [detail[key] for key in ("reverse", "reverse_low", "reverse_high")]
         rows = [
             [Cell(name), *map(_chance, *ends[:3]), *map(_chance, *ends[3:])]
-            for name, *ends in zip(found["sets"], *by_set, *sets_behind, strict=True)
+            for name, *ends in zip(detail["sets"], *by_set, *sets_behind, strict=True)
         ]
-        columns = [f"{word} {name}" for word in ("chooses", "who chose") for name in found["options"]]
+        columns = [f"{word} {name}" for word in ("chooses", "who chose") for name in detail["options"]]
         caption = (
             f"{'People' if who == 'people' else group.label(who)}: which option is chosen where a response set is held "
             "(F), and which sets stand behind a choice (F')"
@@ -201,7 +201,7 @@ def _chance(value: float | None, low: float | None, high: float | None) -> Cell:
 
 def _identifiable(group: Group) -> list[str]:
     """Theorem 3.4 in words, and what nobody can tell from such data."""
-    said = dict.fromkeys(str(n.detail["words"]) for n in group.of("indeterminate_share") if n.detail.get("words"))
+    words = dict.fromkeys(str(n.detail["words"]) for n in group.of("indeterminate_share") if n.detail.get("words"))
     errors = [n for n in group.of("rater_error") if is_number(n.value)]
     taken_back = [
         f"People would take back {_percent(n.value)} of their answers ({n.spread()}), by {n.estimate['n']} pairs of "
@@ -212,7 +212,7 @@ def _identifiable(group: Group) -> list[str]:
         "How often raters give a set or a choice that they would take back (E) is in no such data: it takes people who "
         "answer a text twice."
     )
-    return [*said, *(taken_back or [unknown])] if said else []
+    return [*words, *(taken_back or [unknown])] if words else []
 
 
 indeterminate_ratings = Drawing(

@@ -173,11 +173,11 @@ def _downstream(
     rated: RatedOptions, taus: tuple[float, ...], betas: Sequence[float]
 ) -> dict[float, tuple[Floats, Floats]]:
     """By beta, means over taus of consistency and of bias, (1 + draws, J): on all texts, then on resamples."""
-    mine = decisions(judge_vectors(rated), rated.positive, taus)
+    decided = decisions(judge_vectors(rated), rated.positive, taus)
     right = decisions(people_vectors(rated, betas), rated.positive, taus)[:, :, None]  # (taus, betas, 1, U)
-    there = np.isfinite(mine[0]) & np.isfinite(right[0, 0])
-    alike = there * (mine[:, None] == right).mean(axis=0)
-    apart = there * np.nan_to_num(mine[:, None] - right).mean(axis=0)
+    there = np.isfinite(decided[0]) & np.isfinite(right[0, 0])
+    alike = there * (decided[:, None] == right).mean(axis=0)
+    apart = there * np.nan_to_num(decided[:, None] - right).mean(axis=0)
     columns = np.concatenate([there[None].astype(float), alike, apart]).reshape(-1, there.shape[1]).T
     sums = np.concatenate(
         [

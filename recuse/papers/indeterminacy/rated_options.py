@@ -185,11 +185,11 @@ def _placed(
     counts = np.where(columns[None, :, None] >= 0, placed.counts[:, columns], 0).astype(float)
     raters = {name: place for place, name in enumerate(placed.raters)}
     rows = np.array([raters.get(name, -1) for name in judges], dtype=np.intp)
-    mine = np.where(rows[:, None, None] >= 0, counts[rows], 0.0)
+    judged = np.where(rows[:, None, None] >= 0, counts[rows], 0.0)
     people = counts[placed.people].sum(axis=0)
     each = placed.lost if (times := times_of(part, placed.items)) is None else placed.lost * times
     lost = np.where(rows >= 0, each[rows].sum(axis=1), 0).astype(np.int64)
-    return _Placed(mine @ member.T, mine.sum(axis=-1), people @ member.T, people.sum(axis=-1), lost)
+    return _Placed(judged @ member.T, judged.sum(axis=-1), people @ member.T, people.sum(axis=-1), lost)
 
 
 def _joint(choices: OptionCounts | None, sets: OptionCounts | None) -> dict[str, Floats]:

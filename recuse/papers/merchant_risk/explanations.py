@@ -87,10 +87,10 @@ def explanation_finding(ratings: Ratings) -> Estimates:
     beside = ratings.beside("explanations")
     if beside is None:
         return Estimates(("judge", "finding"), {})
-    said = _joined(ratings, beside)
+    reasons = _joined(ratings, beside)
     estimates: dict[tuple[str, ...], Estimate] = {}
-    for judge, mine in said.groupby("rater", sort=False, observed=True):
-        theirs = Said(mine.reset_index(drop=True), beside.criteria)
+    for judge, of_judge in reasons.groupby("rater", sort=False, observed=True):
+        theirs = Said(of_judge.reset_index(drop=True), beside.criteria)
         for name, flag in FINDINGS.items():
             estimates[str(judge), name] = _share(theirs, flag(theirs))
     return Estimates(("judge", "finding"), estimates)
@@ -140,8 +140,8 @@ def _joined(ratings: Ratings, beside: Ratings) -> pd.DataFrame:
 
     keys = ["rater", "item", "target", "criterion", "repeat", *ratings.factors]
     scores = ratings.table[[*keys, "score", "status"]]
-    said = beside.table[beside.table["response"].notna()].drop(columns=["score", "status"])
-    rows = said.merge(scores, on=keys, how="left")
+    reasons = beside.table[beside.table["response"].notna()].drop(columns=["score", "status"])
+    rows = reasons.merge(scores, on=keys, how="left")
     heights = [
         (score - scale.ends[0]) / scale.span if isinstance(scale, Numeric) and np.isfinite(scale.span) else np.nan
         for score, scale in zip(rows["score"], map(ratings.scales.get, rows["criterion"]), strict=True)
@@ -155,38 +155,38 @@ def _joined(ratings: Ratings, beside: Ratings) -> pd.DataFrame:
     return rows.assign(rubric=rows["rubric"] if "rubric" in rows else pd.Series("", index=rows.index))
 
 
-def _empty(said: Said) -> Mask:
-    return (said.plain.str.len() < 2).to_numpy()
+def _empty(reasons: Said) -> Mask:
+    return (reasons.plain.str.len() < 2).to_numpy()
 
 
-def _contradiction(said: Said) -> Mask:
-    lean = said.plain.map(lambda text: polarity(text.split())).to_numpy()
-    height = said.rows["height"].to_numpy()
+def _contradiction(reasons: Said) -> Mask:
+    lean = reasons.plain.map(lambda text: polarity(text.split())).to_numpy()
+    height = reasons.rows["height"].to_numpy()
     estimates: Mask = ((lean > 0) & (height <= 1 / 3)) | ((lean < 0) & (height >= 2 / 3))
     return estimates
 
 
-def _wrong_criterion(said: Said) -> Mask:
+def _wrong_criterion(reasons: Said) -> Mask:
     def wrong(text: str, own: str) -> bool:
-        return own not in text and any(name in text for name in said.names if name != own)
+        return own not in text and any(name in text for name in reasons.names if name != own)
 
-    pairs = zip(said.plain, said.rows["criterion"], strict=True)
+    pairs = zip(reasons.plain, reasons.rows["criterion"], strict=True)
     return np.array([wrong(text, own) for text, own in pairs], dtype=bool)
 
 
-def _copied(said: Said) -> Mask:
-    keyed = said.rows.assign(plain=said.plain)
-    return (keyed.groupby(["reply", "plain"])["criterion"].transform("nunique") > 1).to_numpy() & ~_empty(said)
+def _copied(reasons: Said) -> Mask:
+    keyed = reasons.rows.assign(plain=reasons.plain)
+    return (keyed.groupby(["reply", "plain"])["criterion"].transform("nunique") > 1).to_numpy() & ~_empty(reasons)
 
 
-def _boilerplate(said: Said) -> Mask:
-    keyed = said.rows.assign(plain=said.plain, of=said.texts)
-    return (keyed.groupby("plain")["of"].transform("nunique") > 1).to_numpy() & ~_empty(said)
+def _boilerplate(reasons: Said) -> Mask:
+    keyed = reasons.rows.assign(plain=reasons.plain, of=reasons.texts)
+    return (keyed.groupby("plain")["of"].transform("nunique") > 1).to_numpy() & ~_empty(reasons)
 
 
-def _rubric(said: Said) -> Mask:
-    runs = {text: _runs(WORD.findall(text.lower())) for text in said.rows["rubric"].unique()}
-    pairs = zip(said.plain, said.rows["rubric"], strict=True)
+def _rubric(reasons: Said) -> Mask:
+    runs = {text: _runs(WORD.findall(text.lower())) for text in reasons.rows["rubric"].unique()}
+    pairs = zip(reasons.plain, reasons.rows["rubric"], strict=True)
     return np.array([bool(_runs(text.split()) & runs[rubric]) for text, rubric in pairs], dtype=bool)
 
 
@@ -194,13 +194,13 @@ def _runs(words: Sequence[str]) -> set[tuple[str, ...]]:
     return {tuple(words[k : k + RUN]) for k in range(len(words) - RUN + 1)}
 
 
-def _ungrounded(said: Said) -> Mask:
+def _ungrounded(reasons: Said) -> Mask:
     def content(text: str) -> frozenset[str]:
         return frozenset(word for word in WORD.findall(text.lower()) if len(word) >= LONG)
 
-    rubrics = {text: content(text) for text in said.rows["rubric"].unique()}
-    texts = {text: content(text) for text in said.rows["text"].fillna("").unique()}
-    rows = zip(said.plain, said.rows["text"].fillna(""), said.rows["rubric"], strict=True)
+    rubrics = {text: content(text) for text in reasons.rows["rubric"].unique()}
+    texts = {text: content(text) for text in reasons.rows["text"].fillna("").unique()}
+    rows = zip(reasons.plain, reasons.rows["text"].fillna(""), reasons.rows["rubric"], strict=True)
     bare = [not (content(words) & (texts[text] - rubrics[rubric])) for words, text, rubric in rows]
     return np.array(bare, dtype=bool)
 
@@ -211,9 +211,9 @@ FINDINGS: Mapping[str, Callable[[Said], Mask]] = {
 }  # fmt: skip
 
 
-def _share(said: Said, flags: Mask) -> Estimate:
-    texts = said.texts.to_numpy()
-    estimates = said.rows[flags].drop_duplicates("response").head(EXAMPLES)
+def _share(reasons: Said, flags: Mask) -> Estimate:
+    texts = reasons.texts.to_numpy()
+    estimates = reasons.rows[flags].drop_duplicates("response").head(EXAMPLES)
     columns = (estimates[name] for name in ("item", "criterion", "score", "response"))
     examples = [
         [str(item), str(criterion), number(score), str(words)[:160]]

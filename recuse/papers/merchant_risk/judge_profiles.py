@@ -93,16 +93,16 @@ def self_bias_span(ratings: Ratings) -> Estimates:
     each = self_bias(ratings)
     estimates = {}
     for names, _ in ratings.each():
-        mine = {judge: e for (judge, *levels), e in each.items() if tuple(levels) == names and e.defined}
-        about: dict[str, Any] = {"n": len(mine), "method": SPAN, "over": "items"}
-        if len(mine) < 2:
-            estimates[names] = undefined("self_bias_span", f"a span needs two judges; there are {len(mine)}", **about)
+        spans = {judge: e for (judge, *levels), e in each.items() if tuple(levels) == names and e.defined}
+        about: dict[str, Any] = {"n": len(spans), "method": SPAN, "over": "items"}
+        if len(spans) < 2:
+            estimates[names] = undefined("self_bias_span", f"a span needs two judges; there are {len(spans)}", **about)
             continue
-        order = sorted(mine, key=lambda judge: mine[judge].value)
+        order = sorted(spans, key=lambda judge: spans[judge].value)
         ends = {"lowest": order[0], "highest": order[-1]}
-        unit, width = mine[order[0]].unit, mine[order[-1]].value - mine[order[0]].value
+        unit, width = spans[order[0]].unit, spans[order[-1]].value - spans[order[0]].value
         estimates[names] = Estimate(
-            metric="self_bias_span", value=width, unit=unit, span=mine[order[0]].span,
+            metric="self_bias_span", value=width, unit=unit, span=spans[order[0]].span,
             note="no interval: the span of noisy numbers is too wide on average", detail=ends, **about,
         )  # fmt: skip
     return Estimates(ratings.within(), estimates)

@@ -107,17 +107,17 @@ def _changes(part: Ratings, judge: str) -> tuple[Floats, Floats, NDArray[np.intp
     per_level = []
     for level in (SHOWN, HIDDEN):
         cells = part.where(names=level).cells()
-        own = cells.texts_of(part.authors[judge])
-        keys = zip(cells.items, cells.targets, cells.clusters, own, strict=True)
+        is_own = cells.texts_of(part.authors[judge])
+        keys = zip(cells.items, cells.targets, cells.clusters, is_own, strict=True)
         named = [
-            (cells.item_names[i], cells.target_names[t], cells.cluster_names[c], bool(mine)) for i, t, c, mine in keys
+            (cells.item_names[i], cells.target_names[t], cells.cluster_names[c], bool(own)) for i, t, c, own in keys
         ]
         per_level.append(dict(zip(named, deviations(cells)[cells.row(judge)].tolist(), strict=True)))
     changes = {key: per_level[0][key] - per_level[1][key] for key in per_level[0] if key in per_level[1]}
     usable = {key: change for key, change in changes.items() if math.isfinite(change)}
-    mine, theirs = ([change for key, change in usable.items() if key[3] is own] for own in (True, False))
+    own, theirs = ([change for key, change in usable.items() if key[3] is is_own] for is_own in (True, False))
     clusters = np.unique([key[2] for key in usable if key[3]], return_inverse=True)[1].astype(np.intp)
-    return np.array(mine), np.array(theirs), clusters, cells.step
+    return np.array(own), np.array(theirs), clusters, cells.step
 
 
 def _losses(part: Ratings, judge: str, a: Estimate, b: Estimate) -> dict[str, Any]:

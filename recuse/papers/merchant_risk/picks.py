@@ -148,11 +148,11 @@ def _words_by_text(ratings: Ratings) -> tuple[list[str], list[str], NDArray[np.b
         table = ratings.table
         rows = table[(table["criterion"] == RATIONALE) & table["response"].notna()][["item", "rater", "response"]]
         rows = rows.drop_duplicates(["item", "rater"])
-    said = [words_of(str(text)) for text in rows.iloc[:, 2]]
-    place = {word: k for k, word in enumerate(sorted(frozenset().union(*said)))}
-    words = np.zeros((len(said), len(place)), dtype=bool)
-    for row, mine in enumerate(said):
-        words[row, [place[word] for word in mine]] = True
+    words_of_rows = [words_of(str(text)) for text in rows.iloc[:, 2]]
+    place = {word: k for k, word in enumerate(sorted(frozenset().union(*words_of_rows)))}
+    words = np.zeros((len(words_of_rows), len(place)), dtype=bool)
+    for row, used in enumerate(words_of_rows):
+        words[row, [place[word] for word in used]] = True
     return [str(name) for name in rows.iloc[:, 0]], [str(name) for name in rows.iloc[:, 1]], words
 
 
@@ -228,13 +228,13 @@ def rules_kept(ratings: Ratings) -> Estimates:
     table = ratings.table
     rows = table[table["criterion"].str.startswith(RULE) & table["response"].notna()]
     estimates: dict[tuple[str, ...], Estimate] = {}
-    for judge, mine in rows.groupby("rater", sort=False, observed=True):
-        for rule, of in mine.groupby("criterion", sort=False, observed=True):
+    for judge, ruled in rows.groupby("rater", sort=False, observed=True):
+        for rule, of in ruled.groupby("criterion", sort=False, observed=True):
             kept = (of["response"] == KEPT).to_numpy()
             broken = Counter(of.loc[~kept, "response"].astype(str)).most_common(SHOWN)
             estimates[str(judge), str(rule).removeprefix(RULE)] = _share(kept, {"breaches": [list(b) for b in broken]})
-        text = mine.assign(kept=mine["response"] == KEPT).groupby(["item", "target", "repeat"], observed=True)["kept"]
-        estimates[str(judge), "all"] = _share(text.all().to_numpy(), {"texts": _first(table, str(judge), mine)})
+        text = ruled.assign(kept=ruled["response"] == KEPT).groupby(["item", "target", "repeat"], observed=True)["kept"]
+        estimates[str(judge), "all"] = _share(text.all().to_numpy(), {"texts": _first(table, str(judge), ruled)})
     return Estimates(("judge", "rule"), estimates)
 
 

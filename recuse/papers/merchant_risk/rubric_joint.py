@@ -66,8 +66,8 @@ def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> li
     scored = [part for part in scored_sets if isinstance(part, dict)] if isinstance(scored_sets, list) else []
     rows: list[Judgement] = []
     for one, label in zip(sets, labels, strict=True):
-        mine = [part for part in scored if part.get("author") == label]
-        rows += [_of(row, one) for row in (*_scores(task, mine, label), _place(places, label))]
+        of_author = [part for part in scored if part.get("author") == label]
+        rows += [_of(row, one) for row in (*_scores(task, of_author, label), _place(places, label))]
     return rows
 
 

@@ -240,13 +240,13 @@ def _orders(
 ) -> dict[str, float | None]:  # fmt: skip
     """How the ensemble orders the targets, against people and against the data."""
     places = np.unique(targets)
-    mine, theirs = (np.array([v[targets == t].mean() for t in places]).round(9) for v in (together, people))
+    ensemble, theirs = (np.array([v[targets == t].mean() for t in places]).round(9) for v in (together, people))
     wrote = {target: model for model, target in part.authors.items()}
     known = np.array([data.get(wrote.get(names[t], ""), math.nan) for t in places])
     used = np.isfinite(known)
     return {
-        "order": number(_rho(mine, theirs)),
-        **({"data_order": number(_rho(mine[used], known[used]))} if used.sum() > 2 else {}),
+        "order": number(_rho(ensemble, theirs)),
+        **({"data_order": number(_rho(ensemble[used], known[used]))} if used.sum() > 2 else {}),
     }
 
 

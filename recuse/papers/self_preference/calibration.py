@@ -73,9 +73,9 @@ def verdict_agreement(ratings: Ratings, evidence: Ratings | None = None, scores:
     """
     scorings = PLAIN if evidence is None else SCORINGS
     estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, judge, mine, over in _each_judge(ratings, evidence, scores):
+    for names, judge, pairs, over in _each_judge(ratings, evidence, scores):
         for scoring in scorings:
-            estimates[(judge, scoring, *names)] = _agreement(mine, scoring, over)
+            estimates[(judge, scoring, *names)] = _agreement(pairs, scoring, over)
     return Estimates(("judge", "scoring", *ratings.within(*PAIRED)), estimates)
 
 
@@ -98,11 +98,11 @@ def calibration_gain(ratings: Ratings, evidence: Ratings | None = None, scores: 
     """
     scorings = PLAIN if evidence is None else SCORINGS
     estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, judge, mine, over in _each_judge(ratings, evidence, scores):
+    for names, judge, pairs, over in _each_judge(ratings, evidence, scores):
         for scoring in scorings[1:]:
-            differences = mine[f"agree_{scoring}"] - mine["agree_single"]
-            why = _why(mine, scoring)
-            estimates[(judge, scoring, *names)] = _mean("calibration_gain", mine, differences, (-1.0, 1.0), why, over)
+            differences = pairs[f"agree_{scoring}"] - pairs["agree_single"]
+            why = _why(pairs, scoring)
+            estimates[(judge, scoring, *names)] = _mean("calibration_gain", pairs, differences, (-1.0, 1.0), why, over)
     return Estimates(("judge", "scoring", *ratings.within(*PAIRED)), estimates)
 
 
@@ -147,10 +147,10 @@ def _each_judge(
         table = _compared_pairs(part, beside, scores)
         for judge in part.judges:
             # Pairs on which every scoring that was asked for is there; the others' count is kept
-            mine = table[table["rater"] == judge]
-            scored = [f"agree_{name}" for name in SCORINGS if mine[f"agree_{name}"].notna().any()]
-            kept = mine[mine[scored].notna().all(axis=1)] if scored else mine.iloc[:0]
-            kept.attrs["lost"] = len(mine) - len(kept)
+            of_judge = table[table["rater"] == judge]
+            scored = [f"agree_{name}" for name in SCORINGS if of_judge[f"agree_{name}"].notna().any()]
+            kept = of_judge[of_judge[scored].notna().all(axis=1)] if scored else of_judge.iloc[:0]
+            kept.attrs["lost"] = len(of_judge) - len(kept)
             yield names, judge, kept, repeated_over(part)
 
 
@@ -204,31 +204,31 @@ def _credits(part: Ratings) -> pd.DataFrame:
 # --------------------------------------------------------------------------- estimates
 
 
-def _agreement(mine: pd.DataFrame, scoring: str, over: dict[str, Any]) -> Estimate:
-    detail: dict[str, object] = {"pairs_by_people": int(mine["by_people"].sum())}
-    if mine[f"agree_{scoring}"].notna().any():
-        ties, decided, right = (mine[f"{name}_{scoring}"].sum() for name in ("ties", "decided", "right"))
-        detail |= {"ties": number(ties / len(mine)), "of_decided": number(right / decided) if decided else None}
-    values = mine[f"agree_{scoring}"]
-    return _mean("verdict_agreement", mine, values, (0.0, 1.0), _why(mine, scoring), over, detail)
+def _agreement(pairs: pd.DataFrame, scoring: str, over: dict[str, Any]) -> Estimate:
+    detail: dict[str, object] = {"pairs_by_people": int(pairs["by_people"].sum())}
+    if pairs[f"agree_{scoring}"].notna().any():
+        ties, decided, right = (pairs[f"{name}_{scoring}"].sum() for name in ("ties", "decided", "right"))
+        detail |= {"ties": number(ties / len(pairs)), "of_decided": number(right / decided) if decided else None}
+    values = pairs[f"agree_{scoring}"]
+    return _mean("verdict_agreement", pairs, values, (0.0, 1.0), _why(pairs, scoring), over, detail)
 
 
-def _why(mine: pd.DataFrame, scoring: str) -> str:
-    if len(mine) and scoring.startswith("evidence"):
+def _why(pairs: pd.DataFrame, scoring: str) -> str:
+    if len(pairs) and scoring.startswith("evidence"):
         return NO_EVIDENCE
     return "no pair has a usable verdict in both orders and a reference: people's choice, or peers' scores of both"
 
 
 def _mean(
-    metric: str, mine: pd.DataFrame, values: pd.Series[float], ends: tuple[float, float], why: str,
+    metric: str, pairs: pd.DataFrame, values: pd.Series[float], ends: tuple[float, float], why: str,
     over: dict[str, Any], detail: Mapping[str, object] | None = None,
 ) -> Estimate:  # fmt: skip
-    lost = int(mine.attrs["lost"])
+    lost = int(pairs.attrs["lost"])
     if values.notna().sum() == 0:
         return undefined(metric, why, n_excluded=lost, method=BOUNDED, detail=detail or {}, **over)
-    distribution = bounded_mean(values, mine["group"], ends)
+    distribution = bounded_mean(values, pairs["group"], ends)
     return estimated(
-        metric, float(values.mean()), distribution, n=len(values), n_clusters=int(mine["group"].nunique()),
+        metric, float(values.mean()), distribution, n=len(values), n_clusters=int(pairs["group"].nunique()),
         n_excluded=lost, unit="share", span=ends[1] - ends[0], method=BOUNDED, detail=detail or {}, **over,
     )  # fmt: skip
 
@@ -237,17 +237,17 @@ def _calibrated(
     table: pd.DataFrame, judge: str, text: str, authors: Mapping[str, str], over: dict[str, Any]
 ) -> Estimate:
     metric = "own_win_excess_change"
-    mine = table[(table["rater"] == judge) & ((table["a"] == text) | (table["b"] == text))]
+    of_judge = table[(table["rater"] == judge) & ((table["a"] == text) | (table["b"] == text))]
     complete = neutral(table, authors)
     complete = complete[complete["rater"] != judge].dropna(subset=["before", "after"])
-    peers = complete.groupby("item")[["before", "after"]].mean().reindex(mine["item"]).to_numpy()
-    sign = np.where(mine["a"] == text, 1.0, -1.0)
-    was, now = (sign * (mine[name].to_numpy() - peers[:, k]) for k, name in enumerate(("before", "after")))
+    peers = complete.groupby("item")[["before", "after"]].mean().reindex(of_judge["item"]).to_numpy()
+    sign = np.where(of_judge["a"] == text, 1.0, -1.0)
+    was, now = (sign * (of_judge[name].to_numpy() - peers[:, k]) for k, name in enumerate(("before", "after")))
     both = np.isfinite(was) & np.isfinite(now)
     if not both.any():
         why = "no pair with its own text was judged in both orders by it and by a neutral peer"
-        return undefined(metric, why, n_excluded=len(mine), unit="share", method=PAIRED_DIFFERENCES, **over)
-    groups = mine["group"].to_numpy()[both]
+        return undefined(metric, why, n_excluded=len(of_judge), unit="share", method=PAIRED_DIFFERENCES, **over)
+    groups = of_judge["group"].to_numpy()[both]
     change, before, after = (clustered_mean(part[both], groups) for part in (now - was, was, now))
     return estimated(
         metric, change.value, change, n=int(both.sum()), n_clusters=len(np.unique(groups)), span=2.0,

@@ -78,10 +78,10 @@ def _changed(
     """Mean of `value` over pairs, from how far a's credit changes between the first level and another."""
     estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each(factor, *PAIRED):
-        met = {level: pair_array(part.where(**{factor: level})) for level in part.levels(factor)}
-        first, *others = met
+        pairs = {level: pair_array(part.where(**{factor: level})) for level in part.levels(factor)}
+        first, *others = pairs
         for level in others:
-            before, after = met[first], met[level]
+            before, after = pairs[first], pairs[level]
             place = {item: at for at, item in enumerate(after.items)}
             at = np.array([place.get(item, -1) for item in before.items])
             for row, judge in enumerate(before.judges):
@@ -150,13 +150,13 @@ def discussion_change(ratings: Ratings) -> Estimates:
         subjects = ((judge, of) for judge in ratings.judges for of in ("agreement", "consistency"))
         return Estimates(("judge", "of"), dict.fromkeys(subjects, nothing))
     first = ratings.with_criterion(FIRST_CHOICE)
-    said = {name: _responses(one) for name, one in (("before", first), ("after", ratings))}
+    responses = {name: _responses(one) for name, one in (("before", first), ("after", ratings))}
     steady = {"before": _steady(first), "after": _steady(ratings)}
     clusters = _clusters(ratings)
     judges = ratings.judges
     for at, judge in enumerate(judges):
         peer = judges[(at + 1) % len(judges)]
-        estimates[judge, "agreement"] = _agreement(ratings, said, judge, peer, clusters)
+        estimates[judge, "agreement"] = _agreement(ratings, responses, judge, peer, clusters)
         estimates[judge, "consistency"] = _difference(
             "discussion_change", ratings, steady["before"], steady["after"], judge
         )
@@ -182,11 +182,11 @@ def _responses(ratings: Ratings) -> dict[tuple[str, str, str], str]:
 
 def _steady(ratings: Ratings) -> Steady:
     turned = {"first": "second", "second": "first", "tie": "tie"}
-    said = _responses(ratings)
+    responses = _responses(ratings)
     return {
-        (judge, item): float(said[judge, item, "ba"] == turned[response])
-        for (judge, item, order), response in said.items()
-        if order == "ab" and (judge, item, "ba") in said
+        (judge, item): float(responses[judge, item, "ba"] == turned[response])
+        for (judge, item, order), response in responses.items()
+        if order == "ab" and (judge, item, "ba") in responses
     }
 
 
@@ -207,20 +207,20 @@ def _difference(metric: str, ratings: Ratings, before: Steady, after: Steady, ju
 
 
 def _agreement(
-    ratings: Ratings, said: Mapping[str, Mapping[tuple[str, str, str], str]], judge: str, peer: str,
+    ratings: Ratings, responses: Mapping[str, Mapping[tuple[str, str, str], str]], judge: str, peer: str,
     clusters: Mapping[str, str],
 ) -> Estimate:  # fmt: skip
     places = [
         (item, order)
-        for name, item, order in said["after"]
-        if name == judge and all((who, item, order) in one for who in (judge, peer) for one in said.values())
+        for name, item, order in responses["after"]
+        if name == judge and all((who, item, order) in one for who in (judge, peer) for one in responses.values())
     ]
     was, now = (
         np.array([float(one[judge, *place] == one[peer, *place]) for place in places])
-        for one in (said["before"], said["after"])
+        for one in (responses["before"], responses["after"])
     )
     differed = [place for place, same in zip(places, was, strict=True) if not same]
-    gave_in = np.array([float(said["after"][judge, *p] == said["before"][peer, *p]) for p in differed])
+    gave_in = np.array([float(responses["after"][judge, *p] == responses["before"][peer, *p]) for p in differed])
     detail = {"before": _share(was), "after": _share(now), "gave_in": _share(gave_in)}
     groups = codes_of(np.array([clusters.get(item, item) for item, _ in places], dtype=object))
     return _mean("discussion_change", ratings, now - was, groups, np.ones(len(places), dtype=bool), detail)

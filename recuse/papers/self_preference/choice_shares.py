@@ -40,13 +40,13 @@ def first_pick_share(part: Ratings) -> Iterator[Named]:
     1.0
     """
     over = repeated_over(part)
-    for judge, mine in pairs_by_judge(part).items():
-        both = mine.complete
-        by_lot = not both.any() and bool(np.isfinite(mine.ab).any() and np.isfinite(mine.ba).any())
-        kept = mine[np.isfinite(mine.won) if by_lot else both]
-        lost = len(mine) - len(kept)
+    for judge, of_judge in pairs_by_judge(part).items():
+        both = of_judge.complete
+        by_lot = not both.any() and bool(np.isfinite(of_judge.ab).any() and np.isfinite(of_judge.ba).any())
+        kept = of_judge[np.isfinite(of_judge.won) if by_lot else both]
+        lost = len(of_judge) - len(kept)
         estimate = _first_picks(kept, lost, over)
-        yield judge, estimate if by_lot else add_losses(estimate, mine.lost_by_order(), SHARE_ENDS, lost)
+        yield judge, estimate if by_lot else add_losses(estimate, of_judge.lost_by_order(), SHARE_ENDS, lost)
 
 
 def _first_picks(pairs: Pairs, lost: int, over: dict[str, Any]) -> Estimate:
@@ -81,9 +81,9 @@ def tie_share(part: Ratings) -> Iterator[Named]:
     verdicts, over = verdicts_of(part), repeated_over(part)
     verdicts = verdicts.assign(group=verdicts["cluster"].factorize()[0])
     for judge in part.judges:
-        mine = verdicts[verdicts["rater"] == judge]
-        usable = mine[mine["slot"].notna()]
-        lost, ties = len(mine) - len(usable), (usable["slot"] == 0.5).to_numpy()
+        of_judge = verdicts[verdicts["rater"] == judge]
+        usable = of_judge[of_judge["slot"].notna()]
+        lost, ties = len(of_judge) - len(usable), (usable["slot"] == 0.5).to_numpy()
         groups = usable["group"].to_numpy()
         if not len(usable):
             yield judge, undefined("tie_share", "no verdict was usable", n_excluded=lost, method=SHARE, **over)

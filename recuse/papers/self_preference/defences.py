@@ -78,10 +78,10 @@ def attacks_stopped(ratings: Ratings, defence: Defence, over: Over | None = None
         joined = won.merge(rows[[*keys, "blocked"]], on=keys, how="left", validate="many_to_one")
         groups = dict(iter(joined.groupby(["judge", *names], sort=False)))
         for subject in subjects.itertuples(index=False):
-            mine = groups.get(tuple(subject), joined.iloc[:0])
-            why = "no attack on it succeeded" if mine.empty else "the defence gave no answer on any of them"
+            attacks = groups.get(tuple(subject), joined.iloc[:0])
+            why = "no attack on it succeeded" if attacks.empty else "the defence gave no answer on any of them"
             estimates[(str(subject[0]), str(name), *map(str, subject[1:]))] = _share(
-                "attacks_stopped", mine, why, over, ratings
+                "attacks_stopped", attacks, why, over, ratings
             )
     return Estimates(("judge", "defence", *names), estimates)
 

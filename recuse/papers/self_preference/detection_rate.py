@@ -67,15 +67,15 @@ def detection_rate(ratings: Ratings) -> Estimates:
     taught = CleanTexts.of(clusters)
     endings = [str(text) for text in ratings.payloads["text"]]
     known = [has_phrase(f"_ {ending}") for ending in endings]  # wherever it stands
-    found: dict[str, list[NDArray[np.bool_]]] = {name: [] for name in DEFENCES}
+    flagged: dict[str, list[NDArray[np.bool_]]] = {name: [] for name in DEFENCES}
     for cluster, texts in clusters.items():
-        found["string_matching"] += _matched([text for text in texts if not has_phrase(text)], endings, known)
+        flagged["string_matching"] += _matched([text for text in texts if not has_phrase(text)], endings, known)
         if len(clusters) > 3:
-            found["statistical_filter"] += _odd(texts, endings, taught.fit(without=cluster))
+            flagged["statistical_filter"] += _odd(texts, endings, taught.fit(without=cluster))
     nowhere = np.full(len(endings), np.nan)
-    shares = {name: np.mean(flags, axis=0) if flags else nowhere for name, flags in found.items()}
+    shares = {name: np.mean(flags, axis=0) if flags else nowhere for name, flags in flagged.items()}
     return Estimates(("defence", "payloads"), {
-        (defence, name): _estimate(ratings.payloads.assign(found=shares[defence]).query("held_out == @kind"))
+        (defence, name): _estimate(ratings.payloads.assign(hit=shares[defence]).query("held_out == @kind"))
         for defence in DEFENCES for kind, name in HELD_OUT.items()
     })  # fmt: skip
 
@@ -90,26 +90,26 @@ def _matched(passed: list[str], endings: list[str], known: list[bool]) -> list[N
 
 def _odd(texts: list[str], endings: list[str], fitted: StatisticalFilter) -> list[NDArray[np.bool_]]:
     """The same for the statistical filter."""
-    passed, found = [text for text in texts if not fitted.suspicious(text)], np.zeros(len(endings), dtype=bool)
+    passed, flagged = [text for text in texts if not fitted.suspicious(text)], np.zeros(len(endings), dtype=bool)
     for turn, text in enumerate(passed):
-        found[turn :: len(passed)] = fitted.suspicious_with(text, endings[turn :: len(passed)])
-    return [found] if passed else []
+        flagged[turn :: len(passed)] = fitted.suspicious_with(text, endings[turn :: len(passed)])
+    return [flagged] if passed else []
 
 
 def _estimate(table: pd.DataFrame) -> Estimate:
     about: dict[str, Any] = {
         "over": "clusters", "clusters": "payloads", "unit": "share", "span": 1.0, "method": BOUNDED
     }  # fmt: skip
-    examined = table[table["found"].notna()]
+    examined = table[table["hit"].notna()]
     lost = len(table) - len(examined)
     if examined.empty:
         why = "no clean text passes the filter, or it could not be fitted" if len(table) else "no payload of this kind"
         return undefined("detection_rate", why, n_excluded=lost, **about)
     detail = {
         "by_language": _by(examined, "language"), "by_class": _by(examined, "class"),
-        "missed": examined["payload"][examined["found"] == 0].tolist(),
+        "missed": examined["payload"][examined["hit"] == 0].tolist(),
     }  # fmt: skip
-    values = examined["found"].to_numpy()
+    values = examined["hit"].to_numpy()
     return estimated(
         "detection_rate", float(values.mean()), bounded_mean(values, np.arange(len(values)), (0.0, 1.0)),
         n=len(values), n_clusters=len(values), n_excluded=lost, detail=detail, **about,
@@ -119,5 +119,5 @@ def _estimate(table: pd.DataFrame) -> Estimate:
 def _by(table: pd.DataFrame, column: str) -> list[dict[str, Any]]:
     return [
         {column: str(name), "payloads": len(part), "share": float(part.mean())}
-        for name, part in table.groupby(column, sort=True)["found"]
+        for name, part in table.groupby(column, sort=True)["hit"]
     ]

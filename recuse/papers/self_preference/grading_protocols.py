@@ -179,8 +179,8 @@ def _solution(task: Task, item: Item, levels: Levels, reply: Reply, earlier: Ear
 
 
 def _checked(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Mapping[str, Any]:
-    asked = {"prompt": OBSERVED} if levels["prompt"] == EXPLAINED else {}  # with its own solution in view
-    return {**item_fields(task, item, levels, earlier), "own": earlier.get("solution", {}).get("answer"), **asked}
+    observed = {"prompt": OBSERVED} if levels["prompt"] == EXPLAINED else {}  # with its own solution in view
+    return {**item_fields(task, item, levels, earlier), "own": earlier.get("solution", {}).get("answer"), **observed}
 
 
 CORRECTNESS = Verdict(

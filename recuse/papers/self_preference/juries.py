@@ -176,14 +176,14 @@ def graded_wins(array: RatingArray) -> Floats:
     return result
 
 
-def chosen_wins(met: PairArray, judges: Sequence[str], targets: Sequence[str]) -> Floats:
+def chosen_wins(pairs: PairArray, judges: Sequence[str], targets: Sequence[str]) -> Floats:
     """Win ratios from choices, both orders averaged, a tie half a win. Shape (judges, targets), NaN where a judge
     has no complete pair with an author's text."""
     wins = np.full((len(judges), len(targets)), np.nan)
-    rows = [met.judges.index(judge) if judge in met.judges else None for judge in judges]
+    rows = [pairs.judges.index(judge) if judge in pairs.judges else None for judge in judges]
     for column, target in enumerate(targets):
-        side = met.credit(target)
-        won = np.where(side > 0, met.won, 1 - met.won)[:, side != 0]
+        side = pairs.credit(target)
+        won = np.where(side > 0, pairs.won, 1 - pairs.won)[:, side != 0]
         mean = mean_of(won, axis=1)
         wins[:, column] = [math.nan if row is None else mean[row] for row in rows]
     return wins

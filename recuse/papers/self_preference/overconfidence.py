@@ -140,8 +140,8 @@ class _Examined:
         for level in np.unique(self.own[1][kept & np.isfinite(self.own[1])]):
             same = np.isfinite(scores) & (np.abs(true - level) < 1e-9)
             if same.any():
-                mine = kept & (np.abs(self.own[1] - level) < 1e-9)
-                estimates[mine] = self.own[0][mine] - scores[same].mean()
+                at_level = kept & (np.abs(self.own[1] - level) < 1e-9)
+                estimates[at_level] = self.own[0][at_level] - scores[same].mean()
         return estimates
 
     def beyond(self, kept: NDArray[np.bool_] | None = None) -> float:

@@ -56,11 +56,11 @@ def gap_effect(part: Ratings, bins: tuple[float, ...] = BINS) -> Iterator[Named]
         yield judge, _gap_effect(pairs[pairs["rater"] == judge], bins, repeated_over(part))
 
 
-def _gap_effect(mine: pd.DataFrame, bins: tuple[float, ...], over: dict[str, Any]) -> Estimate:
-    both = mine[_complete(mine)]
+def _gap_effect(pairs: pd.DataFrame, bins: tuple[float, ...], over: dict[str, Any]) -> Estimate:
+    both = pairs[_complete(pairs)]
     kept = both[both["gap"].notna()]
     gaps, groups = kept["gap"].to_numpy(), kept["group"].to_numpy()
-    sensitive, lost = (kept["ab"] + kept["ba"] != 1).to_numpy(dtype=float), len(mine) - len(kept)
+    sensitive, lost = (kept["ab"] + kept["ba"] != 1).to_numpy(dtype=float), len(pairs) - len(kept)
     # Rows of gap above (the first: from) and up to, pairs, share sensitive
     rows: list[list[float | None]] = []
     for k, (low, high) in enumerate(pairwise(bins)):
@@ -132,24 +132,24 @@ def same_length_reference(part: Ratings) -> Iterator[Named]:
     >>> same_length_reference(Ratings.of(frame, texts=texts)).of(judge="x", reference="any").value
     0.5
     """
-    met, over = pair_array(part), repeated_over(part)
-    doublings = doublings_of_pairs(part, met)
-    beyond = met.beyond_peers() * np.sign(doublings)
-    texts, text_groups = _texts_met(met)
-    for j, judge in enumerate(met.judges):
+    pairs, over = pair_array(part), repeated_over(part)
+    doublings = doublings_of_pairs(part, pairs)
+    beyond = pairs.beyond_peers() * np.sign(doublings)
+    texts, text_groups = _texts_met(pairs)
+    for j, judge in enumerate(pairs.judges):
         usable = np.isfinite(beyond[j])
         means = _by_text(beyond[j][usable], np.abs(doublings[usable]), texts[:, usable], len(text_groups))
-        more = {"n_excluded": int(met.requested[j].sum() - usable.sum()), **over}
+        more = {"n_excluded": int(pairs.requested[j].sum() - usable.sum()), **over}
         for reference, values in zip(REFERENCES, means, strict=True):
             yield (judge, reference), _referenced(values, text_groups, bool(usable.any()), more)
 
 
-def _texts_met(met: PairArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _texts_met(pairs: PairArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """The texts a and b of each pair as numbers, shape (2, pairs), and the cluster of each text."""
-    names = codes_of(np.concatenate([met.a, met.b]))
-    keys = np.concatenate([codes_of(met.questions)] * 2) * (int(names.max(initial=0)) + 1) + names
+    names = codes_of(np.concatenate([pairs.a, pairs.b]))
+    keys = np.concatenate([codes_of(pairs.questions)] * 2) * (int(names.max(initial=0)) + 1) + names
     _, first, texts = np.unique(keys, return_index=True, return_inverse=True)
-    return texts.reshape(2, -1), np.concatenate([codes_of(met.clusters)] * 2)[first]
+    return texts.reshape(2, -1), np.concatenate([codes_of(pairs.clusters)] * 2)[first]
 
 
 def _by_text(longer: Floats, distance: Floats, texts: NDArray[np.intp], size: int) -> tuple[Floats, Floats, Floats]:

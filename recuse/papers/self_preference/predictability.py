@@ -111,8 +111,8 @@ def _own(part: Ratings, texts: RatingArray, judge: str) -> Estimate:
     row, column = place
     half, elsewhere = contrast(texts, row, column, part.authors)
     usable = np.isfinite(half - elsewhere)
-    mine = texts.means[row][usable]
-    bits = (mine[:, column], mean_of(np.delete(mine, column, axis=1), axis=1))
+    of_judge = texts.means[row][usable]
+    bits = (of_judge[:, column], mean_of(np.delete(of_judge, column, axis=1), axis=1))
     own, others = (number(_as_given(mean_of(each, axis=0).item(), texts.scale)) for each in bits)
     test = paired_test(half - elsewhere, texts)
     why = why_not_comparable(texts) or (
@@ -128,13 +128,13 @@ def _as_given(value: float, scale: Scale) -> float:
 
 
 def _slope(part: Ratings, texts: RatingArray, scores: Floats, row: int) -> Estimate:
-    mine = [values[row] for values in (scores, texts.means)]
+    own = [values[row] for values in (scores, texts.means)]
     peers = [mean_of(np.delete(values, row, axis=0), axis=0) for values in (scores, texts.means)]
-    usable = np.isfinite(mine + peers).all(axis=0)
+    usable = np.isfinite(own + peers).all(axis=0)
     items = np.nonzero(usable)[0]
     clusters = np.unique(np.array(texts.clusters), return_inverse=True)[1][items]
     beyond, raw = (
-        _within_items((mine[0] - less[0])[usable], (mine[1] - less[1])[usable], items, clusters)
+        _within_items((own[0] - less[0])[usable], (own[1] - less[1])[usable], items, clusters)
         for less in (peers, (0.0, 0.0))
     )
     n, lost, detail = int(usable.sum()), int((texts.requested[row] & ~usable).sum()), {"raw": number(raw.value)}

@@ -53,21 +53,21 @@ def recognised_in_pairs(ratings: Ratings) -> Estimates:
     """
     estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each(*PAIRED):
-        met = pair_array(part)
+        pairs = pair_array(part)
         for judge, text in ratings.own().items():
-            if judge not in met.judges:
+            if judge not in pairs.judges:
                 continue
-            side, mine = met.credit(text), met.judges.index(judge)
-            credit = np.where(side > 0, met.won, 1 - met.won)
+            side, row = pairs.credit(text), pairs.judges.index(judge)
+            credit = np.where(side > 0, pairs.won, 1 - pairs.won)
             neutral = np.array([
-                [part.authors.get(name) not in (a, b) for a, b in zip(met.a, met.b, strict=True)]
-                for name in met.judges
+                [part.authors.get(name) not in (a, b) for a, b in zip(pairs.a, pairs.b, strict=True)]
+                for name in pairs.judges
             ])  # fmt: skip
             peers = mean_of(np.where(neutral, credit, np.nan), axis=0)
-            own = np.where(side != 0, credit[mine], np.nan)
+            own = np.where(side != 0, credit[row], np.nan)
             for against, other in (("chance", np.full(len(own), 0.5)), ("peers", peers)):
-                requested = met.requested[mine] & (side != 0)
-                estimates[judge, against, *names] = _over_pairs(part, own - other, own, met.cluster_codes(), requested)
+                there = pairs.requested[row] & (side != 0)
+                estimates[judge, against, *names] = _over_pairs(part, own - other, own, pairs.cluster_codes(), there)
     return Estimates(("judge", "against", *ratings.within(*PAIRED)), estimates)
 
 
@@ -101,8 +101,8 @@ def recognised_singly(ratings: Ratings) -> Estimates:
                     "recognised_singly", nothing, part, excluded=len(array.items), why=why
                 )
                 continue
-            said = array.means[place[0]]
-            own, others = said[:, place[1]], mean_of(np.delete(said, place[1], axis=1), axis=1)
+            means = array.means[place[0]]
+            own, others = means[:, place[1]], mean_of(np.delete(means, place[1], axis=1), axis=1)
             both = np.isfinite(own - others)
             detail = {"hits": _mean(own[both]), "false_alarms": _mean(others[both])}
             test = bounded_test(own - others, array)
@@ -184,18 +184,18 @@ def _recognition(ratings: Ratings) -> dict[str, dict[str, float]]:
             array = judges_array(part)
             for judge in ratings.own():
                 if (place := own_place(array, part.authors, judge)) is not None:
-                    said = array.means[place[0]]
-                    beyond = said[:, place[1]] - mean_of(np.delete(said, place[1], axis=1), axis=1)
+                    means = array.means[place[0]]
+                    beyond = means[:, place[1]] - mean_of(np.delete(means, place[1], axis=1), axis=1)
                     estimates[judge] = _known(array.items, beyond)
         return estimates
     for _, part in ratings.each(*PAIRED):
-        met = pair_array(part)
+        pairs = pair_array(part)
         for judge, text in ratings.own().items():
-            if judge in met.judges:
-                side = met.credit(text)
-                credit = np.where(side > 0, met.won, 1 - met.won)[met.judges.index(judge)] - 0.5
+            if judge in pairs.judges:
+                side = pairs.credit(text)
+                credit = np.where(side > 0, pairs.won, 1 - pairs.won)[pairs.judges.index(judge)] - 0.5
                 values: dict[str, list[float]] = {}
-                for cluster, value in zip(met.clusters[side != 0], credit[side != 0], strict=True):
+                for cluster, value in zip(pairs.clusters[side != 0], credit[side != 0], strict=True):
                     values.setdefault(str(cluster), []).append(float(value))
                 estimates[judge] = _known(tuple(values), np.array([np.mean(v) for v in values.values()]))
     return estimates

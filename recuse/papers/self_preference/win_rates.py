@@ -55,11 +55,11 @@ def own_win_rate(part: Ratings) -> Iterator[Named]:
     >>> [estimates.of(judge="x", seen_by=view).value for view in ("self", "peers")]
     [1.0, 0.5]
     """
-    met, over = pair_array(part), repeated_over(part)
+    pairs, over = pair_array(part), repeated_over(part)
     for judge, text in part.own().items():
-        mine = _OwnPairs.of(met, part.authors, judge, text)
+        own_pairs = _OwnPairs.of(pairs, part.authors, judge, text)
         for view in SEEN_BY:
-            yield (judge, view), _rate("own_win_rate", mine, mine.seen[view], (0.0, 1.0), view, over)
+            yield (judge, view), _rate("own_win_rate", own_pairs, own_pairs.seen[view], (0.0, 1.0), view, over)
 
 
 @measure(
@@ -81,18 +81,18 @@ def own_win_excess(part: Ratings) -> Iterator[Named]:
     >>> own_win_excess(Ratings.of(frame, texts=texts, authors={"x": "x"})).of(judge="x").value
     0.5
     """
-    met, over = pair_array(part), repeated_over(part)
+    pairs, over = pair_array(part), repeated_over(part)
     for judge, text in part.own().items():
-        mine = _OwnPairs.of(met, part.authors, judge, text)
-        beyond = mine.seen["self"] - mine.seen["neutral_peers"]
-        both, versus = np.isfinite(beyond), mine.seen["self"] - mine.seen["people"]
-        rates = {view: number(float(mean_of(mine.seen[view][both], 0))) for view in ("self", "neutral_peers")}
+        own_pairs = _OwnPairs.of(pairs, part.authors, judge, text)
+        beyond = own_pairs.seen["self"] - own_pairs.seen["neutral_peers"]
+        both, versus = np.isfinite(beyond), own_pairs.seen["self"] - own_pairs.seen["people"]
+        rates = {view: number(float(mean_of(own_pairs.seen[view][both], 0))) for view in ("self", "neutral_peers")}
         detail = {
             **rates, "against_people": number(float(mean_of(versus, 0))),
             "pairs_with_people": int(np.isfinite(versus).sum()),
         }  # fmt: skip
         who = "the judge and a neutral peer"
-        yield judge, _rate("own_win_excess", mine, beyond, (-1.0, 1.0), who, over, detail)
+        yield judge, _rate("own_win_excess", own_pairs, beyond, (-1.0, 1.0), who, over, detail)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,25 +105,25 @@ class _OwnPairs:
     clusters: NDArray[np.intp]
 
     @classmethod
-    def of(cls, met: PairArray, authors: Mapping[str, str], judge: str, text: str) -> _OwnPairs:
-        side = met.credit(text)
-        mine = side != 0
-        won = np.where(side[mine] > 0, met.won[:, mine], 1 - met.won[:, mine])
-        people = np.where(side[mine] > 0, met.people[mine], 1 - met.people[mine])
-        rival = np.where(side > 0, met.b, met.a)[mine]
-        other = np.array(met.judges, dtype=object)[:, None] != judge
-        wrote = np.array([authors.get(name) for name in met.judges], dtype=object)
+    def of(cls, pairs: PairArray, authors: Mapping[str, str], judge: str, text: str) -> _OwnPairs:
+        side = pairs.credit(text)
+        own = side != 0
+        won = np.where(side[own] > 0, pairs.won[:, own], 1 - pairs.won[:, own])
+        people = np.where(side[own] > 0, pairs.people[own], 1 - pairs.people[own])
+        rival = np.where(side > 0, pairs.b, pairs.a)[own]
+        other = np.array(pairs.judges, dtype=object)[:, None] != judge
+        wrote = np.array([authors.get(name) for name in pairs.judges], dtype=object)
         seen = {
-            "self": won[met.judges.index(judge)],
+            "self": won[pairs.judges.index(judge)],
             "peers": mean_of(np.where(other, won, np.nan), axis=0),
             "neutral_peers": mean_of(np.where(other & (wrote[:, None] != rival[None, :]), won, np.nan), axis=0),
             "people": people,
         }
-        return cls(text, seen, met.cluster_codes()[mine])
+        return cls(text, seen, pairs.cluster_codes()[own])
 
 
 def _rate(
-    metric: str, mine: _OwnPairs, values: Floats, ends: tuple[float, float], who: str, over: dict[str, Any],
+    metric: str, own_pairs: _OwnPairs, values: Floats, ends: tuple[float, float], who: str, over: dict[str, Any],
     detail: Mapping[str, object] | None = None,
 ) -> Estimate:  # fmt: skip
     there = np.isfinite(values)
@@ -131,12 +131,12 @@ def _rate(
     if not there.any():
         why = f"no pair with the own text has a usable verdict by {who.replace('_', ' ')}"
         if not len(values):
-            why = f"no pair has a text of {mine.text}, which is the judge's own"
+            why = f"no pair has a text of {own_pairs.text}, which is the judge's own"
         return undefined(metric, why, n_excluded=lost, method=BOUNDED, detail=detail or {}, **over)
-    distribution = bounded_mean(values[there], mine.clusters[there], ends)
+    distribution = bounded_mean(values[there], own_pairs.clusters[there], ends)
     return estimated(
         metric, float(values[there].mean()), distribution, n=int(there.sum()),
-        n_clusters=len(np.unique(mine.clusters[there])), n_excluded=lost, unit="share", span=ends[1] - ends[0],
+        n_clusters=len(np.unique(own_pairs.clusters[there])), n_excluded=lost, unit="share", span=ends[1] - ends[0],
         method=BOUNDED, detail=detail or {}, **over,
     )  # fmt: skip
 
@@ -184,36 +184,36 @@ class _Cube:
     won: Floats
 
     @classmethod
-    def of(cls, met: PairArray) -> _Cube:
-        swap = met.a > met.b
-        won = np.where(swap, 1 - met.won, met.won)
-        first, second = np.where(swap, met.b, met.a), np.where(swap, met.a, met.b)
+    def of(cls, choices: PairArray) -> _Cube:
+        swap = choices.a > choices.b
+        won = np.where(swap, 1 - choices.won, choices.won)
+        first, second = np.where(swap, choices.b, choices.a), np.where(swap, choices.a, choices.b)
         names = first + "\x1f" + second
         codes = codes_of(names)
         pairs = tuple((str(name).split("\x1f")[0], str(name).split("\x1f")[1]) for name in dict.fromkeys(names))
-        shape = int(met.cluster_codes().max(initial=-1)) + 1, len(pairs)
-        cells = met.cluster_codes() * shape[1] + codes
+        shape = int(choices.cluster_codes().max(initial=-1)) + 1, len(pairs)
+        cells = choices.cluster_codes() * shape[1] + codes
         there = np.isfinite(won)
         sums, counts = (
             np.stack([np.bincount(cells, weights=row, minlength=shape[0] * shape[1]) for row in part])
             for part in (np.where(there, won, 0.0), there.astype(float))
         )
         mean = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
-        return cls(met.judges, pairs, mean.reshape(len(met.judges), *shape))
+        return cls(choices.judges, pairs, mean.reshape(len(choices.judges), *shape))
 
     def controlled(self, judge: str, text: str, authors: Mapping[str, str], over: dict[str, Any]) -> Estimate:
         metric, row = "controlled_own_win_excess", self.judges.index(judge)
-        mine, theirs = self.won[row] - 0.5, self._neutral(judge, authors) - 0.5
-        if not np.isfinite(mine).any():
+        own, theirs = self.won[row] - 0.5, self._neutral(judge, authors) - 0.5
+        if not np.isfinite(own).any():
             return undefined(metric, "it has no pair with a usable verdict in both orders", method=JACKKNIFE, **over)
-        both = np.isfinite(mine) & np.isfinite(theirs)
+        both = np.isfinite(own) & np.isfinite(theirs)
         sides = np.array([(a == text) * 1.0 - (b == text) for a, b in self.pairs])
         there = both.any(axis=1)
         counted = int(both[:, sides != 0].sum())
         if there.sum() < 2 or not counted:
             why = "no neutral peer judged a pair with the own text; that takes three judges and two clusters of pairs"
             return undefined(metric, why, n=counted, method=JACKKNIFE, **over)
-        j, n, known = (np.where(both, part, 0.0)[there] for part in (mine, theirs, np.ones_like(mine)))
+        j, n, known = (np.where(both, part, 0.0)[there] for part in (own, theirs, np.ones_like(own)))
         count = int(there.sum())
         values, slopes = _beyond_noise(np.vstack([np.ones(count), 1.0 - np.eye(count)]), j, n, known, sides)
         if not np.isfinite(values).all():
@@ -235,15 +235,15 @@ class _Cube:
         return mean_of(np.where(party, np.nan, self.won), axis=0)
 
 
-def _beyond_noise(weights: Floats, mine: Floats, theirs: Floats, there: Floats, sides: Floats) -> tuple[Floats, Floats]:
+def _beyond_noise(weights: Floats, own: Floats, theirs: Floats, there: Floats, sides: Floats) -> tuple[Floats, Floats]:
     """The statistic and lambda for each row of cluster weights (B, clusters); `sides` (pairs,) is 1 or -1 where the own
     text is first or second of the pair, and 0 on pairs without it."""
     counts = weights @ there
     with np.errstate(divide="ignore", invalid="ignore"):
-        j, n = ((weights @ part)[:, sides == 0] / counts[:, sides == 0] for part in (mine, theirs))
+        j, n = ((weights @ part)[:, sides == 0] / counts[:, sides == 0] for part in (own, theirs))
         known = counts[:, sides == 0] > 0
         j, n = np.where(known, j, 0.0), np.where(known, n, 0.0)
         discrimination = (j * n).sum(axis=1) / (n * n).sum(axis=1)
         own_count = counts @ np.abs(sides)
-        by_self, by_peers = ((weights @ part) @ sides / own_count for part in (mine, theirs))
+        by_self, by_peers = ((weights @ part) @ sides / own_count for part in (own, theirs))
         return by_self - discrimination * by_peers, discrimination

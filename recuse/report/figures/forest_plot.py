@@ -209,20 +209,20 @@ def _what(metric: str, numbers: list[Number]) -> str:
     """ "self-bias (n = 50 repeats, 95 to 99 % intervals, corrected)"."""
     left_out = _span(n.estimate.get("n_excluded") or 0 for n in numbers)
     excluded = "" if left_out == "0" else f"{left_out} left out as unusable, nothing imputed"
-    said = (_count(numbers), interval_levels(numbers), excluded)
+    parts = (_count(numbers), interval_levels(numbers), excluded)
     title = numbers[0].measure.title if numbers else metric
-    return f"{title} ({', '.join(part for part in said if part)})"
+    return f"{title} ({', '.join(part for part in parts if part)})"
 
 
 def _count(numbers: list[Number]) -> str:
     """ "n = 50 repeats", "n = 60 in 15 stories"."""
     phrases = []
     for over in _distinct(m.estimate.get("over") for m in numbers):
-        mine = [m for m in numbers if m.estimate.get("over") == over]
-        n = _span(m.estimate.get("n") for m in mine)
+        of_kind = [m for m in numbers if m.estimate.get("over") == over]
+        n = _span(m.estimate.get("n") for m in of_kind)
         if over == "clusters":
-            what = " and ".join(_distinct(m.estimate.get("clusters") for m in mine)) or over
-            phrases.append(f"n = {n} in {_span(m.estimate.get('n_clusters') for m in mine)} {what}")
+            what = " and ".join(_distinct(m.estimate.get("clusters") for m in of_kind)) or over
+            phrases.append(f"n = {n} in {_span(m.estimate.get('n_clusters') for m in of_kind)} {what}")
         else:
             phrases.append(f"n = {n} {over}")
     return " and ".join(phrases)
@@ -233,8 +233,8 @@ def _how(numbers: list[Number]) -> str:
     methods = "; ".join(_distinct(n.estimate.get("method") for n in numbers))
     notes = _distinct(n.estimate.get("note") for n in numbers if is_number(n.value))
     seeds = ", ".join(_distinct(n.estimate.get("seed") for n in numbers))
-    told = (methods, f"seed {seeds}" if seeds else "", *(notes if len(notes) == 1 else ()))
-    return ", ".join(part for part in told if part)
+    parts = (methods, f"seed {seeds}" if seeds else "", *(notes if len(notes) == 1 else ()))
+    return ", ".join(part for part in parts if part)
 
 
 def interval_levels(numbers: Iterable[Number]) -> str:

@@ -41,7 +41,7 @@ class Trends:
 
 def trends(numbers: Sequence[Number], history: Sequence[PastBaseline], label: Callable[[Number], str]) -> Trends | None:
     """Of the gated numbers that some baseline held; None without any."""
-    found = []
+    drawn = []
     for n in numbers:
         key = (n.gate, tuple(sorted(n.subject.items())))
         past = [(at, *held) for at, (_, values) in enumerate(history) if (held := values.get(key))]
@@ -50,8 +50,8 @@ def trends(numbers: Sequence[Number], history: Sequence[PastBaseline], label: Ca
             moved = max(abs(value - n.amount) for _, value in values)
             wide = (n.high - n.low) if is_number(n.high) and is_number(n.low) else 1.0
             other = any(outcome != n.outcome for *_, outcome in past)
-            found.append((not other, -moved / (wide or 1.0), _trend(n, values, len(history), label(n))))
-    ordered = [trend for *_, trend in sorted(found, key=lambda one: one[:2])]
+            drawn.append((not other, -moved / (wide or 1.0), _trend(n, values, len(history), label(n))))
+    ordered = [trend for *_, trend in sorted(drawn, key=lambda one: one[:2])]
     if not ordered:
         return None
     caption = f"Baselines from {history[0][0]} to {history[-1][0]}, and this run last"

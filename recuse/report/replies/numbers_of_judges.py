@@ -53,11 +53,11 @@ def _texts(view: ResultsModel, places: ReplyPlaces, written: Mapping[str, Replie
 
 
 def _judge_page(view: ResultsModel, places: ReplyPlaces, panel: Panel, judge: str) -> str:
-    mine = [n for n in view.numbers if n.who == judge and n.subject.get("panel") == panel.name]
+    own = [n for n in view.numbers if n.who == judge and n.subject.get("panel") == panel.name]
     badness = list(SHOWN)
-    gated = sorted((n for n in mine if n.verdict), key=lambda n: (badness.index(n.state), *view.rank(n)))
+    gated = sorted((n for n in own if n.verdict), key=lambda n: (badness.index(n.state), *view.rank(n)))
     seen = {(n.metric, *sorted(n.subject.items())) for n in gated}
-    others = [n for n in mine if not n.verdict and (n.metric, *sorted(n.subject.items())) not in seen]
+    others = [n for n in own if not n.verdict and (n.metric, *sorted(n.subject.items())) not in seen]
     return small_page(
         "replies/judge.html.j2",
         depth=3,

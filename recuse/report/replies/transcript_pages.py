@@ -37,15 +37,15 @@ class Asking:
     """Replies to one prompt about one text, each as an element of a list. Of a thousand many say the same: what is said
     is drawn once, and only its address is put before it for each."""
 
-    told: Markup  # factor levels, or the stage
+    condition: Markup  # factor levels, or the stage
     prompt: Markup  # address of the prompt
     replies: list[str] = field(default_factory=list)
 
     @property
     def drawn(self) -> str:
         """Of thousands, so not by a template: its parts are escaped already."""
-        prompt = f'{" · " if self.told else ""}<a href="{self.prompt}">the prompt</a>' if self.prompt else ""
-        head = f"<h3>{self.told}{prompt}</h3>\n" if self.told or prompt else ""
+        prompt = f'{" · " if self.condition else ""}<a href="{self.prompt}">the prompt</a>' if self.prompt else ""
+        head = f"<h3>{self.condition}{prompt}</h3>\n" if self.condition or prompt else ""
         return f'{head}<ol class="replies">' + "\n".join(self.replies) + "</ol>"
 
 
@@ -75,12 +75,12 @@ def write_transcript(transcript: Transcript, folder: Path) -> RepliesRow:
     pages: dict[str, list[str]] = {}
     further: dict[str, dict[str, int]] = {}
     for judge, made in by_judge.items():
-        mine = _farthest_first(transcript, made)
+        own = _farthest_first(transcript, made)
         most = REPLIES_PER_PAGE * PAGES_PER_JUDGE
-        parts = [mine[at : at + REPLIES_PER_PAGE] for at in range(0, min(len(mine), most), REPLIES_PER_PAGE)]
+        parts = [own[at : at + REPLIES_PER_PAGE] for at in range(0, min(len(own), most), REPLIES_PER_PAGE)]
         names = [page_name(judge, part) for part in range(len(parts))]
         for part, some in enumerate(parts):
-            texts[names[part]] = _replies_page(transcript, judge, some, prompts, names, part, list(by_judge), len(mine))
+            texts[names[part]] = _replies_page(transcript, judge, some, prompts, names, part, list(by_judge), len(own))
         pages[judge] = ["/".join([*place, name]) for name in names]
         further[judge] = {reply_id(e.call): part for part, some in enumerate(parts[1:], 1) for e in some}
     files = ["/".join([*place, name]) for name in texts]
@@ -188,15 +188,15 @@ def _body(read: tuple[tuple[Any, ...], ...], text: str, reasoning: str) -> str:
     """What a judge said, and what was read in it. Of thousands, so not by a template: each part is escaped here."""
     shown, cut = _clean(text, LONGEST_REPLY)
     bad = ' class="bad"' if any(status != "ok" for *_, status, _ in read) else ""
-    words, thoughts = (escape(_clean(told, LONGEST_REPLY)[0]) for told in (_in_words(read), reasoning))
+    words, thoughts = (escape(_clean(part, LONGEST_REPLY)[0]) for part in (_in_words(read), reasoning))
     if len(shown) <= SHORT_REPLY and "\n" not in shown:
-        said = f'<code dir="auto">{escape(shown or "(nothing)")}</code>'
+        answer = f'<code dir="auto">{escape(shown or "(nothing)")}</code>'
     else:
-        said = f'<pre dir="auto">{escape(shown)}</pre>'
+        answer = f'<pre dir="auto">{escape(shown)}</pre>'
     return "".join(
         (
             f"<b{bad}>{words}</b>" if words else "",
-            said,
+            answer,
             f"<small>{count(cut)} more characters in the cassette</small>" if cut else "",
             f'<details><summary>What it thought before</summary><pre dir="auto">{thoughts}</pre></details>'
             if thoughts
@@ -234,12 +234,12 @@ def _clean(text: str, longest: int) -> tuple[str, int]:
 def _prompt_pages(transcript: Transcript) -> tuple[dict[str, str], dict[int, Markup]]:
     """File name -> page; prompt (by its identity: thousands of calls share one) -> its address from a page beside."""
     ids: dict[int, str] = {}
-    asked: dict[str, tuple[Prompt, Call]] = {}
+    by_name: dict[str, tuple[Prompt, Call]] = {}
     for exchange in transcript.exchanges:
         if (prompt := exchange.call.prompt) and id(prompt) not in ids:
             ids[id(prompt)] = prompt_id(prompt)
-            asked.setdefault(ids[id(prompt)], (prompt, exchange.call))
-    names = list(asked)
+            by_name.setdefault(ids[id(prompt)], (prompt, exchange.call))
+    names = list(by_name)
     parts = [names[at : at + PROMPTS_PER_PAGE] for at in range(0, len(names), PROMPTS_PER_PAGE)]
     stem = "~".join(part for part in (PROMPTS, transcript.candidate) if part)
     files = [page_name(stem, part) for part in range(len(parts))]
@@ -252,7 +252,7 @@ def _prompt_pages(transcript: Transcript) -> tuple[dict[str, str], dict[int, Mar
             place=_place_words(transcript),
             parts=files if len(files) > 1 else [],
             part=part,
-            prompts=[_shown_prompt(transcript, name, *asked[name]) for name in some],
+            prompts=[_shown_prompt(transcript, name, *by_name[name]) for name in some],
         )
         for part, (file, some) in enumerate(zip(files, parts, strict=True))
     }

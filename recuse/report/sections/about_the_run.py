@@ -51,7 +51,7 @@ def not_asked(view: ResultsModel) -> Table:
         key = ("; ".join(row.get("unlock") or ()), _lacking(row.get("missing") or (), row.get("unfixed") or ()))
         remedies.setdefault(key, []).append(row)
     ordered = sorted(remedies.items(), key=lambda one: (-len(one[1]), one[0]))
-    rows = [[how, missing, str(len(mine)), _wanting(mine)] for (how, missing), mine in ordered]
+    rows = [[how, missing, str(len(rows_alike)), _wanting(rows_alike)] for (how, missing), rows_alike in ordered]
     drawn = table("", "what would unlock it|for lack of|questions|which, and where", rows[:MOST_UNLOCKS])
     return Table(drawn.caption, drawn.columns, drawn.rows, left_out=len(rows) - len(drawn.rows))
 
@@ -115,13 +115,13 @@ def _gates(view: ResultsModel, questions: Iterable[Question]) -> list[object]:
     accepted: list[list[str | Cell]] = []
     for question in questions:
         gates: dict[str, list[Number]] = {}
-        for gate, mine in ((gate, mine) for group in view.groups(question) for gate, mine in group.gates.items()):
-            gates.setdefault(gate, []).extend(mine)
-        for gate, mine in gates.items():
-            reasons = dict.fromkeys(str(n.verdict["reason"]) for n in mine if n.verdict and n.verdict.get("reason"))
-            title = Cell(mine[0].gate_title, gate if mine[0].gate_title != plain_name(gate) else "")
-            rows.append([title, "\n".join(_rules(mine)), "\n".join(reasons), tally(n.state for n in mine)])
-            accepted += _accepted(view, mine)
+        for gate, some in ((gate, some) for group in view.groups(question) for gate, some in group.gates.items()):
+            gates.setdefault(gate, []).extend(some)
+        for gate, some in gates.items():
+            reasons = dict.fromkeys(str(n.verdict["reason"]) for n in some if n.verdict and n.verdict.get("reason"))
+            title = Cell(some[0].gate_title, gate if some[0].gate_title != plain_name(gate) else "")
+            rows.append([title, "\n".join(_rules(some)), "\n".join(reasons), tally(n.state for n in some)])
+            accepted += _accepted(view, some)
     limits = table("", "gate|limit|reason|outcome", rows)
     return [limits, table("What is accepted", "judge|gate|measured|accepted|reason", accepted)] if rows else []
 
@@ -158,12 +158,12 @@ def _accepted(view: ResultsModel, gated: list[Number]) -> list[list[str | Cell]]
 
     rows: list[list[str | Cell]] = []
     for (accept, until, reason), group in groupby(sorted((n for n in gated if n.accepted_fault), key=key), key):
-        mine = list(group)
-        who = ", ".join(dict.fromkeys(f"{view.label(n.who)} ({n.subject.get('panel', '')})" for n in mine))
-        values = ", ".join(dict.fromkeys(n.text() for n in mine))
-        first = Cell(who, outcome=worst(n.state for n in mine), anchor=fault_anchor(mine[0]))
+        accepted = list(group)
+        who = ", ".join(dict.fromkeys(f"{view.label(n.who)} ({n.subject.get('panel', '')})" for n in accepted))
+        values = ", ".join(dict.fromkeys(n.text() for n in accepted))
+        first = Cell(who, outcome=worst(n.state for n in accepted), anchor=fault_anchor(accepted[0]))
         terms = " ".join(part for part in ("accepted", accept, f"until {until}" if until else "") if part)
-        rows.append([first, mine[0].gate_title, values, terms, reason])
+        rows.append([first, accepted[0].gate_title, values, terms, reason])
     return rows
 
 
@@ -238,15 +238,15 @@ DIGITS = 12
 
 def facts(view: ResultsModel, known: Known) -> list[tuple[str, str]]:
     """Commit, recording days and digests, from the results and from what is `known` beside them."""
-    told = [("commit", str(known.get("commit") or "")[:DIGITS])]
+    rows = [("commit", str(known.get("commit") or "")[:DIGITS])]
     for panel, (first, last) in sorted((known.get("recorded") or {}).items()):
-        told.append((f"{panel} recorded", first if first == last else f"{first} to {last}"))
+        rows.append((f"{panel} recorded", first if first == last else f"{first} to {last}"))
     for row in view.results.get("panels") or ():
         if row.get("provenance") == "imported":
-            told.append((row["name"], row.get("source") or ""))
-    told.append(("gates.toml sha256", str(known.get("gates") or "")[:DIGITS]))
-    told.append(("results.json sha256", str(known.get("results") or "")[:DIGITS]))
-    return [(name, value) for name, value in told if value]
+            rows.append((row["name"], row.get("source") or ""))
+    rows.append(("gates.toml sha256", str(known.get("gates") or "")[:DIGITS]))
+    rows.append(("results.json sha256", str(known.get("results") or "")[:DIGITS]))
+    return [(name, value) for name, value in rows if value]
 
 
 def digests(view: ResultsModel) -> list[Table]:
@@ -260,17 +260,17 @@ def digests(view: ResultsModel) -> list[Table]:
         for panel in view.panels for judge in panel.judges
     ]  # fmt: skip
     names = ("items", "prompt", "rubric", "scale")
-    asked = [[place, *(str(of.get(name) or "") for name in names)] for place, of in sorted(sources.items())]
+    rows = [[place, *(str(of.get(name) or "") for name in names)] for place, of in sorted(sources.items())]
     return [
         table("Judges and their versions", "judge|panel|model|digest of its settings", judges),
-        table("Digests of what was asked", "panel, task, protocol|items|prompt|rubric|scale", asked),
+        table("Digests of what was asked", "panel, task, protocol|items|prompt|rubric|scale", rows),
     ]
 
 
 def _others(view: ResultsModel, panel: str, judge: str) -> str:
     """Of a judge for whom another model answered, which."""
-    mine = (row for row in view.results.get("usage") or () if (row["panel"], row["judge"]) == (panel, judge))
-    others = sorted({one for row in mine for one in row.get("other_models") or ()})
+    usage = (row for row in view.results.get("usage") or () if (row["panel"], row["judge"]) == (panel, judge))
+    others = sorted({one for row in usage for one in row.get("other_models") or ()})
     return f" was asked, ANOTHER answered: {', '.join(others)}" if others else ""
 
 
@@ -292,16 +292,16 @@ def parts_before(view: ResultsModel, questions: Iterable[Question]) -> list[Part
 
 def parts_after(view: ResultsModel, known: Known) -> list[Part]:
     """The price, and of what it is."""
-    spent, told, history = costs(view), facts(view, known), known.get("history") or ()
+    spent, identity, history = costs(view), facts(view, known), known.get("history") or ()
     gated = [n for n in view.numbers if n.verdict and n.subject.get("panel") not in view.studies]
     moved = trends(gated, history, lambda n: ", ".join(filter(None, (view.label(n.who), n.circumstances))))
     unpriced = any(not is_number(row.get("dollars")) for row in view.results.get("usage") or ())
     without = " A judge without a price in its panel file counts tokens only." if unpriced else ""
     why = f"From the usage blocks of the replies; replaying them costs nothing.{without}"
-    about = [table("", "fact|value", told), *digests(view)]
+    about = [table("", "fact|value", identity), *digests(view)]
     return [
         Part("trends", "How have the numbers moved?", f"{len(history)} committed baselines", [moved] if moved else []),
         Part("costs", "What did the judging cost?", _in_words(spent), [Words("read", [why]), spent])
         if spent else Part("costs", "", "", []),
-        Part("identity", "What was run?", f"{len(told)} facts: commit, recording days, digests", [*about]),
+        Part("identity", "What was run?", f"{len(identity)} facts: commit, recording days, digests", [*about]),
     ]  # fmt: skip

@@ -35,12 +35,12 @@ def replies_of(view: ResultsModel, number: Number) -> list[Excerpt]:
     number's own factor levels where there are such."""
     subject = number.subject
     about = {name: subject.get(name) for name in ("panel", "task", "protocol", "judge")}
-    mine = [e for e in view.results.get("excerpts") or () if all(e.get(name) == of for name, of in about.items())]
-    mine.sort(
+    replies = [e for e in view.results.get("excerpts") or () if all(e.get(name) == of for name, of in about.items())]
+    replies.sort(
         key=lambda entry: sum(subject.get(f, level) != level for f, level in (entry.get("factors") or {}).items())
     )
-    read = [entry for entry in mine if entry.get("status") == "ok"][:1]
-    return [_excerpt(view, entry) for entry in [*read, *[e for e in mine if e.get("status") != "ok"][:1]]]
+    read = [entry for entry in replies if entry.get("status") == "ok"][:1]
+    return [_excerpt(view, entry) for entry in [*read, *[e for e in replies if e.get("status") != "ok"][:1]]]
 
 
 def _excerpt(view: ResultsModel, entry: ExcerptRow) -> Excerpt:
@@ -127,7 +127,7 @@ def run_faults(view: ResultsModel) -> list[str]:
     for entry in view.results.get("unmeasured") or ():
         tests.setdefault(str(entry.get("why")), []).append(str(entry.get("test")))
     unmeasured = [
-        f"{mine[0]}{f' and {len(mine) - 1} more tests' if mine[1:] else ''}: {why}" for why, mine in tests.items()
+        f"{alike[0]}{f' and {len(alike) - 1} more tests' if alike[1:] else ''}: {why}" for why, alike in tests.items()
     ]
     return [*(str(o) for o in view.results.get("objections") or () if o not in changes), *unmeasured]
 
@@ -144,12 +144,12 @@ def _matters(view: ResultsModel, chosen: list[Number]) -> list[Matter]:
     grouped: dict[tuple[str, str], list[Number]] = {}
     for n in sorted(chosen, key=lambda n: (badness.index(n.state), n.measure.rank, n.metric, view.rank(n))):
         grouped.setdefault((n.question, n.gate), []).append(n)
-    return [_matter(view, mine) for mine in grouped.values()]
+    return [_matter(view, alike) for alike in grouped.values()]
 
 
-def _matter(view: ResultsModel, mine: list[Number]) -> Matter:
-    first = mine[0]
-    limits = {n.limit_text for n in mine}
+def _matter(view: ResultsModel, alike: list[Number]) -> Matter:
+    first = alike[0]
+    limits = {n.limit_text for n in alike}
     return Matter(
         gate=first.gate,
         title=first.gate_title,
@@ -159,16 +159,16 @@ def _matter(view: ResultsModel, mine: list[Number]) -> Matter:
         reason=(first.verdict.get("reason") if first.verdict else "") or "",
         anchor=matter_anchor(first.question, first.gate),
         group=question_anchor(first.question),
-        cases=[_case(view, n) for n in mine],
-        ways=_ways(mine),
-        replies=_replies(view, mine),
+        cases=[_case(view, n) for n in alike],
+        ways=_ways(alike),
+        replies=_replies(view, alike),
     )
 
 
-def _ways(mine: list[Number]) -> list[Way]:
+def _ways(alike: list[Number]) -> list[Way]:
     """What to do, once for all cases of which the same is said."""
     remedies: dict[tuple[str, str], list[str]] = {}
-    for n in mine:
+    for n in alike:
         remedy = n.remedy
         key = (remedy.get("advice") or "", remedy.get("file") or "") if remedy else ("", "")
         remedies.setdefault(key, []).append((remedy.get("paste") if remedy else "") or "")
@@ -180,9 +180,9 @@ def _ways(mine: list[Number]) -> list[Way]:
     return ways
 
 
-def _replies(view: ResultsModel, mine: list[Number]) -> list[Excerpt]:
+def _replies(view: ResultsModel, alike: list[Number]) -> list[Excerpt]:
     """Of each judge that it is about, in order, a reply of its own to what was asked here."""
-    about = {(n.subject.get("panel"), n.who): n for n in reversed(mine) if "judge" in n.subject}
+    about = {(n.subject.get("panel"), n.who): n for n in reversed(alike) if "judge" in n.subject}
     quoted = [replies_of(view, n) for n in reversed(about.values())]
     return [reply for replies in quoted for reply in replies][:MOST_REPLIES]
 
