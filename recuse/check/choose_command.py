@@ -172,9 +172,9 @@ def run_choose(
     recorded = file.suffix == ".toml"
     contest = _recorded(file, use, task) if recorded else contest_of(load_file_panel(file, **given, use=use))
     contest = replace(contest, tau=tau)
-    choice, answers = _chosen(contest)
-    check_budget(budget, choice.use)
-    lines, spent = [*choice.lines()], spending(_differences(contest, choice, answers), budget) if budget else []
+    check_budget(budget, _use_of(contest))
+    choice = _chosen(contest)
+    lines, spent = [*choice.lines()], spending(_differences(contest, choice), budget) if budget else []
     if budget:
         lines += spending_lines(spent, choice.judges, budget)
     if not recorded:
@@ -189,7 +189,7 @@ def run_choose(
 
 def choose_judge(panel: FilePanel, tau: float = 0.5) -> Choice:
     """The judges of a file, the best first."""
-    return _chosen(replace(contest_of(panel), tau=tau))[0]
+    return _chosen(replace(contest_of(panel), tau=tau))
 
 
 def contest_of(panel: FilePanel) -> Contest:
@@ -222,17 +222,26 @@ def _recorded(path: Path, use: str, task: str) -> Contest:
     return Contest(str(path), ratings, uses, {name: nan if cost is None else cost for name, cost in costs.items()})
 
 
-def _chosen(contest: Contest) -> tuple[Choice, Answers]:
-    place, ratings = contest.place, contest.ratings
-    if not ratings.judges:
-        raise RecuseError(f"{place}: no judge was found in it; say who is one: --judges A,B")
+def _use_of(contest: Contest) -> str:
+    if not contest.ratings.judges:
+        raise RecuseError(f"{contest.place}: no judge was found in it; say who is one: --judges A,B")
     gates = Gates.load(shipped_evals() / "gates.toml", today=date.today())
-    use = next(iter(uses_for(contest.uses, [offers_of(ratings)], gates.uses, place).stated), "")
-    if use not in USES:
-        raise RecuseError(f"{place}: say what the judge is for: --use {', '.join(USES)}")
-    answers = answers_of_one_way(ratings, f"{place}: judges are chosen")
+    uses = uses_for(contest.uses, [offers_of(contest.ratings)], gates.uses, contest.place).stated
+    if not uses or uses[0] not in USES:
+        raise RecuseError(f"{contest.place}: say what the judge is for: --use {', '.join(USES)}")
+    return uses[0]
+
+
+def _answers(contest: Contest) -> tuple[Answers, NDArray[np.bool_]]:
+    """And which texts all judges were asked about and a person rated."""
+    answers = answers_of_one_way(contest.ratings, f"{contest.place}: judges are chosen")
+    return answers, answers.requested.all(axis=0) & (answers.raters > 0)
+
+
+def _chosen(contest: Contest) -> Choice:
+    place, use = contest.place, _use_of(contest)
+    answers, common = _answers(contest)
     names = list(answers.judges)
-    common = answers.requested.all(axis=0) & (answers.raters > 0)
     if len(names) < 2 or common.sum() < FEWEST:
         raise RecuseError(
             f"{place}: choosing takes two judges and {FEWEST} texts that all of them and a person judged; there "
@@ -241,32 +250,31 @@ def _chosen(contest: Contest) -> tuple[Choice, Answers]:
     if use in ("estimate", "rank") and answers.options and not answers.ordered:
         options = ", ".join(answers.options)
         raise RecuseError(f"{place}: {options} have no order, so no mean; give --scale 'fail<pass'")
-    shares, decided = _property(answers, ratings, place, contest.tau) if use == "decide" else (None, "")
-    clusters = _in_order(answers, common)
-    counts = cluster_counts(clusters, generator(SEED, "choose"), DRAWS)
+    shares, decided = _property(answers, contest) if use == "decide" else (None, "")
+    counts = cluster_counts(_in_order(answers, common), generator(SEED, "choose"), DRAWS)
+    by_beta: dict[float, tuple[str, float]] = {}
     if shares is None:
         errors = _errors(answers, common, use, counts)  # (J, 1 + DRAWS): as it is, then each draw
     else:
-        errors = _decided_otherwise(shares, common, contest.tau, 0.0) @ counts.T / counts.sum(axis=1)
+        forced = answers.options and not isinstance(answers.scale, ResponseSets)
+        errors, *further = (
+            _decided_otherwise(shares, common, contest.tau, beta) @ counts.T / counts.sum(axis=1)
+            for beta in (0.0, *(BETAS if forced else ()))
+        )
+        for beta, then in zip(BETAS, further, strict=False):
+            if not np.allclose(then, errors):
+                best = int(np.argmin(then[:, 0]))
+                by_beta[beta] = (names[best], float(_chances(then)[best]))
     chances = _chances(errors)
-    by_beta: dict[float, tuple[str, float]] = {}
-    for beta in BETAS if answers.options and not isinstance(answers.scale, ResponseSets) else ():
-        if shares is None:
-            break
-        then = _decided_otherwise(shares, common, contest.tau, beta) @ counts.T / counts.sum(axis=1)
-        if not np.allclose(then, errors):
-            best = int(np.argmin(then[:, 0]))
-            by_beta[beta] = (names[best], float(_chances(then)[best]))
     costs = np.array([float(contest.costs.get(name, nan)) for name in names])
     order = sorted(range(len(names)), key=lambda k: (-chances[k], errors[k, 0], names[k]))
     less = errors - errors[order[0]]
     ends = np.quantile(errors[:, 1:], [0.025, 0.975], axis=1).T
     behind = np.column_stack([less[:, 0], np.quantile(less[:, 1:], [0.025, 0.975], axis=1).T])
-    choice = Choice(
+    return Choice(
         use, int(common.sum()), tuple(names[k] for k in order), errors[order, 0], ends[order], chances[order],
         costs[order], behind[order], decided, by_beta,
     )  # fmt: skip
-    return choice, answers
 
 
 def _chances(errors: Floats) -> Floats:
@@ -288,33 +296,29 @@ def _in_order(answers: Answers, common: NDArray[np.bool_]) -> NDArray[np.intp]:
     return by_content(answers.clusters[common], np.concatenate([system.to_numpy()[None], *columns]))
 
 
-def _property(answers: Answers, ratings: Ratings, place: str, tau: float) -> tuple[tuple[Floats, Floats] | None, str]:
+def _property(answers: Answers, contest: Contest) -> tuple[tuple[Floats, Floats] | None, str]:
     """Which share of each judge's answers (J, U) and of each person's (P, U) has what is decided by, and that in words;
     None for options of which none is the property."""
-    criterion = ratings.criterion
-    if isinstance(answers.scale, ResponseSets):
-        stated = ratings.positive.get(criterion, "")
-        if not stated:
-            return None, ""
-        k = answers.scale.options.index(stated)
-        named = [_named(shares, answers)[..., k] for shares in (answers.judge_shares, answers.person_shares)]
-        return (named[0], named[1]), _so(stated, tau).replace("say so", "name it")
-    if answers.options:
-        stated = ratings.positive.get(criterion, "")
-        if not stated and len(answers.options) > 2:
-            return None, ""
-        stated = stated or answers.options[-1 if answers.ordered else 0]
-        k = answers.options.index(stated)
-        return (answers.judge_shares[:, :, k], answers.person_shares[:, :, k]), _so(stated, tau)
-    if not (thresholds := ratings.thresholds.get(criterion, ())):
-        raise RecuseError(f"{place}: scores decide from a threshold on: --threshold 4; or --use grade compares scores")
-    passes = [np.where(np.isfinite(one), one >= thresholds[0], nan) for one in (answers.judged, answers.rated)]
-    judges, people = (mean_of(one, 2) for one in passes)
-    return (judges, people), _so(f"{thresholds[0]:g} or more", tau)
-
-
-def _so(option: str, tau: float) -> str:
-    return f" ({option}, where {tau:.0%} of people or more say so)".replace("%", " %")
+    criterion, sets = contest.ratings.criterion, isinstance(answers.scale, ResponseSets)
+    options: tuple[str, ...] = getattr(answers.scale, "options", ()) if sets else answers.options
+    stated = contest.ratings.positive.get(criterion, "")
+    if len(options) == 2 and not sets:
+        stated = stated or options[-1 if answers.ordered else 0]
+    if options and not stated:
+        return None, ""
+    if options:
+        k, shares = options.index(stated), (answers.judge_shares, answers.person_shares)
+        judges, people = (_named(one, answers) if sets else one for one in shares)
+        having = judges[..., k], people[..., k]
+    elif thresholds := contest.ratings.thresholds.get(criterion, ()):
+        passes = (np.where(np.isfinite(one), one >= thresholds[0], nan) for one in (answers.judged, answers.rated))
+        judges, people = (mean_of(one, 2) for one in passes)
+        having, stated = (judges, people), f"{thresholds[0]:g} or more"
+    else:
+        why = "scores decide from a threshold on: --threshold 4; or --use grade compares scores"
+        raise RecuseError(f"{contest.place}: {why}")
+    words = f" ({stated}, where {contest.tau:.0%} of people or more {'name it' if sets else 'say so'})"
+    return having, words.replace("%", " %")
 
 
 def _decisions(shares: Floats, tau: float) -> Floats:
@@ -346,24 +350,23 @@ def _distance(judged: Floats, people: Floats, answers: Answers) -> Floats:
     return np.asarray(1 - (judged * people).sum(axis=-1))
 
 
-def _distances(answers: Answers, common: Any) -> Floats:
-    """How far each judge is from one person on each text, 0 to 1, (J, U); 1 where it gave no answer."""
+def _losses(answers: Answers, judge: int, common: NDArray[np.bool_]) -> Floats:
+    """How far a judge is from each person on each text, 0 to 1, (P, U); 1 where it gave no answer, NaN where the person
+    gave none."""
     if answers.options:
-        apart = _distance(answers.judge_shares[:, common], answers.people_shares[common], answers)
+        people = answers.person_shares[:, common]
+        there, apart = np.isfinite(people[..., 0]), _distance(answers.judge_shares[judge, common], people, answers)
     else:
         span = answers.scale.span if np.isfinite(answers.scale.span) else float(np.nanmax(np.abs(answers.rated)) or 1)
         people = answers.person_means[:, common]
-        each = np.abs(answers.judge_means[:, None, common] - people[None]) / span
-        there = np.isfinite(people).sum(axis=0)
-        apart = np.nansum(each, axis=1) / there
-        apart = np.where(np.isfinite(answers.judge_means[:, common]), apart, np.nan)
-    return np.where(np.isfinite(apart), apart, 1.0)
+        there, apart = np.isfinite(people), np.abs(answers.judge_means[judge, common] - people) / span
+    return np.where(there, np.nan_to_num(apart, nan=1.0), nan)
 
 
-def _errors(answers: Answers, common: Any, use: str, counts: Floats) -> Floats:
+def _errors(answers: Answers, common: NDArray[np.bool_], use: str, counts: Floats) -> Floats:
     if use not in ("estimate", "rank"):
-        errors: Floats = _distances(answers, common) @ counts.T / counts.sum(axis=1)
-        return errors
+        each = np.array([mean_of(_losses(answers, k, common), 0) for k in range(len(answers.judges))])
+        return np.asarray(each @ counts.T / counts.sum(axis=1))
     span = 1.0 if answers.options or not np.isfinite(answers.scale.span) else answers.scale.span
     judged, people = answers.judge_means[:, common] / span, answers.people_mean[common] / span
     if use == "estimate":
@@ -389,25 +392,13 @@ def _errors(answers: Answers, common: Any, use: str, counts: Floats) -> Floats:
     return np.array([(np.abs(signs(choices) - truth) / 2).mean(axis=0) for choices in judged])
 
 
-def _differences(contest: Contest, choice: Choice, answers: Answers) -> Floats:
+def _differences(contest: Contest, choice: Choice) -> Floats:
     """Error of the first judge less that of the second against each person, (P, U) of the texts that all have."""
+    answers, common = _answers(contest)
     places = [answers.judges.index(name) for name in choice.judges[:2]]
-    common = answers.requested.all(axis=0) & (answers.raters > 0)
-    shares = _property(answers, contest.ratings, contest.place, contest.tau)[0] if choice.use == "decide" else None
+    shares = _property(answers, contest)[0] if choice.use == "decide" else None
     if shares is None:
-        return np.array([_of_person(answers, k, places, common) for k in range(len(answers.people))])
+        return np.subtract(*(_losses(answers, k, common) for k in places))
     decided = _decisions(shares[0][places][:, common], contest.tau)[:, None]
     apart = np.nan_to_num(np.abs(decided - shares[1][None, :, common]), nan=1.0)
     return np.where(np.isfinite(shares[1][:, common]), apart[0] - apart[1], nan)
-
-
-def _of_person(answers: Answers, person: int, judges: list[int], common: Any) -> Floats:
-    """Error of the first judge less that of the second against one person, text by text; NaN where he rated none."""
-    if answers.options:
-        theirs = answers.person_shares[person, common]
-        apart = [np.nan_to_num(_distance(answers.judge_shares[k, common], theirs, answers), nan=1.0) for k in judges]
-        return np.asarray(np.where(np.isfinite(theirs[:, 0]), apart[0] - apart[1], np.nan))
-    span = answers.scale.span if np.isfinite(answers.scale.span) else 1.0
-    theirs = answers.person_means[person, common]
-    apart = [np.nan_to_num(np.abs(answers.judge_means[k, common] - theirs) / span, nan=1.0) for k in judges]
-    return np.asarray(np.where(np.isfinite(theirs), apart[0] - apart[1], np.nan))
