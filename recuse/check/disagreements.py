@@ -23,6 +23,7 @@ from recuse.security.sanitize import safe_cell
 if TYPE_CHECKING:
     from recuse.ratings import Ratings
     from recuse.readers import FileRatings
+    from recuse.readers.file_panel import FilePanel
 
 YOURS = "your_verdict"
 
@@ -98,15 +99,15 @@ def _differing(ratings: Ratings, keys: list[str]) -> tuple[pd.DataFrame, pd.Data
     return pairs[pairs["difference"] > 0.5 * min(steps, default=0.0)], people, pd.Index(answers)
 
 
-def write_disagreements(read: FileRatings, path: Path) -> int:
-    """Write them as CSV and return how many there are. No cell begins a formula, whoever opens it. What a file of that
-    name says under your_verdict is kept: cases that are none any more stand at the end."""
-    rows = disagreements(read)
+def write_disagreements(panel: FilePanel, path: Path) -> list[str]:
+    """Write them as CSV and say how many there are, and of which kinds. No cell begins a formula, whoever opens it.
+    What a file of that name says under your_verdict is kept: cases that are none any more stand at the end."""
+    rows = disagreements(panel.read)
     table = rows.map(lambda cell: safe_cell(cell)).rename(columns=lambda name: safe_cell(str(name)))
     if is_review(path):
         table = _with_verdicts(table, _frame(path))
     write_table(path, table.columns, table.itertuples(index=False, name=None), is_review_text)
-    return len(rows)
+    return [f"{len(rows)} disagreements: {path}; fill in your_verdict", *kinds_of_disagreement(panel.read)]
 
 
 def _with_verdicts(rows: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:

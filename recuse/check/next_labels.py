@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,20 +45,6 @@ PRIOR = 4.0
 EASIEST = 0.05
 
 
-@dataclass(frozen=True, eq=False)
-class LabelList:
-    """`rows`: texts to label with the columns of `HEAD`, then one per person; `groups`: name -> (judged texts, labelled
-    before, chosen now); `lines`: what the command prints."""
-
-    rows: pd.DataFrame
-    groups: Mapping[str, tuple[int, int, int]]
-    lines: tuple[str, ...]
-
-    def write(self, path: Path) -> None:
-        """As CSV; no cell begins a formula, whoever opens it. Nothing that somebody filled in is written over."""
-        write_table(path, self.rows.columns, self.rows.itertuples(index=False, name=None), is_blank_list)
-
-
 def is_blank_list(text: str) -> bool:
     """Whether a file's text is a list of next labels in which nothing is filled in yet."""
     head, *rows = csv.reader(io.StringIO(text.lstrip("\ufeff"))) if text else [[]]
@@ -66,9 +52,9 @@ def is_blank_list(text: str) -> bool:
     return tuple(head[: len(HEAD)]) == HEAD and all(row[k] in ("", DONE) for row in rows for k in answers)
 
 
-def next_labels(answers: FileRun, count: int, file: str, written: Path) -> LabelList:
-    """The `count` texts whose labels bring the first undecided judge nearest to a word. `file` and `written` as the
-    hints name them. Raises `RecuseError` where there is nothing to choose from."""
+def write_next_labels(answers: FileRun, count: int, file: str, path: Path) -> list[str]:
+    """Write the `count` texts whose labels bring the first undecided judge nearest to a word, and say which they are.
+    `file` as the hints name it. Raises `RecuseError` where there is nothing to choose from."""
     if count < 1:
         raise RecuseError(f"--next-labels takes how many texts and a file, as 60 next.csv; got {count}")
     panel = answers.panel
@@ -94,18 +80,22 @@ def next_labels(answers: FileRun, count: int, file: str, written: Path) -> Label
     chosen = order[chosen]
     parts = (code[judged], code[labelled & judged], code[chosen])
     whole, have, taken = (np.bincount(part, minlength=len(groups)) for part in parts)
-    counts = {str(name): (int(whole[k]), int(have[k]), int(taken[k])) for k, name in enumerate(groups)}
-    head = f"{len(chosen)} texts to label: {written}, for {judge}"
-    if undecided:
-        head += f", undecided to {undecided[0].use}"
-    lines = [f"{head}; fill in {', '.join(people)}, then: recuse check {file} {written}"]
+    open_for = f", undecided to {undecided[0].use}" if undecided else ""
+    lines = [
+        f"{len(chosen)} texts to label: {path}, for {judge}{open_for}; fill in {', '.join(people)}, then: "
+        f"recuse check {file} {path}"
+    ]
     if by_group:
-        lines += [f"  {name}: {n[2]} of {n[0]} judged texts, {n[1]} labelled before" for name, n in counts.items()]
+        each = zip(groups, taken, whole, have, strict=True)
+        lines += [f"  {name}: {n} of {of} judged texts, {before} labelled before" for name, n, of, before in each]
     else:
         gate = next(label for gate, label, _ in open_gates if gate not in WEIGHED)
         lines.append(f"  by lot among all texts: {gate} counts every text alike, so no group may have more labels")
     lines += _settles(open_gates, whole, spread, share if by_group else whole / whole.sum(), int(have.sum()))
-    return LabelList(_rows(panel, given, chosen, names, judge, people, by_group), counts, tuple(lines))
+    rows = _rows(panel, given, chosen, names, judge, people, by_group)
+    # no cell begins a formula, whoever opens it, and nothing that somebody filled in is written over
+    write_table(path, rows.columns, rows.itertuples(index=False, name=None), is_blank_list)
+    return lines
 
 
 def _people(given: Answers) -> list[str]:

@@ -1,1 +1,17 @@
-"""`recuse init`: a repository of the fixed shape, green at once."""
+"""A first suite, out of templates below `files/`, whose marks, `<< name >>` and `<% if name %>`, are told from those of
+prompts and of workflows."""
+
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+FILES = Path(__file__).parent / "files"
+
+
+def rendered(name: str, **values: object) -> str:
+    """The template of this name with the values filled in."""
+    env = Environment(
+        block_start_string="<%", block_end_string="%>", variable_start_string="<<", variable_end_string=">>",
+        loader=FileSystemLoader(FILES), undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True,
+    )  # fmt: skip
+    return env.get_template(name).render(values)

@@ -14,7 +14,7 @@ from recuse.readers.file_panel import load_file_panel
 from recuse.readers.mapping import saved_path
 from recuse.schema import RecuseError
 from recuse.security.sanitize import visible
-from recuse.starting import texts
+from recuse.starting import FILES, rendered
 from recuse.starting.stored_log import TASK, StoredLog, stored_log
 from recuse.suite.question_runner import read_evals, shipped, shipped_evals
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from recuse.readers.file_panel import FilePanel
 
 PANEL = "fixtures/panels/ours.toml"
+CONFTEST = b'"""Fixtures of your own for evals/ go here; the shipped questions need none."""\n'
+IGNORED = (FILES / "gitignore").read_text(encoding="utf-8")
 READABLE = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".eval", ".gz", ".bz2", ".xz", ".zip")
 
 
@@ -49,18 +51,22 @@ def init(
     source = ratings or (None if stored else _only_ratings(folder))
     name = PANEL if stored else f"fixtures/{source.name if source else 'example.csv'}"
     files = _shipped() | {
-        "conftest.py": texts.CONFTEST.encode(), ".gitignore": texts.IGNORED.encode(),
-        "pyproject.toml": texts.pyproject([name]).encode(),
-        ".github/workflows/evals.yml": texts.workflow(action).encode(),
+        "conftest.py": CONFTEST, ".gitignore": IGNORED.encode(),
+        "pyproject.toml": rendered("settings.toml", panels=json.dumps(name, ensure_ascii=False)).encode(),
+        ".github/workflows/evals.yml": rendered("workflow.yml", action=action).encode(),
         "cassettes/.gitkeep": b"", "reports/.gitkeep": b"",
     }  # fmt: skip
+    protocol = stored.protocol if stored else protocol or "rubric"
     if stored:
-        files |= {PANEL: texts.panel(endpoint, model or "MODEL", stored.protocol, use).encode(), **stored.files}
+        files |= stored.files
     else:
-        files |= _ratings(source, use) if source else {name: texts.example_ratings().encode()}
+        files |= _ratings(source, use) if source else {name: _example_ratings()}
+    if endpoint:
+        uses = json.dumps(use.split(",")) if use and stored else ""
+        judge = {"endpoint": endpoint, "model": model or "MODEL", "protocol": protocol, "use": uses}
+        files[PANEL] = rendered("panel.toml", **judge).encode()
     if endpoint and not stored:
-        files[PANEL] = texts.panel(endpoint, model or "MODEL", protocol or "rubric").encode()
-        files |= {f"{TASK}/{path}": text.encode() for path, text in texts.task(protocol or "rubric").items()}
+        files |= {f"{TASK}/{path}": text for path, text in _example_task(protocol).items()}
         files |= {f"{TASK}/prompts/{name}": template for name, template in prompts.items()}
     settings = settings_file(folder)
     if settings != "pyproject.toml":  # pytest reads one file, and theirs is another
@@ -78,8 +84,9 @@ def init(
         for path in files.keys() & set(new):
             write(folder / path, files[path])
         judges = [] if stored or "evals/gates.toml" in there else _decided(folder / name)
-        readme = texts.readme([name], [one.sentence for one in judges], endpoint=bool(endpoint))
+        first = [one.sentence for one in judges]
         if "README.md" in new:
+            readme = rendered("readme.md", panels=[name], first=first, endpoint=bool(endpoint))
             write(folder / "README.md", readme.encode())
     lines = _summary(folder, name, source, there, judges, endpoint, stored)
     print("\n".join(map(visible, lines)))
@@ -114,6 +121,24 @@ def _ratings(source: Path, use: str) -> dict[str, bytes]:
     beside = [path for path in (source, saved_path(source)) if path.is_file()]
     files = {f"fixtures/{path.name}": path.read_bytes() for path in beside}
     return files | ({f"fixtures/{saved_path(source).name}": panel.read.mapping.toml().encode()} if use else {})
+
+
+def _example_ratings() -> bytes:
+    """Made-up ratings of 400 replies: two people, and a judge that errs less often than they do and is cleared to
+    decide. No random numbers."""
+    lines = ["item,system,judge,anna,ben"]
+    for k in range(400):
+        passes = (k * 7) % 12 < 7
+        wrong = {"judge": k % 29 == 4, "anna": k % 19 == 5, "ben": k % 13 == 6}
+        answers = ("pass" if passes != wrong[name] else "fail" for name in ("judge", "anna", "ben"))
+        lines.append(",".join([f"reply {k + 1}", "ab"[k % 2], *answers]))
+    return "\n".join([*lines, ""]).encode()
+
+
+def _example_task(protocol: str) -> dict[str, bytes]:
+    """A task that this protocol asks about, path below the task's folder -> text."""
+    folder = FILES / protocol
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*.*") if path.is_file()}
 
 
 def _shipped() -> dict[str, bytes]:
@@ -206,7 +231,7 @@ OWN_FILES = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini")
 SECTIONS = {"tox.ini": "[pytest]", "setup.cfg": "[tool:pytest]"}
 """Files that hold other settings too, and the section that makes pytest read them."""
 
-TABLES = (texts.PYTEST_TABLE, "[tool.pytest]")
+TABLES = ("[tool.pytest.ini_options]", "[tool.pytest]")
 ALL_REPORTS = re.compile(r"/?reports(/|/\*\*?)?")
 
 
@@ -252,7 +277,7 @@ def _panel_setting(text: str, settings: str, panel: str) -> Iterator[str]:
 def _ignored(lines: list[str]) -> Iterator[str]:
     wholesale = [line for line in lines if ALL_REPORTS.fullmatch(line) and line != "/reports/*"]
     known = {line.strip("/") for line in lines}
-    wanted = [line for line in texts.IGNORED.split() if line.strip("/") not in known]
+    wanted = [line for line in IGNORED.split() if line.strip("/") not in known]
     if wanted:
         yield "Add to .gitignore what runs and recordings leave behind:"
         yield from (f"  {line}" for line in wanted)

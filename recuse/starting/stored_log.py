@@ -18,7 +18,7 @@ from recuse.ratings.scale import Nominal, Numeric, Ordinal, Scale
 from recuse.readers.column_names import PROMPTS, plain
 from recuse.readers.formats import whole_texts
 from recuse.schema import RecuseError
-from recuse.starting.texts import rendered
+from recuse.starting import rendered
 from recuse.tasks import RESERVED
 
 if TYPE_CHECKING:

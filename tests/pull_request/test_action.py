@@ -11,13 +11,17 @@ from typing import Any
 import pytest
 import yaml
 
-from recuse.starting.texts import workflow
+from recuse.starting import rendered
 
 ROOT = Path(__file__).parents[2]
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / ".github/actions/evals/action.yml").read_text(encoding="utf-8"))
 STEPS: list[dict[str, Any]] = ACTION["runs"]["steps"]
 COMMENT: dict[str, Any] = yaml.safe_load((ROOT / ".github/actions/comment/action.yml").read_text(encoding="utf-8"))
 OURS = yaml.safe_load((ROOT / ".github/workflows/evals.yml").read_text(encoding="utf-8"))
+
+
+def workflow(action: str = "") -> str:
+    return rendered("workflow.yml", action=action)
 
 
 def steps_of(text: str, job: str = "judges") -> list[dict[str, Any]]:

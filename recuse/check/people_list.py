@@ -1,0 +1,80 @@
+"""What a judge may not decide alone: `recuse check FILE --to-people to_people.csv --errors 0.05`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from recuse.metrics.delegation import brier_score, confidence_of, delegable_share, safe_from
+from recuse.ratings.answers import COMPARED, answers_of
+from recuse.ratings.text_slices import are_chosen
+from recuse.readers.file_panel import FilePanel
+from recuse.schema import Estimate, RecuseError
+from recuse.schema.number_text import percent, rate
+from recuse.security.files import begins_with, write_table
+
+HEAD = ("judge", "item", "system", "confidence", "why")
+is_people_list = begins_with(",".join(HEAD))
+
+
+def write_people_list(panel: FilePanel, path: Path, bound: float) -> list[str]:
+    """Write the texts that a judge may not decide alone at an error rate of `bound`, the least sure first, and say in
+    words how many, and judge by judge from which confidence on it may. Texts that people have rated are not listed.
+    Raises `RecuseError` where nobody rated anything, and where labels were chosen by group."""
+    ratings, rows, lines = panel.ratings, [], []
+    if not ratings.persons:
+        raise RecuseError(f"{panel.path}: nobody rated anything, so no error is known; add labels of some texts")
+    if are_chosen(ratings):
+        raise RecuseError("what may be left to a judge is shown by labels in random order; leave the label lists out")
+    for criterion in ratings.headline:
+        about = ratings.with_criterion(criterion) if len(ratings.headline) > 1 else ratings
+        shares, briers = delegable_share(about, bound=bound), brier_score(about)
+        for names, part in about.each(*COMPARED):
+            answers = answers_of(part, about)
+            for k, judge in enumerate(answers.judges):
+                estimate, brier = shares[judge, *names], briers.get((judge, *names))
+                sure, by = confidence_of(answers, k)
+                threshold = safe_from(answers, k, estimate)
+                there, answered = answers.requested[k], np.isfinite(answers.judged[k]).any(axis=1)
+                alone = np.isfinite(sure) & (sure >= threshold) & answered
+                who = f"{', '.join((judge, *names))} may decide"
+                if threshold < np.inf:
+                    share = f"{rate(float(alone[there].mean()))} of the texts"
+                    lines.append(
+                        f"{who} alone from {threshold:.3g} on ({by}): {share}, with at most {percent(bound)} errors, "
+                        "which holds with 95 % confidence."
+                    )
+                else:
+                    lines.append(f"{who} nothing alone at {percent(bound)} errors: {_why_not(estimate)}.")
+                lines += _of_confidence(brier) if brier is not None and brier.defined else []
+                sent = np.flatnonzero(there & ~alone & (answers.raters == 0))
+                for u in sent[np.argsort(np.nan_to_num(sure[sent], nan=-np.inf), kind="stable")]:
+                    why = "not sure enough" if answered[u] else "no answer"
+                    shown = f"{sure[u]:.4g}" if np.isfinite(sure[u]) else ""
+                    rows.append((judge, answers.items[u], answers.targets[u], shown, why))
+    write_table(path, HEAD, rows, is_people_list)
+    return [f"{len(rows)} answers that people have to look at: {path}", *lines]
+
+
+def _of_confidence(brier: Estimate) -> list[str]:
+    """How sure the judge says it is, beside how often it is right."""
+    d = brier.detail
+    cells = [f"{b['from']:.1f}-{b['to']:.1f}: {b['right']:.2f} ({b['n']})" for b in d["reliability"]]
+    return [
+        f"  says it is right in {rate(d['says'])} and is in {rate(d['right'])}; Brier {brier.value:.3f}, "
+        f"ECE {d['ece']:.3f} (of perfect confidence {d['ece_of_chance']:.3f})",
+        f"  right by its confidence: {', '.join(cells)}",
+    ]
+
+
+def _why_not(estimate: Estimate) -> str:
+    """Why no confidence is safe, in words."""
+    groups, needed = estimate.detail.get("groups"), estimate.detail.get("labels_needed")
+    if not groups or needed is None:
+        return estimate.note.removeprefix("nothing: ").removeprefix("nothing yet: ")
+    first = groups[0]
+    return (
+        f"of its surest {first['labels']} labelled texts {percent(first['errors'])} are errors, and {needed} labels of "
+        "such texts would be needed"
+    )
