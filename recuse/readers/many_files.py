@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import glob
 import hashlib
+import math
 import re
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,9 @@ MOST_LEVELS, MOST_PATTERNS, MOST_RATERS, CHUNK = 1_000, 200_000, 200, 1 << 20
 """A column with more different values holds texts or names, not answers."""
 MOST_ROWS, MEMORY = 5_000_000, "600MB"
 """Rows that may be read one by one where they cannot be folded; and what DuckDB may take before it goes to disk."""
+STEPS = (100, 50, 20, 10)
+"""Of more rows, scores with more different values than that are rounded to so many steps of their range: as many as
+give few enough patterns."""
 KINDS = {".parquet": "parquet", ".csv": "csv"}
 
 
@@ -99,23 +103,73 @@ def _folded(pattern: Path, paths: Sequence[Path], given: Mapping[str, Any]) -> R
             )  # fmt: skip
             every.create_view("ratings")
             patterns, rows, raters = _patterns(base, list(every.columns), given)
+            finer = _roundings(base, every, given) if rows > MOST_ROWS else iter(())
+            rounded = ""
+            while patterns is None and (rounding := next(finer, None)):
+                columns, rounded = rounding
+                every.project(columns).create_view("ratings", replace=True)
+                patterns, rows, raters = _patterns(base, list(every.columns), given)
         except duckdb.Error:
             return None
         finally:
             base.close()
     return None if patterns is None else of_patterns(
-        pattern, patterns, raters, f"{rows:,} rows of {len(paths)} file(s), folded by DuckDB")  # fmt: skip
+        pattern, patterns, raters, f"{rows:,} rows of {len(paths)} file(s), folded by DuckDB", rounded)  # fmt: skip
 
 
-def of_patterns(path: Path, patterns: pd.DataFrame, raters: Sequence[str], note: str) -> RawTable:
+def _roundings(base: Any, every: Any, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Columns of SQL that round scores, finely at first, and which to what, in words; what is no number stays."""
+    item, rater = (column_of(every.columns, given, role) for role in ("item", "rater"))
+    names = [name for name in every.columns if name not in (item, rater, *listed(given.get("ignore", ())))]
+    number = "CASE WHEN isfinite(TRY_CAST({0} AS DOUBLE)) THEN TRY_CAST({0} AS DOUBLE) END"
+    facts = ", ".join(
+        f"approx_count_distinct({{0}}), min({number}), max({number})".format(_name(name)) for name in names
+    )
+    row = iter(base.execute(f"SELECT {facts} FROM ratings").fetchall()[0])
+    about = dict(zip(names, zip(row, row, row, strict=True), strict=True))
+    for parts in STEPS:
+        steps = steps_of(about, parts)
+        columns = []
+        for name in every.columns:
+            to = f"printf('%.{{1}}f', round({number} / {{2!r}}) * {{2!r}} + 0.0)"
+            cell = f"COALESCE({to}, CAST({{0}} AS VARCHAR)) AS {{0}}" if name in steps else "{0}"
+            columns.append(cell.format(_name(name), *steps.get(name, ())))
+        if steps:
+            yield ", ".join(columns), rounded_words(steps)
+
+
+def steps_of(columns: Mapping[str, tuple[int, float | None, float | None]], parts: int) -> dict[str, tuple[int, float]]:
+    """Digits and step of each column that has more than `parts` different values, from how many it has, its least and
+    its largest number: the least of 1, 2 and 5 times a power of ten that makes at most `parts` steps."""
+    steps = {}
+    for name, (different, low, high) in columns.items():
+        if different > parts and low is not None and high is not None and high > low:
+            least = (high - low) / parts
+            power = math.floor(math.log10(least))
+            step = next(k * 10.0**power for k in (1, 2, 5, 10) if k * 10.0**power >= least * (1 - 1e-9))
+            digits = max(0, -math.floor(math.log10(step) + 1e-9))
+            steps[name] = digits, float(f"{step:.{digits}f}")
+    return steps
+
+
+def rounded_words(steps: Mapping[str, tuple[int, float]]) -> str:
+    """What a note says about it."""
+    by_step = {step: [n for n, (_, own) in steps.items() if own == step] for step in {s for _, s in steps.values()}}
+    return ", ".join(f"{', '.join(names)} to steps of {step:g}" for step, names in sorted(by_step.items()))
+
+
+def of_patterns(
+    path: Path, patterns: pd.DataFrame, raters: Sequence[str], note: str, rounded: str = ""
+) -> RawTable:  # fmt: skip
     """Every different row of answers with its `count`, as the rows that it stands for. `raters`: those that have a
-    column each, where a column named them."""
+    column each, where a column named them; `rounded`: what was rounded to what, so that there are few."""
     count = patterns.pop("count").to_numpy(dtype=np.int64)
     raw = from_frame(path, patterns, "")
     left_out = "what asks for single texts is not asked, and items have no names"
     roles = {"raters": {name: (name,) for name in raters}} if raters else {}
     note = f"{note} into {len(raw.frame):,} patterns of answers: {left_out}"
-    return replace(of_counted(raw, count), notes=(note,), unit="pattern", made_by=FOLDED, roles=roles)
+    notes = (note, f"so many rows are read with scores rounded: {rounded}") if rounded else (note,)
+    return replace(of_counted(raw, count), notes=notes, unit="pattern", made_by=FOLDED, roles=roles)
 
 
 def check_lacking(lacking: Sequence[str], people: Sequence[str], rows: int) -> None:

@@ -174,11 +174,23 @@ def check_left_out(roles: Roles) -> None:
     if not others or not (rater.rating or rater.holds_labels):
         return
     names = ", ".join(c.name for c in others)
+    if rater.numeric and others[0].numeric and _on_one_scale(others[0], rater):
+        listed = names.replace(", ", ",")
+        raise RecuseError(
+            f"{names}: {_answers(others[0])}, so many different ones that a program may have worked them out; if they "
+            f"are somebody's ratings, say --people {listed}; if not, say --ignore {listed}"
+        )
     raise RecuseError(
         f"{names} and {rater.name} do not answer on one scale: {others[0].name} gives {_answers(others[0])}, "
         f"{rater.name} {_answers(rater)}. If {others[0].name} is a rater, say which answer of one is which of the "
         f"other (--same WORD=WORD,...), or write both on one scale; if not, say --ignore {names.replace(', ', ',')}"
     )
+
+
+def _on_one_scale(column: Column, rater: Column) -> bool:
+    """Whether two columns of numbers reach about as far, 5 % of the wider one's range at either end."""
+    (low, high), (least, most) = column.ends, rater.ends
+    return max(abs(low - least), abs(high - most)) <= 0.05 * max(high - low, most - least)
 
 
 def _related(column: Column, rater: Column) -> bool:

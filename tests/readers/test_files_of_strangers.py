@@ -111,6 +111,17 @@ def test_people_on_another_scale_than_the_only_judge_are_not_dropped(file):
         read_file(file("a.csv", table(["id", "anna", "gpt-4o"], percent, share)))
 
 
+def test_numbers_as_fine_as_a_programs_are_asked_about(file):
+    """A column of one word beside the only judge, on its scale: a person with a slider, or a measure of the text."""
+    fine = [[f"{mark / 5 + k / 3000 - 0.03:.4f}" for k, mark in enumerate(marks * 3)] for marks in (ANNA, JUDGE)]
+    lines = [f"T-{k},{one},{other}" for k, (one, other) in enumerate(zip(*fine, strict=True))]
+    path = file("fine.csv", "\n".join(["id,anna,gpt-4o", *lines]))
+    with pytest.raises(RecuseError, match=r"anna: numbers from .* worked them out; .*--people anna; .*--ignore anna"):
+        read_file(path)
+    assert read_file(path, people="anna").ratings.persons == ("anna",)
+    assert read_file(path, ignore="anna").ratings.persons == ()
+
+
 def test_files_of_raters_may_call_their_ratings_differently(file):
     lines = [json.dumps({"id": f"T-{k}", "score": JUDGE[k], "explanation": "it is fine"}) for k in range(NUMBER)]
     one, other = file("anna.csv", table(["id", "rating"], ANNA)), file("gpt-4o.jsonl", "\n".join(lines))

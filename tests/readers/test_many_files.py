@@ -150,3 +150,44 @@ def test_many_raters_and_answers_take_several_numbers(scores, folding):
 def test_lists_of_texts_are_refused_where_texts_have_no_names(scores, folding, tmp_path, capsys):
     assert main(["check", str(scores(long())), "--disagreements", str(tmp_path / "d.csv")]) == 3
     assert "are counted by their answers and have no names" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("shape", "ending"), [("long", "csv"), ("wide", "parquet")])
+def test_scores_of_too_many_rows_are_rounded(scores, folding, monkeypatch, shape, ending):
+    """As finely as there are few enough patterns, and told; a lost reply stays one."""
+    rng = np.random.default_rng(9)
+    true = rng.random(900)
+    wide = pd.DataFrame({n: np.round(np.clip(true + rng.normal(0, 0.1, 900), 0, 1), 4) for n in ("anna", "gpt")})
+    wide["gpt"] = wide["gpt"].astype(str).mask(wide.index == 5, "unparsed")
+    wide = wide.assign(item=range(900))
+    table = wide if shape == "wide" else wide.melt("item", var_name="rater", value_name="score")
+    pattern = scores(table.astype(str), ending)
+    monkeypatch.setattr(many_files, "MOST_LEVELS", 200)
+    assert read_file(pattern, people="anna").raw.made_by != "DuckDB"
+    monkeypatch.setattr(many_files, "MOST_ROWS", 100)
+    monkeypatch.setattr(many_files, "MOST_PATTERNS", 450)
+    panel = read_file(pattern, people="anna")
+    assert panel.raw.made_by == "DuckDB"
+    named = "score" if shape == "long" else "anna, gpt"
+    assert f"read with scores rounded: {named} to steps of 0.05" in panel.notes[1]
+    assert len(panel.raw.frame) == 900
+    ratings = panel.ratings
+    assert (ratings.table["status"] != "ok").sum() == 1
+    for name in ("anna", "gpt"):
+        exact = np.sort(pd.to_numeric(wide[name], errors="coerce").dropna())
+        rounded = np.sort(ratings.table[ratings.table["rater"] == name]["score"].dropna())
+        assert np.abs(rounded - exact).max() <= 0.025 + 1e-9
+        assert len(set(rounded)) == 21
+
+
+def test_steps_are_round_numbers():
+    """Of 1, 2 and 5; what has few different values, and no numbers, stays as it is."""
+    columns = {
+        "share": (5000, 0.0, 1.0), "percent": (101, 0.0, 100.0), "logit": (500, -3.0, 4.0), "grade": (90, 0.0, 9.0),
+        "reason": (500, None, None), "constant": (500, 2.0, 2.0),
+    }  # fmt: skip
+    fine, coarse = (many_files.steps_of(columns, parts) for parts in (100, 50))
+    assert fine == {"share": (2, 0.01), "percent": (0, 1.0), "logit": (1, 0.1)}
+    assert coarse == {"share": (2, 0.02), "percent": (0, 2.0), "logit": (1, 0.2), "grade": (1, 0.2)}
+    words = "share to steps of 0.02, logit, grade to steps of 0.2, percent to steps of 2"
+    assert many_files.rounded_words(coarse) == words
