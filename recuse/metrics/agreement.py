@@ -11,7 +11,7 @@ Every coefficient is a row of `COEFFICIENTS`. Which of them coincide, and when, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -42,7 +42,7 @@ from recuse.statistics.agreement.options import CELLS, Rate, Weights
 from recuse.statistics.clusters import SHARE, clustered_share
 
 Compute = Callable[[Answers, int, str], Estimate]
-Build = Callable[[Floats, Floats], Coefficient]
+Build = Callable[..., Coefficient]
 Needs = Literal["any", "options", "pass or fail", "numbers"]
 
 GRAIN = 60
@@ -187,15 +187,19 @@ def _concordance(answers: Answers, judge: int, metric: str) -> Estimate:
     return estimate_of(metric, answers, judge, lambda used: of_raters.concordance(products[used]), method=JACKKNIFE)
 
 
-def _of_means(build: Build, *, scaled: bool = False) -> Compute:
+def _of_means(build: Build, *, scaled: bool = False, ranked: bool = False) -> Compute:
+    """`ranked`: built from ranks, which belong to all items at once: it has to know how many items each stands for."""
+
     def compute(answers: Answers, judge: int, metric: str) -> Estimate:
         own, people = answers.judge_means[judge], answers.people_mean
         more: dict[str, Any] = {"unit": answers.scale.unit, "span": answers.scale.span} if scaled else {}
         if metric == "mean_error":
             more["detail"] = _text_by_text(answers, judge)
-        return estimate_of(
-            metric, answers, judge, lambda used: build(own[used], people[used]), method=JACKKNIFE, **more
-        )
+
+        def built(used: Mask) -> Coefficient:
+            return build(own[used], people[used], *([taken(answers.times, used)] if ranked else []))
+
+        return estimate_of(metric, answers, judge, built, method=JACKKNIFE, **more)
 
     return compute
 
@@ -232,7 +236,7 @@ def _icc(answers: Answers, judge: int, metric: str) -> Estimate:
     detail = {"forms": forms, **describe_people(answers, judge)}
     if np.isnan(exact.value):
         return undefined(metric, exact.undefined, detail=detail, **facts)
-    shared = of_raters.icc_of_pairs(values[:, 0], values[:, 1])
+    shared = replace(of_raters.icc_of_pairs(values[:, 0], values[:, 1]), times=taken(answers.times, used))
     distribution = exact if separate else shared.jackknife(answers.clusters[used])
     return estimated(metric, exact.value, distribution, detail=detail, **facts)
 
@@ -341,12 +345,12 @@ _row(
     reading="Whether the judge's numbers lie on a line with people's: 1 on a rising line, 0 unrelated.",
 )  # fmt: skip
 _row(
-    "spearman", "Spearman's rho with people", "numbers", _of_means(of_raters.spearman_rho),
+    "spearman", "Spearman's rho with people", "numbers", _of_means(of_raters.spearman_rho, ranked=True),
     "Spearman's rho of the judge's mean and people's mean over texts.", ends=(-1, 1), bad="below", rank=331,
     reading="Whether the judge puts the texts in people's order: 1 the same, 0 unrelated, -1 reversed.",
 )  # fmt: skip
 _row(
-    "kendall", "Kendall's tau-b with people", "numbers", _of_means(of_raters.kendall_tau),
+    "kendall", "Kendall's tau-b with people", "numbers", _of_means(of_raters.kendall_tau, ranked=True),
     "Kendall's tau-b of the judge's mean and people's mean over texts.", ends=(-1, 1), bad="below", rank=332,
     reading="Pairs of texts that judge and people put in the same order, less those in opposite order.",
 )  # fmt: skip

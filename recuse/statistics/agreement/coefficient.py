@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats, ascending_codes, cluster_times, total
@@ -118,7 +118,7 @@ class Coefficient:
             return (OverClusters if self.form == "difference" else Student)(self.value, math.nan, 0)
         if self.form == "chance" and self.value > 1 - 1e-12:
             return PerfectAgreement(count, self.worst(self.sums))
-        distinct, times = _distinct(groups) if alike is None else (groups, alike)
+        distinct, times = _distinct(groups, alike)
         without = self.of(self.sums - distinct)
         known = np.isfinite(without)
         mean = (times * np.where(known, without, 0.0)).sum() / max(times[known].sum(), 1)
@@ -157,7 +157,7 @@ def ratio(numerator: Floats, denominator: Floats) -> Floats:
 def _resampled(groups: Floats, rng: np.random.Generator, draws: int) -> Iterator[Floats]:
     """Sums of `len(groups)` rows drawn with replacement, in portions of shape (b, F)."""
     count = len(groups)
-    distinct, times = _distinct(groups)
+    distinct, times = _distinct(groups, None)
     portion = max(1, CELLS // max(distinct.shape))
     for size in (min(portion, draws - start) for start in range(0, draws, portion)):
         if 4 * len(distinct) <= count:
@@ -169,10 +169,11 @@ def _resampled(groups: Floats, rng: np.random.Generator, draws: int) -> Iterator
         yield weights.astype(float) @ distinct
 
 
-def _distinct(rows: Floats) -> tuple[Floats, NDArray[np.int64]]:
-    """The different rows and how often each occurs, told apart by one irrational combination of their entries."""
+def _distinct(rows: Floats, alike: Floats | None) -> tuple[Floats, Floats]:
+    """The different rows and how often each occurs (a row `alike` times), told apart by one irrational combination of
+    their entries."""
     key = np.zeros(len(rows))
     for k in range(rows.shape[1]):  # column by column: equal rows then give equal keys to the last bit
         key += rows[:, k] * math.sqrt(k + 2.0) * math.cos(k + 1.0)
-    _, first, times = np.unique(key, return_index=True, return_counts=True)
-    return rows[first], times.astype(np.int64)
+    _, first, place = np.unique(key, return_index=True, return_inverse=True)
+    return rows[first], np.bincount(place, weights=alike).astype(float)

@@ -62,12 +62,13 @@ def products(x: ArrayLike, y: ArrayLike) -> Floats:
     return np.column_stack([there.astype(float), a, b, a * a, b * b, a * b])
 
 
-def spearman_rho(x: ArrayLike, y: ArrayLike) -> Coefficient:
+def spearman_rho(x: ArrayLike, y: ArrayLike, times: Floats | None = None) -> Coefficient:
     """Spearman's rho, Pearson's r of mean ranks, over the items that both rated; undefined where either is constant.
+    `times` (items,): how many items each stands for.
 
     Beyond `CELLS` pairs of different values, `of` and so every interval takes ranks in `BINS` classes.
     """
-    shares, rows, columns, exact = _counted(x, y)
+    shares, rows, columns, exact = _counted(x, y, times)
 
     def of(sums: Floats) -> Floats:
         tables = sums.reshape(-1, rows, columns)
@@ -78,27 +79,31 @@ def spearman_rho(x: ArrayLike, y: ArrayLike) -> Coefficient:
         return np.clip(ratio(together, np.sqrt((a * p**2).sum(axis=1) * (b * q**2).sum(axis=1))), -1.0, 1.0)
 
     whole = None if exact is None else float(spearman(*exact))
-    return Coefficient(shares, of, _constant(rows, columns), "correlation", exact=whole)
+    return Coefficient(shares, of, _constant(rows, columns), "correlation", exact=whole, times=times)
 
 
-def kendall_tau(x: ArrayLike, y: ArrayLike) -> Coefficient:
+def kendall_tau(x: ArrayLike, y: ArrayLike, times: Floats | None = None) -> Coefficient:
     """Kendall's tau-b, (concordant - discordant) / sqrt(pairs untied in x * pairs untied in y), over the items that
-    both rated; undefined where either is constant. Classes as for `spearman_rho`."""
-    shares, rows, columns, exact = _counted(x, y)
+    both rated; undefined where either is constant. `times` and classes as for `spearman_rho`."""
+    shares, rows, columns, exact = _counted(x, y, times)
 
     def of(sums: Floats) -> Floats:
-        tables = sums.reshape(-1, rows, columns)
-        upto = np.cumsum(np.cumsum(tables, axis=1), axis=2)
-        balance = np.zeros((len(tables), rows, columns))  # pairs below in x: lower in y, less higher in y
-        balance[:, 1:, 1:] = upto[:, :-1, :-1]
-        balance[:, 1:, :] -= upto[:, :-1, -1:] - upto[:, :-1, :]
-        both = (tables * balance).sum(axis=(1, 2))
-        n = tables.sum(axis=(1, 2))
-        untied = [(n**2 - (tables.sum(axis=axis) ** 2).sum(axis=1)) / 2 for axis in (1, 2)]
-        return np.clip(ratio(both, np.sqrt(untied[0] * untied[1])), -1.0, 1.0)
+        return _tau(sums.reshape(-1, rows, columns))
 
     whole = None if exact is None else _kendall(*exact)
-    return Coefficient(shares, of, _constant(rows, columns), "correlation", exact=whole)
+    return Coefficient(shares, of, _constant(rows, columns), "correlation", exact=whole, times=times)
+
+
+def _tau(tables: Floats) -> Floats:
+    """Kendall's tau-b of counts of pairs of values, (..., rows, columns), both in ascending order; shape (...,)."""
+    upto = np.cumsum(np.cumsum(tables, axis=1), axis=2)
+    balance = np.zeros_like(tables)  # pairs below in x: lower in y, less higher in y
+    balance[:, 1:, 1:] = upto[:, :-1, :-1]
+    balance[:, 1:, :] -= upto[:, :-1, -1:] - upto[:, :-1, :]
+    both = (tables * balance).sum(axis=(1, 2))
+    n = tables.sum(axis=(1, 2))
+    untied = [(n**2 - (tables.sum(axis=axis) ** 2).sum(axis=1)) / 2 for axis in (1, 2)]
+    return np.clip(ratio(both, np.sqrt(untied[0] * untied[1])), -1.0, 1.0)
 
 
 def mean_error(rater: ArrayLike, labels: ArrayLike) -> Coefficient:
@@ -121,31 +126,40 @@ def _mean(differences: Floats) -> Coefficient:
     return Coefficient(shares, lambda s: ratio(s[:, 1], s[:, 0]), lambda s: "" if s[0] > 0 else EMPTY)
 
 
-def _kendall(x: Floats, y: Floats) -> float:
-    from scipy import stats  # heavy, and used here alone
+def _kendall(x: Floats, y: Floats, times: Floats | None) -> float:
+    if times is None:
+        from scipy import stats  # heavy, and used here alone
 
-    return float(stats.kendalltau(x, y).statistic)
+        return float(stats.kendalltau(x, y).statistic)
+    a, b = (np.unique(side, return_inverse=True)[1] for side in (x, y))
+    table = np.zeros((1, a.max() + 1, b.max() + 1))
+    np.add.at(table[0], (a, b), times)
+    return float(_tau(table)[0])
 
 
-def _counted(x: ArrayLike, y: ArrayLike) -> tuple[Floats, int, int, tuple[Floats, Floats] | None]:
+Exact = tuple[Floats, Floats, Floats | None]
+"""Pairs of values, and how many items each stands for."""
+
+
+def _counted(x: ArrayLike, y: ArrayLike, times: Floats | None) -> tuple[Floats, int, int, Exact | None]:
     """Per item its pair of values as a single 1 among rows x columns; the pairs themselves where these are classes."""
     both = _both(x, y)
     there = np.isfinite(both[0])
     codes, sizes = zip(*((c, max(len(options), 1)) for c, options in map(coded, both)), strict=True)
     exact = None
     if sizes[0] * sizes[1] > CELLS:
-        exact = both[0][there], both[1][there]
-        codes, sizes = tuple(map(_classes, codes)), (BINS, BINS)
+        exact = both[0][there], both[1][there], None if times is None else times[there]
+        codes, sizes = tuple(_classes(side, times) for side in codes), (BINS, BINS)
     shares = np.zeros((both.shape[1], sizes[0] * sizes[1]))
     places = (codes[0][there] * sizes[1] + codes[1][there]).astype(np.intp)
     shares[np.flatnonzero(there), places] = 1.0
     return shares, sizes[0], sizes[1], exact
 
 
-def _classes(codes: Floats) -> Floats:
+def _classes(codes: Floats, times: Floats | None) -> Floats:
     """Codes in order to classes of nearly equal size."""
     there = np.isfinite(codes)
-    counts = np.bincount(codes[there].astype(np.intp))
+    counts = np.bincount(codes[there].astype(np.intp), weights=None if times is None else times[there])
     middle = (np.cumsum(counts) - counts / 2) / counts.sum()
     classes = np.full(codes.shape, np.nan)
     classes[there] = np.minimum((middle * BINS).astype(np.intp), BINS - 1)[codes[there].astype(np.intp)]

@@ -202,3 +202,19 @@ def test_many_different_values_keep_the_exact_value(coefficient):
     drawn = rng.integers(200, size=(400, 200))
     spread = np.std([theirs(a[k], b[k]).statistic for k in drawn])
     assert found.jackknife().se == pytest.approx(spread, rel=0.15)
+
+
+@pytest.mark.parametrize("levels", [6, 41])
+@pytest.mark.parametrize("coefficient", [ag.spearman_rho, ag.kendall_tau])
+def test_ranks_of_items_that_are_counted(coefficient, levels):
+    """Each different pair once, with how often it is there, is as good as every item: also where ranks fall into
+    classes, and where one side is missing."""
+    rng = np.random.default_rng(levels)
+    x = rng.integers(0, levels, 2000).astype(float)
+    y = np.clip(x + rng.integers(-2, 4, 2000), 0, levels - 1)
+    x[:30] = NAN
+    pairs, times = np.unique(np.column_stack([x, y]), axis=0, return_counts=True, equal_nan=True)
+    whole, counted = coefficient(x, y), coefficient(*pairs.T, times.astype(float))
+    assert counted.value == pytest.approx(whole.value, abs=1e-12)
+    assert coefficient(*pairs.T).value != pytest.approx(whole.value, abs=1e-4), "counts matter here"
+    assert counted.jackknife().interval(0.95) == pytest.approx(whole.jackknife().interval(0.95), abs=1e-9)
