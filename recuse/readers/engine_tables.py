@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,10 +20,13 @@ from recuse.readers.many_files import (
     MOST_PATTERNS,
     MOST_RATERS,
     MOST_ROWS,
+    STEPS,
     check_lacking,
     column_of,
     listed,
     of_patterns,
+    rounded_words,
+    steps_of,
 )
 from recuse.readers.raw_table import RawTable
 from recuse.schema import RecuseError
@@ -41,6 +44,9 @@ def read_engine_table(table: Any, given: Mapping[str, Any]) -> RawTable | pd.Dat
     rows = int(table.count().execute())
     if rows >= FOLDED_FROM and (raw := _folded(table, rows, given)) is not None:
         return raw
+    for rounded, words in _roundings(table, given) if rows > MOST_ROWS else ():
+        if (raw := _folded(rounded, rows, given, words)) is not None:
+            return raw
     if rows > MOST_ROWS:
         raise RecuseError(
             f"{rows:,} rows are too many to be fetched one by one, and hold more than item, rater and answer, each "
@@ -50,7 +56,25 @@ def read_engine_table(table: Any, given: Mapping[str, Any]) -> RawTable | pd.Dat
     return frame
 
 
-def _folded(table: Any, rows: int, given: Mapping[str, Any]) -> RawTable | None:
+def _roundings(table: Any, given: Mapping[str, Any]) -> Iterator[tuple[Any, str]]:
+    """The table with its scores rounded, finely at first, and which to what, in words."""
+    item, rater = (column_of(table.columns, given, role) for role in ("item", "rater"))
+    kept = {item, rater, *listed(given.get("ignore", ()))}
+    names = [name for name in table.columns if name not in kept and table[name].type().is_numeric()]
+    columns = {name: table[name].cast("float64") for name in names}
+    facts = [(name, what) for name in names for what in ("nunique", "min", "max")]
+    if not facts:
+        return
+    row = table.aggregate(**{f"f{k}": getattr(columns[name], what)() for k, (name, what) in enumerate(facts)}).execute()
+    about = iter(row.iloc[0].tolist())
+    ends = {name: (int(next(about)), next(about), next(about)) for name in names}
+    for parts in STEPS:
+        if steps := steps_of(ends, parts):
+            rounded = {name: (columns[name] / step).round() * step for name, (_, step) in steps.items()}
+            yield table.mutate(**rounded), rounded_words(steps)
+
+
+def _folded(table: Any, rows: int, given: Mapping[str, Any], rounded: str = "") -> RawTable | None:
     columns = [name for name in table.columns if name not in listed(given.get("ignore", ()))]
     item, rater, value = (column_of(columns, given, role) for role in ("item", "rater", "value"))
     answers = [name for name in columns if name != item]
@@ -74,9 +98,9 @@ def _folded(table: Any, rows: int, given: Mapping[str, Any]) -> RawTable | None:
         return None
     # In one order, whatever the engine's; patterns that differ in how many people had a row are one.
     answers = [name for name in patterns if name != "count"]
-    patterns = patterns.groupby(answers, dropna=False, sort=True)[["count"]].sum().reset_index()
+    patterns = patterns.round(9).groupby(answers, dropna=False, sort=True)[["count"]].sum().reset_index()
     digest = hashlib.sha256(patterns.to_csv(index=False).encode("utf-8", "surrogatepass")).hexdigest()
-    return replace(of_patterns(TABLE, patterns, raters, note), sha256=digest)
+    return replace(of_patterns(TABLE, patterns, raters, note, rounded), sha256=digest)
 
 
 def _of_raters(

@@ -131,8 +131,8 @@ def _roundings(base: Any, every: Any, given: Mapping[str, Any]) -> Iterator[tupl
         steps = steps_of(about, parts)
         columns = []
         for name in every.columns:
-            to = f"printf('%.{{1}}f', round({number} / {{2!r}}) * {{2!r}} + 0.0)"
-            cell = f"COALESCE({to}, CAST({{0}} AS VARCHAR)) AS {{0}}" if name in steps else "{0}"
+            to = f"CAST(round({number} / {{2!r}}) * {{2!r}} AS DECIMAL(18, {{1}}))"
+            cell = f"COALESCE(CAST({to} AS VARCHAR), CAST({{0}} AS VARCHAR)) AS {{0}}" if name in steps else "{0}"
             columns.append(cell.format(_name(name), *steps.get(name, ())))
         if steps:
             yield ", ".join(columns), rounded_words(steps)
@@ -206,6 +206,8 @@ def _patterns(base: Any, columns: list[str], given: Mapping[str, Any]) -> tuple[
 
 
 AGAIN = "SELECT 1 FROM ratings GROUP BY {} HAVING count(*) > 1 LIMIT 1"
+FEW = 8
+"""Answers that are told apart faster one after the other than by their place among all."""
 BITS = 60
 """Of a whole number in which answers of an item are gathered, some bits for each rater."""
 
@@ -224,11 +226,16 @@ def _of_raters(
         return None, rows, []
     width = len(values).bit_length()
     parts = [raters[k : k + BITS // width] for k in range(0, len(raters), BITS // width)]
-    code = _case(f"CAST({value} AS VARCHAR)", {name: k + 1 for k, name in enumerate(values)})
+    known = [name for name in values if name is not None]  # NULL comes last
+    if len(known) < FEW:
+        code = _case(f"CAST({value} AS VARCHAR)", {name: k + 1 for k, name in enumerate(known)}, len(known) + 1)
+    else:
+        base.execute(f"CREATE OR REPLACE TYPE answers AS ENUM ({', '.join(map(_text, known))})")
+        code = f"CAST(COALESCE(enum_code(CAST(CAST({value} AS VARCHAR) AS answers)), {len(known)}) AS BIGINT) + 1"
     whose = [
-        _case(f"CAST({rater} AS VARCHAR)", {name: 1 << width * k for k, name in enumerate(part)}) for part in parts
+        _case(f"CAST({rater} AS VARCHAR)", {name: 1 << width * k for k, name in enumerate(part)}, 0) for part in parts
     ]
-    codes = ", ".join(f"bit_or(CAST({code} * {who} AS BIGINT)) AS code{n}" for n, who in enumerate(whose))
+    codes = ", ".join(f"bit_or(CAST(({code}) * {who} AS BIGINT)) AS code{n}" for n, who in enumerate(whose))
     keys = ", ".join(f"code{number}" for number in range(len(parts)))
     query = f"SELECT {keys}, n, count(*) AS count FROM (SELECT {codes}, count(*) AS n FROM ratings GROUP BY {item}) " \
             f"GROUP BY {keys}, n LIMIT {MOST_PATTERNS + 1}"  # fmt: skip
@@ -248,11 +255,14 @@ def _of_raters(
     return (None if lacking else patterns), rows, raters
 
 
-def _case(column: str, numbers: Mapping[str | None, int]) -> str:
-    """SQL of the number of what stands in a column, 0 for anything else."""
-    tests = ("IS NULL" if name is None else "= '" + name.replace("'", "''") + "'" for name in numbers)
-    each = " ".join(f"WHEN {column} {test} THEN {n}" for test, n in zip(tests, numbers.values(), strict=True))
-    return f"(CASE {each} ELSE 0 END)"
+def _case(column: str, numbers: Mapping[str, int], other: int) -> str:
+    """SQL of the number of what stands in a column."""
+    each = " ".join(f"WHEN {column} = {_text(name)} THEN {n}" for name, n in numbers.items())
+    return f"(CASE {each} ELSE {other} END)"
+
+
+def _text(words: str) -> str:
+    return "'" + words.replace("'", "''") + "'"
 
 
 def column_of(columns: Sequence[str], given: Mapping[str, Any], role: str) -> str:

@@ -5,10 +5,10 @@ a file (numbers on the command line are rows). Two judges and two people answer 
 a row per text ("wide") or a row per pattern with a column `count` ("counted"): one table of ratings in three forms.
 Every check is a process of its own; CPU seconds and peak memory are its own. The exponent is that of growth from the
 size before: 1 is linear. Then the same of every question on the wide table; 50 million rows in Parquet, which DuckDB
-makes in a folder of its own, as `recuse check` folds them and as a query with a column for each rater does; texts of
-2 KB beside the same table without; Krippendorff's alpha and PPI++ beside other packages; calls in packs, and recorded
-by batch (extras `test`, `duckdb`, `packs`, `benchmark`). Name parts to run them alone: start, files, questions, folded,
-texts, peers, calls.
+makes in a folder of its own, as `recuse check` folds them and as a query with a column for each rater does, and as many
+rows of scores that have to be rounded; texts of 2 KB beside the same table without; Krippendorff's alpha and PPI++
+beside other packages; calls in packs, and recorded by batch (extras `test`, `duckdb`, `packs`, `benchmark`). Name parts
+to run them alone: start, files, questions, folded, texts, peers, calls.
 """
 
 from __future__ import annotations
@@ -170,6 +170,21 @@ def make_rows(folder: str, rows: str) -> dict[str, Any]:
     return {}
 
 
+def make_scores(folder: str, rows: str) -> dict[str, Any]:
+    """So many rows of item, rater and score, from 0 to 1 with four places: a judge and two people on every item."""
+    import duckdb
+
+    base = duckdb.connect(config={"memory_limit": "1GB", "threads": "2"})
+    base.execute("SET preserve_insertion_order = false")
+    base.execute(
+        "COPY (SELECT item, rater, round(greatest(0, least(1, hash(item * 31) % 10000 / 10000 "
+        "+ (hash(item || rater) % 1000 / 1000 - 0.5) * width)), 4) AS score "
+        f"FROM range({int(rows) // 3}) AS t(item), (VALUES ('anna', 0.2), ('ben', 0.2), ('judge_a', 0.3)) "
+        f"AS r(rater, width)) TO '{folder}/scores.parquet' (FORMAT parquet)"
+    )
+    return {}
+
+
 def query(pattern: str) -> dict[str, Any]:
     """The patterns by a query with a column for each rater, as one writes it for any engine."""
     import duckdb
@@ -186,15 +201,19 @@ def query(pattern: str) -> dict[str, Any]:
 def folded(folder: Path) -> None:
     """Rows that lie beyond memory."""
     measured("make_rows", str(folder), str(FOLDED))
-    pattern = f"{folder}/*.parquet"
+    pattern, fine = f"{folder}/*.parquet", folder / "fine"
+    fine.mkdir()
+    measured("make_scores", str(fine), str(FOLDED))
     people = ",".join(name for name in SOME if not name.startswith("judge"))
     rows = [
         [what, f"{result['seconds']:.1f}", f"{result['memory']:,}"]
         for what, result in (
             ("recuse check, to a word on each judge", measured("check", pattern, "--people", people)),
             ("DuckDB, to patterns by a column for each rater", measured("query", pattern)),
+            ("recuse check, scores with four places, rounded",
+             measured("check", f"{fine}/*.parquet", "--people", "anna,ben")),
         )
-    ]
+    ]  # fmt: skip
     table([f"{FOLDED:,} rows", "CPU seconds", "peak MB"], rows)
 
 
@@ -297,7 +316,8 @@ def calls(folder: Path) -> None:
 
 
 def main() -> None:
-    works = {"check": check, "imports": imports, "questions": questions, "make_rows": make_rows, "query": query}
+    works = {"check": check, "imports": imports, "questions": questions, "make_rows": make_rows,
+             "make_scores": make_scores, "query": query}  # fmt: skip
     if sys.argv[1:2] and sys.argv[1] in works and len(sys.argv) > 2 and not sys.argv[2].isdigit():
         print(json.dumps(works[sys.argv[1]](*sys.argv[2:])))
         return

@@ -7,6 +7,7 @@ import shutil
 import sys
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -129,6 +130,26 @@ def test_what_cannot_be_folded_is_fetched_and_too_much_of_it_refused(engine, lar
     with pytest.raises(RecuseError) as error:
         recuse.read(table, people="anna,ben")
     assert ("--people anna,ben,gpt" if what == "a judge lacks some" else "table.select(...)") in str(error.value)
+
+
+@pytest.mark.parametrize("shape", ["a row for each rating", "a row for each text"])
+def test_scores_of_too_many_rows_are_rounded(engine, large, monkeypatch, shape):
+    rng = np.random.default_rng(9)
+    true = rng.random(600)
+    wide = pd.DataFrame({n: np.clip(true + rng.normal(0, 0.1, 600), 0, 1) for n in ("anna", "gpt")})
+    wide["item"] = [f"t{k}" for k in range(600)]
+    long = wide.melt("item", var_name="rater", value_name="score")
+    table = engine(wide if shape == "a row for each text" else long)
+    for module in (engine_tables, many_files):
+        monkeypatch.setattr(module, "MOST_LEVELS", 200)
+        monkeypatch.setattr(module, "MOST_ROWS", 100)
+        monkeypatch.setattr(module, "MOST_PATTERNS", 400)
+    ratings = recuse.read(table, people="anna", judges="gpt")
+    assert is_folded(ratings, wide)
+    for name in ("anna", "gpt"):
+        rounded = np.sort(ratings.table[ratings.table["rater"] == name]["score"])
+        assert np.abs(rounded - np.sort(wide[name])).max() <= 0.025 + 1e-9
+        assert len(set(rounded)) == 21
 
 
 def test_columns_that_are_ignored_are_not_asked_for(engine, large):
