@@ -98,3 +98,24 @@ def test_a_fair_judge_passes_the_place_or_can_be_told_how_many_more():
         passed += low >= -0.1 and high <= 0.1
     assert passed / 400 > 0.16
     assert bounded_mean([0.5, -0.5] + [0.0] * 28, groups, (-0.5, 0.5)).half_width_at(4.0) < 0.1
+
+
+@pytest.mark.parametrize("value", [-0.4, 0.0, 0.3])
+def test_moved_to_another_mean_it_is_that_of_a_normal_with_the_same_spread(value):
+    """Above and below its origin, the first two moments of max(X, 0) and max(-X, 0) by numerical integration."""
+    x = np.random.default_rng(1).normal(0.2, 0.5, 200)
+    known = bounded_mean(x, range(200), (-4.0, 4.0))
+    n, moved = known.df + 1, known.moved(value)
+    one, other = known.above.variance, known.below.variance
+    spread = math.sqrt(n * (one + other - 2 * known.correlation * math.sqrt(one * other)))
+    grid = np.linspace(value - 12 * spread, value + 12 * spread, 400_001)
+    density = stats.norm(value, spread).pdf(grid)
+    density /= density.sum()
+    above, below = np.maximum(grid, 0), np.maximum(-grid, 0)
+    for part, side in ((moved.above, above), (moved.below, below)):
+        mean = density @ side
+        assert part.mean == pytest.approx(mean, abs=1e-5)
+        assert n * part.variance == pytest.approx(density @ side**2 - mean**2, rel=1e-3)
+    assert moved.value == pytest.approx(value, abs=1e-9)
+    errors = n * math.sqrt(moved.above.variance * moved.below.variance)
+    assert moved.correlation == pytest.approx(-(density @ above) * (density @ below) / errors, rel=1e-3)

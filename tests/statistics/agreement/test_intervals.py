@@ -124,3 +124,9 @@ def test_coverage_of_the_others(items, size):
     share = {name: count / 500 for name, count in held.items()}
     assert min(share.values()) >= 0.91, share
     assert max(share.values()) <= 0.985, share
+
+
+@pytest.mark.parametrize("limit", [1.0, 1.5])
+def test_beyond_complete_agreement_lies_nothing(limit):
+    kappa = cohen_kappa([1.0, 0, 1, 0, 1, 1] * 10, [1.0, 0, 1, 1, 0, 1] * 10, 2).jackknife()
+    assert (kappa.p_value(limit, "above"), kappa.p_value(limit, "below")) == (1.0, 0.0)
