@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from recuse.cassettes.cell_coverage import (
-    Coverage,
-    Stale,
-    Unused,
-    fingerprint_differences,
-    nearest,
-    request_differences,
-)
+from recuse.cassettes import cell_coverage
+from recuse.cassettes.cell_coverage import Coverage, Stale, Unused
 from recuse.cassettes.cell_file import SUFFIX, cell_of, contents, stamp_of, stored_path
 from recuse.cassettes.index import CellIndex, Interaction, read_index, read_requests
 from recuse.cassettes.plain_file import CassetteError
@@ -58,7 +52,10 @@ class CellCassette:
         self.index = read_index(side) if anew else main
         self.recorded_header: Mapping[str, Any] | None = (self.index if complete else main).header
         self._side_header = self.index.header if anew and not complete else None
-        self.faults = [*self.index.faults, *self._misplaced()]
+        stored = (self.index.header or {}).get("cell", self.cell)
+        self.index.header = None  # read; what is needed of it later is in `recorded_header`
+        misplaced = f"{self.index.path}:1: recorded as cell {stored}; the file was moved or copied from there"
+        self.faults = self.index.faults if stored == self.cell else [*self.index.faults, misplaced]
 
     def refresh(self) -> None:
         """Read the file again if it is not the one that was read."""
@@ -124,11 +121,11 @@ class CellCassette:
         """How the recorded fingerprint differs from the expected one, with the words that changed where that shows."""
         if self.header is None or self.recorded_header is None or self.recorded_header is self.header:
             return []
-        differences = fingerprint_differences(_identity(self.recorded_header), _identity(self.header))
+        differences = cell_coverage.fingerprint_differences(_identity(self.recorded_header), _identity(self.header))
         words = ""
         if differences and (changed := next((c for c in self.missing if c.key not in self.index.requests), None)):
-            closest = nearest(self.recorded_requests(), changed.request)
-            words = "\n".join(request_differences(closest, changed.request)) if closest else ""
+            closest = cell_coverage.nearest(self.recorded_requests().values(), changed.request)
+            words = "\n".join(cell_coverage.request_differences(closest, changed.request)) if closest else ""
         items = tuple(dict.fromkeys(call.item for call in self.calls))
         return [
             Stale(self.cell, name, a, b, words if i == 0 else "", items) for i, (name, a, b) in enumerate(differences)
@@ -158,28 +155,21 @@ class CellCassette:
                 + f"\n  restore {self.index.path} from version control, or record what is missing with --record=missing"
             )
 
-    def recorded_requests(self) -> list[Recorded]:
-        """Every request of the file as it was recorded, in its order."""
-        return list(self._requests().values())
+    def recorded_requests(self) -> dict[str, Recorded]:
+        """Every request of the file as it was recorded, by key, in its order."""
+        return read_requests(self.index, contents(self.index.path)[0]) if self.index.requests else {}
 
     def read_base(self) -> None:
         """Keep the first request of the file, in relation to which others are stored: read before anything is asked, so
         that no answer depends on whether one more file can be opened."""
         if self.base is None and self.index.requests:
-            self.base = next(iter(self._requests().items()))
+            self.base = next(iter(self.recorded_requests().items()))
 
-    def _requests(self) -> dict[str, Recorded]:
-        return read_requests(self.index, contents(self.index.path)[0]) if self.index.requests else {}
-
-    def use(self, key: str, repeat: int) -> None:
-        """Note that an answer was used, for `unused`."""
-        self._used[key] = self._used.get(key, 0) | 1 << repeat
-
-    def use_all(self, calls: Iterable[Call]) -> None:
-        """The same for many calls at once."""
+    def use(self, interactions: Iterable[Interaction]) -> None:
+        """Note that answers were used, for `unused`."""
         used = self._used
-        for call in calls:
-            used[call.key] = used.get(call.key, 0) | 1 << call.repeat
+        for key, repeat in interactions:
+            used[key] = used.get(key, 0) | 1 << repeat
 
     def unused(self) -> Iterator[Unused]:
         """Recorded answers that nothing has used so far, with their call where the plan knows it."""
@@ -187,17 +177,9 @@ class CellCassette:
             if not self._used.get(key, 0) >> repeat & 1:
                 yield Unused(self.cell, key, repeat, self.planned(key, repeat))
 
-    def _misplaced(self) -> list[str]:
-        stored = (self.index.header or {}).get("cell", self.cell)
-        self.index.header = None  # read; what is needed of it later is in `recorded_header`
-        if stored == self.cell:
-            return []
-        return [f"{self.index.path}:1: recorded as cell {stored}; the file was moved or copied from there"]
 
-
-def coverage_of(cassettes: Iterable[CellCassette]) -> Coverage:
+def coverage_of(cassettes: Collection[CellCassette]) -> Coverage:
     """What their plans find in the cassettes of these cells."""
-    cassettes = list(cassettes)
     return Coverage(
         planned=sum(len(cassette.calls) for cassette in cassettes),
         missing=tuple(call for cassette in cassettes for call in cassette.missing),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -76,22 +76,18 @@ class Coverage:
 
     def text(self, limit: int = 12) -> str:
         """Readable summary by judge and protocol; at most `limit` lines per kind."""
-        parts = [f"{self.present} of {self.planned} planned calls are recorded"]
-        if self.missing:
-            parts += [f"missing: {len(self.missing)}", *_capped(missing_lines(self.missing), limit)]
-        if self.stale:
-            alike: dict[tuple[object, ...], list[Stale]] = {}  # what changed alike in many is shown of the first
-            for one in self.stale:
-                alike.setdefault((one.field, str(one.recorded), str(one.expected), one.explanation), []).append(one)
-            each = [f"  {same[0]}{f' (and {len(same) - 1} more)' if same[1:] else ''}" for same in alike.values()]
-            parts += [f"stale: {len({s.cell for s in self.stale})} cassettes", *_capped(each, limit)]
-        if self.damaged:
-            parts += [f"damaged: {len(self.damaged)}", *_capped([f"  {fault}" for fault in self.damaged], limit)]
-        if self.unplanned:
-            parts += [
-                f"recorded but not in the plan: {len(self.unplanned)}", *_capped(unused_lines(self.unplanned), limit),
-            ]  # fmt: skip
-        return visible("\n".join(parts))
+        alike: dict[tuple[object, ...], list[Stale]] = {}  # what changed alike in many is shown of the first
+        for one in self.stale:
+            alike.setdefault((one.field, str(one.recorded), str(one.expected), one.explanation), []).append(one)
+        stale = [f"  {same[0]}{f' (and {len(same) - 1} more)' if same[1:] else ''}" for same in alike.values()]
+        kinds = {
+            f"missing: {len(self.missing)}": missing_lines(self.missing),
+            f"stale: {len({s.cell for s in self.stale})} cassettes": stale,
+            f"damaged: {len(self.damaged)}": [f"  {fault}" for fault in self.damaged],
+            f"recorded but not in the plan: {len(self.unplanned)}": unused_lines(self.unplanned),
+        }
+        parts = [line for kind, lines in kinds.items() if lines for line in (kind, *_capped(lines, limit, "  "))]
+        return visible("\n".join([f"{self.present} of {self.planned} planned calls are recorded", *parts]))
 
 
 def missing_lines(calls: Iterable[Call]) -> list[str]:
@@ -141,13 +137,12 @@ def _subject(call: Call) -> tuple[str, ...]:
     return (*where, *(f"{name} {level}" for name, level in call.factors))
 
 
-def _capped(lines: list[str], limit: int) -> list[str]:
-    return lines if len(lines) <= limit else [*lines[:limit], f"  ... and {len(lines) - limit} more"]
+def _capped(lines: list[str], limit: int, indent: str = "") -> list[str]:
+    return lines if len(lines) <= limit else [*lines[:limit], f"{indent}... and {len(lines) - limit} more"]
 
 
 def _short(value: Any) -> str:
-    text = "absent" if value is None else repr(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."
+    return "absent" if value is None else _cut(repr(value), 80)
 
 
 class MissingInteractionError(RecuseError):
@@ -155,23 +150,17 @@ class MissingInteractionError(RecuseError):
 
 
 def missing_message(
-    call: Call | None, request: Request, repeat: int | None, where: str, recorded: Iterable[Recorded], command: str
+    call: Call | None, request: Request, repeat: int, where: str, recorded: Iterable[Recorded], command: str
 ) -> str:
     """The message of a miss. `recorded`: the requests stored in the cell, among which the nearest is looked for."""
-    number = "unknown" if repeat is None else repeat
-    who = describe(call) if call else f"{request.method} {request.url}, repeat {number}"
-    parts = [f"no recorded answer for {who}", f"  looked in {where}"]
+    who = describe(call) if call else f"{request.method} {request.url}, repeat {repeat}"
     closest = nearest(recorded, request)
-    if closest:
-        differences = request_differences(closest, request)
-        parts += (
-            ["  the nearest recorded request differs in:", *(f"    {line}" for line in differences)]
-            if differences
-            else ["  the same request is recorded, but not this repeat of it"]
-        )
-    else:
-        parts.append("  nothing is recorded there")
-    return "\n".join([*parts, f"  record it: {command}"])
+    nearby = ["  nothing is recorded there"]
+    if closest and (differences := request_differences(closest, request)):
+        nearby = ["  the nearest recorded request differs in:", *(f"    {line}" for line in differences)]
+    elif closest:
+        nearby = ["  the same request is recorded, but not this repeat of it"]
+    return "\n".join([f"no recorded answer for {who}", f"  looked in {where}", *nearby, f"  record it: {command}"])
 
 
 def nearest(recorded: Iterable[Recorded], request: Request) -> Recorded | None:
@@ -198,9 +187,7 @@ def request_differences(recorded: Recorded, request: Request, limit: int = 8) ->
     for path in [*old, *(p for p in new if p not in old)]:
         if old.get(path) != new.get(path):
             differences += _difference(path, old.get(path), new.get(path))
-    return (
-        differences if len(differences) <= limit else [*differences[:limit], f"... and {len(differences) - limit} more"]
-    )
+    return _capped(differences, limit)
 
 
 def _difference(path: str, old: Any, new: Any) -> list[str]:
@@ -224,20 +211,18 @@ def _leaves(body: bytes) -> dict[str, Any]:
         value = json.loads(body)
     except (ValueError, RecursionError):
         return {"body": body.decode("utf-8", "replace")}
-    leaves: dict[str, Any] = {}
-    _walk(value, "", leaves)
-    return leaves
+    return dict(_walk(value, ""))
 
 
-def _walk(value: Any, path: str, leaves: dict[str, Any]) -> None:
+def _walk(value: Any, path: str) -> Iterator[tuple[str, Any]]:
     if isinstance(value, dict):
         for name, member in value.items():
-            _walk(member, f"{path}.{name}" if path else name, leaves)
+            yield from _walk(member, f"{path}.{name}" if path else name)
     elif isinstance(value, list):
         for position, member in enumerate(value):
-            _walk(member, f"{path}[{position}]", leaves)
+            yield from _walk(member, f"{path}[{position}]")
     else:
-        leaves[path or "body"] = value
+        yield path or "body", value
 
 
 def _shown(value: Any) -> str:

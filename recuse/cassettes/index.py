@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -52,10 +54,8 @@ def read_index(path: Path) -> CellIndex:
     try:
         data, there = cell_file.contents(stored)
         return index_of(stored, data, stamp(there))
-    except FileNotFoundError:
-        return (
-            CellIndex(path, None) if stored_path(path) == stored else read_index(path)
-        )  # its form was changed just now
+    except FileNotFoundError:  # unless its form was changed just now
+        return CellIndex(path, None) if stored_path(path) == stored else read_index(path)
     except UnpackingError as error:
         return CellIndex(stored, cell_file.stamp_of(stored), faults=[str(error)])
     except CassetteError as error:
@@ -69,14 +69,14 @@ def read_line(index: CellIndex, place: Place) -> bytes:
     at, length = place
     if is_packed(index.path):
         return read_indexed(index)[at : at + length]
-    try:
-        descriptor, there = opened(index.path)
-    except FileNotFoundError:
-        raise _changed(index) from None
-    with open(descriptor, "rb") as file:
-        _check_unchanged(index, there)
-        file.seek(at)
-        line = file.read(length)
+
+    def read(path: Path) -> tuple[bytes, os.stat_result]:
+        descriptor, there = opened(path)
+        with open(descriptor, "rb") as file:
+            file.seek(at)
+            return file.read(length), there
+
+    line = _unchanged(index, read)
     if len(line) != length:
         raise CassetteError(f"{index.path}: the file became shorter while it was in use")
     return line
@@ -84,26 +84,20 @@ def read_line(index: CellIndex, place: Place) -> bytes:
 
 def read_indexed(index: CellIndex) -> bytes:
     """The bytes of a file that was indexed; `CassetteError` if it has been changed since."""
-    try:
-        data, there = cell_file.contents(index.path)
-    except FileNotFoundError:
-        raise _changed(index) from None
-    _check_unchanged(index, there)
-    return data
+    return _unchanged(index, cell_file.contents)
 
 
-def _check_unchanged(index: CellIndex, status: os.stat_result) -> None:
-    if index.stamp is not None and stamp(status) != index.stamp:
-        raise _changed(index)
-
-
-def _changed(index: CellIndex) -> CassetteError:
-    return CassetteError(f"{index.path}: the file was changed by another program while it was in use; start again")
+def _unchanged(index: CellIndex, read: Callable[[Path], tuple[bytes, os.stat_result]]) -> bytes:
+    with suppress(FileNotFoundError):
+        data, status = read(index.path)
+        if index.stamp in (None, stamp(status)):
+            return data
+    raise CassetteError(f"{index.path}: the file was changed by another program while it was in use; start again")
 
 
 def index_of(path: Path | str, data: bytes, stamp: Stamp | None = None) -> CellIndex:
     """Index the bytes of a cassette file."""
-    index = CellIndex(path if isinstance(path, Path) else Path(path), stamp, len(data))
+    index = CellIndex(Path(path), stamp, len(data))
     if not data:
         index.faults.append(
             f"{path}: the file is empty; restore it from version control, or delete it and record again"

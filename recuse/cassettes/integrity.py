@@ -7,17 +7,18 @@ import json
 import os
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from recuse.cassettes import cell_file, pack_file, record_format
 from recuse.cassettes.cell_cassette import SUPERSEDED, check_distinct, checked_cell
 from recuse.cassettes.cell_file import cell_of, contents, is_in_pack, is_packed, plain_path
-from recuse.cassettes.index import CellIndex, Interaction, index_of, read_requests
+from recuse.cassettes.index import CellIndex, Interaction, Place, index_of, read_requests
 from recuse.cassettes.matching import reason_to_drop, request_key
 from recuse.cassettes.record_format import Recorded, request_line
 from recuse.judges import other_models
@@ -45,13 +46,9 @@ class Checked:
     def text(self) -> str:
         """A line of counts per panel and one for all, then the faults."""
         rows = [f"{panel}: {self._counts(panel)}" for panel in sorted(self.files)]
-        total = self._counts(*self.files)
-        counts = (
-            [f"{len(self.faults)} fault{'s'[: len(self.faults) > 1]}:", *(f"  {fault}" for fault in self.faults)]
-            if self.faults
-            else ["no faults"]
-        )
-        return visible("\n".join([*rows, f"all: {total}", *counts]))
+        head = f"{len(self.faults)} fault{'s'[: len(self.faults) > 1]}:" if self.faults else "no faults"
+        faults = [f"  {fault}" for fault in self.faults]
+        return visible("\n".join([*rows, f"all: {self._counts(*self.files)}", head, *faults]))
 
     def _counts(self, *panels: str) -> str:
         files, packed, answers = (sum(n[p] for p in panels) for n in (self.files, self.packed, self.answers))
@@ -81,15 +78,14 @@ def check_cassettes(root: Path, largest_mb: float = LARGEST_MB) -> Checked:
     for path in sorted(p for p in root.rglob("*") if p.is_symlink() or not p.is_dir()):
         inside = path.relative_to(root)
         if inside.parts[0] == pack_file.STORE:
-            if path.name not in {*(pack.name for pack in pack_file.named_packs(root)), ".gitignore"}:
+            if path.name not in {*(pack.name for _, pack in pack_file.named_packs(root)), ".gitignore"}:
                 checked.faults.append(f"{path}: no {pack_file.INDEX} names it; delete it")
             continue
         if inside.parts[0] == SUPERSEDED or inside.as_posix() == EMPTY_FOLDER:
             continue
         if inside.parts[1:] == (pack_file.INDEX,):
             cells += _check_packs(checked, path.parent)
-            continue
-        if (cell := cell_of(inside.as_posix())) is not None:
+        elif (cell := cell_of(inside.as_posix())) is not None:
             cells.append(cell)
             _check_file(checked, path, cell)
         else:
@@ -150,17 +146,21 @@ def _check_cell(checked: Checked, path: Path, cell: str) -> None:
             torn = "the last line is unfinished; record again with --record=missing, or compact it"
             checked.faults.append(f"{path}: {torn}")
         checked.faults += [f"{path}: contains what looks like {kind}" for kind in key_shapes_in(data)]
-        if (header := index.header) is not None:
-            fingerprint, first = header.get("fingerprint"), f"{path}:1:"
-            if header.get("cell") != cell:
-                checked.faults.append(f"{first} recorded as cell {header.get('cell')}; the file was moved or copied")
-            if (provenance := header.get("provenance")) not in PROVENANCES:
-                checked.faults.append(f"{first} provenance is {provenance!r}, not one of {', '.join(PROVENANCES)}")
-            if not isinstance(fingerprint, dict) or not fingerprint.get("model"):
-                checked.faults.append(f"{first} the fingerprint does not say which model answered")
-            if not header.get("engine"):
-                checked.faults.append(f"{first} the header does not say which engine recorded it")
+        if index.header is not None:
+            checked.faults += [f"{path}:1: {fault}" for fault in _header_faults(index.header, cell)]
         checked.faults += _content_faults(path, index, data)
+
+
+def _header_faults(header: Mapping[str, Any], cell: str) -> Iterator[str]:
+    if header.get("cell") != cell:
+        yield f"recorded as cell {header.get('cell')}; the file was moved or copied"
+    if (provenance := header.get("provenance")) not in PROVENANCES:
+        yield f"provenance is {provenance!r}, not one of {', '.join(PROVENANCES)}"
+    fingerprint = header.get("fingerprint")
+    if not isinstance(fingerprint, dict) or not fingerprint.get("model"):
+        yield "the fingerprint does not say which model answered"
+    if not header.get("engine"):
+        yield "the header does not say which engine recorded it"
 
 
 def _content_faults(path: Path, index: CellIndex, data: bytes) -> Iterator[str]:
@@ -196,63 +196,44 @@ def salvaged(data: bytes, name: str) -> tuple[bytes, list[str]]:
 
     Line endings changed by version control are put back, a header that slipped down goes to the top, and two cassettes
     of the same cell that were joined become one. What another cell's header precedes is left out."""
-    kept = _Salvage(name)
+    header, foreign = b"", False  # whether the last header was that of another recording
+    requests: dict[str, tuple[int, bytes]] = {}
+    answers: dict[Interaction, tuple[int, bytes]] = {}
+    dropped: list[tuple[int, str]] = []
     pieces = data.split(b"\n")
-    for number, raw in enumerate(pieces, 1):
-        line = raw.removesuffix(b"\r")
-        if record_format.is_intact(line):
-            kept.take(number, line)
-        elif number < len(pieces):  # the last piece is what follows the last line feed: nothing, or an unfinished line
-            kept.dropped.append((number, "damaged"))
-    return kept.data()
-
-
-class _Salvage:
-    """The intact lines of a file by what they are: requests before their answers, wherever they stood."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self.dropped: list[tuple[int, str]] = []
-        self._header = b""
-        self._foreign = False  # the last header was that of another recording
-        self._requests: dict[str, tuple[int, bytes]] = {}
-        self._answers: dict[Interaction, tuple[int, bytes]] = {}
-
-    def take(self, number: int, line: bytes) -> None:
+    for number, line in enumerate((piece.removesuffix(b"\r") for piece in pieces), 1):
         kind = record_format.kind_of(line)
-        if kind == record_format.HEADER:
-            first, other = record_format.read_header(self._header or line), record_format.read_header(line)
-            self._foreign = any(first.get(name) != other.get(name) for name in ("cell", "provenance", "fingerprint"))
-            self._header = self._header or line
-            if self._foreign:
-                self.dropped.append((number, "from here on another cassette was appended"))
-        elif self._foreign:
-            return
-        elif kind == record_format.REQUEST:
-            self._requests.setdefault(record_format.request_key_of(line), (number, line))
-        elif kind == record_format.ANSWER:
+        if not record_format.is_intact(line):
+            if number < len(pieces):  # the last is what follows the last line feed: nothing, or an unfinished line
+                dropped.append((number, "damaged"))
+        elif kind == record_format.HEADER:
+            first, other = record_format.read_header(header or line), record_format.read_header(line)
+            foreign = any(first.get(field) != other.get(field) for field in ("cell", "provenance", "fingerprint"))
+            header = header or line
+            if foreign:
+                dropped.append((number, "from here on another cassette was appended"))
+        elif kind == record_format.REQUEST and not foreign:
+            requests.setdefault(record_format.request_key_of(line), (number, line))
+        elif kind == record_format.ANSWER and not foreign:
             key = record_format.answer_key_of(line)
-            if key in self._answers and self._answers[key][1] != line:
-                self.dropped.append((number, "a second answer to the same repeat"))
-            self._answers.setdefault(key, (number, line))
+            if answers.setdefault(key, (number, line))[1] != line:
+                dropped.append((number, "a second answer to the same repeat"))
+    lines, lost = _before_their_answers(requests, answers)
+    faults = [f"{name}:{number}: {what}" for number, what in sorted(dropped + lost)]
+    return b"".join(line + b"\n" for line in ([header, *lines] if header else lines)), faults
 
-    def data(self) -> tuple[bytes, list[str]]:
-        lines = [self._header] if self._header else []
-        like = record_format.like_of
-        whole = {key for key, (_, line) in self._requests.items() if not like(line)}
-        usable = sorted(
-            (key for key, (_, line) in self._requests.items() if not like(line) or like(line) in whole),
-            key=lambda key: (key not in whole, self._requests[key][0]),
-        )
-        lines += [self._requests[key][1] for key in usable]
-        self.dropped += [(n, "its base is missing") for key, (n, _) in self._requests.items() if key not in usable]
-        for (key, _), (number, line) in self._answers.items():
-            if key in usable:
-                lines.append(line)
-            else:
-                self.dropped.append((number, "without its request"))
-        faults = [f"{self._name}:{number}: {what}" for number, what in sorted(self.dropped)]
-        return b"".join(line + b"\n" for line in lines), faults
+
+def _before_their_answers(
+    requests: Mapping[str, tuple[int, bytes]], answers: Mapping[Interaction, tuple[int, bytes]]
+) -> tuple[list[bytes], list[tuple[int, str]]]:
+    """Requests that are stored whole, then those that change one of them, then the answers; and what lacks another."""
+    likes = {key: record_format.like_of(line) for key, (_, line) in requests.items()}
+    usable = [key for key, like in likes.items() if not like]
+    usable += [key for key, like in likes.items() if like and likes.get(like) == ""]
+    kept = {key: requests[key][1] for key in usable}
+    lines = [*kept.values(), *(line for (key, _), (_, line) in answers.items() if key in kept)]
+    lost = [(number, "its base is missing") for key, (number, _) in requests.items() if key not in kept]
+    return lines, lost + [(n, "without its request") for (key, _), (n, _) in answers.items() if key not in kept]
 
 
 # --------------------------------------------------------------------------- the order of a file
@@ -281,11 +262,9 @@ def canonical_bytes(
 
 def is_in_order(index: CellIndex, order: Iterable[Interaction]) -> bool:
     """Whether the file has the order of `canonical_bytes`."""
-    places = [
-        place
-        for key, repeats in _canonical_order(index, order).items()
-        for place in (index.requests[key], *(index.answers[key, repeat] for repeat in repeats))
-    ]
+    places: list[Place] = []
+    for key, repeats in _canonical_order(index, order).items():
+        places += [index.requests[key], *(index.answers[key, repeat] for repeat in repeats)]
     return places == sorted(places)
 
 

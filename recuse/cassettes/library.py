@@ -143,7 +143,7 @@ class Library:
             else:
                 contents.pop(cell, None)
             with self._counting:
-                cassette.use_all(batch)
+                cassette.use((call.key, call.repeat) for call in batch)
             for call in batch:
                 start, length = answers[call.key, call.repeat]
                 yield call, RawResponse(*read_answer(data, start, length), seconds_of(data, start))
@@ -166,7 +166,7 @@ class Library:
             cassette.check()
         line = read_line(cassette.index, cassette.index.answers[interaction])
         with self._counting:  # noting a use reads and writes: two threads must not do it at once
-            cassette.use(*interaction)
+            cassette.use([interaction])
         return RawResponse(*record_format.read_answer(line), record_format.seconds_of(line))
 
     @contextmanager
@@ -195,7 +195,12 @@ class Library:
         request = Request(url, body or b"", method)
         wanted = self._matcher.match(request, headers)
         if wanted is None:
-            self._check_stray(request)
+            # What is no judge call may go out while recording, and on loopback; never out while replaying.
+            if self.mode == "replay" and not is_loopback(urlsplit(url).hostname):
+                raise self._missed(
+                    f"replay was asked for {method} {public_url(url)}, which carries no {REPEAT_HEADER} "
+                    "header and so is no judge call of a plan. Nothing went out"
+                )
             return None
         cassette = self._cassette_for(wanted, request)
         if wanted.interaction in cassette.index.answers:
@@ -247,38 +252,32 @@ class Library:
     # ------------------------------------------------------------------ inside
 
     def _cassette(self, cell: str) -> CellCassette:
-        cassette = self._cassettes.get(cell)
-        if cassette is None:
-            cell = checked_cell(cell)
-            if cell.split("/")[0] != self.panel:
-                raise RecuseError(f"cell {cell} does not belong to panel {self.panel}")
-            cassette = CellCassette(self.root, cell, self.mode == "all", cell in self._complete)
-            cassette = self._cassettes.setdefault(cell, cassette)
-        return cassette
+        if (known := self._cassettes.get(cell)) is not None:
+            return known
+        cell = checked_cell(cell)
+        if cell.split("/")[0] != self.panel:
+            raise RecuseError(f"cell {cell} does not belong to panel {self.panel}")
+        new = CellCassette(self.root, cell, self.mode == "all", cell in self._complete)
+        return self._cassettes.setdefault(cell, new)
 
     def _cassette_for(self, wanted: JudgeRequest, request: Request) -> CellCassette:
         if wanted.cell is not None:
             return self._cassette(wanted.cell)
-        recorded = [one for cassette in self._cassettes.values() for one in cassette.recorded_requests()[:50]]
+        every = (list(cassette.recorded_requests().values()) for cassette in self._cassettes.values())
+        recorded = [one for requests in every for one in requests[:50]]
         where = f"{self.root / self.panel} (the request is in no plan)"
-        unknown = public_request(request)
-        raise self._missed(missing_message(None, unknown, wanted.repeat, where, recorded, self.command))
-
-    def _check_stray(self, request: Request) -> None:
-        """A request that is no judge call may go out while recording, and on loopback; never out while replaying."""
-        if self.mode == "replay" and not is_loopback(urlsplit(request.url).hostname):
-            raise self._missed(
-                f"replay was asked for {request.method} {public_url(request.url)}, which carries no {REPEAT_HEADER} "
-                "header and so is no judge call of a plan. Nothing went out"
-            )
+        raise self._missed(
+            missing_message(None, public_request(request), wanted.repeat, where, recorded, self.command)
+        )
 
     def _miss(
-        self, cassette: CellCassette, call: Call | None, request: Request, repeat: int | None
+        self, cassette: CellCassette, call: Call | None, request: Request, repeat: int
     ) -> MissingInteractionError:
         if self.mode == "replay":
             cassette.check()
         where = f"{cassette.index.path} ({len(cassette.index.answers)} answers)"
-        return self._missed(missing_message(call, request, repeat, where, cassette.recorded_requests(), self.command))
+        recorded = cassette.recorded_requests().values()
+        return self._missed(missing_message(call, request, repeat, where, recorded, self.command))
 
     def _missed(self, message: str) -> MissingInteractionError:
         message = self.shown(message)

@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from recuse.judges.description import CanonicalJson, canonical_value
-from recuse.judges.provider_responses import decompressed, is_policy_refusal
+from recuse.judges.provider_responses import decompressed, is_policy_refusal, parsed
 from recuse.schema import Call, RawResponse, RecuseError, Request
 from recuse.security.redaction import PLACEHOLDER, SECRET_NAMES, Secrets
 
@@ -173,7 +173,8 @@ def _text(value: str | bytes | None) -> str | None:
 
 
 KEPT_HEADERS = ("content-type", "request-id", "x-request-id")
-"""Response headers that are stored. All others (cookies, organisation ids, rate limits) are dropped unread."""
+"""Response headers that are stored, in this order. All others (cookies, organisation ids, rate limits) are dropped
+unread."""
 
 
 def kept_response(response: RawResponse) -> RawResponse:
@@ -183,32 +184,20 @@ def kept_response(response: RawResponse) -> RawResponse:
     body = decompressed(response.body, headers.get("content-encoding", ""))
     if reason := reason_to_drop(response.status, body):
         raise ValueError(reason)
-    return RawResponse(response.status, kept_headers(headers), in_utf_8(body), response.seconds)
+    kept = {name: headers[name] for name in KEPT_HEADERS if name in headers}
+    return RawResponse(response.status, kept, in_utf_8(body), response.seconds)
 
 
 def reason_to_drop(status: int, body: bytes) -> str:
     """Why a response is not stored; empty if it is. `body` is already decompressed."""
-    try:
-        value = json.loads(body)
-    except (ValueError, RecursionError):
-        value = None
-    if 200 <= status < 300:
-        if not body.strip():
-            return "the body is empty"
-        if not isinstance(value, dict):
-            return "the body is not a complete JSON object"
-        if value.get("error"):
-            return "the body is an error report, although the status says success"
-        return ""
-    if is_policy_refusal(status, value):
-        return ""
-    return f"HTTP status {status}"
-
-
-def kept_headers(headers: Mapping[str, str]) -> dict[str, str]:
-    """The allowed headers, names in lower case, in a fixed order."""
-    lower = {name.lower(): value for name, value in headers.items()}
-    return {name: lower[name] for name in KEPT_HEADERS if name in lower}
+    value = parsed(body)
+    if not 200 <= status < 300:
+        return "" if is_policy_refusal(status, value) else f"HTTP status {status}"
+    if not body.strip():
+        return "the body is empty"
+    if not isinstance(value, dict):
+        return "the body is not a complete JSON object"
+    return "the body is an error report, although the status says success" if value.get("error") else ""
 
 
 def in_utf_8(body: bytes) -> bytes:

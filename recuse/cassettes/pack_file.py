@@ -18,12 +18,14 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import struct
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache
+from io import BufferedRandom
 from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -73,9 +75,7 @@ class Pack:
 
 def packed_cell(plain: Path) -> Path | None:
     """Where a cell that has no file of its own is found in a pack of its panel: its path with `SUFFIX`."""
-    folder = _panel_of(plain)
-    inside = plain.relative_to(folder).as_posix() if folder else ""
-    return plain.with_name(plain.name + SUFFIX) if folder and inside in _holding(folder) else None
+    return plain.with_name(plain.name + SUFFIX) if _place(plain) else None
 
 
 def packed_cells(root: Path) -> Iterator[Path]:
@@ -84,32 +84,40 @@ def packed_cells(root: Path) -> Iterator[Path]:
         yield from (index.parent / inside for inside in _holding(index.parent))
 
 
-def named_packs(root: Path) -> Iterator[Pack]:
-    """What the packs.json of all panels below `root` name."""
+def named_packs(root: Path) -> Iterator[tuple[Path, Pack]]:
+    """Every pack that a packs.json below `root` names, after the packs.json."""
     for index in sorted(root.glob(f"*/{INDEX}")):
-        yield from packs_of(index.parent)
+        yield from ((index, pack) for pack in packs_of(index.parent))
 
 
 def holder(path: Path) -> Path:
     """The file in which the bytes of a cell are: that of the cell itself, or the pack for a path of `packed_cell`.
     `FileNotFoundError` where no pack holds it (any more)."""
-    return _place(path)[0].path if path.name.endswith(SUFFIX) else path
+    return _held(path)[0].path if path.name.endswith(SUFFIX) else path
 
 
 def member(path: Path) -> tuple[bytes, os.stat_result]:
     """The bytes of a cell in a pack, and the state of the pack's file. `CassetteError` for a pack that is not what
     packs.json names."""
-    pack, cell = _place(path)
+    pack, cell = _held(path)
     return pack.read(cell, path)
 
 
-def _place(path: Path) -> tuple[_OpenPack, str]:
-    plain = path.with_name(path.name.removesuffix(SUFFIX))
-    folder = _panel_of(plain)
-    cell = plain.relative_to(folder).as_posix() if folder else ""
-    if folder is None or (pack := _holding(folder).get(cell)) is None:
+def _held(path: Path) -> tuple[_OpenPack, str]:
+    if (place := _place(path.with_name(path.name.removesuffix(SUFFIX)))) is None:
         raise FileNotFoundError(errno.ENOENT, "no pack holds it", str(path))
-    return pack, cell
+    return place
+
+
+def _place(plain: Path) -> tuple[_OpenPack, str] | None:
+    """The pack that holds a cell, and what the cell is called in it, by its plain file,
+    cassettes/PANEL/task/protocol/cell.jsonl."""
+    folder = plain.parents[2] if len(plain.parents) > 3 else None
+    if folder is None or not os.path.lexists(folder / INDEX):
+        return None
+    cell = plain.relative_to(folder).as_posix()
+    pack = _holding(folder).get(cell)
+    return None if pack is None else (pack, cell)
 
 
 def packs_of(folder: Path) -> tuple[Pack, ...]:
@@ -123,9 +131,8 @@ def _read_index(path: Path, _: Stamp) -> tuple[Pack, ...]:
     try:
         packs = tuple(Pack(**row) for row in json.loads(raw_bytes(path))["packs"])
         numbers = [n for pack in packs for n in (pack.bytes, pack.cells, pack.answers)]
-        if any(type(n) is not int or n < 0 for n in numbers):
-            raise ValueError
-        if not all(_SHA256.fullmatch(pack.sha256) and isinstance(pack.url, str) for pack in packs):
+        named = all(_SHA256.fullmatch(pack.sha256) and isinstance(pack.url, str) for pack in packs)
+        if not named or any(type(n) is not int or n < 0 for n in numbers):
             raise ValueError
     except (ValueError, TypeError, KeyError, RecursionError):
         raise CassetteError(
@@ -165,23 +172,20 @@ class _OpenPack:
         return content
 
 
-def _panel_of(plain: Path) -> Path | None:
-    """The folder of the panel of a cell's plain file, cassettes/PANEL/task/protocol/cell.jsonl, if it has packs."""
-    folder = plain.parents[2] if len(plain.parents) > 3 else None
-    return folder if folder and os.path.lexists(folder / INDEX) else None
-
-
 def _holding(folder: Path) -> dict[str, _OpenPack]:
     """Cell below its panel -> the pack that holds it."""
     stamps = []
     for pack in packs_of(folder):
         path = folder.parent / STORE / pack.name
         if (there := stamp_of(path)) is None:
-            fetch = f"fetch it with `python -m recuse.cassettes fetch {folder.parent}`"
-            remedy = fetch if pack.url else "restore it from version control"
-            raise CassetteError(f"{folder / INDEX} names {path}, which is not here; {remedy}")
+            fetch = f"fetch it with `python -m recuse.cassettes fetch {folder.parent}`" if pack.url else ""
+            raise _not_here(folder / INDEX, path, fetch)
         stamps.append((path, there, pack.sha256))
     return _merged(folder, tuple(stamps))
+
+
+def _not_here(index: Path, path: Path, fetch: str = "") -> CassetteError:
+    return CassetteError(f"{index} names {path}, which is not here; {fetch or 'restore it from version control'}")
 
 
 @lru_cache(maxsize=64)
@@ -229,16 +233,13 @@ def write_pack(folder: Path, cells: Mapping[Path, int], contents: Callable[[Path
     draft.unlink(missing_ok=True)
     codec = _zstd()
     dictionary = _dictionary(cells, contents)
-    with open(draft, "xb") as file:
+    with open(draft, "x+b") as file:
         with zipfile.ZipFile(file, "w") as archive:
             _add(archive, DICTIONARY, dictionary.dict_content)
             for plain in sorted(cells):
                 data = codec.compress(contents(plain), level=LEVEL, zstd_dict=dictionary)
                 _add(archive, plain.relative_to(folder).as_posix() + SUFFIX, data)
-        file.flush()
-        os.fsync(file.fileno())
-    with open(draft, "rb") as file:
-        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        sha256 = _written(file)
     pack = Pack(sha256, draft.stat().st_size, len(cells), sum(cells.values()), url)
     os.replace(draft, store / pack.name)
     written = _open_pack(store / pack.name, stamp_of(store / pack.name) or (0, 0, 0), sha256)
@@ -247,18 +248,29 @@ def write_pack(folder: Path, cells: Mapping[Path, int], contents: Callable[[Path
             raise CassetteError(f"{plain}: the pack does not hold what the file does; nothing was changed")
     if url:
         _upload(store / pack.name, pack)
-        _keep_out_of_git(store / ".gitignore", pack.name)
-    held = {plain.relative_to(folder).as_posix() for plain in cells}
-    older = [one for one in packs_of(folder) if not _is_covered(folder, one, held) and one.sha256 != sha256]
+        # Git leaves out packs that lie elsewhere, by name: one that travels with the repository may come later.
+        ignored = store / ".gitignore"
+        lines = ignored.read_text(encoding="utf-8").splitlines() if ignored.exists() else []
+        replace_file(ignored, "".join(f"{line}\n" for line in dict.fromkeys([*lines, pack.name])).encode())
+    older = [one for one in packs_of(folder) if one.sha256 != sha256 and not _is_covered(store, one, written)]
     rows = [asdict(one) for one in (*older, pack)]
     replace_file(folder / INDEX, (json.dumps({"packs": rows}, indent=2) + "\n").encode())
     return pack
 
 
-def _keep_out_of_git(ignored: Path, name: str) -> None:
-    """Packs that lie elsewhere, by name: one that travels with the repository may come later."""
-    lines = ignored.read_text(encoding="utf-8").splitlines() if ignored.exists() else []
-    replace_file(ignored, "".join(f"{line}\n" for line in dict.fromkeys([*lines, name])).encode())
+def _written(file: BufferedRandom) -> str:
+    """The sha256 of a new file, once all of it is on the disk itself."""
+    file.flush()
+    os.fsync(file.fileno())
+    file.seek(0)
+    return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _is_covered(store: Path, pack: Pack, newer: _OpenPack) -> bool:
+    """Whether a newer pack holds every cell of one in the store."""
+    path = store / pack.name
+    there = stamp_of(path)
+    return there is not None and _open_pack(path, there, pack.sha256).places.keys() <= newer.places.keys()
 
 
 def _dictionary(cells: Mapping[Path, int], contents: Callable[[Path], bytes]) -> Any:
@@ -278,43 +290,33 @@ def _add(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
     archive.writestr(entry, data)
 
 
-def _is_covered(folder: Path, pack: Pack, held: set[str]) -> bool:
-    """Whether a new pack holds every cell of an older one."""
-    path = folder.parent / STORE / pack.name
-    there = stamp_of(path)
-    return there is not None and set(_open_pack(path, there, pack.sha256).places) <= held
-
-
 # --------------------------------------------------------------------------- from and to elsewhere
 
 
 def fetch_packs(root: Path) -> Iterator[str]:
     """Fetch every pack that a packs.json below `root` names and that is not there, and say what was fetched. At most as
     many bytes are taken as packs.json says; `CassetteError` where they are not those it names."""
-    for index in sorted(root.glob(f"*/{INDEX}")):
-        for pack in packs_of(index.parent):
-            path = root / STORE / pack.name
-            if stamp_of(path) is None:
-                path.parent.mkdir(exist_ok=True)
-                _download(pack, path, index)
-                yield f"{path}: {pack.answers:,} answers, {pack.bytes:,} bytes from {pack.url}"
+    for index, pack in named_packs(root):
+        path = root / STORE / pack.name
+        if stamp_of(path) is None:
+            path.parent.mkdir(exist_ok=True)
+            _download(pack, path, index)
+            yield f"{path}: {pack.answers:,} answers, {pack.bytes:,} bytes from {pack.url}"
 
 
 def _download(pack: Pack, path: Path, index: Path) -> None:
     if not pack.url:
-        raise CassetteError(f"{index} names {path}, which is not here; restore it from version control")
+        raise _not_here(index, path)
     draft = path.with_name(path.name + TEMPORARY)
     draft.unlink(missing_ok=True)
     try:
-        with _remote(pack, "rb") as source, open(draft, "xb") as target:
-            digest, left = hashlib.sha256(), pack.bytes + 1
+        with _remote(pack, "rb") as source, open(draft, "x+b") as target:
+            left = pack.bytes + 1
             while left and (piece := source.read(min(_PIECE, left))):
-                digest.update(piece)
                 target.write(piece)
                 left -= len(piece)
-            target.flush()
-            os.fsync(target.fileno())
-        if digest.hexdigest() != pack.sha256:
+            digest = _written(target)
+        if digest != pack.sha256:
             raise CassetteError(f"{pack.url} has another {pack.name} than {index} names; nothing of it was kept")
         os.replace(draft, path)
     finally:
@@ -323,8 +325,7 @@ def _download(pack: Pack, path: Path, index: Path) -> None:
 
 def _upload(path: Path, pack: Pack) -> None:
     with open(path, "rb") as source, _remote(pack, "wb") as target:
-        while piece := source.read(_PIECE):
-            target.write(piece)
+        shutil.copyfileobj(source, target, _PIECE)
     with _remote(pack, "rb") as stored:
         digest = hashlib.sha256()
         while piece := stored.read(_PIECE):
@@ -346,8 +347,7 @@ def _remote(pack: Pack, mode: str) -> IO[bytes]:
 
 def share_store(root: Path, other: Path) -> None:
     """Let a copy of cassettes in `other`, of another commit say, find the packs that are here."""
-    packs = sorted((root / STORE).glob("*.zip")) if other.is_dir() else []
-    for pack in packs:
+    for pack in (root / STORE).glob("*.zip") if other.is_dir() else ():
         (other / STORE).mkdir(exist_ok=True)
         with suppress(FileExistsError):
             os.link(pack, other / STORE / pack.name)

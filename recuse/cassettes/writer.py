@@ -98,9 +98,7 @@ class Writer:
                 os.fsync(file.fileno())
             self._spare.append(os.open(os.devnull, os.O_RDONLY))
         except OSError as error:
-            with suppress(OSError):
-                self._ballast.unlink(missing_ok=True)
-            self._lock.release()
+            self._give_back()
             raise _cannot_record(folder, error) from error
 
     def __enter__(self) -> Self:
@@ -109,20 +107,21 @@ class Writer:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def append(self, path: Path, data: bytes, at: int) -> None:
+    def append(self, path: Path, data: bytes, at: int, again: bool = True) -> None:
         """Write `data` at the end of the file, which must be byte `at`: an unfinished last line is cut off first.
 
-        If that fails, room is made once - the ballast goes, and other files are closed - and it is tried again, so that
-        answers on their way, which are paid for, still find a place."""
+        If that fails, room is made once - the ballast goes, and other files are closed - and it is tried `again`, so
+        that answers on their way, which are paid for, still find a place."""
         try:
             self._append(path, data, at)
         except OSError as error:
-            if not self._make_room(path, error):
-                raise _storage_error(path, error) from error
-            try:
-                self._append(path, data, at)
-            except OSError as again:
-                raise _storage_error(path, again) from again
+            if again and self._make_room(path, error):
+                self.append(path, data, at, again=False)
+                return
+            raise StorageError(
+                f"{path}: writing failed ({error.strerror}). The file was cut back to its last whole line; nothing "
+                f"recorded before is lost. {_remedy(error)} and run the same command again: it goes on where it stopped"
+            ) from error
 
     def create(self, path: Path, data: bytes) -> None:
         """Begin a file before anything is asked, so that no answer depends on whether one more file can be made."""
@@ -167,11 +166,14 @@ class Writer:
         try:
             self._close(list(self._open))
         finally:
-            while self._spare:
-                os.close(self._spare.pop())
-            with suppress(OSError):
-                self._ballast.unlink(missing_ok=True)
-            self._lock.release()
+            self._give_back()
+
+    def _give_back(self) -> None:
+        while self._spare:
+            os.close(self._spare.pop())
+        with suppress(OSError):
+            self._ballast.unlink(missing_ok=True)
+        self._lock.release()
 
     def _append(self, path: Path, data: bytes, at: int) -> None:
         descriptor = self._descriptor(path)
@@ -199,13 +201,12 @@ class Writer:
         return first
 
     def _descriptor(self, path: Path) -> int:
-        if path in self._open:
-            self._open.move_to_end(path)
-            return self._open[path]
-        if len(self._open) >= OPEN_FILES:
-            self.forget(next(iter(self._open)))
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._open[path] = _open_for_appending(path)
+        if path not in self._open:
+            if len(self._open) >= OPEN_FILES:
+                self.forget(next(iter(self._open)))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._open[path] = _open_for_appending(path)
+        self._open.move_to_end(path)
         return self._open[path]
 
 
@@ -235,13 +236,6 @@ def _write_all(descriptor: int, data: bytes) -> None:
     written = os.write(descriptor, data)
     while written < len(data):  # a short write means that space runs out; the next one says so
         written += os.write(descriptor, data[written:])
-
-
-def _storage_error(path: Path, error: OSError) -> StorageError:
-    return StorageError(
-        f"{path}: writing failed ({error.strerror}). The file was cut back to its last whole line; nothing recorded "
-        f"before is lost. {_remedy(error)} and run the same command again: it goes on where it stopped"
-    )
 
 
 def _cannot_record(place: Path, error: OSError) -> StorageError:
