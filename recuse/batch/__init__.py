@@ -196,12 +196,14 @@ class Web:
             ):
                 with attempt:
                     response = self._exchange(method, url, headers, into, content)
+                    if response.is_success:
+                        return response
+                    message = words(response.content, self._secrets)
+                    status = f"HTTP {response.status_code}{f': “{message}”' if message else ''}"
+                    fault = f"{self._place(method, url)}: {status}"
                     if response.status_code in retried:
-                        raise _Passing(self._answer_text(method, url, response))
-                    if not response.is_success:
-                        unsure = lasting and response.status_code >= 500
-                        raise BatchError(self._answer_text(method, url, response), unsure)
-                    return response
+                        raise _Passing(fault)
+                    raise BatchError(fault, unsure=lasting and response.status_code >= 500)
         except _Passing as error:
             raise BatchError(str(error)) from None
         except httpx2.RequestError as error:
@@ -231,14 +233,13 @@ class Web:
                 else:
                     body += part
             kept = {name: value for name, value in got.headers.items() if name in ("content-encoding", UPLOAD_URL)}
-            encoding = "" if filed else kept.pop("content-encoding", "")
+            if filed:
+                return httpx2.Response(got.status_code, headers=kept, request=got.request)
             try:
-                data = decompressed(bytes(body), encoding)
+                data = decompressed(bytes(body), kept.pop("content-encoding", ""))
             except ValueError as error:
                 raise BatchError(f"{self._place(method, url)}: {error}", True) from None
-            if not filed:
-                return httpx2.Response(got.status_code, headers=kept, content=data, request=got.request)
-            return httpx2.Response(got.status_code, headers=kept, request=got.request)
+            return httpx2.Response(got.status_code, headers=kept, content=data, request=got.request)
 
     def object_of(self, response: httpx2.Response) -> dict[str, Any]:
         """The JSON object that an answer is."""
@@ -248,9 +249,6 @@ class Web:
             raise BatchError(f"{place}: the answer is no JSON object", unsure=True)
         return value
 
-    def _answer_text(self, method: str, url: str, response: httpx2.Response) -> str:
-        message = words(response.content, self._secrets)
-        return f"{self._place(method, url)}: HTTP {response.status_code}{f': “{message}”' if message else ''}"
 
     def _place(self, method: str, url: str) -> str:
         return f"judge {self.judge.name}: {method} {url.partition('?')[0]}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
@@ -54,9 +55,7 @@ class BatchReport:
 
     def text(self, limit: int = 8) -> str:
         """One line, and one for each reason of failures with their number."""
-        reasons: dict[str, int] = {}
-        for call, why in self.failed:
-            reasons[f"{call.judge}: {why}"] = reasons.get(f"{call.judge}: {why}", 0) + 1
+        reasons = Counter(f"{call.judge}: {why}" for call, why in self.failed)
         head = f"stored {self.stored} answers; {self.under_way} requests are under way"
         shown = [f"  {count} x {reason}" for reason, count in list(reasons.items())[:limit]]
         more = [f"failed: {len(self.failed)}", *shown] if self.failed else []
@@ -80,8 +79,8 @@ class Batches:
         self._panel, self._judges, self._answers, self._say = panel, judges, answers, say
         self._keys, self._attempts = keys, attempts
         self._state, self._must_stop = State(state), must_stop
-        self._tried: dict[str, int] = {}
-        self._looks: dict[str, int] = {}  # tag -> how often its batch was looked for in vain
+        self._tried: Counter[str] = Counter()
+        self._looks: Counter[str] = Counter()  # tag -> how often its batch was looked for in vain
 
     def submit(self, calls: Sequence[Call]) -> int:
         """Submit what is neither stored nor under way; returns how many requests. Every judge is looked at before the
@@ -123,7 +122,7 @@ class Batches:
                 total.stopped = why
                 self._cancel({call.judge for call in calls})
                 return total
-            if again := [call for call in collected.expired if self._tried.get(number_of(call), 0) < TRIES]:
+            if again := [call for call in collected.expired if self._tried[number_of(call)] < TRIES]:
                 total.expired = [call for call in total.expired if call not in again]
                 self.submit(again)
                 continue
@@ -142,8 +141,7 @@ class Batches:
                 self._state.put(entry)  # before the provider knows of it: see Entry
                 self._state.put(replace(entry, id=self._send(interface, web, entry, lines)))
                 self._say(f"{judge}: submitted {len(numbers)} requests in one batch")
-        for number in wanted:
-            self._tried[number] = self._tried.get(number, 0) + 1
+        self._tried.update(wanted.keys())
         return len(wanted)
 
     def _send(self, interface: BatchInterface, web: Web, entry: Entry, lines: Sequence[bytes]) -> str:
@@ -164,7 +162,7 @@ class Batches:
         names = frozenset(one.id for one in self._state if one.id)
         with self._web(entry.judge) as web, _expected(entry.judge):
             entry = replace(entry, id=interface.find(web, entry.tag, len(entry.numbers), names))
-        self._looks[entry.tag] = self._looks.get(entry.tag, 0) + 1
+        self._looks[entry.tag] += 1
         if entry.id is not None:
             self._state.put(entry)
         elif self._looks[entry.tag] >= LOOKS:
@@ -199,31 +197,30 @@ class Batches:
                         self._take(call, outcome, report, web)
             if doubled:
                 self._say(f"{entry.judge}: {len(doubled)} requests have two different answers; the first was kept")
-            silent = sorted(left & known.keys())
             late = "expired" in progress.state.lower() and not progress.fault and not unreadable
             silence = progress.fault or f"the batch is {progress.state} and has no answer to it"
             if unreadable and not progress.fault:
                 silence = f"no answer that can be read; {unreadable[0]}. The same command asks it anew"
-            for number in silent:
+            for number in sorted(left & known.keys()):
                 self._take(known[number], Lost(silence, again=late), report, web)
         # Requests of another plan: it will collect them itself.
-        if others := tuple(number for number in entry.numbers if number in left - set(silent)):
+        if others := tuple(number for number in entry.numbers if number in left and number not in known):
             self._state.put(replace(entry, numbers=others))
         else:
             self._state.remove(entry.tag)
 
     def _take(self, call: Call, outcome: RawResponse | Lost, report: BatchReport, web: Web) -> None:
-        if isinstance(outcome, Lost):
-            if outcome.again:
-                report.expired.append(call)
-            else:
-                report.failed.append((call, web.shown(outcome.why)))
-            return
-        self._answers.store(call, outcome)
-        if self._answers.has(call):
-            report.stored += 1
+        if isinstance(outcome, Lost) and outcome.again:
+            report.expired.append(call)
+        elif isinstance(outcome, Lost):
+            report.failed.append((call, web.shown(outcome.why)))
         else:
-            report.failed.append((call, f"HTTP {outcome.status}: {web.shown(outcome.body.decode('utf-8', 'replace'))}"))
+            self._answers.store(call, outcome)
+            if self._answers.has(call):
+                report.stored += 1
+            else:
+                body = web.shown(outcome.body.decode("utf-8", "replace"))
+                report.failed.append((call, f"HTTP {outcome.status}: {body}"))
 
     def _cancel(self, judges: Iterable[str]) -> None:
         for entry in self._state.of(sorted(judges)):

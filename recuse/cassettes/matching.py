@@ -16,7 +16,7 @@ from hashlib import blake2b
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
-from recuse.judges.description import CanonicalJson, canonical_value
+from recuse.judges.description import CanonicalJson, canonical
 from recuse.judges.provider_responses import decompressed, is_policy_refusal, parsed
 from recuse.schema import Call, RawResponse, RecuseError, Request
 from recuse.security.redaction import PLACEHOLDER, SECRET_NAMES, Secrets
@@ -59,7 +59,7 @@ def canonical_json(value: Any) -> CanonicalJson:
     Raises `RecuseError` for what JSON cannot hold: NaN, infinities, keys that are not text, other types.
     """
     try:
-        return canonical_value(value)
+        return canonical(value)
     except (TypeError, ValueError) as error:
         raise RecuseError(
             f"a request body must be plain JSON (text, finite numbers, lists, mappings): {error}"

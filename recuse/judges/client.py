@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http.cookiejar import DefaultCookiePolicy
-from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
 
@@ -72,9 +71,7 @@ class Client:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self._http.aclose()
 
     async def send(self, call: Call) -> RawResponse:
@@ -102,8 +99,7 @@ class Client:
             raise self._closed[call.judge]
         secret = await self._secret_headers(call)
         own = {"content-type": "application/json", "accept-encoding": "identity", **self._identify(call)}
-        headers = {**own, **self._headers[call.judge], **secret}
-        response = await self._exchange(call, headers, self._judges[call.judge].timeout_s)
+        response = await self._exchange(call, {**own, **self._headers[call.judge], **secret})
         payload = parsed(response.content)
         if not response.is_success and not is_policy_refusal(response.status_code, payload):
             # Nothing of these may be shown, whole or in parts ("Bearer ...", the fields of a signature).
@@ -114,9 +110,9 @@ class Client:
         self._answered.add(call.judge)
         return RawResponse(response.status_code, dict(response.headers), response.content)
 
-    async def _exchange(self, call: Call, headers: Mapping[str, str], within_s: float) -> httpx2.Response:
-        """The whole answer within the time: the HTTP client's own limit starts anew with every byte."""
-        request = call.request
+    async def _exchange(self, call: Call, headers: Mapping[str, str]) -> httpx2.Response:
+        """The whole answer within the judge's time: the HTTP client's own limit starts anew with every byte."""
+        request, within_s = call.request, self._judges[call.judge].timeout_s
         try:
             async with asyncio.timeout(within_s):
                 return await self._http.request(
@@ -235,16 +231,15 @@ def secret_values(judges: Mapping[str, Judge], environment: Mapping[str, str] = 
 
 def _secrets(judges: Mapping[str, Judge], environment: Mapping[str, str]) -> dict[str, str]:
     """Variable -> its secret. A word that servers on this machine or network want for form's sake (`EMPTY`) is none."""
-    users: dict[str, list[Judge]] = {}
-    for judge in judges.values():
-        for variable in variables_of(judge):
-            users.setdefault(variable, []).append(judge)
-    values = {variable: environment[variable] for variable in sorted(users) if environment.get(variable)}
-    plain = {variable: why for variable, value in values.items() if (why := too_plain(value))}
-    for variable, why in plain.items():
-        if not all(is_local(urlsplit(judge.base_url).hostname) for judge in users[variable]):
-            raise MissingKeyError(f"the environment variable {variable} cannot hold an API key: {why}")
-    return {variable: value for variable, value in values.items() if variable not in plain}
+    secrets: dict[str, str] = {}
+    for variable in sorted({variable for judge in judges.values() for variable in variables_of(judge)}):
+        if value := environment.get(variable):
+            users = (judge for judge in judges.values() if variable in variables_of(judge))
+            if not (why := too_plain(value)):
+                secrets[variable] = value
+            elif not all(is_local(urlsplit(judge.base_url).hostname) for judge in users):
+                raise MissingKeyError(f"the environment variable {variable} cannot hold an API key: {why}")
+    return secrets
 
 
 def short_keys(judges: Mapping[str, Judge], environment: Mapping[str, str] = os.environ) -> str:

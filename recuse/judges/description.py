@@ -25,18 +25,13 @@ class CanonicalJson(bytes):
     """Bytes that `canonical` spelled: who gets them need not decode them to know that they are canonical."""
 
 
-def canonical(body: Mapping[str, Any]) -> CanonicalJson:
+def canonical(value: Any) -> CanonicalJson:
     """Sorted keys, no spaces, whole floats as integers, UTF-8 (a lone surrogate as its JSON escape), no NaN.
     `TypeError` or `ValueError` for what JSON cannot hold.
 
     >>> canonical({"b": 1.0, "a": "é"}).decode()
     '{"a":"é","b":1}'
     """
-    return canonical_value(body)
-
-
-def canonical_value(value: Any) -> CanonicalJson:
-    """The same for any JSON value."""
     return CanonicalJson(_spelled(value))
 
 

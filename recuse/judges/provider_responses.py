@@ -32,16 +32,14 @@ def parsed(body: bytes) -> Any:
 
 def is_policy_refusal(status: int, payload: Any) -> bool:
     """Whether a 4xx with this JSON body refuses on policy: asked again, the provider would say so again."""
-    error = payload.get("error") if isinstance(payload, dict) else None
-    if not 400 <= status < 500 or not isinstance(error, dict):
-        return False
-    return bool(POLICY_CODES & {str(error.get("code")), str(error.get("type"))})
+    codes = _codes(_error(payload)) if isinstance(payload, dict) else set()
+    return 400 <= status < 500 and bool(POLICY_CODES & codes)
 
 
 def is_used_up(status: int, payload: Any) -> bool:
     """Whether the account has nothing left: no money, or no calls for today. A rate limit passes, this does not."""
     error = _error(payload)
-    if status == 402 or {str(error.get("code")), str(error.get("type"))} & _USED_UP:
+    if status == 402 or _codes(error) & _USED_UP:
         return status >= 400
     if status == 429:
         exceeded = [detail.get("violations") for detail in _details(error)]
@@ -73,10 +71,18 @@ def words(body: bytes, secrets: Iterable[str] = ()) -> str:
 
 def _error(payload: Any) -> Mapping[str, Any]:
     """The provider's error object, wherever it stands; empty where there is none."""
-    if isinstance(payload, list) and payload:
-        payload = payload[0]
+    payload = _first(payload)
     error = payload.get("error") if isinstance(payload, dict) else None
     return error if isinstance(error, dict) else {}
+
+
+def _first(payload: Any) -> Any:
+    """Of a list, which is how Google may send the only object; else the payload."""
+    return payload[0] if isinstance(payload, list) and payload else payload
+
+
+def _codes(error: Mapping[str, Any]) -> set[str]:
+    return {str(error.get("code")), str(error.get("type"))}
 
 
 def _details(error: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -85,8 +91,7 @@ def _details(error: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _message(payload: Any) -> str:
-    if isinstance(payload, list) and payload:
-        payload = payload[0]
+    payload = _first(payload)
     if not isinstance(payload, dict):
         return str(payload)
     error = payload.get("error", payload)
@@ -122,15 +127,11 @@ def decompressed(body: bytes, encoding: str, largest: int = LARGEST_BODY) -> byt
             raise ValueError(f"the body is compressed as {name!r}; install {error.name} to record it") from error
         except Exception as error:  # each library has errors of its own
             raise ValueError(f"the body is not valid {name}: {error}") from error
-        check_size(len(body), largest)
-    check_size(len(body), largest)
-    return body
-
-
-def check_size(size: int, largest: int = LARGEST_BODY) -> None:
-    """`ValueError` for a body of more than `largest` bytes."""
-    if size > largest:
+        if len(body) > largest:
+            break
+    if len(body) > largest:
         raise ValueError(f"the body has more than {largest // 2**20} MB; no judge's reply is that long")
+    return body
 
 
 def _gunzip(body: bytes, largest: int) -> bytes:
@@ -138,23 +139,20 @@ def _gunzip(body: bytes, largest: int) -> bytes:
     data = b""
     while body and len(data) < largest:
         member = zlib.decompressobj(zlib.MAX_WBITS | 16)
-        data += member.decompress(body, largest - len(data))
-        if not member.eof and len(data) < largest:
-            raise EOFError("it ends too early")
+        data += _unpacked(member, body, largest - len(data))
         body = member.unused_data
     return data
 
 
 def _inflate(body: bytes, largest: int) -> bytes:
     try:
-        return _inflated(body, zlib.MAX_WBITS, largest)
+        return _unpacked(zlib.decompressobj(), body, largest)
     except zlib.error:  # some servers send the stream without its zlib wrapper
-        return _inflated(body, -zlib.MAX_WBITS, largest)
+        return _unpacked(zlib.decompressobj(-zlib.MAX_WBITS), body, largest)
 
 
-def _inflated(body: bytes, bits: int, largest: int) -> bytes:
-    stream = zlib.decompressobj(bits)
-    data = stream.decompress(body, largest)
+def _unpacked(stream: Any, body: bytes, largest: int) -> bytes:
+    data = bytes(stream.decompress(body, largest))
     if not stream.eof and len(data) < largest:
         raise EOFError("it ends too early")
     return data
@@ -180,11 +178,7 @@ def _zstandard(body: bytes, largest: int) -> bytes:
         from compression.zstd import ZstdDecompressor  # type: ignore[import-not-found]  # Python 3.14
     except ImportError:
         from backports.zstd import ZstdDecompressor
-    stream = ZstdDecompressor()
-    data = bytes(stream.decompress(body, largest))
-    if not stream.eof and len(data) < largest:
-        raise EOFError("it ends too early")
-    return data
+    return _unpacked(ZstdDecompressor(), body, largest)
 
 
 _PIECE = 4096

@@ -8,6 +8,7 @@ expire; with `api_key_env`, from an access token in that variable.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import SimpleNamespace
 from typing import Any
 
 from recuse.judges.description import address, described, segment
@@ -69,11 +70,4 @@ def _fetch(
         response = httpx2.request(method, url, content=body, headers=headers, timeout=timeout, trust_env=False)
     except httpx2.RequestError as error:
         raise TransportError(type(error).__name__) from error  # type: ignore[no-untyped-call]
-    return _Response(response.status_code, dict(response.headers), response.content)
-
-
-class _Response:
-    """What google-auth wants of an answer."""
-
-    def __init__(self, status: int, headers: Mapping[str, str], data: bytes) -> None:
-        self.status, self.headers, self.data = status, headers, data
+    return SimpleNamespace(status=response.status_code, headers=dict(response.headers), data=response.content)

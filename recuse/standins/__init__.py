@@ -50,15 +50,14 @@ def open_source(panel: Panel, root: Path) -> Source:
         raise StandInError(
             f"{panel.path}: panel {panel.name} is recorded from real judges; it has no [stand_in] to answer for them"
         )
-    if panel.stand_in.kind == "table":
-        from recuse.standins.scripted import TableSource
+    from recuse.standins.scripted import ScriptedSource, TableSource
 
-        if panel.stand_in.folder is None:
-            raise StandInError(f'{panel.path}: stand_in kind "table" needs `folder`, where its replies are stored')
-        return TableSource(root / panel.stand_in.folder)
-    from recuse.standins.scripted import ScriptedSource
-
-    return ScriptedSource(root / (panel.stand_in.folder or ""), panel.judges, panel.behaviours)
+    folder = root / (panel.stand_in.folder or "")
+    if panel.stand_in.kind != "table":
+        return ScriptedSource(folder, panel.judges, panel.behaviours)
+    if panel.stand_in.folder is None:
+        raise StandInError(f'{panel.path}: stand_in kind "table" needs `folder`, where its replies are stored')
+    return TableSource(folder)
 
 
 def approximate_tokens(text: str | bytes) -> int:

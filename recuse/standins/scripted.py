@@ -85,6 +85,8 @@ def generator(call: Call) -> np.random.Generator:
 
 _SELECTORS = ("item", "target", "factors", "repeat")
 _KNOWN = frozenset({"judge", "text", "refusal", *_SELECTORS})
+_SUBSETS = [tuple(name for bit, name in enumerate(_SELECTORS) if mask >> bit & 1) for mask in range(2**4)]
+_MOST_TELLING_FIRST = sorted(_SUBSETS, key=len, reverse=True)
 
 
 class TableSource:
@@ -92,25 +94,24 @@ class TableSource:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._replies: dict[tuple[str, str], dict[tuple[Any, ...], tuple[str, bool]]] = {}
+        self._replies: dict[Path, dict[tuple[Any, ...], tuple[str, bool]]] = {}
 
     def reply(self, call: Call, fields: Mapping[str, Any]) -> StandinReply:
         """The stored reply to the call. Raises `StandInError` if the file has none or cannot be read."""
-        stored = self._of(call.task, call.protocol)
-        for chosen in _most_telling_first():
-            if (stored_reply := stored.get(_address(call.judge, _values(call), chosen))) is not None:
-                text, refusal = stored_reply
+        path = self._path(call.task, call.protocol)
+        if path not in self._replies:
+            self._replies[path] = _read(path)
+        values = {"item": call.item, "target": call.target, "factors": dict(call.factors), "repeat": call.repeat}
+        for chosen in _MOST_TELLING_FIRST:
+            if (stored := self._replies[path].get(_address(call.judge, values, chosen))) is not None:
+                text, refusal = stored
                 return StandinReply(text, refusal, approximate_tokens(call.request.body), approximate_tokens(text))
         factors = "".join(f", {name} {value}" for name, value in call.factors)
         raise StandInError(
-            f"{self._path(call.task, call.protocol)}: no reply of {call.judge} on item {call.item}, "
+            f"{path}: no reply of {call.judge} on item {call.item}, "
             f"target {call.target}{factors}, repeat {call.repeat}; build the file again, or ask only for what it holds"
         )
 
-    def _of(self, task: str, protocol: str) -> dict[tuple[Any, ...], tuple[str, bool]]:
-        if (task, protocol) not in self._replies:
-            self._replies[task, protocol] = _read(self._path(task, protocol))
-        return self._replies[task, protocol]
 
     def _path(self, task: str, protocol: str) -> Path:
         plain = self._folder / task / f"{protocol}.jsonl"
@@ -148,10 +149,6 @@ def _lines(path: Path) -> Iterator[str]:
     return (line for line in text.splitlines() if line.strip())
 
 
-def _values(call: Call) -> dict[str, Any]:
-    return {"item": call.item, "target": call.target, "factors": dict(call.factors), "repeat": call.repeat}
-
-
 def _address(judge: str, values: Mapping[str, Any], chosen: tuple[str, ...]) -> tuple[Any, ...]:
     """What a line answers for: the judge and the chosen selectors with their values, ready to be looked up."""
     return (
@@ -159,9 +156,3 @@ def _address(judge: str, values: Mapping[str, Any], chosen: tuple[str, ...]) -> 
         *((name, tuple(sorted(values[name].items())) if name == "factors" else values[name]) for name in chosen),
     )
 
-
-def _most_telling_first() -> Iterator[tuple[str, ...]]:
-    subsets = [
-        tuple(name for bit, name in enumerate(_SELECTORS) if mask >> bit & 1) for mask in range(2 ** len(_SELECTORS))
-    ]
-    return iter(sorted(subsets, key=len, reverse=True))

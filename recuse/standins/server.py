@@ -20,7 +20,7 @@ from recuse.cassettes.matching import CELL_HEADER, REPEAT_HEADER, request_key
 from recuse.judges import wire
 from recuse.judges.description import canonical
 from recuse.schema import Call, Judge, Provenance, Request
-from recuse.standins import Source, StandInError, StandinReply
+from recuse.standins import Source, StandInError
 
 LARGEST_BODY = 16 * 2**20  # bytes
 IDLE_S = 60.0  # a connection that says nothing for so long is closed
@@ -121,16 +121,16 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             status, headers, payload = self.server.answer(self._received())
         except _Rejected as error:
-            status, headers, payload = self._failed(error.status, str(error))
+            self._fail(error.status, str(error))
         except StandInError as error:
-            status, headers, payload = self._failed(404, str(error))
+            self._fail(404, str(error))
         except Exception as error:
-            status, headers, payload = self._failed(500, f"{type(error).__name__}: {error}")
-        self._send(status, headers, payload)
+            self._fail(500, f"{type(error).__name__}: {error}")
+        else:
+            self._send(status, headers, payload)
 
     def _refuse_method(self) -> None:
-        reason = f"{self.command} is not served: stand-ins answer POST, over plain http"
-        self._send(*self._failed(405, reason))
+        self._fail(405, f"{self.command} is not served: stand-ins answer POST, over plain http")
 
     do_GET = do_HEAD = do_PUT = do_DELETE = do_PATCH = do_OPTIONS = do_CONNECT = _refuse_method
 
@@ -158,10 +158,11 @@ class _Handler(BaseHTTPRequestHandler):
             raise _Rejected(400, f"the body must be a JSON object, not {type(body).__name__}")
         return body
 
-    def _failed(self, status: int, reason: str) -> tuple[int, Mapping[str, str], bytes]:
+    def _fail(self, status: int, reason: str) -> None:
         self.server.failures.append(f"{status} to {self.command} {self.path}: {reason}")
         self.close_connection = True  # what is left of the request was perhaps not read
-        return status, {"content-type": "application/json"}, json.dumps({"error": {"message": reason}}).encode()
+        payload = json.dumps({"error": {"message": reason}}).encode()
+        self._send(status, {"content-type": "application/json"}, payload)
 
     def _send(self, status: int, headers: Mapping[str, str], payload: bytes) -> None:
         self.send_response_only(status)
@@ -198,7 +199,12 @@ class RequestRouter:
         call = self._call(request)
         judge = self._judges[call.judge]
         reply = self._source.reply(call, self._fields.get((call.judge, call.item, call.target), {}))
-        return 200, {"content-type": "application/json"}, canonical(self._payload(judge, reply))
+        mark = f"({self._provenance})"
+        payload = wire(judge.wire).payload(
+            reply.text, model=judge.model if judge.model.endswith(mark) else f"{judge.model} {mark}",
+            refusal=reply.refusal, input_tokens=reply.input_tokens, output_tokens=reply.output_tokens,
+        )  # fmt: skip
+        return 200, {"content-type": "application/json"}, canonical(payload)
 
     def _call(self, request: ReceivedRequest) -> Call:
         key = request_key(Request(request.url, canonical(request.body)))
@@ -217,9 +223,3 @@ class RequestRouter:
             f"{len(self._calls)} calls"
         )
 
-    def _payload(self, judge: Judge, reply: StandinReply) -> dict[str, Any]:
-        mark = f"({self._provenance})"
-        return wire(judge.wire).payload(
-            reply.text, model=judge.model if judge.model.endswith(mark) else f"{judge.model} {mark}",
-            refusal=reply.refusal, input_tokens=reply.input_tokens, output_tokens=reply.output_tokens,
-        )  # fmt: skip

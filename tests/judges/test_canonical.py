@@ -9,7 +9,7 @@ import pytest
 
 from recuse.cassettes import request_key
 from recuse.judges import wire
-from recuse.judges.description import canonical_value
+from recuse.judges.description import canonical
 from recuse.schema import Judge, Message, Prompt, Request
 
 
@@ -36,17 +36,17 @@ def whole(number: float) -> float:
     ],
 )
 def test_every_value_is_spelled_as_json_spells_it(value: object) -> None:
-    assert canonical_value(value) == spelled_by_json(value)
+    assert canonical(value) == spelled_by_json(value)
 
 
 def test_a_name_that_is_no_text_is_refused() -> None:
     with pytest.raises(TypeError, match="must be text, not int"):
-        canonical_value({1: "a"})
+        canonical({1: "a"})
 
 
 def test_not_a_number_is_refused() -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
-        canonical_value([float("nan")])
+        canonical([float("nan")])
 
 
 def schema(*names: str) -> dict[str, object]:
