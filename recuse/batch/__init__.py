@@ -249,7 +249,6 @@ class Web:
             raise BatchError(f"{place}: the answer is no JSON object", unsure=True)
         return value
 
-
     def _place(self, method: str, url: str) -> str:
         return f"judge {self.judge.name}: {method} {url.partition('?')[0]}"
 

@@ -266,9 +266,7 @@ class Library:
         every = (list(cassette.recorded_requests().values()) for cassette in self._cassettes.values())
         recorded = [one for requests in every for one in requests[:50]]
         where = f"{self.root / self.panel} (the request is in no plan)"
-        raise self._missed(
-            missing_message(None, public_request(request), wanted.repeat, where, recorded, self.command)
-        )
+        raise self._missed(missing_message(None, public_request(request), wanted.repeat, where, recorded, self.command))
 
     def _miss(
         self, cassette: CellCassette, call: Call | None, request: Request, repeat: int

@@ -11,13 +11,13 @@ stores: replay and recording both unfold the chain with what the library has, so
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from recuse.elicitation.plan import Plan, lacking_fields_named, seed_for
 from recuse.judges import read_response, wire
-from recuse.protocols import Stage, Use, check_use, protocol, stages_of, wanted_criteria
+from recuse.protocols import Use, check_use, protocol, stages_of, wanted_criteria
 from recuse.protocols.reading import Unreadable
 from recuse.schema import Call, Item, Judge, Judgement, RawResponse, RecuseError, Reply
 
@@ -53,6 +53,8 @@ class Chain:
         self.plan = plan
         self.how: Any = protocol(plan.protocol)
         self.stages = stages_of(self.how)
+        # The last stage, "", is the protocol itself: it has `prompt`, `read` and `uses` as the others do.
+        self._asking: dict[str, Any] = {**{stage.name: stage for stage in self.stages}, "": self.how}
         self.calls: Sequence[Call] = () if self.stages else plan.calls
         self.lost: list[Lost] = []
         self.replies: dict[Call, Reply] = {}  # of the earlier stages, each decoded once
@@ -63,7 +65,7 @@ class Chain:
         self._failed: dict[Step, tuple[Call, Unreadable]] = {}
         self.judges: dict[str, Judge] = {**plan.panel_judges, **plan.judges}
         self._items = _items_shown(plan) if self.stages else {}
-        self._steps = _steps(plan, self.how, self.stages) if self.stages else {}
+        self._steps = self._all_steps() if self.stages else {}
 
     def unfold(self, answer: Answer) -> Sequence[Call]:
         """Every call that can be made now: each stage is read as far as `answer` knows its replies. What was read
@@ -79,7 +81,7 @@ class Chain:
         calls: list[Call] = []
         for stage in self.stages:
             for step in self._steps[stage.name]:
-                if (call := self._call(step, stage)) is None:
+                if (call := self._call(step)) is None:
                     continue
                 calls.append(call)
                 if call not in self.replies and (response := answer(call)) is not None:
@@ -90,7 +92,7 @@ class Chain:
                         self._failed[step] = call, failure
                 elif call not in self.replies and guess:
                     self._read[step] = stage.specimen(self.plan.task, self._item(step), dict(step.factors))
-        judging = [(step, self._call(step, None)) for step in self._steps[""]]
+        judging = [(step, self._call(step)) for step in self._steps[""]]
         self.lost = [Lost(step, *failed) for step, call in judging if not call and (failed := self._failure(step))]
         self.calls = [*calls, *(call for _, call in judging if call is not None)]
         return self.calls
@@ -113,8 +115,7 @@ class Chain:
     def judge(self, call: Call, reply: Reply) -> list[Judgement]:
         """What the protocol reads in the reply to a judging call."""
         item = self.plan.items[call.judge, call.item, call.target]
-        factors = self._levels.get(call.factors)
-        if factors is None:
+        if (factors := self._levels.get(call.factors)) is None:
             factors = self._levels[call.factors] = dict(call.factors)
         earlier = (self._earlier(self._step_of[call]),) if self.stages else ()
         judgements: list[Judgement] = self.how.read(self.plan.task, item, factors, reply, *earlier)
@@ -144,29 +145,27 @@ class Chain:
         """The rows of a judgement that was lost: every wanted criterion has stage and status of the reply that failed.
         They point at that reply's request."""
         step, failed = lost.step, lost.call
-        call = Call(
-            failed.task, failed.protocol, step.judge, step.item, step.target, step.factors, step.repeat, failed.request,
-            failed.key, failed.cell,
-        )  # fmt: skip
+        about = (failed.task, failed.protocol, step.judge, step.item, step.target, step.factors, step.repeat)
+        call = Call(*about, failed.request, failed.key, failed.cell)
         why = f"stage {failed.stage}: {lost.failure.why}"
         criteria = wanted_criteria(self.how, self.plan.task)
         return call, [Judgement(c, status=lost.failure.status, why=why, stage=failed.stage) for c in criteria]
 
     # ------------------------------------------------------------------ inside
 
-    def _call(self, step: Step, stage: Stage | None) -> Call | None:
+    def _call(self, step: Step) -> Call | None:
         """The step's call; None while it depends on a reply that is not there, or that could not be read."""
         if step not in self._known:
             if any(used not in self._read for used in self._uses(step).values()):
                 return None
-            call = self._made(step, stage or self.how)
+            call = self._made(step)
             self._known[step], self._step_of[call] = call, step
         return self._known[step]
 
-    def _made(self, step: Step, stage: Any) -> Call:
+    def _made(self, step: Step) -> Call:
         plan, judge, item = self.plan, self.judges[step.judge], self._item(step)
         with lacking_fields_named(plan.protocol, plan.task, item):
-            prompt = stage.prompt(plan.task, item, dict(step.factors), self._earlier(step))
+            prompt = self._asking[step.stage].prompt(plan.task, item, dict(step.factors), self._earlier(step))
         about = Item(plan.task.name, step.item, step.target, {})
         seed = seed_for(plan.task.name, plan.protocol, about, step.factors, step.repeat, step.stage)
         request = wire(judge.wire).request(judge, prompt, seed if judge.seeded else None)
@@ -176,8 +175,8 @@ class Chain:
         return Call(*where, request, plan.identify(request), cell, step.stage, prompt)
 
     def _reading(self, step: Step, reply: Reply) -> Any:
-        stage = next(stage for stage in self.stages if stage.name == step.stage)
-        return stage.read(self.plan.task, self._item(step), dict(step.factors), reply, self._earlier(step))
+        about = self.plan.task, self._item(step), dict(step.factors)
+        return self._asking[step.stage].read(*about, reply, self._earlier(step))
 
     def _earlier(self, step: Step) -> dict[str, Any]:
         return {name: self._read[used] for name, used in self._uses(step).items()}
@@ -190,8 +189,38 @@ class Chain:
         used = self._uses(step).values()
         return self._failed.get(step) or next((failure for one in used if (failure := self._failure(one))), None)
 
+    def _all_steps(self) -> dict[str, list[Step]]:
+        """Stage -> its steps, "" -> those that judge. An earlier step is there because a later one uses it."""
+        plan = self.plan
+        if taken := [stage.name for stage in self.stages if stage.name in plan.task.targets]:
+            raise RecuseError(
+                f"protocol {plan.protocol}: its stage {taken[0]!r} is called like a target of task {plan.task.name}; "
+                "their cassettes would share a name. Rename one"
+            )
+        steps: dict[str, dict[Step, None]] = {name: {} for name in self._asking}
+        crossed = itertools.product(plan.items, plan.crossed_levels, range(plan.repeats))
+        steps[""] = dict.fromkeys(Step("", *where, chosen, repeat) for where, chosen, repeat in crossed)
+        for name in reversed(steps):
+            for step in steps[name]:
+                for used in self._uses(step).values():
+                    steps[used.stage][used] = None
+        return {name: list(of_stage) for name, of_stage in steps.items()}
+
     def _uses(self, step: Step) -> dict[str, Step]:
-        return _uses(self.plan, self.how, self.stages, step)
+        plan, names = self.plan, list(self._asking)
+        earlier = names[: names.index(step.stage)]
+        used: dict[str, Step] = {}
+        for use in self._asking[step.stage].uses(dict(step.factors)):
+            check_use(use, earlier, f"protocol {plan.protocol}{f', stage {step.stage}' if step.stage else ''}")
+            per = self._asking[use.stage].per
+            levels = {**dict(step.factors), **use.factors}
+            used[f"peer {use.stage}" if use.next_judge else use.stage] = Step(
+                use.stage, _whose(use, step.judge, list(plan.panel_judges or plan.judges)),
+                step.item if "item" in per else "", step.target if "target" in per else "",
+                tuple((factor, levels[factor]) for factor in plan.factors if factor in per),
+                step.repeat if "repeat" in per else 0,
+            )  # fmt: skip
+        return used
 
 
 _NOTHING = object()
@@ -201,60 +230,19 @@ def _items_shown(plan: Plan) -> dict[tuple[str, str], Item]:
     """(item, target) -> what its calls are shown. Without a target, or without an item, that is what all have in common
     and is no judged text: who prepares a judgement must not have seen what is judged."""
     unique: dict[tuple[str, str], Item] = {}
-    groups: dict[tuple[str, str], list[Item]] = {}
+    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for item in plan.items.values():
         unique.setdefault((item.id, item.target), item)
         for group in ((item.id, ""), ("", item.target), ("", "")):
-            groups.setdefault(group, []).append(item)
-    for (name, target), items in groups.items():
-        untold = set(plan.task.text)
-        fields = [item.fields for item in items]
-        visible = {key: value for key, value in fields[0].items() if key not in untold}
-        shown = {key: value for key, value in visible.items() if all(f.get(key, _NOTHING) == value for f in fields)}
+            groups.setdefault(group, []).append(item.fields)
+    for (name, target), fields in groups.items():
+        shown = {
+            key: value
+            for key, value in fields[0].items()
+            if key not in plan.task.text and all(one.get(key, _NOTHING) == value for one in fields)
+        }
         unique[name, target] = Item(plan.task.name, name, target, shown)
     return unique
-
-
-def _steps(plan: Plan, how: Any, stages: Sequence[Stage]) -> dict[str, list[Step]]:
-    """Stage -> its steps, "" -> those that judge. An earlier step is there because a later one uses it."""
-    crossed = [tuple(zip(plan.factors, levels, strict=True)) for levels in itertools.product(*plan.factors.values())]
-    if taken := [stage.name for stage in stages if stage.name in plan.task.targets]:
-        raise RecuseError(
-            f"protocol {plan.protocol}: its stage {taken[0]!r} is called like a target of task {plan.task.name}; their "
-            "cassettes would share a name. Rename one"
-        )
-    steps_of_stage: dict[str, dict[Step, None]] = {stage.name: {} for stage in stages}
-    judging = [
-        Step("", judge, item, target, chosen, repeat)
-        for judge, item, target in plan.items
-        for chosen in crossed
-        for repeat in range(plan.repeats)
-    ]
-    steps_of_stage[""] = dict.fromkeys(judging)
-    for name in ("", *(stage.name for stage in reversed(stages))):
-        for step in steps_of_stage[name]:
-            for used in _uses(plan, how, stages, step).values():
-                steps_of_stage[used.stage][used] = None
-    return {name: list(steps) for name, steps in steps_of_stage.items()}
-
-
-def _uses(plan: Plan, how: Any, stages: Sequence[Stage], step: Step) -> dict[str, Step]:
-    by_name = {stage.name: stage for stage in stages}
-    uses = by_name[step.stage].uses if step.stage else how.uses
-    known = list(by_name)
-    earlier = known[: known.index(step.stage)] if step.stage else known
-    used: dict[str, Step] = {}
-    for use in uses(dict(step.factors)):
-        check_use(use, earlier, f"protocol {plan.protocol}{f', stage {step.stage}' if step.stage else ''}")
-        per = by_name[use.stage].per
-        levels = {**dict(step.factors), **use.factors}
-        used[f"peer {use.stage}" if use.next_judge else use.stage] = Step(
-            use.stage, _whose(use, step.judge, list(plan.panel_judges or plan.judges)),
-            step.item if "item" in per else "", step.target if "target" in per else "",
-            tuple((factor, levels[factor]) for factor in plan.factors if factor in per),
-            step.repeat if "repeat" in per else 0,
-        )  # fmt: skip
-    return used
 
 
 def _whose(use: Use, judge: str, panel: Sequence[str]) -> str:

@@ -42,15 +42,18 @@ class Plan:
     factors: Mapping[str, tuple[str, ...]]
     repeats: int
     identify: Identify
-    panel_judges: Mapping[str, Judge] = field(
-        default_factory=dict
-    )  # also those left out of `judges`; the first is first
+    panel_judges: Mapping[str, Judge] = field(default_factory=dict)  # in order, also those left out of `judges`
 
     @cached_property
     def calls(self) -> Sequence[Call]:
         """Judges x items x factor levels x repeats; of a protocol of several calls none: what it asks depends on
         the replies before, see `recuse.elicitation.chains`."""
         return [] if stages_of(protocol(self.protocol)) else _calls(self)
+
+    @property
+    def crossed_levels(self) -> list[tuple[tuple[str, str], ...]]:
+        """Every combination of the levels that are asked, each level with its factor."""
+        return [tuple(zip(self.factors, levels, strict=True)) for levels in itertools.product(*self.factors.values())]
 
     def without(self, judges: AbstractSet[str]) -> Plan:
         """The same plan for the other judges."""
@@ -121,9 +124,8 @@ def seed_for(
 
 @paused_cycle_collector()
 def _calls(plan: Plan) -> list[Call]:
-    task = plan.task
-    prompts = _Prompts(plan)
-    crossed = [tuple(zip(plan.factors, levels, strict=True)) for levels in itertools.product(*plan.factors.values())]
+    task, how, crossed = plan.task, protocol(plan.protocol), plan.crossed_levels
+    prompts: dict[tuple[object, ...], Prompt] = {}  # depends on no judge and no repeat, so each is rendered once
     calls: list[Call] = []
     for (name, item_id, target), item in plan.items.items():
         judge = plan.judges[name]
@@ -131,31 +133,18 @@ def _calls(plan: Plan) -> list[Call]:
         for chosen in crossed:
             levels = (level for _, level in chosen)
             cell = f"{plan.panel}/{task.name}/{plan.protocol}/{'~'.join((name, target, *levels))}"
-            request, key, prompt = None, "", None
+            if (prompt := prompts.get((item_id, target, chosen))) is None:
+                with lacking_fields_named(plan.protocol, task, item):
+                    prompt = prompts[item_id, target, chosen] = how.prompt(task, item, dict(chosen))
+            request, key = None, ""
             for repeat in range(plan.repeats):
                 if request is None or judge.seeded:  # identical requests are built and identified once
                     seed = seed_for(task.name, plan.protocol, item, chosen, repeat) if judge.seeded else None
-                    prompt = prompts.of(item, chosen)
                     request = request_of(judge, prompt, seed)
                     key = plan.identify(request)
                 about = (task.name, plan.protocol, name, item_id, target, chosen, repeat)
                 calls.append(Call(*about, request, key, cell, "", prompt))
     return calls
-
-
-class _Prompts:
-    """A prompt depends on item and factors only: rendered once, whatever the number of judges and repeats."""
-
-    def __init__(self, plan: Plan) -> None:
-        self._how, self._plan, self._task = protocol(plan.protocol), plan, plan.task
-        self._made: dict[tuple[str, str, tuple[tuple[str, str], ...]], Prompt] = {}
-
-    def of(self, item: Item, factors: tuple[tuple[str, str], ...]) -> Prompt:
-        key = (item.id, item.target, factors)
-        if key not in self._made:
-            with lacking_fields_named(self._plan.protocol, self._task, item):
-                self._made[key] = self._how.prompt(self._task, item, dict(factors))
-        return self._made[key]
 
 
 @contextmanager
@@ -245,8 +234,7 @@ may end."""
 
 def rubric_hash(task: Task) -> str:
     """Identifies criteria, anchors and levels: 16 hex digits over task.toml without what no judge is told."""
-    kept = {key: value for key, value in task.data.items() if key not in UNTOLD}
-    return _digest(kept)
+    return _digest({key: value for key, value in task.data.items() if key not in UNTOLD})
 
 
 def scale_words(task: Task) -> str:

@@ -6,8 +6,9 @@ the replies worth reading: each judge's first on its own work, and the first one
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -108,14 +109,9 @@ class _Rows:
             if row.item is not None or row.target is not None
         }
         self._count += len(rows)
-        self._parts.append(
-            {
-                "criterion": np.array(list(map(attrgetter("criterion"), rows)), dtype=object),
-                "score": np.array(list(map(attrgetter("score"), rows)), dtype=np.float64),
-                "response": np.array(list(map(attrgetter("response"), rows)), dtype=object),
-                "status": np.array([f"{r.stage}: {r.status}" if r.stage else r.status for r in rows], dtype=object),
-            }
-        )
+        columns = {name: list(map(attrgetter(name), rows)) for name in ("criterion", "score", "response")}
+        columns["status"] = [f"{row.stage}: {row.status}" if row.stage else row.status for row in rows]
+        self._parts.append({name: np.array(of, dtype=_TYPES.get(name, object)) for name, of in columns.items()})
 
     def table(self, how: ElicitationProtocol, columns: Mapping[str, str]) -> tuple[pd.DataFrame, Any]:
         """The table, and which call each row is of; nothing where that does not tell judgements apart."""
@@ -129,8 +125,7 @@ class _Rows:
             return np.array(values, dtype=object)[of] if values else np.array([], dtype=object)
 
         made: dict[str, Any] = {
-            name: np.concatenate([part.pop(name) for part in self._parts])
-            for name in ("criterion", "score", "response", "status")
+            name: np.concatenate([part.pop(name) for part in self._parts]) for name in tuple(self._parts[0])
         }
         calls = self._calls
         for name, attribute in _OF_CALLS.items():
@@ -143,12 +138,8 @@ class _Rows:
         for place, (factor, column) in enumerate(columns.items()):
             levels = {level: called(how, factor, level) for level in {call.factors[place][1] for call in calls}}
             made[column] = spread([levels[call.factors[place][1]] for call in calls])
-        typed = {
-            name: pd.Series(
-                made.pop(name), dtype="float64" if name == "score" else "int64" if name == "repeat" else object
-            )
-            for name in (*COLUMNS, *columns.values())
-        }
+        names = (*COLUMNS, *columns.values())
+        typed = {name: pd.Series(made.pop(name), dtype=_TYPES.get(name, object)) for name in names}
         return pd.DataFrame(typed, copy=False), of if self._calls_differ() else None
 
     def _calls_differ(self) -> bool:
@@ -159,6 +150,7 @@ class _Rows:
         return len(about) == len(self._calls)  # two with one hash are looked at more closely, as any two might be
 
 
+_TYPES: dict[str, Any] = {"score": "float64", "repeat": "int64"}  # of all other columns, object
 _OF_CALLS = {
     "task": "task", "protocol": "protocol", "rater": "judge", "item": "item", "target": "target", "request": "key",
 }  # fmt: skip
@@ -167,48 +159,56 @@ _OF_CALLS = {
 # --------------------------------------------------------------------------- what replies cost
 
 
+@dataclass(slots=True)
+class _Usage:
+    """Of one judge; unknown is None, never 0."""
+
+    calls: int = 0
+    input_tokens: int | None = 0
+    output_tokens: int | None = 0
+    seconds: float | None = 0.0
+    reasoning_tokens: int = 0  # among the output tokens, where a provider tells
+    models: set[str | None] = field(default_factory=set)  # as its answers say
+
+
 class Usages:
-    """Counts while the replies are read; unknown stays None, never 0."""
+    """Counts while the replies are read."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._judges = {**plan.judges, **plan.panel_judges}  # one that judges nothing here may have written for others
-        self._calls = dict.fromkeys(self._judges, 0)
-        self._input: dict[str, int | None] = dict.fromkeys(self._judges, 0)
-        self._output: dict[str, int | None] = dict.fromkeys(self._judges, 0)
-        self._seconds: dict[str, float | None] = dict.fromkeys(self._judges, 0.0)
-        self._models: dict[str, set[str | None]] = {name: set() for name in self._judges}  # as their answers say
-        self._reasoning = dict.fromkeys(self._judges, 0)  # among the output tokens, where a provider tells
+        self._usage = {name: _Usage() for name in self._judges}
 
     def count(self, call: Call, reply: Reply, seconds: float | None = None) -> None:
         """Add one reply. What it does not say is unknown for its whole judge."""
-        judge, usage, so_far = call.judge, reply.usage, self._seconds[call.judge]
-        self._seconds[judge] = None if so_far is None or seconds is None else so_far + seconds
-        self._calls[judge] += 1
-        self._input[judge] = _plus(self._input[judge], usage.input_tokens)
-        self._output[judge] = _plus(self._output[judge], usage.output_tokens)
-        self._reasoning[judge] += usage.reasoning_tokens or 0
-        self._models[judge].add(reply.model)
+        usage, counts = self._usage[call.judge], reply.usage
+        usage.calls += 1
+        usage.input_tokens = _plus(usage.input_tokens, counts.input_tokens)
+        usage.output_tokens = _plus(usage.output_tokens, counts.output_tokens)
+        usage.seconds = _plus(usage.seconds, seconds)
+        usage.reasoning_tokens += counts.reasoning_tokens or 0
+        usage.models.add(reply.model)
 
     def rows(self) -> list[dict[str, Any]]:
         """One record per judge, as builtins."""
-        plan = self._plan
-        others = {name: other_models(j.wire, j.model, self._models[name]) for name, j in self._judges.items()}
-        return [
-            {
-                "panel": plan.panel, "judge": name, "task": plan.task.name, "protocol": plan.protocol,
-                "calls": self._calls[name], "input_tokens": self._input[name], "output_tokens": self._output[name],
-                "reasoning_tokens": self._reasoning[name],
-                "seconds": None if self._seconds[name] is None else round(self._seconds[name] or 0.0, 3),
-                "dollars": dollars(judge, self._input[name], self._output[name]),
-                **({"other_models": others[name]} if others[name] else {}),
-            }
-            for name, judge in self._judges.items()
-            if name in plan.judges or self._calls[name]
-        ]  # fmt: skip
+        plan, rows = self._plan, []
+        for name, judge in self._judges.items():
+            usage, others = self._usage[name], other_models(judge.wire, judge.model, self._usage[name].models)
+            if name in plan.judges or usage.calls:
+                rows.append(
+                    {
+                        "panel": plan.panel, "judge": name, "task": plan.task.name, "protocol": plan.protocol,
+                        "calls": usage.calls, "input_tokens": usage.input_tokens,
+                        "output_tokens": usage.output_tokens, "reasoning_tokens": usage.reasoning_tokens,
+                        "seconds": None if usage.seconds is None else round(usage.seconds, 3),
+                        "dollars": dollars(judge, usage.input_tokens, usage.output_tokens),
+                        **({"other_models": others} if others else {}),
+                    }
+                )  # fmt: skip
+        return rows
 
 
-def _plus(total: int | None, more: int | None) -> int | None:
+def _plus(total: Any, more: Any) -> Any:
     return None if total is None or more is None else total + more
 
 
@@ -229,7 +229,7 @@ class Excerpts:
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._rows: list[dict[str, Any]] = []
-        self._unusable = dict.fromkeys(plan.judges, 0)
+        self._unusable: Counter[str] = Counter()
         self._noted: set[tuple[str, tuple[tuple[str, str], ...]]] = set()
         targets: dict[str, dict[str, None]] = {name: {} for name in plan.judges}
         for judge, _, target in plan.items:
@@ -241,34 +241,27 @@ class Excerpts:
 
     def note(self, call: Call, reply: Reply, rows: Sequence[Judgement]) -> None:
         """Keep the reply if it is one of those."""
-        bad = None
-        for row in rows:
-            if row.status != "ok":
-                bad = row
-                break
+        bad = next((row for row in rows if row.status != "ok"), None)
         own = call.target == self._about.get(call.judge) and (call.judge, call.factors) not in self._noted
-        if not own and (bad is None or self._unusable.get(call.judge, 0) >= UNUSABLE_SHOWN):
+        if not own and (bad is None or self._unusable[call.judge] >= UNUSABLE_SHOWN):
             return
-        self._unusable[call.judge] = self._unusable.get(call.judge, 0) + (bad is not None)
+        self._unusable[call.judge] += bad is not None
         if own:
             self._noted.add((call.judge, call.factors))
         # Its beginning and its end where it is long: the rubric stands first, the text last.
         prompt, half = "\n\n".join(m.content for m in call.prompt.messages) if call.prompt else "", LONGEST_PROMPT // 2
+        how = protocol(call.protocol)
         if len(prompt) > LONGEST_PROMPT:
             prompt = f"{prompt[:half]}\n[... {len(prompt) - 2 * half} characters ...]\n{prompt[-half:]}"
         self._rows.append(
             {
                 "panel": self._plan.panel, "task": call.task, "protocol": call.protocol, "judge": call.judge,
-                "target": call.target, "factors": self._named(call), "repeat": call.repeat, "reply": reply_id(call),
+                "target": call.target, "repeat": call.repeat, "reply": reply_id(call),
+                "factors": {called(how, factor): called(how, factor, level) for factor, level in call.factors},
                 "status": bad.status if bad else "ok", "why": bad.why if bad else "",
                 "text": reply.text[:LONGEST_TEXT], "prompt": prompt,
             }
         )  # fmt: skip
-
-    def _named(self, call: Call) -> dict[str, str]:
-        """The call's factor levels under the names of the ratings table."""
-        how = protocol(call.protocol)
-        return {called(how, factor): called(how, factor, level) for factor, level in call.factors}
 
     def rows(self) -> list[dict[str, Any]]:
         """The replies in the order of the plan, as builtins."""

@@ -112,7 +112,6 @@ class TableSource:
             f"target {call.target}{factors}, repeat {call.repeat}; build the file again, or ask only for what it holds"
         )
 
-
     def _path(self, task: str, protocol: str) -> Path:
         plain = self._folder / task / f"{protocol}.jsonl"
         return plain if plain.is_file() else plain.with_suffix(".jsonl.gz")
@@ -155,4 +154,3 @@ def _address(judge: str, values: Mapping[str, Any], chosen: tuple[str, ...]) -> 
         judge,
         *((name, tuple(sorted(values[name].items())) if name == "factors" else values[name]) for name in chosen),
     )
-

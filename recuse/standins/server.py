@@ -222,4 +222,3 @@ class RequestRouter:
             f"{request.url}: repeat {request.repeat} of this request (key {key}) is not in the plan of "
             f"{len(self._calls)} calls"
         )
-
