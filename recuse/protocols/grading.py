@@ -12,7 +12,7 @@ twin of an item is the row of `grading` on the item that its field `clean` names
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -101,19 +101,18 @@ def weighted(criterion: str, answer: str, choices: Sequence[str], reply: Reply) 
     if not places or not reply.tokens or not reply.logprobs:
         return []
     there = reply.logprobs[places[-1]]
-    probabilities = {choice: _probability(choice, there) for choice in choices}
+    probabilities = {
+        choice: math.fsum(math.exp(logprob) for token, logprob in there.items() if token.strip() == choice)
+        for choice in choices
+    }
     mass = math.fsum(probabilities.values())
-    if not mass > 0:
-        why = "no choice is among the recorded likeliest tokens"
-        expected = Judgement(f"{criterion}.expected", status="unparsed", why=why)
-    else:
+    if mass > 0:
         total = math.fsum(int(choice) * share for choice, share in probabilities.items())
         expected = Judgement(f"{criterion}.expected", score=total / mass)
+    else:
+        why = "no choice is among the recorded likeliest tokens"
+        expected = Judgement(f"{criterion}.expected", status="unparsed", why=why)
     return [expected, Judgement(f"{criterion}.mass", score=mass)]
-
-
-def _probability(choice: str, tokens: Mapping[str, float]) -> float:
-    return math.fsum(math.exp(logprob) for token, logprob in tokens.items() if token.strip() == choice)
 
 
 def attacked_facts(task: Task, item: Item) -> dict[str, Any]:

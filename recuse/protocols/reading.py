@@ -183,38 +183,27 @@ def _constant(name: str) -> None:
 _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant)  # one for all: making one is slow
 
 
-def _deep(value: Any) -> bool:
-    layer = [value]
-    for _ in range(DEEPEST):
-        layer = [
-            inner
-            for outer in layer
-            if isinstance(outer, dict | list)
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
-        ]
-        if not layer:
-            return False
-    return True
+def _deep(value: Any, left: int = DEEPEST) -> bool:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return not left or any(_deep(one, left - 1) for one in inner)
 
 
 def _called(kind: type) -> str:
     return "object" if kind is dict else "array"
 
 
-def _short(text: str, limit: int = 160) -> str:
+def _short(text: str) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= limit else line[: limit - 1] + "…"
+    return line if len(line) <= 160 else line[:159] + "…"
 
 
 def option(value: object, criterion: str, options: Sequence[str]) -> Judgement:
     """One of the options, whatever its case; anything else is unparsed."""
     known = {name.lower(): name for name in options}
     word = known.get(str(value).strip().rstrip(".").lower()) if isinstance(value, str | bool) else None
-    if word is None:
-        return Judgement(
-            criterion, status="unparsed", why=f"{criterion} is {value!r:.60}, none of {', '.join(options)}"
-        )
-    return Judgement(criterion, response=word)
+    if word is not None:
+        return Judgement(criterion, response=word)
+    return Judgement(criterion, status="unparsed", why=f"{criterion} is {value!r:.60}, none of {', '.join(options)}")
 
 
 def phrase(value: object, key: str) -> str:

@@ -68,9 +68,7 @@ def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> li
     except reading.Unreadable as failure:
         return reading.all_failed(scored(task), failure)
     rows = _all_scores(answer, _expected(task))
-    if rows is not None:
-        return rows
-    return [one_score(answer, name, task.scales.get(name), task.scale) for name in scored(task)]
+    return rows or [one_score(answer, name, task.scales.get(name), task.scale) for name in scored(task)]
 
 
 def explanations(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
@@ -108,19 +106,19 @@ def _expected(task: Task) -> tuple[tuple[str, bool, float, float], ...]:
     return parts if whole is None else (*parts, (whole, False, *task.scale))
 
 
-def _all_scores(answer: dict[str, Any], expected: tuple[tuple[str, bool, float, float], ...]) -> list[Judgement] | None:
-    """The rows of a reply in which every score is a number of its scale, as nearly all are; None for any other, which
+def _all_scores(answer: dict[str, Any], expected: tuple[tuple[str, bool, float, float], ...]) -> list[Judgement]:
+    """The rows of a reply in which every score is a number of its scale, as nearly all are; none of any other, which
     `one_score` looks at part by part."""
     rows = []
     try:
         for name, reasoned, low, high in expected:
             value = answer[name]["score"] if reasoned else answer[name]
             if (type(value) is not int and type(value) is not float) or not low <= value <= high:
-                return None
+                return []
             rows.append(_judgement(name, value))
     except (KeyError, TypeError):
-        return None
-    return rows or None
+        return []
+    return rows
 
 
 @lru_cache(maxsize=4096)
@@ -148,7 +146,6 @@ def _schema(task: Task, total_value: Callable[[Scale], dict[str, Any]]) -> dict[
 
     Servers that enforce a schema by grammar know no bounds of a number: for them the total has steps too.
     """
-    whole = total(task)
     why = wording.text_schema(task, "why")
     properties: dict[str, Any] = {
         name: {
@@ -157,8 +154,7 @@ def _schema(task: Task, total_value: Callable[[Scale], dict[str, Any]]) -> dict[
         }
         for name, scale in task.scales.items()
     }  # fmt: skip
-    if whole is not None:
-        properties[whole] = total_value(Numeric(*task.scale, task.data["scale"].get("step")))
+    properties |= {whole: total_value(scale) for whole, scale in scales(task).items()}
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 

@@ -18,7 +18,6 @@ from recuse.cassettes.library import Library
 from recuse.cassettes.writer import StorageError
 from recuse.recording.budget import tokens_of
 from recuse.recording.judge_queue import (
-    FIRST,
     GIVE_UP_AFTER,
     Form,
     FormCheck,
@@ -77,13 +76,10 @@ class Recording:
         self._stop: asyncio.Event | None = None
         self._forms: dict[Form, FormCheck] = {}
         # What was recorded before counts, so that trying again does not pay for five more of what nobody can read.
-        wanted = {form_of(call) for call in self.missing} if readable is not None else set()
-        looked_at: dict[Form, int] = {}
+        wanted = {form_of(call) for call in self.missing}
         for call in calls:
-            form = form_of(call)
-            if form in wanted and looked_at.get(form, 0) < FIRST and self.library.has(call):
-                looked_at[form] = looked_at.get(form, 0) + 1
-                self._note_form(call, self.library.response(call))
+            if form_of(call) in wanted and not self._form(form_of(call)).decided and library.has(call):
+                self._note_form(call, library.response(call))
 
     @property
     def stopped(self) -> str:
@@ -209,14 +205,13 @@ class Recording:
 
     def _examine(self, call: Call) -> None:
         """What a new answer costs, and whether it can be read."""
-        if self._form(form_of(call)).decided and not self.spending.counted:
+        if self._form(form_of(call)).decided and not self.spending.prices:
             return
         response = self.library.response(call)
         self.spending.add(call, response)
         if self.spending.exceeded:
             self.stop(self.spending.exceeded)
-        if self._readable is not None:
-            self._note_form(call, response)
+        self._note_form(call, response)
 
     def _note_form(self, call: Call, response: RawResponse) -> None:
         check = self._form(form_of(call))

@@ -74,5 +74,4 @@ class _LibraryStore:
 
 
 def _spent(spending: Spending) -> str:
-    text = spent_text(spending.spent, spending.expected)
-    return f"; {text} spent" if text else ""
+    return spent_text(spending.spent, spending.expected, before="; ")

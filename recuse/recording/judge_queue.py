@@ -156,8 +156,6 @@ class FormCheck:
 
     def note(self, why: str | None, text: str) -> None:
         """One reply arrived: `why` it cannot be read, None if it can."""
-        if self.decided:
-            return
         self._read.append(why is None)
         if why is not None:
             self.reasons[visible(why)] += 1

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from recuse.recording.judge_queue import Limits, Readable
 from recuse.recording.progress import ProgressLine, Spending
 from recuse.schema import Call, Judge, RawResponse, RecuseError, Reply
 from recuse.standins import StandInError, open_source
-from recuse.standins.server import Answer, ReceivedRequest, RequestRouter
+from recuse.standins.server import Answer, ReceivedRequest, RequestRouter, serve
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,8 @@ class Recorder:
         with ExitStack() as serving:
             self._serve(serving, judges)
             while calls := [call for call in recording.unasked if call.judge in judges]:
-                with self._stand_ins(chains) as proxy:
+                stand_ins = serve(answer_for(self.panel, self.root, chains.chains)) if self.panel.stand_in else None
+                with stand_ins or nullcontext() as proxy:
 
                     async def ask(calls: Sequence[Call] = calls, proxy: str | None = proxy) -> None:
                         known = self.library.secrets
@@ -163,16 +164,6 @@ class Recorder:
                     return
                 recording.extend(chains.calls())
 
-    @contextmanager
-    def _stand_ins(self, chains: Chains) -> Iterator[str | None]:
-        """The address of what answers in place of the judges, where the panel has stand-ins."""
-        if self.panel.stand_in is None:
-            yield None
-            return
-        from recuse.standins.server import serve
-
-        with serve(answer_for(self.panel, self.root, chains.chains)) as address:
-            yield address
 
     def _serve(self, serving: ExitStack, judges: Mapping[str, Judge]) -> None:
         """Start the local models among these judges."""
@@ -262,11 +253,10 @@ def answer_for(panel: Panel, root: Path, chains: Sequence[Chain]) -> Answer:
         for place, together in by_place.items()
     }  # fmt: skip
 
-    def answer(request: ReceivedRequest) -> tuple[int, dict[str, str], bytes]:
+    def answer(request: ReceivedRequest) -> tuple[int, Mapping[str, str], bytes]:
         place = (request.cell or "").rpartition("/")[0]
         if place not in routers:
             raise StandInError(f"{request.url}: cell {request.cell!r} is in none of the plans {', '.join(routers)}")
-        status, headers, body = routers[place](request)
-        return status, dict(headers), body
+        return routers[place](request)
 
     return answer

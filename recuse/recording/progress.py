@@ -36,10 +36,6 @@ class Spending:
     allowed: float | None = None
     _dollars: float = 0.0
 
-    @property
-    def counted(self) -> bool:
-        """Whether any judge has a price."""
-        return bool(self.prices)
 
     @property
     def spent(self) -> float | None:
@@ -84,19 +80,19 @@ class Progress:
         left = self.total - self.stored - self.failed
         failed = f", {self.failed} failed" if self.failed else ""
         remaining = f", about {_span(left / rate)} left" if rate > 0 and left else ""
-        money = f", {text} spent" if (text := spent_text(self.spent, self.expected)) else ""
         speed = f"{rate:.1f} per second" if rate >= 1 else f"{rate * 60:.1f} per minute"
+        money = spent_text(self.spent, self.expected, before=", ")
         return f"{self.verb} {self.stored} of {self.total}{failed}, {speed}{remaining}{money}"
 
 
 Report = Callable[[Progress], None]
 
 
-def spent_text(spent: float | None, expected: float | None) -> str:
-    """ "$0.12 of at most $3.40 expected"; nothing where no price is known."""
+def spent_text(spent: float | None, expected: float | None, before: str) -> str:
+    """ "; $0.12 of at most $3.40 expected spent", after what stands `before`; nothing where no price is known."""
     if spent is None:
         return ""
-    return f"${spent:,.2f}" + ("" if expected is None else f" of at most ${expected:,.2f} expected")
+    return f"{before}${spent:,.2f}{'' if expected is None else f' of at most ${expected:,.2f} expected'} spent"
 
 
 class ProgressLine:

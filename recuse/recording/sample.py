@@ -178,27 +178,20 @@ def chance_of_as_much(units: Sequence[Unit]) -> float:
             if score is not None:
                 scores[key[:3]].append(score)
     widest = {key: max(of) - min(of) or 1.0 for key, of in scores.items()}
+    features = [[_features(reply, widest) for reply in (unit.alone, *unit.together)] for unit in units]
+    names = list(dict.fromkeys(name for of_unit in features for reply in of_unit for name in reply))
     chance = np.random.default_rng(0)
-    distances = np.zeros(PERMUTATIONS + 1)
-    names: dict[tuple[str, ...], int] = {}
-    shifts: list[tuple[np.ndarray, np.ndarray]] = []  # who is alone in each permutation; replies x features
-    for unit in units:
+    distances, total = np.zeros(PERMUTATIONS + 1), np.zeros((PERMUTATIONS + 1, len(names)))
+    scatter = np.zeros(len(names))
+    for unit, of_unit in zip(units, features, strict=True):
         replies = [unit.alone, *unit.together]
         apart = np.array([[_distance(a, b, widest) for b in replies] for a in replies]).sum(axis=1)
-        alone = np.concatenate([[0], chance.integers(len(replies), size=PERMUTATIONS)])
+        alone = np.concatenate([[0], chance.integers(len(replies), size=PERMUTATIONS)])  # in each permutation
         distances += apart[alone] / len(unit.together)
-        features = [_features(reply, widest) for reply in replies]
-        for name in dict.fromkeys(name for reply in features for name in reply):
-            names.setdefault(name, len(names))
-        table = np.zeros((len(replies), len(names)))
-        for row, reply in zip(table, features, strict=True):
-            for name in reply:
-                row[names[name]] = reply[name]
-        shifts.append((alone, (table - table.mean(axis=0)) * len(replies) / len(unit.together)))
-    total, scatter = np.zeros((PERMUTATIONS + 1, len(names))), np.zeros(len(names))
-    for alone, table in shifts:
-        total[:, : table.shape[1]] += table[alone]
-        scatter[: table.shape[1]] += (table**2).mean(axis=0)
+        table = np.array([[reply.get(name, 0.0) for name in names] for reply in of_unit])
+        shift = (table - table.mean(axis=0)) * len(replies) / len(unit.together)
+        total += shift[alone]
+        scatter += (shift**2).mean(axis=0)
     shifted = (total[:, scatter > 0] ** 2 / scatter[scatter > 0]).sum(axis=1)
     far, near, moved = (float((one >= one[0] - 1e-9).mean()) for one in (distances, -distances, shifted))
     return min(1.0, 2 * min(2 * far, 2 * near, moved))
