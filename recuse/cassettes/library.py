@@ -26,7 +26,6 @@ from recuse.cassettes.cell_coverage import Coverage, MissingInteractionError, Un
 from recuse.cassettes.index import Interaction, read_indexed, read_line
 from recuse.cassettes.matching import (
     REPEAT_HEADER,
-    JudgeRequest,
     RequestMatcher,
     kept_response,
     public_request,
@@ -193,8 +192,7 @@ class Library:
     ) -> tuple[CellCassette, Interaction] | None:
         """Which recording answers an HTTP request; None if it may go out; `MissingInteractionError` if it must not."""
         request = Request(url, body or b"", method)
-        wanted = self._matcher.match(request, headers)
-        if wanted is None:
+        if (wanted := self._wanted(request, headers)) is None:
             # What is no judge call may go out while recording, and on loopback; never out while replaying.
             if self.mode == "replay" and not is_loopback(urlsplit(url).hostname):
                 raise self._missed(
@@ -202,12 +200,12 @@ class Library:
                     "header and so is no judge call of a plan. Nothing went out"
                 )
             return None
-        cassette = self._cassette_for(wanted, request)
-        if wanted.interaction in cassette.index.answers:
-            return cassette, wanted.interaction
-        call = cassette.planned(*wanted.interaction)
+        cassette, interaction = wanted
+        if interaction in cassette.index.answers:
+            return wanted
+        call = cassette.planned(*interaction)
         if self.mode == "replay" or call is None:
-            raise self._miss(cassette, call, public_request(request), wanted.repeat)
+            raise self._miss(cassette, call, public_request(request), interaction[1])
         return None
 
     # ------------------------------------------------------------------ recording
@@ -215,18 +213,17 @@ class Library:
     def store(self, method: str, url: str, body: bytes, headers: Mapping[str, str], response: RawResponse) -> None:
         """Write one answer to disk, if it is one that is kept. Called when it has arrived in full."""
         request = Request(url, body, method)
-        wanted = self._matcher.match(request, headers)
-        if wanted is None:
+        if (wanted := self._wanted(request, headers)) is None:
             return  # not a judge call: a health check of a local server, say
-        cassette = self._cassette_for(wanted, request)
+        cassette, interaction = wanted
         try:
             kept = kept_response(response)
         except ValueError as why:
-            self.dropped[cassette.cell, *wanted.interaction] = self.shown(str(why))
+            self.dropped[cassette.cell, *interaction] = self.shown(str(why))
             return
         if self._storage is None:
             raise RecuseError("an answer can only be stored while the library is in use for recording")
-        self._storage.store(cassette, wanted.interaction, request, kept)
+        self._storage.store(cassette, interaction, request, kept)
 
     def shown(self, text: str) -> str:
         """`text` as it may be shown: without secrets and without characters that act on a terminal."""
@@ -260,13 +257,17 @@ class Library:
         new = CellCassette(self.root, cell, self.mode == "all", cell in self._complete)
         return self._cassettes.setdefault(cell, new)
 
-    def _cassette_for(self, wanted: JudgeRequest, request: Request) -> CellCassette:
-        if wanted.cell is not None:
-            return self._cassette(wanted.cell)
+    def _wanted(self, request: Request, headers: Mapping[str, str]) -> tuple[CellCassette, Interaction] | None:
+        """Which answer of which cell a judge's request asks for; None for what is no judge call."""
+        if (matched := self._matcher.match(request, headers)) is None:
+            return None
+        cell, interaction = matched
+        if cell is not None:
+            return self._cassette(cell), interaction
         every = (list(cassette.recorded_requests().values()) for cassette in self._cassettes.values())
         recorded = [one for requests in every for one in requests[:50]]
-        where = f"{self.root / self.panel} (the request is in no plan)"
-        raise self._missed(missing_message(None, public_request(request), wanted.repeat, where, recorded, self.command))
+        where, request = f"{self.root / self.panel} (the request is in no plan)", public_request(request)
+        raise self._missed(missing_message(None, request, interaction[1], where, recorded, self.command))
 
     def _miss(
         self, cassette: CellCassette, call: Call | None, request: Request, repeat: int

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
@@ -111,20 +110,6 @@ def public_request(request: Request) -> Request:
     return Request(public_url(request.url), canonical_body(request.body), request.method)
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeRequest:
-    """What an HTTP request asks: which key, which repeat of it, of which cell (None: no cell is known for it)."""
-
-    key: str
-    repeat: int
-    cell: str | None
-
-    @property
-    def interaction(self) -> tuple[str, int]:
-        """What a cell calls its answer by."""
-        return self.key, self.repeat
-
-
 class RequestMatcher:
     """Knows the requests of the plans by their bytes, so that replay seldom has to canonicalise one."""
 
@@ -140,8 +125,9 @@ class RequestMatcher:
             if self._cells.setdefault(key, cell) != cell:
                 self._cells[key] = None
 
-    def match(self, request: Request, headers: Mapping[str, str | bytes]) -> JudgeRequest | None:
-        """None if the request carries no repeat header, hence is no judge call."""
+    def match(self, request: Request, headers: Mapping[str, str | bytes]) -> tuple[str | None, tuple[str, int]] | None:
+        """What an HTTP request asks: of which cell (None: no cell is known for it), which key and which repeat of it.
+        None if the request carries no repeat header, hence is no judge call."""
         repeat = headers.get(REPEAT_HEADER)
         if repeat is None:
             return None
@@ -156,7 +142,7 @@ class RequestMatcher:
         number = _text(repeat) or ""
         if not (number.isascii() and number.isdecimal()):
             raise RecuseError(f"the header {REPEAT_HEADER} must be a whole number from 0, got {number!r}")
-        return JudgeRequest(key, int(number), cell)
+        return cell, (key, int(number))
 
 
 def _text(value: str | bytes | None) -> str | None:

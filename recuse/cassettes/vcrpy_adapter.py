@@ -10,8 +10,8 @@ Everything vcrpy-specific is here. Names of vcrpy relied on: `Cassette` with `us
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -92,11 +92,9 @@ def vcr_response(response: RawResponse) -> dict[str, Any]:
     }  # fmt: skip
 
 
-@contextmanager
-def patched(library: Library) -> Iterator[LibraryCassette]:
-    """All HTTP of this process goes through the library while the context is open."""
-    with LibraryCassette.use(path=str(library.root), library=library, record_mode=RecordMode.NONE) as cassette:
-        yield cassette
+def patched(library: Library) -> AbstractContextManager[LibraryCassette]:
+    """A context: all HTTP of this process goes through the library while it is open."""
+    return LibraryCassette.use(path=str(library.root), library=library, record_mode=RecordMode.NONE)  # type: ignore[no-any-return]
 
 
 class Persister:

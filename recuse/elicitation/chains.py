@@ -11,7 +11,7 @@ stores: replay and recording both unfold the chain with what the library has, so
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -135,11 +135,12 @@ class Chain:
             return None
         return next((one.why for one in reading if one.why), "nothing in it could be read")
 
-    def failures(self) -> Iterator[tuple[Call, Reply, Judgement]]:
-        """The replies of earlier stages that could not be read, as judgements of nothing."""
-        for call, failure in self._failed.values():
-            why = f"stage {call.stage}: {failure.why}"
-            yield call, self.replies[call], Judgement("", status=failure.status, why=why)
+    def failures(self) -> dict[Call, list[Judgement]]:
+        """The calls of earlier stages whose reply could not be read, each with a judgement of nothing."""
+        return {
+            call: [Judgement("", status=failure.status, why=f"stage {call.stage}: {failure.why}")]
+            for call, failure in self._failed.values()
+        }
 
     def judgements_of(self, lost: Lost) -> tuple[Call, list[Judgement]]:
         """The rows of a judgement that was lost: every wanted criterion has stage and status of the reply that failed.

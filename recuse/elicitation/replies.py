@@ -64,9 +64,8 @@ def read_replies(
     if chain is not None:  # what the calls before the judging ones cost, and what their unreadable replies lost
         for call, reply in chain.replies.items():
             usages.count(call, reply)
-        failed = {call: [failure] for call, _, failure in chain.failures()}
-        for call, failures in failed.items():
-            excerpts.note(call, chain.replies[call], failures)
+        for call, failure in (failed := chain.failures()).items():
+            excerpts.note(call, chain.replies[call], failure)
         for lost in chain.lost:
             rows.add(*chain.judgements_of(lost))
         if exchanges is not None:

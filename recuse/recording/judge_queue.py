@@ -18,7 +18,7 @@ GIVE_UP_AFTER = 5
 def queues_by_judge(calls: Sequence[Call], form: Callable[[Form], FormCheck]) -> list[JudgeQueue]:
     """One queue per judge, prompts that begin alike in a row: prompt caches reuse the beginning."""
     by_judge: dict[str, list[Call]] = {}
-    for call in sorted(calls, key=_words):
+    for call in sorted(calls, key=lambda call: [m.content for m in call.prompt.messages] if call.prompt else []):
         by_judge.setdefault(call.judge, []).append(call)
     return [JudgeQueue(judge, judge_calls, form) for judge, judge_calls in by_judge.items()]
 
@@ -64,10 +64,6 @@ class JudgeQueue:
         self.changed = asyncio.Event()
 
 
-def _words(call: Call) -> tuple[str, ...]:
-    return tuple(message.content for message in call.prompt.messages) if call.prompt else ()
-
-
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What one judge allows. None: no limit of that kind."""
@@ -90,17 +86,14 @@ class RateLimit:
 
     async def wait(self, tokens: int) -> None:
         """Return when the request may start. Requests start in the order in which they asked."""
-        now = self._clock()
+        now, limits = self._clock(), self._limits
         start = max(now, self._next)
-        self._next = start + self._spacing(tokens)
+        # Seconds that this request takes out of the minute, under whichever limit is tighter.
+        by_count = 60.0 / limits.requests_per_minute if limits.requests_per_minute else 0.0
+        by_tokens = tokens * 60.0 / limits.tokens_per_minute if limits.tokens_per_minute else 0.0
+        self._next = start + max(by_count, by_tokens)
         if start > now:
             await self._sleep(start - now)
-
-    def _spacing(self, tokens: int) -> float:
-        """Seconds that this request takes out of the minute, under whichever limit is tighter."""
-        by_count = 60.0 / self._limits.requests_per_minute if self._limits.requests_per_minute else 0.0
-        by_tokens = tokens * 60.0 / self._limits.tokens_per_minute if self._limits.tokens_per_minute else 0.0
-        return max(by_count, by_tokens)
 
 
 # --------------------------------------------------------------------------- replies that nobody can read
