@@ -107,9 +107,7 @@ class Batches:
         report.under_way = sum(len(entry.numbers) for entry in self._state.of(judges))
         return report
 
-    def wait(
-        self, calls: Sequence[Call], *, poll_s: float = POLL_S, sleep: Callable[[float], None] = time.sleep
-    ) -> BatchReport:
+    def wait(self, calls: Sequence[Call], *, sleep: Callable[[float], None] = time.sleep) -> BatchReport:
         """Submit and collect until nothing of these calls is under way. Requests whose time ran out are submitted once
         more. To be left at any moment: the same calls are taken up again by the next process. What is under way when
         `must_stop` gives a reason is cancelled; the next process stores what was answered before."""
@@ -129,7 +127,7 @@ class Batches:
             if not collected.under_way:
                 return total
             self._say(collected.text())
-            sleep(poll_s)
+            sleep(POLL_S)
 
     # ------------------------------------------------------------------ inside
 

@@ -33,29 +33,30 @@ def main(arguments: list[str] | None = None) -> int:
     pack.add_argument("--to", default="", metavar="URL", help="store it there: file://, s3://, gs://, ... (fsspec)")
     fetch = commands.add_parser("fetch", help="fetch the packs that are not here yet")
     fetch.add_argument("folder", type=Path, nargs="?", default=Path("cassettes"))
-    options = parser.parse_args(arguments)
     try:
-        if options.command == "check":
-            checked = check_cassettes(options.folder, options.max_mb)
-            print(checked.text())
-            return 1 if checked.faults else 0
-        if options.command == "fetch":
-            print("\n".join(pack_file.fetch_packs(options.folder)) or "all packs are here")
-            return 0
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            if options.command == "pack":
-                with nothing_records(options.panel):
-                    print(pack_panel(options.panel, options.to))
-                return 0
-            for path in options.files:
-                panel = path.resolve().parent.parent.parent  # <panel>/<task>/<protocol>/<cell>
-                with nothing_records(panel):
-                    print(compact(path, options.drop_damaged, options.gzip))
-        return 0
+            return _run(parser.parse_args(arguments))
     except RecuseError as error:
         print(error, file=sys.stderr)
         return 1
+
+
+def _run(options: argparse.Namespace) -> int:
+    if options.command == "check":
+        checked = check_cassettes(options.folder, options.max_mb)
+        print(checked.text())
+        return 1 if checked.faults else 0
+    if options.command == "fetch":
+        print("\n".join(pack_file.fetch_packs(options.folder)) or "all packs are here")
+    elif options.command == "pack":
+        with nothing_records(options.panel):
+            print(pack_panel(options.panel, options.to))
+    else:
+        for path in options.files:
+            with nothing_records(path.resolve().parent.parent.parent):  # <panel>/<task>/<protocol>/<cell>
+                print(compact(path, options.drop_damaged, options.gzip))
+    return 0
 
 
 def compact(path: Path, drop_damaged: bool = False, gzip: bool = False) -> str:

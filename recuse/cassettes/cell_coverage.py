@@ -176,7 +176,7 @@ def nearest(recorded: Iterable[Recorded], request: Request) -> Recorded | None:
     return min(recorded, key=distance, default=None)
 
 
-def request_differences(recorded: Recorded, request: Request, limit: int = 8) -> list[str]:
+def request_differences(recorded: Recorded, request: Request) -> list[str]:
     """What differs between a stored and an asked request, member by member, long texts line by line."""
     differences: list[str] = []
     if recorded[0] != request.method:
@@ -187,7 +187,7 @@ def request_differences(recorded: Recorded, request: Request, limit: int = 8) ->
     for path in [*old, *(p for p in new if p not in old)]:
         if old.get(path) != new.get(path):
             differences += _difference(path, old.get(path), new.get(path))
-    return _capped(differences, limit)
+    return _capped(differences, 8)
 
 
 def _difference(path: str, old: Any, new: Any) -> list[str]:

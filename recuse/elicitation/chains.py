@@ -37,15 +37,6 @@ class Step:
     repeat: int
 
 
-@dataclass(frozen=True, slots=True)
-class Lost:
-    """A judgement that was never asked for, because the reply to an earlier `call` could not be read."""
-
-    step: Step
-    call: Call
-    failure: Unreadable
-
-
 class Chain:
     """One plan unfolded: `calls` in the order of the stages, those that judge last."""
 
@@ -56,7 +47,7 @@ class Chain:
         # The last stage, "", is the protocol itself: it has `prompt`, `read` and `uses` as the others do.
         self._asking: dict[str, Any] = {**{stage.name: stage for stage in self.stages}, "": self.how}
         self.calls: Sequence[Call] = () if self.stages else plan.calls
-        self.lost: list[Lost] = []
+        self.lost: list[tuple[Call, list[Judgement]]] = []  # never asked: an earlier reply could not be read
         self.replies: dict[Call, Reply] = {}  # of the earlier stages, each decoded once
         self._levels: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}  # made once for all calls that share them
         self._known: dict[Step, Call] = {}
@@ -93,7 +84,8 @@ class Chain:
                 elif call not in self.replies and guess:
                     self._read[step] = stage.specimen(self.plan.task, self._item(step), dict(step.factors))
         judging = [(step, self._call(step)) for step in self._steps[""]]
-        self.lost = [Lost(step, *failed) for step, call in judging if not call and (failed := self._failure(step))]
+        unasked = (step for step, call in judging if call is None)
+        self.lost = [self._lost(step, *failed) for step in unasked if (failed := self._failure(step))]
         self.calls = [*calls, *(call for _, call in judging if call is not None)]
         return self.calls
 
@@ -142,17 +134,16 @@ class Chain:
             for call, failure in self._failed.values()
         }
 
-    def judgements_of(self, lost: Lost) -> tuple[Call, list[Judgement]]:
+    # ------------------------------------------------------------------ inside
+
+    def _lost(self, step: Step, failed: Call, failure: Unreadable) -> tuple[Call, list[Judgement]]:
         """The rows of a judgement that was lost: every wanted criterion has stage and status of the reply that failed.
         They point at that reply's request."""
-        step, failed = lost.step, lost.call
         about = (failed.task, failed.protocol, step.judge, step.item, step.target, step.factors, step.repeat)
-        call = Call(*about, failed.request, failed.key, failed.cell)
-        why = f"stage {failed.stage}: {lost.failure.why}"
+        why = f"stage {failed.stage}: {failure.why}"
         criteria = wanted_criteria(self.how, self.plan.task)
-        return call, [Judgement(c, status=lost.failure.status, why=why, stage=failed.stage) for c in criteria]
-
-    # ------------------------------------------------------------------ inside
+        rows = [Judgement(one, status=failure.status, why=why, stage=failed.stage) for one in criteria]
+        return Call(*about, failed.request, failed.key, failed.cell), rows
 
     def _call(self, step: Step) -> Call | None:
         """The step's call; None while it depends on a reply that is not there, or that could not be read."""

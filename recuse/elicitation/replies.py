@@ -67,7 +67,7 @@ def read_replies(
         for call, failure in (failed := chain.failures()).items():
             excerpts.note(call, chain.replies[call], failure)
         for lost in chain.lost:
-            rows.add(*chain.judgements_of(lost))
+            rows.add(*lost)
         if exchanges is not None:
             exchanges += [Exchange(call, reply, failed.get(call, [])) for call, reply in chain.replies.items()]
     columns = {factor: called(how, factor) for factor in plan.factors}

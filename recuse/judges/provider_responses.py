@@ -112,25 +112,25 @@ LARGEST_BODY = 16 * 2**20
 """Bytes of a body, decompressed. A judge's reply has a few thousand; what is larger is a fault or an attack."""
 
 
-def decompressed(body: bytes, encoding: str, largest: int = LARGEST_BODY) -> bytes:
+def decompressed(body: bytes, encoding: str) -> bytes:
     """The body without its content encodings.
 
     `ValueError` if it is not what its encoding says, if the encoding is not known here (or its library is not
-    installed), and if it has more than `largest` bytes: never more than that is held in memory."""
+    installed), and if it has more than `LARGEST_BODY` bytes: never more than that is held in memory."""
     names = [name.strip().lower() for name in encoding.split(",") if name.strip().lower() not in ("", "identity")]
     for name in reversed(names):
         if name not in _DECOMPRESS:
             raise ValueError(f"the body is compressed as {name!r}, which is not known; known: {', '.join(_DECOMPRESS)}")
         try:
-            body = _DECOMPRESS[name](body, largest + 1)
+            body = _DECOMPRESS[name](body, LARGEST_BODY + 1)
         except ImportError as error:
             raise ValueError(f"the body is compressed as {name!r}; install {error.name} to record it") from error
         except Exception as error:  # each library has errors of its own
             raise ValueError(f"the body is not valid {name}: {error}") from error
-        if len(body) > largest:
+        if len(body) > LARGEST_BODY:
             break
-    if len(body) > largest:
-        raise ValueError(f"the body has more than {largest // 2**20} MB; no judge's reply is that long")
+    if len(body) > LARGEST_BODY:
+        raise ValueError(f"the body has more than {LARGEST_BODY // 2**20} MB; no judge's reply is that long")
     return body
 
 

@@ -34,18 +34,18 @@ class JudgeTransport(httpx2.AsyncHTTPTransport):
     """`private`: keep the headers that start with x-recuse- on this machine. Only stand-ins, served by the recording
     itself, are told which call they answer."""
 
-    def __init__(self, *, private: bool = True, largest: int = LARGEST_BODY, **settings: Any) -> None:
+    def __init__(self, *, private: bool = True, **settings: Any) -> None:
         super().__init__(verify=tls(), trust_env=False, **settings)  # no proxy from the environment may see keys
         # Recording wraps `handle_async_request` of the class above; only below it do these two things hold.
-        self._pool = _Pool(self._pool, private, largest)  # type: ignore[assignment]
+        self._pool = _Pool(self._pool, private)  # type: ignore[assignment]
 
 
 _OF_ENCODED = (b"content-encoding", b"content-length")
 
 
 class _Pool:
-    def __init__(self, pool: Any, private: bool, largest: int) -> None:
-        self._pool, self._private, self._largest = pool, private, largest
+    def __init__(self, pool: Any, private: bool) -> None:
+        self._pool, self._private = pool, private
 
     async def handle_async_request(self, request: Any) -> Any:
         if self._private:
@@ -54,8 +54,7 @@ class _Pool:
         encoding = ", ".join(v.decode("latin-1") for name, v in response.headers if name.lower() == b"content-encoding")
         if encoding:
             response.headers = [(name, v) for name, v in response.headers if name.lower() not in _OF_ENCODED]
-        host = request.url.host.decode("ascii", "replace")
-        response.stream = _Bounded(response.stream, self._largest, host, encoding)
+        response.stream = _Bounded(response.stream, request.url.host.decode("ascii", "replace"), encoding)
         return response
 
     async def __aenter__(self) -> _Pool:
@@ -70,16 +69,16 @@ class _Pool:
 
 
 class _Bounded:
-    def __init__(self, stream: Any, largest: int, host: str, encoding: str) -> None:
-        self._stream, self._largest, self._host, self._encoding = stream, largest, host, encoding
+    def __init__(self, stream: Any, host: str, encoding: str) -> None:
+        self._stream, self._host, self._encoding = stream, host, encoding
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        left, held = self._largest, bytearray()
+        left, held = LARGEST_BODY, bytearray()
         async for part in self._stream:
             left -= len(part)
             if left < 0:
                 raise ResponseTooLargeError(
-                    f"{self._host} sent more than {self._largest // 2**20} MB in one response; no judge's reply is "
+                    f"{self._host} sent more than {LARGEST_BODY // 2**20} MB in one response; no judge's reply is "
                     "that long. Look at what answers at `base_url`"
                 )
             if self._encoding:
@@ -88,7 +87,7 @@ class _Bounded:
                 yield part
         if held:
             try:
-                yield decompressed(bytes(held), self._encoding, self._largest)
+                yield decompressed(bytes(held), self._encoding)
             except ValueError as error:
                 raise httpx2.DecodingError(f"{self._host}: {error}. Look at what answers at `base_url`") from None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from recuse.batch.recording import POLL_S, PRICE, Batches, BatchReport, state_of
+from recuse.batch.recording import PRICE, Batches, BatchReport, state_of
 from recuse.cassettes import call_headers
 from recuse.cassettes.library import Library
 from recuse.elicitation.plan import Plan
@@ -15,9 +15,7 @@ from recuse.recording.progress import IncompleteRecordingError, Spending, StopSi
 from recuse.schema import Call, RawResponse, RecuseError
 
 
-def record_batches(
-    recorder: Recorder, plans: Sequence[Plan], *, poll_s: float = POLL_S, sleep: Callable[[float], None] = time.sleep
-) -> None:
+def record_batches(recorder: Recorder, plans: Sequence[Plan], *, sleep: Callable[[float], None] = time.sleep) -> None:
     """Return when every call of the plans is on disk; each plan must have been given to `Library.expect` before.
 
     Submits all protocols at once, then waits. A process that is ended while it waits loses nothing: the same plans take
@@ -47,7 +45,7 @@ def record_batches(
             recorder.allow(unsubmitted, judges, share=PRICE, how=", by batch at half the price")
         report = BatchReport()
         while missing and not report.stopped:  # once, unless replies open up further calls
-            report += batches.wait(missing, poll_s=poll_s, sleep=sleep)
+            report += batches.wait(missing, sleep=sleep)
             tried = set(missing)
             missing = [call for call in chains.calls() if not library.has(call) and call not in tried]
         missing = [call for call in chains.calls() if not library.has(call)]
