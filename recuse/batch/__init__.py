@@ -1,6 +1,6 @@
 """Recording by batch: the missing calls go to the provider as files, for half the price, and come back within a day.
 
-    batches = Batches(panel, judges, keys, answers, state=Path("cassettes/.batches/panel.json"))
+    batches = Batches(panel, judges, keys, has=..., store=..., state=Path("cassettes/.batches/panel.json"))
     batches.submit(calls)              # what is neither recorded nor under way
     report = batches.wait(calls)       # polls and stores until nothing is under way; may be left at any moment
     report = batches.collect(calls)    # or: stores what has come back, without waiting

@@ -12,7 +12,6 @@ from dataclasses import asdict, dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
 from secrets import token_hex
-from typing import Protocol
 
 from recuse.batch import BatchError, BatchInterface, Lost, Web, batch_interface
 from recuse.judges.client import Credentials
@@ -23,16 +22,6 @@ PRICE = 0.5  # of the price of calls one by one, at all three providers
 TRIES = 2  # how often one process submits a call: again only where time ran out
 LOOKS = 5  # in vain for a batch whose submission was cut off: a provider may list it late
 SCHEMA = 1
-
-
-class AnswerStore(Protocol):
-    """Where answers are kept: what this needs of a cassette library that is in use for recording."""
-
-    def has(self, call: Call) -> bool:
-        """Whether the answer to a call is kept."""
-
-    def store(self, call: Call, response: RawResponse) -> None:
-        """Keep the answer to a call."""
 
 
 @dataclass
@@ -65,18 +54,20 @@ class BatchReport:
 
 
 class Batches:
-    """The batches of a panel. One process at a time: `Shelf` is a library in use, whose lock keeps others out.
+    """The batches of a panel. One process at a time: `has` and `store` are those of a cassette library in use for
+    recording, whose lock keeps others out: whether the answer to a call is kept, and what keeps it.
 
     `attempts` is how often a passing trouble of the provider is met with another try. `must_stop` is asked after every
     look: the reason why nothing more may be spent, or "".
     """
 
     def __init__(
-        self, panel: str, judges: Mapping[str, Judge], keys: Mapping[str, Credentials], answers: AnswerStore, *,
-        state: Path, say: Callable[[str], None] = lambda line: None, attempts: int = 6,
+        self, panel: str, judges: Mapping[str, Judge], keys: Mapping[str, Credentials], *,
+        has: Callable[[Call], bool], store: Callable[[Call, RawResponse], None], state: Path,
+        say: Callable[[str], None] = lambda line: None, attempts: int = 6,
         must_stop: Callable[[], str] = lambda: "",
     ) -> None:  # fmt: skip
-        self._panel, self._judges, self._answers, self._say = panel, judges, answers, say
+        self._panel, self._judges, self._has, self._store, self._say = panel, judges, has, store, say
         self._keys, self._attempts = keys, attempts
         self._state, self._must_stop = State(state), must_stop
         self._tried: Counter[str] = Counter()
@@ -94,7 +85,7 @@ class Batches:
     def unsubmitted(self, calls: Sequence[Call]) -> list[Call]:
         """The calls that are neither stored nor under way: what `submit` would submit and what will be paid for."""
         under_way = self._state.under_way()
-        return [call for call in calls if number_of(call) not in under_way and not self._answers.has(call)]
+        return [call for call in calls if number_of(call) not in under_way and not self._has(call)]
 
     def collect(self, calls: Sequence[Call]) -> BatchReport:
         """Store what has come back for these calls. A batch leaves the state when all of it is done with."""
@@ -213,8 +204,8 @@ class Batches:
         elif isinstance(outcome, Lost):
             report.failed.append((call, web.shown(outcome.why)))
         else:
-            self._answers.store(call, outcome)
-            if self._answers.has(call):
+            self._store(call, outcome)
+            if self._has(call):
                 report.stored += 1
             else:
                 body = web.shown(outcome.body.decode("utf-8", "replace"))

@@ -237,7 +237,7 @@ class Library:
     @property
     def trouble(self) -> str:
         """Why nothing more should be asked, although what is on its way can still be written; empty if all is well."""
-        return self._storage.full if self._storage is not None else ""
+        return self._storage.writer.full if self._storage is not None else ""
 
     def __len__(self) -> int:
         return sum(len(cassette.index.answers) for cassette in self._cassettes.values())
@@ -295,5 +295,5 @@ class Library:
             try:
                 self._storage.settle(self._cassettes.values(), self.mode == "all", self.more_to_come)
             finally:
-                self._storage.close()
+                self._storage.writer.close()
                 self._storage = None

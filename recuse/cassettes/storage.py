@@ -17,7 +17,7 @@ from recuse.cassettes.cell_cassette import SERVED, SIDE, SUPERSEDED, CellCassett
 from recuse.cassettes.cell_file import contents, is_in_pack, is_packed, packed_path, replace_contents
 from recuse.cassettes.index import Interaction
 from recuse.cassettes.integrity import DAMAGED, canonical_bytes, is_in_order, salvaged
-from recuse.cassettes.matching import canonical_body, public_url
+from recuse.cassettes.matching import public_request
 from recuse.cassettes.plain_file import raw_bytes
 from recuse.cassettes.record_format import request_line
 from recuse.cassettes.writer import Writer, remove_file, replace_file, sync_all
@@ -30,23 +30,14 @@ class Storage:
 
     def __init__(self, root: Path, panel: str, secrets: Secrets) -> None:
         self._root, self._panel, self._secrets = root, panel, secrets
-        self._writer = Writer(root / panel)
+        self.writer = Writer(root / panel)
         self._lock = threading.Lock()
         self._begun: list[CellCassette] = []
-
-    @property
-    def full(self) -> str:
-        """Why nothing more should be asked, although what is on its way can still be written; empty if all is well."""
-        return self._writer.full
-
-    def close(self) -> None:
-        """Flush and close all files, and let other processes record."""
-        self._writer.close()
 
     def sync(self) -> None:
         """Hand what was stored so far to the disk itself; answers keep being stored meanwhile."""
         with self._lock:
-            written = self._writer.unsynced()
+            written = self.writer.unsynced()
         sync_all(written)
 
     def prepare(self, cassettes: Iterable[CellCassette]) -> None:
@@ -56,7 +47,7 @@ class Storage:
         for cassette in cassettes:
             if cassette.missing and not cassette.index.sound_size and cassette.header is not None:
                 header = self._header_line(cassette)
-                self._writer.create(cassette.index.path, header)
+                self.writer.create(cassette.index.path, header)
                 cassette.index.size, cassette.index.torn, cassette.index.stamp = len(header), 0, None
                 self._begun.append(cassette)
             if cassette.missing:
@@ -99,7 +90,7 @@ class Storage:
                 )
             assert not is_packed(index.path)  # `mend` has unpacked what lacks answers
             start = index.sound_size
-            self._writer.append(index.path, (b"\n" if index.unended else b"") + data, start)
+            self.writer.append(index.path, (b"\n" if index.unended else b"") + data, start)
             at = start + index.unended
             for line in new:
                 kind, place = record_format.kind_of(line), (at, len(line) - 1)
@@ -120,11 +111,11 @@ class Storage:
         cassettes = list(cassettes)
         for cassette in self._begun:
             if not cassette.index.answers:  # begun in vain
-                self._writer.forget(cassette.index.path)
+                self.writer.forget(cassette.index.path)
                 cassette.index.path.unlink(missing_ok=True)
                 cassette.load(cassette.anew)
         self._begun.clear()
-        if self.full:
+        if self.writer.full:
             return  # rewriting needs room; the next recording settles
         waiting = together and (more_to_come or any(cassette.anew and cassette.missing for cassette in cassettes))
         complete = complete_cells(self._root, self._panel)
@@ -152,8 +143,8 @@ class Storage:
         clean, clean_text = self._secrets.clean, self._secrets.clean_text
         new = [] if cassette.index.sound_size else [self._header_line(cassette)]
         if key not in cassette.index.requests:
-            body = clean(canonical_body(request.body))
-            stored = (request.method, clean_text(public_url(request.url)), body)
+            public = public_request(request)
+            stored = (public.method, clean_text(public.url), clean(public.body))
             new.append(request_line(key, stored, cassette.base))
             cassette.base = cassette.base or (key, stored)
         headers = {name: clean_text(value) for name, value in answer.headers.items()}
@@ -172,7 +163,7 @@ class Storage:
 
     def _rewrite(self, cassette: CellCassette, superseded: set[str], renew_header: bool) -> None:
         path = cassette.index.path
-        self._writer.forget(path)
+        self.writer.forget(path)
         header, old = self._header_line(cassette) if renew_header else None, contents(path)[0]
         data = canonical_bytes(cassette.index, old, header, _order(cassette), superseded)
         if cassette.main.exists() and (cassette.anew or superseded) and contents(cassette.main)[0] != data:

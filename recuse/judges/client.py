@@ -58,9 +58,8 @@ class Client:
         self._attempts = attempts
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=256)
         stand_ins = JudgeTransport(private=False, proxy=proxy, limits=limits) if proxy else None
-        hosts = {httpx2.URL(judge.base_url).host for judge in judges.values()}
-        stand_in_hosts = {host for host in hosts if host.endswith(".invalid")}
-        mounts = {f"all://{host}": stand_ins for host in stand_in_hosts} if proxy else {}
+        hosts = {httpx2.URL(judge.base_url).host for judge in judges.values()} if proxy else set()
+        mounts = {f"all://{host}": stand_ins for host in hosts if host.endswith(".invalid")}
         # trust_env=False: no proxy from the environment may see keys or slow replay down.
         self._http = httpx2.AsyncClient(
             transport=JudgeTransport(limits=limits), mounts=mounts, trust_env=False, follow_redirects=False,

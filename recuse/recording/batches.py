@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 
 from recuse.batch.recording import PRICE, Batches, BatchReport, state_of
 from recuse.cassettes import call_headers
-from recuse.cassettes.library import Library
 from recuse.elicitation.plan import Plan
 from recuse.judges.client import keys_from_environment
 from recuse.recording.panel_recording import Chains, Recorder, Replies
@@ -36,8 +35,15 @@ def record_batches(recorder: Recorder, plans: Sequence[Plan], *, sleep: Callable
         expected = [call for call in chains.expected() if not library.has(call)]
         judges = chains.judges(expected)
         spending = recorder.spending(expected, judges, Replies(judges), share=PRICE)  # also of what is under way
+
+        def store(call: Call, response: RawResponse) -> None:
+            request = call.request
+            library.store(request.method, request.url, request.body, call_headers(call), response)
+            if library.has(call):
+                spending.add(call, response)
+
         batches = Batches(
-            panel.name, judges, keys_from_environment(judges), _LibraryStore(library, spending),
+            panel.name, judges, keys_from_environment(judges), has=library.has, store=store,
             state=state_of(library.root, panel.name), say=lambda line: recorder.say(f"{line}{_spent(spending)}"),
             must_stop=lambda: spending.exceeded,
         )  # fmt: skip
@@ -53,22 +59,6 @@ def record_batches(recorder: Recorder, plans: Sequence[Plan], *, sleep: Callable
     if missing:
         rest = f"not recorded: {len(missing)}; what came back is on disk, the same command asks the rest anew"
         raise IncompleteRecordingError(f"{report.text()}\n{rest}")
-
-
-class _LibraryStore:
-    """A library as batches see it, that counts what the answers in it cost."""
-
-    def __init__(self, library: Library, spending: Spending) -> None:
-        self._library, self._spending = library, spending
-
-    def has(self, call: Call) -> bool:
-        return self._library.has(call)
-
-    def store(self, call: Call, response: RawResponse) -> None:
-        request = call.request
-        self._library.store(request.method, request.url, request.body, call_headers(call), response)
-        if self._library.has(call):
-            self._spending.add(call, response)
 
 
 def _spent(spending: Spending) -> str:

@@ -19,20 +19,6 @@ CELL = "p/essays/rubric/ann~alpha"
 HEADER = {"provenance": "recorded", "fingerprint": {"model": "ann-1"}}
 
 
-class Recorder:
-    """A library in use for recording, as batches want it."""
-
-    def __init__(self, library: Library) -> None:
-        self.library = library
-
-    def has(self, call: Call) -> bool:
-        return self.library.has(call)
-
-    def store(self, call: Call, response: RawResponse) -> None:
-        asked = call.request
-        self.library.store(asked.method, asked.url, asked.body, call_headers(call), response)
-
-
 class Setting:
     """One provider, one judge, some calls, one folder of cassettes. Every `batches()` is a process of its own."""
 
@@ -60,12 +46,18 @@ class Setting:
     @contextmanager
     def batches(self) -> Iterator[Batches]:
         library = self.library()
+
+        def store(call: Call, response: RawResponse) -> None:
+            request = call.request
+            library.store(request.method, request.url, request.body, call_headers(call), response)
+
         with library.use():
             yield Batches(
                 "p",
                 {"ann": self.judge},
                 {"ann": Credentials(KEY)},
-                Recorder(library),
+                has=library.has,
+                store=store,
                 state=self.state,
                 say=self.said.append,
                 attempts=2,
