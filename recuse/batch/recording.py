@@ -128,19 +128,17 @@ class Batches:
             for numbers, lines in _files(interface, wanted):
                 entry = Entry(f"recuse-{self._panel}-{token_hex(8)}", judge, numbers)
                 self._state.put(entry)  # before the provider knows of it: see Entry
-                self._state.put(replace(entry, id=self._send(interface, web, entry, lines)))
+                try:
+                    with _expected(judge):
+                        batch = interface.submit(web, lines, entry.tag)
+                except BatchError as error:
+                    if not error.unsure:
+                        self._state.remove(entry.tag)  # surely not taken
+                    raise
+                self._state.put(replace(entry, id=batch))
                 self._say(f"{judge}: submitted {len(numbers)} requests in one batch")
         self._tried.update(wanted.keys())
         return len(wanted)
-
-    def _send(self, interface: BatchInterface, web: Web, entry: Entry, lines: Sequence[bytes]) -> str:
-        try:
-            with _expected(entry.judge):
-                return interface.submit(web, lines, entry.tag)
-        except BatchError as error:
-            if not error.unsure:
-                self._state.remove(entry.tag)  # surely not taken
-            raise
 
     def _identified(self, entry: Entry, known: Mapping[str, Call], report: BatchReport) -> Entry:
         """The entry with its batch's identifier, where its submission was cut off and the provider lists it by now. One

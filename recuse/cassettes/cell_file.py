@@ -73,20 +73,16 @@ def stored_path(plain: Path) -> Path:
 
     `CassetteError` where there are both, unless the plain one begins with all that the other holds: then a change of
     form was interrupted, and the plain one is the cell."""
-    packed = f"{plain}{PACKED}"
-    if not os.path.lexists(packed):
+    name = f"{plain}{PACKED}"  # of thousands of cells, where a `Path` costs more
+    if not os.path.lexists(name):
         return plain if os.path.lexists(plain) else pack_file.packed_cell(plain) or plain
+    packed = Path(name)
     if not os.path.lexists(plain):
-        return Path(packed)
-    _check_continued(plain, Path(packed))
-    return plain
-
-
-def _check_continued(plain: Path, packed: Path) -> None:
+        return packed
     try:
         held, why = contents(packed)[0], "their contents differ"
         if contents(plain)[0].startswith(held):
-            return
+            return plain
     except CassetteError as error:
         why = f"they cannot be compared: {error}"
     raise CassetteError(

@@ -65,18 +65,12 @@ def canonical_json(value: Any) -> CanonicalJson:
         ) from None
 
 
-def _number(text: str) -> float | int:
-    """A JSON number with a fraction or exponent; a whole one is the same as without them."""
-    number = float(text)
-    return int(number) if number.is_integer() and abs(number) < 2**53 else number
-
-
 def canonical_body(body: bytes) -> bytes:
     """The body in canonical JSON with secret members blanked; unchanged where it is not JSON."""
     if isinstance(body, CanonicalJson) and not _SECRET_MEMBER.search(body):
         return body
     try:
-        value = json.loads(body, parse_float=_number)
+        value = json.loads(body)
     except (ValueError, RecursionError):
         return body
     spelled = canonical_json(value)

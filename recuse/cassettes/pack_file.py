@@ -156,11 +156,9 @@ class _OpenPack:
             if stamp(there) != self.stamp:
                 raise CassetteError(f"{self.path}: changed by another program while it was in use; start again")
             name, extra = struct.unpack("<HH", os.pread(descriptor, 4, at + _NAME_LENGTH).ljust(4, b"\0"))
-            return self._unpacked(os.pread(descriptor, length, at + _HEADER + name + extra), path), there
+            data = os.pread(descriptor, length, at + _HEADER + name + extra)
         finally:
             os.close(descriptor)
-
-    def _unpacked(self, data: bytes, path: Path) -> bytes:
         codec = _zstd()
         try:
             stream = codec.ZstdDecompressor(zstd_dict=self.dictionary)
@@ -169,7 +167,7 @@ class _OpenPack:
             raise CassetteError(f"{path}: damaged in {self.path} ({error})") from None
         if not stream.eof or stream.unused_data or len(content) > LARGEST:
             raise CassetteError(f"{path}: in {self.path} it is cut off, or unpacks to more than {LARGEST >> 20} MB")
-        return content
+        return content, there
 
 
 def _holding(folder: Path) -> dict[str, _OpenPack]:

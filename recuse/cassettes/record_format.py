@@ -180,11 +180,9 @@ def _body_of(data: bytes, start: int, end: int) -> tuple[int, bytes]:
     """Where the body's member begins in the line that ends at `end`, and the body."""
     # A quotation mark inside a JSON string is escaped: these byte patterns can only be the member itself, and the
     # members before it (status, allowed headers, method, url) never bear these names.
-    at = data.find(b',"json":', start, end)
-    if at >= 0:
+    if (at := data.find(b',"json":', start, end)) >= 0:
         return at, data[at + 8 : end - 1]
-    at = data.find(b',"text":', start, end)
-    if at >= 0:
+    if (at := data.find(b',"text":', start, end)) >= 0:
         return at, json.loads(data[at + 8 : end - 1]).encode("utf-8", "surrogatepass")
     at = data.index(b',"base64":"', start, end)
     return at, base64.b64decode(data[at + 11 : end - 2])

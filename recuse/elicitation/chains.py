@@ -17,7 +17,7 @@ from typing import Any
 
 from recuse.elicitation.plan import Plan, lacking_fields_named, seed_for
 from recuse.judges import read_response, wire
-from recuse.protocols import Use, check_use, protocol, stages_of, wanted_criteria
+from recuse.protocols import Use, protocol, stages_of, wanted_criteria
 from recuse.protocols.reading import Unreadable
 from recuse.schema import Call, Item, Judge, Judgement, RawResponse, RecuseError, Reply
 
@@ -203,7 +203,10 @@ class Chain:
         earlier = names[: names.index(step.stage)]
         used: dict[str, Step] = {}
         for use in self._asking[step.stage].uses(dict(step.factors)):
-            check_use(use, earlier, f"protocol {plan.protocol}{f', stage {step.stage}' if step.stage else ''}")
+            if use.stage not in earlier:
+                where = f"protocol {plan.protocol}{f', stage {step.stage}' if step.stage else ''}"
+                known = ", ".join(earlier) or "none"
+                raise RecuseError(f"{where} uses {use.stage!r}, which is no earlier stage; earlier: {known}")
             per = self._asking[use.stage].per
             levels = {**dict(step.factors), **use.factors}
             used[f"peer {use.stage}" if use.next_judge else use.stage] = Step(

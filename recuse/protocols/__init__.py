@@ -167,11 +167,3 @@ def check_stages(how: object, name: str) -> None:
                 f"repeat{''.join(f', {factor}' for factor in factors)}"
             )
         earlier.append(stage.name)
-
-
-def check_use(use: Use, earlier: Sequence[str], where: str) -> None:
-    """`RecuseError` where a prompt is to be made from a reply that does not come before it."""
-    if use.stage not in earlier:
-        raise RecuseError(
-            f"{where} uses {use.stage!r}, which is no earlier stage; earlier: {', '.join(earlier) or 'none'}"
-        )

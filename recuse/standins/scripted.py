@@ -98,7 +98,8 @@ class TableSource:
 
     def reply(self, call: Call, fields: Mapping[str, Any]) -> StandinReply:
         """The stored reply to the call. Raises `StandInError` if the file has none or cannot be read."""
-        path = self._path(call.task, call.protocol)
+        plain = self._folder / call.task / f"{call.protocol}.jsonl"
+        path = plain if plain.is_file() else plain.with_suffix(".jsonl.gz")
         if path not in self._replies:
             self._replies[path] = _read(path)
         values = {"item": call.item, "target": call.target, "factors": dict(call.factors), "repeat": call.repeat}
@@ -111,10 +112,6 @@ class TableSource:
             f"{path}: no reply of {call.judge} on item {call.item}, "
             f"target {call.target}{factors}, repeat {call.repeat}; build the file again, or ask only for what it holds"
         )
-
-    def _path(self, task: str, protocol: str) -> Path:
-        plain = self._folder / task / f"{protocol}.jsonl"
-        return plain if plain.is_file() else plain.with_suffix(".jsonl.gz")
 
 
 def _read(path: Path) -> dict[tuple[Any, ...], tuple[str, bool]]:
