@@ -13,7 +13,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -178,11 +178,9 @@ class Library:
         if not _in_use.acquire(blocking=False):
             raise RecuseError("a cassette library is already in use in this process; one serves all cells, so share it")
         try:
-            with ExitStack() as stack:
-                recorded = loopback_addresses({call.request.url for c in self._cassettes.values() for call in c.calls})
-                stack.enter_context(blocked_network(recorded) if self.mode == "replay" else self._recording())
-                stack.enter_context(clean_logging(self.secrets))
-                stack.enter_context(patched(self))
+            recorded = loopback_addresses({call.request.url for c in self._cassettes.values() for call in c.calls})
+            outside = blocked_network(recorded) if self.mode == "replay" else self._recording()
+            with outside, clean_logging(self.secrets), patched(self):
                 yield self
         finally:
             _in_use.release()

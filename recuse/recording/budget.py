@@ -76,14 +76,13 @@ def expected_costs(calls: Iterable[Call], judges: Mapping[str, Judge], free: Col
         sizes = {call.key: tokens_of(call.request) for call in asked_for}  # repeats ask the same
         tokens_in = sum(sizes[call.key][0] for call in asked_for)
         answered = _sum(sizes[call.key][1] for call in asked_for)
-        price_in, price_out = judges[name].input_usd_per_mtok, judges[name].output_usd_per_mtok
-        priced = name in free or (price_in is not None and price_out is not None)
-        dollars: float | None = 0.0 if name in free else None
-        bounded = answered is not None or not price_out
-        if name not in free and price_in is not None and price_out is not None and bounded:
+        prices = judges[name].input_usd_per_mtok, judges[name].output_usd_per_mtok
+        price_in, price_out = (0.0, 0.0) if name in free else prices
+        dollars: float | None = None
+        if price_in is not None and price_out is not None and (answered is not None or not price_out):
             dollars = (tokens_in * price_in + (answered or 0) * price_out) / 1e6
         if asked_for:
-            costs.append(Cost(name, len(asked_for), tokens_in, answered, dollars, priced))
+            costs.append(Cost(name, len(asked_for), tokens_in, answered, dollars, None not in (price_in, price_out)))
     return costs
 
 

@@ -203,9 +203,7 @@ class StopSignals:
     def __init__(self, grace: float = GRACE_S) -> None:
         self.received: list[str] = []
         self._grace = grace
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._stop: Callable[[], None] = lambda: None
-        self._cut: Callable[[], None] = lambda: None
+        self._asking: tuple[asyncio.AbstractEventLoop, Callable[[], None], Callable[[], None]] | None = None
 
     @contextmanager
     def installed(self) -> Iterator[None]:
@@ -223,21 +221,22 @@ class StopSignals:
     @contextmanager
     def handled_by(self, stop: Callable[[], None], cut: Callable[[], None]) -> Iterator[None]:
         """While the running loop asks: `stop` is called on the first signal, `cut` on the second or after the grace."""
-        self._loop, self._stop, self._cut = asyncio.get_running_loop(), stop, cut
+        self._asking = asyncio.get_running_loop(), stop, cut
         try:
             yield
         finally:
-            self._loop = None
+            self._asking = None
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         self.received.append(signal.Signals(number).name)
-        if self._loop is None:
+        if self._asking is None:
             raise RecordingInterrupted(f"{self.received[0]} received; what was answered is on disk")
+        loop, stop, cut = self._asking
         if len(self.received) == 1:
-            self._loop.call_soon_threadsafe(self._stop)
-            self._loop.call_soon_threadsafe(self._loop.call_later, self._grace, self._cut)
+            loop.call_soon_threadsafe(stop)
+            loop.call_soon_threadsafe(loop.call_later, self._grace, cut)
         else:
-            self._loop.call_soon_threadsafe(self._cut)
+            loop.call_soon_threadsafe(cut)
 
 
 def is_connection_error(error: BaseException | None) -> bool:
