@@ -114,8 +114,7 @@ def _mean(values: Floats, times: Floats | None = None) -> Floats:
     there = ~np.isnan(values) * (1.0 if times is None else times)
     count = there.sum(axis=-1)
     total = (there * np.nan_to_num(values)).sum(axis=-1)
-    mean: Floats = np.where(count > 0, total / np.maximum(count, 1), np.nan)
-    return mean
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
 # --------------------------------------------------------------------------- ratings that settle a decision

@@ -212,8 +212,7 @@ def jensen_shannon_divergence(p: Floats, q: Floats, *, base: float = math.e) -> 
 
 def jensen_shannon_distance(p: Floats, q: Floats, *, base: float = math.e) -> Floats:
     """Square root of the divergence: a metric. scipy's `jensenshannon` is this one."""
-    distance: Floats = np.sqrt(jensen_shannon_divergence(p, q, base=base))
-    return distance
+    return np.sqrt(jensen_shannon_divergence(p, q, base=base))
 
 
 def binary_cross_entropy(
