@@ -18,6 +18,7 @@ from scipy import special
 
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
+from recuse.statistics.agreement.coefficient import ratio
 
 Aggregation = Literal["h", "s", "hrs", "srs"]
 """Hard and soft, of choices and of response sets."""
@@ -35,9 +36,8 @@ def hard(choices: Floats, ties: Ties = "split") -> Floats:
     if ties == "first":
         modes = (np.cumsum(modes, axis=-1) == 1) * modes
     number = modes.sum(axis=-1, keepdims=True)
-    shares = modes / np.maximum(number, 1.0)
     gone = np.isnan(top) | ((number > 1) & (ties == "leave out"))
-    return np.where(gone, np.nan, shares)
+    return np.where(gone, np.nan, modes / np.maximum(number, 1.0))
 
 
 def hard_response_set(endorsed: Floats, tau: float) -> Floats:
@@ -68,11 +68,9 @@ class RatingVectors:
 
     def by(self, aggregation: Aggregation) -> Floats:
         """The vectors (..., I, K) under one aggregation."""
-        if aggregation == "h":
-            return self.h
-        if aggregation == "s":
-            return self.choices
-        return self.hrs if aggregation == "hrs" else self.endorsed
+        if aggregation in ("h", "hrs"):
+            return self.h if aggregation == "h" else self.hrs
+        return self.choices if aggregation == "s" else self.endorsed
 
 
 # --------------------------------------------------------------------------- what a judge is used for
@@ -96,26 +94,19 @@ def decisions(vectors: Floats, option: int, tau: float | Sequence[float]) -> Flo
 
 def consistency(judge: Floats, people: Floats) -> Floats:
     """C (...): share of the items that both decided on which both decided alike; NaN where there is none."""
-    return _mean(np.where(np.isnan(judge + people), np.nan, (judge == people).astype(float)))
+    return prevalence(np.where(np.isnan(judge + people), np.nan, (judge == people).astype(float)))
 
 
 def estimation_bias(judge: Floats, people: Floats) -> Floats:
     """B (...): the judge's prevalence less people's over the items that both decided on; below 0 underestimates.
     |B| <= 1 - C always, as a difference of prevalence takes as many different decisions."""
-    return _mean(judge - people)
+    return prevalence(judge - people)
 
 
 def prevalence(decided: Floats, times: Floats | None = None) -> Floats:
-    """Share of the decided items that are positive, (...); each counts so many `times` (I,)."""
-    return _mean(decided, times)
-
-
-def _mean(values: Floats, times: Floats | None = None) -> Floats:
-    there = ~np.isnan(values) * (1.0 if times is None else times)
-    count = there.sum(axis=-1)
-    total = (there * np.nan_to_num(values)).sum(axis=-1)
-    mean: Floats = np.where(count > 0, total / np.maximum(count, 1), np.nan)
-    return mean
+    """Share of the decided items that are positive, (...): their mean; each counts so many `times` (I,)."""
+    there = ~np.isnan(decided) * (1.0 if times is None else times)
+    return ratio((there * np.nan_to_num(decided)).sum(axis=-1), there.sum(axis=-1))
 
 
 # --------------------------------------------------------------------------- ratings that settle a decision
@@ -150,10 +141,7 @@ class ItemSpread:
     def needed(self, tau: float, wanted: float) -> int | None:
         """The smallest number of ratings per item whose decisions are the population's on a share `wanted` of the
         items; None where 1000 do not do."""
-        for n in range(1, MOST + 1):
-            if self.expected_consistency(n, tau) >= wanted:
-                return n
-        return None
+        return next((n for n in range(1, MOST + 1) if self.expected_consistency(n, tau) >= wanted), None)
 
 
 def item_spread(positive: ArrayLike, ratings: ArrayLike, times: Floats | None = None) -> ItemSpread | None:

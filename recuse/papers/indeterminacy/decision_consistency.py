@@ -132,12 +132,10 @@ def prevalence_shift(ratings: Ratings, taus: Sequence[float] = TAUS, betas: Sequ
         for tau in taus:
             decided = decisions(people_vectors(rated, betas), rated.positive, float(tau))
             there = np.isfinite(decided[0])
-            facts: dict[str, Any] = {"n": int(rated.times[there].sum()), "method": CONSISTENT, "over": rated.over,
-                                     "clusters": rated.clusters_called, "unit": "share"}  # fmt: skip
+            facts = {"n": int(rated.times[there].sum()), "method": CONSISTENT, **rated.facts}
             if not there.any():
-                estimates[f"{tau:g}", *names] = undefined(
-                    "prevalence_shift", "no text has a valid answer by people", **facts
-                )
+                why = "no text has a valid answer by people"
+                estimates[f"{tau:g}", *names] = undefined("prevalence_shift", why, **facts)
                 continue
             turned = (decided[-1] != decided[0])[there].astype(float)
             shares = [number(share) for share in prevalence(decided, rated.times)]
@@ -164,12 +162,6 @@ def people_vectors(rated: RatedOptions, betas: Sequence[float]) -> Floats:
     return vectors
 
 
-def judge_vectors(rated: RatedOptions) -> Floats:
-    """What judges act by, (J, U, K): their response sets where they gave any, else their choices."""
-    sets = np.isfinite(rated.judge_endorsed).any(axis=(1, 2), keepdims=True)
-    return np.where(sets, rated.judge_endorsed, rated.judge_choices)
-
-
 def _by_judge(metric: str, ratings: Ratings, tau: float, betas: Sequence[float]) -> Estimates:
     estimates: dict[tuple[str, ...], Estimate] = {}
     for names, rated in each_rated(ratings):
@@ -180,12 +172,12 @@ def _by_judge(metric: str, ratings: Ratings, tau: float, betas: Sequence[float])
 
 def _at_threshold(metric: str, rated: RatedOptions, judge: int, tau: float, betas: tuple[float, ...]) -> Estimate:
     biased = "bias" in metric
-    own = judge_vectors(rated)[judge]
+    own = rated.judges_act_by[judge]
     people = people_vectors(rated, betas)
     there = np.isfinite(own[:, rated.positive]) & np.isfinite(people[0, :, rated.positive])
-    facts: dict[str, Any] = {
-        "n": int(rated.times[there].sum()), "n_excluded": int(rated.lost[judge]), "over": rated.over, "unit": "share",
-        "clusters": rated.clusters_called, "method": BIASED if biased else CONSISTENT,
+    facts = {
+        "n": int(rated.times[there].sum()), "n_excluded": int(rated.lost[judge]),
+        "method": BIASED if biased else CONSISTENT, **rated.facts,
     }  # fmt: skip
     if not np.isfinite(own).any():
         return undefined(metric, "the judge has no valid answer", **facts)
@@ -203,19 +195,21 @@ def _at_threshold(metric: str, rated: RatedOptions, judge: int, tau: float, beta
 
     taus = tuple(sorted({*TAUS, tau}))
     grid = [[compare(threshold, b) for b in range(len(betas))] for threshold in taus]
-    row = grid[taus.index(tau)]
-    value, distribution = row[-1]
-    ends = np.array([[one[1].interval(0.95) for one in cells] for cells in grid])
-    values = np.array([[one[0] for one in cells] for cells in grid])
+    place = taus.index(tau)
+    value, distribution = grid[place][-1]
+    values = np.array([[value for value, _ in cells] for cells in grid])
+    ends = np.array([[distribution.interval(0.95) for _, distribution in cells] for cells in grid])
     detail: dict[str, Any] = {
         "tau": tau, "beta": betas[-1], "option": rated.options[rated.positive], "sets": rated.has_people_sets,
         "taus": list(taus), "betas": list(betas), "value": table(values), "low": table(ends[..., 0]),
         "high": table(ends[..., 1]), **_people(rated, there, tau),
     }  # fmt: skip
     if len(betas) > 1:
-        over = values[taus.index(tau)]
+        over, (low, high) = values[place], ends[place, 0]
         detail["range"] = [number(over.min()), number(over.max())]
-        detail["survives"] = _survives(over, row[0][1].interval(0.95), betas, biased)
+        # The largest beta up to which every value stays inside the interval at the smallest beta, or on its better side
+        inside = (over >= low - 1e-9) & ((over <= high + 1e-9) | (not biased))
+        detail["survives"] = betas[len(betas) - 1 if inside.all() else max(int(np.argmin(inside)) - 1, 0)]
     return estimated(metric, value, distribution, detail=detail, **facts)  # type: ignore[arg-type]
 
 
@@ -232,25 +226,13 @@ def _decided(vectors: Floats, option: int, tau: float) -> Floats:
     return np.where(np.isclose(vectors[..., option], tau, rtol=0, atol=CLOSE), 0.5, reached)
 
 
-def _survives(values: Floats, ends: tuple[float, float], betas: tuple[float, ...], biased: bool) -> float:
-    """The largest beta up to which every value stays inside the interval at the smallest beta, or on its better
-    side."""
-    inside = (values >= ends[0] - 1e-9) & ((values <= ends[1] + 1e-9) | (not biased))
-    return betas[len(betas) - 1 if inside.all() else max(int(np.argmin(inside)) - 1, 0)]
-
-
 def _people(rated: RatedOptions, there: NDArray[np.bool_], tau: float) -> dict[str, float | None]:
     """How often the median number of people who rated a text, and one of them, would decide as everybody does."""
-    if rated.has_people_sets:
-        positive, raters = rated.people_sets[there, rated.positive], rated.set_raters[there]
-    else:
-        positive, raters = rated.people_counts[there, rated.positive], rated.people_counts[there].sum(axis=1)
+    positive, raters = (side[there] for side in rated.people_positive)
     times = rated.times[there]
     spread = item_spread(positive, raters, times)
-    if spread is None:
-        return {"people_alike": None, "one_person": None}
-    count = max(1, int(median_of(raters, times)))
+    usual = max(1, int(median_of(raters, times)))
     return {
-        "people_alike": number(spread.expected_consistency(count, tau)),
-        "one_person": number(spread.expected_consistency(1, tau)),
+        name: None if spread is None else number(spread.expected_consistency(count, tau))
+        for name, count in (("people_alike", usual), ("one_person", 1))
     }

@@ -20,6 +20,7 @@ from recuse.papers.indeterminacy.aggregation import Aggregation, RatingVectors
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 from recuse.statistics.agreement import fleiss_kappa
+from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.agreement.krippendorff import alpha_of_counts
 from recuse.statistics.agreement.options import cohen_kappa, scott_pi
 
@@ -56,9 +57,9 @@ class Definition:
         mass = there.astype(float) if weights is None else there * weights
         count, total = mass.sum(axis=-1), (mass * np.where(there, values, 0.0)).sum(axis=-1)
         if self.measure in CHANCE_CORRECTED:
-            sides = (_given(mass, side) for side in (judges.h, people.h))
+            sides = (np.einsum("...i,...ik->...k", mass, np.nan_to_num(side)) for side in (judges.h, people.h))
             return chance_corrected(self.measure, count, total, *sides)
-        return np.where(count > 0, total / np.where(count > 0, count, 1.0), np.nan)
+        return ratio(total, count)
 
     def resampled(self, judges: RatingVectors, people: RatingVectors, weights: Iterable[Floats]) -> Floats:
         """`value` for every row of weights, given in portions (w, I), as (W, J); judges (J, I, K), people (I, K)."""
@@ -74,7 +75,7 @@ class Definition:
         if given:
             halves = np.stack(given, axis=-1).reshape(*count.shape, 2, -1)
             return chance_corrected(self.measure, count, total, halves[..., 0, :], halves[..., 1, :])
-        return np.where(count > 0, total / np.where(count > 0, count, 1.0), np.nan)
+        return ratio(total, count)
 
     def gain(self, value: Floats) -> Floats:
         """The value with its sign turned where less is better, so that more is always better."""
@@ -86,9 +87,8 @@ def definition(name: str) -> Definition:
     known = _known()
     if name not in known:
         measure = name.split("(")[0]
-        beside = [other for other in known if other.startswith(f"{measure}(")] or sorted(
-            {d.measure for d in known.values()}
-        )
+        beside = [other for other in known if other.startswith(f"{measure}(")]
+        beside = beside or sorted({each.measure for each in known.values()})
         raise RecuseError(f"{name!r} is no definition of performance; there are {', '.join(beside)}")
     return known[name]
 
@@ -160,11 +160,6 @@ def chance_corrected(measure: str, count: Floats, agreed: Floats, judge: Floats,
     return corrected.reshape(shape)
 
 
-def _given(mass: Floats, modes: Floats) -> Floats:
-    given: Floats = np.einsum("...i,...ik->...k", mass, np.nan_to_num(modes))
-    return given
-
-
 # --------------------------------------------------------------------------- distances between distributions
 # `p` and `q` have shape (..., K) and broadcast; what is not a number stays so. A probability of 0 under q where p is
 # not 0 makes Kullback-Leibler and cross-entropy infinite. Shares from a few ratings are 0 all the time, so both sides
@@ -212,8 +207,7 @@ def jensen_shannon_divergence(p: Floats, q: Floats, *, base: float = math.e) -> 
 
 def jensen_shannon_distance(p: Floats, q: Floats, *, base: float = math.e) -> Floats:
     """Square root of the divergence: a metric. scipy's `jensenshannon` is this one."""
-    distance: Floats = np.sqrt(jensen_shannon_divergence(p, q, base=base))
-    return distance
+    return np.sqrt(jensen_shannon_divergence(p, q, base=base))
 
 
 def binary_cross_entropy(
@@ -257,18 +251,14 @@ def set_size(judge: Floats, people: Floats) -> Floats:
 
 def recall(judge: Floats, people: Floats) -> Floats:
     """Share of people's options that the judge names, (...). NaN where people's set is empty: the item counts not."""
-    return _share((judge * people).sum(axis=-1), people.sum(axis=-1))
+    return ratio((judge * people).sum(axis=-1), people.sum(axis=-1))
 
 
 def precision(judge: Floats, people: Floats) -> Floats:
     """Share of the judge's options that are people's, (...). A judge that names nothing where people name something has
     precision 0, so that silence gains nothing; where people name nothing either, the item does not count."""
     hits, named, right = (judge * people).sum(axis=-1), judge.sum(axis=-1), people.sum(axis=-1)
-    return np.where((named == 0) & (right > 0), 0.0, _share(hits, named))
-
-
-def _share(part: Floats, whole: Floats) -> Floats:
-    return np.where(whole > 0, part / np.where(whole > 0, whole, 1.0), np.nan)
+    return np.where((named == 0) & (right > 0), 0.0, ratio(hits, named))
 
 
 PER_ITEM: dict[str, PerItem] = {

@@ -52,7 +52,7 @@ def under_error(
 
 def _cell(design: Design, trials: int, sizes: Sizes, seed: int) -> Floats:
     drawn = []
-    for population, rng in populations(design, trials, sizes, seed):
+    for population, rng in populations(design, range(trials), sizes, seed):
         gains = RANKED[0].value(population.judges, population.sampled_people((BUDGET,), rng))
         clean = replace(population, error=np.eye(len(population.task.sets)))
         by_people = (
@@ -69,15 +69,13 @@ def _cell(design: Design, trials: int, sizes: Sizes, seed: int) -> Floats:
 def error_tables(trials: int) -> Iterator[str]:
     """Lines of the three figures, epsilon across and a line per design and eta."""
     grids = {name: under_error(design, trials=trials) for name, design in DESIGNS.items()}
-    figures = {
-        "Consistency of the judge that the hit rate chooses": {name: grid.chosen for name, grid in grids.items()}
-    }
-    for place, each in enumerate(RANKED):
-        title = f"Rank correlation by people with and without error, {each.name}"
-        figures[title] = {name: grid.rho[place] for name, grid in grids.items()}
-    figures["Prevalence by forced choices too high"] = {name: grid.bias for name, grid in grids.items()}
-    for title, by_design in figures.items():
+    titles = (
+        "Consistency of the judge that the hit rate chooses",
+        *(f"Rank correlation by people with and without error, {each.name}" for each in RANKED),
+        "Prevalence by forced choices too high",
+    )
+    for k, title in enumerate(titles):
         yield from ("", f"{title + ', by epsilon':<84}" + "".join(f"{error:>8g}" for error in ERRORS))
-        for name, values in by_design.items():
-            for skew, row in zip(SKEWS, values, strict=True):
+        for name, grid in grids.items():
+            for skew, row in zip(SKEWS, (grid.chosen, *grid.rho, grid.bias)[k], strict=True):
                 yield f"    {name + f', eta {skew:g}':<80}" + "".join(f"{value:>+8.3f}" for value in row)

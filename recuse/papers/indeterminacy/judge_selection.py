@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
 from recuse.papers.indeterminacy.aggregation import TAUS, decisions
-from recuse.papers.indeterminacy.decision_consistency import BETAS, judge_vectors, people_vectors
+from recuse.papers.indeterminacy.decision_consistency import BETAS, people_vectors
 from recuse.papers.indeterminacy.definitions import Definition, definition
 from recuse.papers.indeterminacy.rated_options import RatedOptions, each_rated
 from recuse.papers.indeterminacy.response_sets import draws_for, resampled_weights, vectors_of
 from recuse.ratings import Ratings
 from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.schema.arrays import Floats
+from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.distributions import SEED, percentile
 
 DRAWS = 9999
@@ -93,16 +94,15 @@ def best_judge(ratings: Ratings, taus: Sequence[float] = TAUS) -> Estimates:
             for scores, _ in scored.values()
             if np.isfinite(scores).any(axis=1).all()
         ]
+        facts = _facts(rated)
         for place, judge in enumerate(rated.judges):
-            facts = _facts(rated)
             if not shares or np.isnan(values[0, place]):
                 estimates[judge, *names] = undefined("best_judge", "the judge has no valid answer", **facts)
                 continue
             at_beta = [number(share[place]) for share in shares]
             detail = {"consistency": number(values[0, place]), "betas": list(BETAS), "at_beta": at_beta}
-            estimates[judge, *names] = Estimate(
-                metric="best_judge", value=float(shares[0][place]), detail=detail, **facts
-            )
+            value = float(shares[0][place])
+            estimates[judge, *names] = Estimate(metric="best_judge", value=value, detail=detail, **facts)
     return Estimates(("judge", *ratings.within()), estimates)
 
 
@@ -110,53 +110,49 @@ def _by_definition(metric: str, ratings: Ratings, taus: Sequence[float], betas: 
     estimates = {}
     for names, rated in each_rated(ratings):
         scored = _scored(ratings, names, rated, tuple(taus), betas)
-        for each in (each for each in CHOOSING if rated.offers(each.judge, each.people)):
-            estimates[each.name, *names] = _regret(metric, each.name, rated, scored)
+        for each in CHOOSING:
+            if rated.offers(each.judge, each.people):
+                estimates[each.name, *names] = _regret(metric, each, rated, scored)
     return Estimates(("definition", *ratings.within()), estimates)
 
 
-def _regret(metric: str, name: str, rated: RatedOptions, scored: dict[float, tuple[Floats, Floats]]) -> Estimate:
-    each, facts = definition(name), _facts(rated)
-    usable = sum(np.isfinite(judge).any() for judge in judge_vectors(rated))
+def _regret(metric: str, each: Definition, rated: RatedOptions, scored: dict[float, tuple[Floats, Floats]]) -> Estimate:
+    facts, names = _facts(rated), rated.judges
+    usable = sum(np.isfinite(judge).any() for judge in rated.judges_act_by)
     if usable < 2:
-        return undefined(
-            metric, f"choosing takes two judges with valid answers; there are {usable} of {len(rated.judges)}", **facts
-        )
+        why = f"choosing takes two judges with valid answers; there are {usable} of {len(names)}"
+        return undefined(metric, why, **facts)
     if facts["n"] < FEWEST:
         return undefined(metric, f"people rated {facts['n']} texts; {FEWEST} are the fewest to choose by", **facts)
-    rows, distributions = [], []
+    rows, regretted, resampled = [], [], []
     for beta, (consistency, bias) in scored.items():
-        sides = vectors_of(rated, 0.5, beta)
-        values = each.value(sides.judges, sides.people, rated.times)
+        values = each.value(*vectors_of(rated, 0.5, beta), rated.times)
         if np.isnan(values).all() or np.isnan(consistency[0]).all():
             return undefined(metric, "the measure is undefined for every judge on these answers", **facts)
         selected = select(each, values, consistency[0], bias[0])
         lost = np.nanmax(consistency[1:], axis=1) - consistency[1:, selected.chosen]
-        right = float(np.mean(lost <= 1e-12))
-        names = rated.judges
         rows.append({
             "beta": beta, "chosen": names[selected.chosen], "best": names[selected.best_by_consistency],
             "best_by_bias": names[selected.best_by_bias], "consistency": number(selected.consistency),
             "abs_bias": number(selected.abs_bias), "regret": number(selected.regret_consistency),
-            "regret_bias": number(selected.regret_bias), "right": number(right),
+            "regret_bias": number(selected.regret_bias), "right": number(float(np.mean(lost <= 1e-12))),
         })  # fmt: skip
-        distributions.append(
-            (selected.regret_consistency, percentile(selected.regret_consistency, lost, discrete=True))
-        )
-    worst = int(np.argmax(np.round([value for value, _ in distributions], 12)))
+        regretted.append(selected.regret_consistency)
+        resampled.append(lost)
+    worst = int(np.argmax(np.round(regretted, 12)))
     survives = len({(row["chosen"], row["best"]) for row in rows}) == 1 and rows[0]["chosen"] == rows[0]["best"]
     detail: dict[str, Any] = {**rows[worst], "title": each.title, "survives": survives}
     if len(rows) > 1:
         detail["over_beta"] = rows
-    return estimated(metric, distributions[worst][0], distributions[worst][1], detail=detail, **facts)
+    distribution = percentile(regretted[worst], resampled[worst], discrete=True)
+    return estimated(metric, regretted[worst], distribution, detail=detail, **facts)
 
 
 def _facts(rated: RatedOptions) -> dict[str, Any]:
     there = np.isfinite(people_vectors(rated, (0.0,))[0, :, rated.positive])
     return {
-        "n": int(rated.times[there].sum()), "over": rated.over,
-        "unit": "share", "clusters": rated.clusters_called, "method": METHOD, "seed": SEED,
-        "n_excluded": int(rated.lost.sum()),
+        "n": int(rated.times[there].sum()), "n_excluded": int(rated.lost.sum()), "method": METHOD, "seed": SEED,
+        **rated.facts,
     }  # fmt: skip
 
 
@@ -173,7 +169,7 @@ def _downstream(
     rated: RatedOptions, taus: tuple[float, ...], betas: Sequence[float]
 ) -> dict[float, tuple[Floats, Floats]]:
     """By beta, means over taus of consistency and of bias, (1 + draws, J): on all texts, then on resamples."""
-    decided = decisions(judge_vectors(rated), rated.positive, taus)
+    decided = decisions(rated.judges_act_by, rated.positive, taus)
     right = decisions(people_vectors(rated, betas), rated.positive, taus)[:, :, None]  # (taus, betas, 1, U)
     there = np.isfinite(decided[0]) & np.isfinite(right[0, 0])
     alike = there * (decided[:, None] == right).mean(axis=0)
@@ -186,7 +182,7 @@ def _downstream(
         ]
     )
     count, *rest = np.moveaxis(sums.reshape(len(sums), -1, len(there)), 1, 0)
-    means = [np.where(count > 0, part / np.where(count > 0, count, 1.0), np.nan) for part in rest]
+    means = [ratio(part, count) for part in rest]
     return {beta: (means[b], means[len(betas) + b]) for b, beta in enumerate(betas)}
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Numeric, Ordinal, ResponseSets
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats, cluster_times, distinct
+from recuse.statistics.agreement.coefficient import ratio
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,9 +84,9 @@ class RatedOptions:
         return self.times if (self.times > 1).any() else None
 
     @property
-    def texts(self) -> int:
-        """How many there are."""
-        return int(self.times.sum())
+    def facts(self) -> dict[str, Any]:
+        """What estimates of shares of these texts have in common."""
+        return {"over": self.over, "unit": "share", "clusters": self.clusters_called}
 
     @property
     def over(self) -> Literal["items", "clusters"]:
@@ -96,6 +97,19 @@ class RatedOptions:
     def cluster_times(self) -> Floats | None:
         """How many clusters each stands for, (G,); None where each is one."""
         return cluster_times(self.clusters, self.stands_for)
+
+    @property
+    def people_positive(self) -> tuple[Floats, Floats]:
+        """How many people hold the property, of how many, (U,): by their response sets, else by their choices."""
+        if self.has_people_sets:
+            return self.people_sets[:, self.positive], self.set_raters
+        return self.people_counts[:, self.positive], self.people_counts.sum(axis=1)
+
+    @cached_property
+    def judges_act_by(self) -> Floats:
+        """What judges act by, (J, U, K): their response sets where they gave any, else their choices."""
+        sets = np.isfinite(self.judge_endorsed).any(axis=(1, 2), keepdims=True)
+        return np.where(sets, self.judge_endorsed, self.judge_choices)
 
 
 def each_rated(ratings: Ratings) -> Iterator[tuple[tuple[str, ...], RatedOptions]]:
@@ -123,9 +137,8 @@ def _rated(part: Ratings, ratings: Ratings) -> RatedOptions:
             "there are no ratings by people to compare judges with: add rows of kind person, one per person and item"
         )
     texts = list(zip(either.items, either.targets, strict=True))
-    judges = tuple(name for name in part.judges)
-    chosen = _placed(choices, texts, judges, part)
-    endorsed = _placed(sets, texts, judges, part)
+    chosen, chosen_by, _, lost = _placed(choices, texts, part)
+    endorsed, endorsed_by, set_raters, sets_lost = _placed(sets, texts, part)
     ordered, stated = isinstance(part.scale, Ordinal), part.positive.get(part.criterion, "")
     positive = len(either.options) - 1 if ordered else 0
     if stated in either.options:
@@ -133,23 +146,10 @@ def _rated(part: Ratings, ratings: Ratings) -> RatedOptions:
     clusters = np.unique(either.clusters, return_inverse=True)[1].astype(np.intp)
     times = times_of(part, either.items)
     return RatedOptions(
-        either.options, positive, judges,
-        _shares(chosen.judged, chosen.judge_answers), _shares(endorsed.judged, endorsed.judge_answers),
-        chosen.rated, endorsed.rated, endorsed.answers, clusters,
-        chosen.lost + endorsed.lost, sets.answers if sets else (), _joint(choices, sets), part.clusters,
+        either.options, positive, part.judges, chosen, endorsed, chosen_by, endorsed_by, set_raters, clusters,
+        lost + sets_lost, sets.answers if sets else (), _joint(choices, sets), part.clusters,
         np.ones(len(clusters)) if times is None else times, ordered,
     )  # fmt: skip
-
-
-@dataclass(frozen=True, eq=False)
-class _Placed:
-    """Counts per option over the same judges and texts, whatever the answers were."""
-
-    judged: Floats
-    judge_answers: Floats
-    rated: Floats
-    answers: Floats
-    lost: NDArray[np.int64]
 
 
 def _response_sets(part: Ratings, ratings: Ratings) -> OptionCounts | None:
@@ -166,14 +166,14 @@ def _response_sets(part: Ratings, ratings: Ratings) -> OptionCounts | None:
 
 
 def _placed(
-    placed: OptionCounts | None, texts: list[tuple[str, str]], judges: tuple[str, ...], part: Ratings
-) -> _Placed:
-    options = getattr(part.scale, "options", ())
+    placed: OptionCounts | None, texts: list[tuple[str, str]], part: Ratings
+) -> tuple[Floats, Floats, Floats, NDArray[np.int64]]:
+    """Of these texts, whatever the answers were: judges' shares per option (J, U, K), how many people's answers hold
+    each (U, K), of how many (U,), and how many answers of each judge were lost (J,)."""
+    options, judges = getattr(part.scale, "options", ()), part.judges
     shape = (len(judges), len(texts), len(options))
     if placed is None:
-        nothing = np.zeros(shape)
-        return _Placed(nothing, nothing[..., 0], nothing[0] if len(judges) else np.zeros(shape[1:]),
-                       np.zeros(len(texts)), np.zeros(len(judges), dtype=np.int64))  # fmt: skip
+        return np.full(shape, np.nan), np.zeros(shape[1:]), np.zeros(shape[1]), np.zeros(shape[0], dtype=np.int64)
     own = list(zip(placed.items, placed.targets, strict=True))
     order = [options.index(name) for name in placed.options]
     member = np.zeros((len(options), len(placed.answers)))
@@ -189,7 +189,7 @@ def _placed(
     people = counts[placed.people].sum(axis=0)
     each = placed.lost if (times := times_of(part, placed.items)) is None else placed.lost * times
     lost = np.where(rows >= 0, each[rows].sum(axis=1), 0).astype(np.int64)
-    return _Placed(judged @ member.T, judged.sum(axis=-1), people @ member.T, people.sum(axis=-1), lost)
+    return _shares(judged @ member.T, judged.sum(axis=-1)), people @ member.T, people.sum(axis=-1), lost
 
 
 def _joint(choices: OptionCounts | None, sets: OptionCounts | None) -> dict[str, Floats]:
@@ -204,13 +204,12 @@ def _joint(choices: OptionCounts | None, sets: OptionCounts | None) -> dict[str,
         return {}
     first, second = (list(side) for side in zip(*pairs, strict=True))
     joint: dict[str, Floats] = {}
-    order = [choices.options.index(name) for name in choices.options]
-    for place, (name, person) in enumerate(zip(choices.raters, choices.people, strict=True)):
+    for name, person, counts in zip(choices.raters, choices.people, choices.counts, strict=True):
         if name not in sets.raters:
             continue
-        chosen, named = choices.counts[place][first][:, order], sets.counts[sets.raters.index(name)][second]
+        chosen, named = counts[first], sets.counts[sets.raters.index(name)][second]
         both = (chosen.sum(axis=1) > 0) & (named.sum(axis=1) > 0)
-        shares = _shares(chosen[both], chosen[both].sum(axis=1)), _shares(named[both], named[both].sum(axis=1))
+        shares = [_shares(side[both], side[both].sum(axis=1)) for side in (chosen, named)]
         key = "people" if person else name
         joint[key] = joint.get(key, 0.0) + shares[1].T @ shares[0]
     return joint
@@ -218,8 +217,7 @@ def _joint(choices: OptionCounts | None, sets: OptionCounts | None) -> dict[str,
 
 def _shares(counts: Floats | NDArray[np.int64], answers: Floats | NDArray[np.int64]) -> Floats:
     """Counts (..., K) by the number of answers (...), NaN where there is none."""
-    total = np.asarray(answers, dtype=float)[..., None]
-    return np.where(total > 0, counts / np.where(total > 0, total, 1.0), np.nan)
+    return ratio(np.asarray(counts, dtype=float), np.asarray(answers, dtype=float)[..., None])
 
 
 # --------------------------------------------------------------------------- counts of answers

@@ -149,8 +149,7 @@ def reversed_shares(matrix: Floats, shares: Floats, rows: Floats) -> Floats:
     `matrix` (rows, columns), `shares` (..., columns). Rows that never occur are left out."""
     mass = shares @ matrix.T
     share = np.divide(rows, mass, out=np.zeros(np.broadcast_shapes(rows.shape, mass.shape)), where=mass > 0)
-    reversed_: Floats = shares * (share @ matrix)
-    return reversed_
+    return shares * (share @ matrix)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,5 +200,4 @@ def check_stochastic(matrix: ArrayLike, name: str) -> Floats:
 
 
 def _times(matrix: Floats, vector: Floats) -> Floats:
-    product: Floats = vector @ matrix.T if matrix.ndim == 2 else np.matmul(matrix, vector[..., None])[..., 0]
-    return product
+    return vector @ matrix.T if matrix.ndim == 2 else np.matmul(matrix, vector[..., None])[..., 0]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -111,11 +110,8 @@ def ratings_needed(ratings: Ratings, taus: Sequence[float] = TAUS, wanted: float
     """
     estimates = {}
     for names, rated in each_rated(ratings):
-        sets = rated.has_people_sets
-        positive = (rated.people_sets if sets else rated.people_counts)[:, rated.positive]
-        raters = rated.set_raters if sets else rated.people_counts.sum(axis=1)
         for tau in taus:
-            estimates[f"{tau:g}", *names] = _needed(positive, raters, rated.times, tau, wanted)
+            estimates[f"{tau:g}", *names] = _needed(rated, tau, wanted)
     return Estimates(("threshold", *ratings.within()), estimates)
 
 
@@ -149,13 +145,11 @@ def _by_rater(ratings: Ratings, compute: Any) -> Estimates:
 
 def _indeterminate(rated: RatedOptions, rater: str) -> Estimate:
     joint = rated.joint[rater].sum(axis=1)
-    several = np.array([len(members) > 1 for members in rated.sets])
-    seen = rated.joint[rater].sum(axis=1) > 0
-    singles = {(name,) for name in rated.options}
-    kept = [members for members, there in zip(rated.sets, seen, strict=True) if there or tuple(members) in singles]
-    task = RatingTask.of(rated.options, kept)
-    even = task.membership / task.membership.sum(axis=0)
-    detail = {"words": identifiability(even).words, **choice_matrices(rated, rater)}
+    sizes = np.array([len(members) for members in rated.sets])
+    several = sizes > 1
+    seen_or_single = zip(rated.sets, (joint > 0) | (sizes == 1), strict=True)
+    task = RatingTask.of(rated.options, [members for members, kept in seen_or_single if kept])
+    detail = {"words": identifiability(task.membership / task.sizes).words, **choice_matrices(rated, rater)}
     return _share("indeterminate_share", float(joint[several].sum()), float(joint.sum()), rater, detail)
 
 
@@ -204,14 +198,15 @@ def _share(metric: str, hits: float, n: float, rater: str, detail: dict[str, Any
     return estimated(metric, hits / n, Binomial(hits, n), **facts)
 
 
-def _needed(positive: Floats, raters: Floats, times: Floats, tau: float, wanted: float) -> Estimate:
-    rated = raters > 0
-    facts: dict[str, Any] = {"n": int(times[rated].sum()), "unit": "ratings", "method": "beta-binomial by moments"}
+def _needed(rated: RatedOptions, tau: float, wanted: float) -> Estimate:
+    (positive, raters), times = rated.people_positive, rated.times
+    there = raters > 0
+    facts: dict[str, Any] = {"n": int(times[there].sum()), "unit": "ratings", "method": "beta-binomial by moments"}
     spread = item_spread(positive, raters, times)
     if spread is None:
         why = "no text has two ratings by people that could differ, or all their answers are alike"
         return undefined("ratings_needed", why, **facts)
-    have = max(1, int(median_of(raters[rated], times[rated])))
+    have = max(1, int(median_of(raters[there], times[there])))
     detail = {"tau": tau, "wanted": wanted, "have": have, "now": number(spread.expected_consistency(have, tau)),
               "one": number(spread.expected_consistency(1, tau))}  # fmt: skip
     count = spread.needed(tau, wanted)
@@ -258,44 +253,36 @@ def performance(ratings: Ratings, tau: float = 0.5, beta: float = 0.0) -> Estima
     """
     estimates = {}
     for names, rated in each_rated(ratings):
-        sides = vectors_of(rated, tau, beta)
-        offered = [each for each in SHOWN if rated.offers(each.judge, each.people)]
+        judges, people = vectors_of(rated, tau, beta)
         kind = np.uint8 if rated.stands_for is None else np.float64
         weights = [portion.astype(kind) for portion in resampled_weights(rated, draws_for(rated, DRAWS))]
-        for each in offered:
-            values = each.value(sides.judges, sides.people, rated.times)
-            draws = each.resampled(sides.judges, sides.people, (portion.astype(float) for portion in weights))
+        for each in SHOWN:
+            if not rated.offers(each.judge, each.people):
+                continue
+            values, known = each.value(judges, people, rated.times), np.isfinite(each.items(judges, people))
+            draws = each.resampled(judges, people, (portion.astype(float) for portion in weights))
             for place, judge in enumerate(rated.judges):
-                there = np.isfinite(each.items(sides.judges, sides.people)[place])
                 facts: dict[str, Any] = {
-                    "n": int(rated.times[there].sum()), "n_excluded": int(rated.lost[place]), "over": rated.over,
-                    "method": METHOD, "clusters": rated.clusters_called, "seed": SEED,
+                    "n": int(rated.times[known[place]].sum()), "n_excluded": int(rated.lost[place]),
+                    "over": rated.over, "method": METHOD, "clusters": rated.clusters_called, "seed": SEED,
                     "detail": {"title": each.title, "higher": each.higher, "tau": tau, "beta": beta},
                 }  # fmt: skip
-                key = (judge, each.name, *names)
-                if np.isfinite(values[place]):
-                    distribution = percentile(float(values[place]), draws[:, place])
-                    estimates[key] = estimated("performance", float(values[place]), distribution, **facts)
+                value = float(values[place])
+                if math.isfinite(value):
+                    estimate = estimated("performance", value, percentile(value, draws[:, place]), **facts)
                 else:
-                    why = "no text has valid answers of both" if not there.any() else "it is 0 / 0 on these answers"
-                    estimates[key] = undefined("performance", why, **facts)
+                    why = "it is 0 / 0 on these answers" if known[place].any() else "no text has valid answers of both"
+                    estimate = undefined("performance", why, **facts)
+                estimates[judge, each.name, *names] = estimate
     return Estimates(("judge", "definition", *ratings.within()), estimates)
 
 
-@dataclass(frozen=True, slots=True)
-class Sides:
-    """Rating vectors of both sides on the same texts."""
-
-    judges: RatingVectors
-    people: RatingVectors
-
-
-def vectors_of(rated: RatedOptions, tau: float, beta: float) -> Sides:
-    """Both sides as rating vectors at one tau and beta, (J, U, K) and (U, K)."""
-    own = np.isfinite(rated.judge_endorsed).any(axis=(1, 2), keepdims=True)
-    endorsed = np.where(own, rated.judge_endorsed, rated.judge_choices)
+def vectors_of(rated: RatedOptions, tau: float, beta: float) -> tuple[RatingVectors, RatingVectors]:
+    """Judges (J, U, K) and people (U, K) as rating vectors on the same texts, at one tau and beta."""
     people = people_vectors(rated, (beta,))[0]
-    return Sides(RatingVectors(rated.judge_choices, endorsed, tau), RatingVectors(rated.people_choices, people, tau))
+    return (
+        RatingVectors(rated.judge_choices, rated.judges_act_by, tau), RatingVectors(rated.people_choices, people, tau)
+    )  # fmt: skip
 
 
 def draws_for(rated: RatedOptions, draws: int) -> int:

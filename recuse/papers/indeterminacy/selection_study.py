@@ -20,10 +20,12 @@ from recuse.papers.indeterminacy.aggregation import TAUS, RatingVectors, consist
 from recuse.papers.indeterminacy.definitions import Definition, definition, definitions
 from recuse.papers.indeterminacy.simulated_ratings import Design, Population, draw_population
 from recuse.schema.arrays import Floats
+from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.distributions import generator
 
 Progress = Callable[[str, int, int], None]
-Work = tuple[Design, range, tuple[int, ...], tuple[tuple[int, int], ...], int]
+Sizes = Sequence[tuple[int, int]]
+Work = tuple[Design, range, tuple[int, ...], Sizes, int]
 
 BUDGETS = (1, 3, 10, 100)
 REPEATS = 20
@@ -89,7 +91,7 @@ def selection_study(
     *,
     settings: Mapping[str, Design] = SETTINGS,
     budgets: Sequence[int] = BUDGETS,
-    sizes: Sequence[tuple[int, int]] = SIZES,
+    sizes: Sizes = SIZES,
     seed: int = 1,
     workers: int = 1,
     progress: Progress | None = None,
@@ -124,11 +126,8 @@ def gains_of(judges: RatingVectors, people: RatingVectors, by: Sequence[Definiti
     an undefined value is the worst."""
     beside = RatingVectors(people.choices[:, None], people.endorsed[:, None])
     free = {each: each.value(judges, beside) for each in by if "hrs" not in (each.judge, each.people)}
-    every = []
-    for tau in TAUS:
-        cut = replace(judges, tau=tau), replace(beside, tau=tau)
-        every.append([each.gain(free[each] if each in free else each.value(*cut)) for each in by])
-    gains = np.array(every)
+    cuts = [(replace(judges, tau=tau), replace(beside, tau=tau)) for tau in TAUS]
+    gains = np.array([[each.gain(free[each] if each in free else each.value(*cut)) for each in by] for cut in cuts])
     return np.where(np.isnan(gains), -np.inf, gains)
 
 
@@ -136,29 +135,22 @@ def rank_correlation(gains: Floats, others: Floats) -> Floats:
     """Spearman's rho along the last axis, (...); NaN where a ranking is constant."""
     a, b = (rankdata(side, axis=-1) for side in (gains, others))
     a, b = a - a.mean(axis=-1, keepdims=True), b - b.mean(axis=-1, keepdims=True)
-    size = np.sqrt((a**2).sum(axis=-1) * (b**2).sum(axis=-1))
-    return np.where(size > 0, (a * b).sum(axis=-1) / np.where(size > 0, size, 1.0), np.nan)
+    return ratio((a * b).sum(axis=-1), np.sqrt((a**2).sum(axis=-1) * (b**2).sum(axis=-1)))
 
 
 def _block(work: Work) -> list[Floats]:
     """The five arrays of `SelectionStudy` for some trials of one setting, trials first."""
     design, trials, budgets, sizes, seed = work
-    gains = []
-    for t in trials:
-        options, sets = sizes[t % len(sizes)]
-        sized = replace(design, options=options, sets=sets if design.sets else options)
-        gains.append(_trial(sized, budgets, generator(seed, "selection", str(t))))
-    return [np.array(part) for part in zip(*gains, strict=True)]
+    drawn = populations(design, trials, sizes, seed, "selection")
+    return [np.array(part) for part in zip(*(_trial(*one, budgets) for one in drawn), strict=True)]
 
 
-def _trial(design: Design, budgets: tuple[int, ...], rng: np.random.Generator) -> tuple[Floats, ...]:
-    population = draw_population(design, rng)
+def _trial(population: Population, rng: np.random.Generator, budgets: tuple[int, ...]) -> tuple[Floats, ...]:
     people, judges = population.sampled_people(budgets, rng), population.sampled_judges(REPEATS, rng)
     c, b = downstream(population)
     chosen = np.argmax(gains_of(judges, people), axis=-1)  # (taus, D, B)
     rows = np.arange(len(TAUS))[:, None, None]
-    best = np.array([c.max(axis=1).mean(), b.min(axis=1).mean()])
-    average = np.array([c.mean(), b.mean()])
+    best, average = np.array([c.max(axis=1).mean(), b.min(axis=1).mean()]), np.array([c.mean(), b.mean()])
     # Rank correlation of every definition with C and with -|B| on the population, (R, 2); 0 where one is constant
     whole = population.people
     gains = gains_of(population.judges, RatingVectors(whole.choices[None], whole.endorsed[None]), RANKING)[:, :, 0]
@@ -169,9 +161,6 @@ def _trial(design: Design, budgets: tuple[int, ...], rng: np.random.Generator) -
 
 # --------------------------------------------------------------------------- few ratings
 # Both studies draw `trials` populations from one seed and give means over them.
-
-
-Sizes = Sequence[tuple[int, int]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,7 +178,7 @@ def few_ratings(
 ) -> FewRatings:
     """Figures 6 (left) and 15: no judge is involved. Soft response sets by the true reverse matrices."""
     c, b = [], []
-    for population, rng in populations(replace(design, judges=1), trials, sizes, seed):
+    for population, rng in populations(replace(design, judges=1), range(trials), sizes, seed):
         few = decisions(population.sampled_people(budgets, rng).endorsed, 0, TAUS)
         whole = decisions(population.people.endorsed, 0, TAUS)[:, None]
         c.append(consistency(few, whole).T)
@@ -201,26 +190,21 @@ def forced_choice_bias(
     strengths: Sequence[float] = (0.5, 0.75, 1.0, 1.5, 2.0), *, trials: int = 40, sizes: Sizes = SIZES, seed: int = 3
 ) -> dict[float, Floats]:
     """Figure 6 (right): prevalence by forced choice less prevalence by response sets, no error, by Gamma, (taus,)."""
-    return {
-        strength: _bias_of_choices(Design(people_strength=strength, judges=1), trials, sizes, seed)
-        for strength in strengths
-    }
-
-
-def _bias_of_choices(design: Design, trials: int, sizes: Sizes, seed: int) -> Floats:
-    biases = []
-    for population, _ in populations(design, trials, sizes, seed):
-        chosen, right = (decisions(v, 0, TAUS) for v in (population.people.choices, population.truth))
-        biases.append(estimation_bias(chosen, right))
-    mean: Floats = np.mean(biases, axis=0)
-    return mean
+    by_strength = {}
+    for strength in strengths:
+        biases = []
+        for population, _ in populations(Design(people_strength=strength, judges=1), range(trials), sizes, seed):
+            chosen, right = (decisions(v, 0, TAUS) for v in (population.people.choices, population.truth))
+            biases.append(estimation_bias(chosen, right))
+        by_strength[strength] = np.mean(biases, axis=0)
+    return by_strength
 
 
 def populations(
-    design: Design, trials: int, sizes: Sizes, seed: int
+    design: Design, trials: range, sizes: Sizes, seed: int, name: str = "ratings"
 ) -> Iterator[tuple[Population, np.random.Generator]]:
-    """Every trial's population, with the generator that goes on from it."""
-    for t in range(trials):
+    """Every trial's population, with the generator, of this name, that goes on from it."""
+    for t in trials:
         options, sets = sizes[t % len(sizes)]
-        rng = generator(seed, "ratings", str(t))
+        rng = generator(seed, name, str(t))
         yield draw_population(replace(design, options=options, sets=sets if design.sets else options), rng), rng

@@ -52,8 +52,7 @@ class Population:
     @cached_property
     def observed(self) -> Floats:
         """E theta*, (I, V)."""
-        shares: Floats = self.stable @ self.error.T
-        return shares
+        return self.stable @ self.error.T
 
     @cached_property
     def truth(self) -> Floats:
@@ -128,8 +127,7 @@ def counted_choices(chances: Floats, times: int, rng: np.random.Generator) -> Fl
     for k in range(edges.shape[-1]):
         above[..., k] = (drawn > edges[..., k]).sum(axis=0)
     ends = np.full((*chances.shape[:-1], 1), float(times)), np.zeros((*chances.shape[:-1], 1))
-    counts: Floats = -np.diff(np.concatenate([ends[0], above, ends[1]], axis=-1), axis=-1)
-    return counts
+    return -np.diff(np.concatenate([ends[0], above, ends[1]], axis=-1), axis=-1)
 
 
 def on_simplex(points: Floats) -> Floats:

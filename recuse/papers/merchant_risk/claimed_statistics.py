@@ -8,25 +8,27 @@ SD is decided by `recuse.papers.merchant_risk.reported_statistics`. Decimals are
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.estimates import number, undefined
 from recuse.metrics.measure import measure
 from recuse.papers.merchant_risk.reported_statistics import (
     EPSILON,
     half_units,
     mean_attainable,
+    of_replies,
     printed_decimals,
-    replies_of,
     sd_attainable,
+    what_does_not_follow,
 )
 from recuse.ratings import Numeric, Ratings
 from recuse.schema import Estimate, Estimates, RatingsError
-from recuse.statistics.distributions import Binomial
+from recuse.schema.arrays import Floats
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,14 +58,9 @@ def self_reported_final(ratings: Ratings) -> Estimates:
     >>> self_reported_final(Ratings.of(frame, headline=["final.mean"])).of(judge="a").value
     1.0
     """
-    final = ratings.criterion
-    wanted = [*(f"{name}{MEAN}" for name in _claimed(ratings)), final]
-    estimates = {
-        (judge, *names): _finals(rows, wanted)
-        for names, part in ratings.each()
-        for judge, rows in replies_of(part, wanted)
-    }
-    return Estimates(("judge", *ratings.within()), estimates)
+    wanted = [*(f"{name}{MEAN}" for name in _claimed(ratings)), ratings.criterion]
+    nothing = "no reply has all means and a final"
+    return what_does_not_follow("self_reported_final", ratings, wanted, _finals, FINALS, nothing)
 
 
 @measure(
@@ -122,40 +119,28 @@ def _claimed(ratings: Ratings) -> list[str]:
     return names
 
 
-def _finals(replies: pd.DataFrame, wanted: list[str]) -> Estimate:
-    complete = replies.dropna(subset=wanted)
-    n, excluded = len(complete), len(replies) - len(complete)
-    about: dict[str, Any] = {"n_excluded": excluded, "over": "calls", "unit": "share", "span": 1.0, "method": FINALS}
-    if not n:
-        return undefined("self_reported_final", "no reply has all means and a final", **about)
-    scores = complete[wanted].to_numpy(dtype=float)
-    final, means = scores[:, -1], scores[:, :-1]
+def _finals(final: Floats, means: Floats, targets: NDArray[np.object_]) -> dict[str, Any]:
     computed = means.mean(axis=1)
     strict = half_units(printed_decimals(final)(final)) + EPSILON
     rounding = half_units(printed_decimals(means.ravel())(means.ravel())).reshape(means.shape).mean(axis=1)
     off = np.abs(final - computed)
     verdict = np.where(off <= strict, "exact", np.where(off <= strict + rounding, "within_rounding", "inconsistent"))
-    targets = complete["target"].astype(str).tolist()
     verdicts = [
         {
-            "target": targets[k], "final": float(final[k]), "mean_of_criteria": number(computed[k]),
-            "difference": number(final[k] - computed[k]), "verdict": str(verdict[k]),
+            "target": target, "final": float(stated), "mean_of_criteria": number(mean),
+            "difference": number(stated - mean), "verdict": str(word),
         }
-        for k in range(n)
+        for target, stated, mean, word in zip(targets, final, computed, verdict, strict=True)
     ]  # fmt: skip
     bad = [entry for entry in verdicts if entry["verdict"] == "inconsistent"]
-    return estimated(
-        "self_reported_final", len(bad) / n, Binomial(len(bad), n), n=n,
-        detail={"checked": n, "follow": n - len(bad), "wrong": len(bad), "offenders": bad, "verdicts": verdicts},
-        **about,
-    )  # fmt: skip
+    return {"checked": len(final), "follow": len(final) - len(bad), "wrong": len(bad), "offenders": bad,
+            "verdicts": verdicts}  # fmt: skip
 
 
 # --------------------------------------------------------------------------- means and SDs
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
+class Grid(NamedTuple):
     """The repeats a judge claims, and the grid its scores lie on."""
 
     repeats: int
@@ -166,47 +151,36 @@ class Grid:
 
 
 def _on_grid(ratings: Ratings, parts: tuple[str, ...], repeats: int, step: float | None, ddof: int) -> Estimates:
-    names = _claimed(ratings)
-    grids = {name: _grid(ratings, name, repeats, step, ddof) for name in names}
-    wanted = [f"{name}{part}" for name in names for part in parts]
-    on_grid = {
-        (judge, *levels): _attained(rows, grids, parts)
-        for levels, part in ratings.each()
-        for judge, rows in replies_of(part, wanted)
-    }
-    return Estimates(("judge", *ratings.within()), on_grid)
+    grids = {}
+    for name in _claimed(ratings):
+        scale = ratings.scales[f"{name}{MEAN}"]
+        if not isinstance(scale, Numeric):
+            raise RatingsError(f"claimed means are numbers; {name}{MEAN} has {scale}")
+        grids[name] = Grid(repeats, scale.minimum, scale.maximum, step or scale.step or 1.0, ddof)
+    wanted = [f"{name}{part}" for name in grids for part in parts]
+    return of_replies(ratings, wanted, lambda replies: _attained(replies, wanted, grids, parts))
 
 
-def _grid(ratings: Ratings, name: str, repeats: int, step: float | None, ddof: int) -> Grid:
-    scale = ratings.scales[f"{name}{MEAN}"]
-    if not isinstance(scale, Numeric):
-        raise RatingsError(f"claimed means are numbers; {name}{MEAN} has {scale}")
-    return Grid(repeats, scale.minimum, scale.maximum, step or scale.step or 1.0, ddof)
-
-
-def _attained(replies: pd.DataFrame, grids: dict[str, Grid], parts: tuple[str, ...]) -> Estimate:
-    grid = next(iter(grids.values()))
-    metric = "self_reported_mean" if parts == (MEAN,) else "self_reported_sd"
-    method = (MEANS if parts == (MEAN,) else SDS).format(
-        n=grid.repeats, step=grid.step, divisor="n - 1" if grid.ddof else "n"
-    )
-    reported = replies[[f"{name}{part}" for name in grids for part in parts]].to_numpy(dtype=float)
-    claims = reported.reshape(len(replies), len(grids), len(parts))
+def _attained(
+    replies: pd.DataFrame, wanted: list[str], grids: Mapping[str, Grid], parts: tuple[str, ...]
+) -> Estimate:
+    names, targets, grid = list(grids), replies["target"].astype(str).tolist(), next(iter(grids.values()))
+    metric, method = ("self_reported_mean", MEANS) if parts == (MEAN,) else ("self_reported_sd", SDS)
+    divisor = "n - 1" if grid.ddof else "n"
+    claims = replies[wanted].to_numpy(dtype=float).reshape(len(replies), len(grids), len(parts))
     known = np.isfinite(claims).all(axis=2)  # (replies, names)
     n = int(known.sum())
     about: dict[str, Any] = {
-        "n": n, "n_excluded": known.size - n, "over": "calls", "unit": "share", "span": 1.0, "method": method
+        "n": n, "n_excluded": known.size - n, "over": "calls", "unit": "share", "span": 1.0,
+        "method": method.format(n=grid.repeats, step=grid.step, divisor=divisor),
     }  # fmt: skip
     if not n:
         return undefined(metric, f"no usable {parts[-1][1:]} was reported", **about)
-    decimals = [printed_decimals(claims[known][:, k]) for k in range(len(parts))]
-    places = np.argwhere(known)
     claimed = claims[known]
-    printed = np.stack([count(claimed[:, k]) for k, count in enumerate(decimals)], axis=1)
-    names, targets = list(grids), replies["target"].astype(str).tolist()
+    printed = np.stack([printed_decimals(column)(column) for column in claimed.T], axis=1)
     offenders = [
         {"target": targets[row], "criterion": names[k], **dict(zip((part[1:] for part in parts), values, strict=True))}
-        for (row, k), values, digits in zip(places, claimed.tolist(), printed.tolist(), strict=True)
+        for (row, k), values, digits in zip(np.argwhere(known), claimed.tolist(), printed.tolist(), strict=True)
         if not _attainable(tuple(values), tuple(digits), grids[names[k]])
     ]
     return Estimate(

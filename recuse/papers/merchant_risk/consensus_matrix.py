@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,8 @@ from recuse.metrics.estimates import THESE_TEXTS, matrix, table, undefined
 from recuse.metrics.measure import itself, measure, per_part
 from recuse.ratings import Cells, Ratings
 from recuse.ratings.array import mean_of
-from recuse.schema import Estimate, number
-from recuse.schema.arrays import Floats
+from recuse.schema import Distribution, Estimate, number
+from recuse.schema.arrays import Floats, Mask
 from recuse.statistics.clusters import difference_of_means
 
 
@@ -31,7 +31,8 @@ def consensus_deviation(part: Ratings) -> Estimate:
     Detail, beside the matrix `values` with `low` and `high` per cell: `scores`, `sds`, `consensus` (the self-excluded
     mean each cell is compared with), `zero_sum` (largest |column sum|, 0 by construction where nothing is missing), and
     `naive`: the deviation from a consensus that includes the judge, and its measured `shrinkage` = (n - 1) / n. The
-    value itself has no interval: absolute values of noise are never 0. Undefined with one judge.
+    value itself has no interval: absolute values of noise are never 0. Undefined with one judge, and where no text has
+    usable scores of two.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"judge": ["a", "a", "b", "b"], "target": ["x", "y"] * 2, "score": [5.0, 3, 4, 3]})
@@ -39,12 +40,6 @@ def consensus_deviation(part: Ratings) -> Estimate:
     >>> consensus_deviation(ratings).of().detail["values"]
     [[1.0, 0.0], [-1.0, 0.0]]
     """
-    return deviation_matrix(part)
-
-
-def deviation_matrix(part: Ratings) -> Estimate:
-    """Bias(i, j) with an interval per cell, of one criterion at one combination of factor levels: the `Estimate` that
-    `consensus_deviation` describes. Undefined with one judge, and where no text has usable scores of two."""
     cells = part.cells()
     n = cells.replies(cells.count)
     if len(cells.judges) < 2:
@@ -52,7 +47,13 @@ def deviation_matrix(part: Ratings) -> Estimate:
     each = deviations(cells)
     bias, means = cells.by_target(each), cells.by_target(cells.mean)
     naive = cells.by_target(cells.mean - mean_of(cells.mean, axis=0))
-    low, high = _intervals(cells, each)
+
+    def distribution(judge: int, texts: Mask) -> Distribution:
+        if cells.fixed:
+            return over_repeats(cells, judge, texts)
+        return difference_of_means(each[judge], texts, None, cells.clusters, step=cells.step, times=cells.times)
+
+    low, high = cell_intervals(cells, each, distribution)
     sds = {"sds": cells.by_target(np.sqrt(cells.variance))} if cells.fixed else {}
     there = np.isfinite(naive) & np.isfinite(bias)
     scale = float((bias[there] ** 2).sum())  # of the least-squares factor between the two matrices
@@ -61,9 +62,7 @@ def deviation_matrix(part: Ratings) -> Estimate:
         cells.judges, cells.target_names, bias, part.own(), criterion=cells.criterion, low=low, high=high,
         scores=means, **sds, consensus=means - bias,
         zero_sum=number(np.abs(np.nansum(bias, axis=0)).max()),
-        naive={
-            "values": table(naive), "shrinkage": shrinkage, "expected": number(1 - 1 / len(cells.judges)),
-        },
+        naive={"values": table(naive), "shrinkage": shrinkage, "expected": number(1 - 1 / len(cells.judges))},
     )  # fmt: skip
     about: dict[str, Any] = {
         "n": n, "n_excluded": cells.replies(cells.lost), "unit": cells.scale.unit, "over": cells.over,
@@ -78,16 +77,15 @@ def deviation_matrix(part: Ratings) -> Estimate:
     )  # fmt: skip
 
 
-def _intervals(cells: Cells, each: Floats, level: float = 0.95) -> tuple[Floats, Floats]:
+def cell_intervals(
+    cells: Cells, each: Floats, distribution: Callable[[int, Mask], Distribution]
+) -> tuple[Floats, Floats]:
+    """95 % intervals of the mean of `each` (J, U) over every target's texts, (J, T) twice, by the `distribution` of a
+    judge's mean over some texts (U,); NaN where nothing is known."""
     ends = np.full((2, len(cells.judges), len(cells.target_names)), np.nan)
     for t, target in enumerate(cells.target_names):
-        texts = cells.texts_of(target)
-        for j in range(len(cells.judges)):
-            plus = texts & np.isfinite(each[j])
-            if plus.any():
-                over_items = partial(
-                    difference_of_means, each[j], plus, None, cells.clusters, step=cells.step, times=cells.times
-                )
-                distribution = over_repeats(cells, j, plus) if cells.fixed else over_items()
-                ends[:, j, t] = distribution.interval(level)
+        for j, known in enumerate(np.isfinite(each)):
+            texts = cells.texts_of(target) & known
+            if texts.any():
+                ends[:, j, t] = distribution(j, texts).interval(0.95)
     return ends[0], ends[1]

@@ -19,8 +19,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -87,12 +86,22 @@ def explanation_finding(ratings: Ratings) -> Estimates:
     beside = ratings.beside("explanations")
     if beside is None:
         return Estimates(("judge", "finding"), {})
-    reasons = _joined(ratings, beside)
+    rows = _joined(ratings, beside)
     estimates: dict[tuple[str, ...], Estimate] = {}
-    for judge, of_judge in reasons.groupby("rater", sort=False, observed=True):
-        theirs = Said(of_judge.reset_index(drop=True), beside.criteria)
+    for judge, reasons in rows.groupby("rater", sort=False, observed=True):
         for name, flag in FINDINGS.items():
-            estimates[str(judge), name] = _share(theirs, flag(theirs))
+            flags = flag(reasons, beside.criteria)
+            shown = reasons[flags].drop_duplicates("response").head(EXAMPLES)
+            columns = (shown[column] for column in ("item", "criterion", "score", "response"))
+            examples = [
+                [str(item), str(criterion), number(score), str(words)[:160]]
+                for item, criterion, score, words in zip(*columns, strict=True)
+            ]
+            texts = reasons["of"].to_numpy()
+            estimates[str(judge), name] = estimated(
+                "explanation_finding", float(flags.mean()), clustered_share(flags, texts), n=len(flags), unit="share",
+                method=METHOD, detail={"examples": examples, "texts": len(set(texts))},
+            )  # fmt: skip
     return Estimates(("judge", "finding"), estimates)
 
 
@@ -115,29 +124,10 @@ def polarity(words: Sequence[str]) -> int:
 # --------------------------------------------------------------------------- what was said
 
 
-@dataclass(frozen=True)
-class Said:
-    """One judge's explanations: columns item, target, criterion, reply, response, height (of the score on its scale, 0
-    to 1), text, rubric (of the task). `names`: the task's criteria."""
-
-    rows: pd.DataFrame
-    names: tuple[str, ...]
-
-    @cached_property
-    def plain(self) -> pd.Series[str]:
-        """Each explanation as its words, in lower case, one blank between them."""
-        return self.rows["response"].astype(str).str.lower().map(lambda text: " ".join(WORD.findall(text)))
-
-    @cached_property
-    def texts(self) -> pd.Series[str]:
-        """Of each explanation: which text it is about, "item/target"."""
-        return self.rows["item"].astype(str) + "/" + self.rows["target"].astype(str)
-
-
 def _joined(ratings: Ratings, beside: Ratings) -> pd.DataFrame:
-    """Explanations with the scores that they explain, and what they could have been copied from."""
-    import pandas as pd
-
+    """Explanations with the scores that they explain, and what they could have been copied from: columns item, target,
+    criterion, reply, response, `plain` (its words in lower case, one blank between them), `of` (which text it is about,
+    "item/target"), height (of the score on its scale, 0 to 1), text, rubric (of the task)."""
     keys = ["rater", "item", "target", "criterion", "repeat", *ratings.factors]
     scores = ratings.table[[*keys, "score", "status"]]
     reasons = beside.table[beside.table["response"].notna()].drop(columns=["score", "status"])
@@ -147,79 +137,66 @@ def _joined(ratings: Ratings, beside: Ratings) -> pd.DataFrame:
         for score, scale in zip(rows["score"], map(ratings.scales.get, rows["criterion"]), strict=True)
     ]
     named = (rows[name].astype(str) for name in ("item", "target", "repeat", *ratings.factors))
-    reply = list(map("/".join, zip(*named, strict=True)))
-    rows = rows.assign(height=np.array(heights, dtype=float), reply=reply)
+    rows = rows.assign(
+        height=np.array(heights, dtype=float), reply=list(map("/".join, zip(*named, strict=True))),
+        plain=rows["response"].astype(str).str.lower().map(lambda text: " ".join(WORD.findall(text))),
+        of=rows["item"].astype(str) + "/" + rows["target"].astype(str),
+    )  # fmt: skip
     texts = beside.texts
-    known = texts[["item", "target", "text"]] if texts is not None and "text" in texts else None
-    rows = rows.merge(known, on=["item", "target"], how="left") if known is not None else rows.assign(text="")
-    return rows.assign(rubric=rows["rubric"] if "rubric" in rows else pd.Series("", index=rows.index))
+    if texts is not None and "text" in texts:
+        rows = rows.merge(texts[["item", "target", "text"]], on=["item", "target"], how="left")
+    else:
+        rows = rows.assign(text="")
+    return rows.assign(text=rows["text"].fillna(""), rubric=rows.get("rubric", ""))
 
 
-def _empty(reasons: Said) -> Mask:
-    return (reasons.plain.str.len() < 2).to_numpy()
+def _empty(rows: pd.DataFrame, names: Sequence[str]) -> Mask:
+    return (rows["plain"].str.len() < 2).to_numpy()
 
 
-def _contradiction(reasons: Said) -> Mask:
-    lean = reasons.plain.map(lambda text: polarity(text.split())).to_numpy()
-    height = reasons.rows["height"].to_numpy()
-    estimates: Mask = ((lean > 0) & (height <= 1 / 3)) | ((lean < 0) & (height >= 2 / 3))
-    return estimates
+def _contradiction(rows: pd.DataFrame, names: Sequence[str]) -> Mask:
+    lean = rows["plain"].map(lambda text: polarity(text.split())).to_numpy()
+    height = rows["height"].to_numpy()
+    return ((lean > 0) & (height <= 1 / 3)) | ((lean < 0) & (height >= 2 / 3))
 
 
-def _wrong_criterion(reasons: Said) -> Mask:
+def _wrong_criterion(rows: pd.DataFrame, names: Sequence[str]) -> Mask:
     def wrong(text: str, own: str) -> bool:
-        return own not in text and any(name in text for name in reasons.names if name != own)
+        return own not in text and any(name in text for name in names if name != own)
 
-    pairs = zip(reasons.plain, reasons.rows["criterion"], strict=True)
-    return np.array([wrong(text, own) for text, own in pairs], dtype=bool)
-
-
-def _copied(reasons: Said) -> Mask:
-    keyed = reasons.rows.assign(plain=reasons.plain)
-    return (keyed.groupby(["reply", "plain"])["criterion"].transform("nunique") > 1).to_numpy() & ~_empty(reasons)
+    return np.array([wrong(*pair) for pair in zip(rows["plain"], rows["criterion"], strict=True)], dtype=bool)
 
 
-def _boilerplate(reasons: Said) -> Mask:
-    keyed = reasons.rows.assign(plain=reasons.plain, of=reasons.texts)
-    return (keyed.groupby("plain")["of"].transform("nunique") > 1).to_numpy() & ~_empty(reasons)
+def _copied(rows: pd.DataFrame, names: Sequence[str]) -> Mask:
+    return (rows.groupby(["reply", "plain"])["criterion"].transform("nunique") > 1).to_numpy() & ~_empty(rows, names)
 
 
-def _rubric(reasons: Said) -> Mask:
-    runs = {text: _runs(WORD.findall(text.lower())) for text in reasons.rows["rubric"].unique()}
-    pairs = zip(reasons.plain, reasons.rows["rubric"], strict=True)
-    return np.array([bool(_runs(text.split()) & runs[rubric]) for text, rubric in pairs], dtype=bool)
+def _boilerplate(rows: pd.DataFrame, names: Sequence[str]) -> Mask:
+    return (rows.groupby("plain")["of"].transform("nunique") > 1).to_numpy() & ~_empty(rows, names)
 
 
-def _runs(words: Sequence[str]) -> set[tuple[str, ...]]:
-    return {tuple(words[k : k + RUN]) for k in range(len(words) - RUN + 1)}
+def _rubric(rows: pd.DataFrame, names: Sequence[str]) -> Mask:
+    @cache
+    def runs(text: str) -> set[tuple[str, ...]]:
+        words = WORD.findall(text.lower())
+        return {tuple(words[k : k + RUN]) for k in range(len(words) - RUN + 1)}
+
+    pairs = zip(rows["plain"], rows["rubric"], strict=True)
+    return np.array([not runs(words).isdisjoint(runs(rubric)) for words, rubric in pairs], dtype=bool)
 
 
-def _ungrounded(reasons: Said) -> Mask:
+def _ungrounded(rows: pd.DataFrame, names: Sequence[str]) -> Mask:
+    @cache
     def content(text: str) -> frozenset[str]:
         return frozenset(word for word in WORD.findall(text.lower()) if len(word) >= LONG)
 
-    rubrics = {text: content(text) for text in reasons.rows["rubric"].unique()}
-    texts = {text: content(text) for text in reasons.rows["text"].fillna("").unique()}
-    rows = zip(reasons.plain, reasons.rows["text"].fillna(""), reasons.rows["rubric"], strict=True)
-    bare = [not (content(words) & (texts[text] - rubrics[rubric])) for words, text, rubric in rows]
+    pieces = zip(rows["plain"], rows["text"], rows["rubric"], strict=True)
+    bare = [not content(words) & (content(text) - content(rubric)) for words, text, rubric in pieces]
     return np.array(bare, dtype=bool)
 
 
-FINDINGS: Mapping[str, Callable[[Said], Mask]] = {
+FINDINGS: Mapping[str, Callable[[pd.DataFrame, Sequence[str]], Mask]] = {
     "empty": _empty, "contradiction": _contradiction, "wrong criterion": _wrong_criterion, "copied": _copied,
     "boilerplate": _boilerplate, "rubric": _rubric, "ungrounded": _ungrounded,
 }  # fmt: skip
-
-
-def _share(reasons: Said, flags: Mask) -> Estimate:
-    texts = reasons.texts.to_numpy()
-    estimates = reasons.rows[flags].drop_duplicates("response").head(EXAMPLES)
-    columns = (estimates[name] for name in ("item", "criterion", "score", "response"))
-    examples = [
-        [str(item), str(criterion), number(score), str(words)[:160]]
-        for item, criterion, score, words in zip(*columns, strict=True)
-    ]
-    return estimated(
-        "explanation_finding", float(flags.mean()), clustered_share(flags, texts), n=len(flags), unit="share",
-        method=METHOD, detail={"examples": examples, "texts": len(set(texts))},
-    )  # fmt: skip
+"""Whether each explanation shows it, by the explanations of one judge and the task's criteria."""

@@ -56,37 +56,46 @@ def headline(task: Task) -> tuple[str, ...]:
 
 def scales(task: Task) -> dict[str, Scale]:
     """Of the risk level: the task's levels, from the lowest to the highest."""
-    levels = [float(entry["level"]) for entry in task.data["level"]]
-    return {CRITERION: Numeric(min(levels), max(levels), 1.0, unit="levels")}
+    levels = _levels(task)
+    return {CRITERION: Numeric(float(min(levels)), float(max(levels)), 1.0, unit="levels")}
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
     """Table and levels; the reply is a list with one object a level, which servers that enforce a schema by grammar are
     held to level by level. Of one merchant, an object: the reasons, then the level."""
     words = wording.messages(task, "generation", task=task.data, **item.fields)
-    if "merchant" in item.fields:
-        return Prompt(words, temperature=0.7, max_tokens=400, schema=_merchant_schema(task))
-    levels = [int(entry["level"]) for entry in task.data["level"]]
+    levels, rationale = _levels(task), wording.text_schema(task, "rationale")
+    any_level = {"type": "integer", "enum": levels}
+    if "merchant" in item.fields:  # reasons first: what is written after the level would only defend it
+        schema = _object(rationale=rationale, level=any_level)
+        return Prompt(words, temperature=0.7, max_tokens=400, schema=schema)
+    codes = {"enum": [row["mcc"] for row in item.fields["mccs"]]}
+    picks = {"type": "array", "items": codes, "minItems": PICKS_PER_LEVEL, "maxItems": PICKS_PER_LEVEL}
+
+    def entry(level: dict[str, Any]) -> dict[str, Any]:
+        return _object(level=level, rationale=rationale, mccs=picks)
+
     size = {"minItems": len(levels), "maxItems": len(levels)}
-    schema = {"type": "array", "items": _level_schema(task, item, {"type": "integer", "enum": levels}), **size}
+    schema = {"type": "array", "items": entry(any_level), **size}
     # For servers that enforce a schema by grammar: level by level, so that none comes twice
-    stepwise = {"type": "array", "prefixItems": [_level_schema(task, item, {"const": k}) for k in levels], **size}
+    stepwise = {"type": "array", "prefixItems": [entry({"const": k}) for k in levels], **size}
     return Prompt(words, temperature=0.7, max_tokens=1400, schema=schema, grammar_schema=stepwise)
 
 
 def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
     """One row per pick; a level that cannot be read is one failed row, named by its level. Where the task has rules,
     the rationales follow, each beside a row per rule."""
-    if "merchant" in item.fields:
-        return _placed(task, item, reply)
+    alone = "merchant" in item.fields
     try:
-        answer = reading.json_value(reply, list)
+        answer = reading.json_value(reply, dict if alone else list)
     except reading.Unreadable as failure:
         return reading.all_failed([CRITERION], failure)
+    if alone:
+        return _placed(task, item, answer)
     known = {int(row["mcc"]) for row in item.fields["mccs"]}
     rows: list[Judgement] = []
-    rules, texts = rules_of(task.folder, task.data.get("rules", "rules.toml")), []
-    for level in (int(entry["level"]) for entry in task.data["level"]):
+    rules, texts = _rules_of(task), []
+    for level in _levels(task):
         name = f"{item.id}-level-{level}" if "segment" in item.fields else f"level-{level}"
         picks = _level(answer, level, name, known, {row.item for row in rows})
         rows += picks
@@ -95,19 +104,15 @@ def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> li
     return rows + texts
 
 
-def _placed(task: Task, item: Item, reply: Reply) -> list[Judgement]:
+def _placed(task: Task, item: Item, answer: dict[str, Any]) -> list[Judgement]:
     """One merchant: its level, the reasons for it, and what they keep to."""
-    try:
-        answer = reading.json_value(reply, dict)
-    except reading.Unreadable as failure:
-        return reading.all_failed([CRITERION], failure)
-    level, levels = answer.get("level"), [int(entry["level"]) for entry in task.data["level"]]
+    level, levels = answer.get("level"), _levels(task)
     if isinstance(level, bool) or level not in levels:
         why = f"level is {level!r}, one of {', '.join(map(str, levels))} is wanted"
         row = Judgement(CRITERION, status="unparsed", why=why, item=item.id)
     else:
         row = Judgement(CRITERION, score=float(level), item=item.id)
-    rules = rules_of(task.folder, task.data.get("rules", "rules.toml"))
+    rules = _rules_of(task)
     texts = _rationale([answer], item.id, [], rules) if rules else []
     return [row, *(one for one in texts if one.criterion != RULE + THREE)]
 
@@ -123,7 +128,7 @@ def written(task: Task, item: Item, reply: Reply) -> dict[str, Any] | None:
         return None
     if alone:
         label = next((entry["label"] for entry in task.data["level"] if entry["level"] == answer.get("level")), None)
-        text = " ".join(str(answer.get("rationale") or "").split())
+        text = _on_one_line(answer)
         shown = {"level": answer.get("level"), "label": label, "rationale": text}
         return {**item.fields, **shown, **_points(task, [text])} if label and text else None
     names = {row["mcc"]: row["name"] for row in item.fields["mccs"]}
@@ -132,8 +137,7 @@ def written(task: Task, item: Item, reply: Reply) -> dict[str, Any] | None:
         entry = next((e for e in answer if isinstance(e, Mapping) and e.get("level") == level["level"]), {})
         codes = [code for code in entry.get("mccs") or () if code in names]
         levels.append({
-            "level": level["level"], "label": level["label"],
-            "rationale": " ".join(str(entry.get("rationale") or "").split()),
+            "level": level["level"], "label": level["label"], "rationale": _on_one_line(entry),
             "mccs": [{"mcc": code, "name": names[code]} for code in codes],
         })  # fmt: skip
     if not all(level["rationale"] for level in levels):
@@ -142,8 +146,16 @@ def written(task: Task, item: Item, reply: Reply) -> dict[str, Any] | None:
     return {**segment, "rationales": levels, **_points(task, [level["rationale"] for level in levels])}
 
 
+def _on_one_line(entry: Mapping[str, Any]) -> str:
+    return " ".join(str(entry.get("rationale") or "").split())
+
+
+def _levels(task: Task) -> list[int]:
+    return [int(entry["level"]) for entry in task.data["level"]]
+
+
 def _points(task: Task, texts: Sequence[str]) -> dict[str, float]:
-    rules = rules_of(task.folder, task.data.get("rules", "rules.toml"))
+    rules = _rules_of(task)
     if rules is None:
         return {}
     points = sum(len(rules.addressed(text)) for text in texts)
@@ -208,15 +220,6 @@ def _merchants(path: Path) -> list[dict[str, str]]:
     return rows
 
 
-def _merchant_schema(task: Task) -> dict[str, Any]:
-    """Reasons first: what is written after the level would only defend it."""
-    levels = {"type": "integer", "enum": [int(entry["level"]) for entry in task.data["level"]]}
-    return {
-        "type": "object", "properties": {"rationale": wording.text_schema(task, "rationale"), "level": levels},
-        "required": ["rationale", "level"], "additionalProperties": False,
-    }  # fmt: skip
-
-
 def _listed(task: Task, segment: Mapping[str, Any], table: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """The categories of one line of trade, as the task lists them."""
     named = {row["mcc"]: row for row in table}
@@ -228,18 +231,8 @@ def _listed(task: Task, segment: Mapping[str, Any], table: Sequence[dict[str, An
     return [named[code] for code in segment["mccs"]]
 
 
-def _level_schema(task: Task, item: Item, level: dict[str, Any]) -> dict[str, Any]:
-    codes = {"enum": [row["mcc"] for row in item.fields["mccs"]]}
-    return {
-        "type": "object",
-        "properties": {
-            "level": level,
-            "rationale": wording.text_schema(task, "rationale"),
-            "mccs": {"type": "array", "items": codes, "minItems": PICKS_PER_LEVEL, "maxItems": PICKS_PER_LEVEL},
-        },
-        "required": ["level", "rationale", "mccs"],
-        "additionalProperties": False,
-    }
+def _object(**properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
 # --------------------------------------------------------------------------- what a written risk rationale keeps to
@@ -279,6 +272,10 @@ class RationaleRules:
             "plain words": f"uses {', '.join(dict.fromkeys(map(str.lower, jargon)))}" if jargon else "",
             "length": f"has {words} words, {self.longest} are allowed" if words > self.longest else "",
         }
+
+
+def _rules_of(task: Task) -> RationaleRules | None:
+    return rules_of(task.folder, task.data.get("rules", "rules.toml"))
 
 
 def rules_of(folder: Path, file: str = "rules.toml") -> RationaleRules | None:

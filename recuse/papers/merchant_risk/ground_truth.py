@@ -9,8 +9,9 @@ levels are named). Picks the reference does not cover are left out and listed.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
-from recuse.metrics.measure import measure
+from recuse.metrics.measure import Named, measure, per_subject
 from recuse.papers import rank_tests
 from recuse.ratings import Nominal, Ordinal, Ratings, ResponseSets, Scale
 from recuse.ratings.array import numbers
@@ -45,19 +46,9 @@ class Picks:
     level: Floats
     value: Floats
     unknown: tuple[str, ...]  # items the reference does not cover
-    unusable: int  # rows without a level
     names: tuple[str, ...]  # of the items; "" where the reference has none
+    lost: int  # what takes no part: rows without a level, items that the reference does not cover
     scale: Scale
-
-    @property
-    def lost(self) -> int:
-        """Rows that take no part: without a level, or of an item that the reference does not cover."""
-        return len(self.unknown) + self.unusable
-
-    @property
-    def step(self) -> float:
-        """From one level to the next; 1 unless the scale says otherwise."""
-        return float(getattr(self.scale, "step", None) or 1.0)
 
     def called(self, level: float) -> str | int | float:
         """A level as it was given: an option, a whole number, or a number."""
@@ -66,12 +57,62 @@ class Picks:
         return int(level) if level == int(level) else float(level)
 
 
+def _models(part: Ratings, ratings: Ratings) -> Iterator[Picks]:
+    if isinstance(part.scale, Nominal | ResponseSets):
+        raise RecuseError(
+            f"the levels of criterion {part.criterion} have no order; give its scale as numbers, or as options from "
+            "the lowest to the highest"
+        )
+    truth = _truth(part).set_index("item")
+    rows = part.table[(part.table["criterion"] == part.criterion) & (part.table["kind"] == "judge")]
+    rows = rows.assign(item=rows["item"].astype(str), level=numbers(part, rows))
+    for model, group in rows.groupby("rater", sort=False):
+        levels = group[group["level"].notna()].groupby("item", sort=True)["level"]
+        means, medians = levels.mean(), levels.quantile(0.5, interpolation="lower")
+        picked = truth.reindex(means.index)
+        values = picked["value"].to_numpy(dtype=float)
+        known = ~np.isnan(values)
+        names = picked["name"].fillna("").astype(str)[known] if "name" in truth else [""] * int(known.sum())
+        unknown, unusable = means.index[~known], int(group["level"].isna().sum())
+        yield Picks(
+            str(model), tuple(means.index[known]), mean_level=means.to_numpy(dtype=float)[known],
+            level=medians.to_numpy(dtype=float)[known], value=values[known], unknown=tuple(unknown), names=tuple(names),
+            lost=len(unknown) + unusable, scale=part.scale,
+        )  # fmt: skip
+
+
+def _truth(part: Ratings) -> pd.DataFrame:
+    truth = part.reference
+    if truth is None:
+        raise RecuseError("no true values: give reference=..., a table with the columns item and value")
+    if missing := [name for name in ("item", "value") if name not in truth]:
+        raise RecuseError(
+            f"the reference lacks the column(s) {', '.join(missing)}; it has {', '.join(map(str, truth.columns))}"
+        )
+    items = truth["item"].astype(str)
+    if items.duplicated().any():
+        raise RecuseError(f"the reference needs one row per item; {items[items.duplicated()].iloc[0]} has several")
+    return truth.assign(item=items)
+
+
+def _per_model(function: Callable[[Picks], Estimate]) -> Callable[[Ratings], Estimates]:
+    """From a measure of one model's picks to one of all models', by judge and factor level."""
+
+    @per_subject("judge", _models)
+    @wraps(function)
+    def each(models: Iterator[Picks]) -> Iterator[Named]:
+        return ((picks.model, function(picks)) for picks in models)
+
+    return each
+
+
 @measure(
     "rank_correlation", "rank correlation with the data", ends=(-1, 1), signed=True, rank=270, bad="below",
     below="does not follow the data|do not follow the data",
     reading="Spearman's rank correlation of the levels a model put items on with the items' true values.",
 )  # fmt: skip
-def rank_correlation(ratings: Ratings) -> Estimates:
+@_per_model
+def rank_correlation(p: Picks) -> Estimate:
     """Spearman's rho of assigned level and true value, by judge and factor level; tied levels take mean ranks.
 
     Detail: `p_permutation`, exact over all arrangements of the tied levels where these are few (168,168,000 for 15
@@ -89,108 +130,6 @@ def rank_correlation(ratings: Ratings) -> Estimates:
     >>> rank_correlation(Ratings.of(frame, reference=truth)).of(judge="a").value
     1.0
     """
-    return _by_model(ratings, _rank_correlation)
-
-
-@measure(
-    "misassignments", "misassignments", rank=280, above="misplaces items|misplace items", unit="share",
-    reading="Share of picks two or more levels away from where the true values put them.",
-)  # fmt: skip
-def misassignments(ratings: Ratings) -> Estimates:
-    """Share of picks two or more levels away from where the data put them, by judge and factor level; paper, sec. 5.3.
-
-    The empirical level of a pick is its place by true value among the same model's picks: sorted by value, they receive
-    the model's own levels in ascending order, so three per level stay three per level. Equal values are ordered by
-    assigned level, the reading that is kindest to the model, then by item.
-
-    Detail: `nonadjacent` and `adjacent` (one level away), each a list of item, name (where the reference has one),
-    assigned, empirical and value, farthest first, and `in_place`, the rest. No interval: ranks among one model's picks
-    are not independent of each other.
-
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": "a", "item": ["i", "j", "k"], "score": [3.0, 2.0, 1.0]})
-    >>> truth = pd.DataFrame({"item": ["i", "j", "k"], "value": [0.1, 0.4, 0.9]})
-    >>> round(misassignments(Ratings.of(frame, reference=truth)).of(judge="a").value, 3)
-    0.667
-    """
-    return _by_model(ratings, _misassignments)
-
-
-@measure(
-    "progression", "steps that rise", rank=290, unit="share",
-    below="does not rise with the data|do not rise with the data",
-    reading="Share of steps from one level to the next in which the mean true value rises; 1 is smooth.",
-)  # fmt: skip
-def progression(ratings: Ratings) -> Estimates:
-    """Does the mean value rise from each assigned level to the next? Share of steps that rise, by judge and factor
-    level; 1 is smooth.
-
-    Detail: `levels` with picks, mean value and `isotonic`, the closest never-falling sequence (least squares, weighted
-    by picks); `falls`, the steps that go down and by how much; `violation`, the share of the between-level variance
-    that sequence cannot follow (0 = smooth). Steps join neighbouring levels that were used. No interval, as for
-    `misassignments`. Undefined where fewer than two levels were used.
-
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": "a", "item": ["i", "j", "k"], "score": [1.0, 2.0, 3.0]})
-    >>> truth = pd.DataFrame({"item": ["i", "j", "k"], "value": [0.1, 0.9, 0.4]})
-    >>> progression(Ratings.of(frame, reference=truth)).of(judge="a").value
-    0.5
-    """
-    return _by_model(ratings, _progression)
-
-
-# --------------------------------------------------------------------------- picks
-
-
-def _by_model(ratings: Ratings, compute: Callable[[Picks], Estimate]) -> Estimates:
-    estimates = {(picks.model, *names): compute(picks) for names, part in ratings.each() for picks in _models(part)}
-    return Estimates(("judge", *ratings.within()), estimates)
-
-
-def _models(part: Ratings) -> Iterator[Picks]:
-    if isinstance(part.scale, Nominal | ResponseSets):
-        raise RecuseError(
-            f"the levels of criterion {part.criterion} have no order; give its scale as numbers, or as options from "
-            "the lowest to the highest"
-        )
-    truth = _truth(part)
-    value = dict(zip(truth["item"], truth["value"].astype(float), strict=True))
-    named = dict(zip(truth["item"], truth["name"].fillna("").astype(str), strict=True)) if "name" in truth else {}
-    rows = part.table[(part.table["criterion"] == part.criterion) & (part.table["kind"] == "judge")]
-    rows = rows.assign(item=rows["item"].astype(str), level=numbers(part, rows))
-    for model, group in rows.groupby("rater", sort=False):
-        yield _picks(str(model), group, value, named, part.scale)
-
-
-def _truth(part: Ratings) -> pd.DataFrame:
-    truth = part.reference
-    if truth is None:
-        raise RecuseError("no true values: give reference=..., a table with the columns item and value")
-    if missing := [name for name in ("item", "value") if name not in truth]:
-        raise RecuseError(
-            f"the reference lacks the column(s) {', '.join(missing)}; it has {', '.join(map(str, truth.columns))}"
-        )
-    items = truth["item"].astype(str)
-    if items.duplicated().any():
-        raise RecuseError(f"the reference needs one row per item; {items[items.duplicated()].iloc[0]} has several")
-    return truth.assign(item=items)
-
-
-def _picks(model: str, rows: pd.DataFrame, value: Mapping[str, float], named: Mapping[str, str], scale: Scale) -> Picks:
-    usable = rows[rows["level"].notna()]
-    levels = usable.groupby("item", sort=True)["level"]
-    means, medians = levels.mean(), levels.quantile(0.5, interpolation="lower")
-    values = np.array([value.get(item, math.nan) for item in means.index], dtype=float)
-    known = ~np.isnan(values)
-    items = means.index[known]
-    return Picks(
-        model, tuple(items), mean_level=means.to_numpy(dtype=float)[known], level=medians.to_numpy(dtype=float)[known],
-        value=values[known], unknown=tuple(means.index[~known]), unusable=len(rows) - len(usable),
-        names=tuple(named.get(item, "") for item in items), scale=scale,
-    )  # fmt: skip
-
-
-def _rank_correlation(p: Picks) -> Estimate:
     more: dict[str, Any] = {"n": len(p.items), "n_excluded": p.lost, "over": "items", "method": BONETT_WRIGHT}
     detail: dict[str, Any] = {"unknown": list(p.unknown)}
     if len(p.items) < 4:
@@ -211,16 +150,38 @@ def _rank_correlation(p: Picks) -> Estimate:
     return estimated("rank_correlation", rho, FisherZ(rho, len(p.items)), detail=detail, **more)
 
 
-def _misassignments(p: Picks) -> Estimate:
+@measure(
+    "misassignments", "misassignments", rank=280, above="misplaces items|misplace items", unit="share",
+    reading="Share of picks two or more levels away from where the true values put them.",
+)  # fmt: skip
+@_per_model
+def misassignments(p: Picks) -> Estimate:
+    """Share of picks two or more levels away from where the data put them, by judge and factor level; paper, sec. 5.3.
+
+    The empirical level of a pick is its place by true value among the same model's picks: sorted by value, they receive
+    the model's own levels in ascending order, so three per level stay three per level. Equal values are ordered by
+    assigned level, the reading that is kindest to the model, then by item.
+
+    Detail: `nonadjacent` and `adjacent` (one level away), each a list of item, name (where the reference has one),
+    assigned, empirical and value, farthest first, and `in_place`, the rest. No interval: ranks among one model's picks
+    are not independent of each other.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"judge": "a", "item": ["i", "j", "k"], "score": [3.0, 2.0, 1.0]})
+    >>> truth = pd.DataFrame({"item": ["i", "j", "k"], "value": [0.1, 0.4, 0.9]})
+    >>> round(misassignments(Ratings.of(frame, reference=truth)).of(judge="a").value, 3)
+    0.667
+    """
     more: dict[str, Any] = {
-        "n": len(p.items), "n_excluded": p.lost, "over": "items", "method": ORDINAL, "unit": "share",
+        "n": len(p.items), "n_excluded": p.lost, "over": "items", "method": ORDINAL, "unit": "share"
     }  # fmt: skip
     if not p.items:
         return undefined("misassignments", "no pick is covered by the data", **more)
     by_value = np.lexsort((p.level, p.value))  # items ascend already, and lexsort is stable
     empirical = np.empty(len(p.items))
     empirical[by_value] = np.sort(p.level)
-    distance = (np.abs(p.level - empirical) / p.step).round(9)
+    step = float(getattr(p.scale, "step", None) or 1.0)
+    distance = (np.abs(p.level - empirical) / step).round(9)
 
     def listed(wanted: NDArray[np.bool_]) -> list[dict[str, Any]]:
         return [
@@ -239,7 +200,27 @@ def _misassignments(p: Picks) -> Estimate:
     )  # fmt: skip
 
 
-def _progression(p: Picks) -> Estimate:
+@measure(
+    "progression", "steps that rise", rank=290, unit="share",
+    below="does not rise with the data|do not rise with the data",
+    reading="Share of steps from one level to the next in which the mean true value rises; 1 is smooth.",
+)  # fmt: skip
+@_per_model
+def progression(p: Picks) -> Estimate:
+    """Does the mean value rise from each assigned level to the next? Share of steps that rise, by judge and factor
+    level; 1 is smooth.
+
+    Detail: `levels` with picks, mean value and `isotonic`, the closest never-falling sequence (least squares, weighted
+    by picks); `falls`, the steps that go down and by how much; `violation`, the share of the between-level variance
+    that sequence cannot follow (0 = smooth). Steps join neighbouring levels that were used. No interval, as for
+    `misassignments`. Undefined where fewer than two levels were used.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"judge": "a", "item": ["i", "j", "k"], "score": [1.0, 2.0, 3.0]})
+    >>> truth = pd.DataFrame({"item": ["i", "j", "k"], "value": [0.1, 0.9, 0.4]})
+    >>> progression(Ratings.of(frame, reference=truth)).of(judge="a").value
+    0.5
+    """
     from scipy.optimize import isotonic_regression  # heavy: this measure alone wants it
 
     levels = sorted(set(p.level.tolist()))

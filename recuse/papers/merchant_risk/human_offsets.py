@@ -15,6 +15,7 @@ from recuse.metrics.consensus import ZERO
 from recuse.metrics.estimates import THESE_TEXTS, matrix, undefined
 from recuse.metrics.human_alignment import GIVEN, Compared, compared
 from recuse.metrics.measure import Named, measure, per_part, per_subject
+from recuse.papers.merchant_risk.consensus_matrix import cell_intervals
 from recuse.papers.merchant_risk.human_order import BLOCKS, REDRAWN, Sides
 from recuse.ratings import Ratings
 from recuse.schema import Estimate, Estimates, number
@@ -41,21 +42,14 @@ def human_offset_matrix(against: Compared) -> Estimate:
     [[1.0], [0.5]]
     """
     cells, each = against.cells, against.differences
-    ends = np.full((2, len(cells.judges), len(cells.target_names)), np.nan)
-    for t, target in enumerate(cells.target_names):
-        for i in range(len(cells.judges)):
-            used = against.only(i) & cells.texts_of(target) & np.isfinite(each)
-            if used.any():
-                distribution = against.over_repeats(used) if cells.fixed else against.over_texts(used)
-                ends[:, i, t] = distribution.interval(0.95)
-    low, high = ends
+    over = against.over_repeats if cells.fixed else against.over_texts
+    low, high = cell_intervals(cells, each, lambda judge, texts: over(against.only(judge) & texts))
     detail = matrix(
         cells.judges, cells.target_names, cells.by_target(each), against.own, criterion=cells.criterion,
         low=low, high=high, scores=cells.by_target(cells.mean),
         human=[number(mean) for mean in cells.by_target(against.people.mean[None])[0]],
     )  # fmt: skip
-    estimate = against.offset("human_offset_matrix", np.ones(each.shape, dtype=bool))
-    return replace(estimate, detail=detail)
+    return replace(against.offset("human_offset_matrix", np.ones(each.shape, dtype=bool)), detail=detail)
 
 
 @measure(
@@ -124,18 +118,16 @@ def closest_judge(ratings: Ratings, seed: int = SEED, draws: int = 1999) -> Esti
     >>> closest_judge(Ratings.of(frame)).of().detail["judge"]
     'b'
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
+    estimates = {}
     for names, part in ratings.each():
         rng = generator(seed, "closest_judge", *(FIRST_NAMES.get(name, name) for name in names))
-        estimates[names] = _closest(Sides(compared(part, ratings), seed), rng, draws)
+        estimates[names] = _closest(Sides(compared(part, ratings), seed, draws), rng)
     return Estimates(ratings.within(), estimates)
 
 
-def _closest(sides: Sides, rng: np.random.Generator, draws: int) -> Estimate:
-    cells = sides.against.cells
-    usable = np.isfinite(sides.judges)
-    known = [i for i in range(len(cells.judges)) if usable[i].any()]
-    repeats = cells.fixed
+def _closest(sides: Sides, rng: np.random.Generator) -> Estimate:
+    cells, repeats = sides.against.cells, sides.against.cells.fixed
+    known = np.flatnonzero(np.isfinite(sides.judges).any(axis=1)).tolist()
     about: dict[str, Any] = {
         "over": cells.over, "clusters": cells.clusters_called, "unit": cells.scale.unit, "span": cells.scale.span,
         "method": f"mean |judge - people| over {sides.what}, {REDRAWN['repeats' if repeats else 'items']}",
@@ -143,18 +135,17 @@ def _closest(sides: Sides, rng: np.random.Generator, draws: int) -> Estimate:
     if not known:
         return undefined("closest_judge", "no judge has a usable score of a text that people rated", **about)
     distances = np.nanmean(np.abs(sides.judges[known] - sides.people), axis=1)
-    spread = _redrawn_distances(sides, known, rng, draws)
+    spread = _redrawn_distances(sides, known, rng)
     nearest = np.where(np.isfinite(spread), spread, np.inf).argmin(axis=1)
-    first = np.bincount(nearest, minlength=len(known)) / draws
+    first = np.bincount(nearest, minlength=len(known)) / sides.draws
     order = np.argsort(distances.round(12), kind="stable")
-    best = int(order[0])
-    row = known[best]
+    row = known[order[0]]
     ranking = [
         {"judge": cells.judges[known[k]], "distance": number(distances[k]), "first": number(first[k])} for k in order
     ]
     where = f"{THESE_TEXTS}; {GIVEN}" if repeats else GIVEN
     return Estimate(
-        metric="closest_judge", value=float(distances[best]),
+        metric="closest_judge", value=float(distances[order[0]]),
         n=int(cells.count[row].sum()) if repeats else distinct(cells.items[np.isfinite(cells.mean[row])]),
         n_excluded=int(cells.lost[row].sum()), seed=sides.seed,
         note=f"{where}; the smallest of several has no interval",
@@ -162,27 +153,21 @@ def _closest(sides: Sides, rng: np.random.Generator, draws: int) -> Estimate:
     )  # fmt: skip
 
 
-def _redrawn_distances(sides: Sides, known: list[int], rng: np.random.Generator, draws: int) -> Floats:
+def _redrawn_distances(sides: Sides, known: list[int], rng: np.random.Generator) -> Floats:
     """Mean distances of these judges from people on resampled repeats or items; shape (draws, judges)."""
-    cells = sides.against.cells
-    if cells.fixed:
-        return _mean_there(np.abs(sides.redrawn(known, rng, draws) - sides.people))
-    if not sides.per_text:
-        weights = sides.cluster_weights(rng, draws)
-        return _mean_there(np.abs(sides.target_means(weights)[:, known] - sides.people))
-    weights = sides.cluster_weights(rng, draws, BLOCKS)
-    each = np.abs(sides.judges[known] - sides.people)
+    fixed = sides.against.cells.fixed
+    if fixed or not sides.per_text:
+        drawn = sides.redrawn(known, rng) if fixed else sides.target_means(sides.cluster_weights(rng))[:, known]
+        distances = np.abs(drawn - sides.people)
+        there = np.isfinite(distances)
+        return ratio(np.where(there, distances, 0.0).sum(axis=-1), there.sum(axis=-1))
+    weights = sides.cluster_weights(rng, BLOCKS)
     groups = weights.shape[1]
-    blocks = cells.clusters % groups
+    blocks = sides.against.cells.clusters % groups
     sums, counts = np.zeros((len(known), groups)), np.zeros((len(known), groups))
-    for k, row in enumerate(each):
+    for k, row in enumerate(np.abs(sides.judges[known] - sides.people)):
         there = np.isfinite(row)
         sums[k] = np.bincount(blocks[there], weights=row[there], minlength=groups)
         counts[k] = np.bincount(blocks[there], minlength=groups)
     return ratio(weights @ sums.T, weights @ counts.T)
 
-
-def _mean_there(values: Floats) -> Floats:
-    """Mean over the last axis of what is there, NaN where nothing is."""
-    there = np.isfinite(values)
-    return ratio(np.where(there, values, 0.0).sum(axis=-1), there.sum(axis=-1))

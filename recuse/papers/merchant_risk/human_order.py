@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.estimates import SamplingDistribution, estimated, number, undefined
 from recuse.metrics.human_alignment import ZERO, Compared, compared
@@ -23,9 +22,10 @@ from recuse.schema import Estimate
 from recuse.schema.arrays import Floats, taken
 from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.agreement.correlation import spearman
-from recuse.statistics.distributions import SEED, Draws, generator, percentile
+from recuse.statistics.distributions import SEED, generator, percentile
 
 REDRAWN = {"repeats": "percentile bootstrap over repeats within cells", "items": "percentile bootstrap over items"}
+OVER_TEXTS = "Spearman over texts, Bonett-Wright interval on Fisher's scale, wider with ties and clusters"
 EVERY, FEW, MANY = 8, 12, 1000
 """Texts up to which all orders are tried for Kendall's p, up to which permutations give Spearman's, and up to which
 pairs are counted one by one for Kendall's tau."""
@@ -57,9 +57,9 @@ def human_order(against: Compared, seed: int = SEED, draws: int = 1999) -> Itera
     >>> human_order(Ratings.of(frame)).of(judge="a").value
     0.5
     """
-    sides = Sides(against, seed)
+    sides = Sides(against, seed, draws)
     for i, judge in enumerate(against.judges):
-        yield judge, _order(sides, i, draws)
+        yield judge, _order(sides, i)
 
 
 # --------------------------------------------------------------------------- what is ordered
@@ -75,7 +75,7 @@ class Sides:
 
     against: Compared
     seed: int
-    _redrawn: dict[int, Floats] = field(default_factory=dict)
+    draws: int
 
     @property
     def per_text(self) -> bool:
@@ -92,26 +92,23 @@ class Sides:
     def people(self) -> Floats:
         """(R,)"""
         mean = self.against.people.mean
-        return mean if self.per_text else self._by_target(mean[None])[0]
+        return mean if self.per_text else self.against.cells.by_target(mean[None])[0]
 
     @cached_property
     def judges(self) -> Floats:
         """(J, R), where people rated too."""
         cells = self.against.cells
-        mean = cells.mean if self.per_text else self._by_target(cells.mean)
+        mean = cells.mean if self.per_text else cells.by_target(cells.mean)
         return np.where(np.isfinite(self.people), mean, np.nan).round(12)
 
-    def _by_target(self, values: Floats) -> Floats:
-        return self.against.cells.by_target(values)
-
-    def redrawn(self, judges: list[int], rng: np.random.Generator, draws: int) -> Floats:
+    def redrawn(self, judges: list[int], rng: np.random.Generator) -> Floats:
         """Means of these judges on resampled repeats, shape (draws, judges, R), NaN without a usable score."""
         cells = self.against.cells
-        out = np.full((draws, len(judges), len(self.people)), np.nan)
-        places = [(k, u) for k, j in enumerate(judges) for u in range(len(self.people)) if cells.count[j, u]]
-        if places:
-            means = resampled_means([cells.scores[judges[k]][u] for k, u in places], rng, draws)
-            out[:, [k for k, _ in places], [u for _, u in places]] = means
+        out = np.full((self.draws, len(judges), len(self.people)), np.nan)
+        rows, texts = np.nonzero(cells.count[judges])
+        if len(rows):
+            each = [cells.scores[judges[k]][u] for k, u in zip(rows.tolist(), texts.tolist(), strict=True)]
+            out[:, rows, texts] = resampled_means(each, rng, self.draws)
         return out
 
     def target_means(self, weights: Floats) -> Floats:
@@ -127,36 +124,34 @@ class Sides:
         total, n = weights @ sums.T, weights @ counts.T
         return ratio(total, n).reshape(-1, *shape)
 
-    def redrawn_targets(self, draws: int) -> Floats:
+    @cached_property
+    def redrawn_targets(self) -> Floats:
         """Means of every judge and target on the same resampled items, (draws, J, T): drawn once for all judges."""
-        if draws not in self._redrawn:
-            rng = generator(self.seed, "human_order", "items")
-            self._redrawn[draws] = self.target_means(self.cluster_weights(rng, draws))
-        return self._redrawn[draws]
+        return self.target_means(self.cluster_weights(generator(self.seed, "human_order", "items")))
 
-    def cluster_weights(self, rng: np.random.Generator, draws: int, most: int | None = None) -> Floats:
+    def cluster_weights(self, rng: np.random.Generator, most: int = sys.maxsize) -> Floats:
         """How often each cluster is drawn, with replacement, shape (draws, clusters); of more clusters than `most`, how
         often each of so many blocks of them is."""
-        groups = min(len(self.against.cells.cluster_names), most or sys.maxsize)
-        picked = rng.integers(groups, size=(draws, groups)) + np.arange(draws)[:, None] * groups
-        return np.bincount(picked.ravel(), minlength=draws * groups).reshape(draws, groups).astype(float)
+        groups = min(len(self.against.cells.cluster_names), most)
+        picked = rng.integers(groups, size=(self.draws, groups)) + np.arange(self.draws)[:, None] * groups
+        return np.bincount(picked.ravel(), minlength=self.draws * groups).reshape(-1, groups).astype(float)
 
 
 # --------------------------------------------------------------------------- order
 
 
-def _order(sides: Sides, i: int, draws: int) -> Estimate:
+def _order(sides: Sides, i: int) -> Estimate:
     against, cells = sides.against, sides.against.cells
+    over_texts = sides.per_text or cells.fixed
     used = np.isfinite(sides.judges[i])
     times = taken(cells.times, used)
     judge, people = sides.judges[i][used], sides.people[used]
     wanted = against.only(i)
     counted = wanted & np.isfinite(against.differences)
     about: dict[str, Any] = {
-        "n": cells.number(counted[i]),
-        "n_excluded": against.excluded(wanted, counted), "over": "items" if cells.fixed else cells.over,
-        "clusters": cells.clusters_called,
-        "method": _method(sides),
+        "n": cells.number(counted[i]), "n_excluded": against.excluded(wanted, counted),
+        "over": "items" if cells.fixed else cells.over, "clusters": cells.clusters_called,
+        "method": OVER_TEXTS if over_texts else f"Spearman of {sides.what}' means, {REDRAWN['items']}",
     }  # fmt: skip
     n = len(judge) if times is None else int(times.sum())
     if n < 3:
@@ -166,36 +161,21 @@ def _order(sides: Sides, i: int, draws: int) -> Estimate:
             why = f"{who} gave every {sides.what.removesuffix('s')} {means[0]:g}, so there is no order"
             return undefined("human_order", why, **about)
     rho = float(spearman(judge, people, times))
-    distribution = _order_distribution(sides, i, used, rho, draws)
-    seeded: dict[str, Any] = {"seed": sides.seed} if isinstance(distribution, Draws) else {}
-    return estimated("human_order", rho, distribution, **seeded, detail=_tests(judge, people, n, rho, sides), **about)
-
-
-def _method(sides: Sides) -> str:
-    if sides.per_text or sides.against.cells.fixed:
-        return "Spearman over texts, Bonett-Wright interval on Fisher's scale, wider with ties and clusters"
-    return f"Spearman of {sides.what}' means, {REDRAWN['items']}"
-
-
-def _order_distribution(sides: Sides, i: int, used: NDArray[np.bool_], rho: float, draws: int) -> SamplingDistribution:
-    cells = sides.against.cells
-    if sides.per_text or cells.fixed:
-        clusters = np.arange(used.sum()) if cells.fixed else cells.clusters[used]
-        return spearman_distribution(sides.judges[i][used], sides.people[used], clusters, taken(cells.times, used))
-    means = sides.redrawn_targets(draws)[:, i][:, used].round(12)
-    return percentile(rho, spearman(means, sides.people[used]), discrete=True)
-
-
-def _tests(judge: Floats, people: Floats, n: int, rho: float, sides: Sides) -> dict[str, Any]:
-    """Is the order of n texts more than chance? Spearman's and Kendall's answers as builtins."""
+    if over_texts:
+        clusters = np.arange(len(judge)) if cells.fixed else cells.clusters[used]
+        distribution: SamplingDistribution = spearman_distribution(judge, people, clusters, times)
+    else:
+        means = sides.redrawn_targets[:, i][:, used].round(12)
+        distribution, about["seed"] = percentile(rho, spearman(means, people), discrete=True), sides.seed
     by_rho = spearman_test(judge, people) if n <= FEW else None
-    return {
+    tests = {
         "p_permutation": number(by_rho.p if by_rho else spearman_t(rho, n)),
         "p_method": by_rho.method if by_rho else "Student's t",
         "kendall": number(float(kendall(judge, people))) if n <= MANY and n == len(judge) else None,
         "kendall_p_permutation": number(kendall_test(judge, people).p) if n <= EVERY else None,
         sides.what: n,
     }
+    return estimated("human_order", rho, distribution, detail=tests, **about)
 
 
 # --------------------------------------------------------------------------- distance

@@ -102,14 +102,13 @@ def _shift(judge: str, joint: Cells, single: Cells) -> Estimate:
     }  # fmt: skip
     if judge not in single.judges:
         return undefined("joint_shift", "it was not asked about one text at a time", **about)
-    alone = dict(_named(single, judge))
-    pairs = [(key, value, alone.get(key, math.nan)) for key, value in _named(joint, judge)]
-    pairs = [row for row in pairs if math.isfinite(row[1]) and math.isfinite(row[2])]
-    if not pairs:
+    together, alone = (_by_text(cells, judge) for cells in (joint, single))
+    texts = [text for text, score in together.items() if math.isfinite(score - alone.get(text, math.nan))]
+    if not texts:
         return undefined("joint_shift", "no text has a usable score either way", **about)
-    a, b = (np.array([row[k] for row in pairs]) for k in (1, 2))
-    targets = np.array([row[0][1] for row in pairs])
-    items = np.unique([row[0][0] for row in pairs], return_inverse=True)[1]
+    a, b = (np.array([scores[text] for text in texts]) for scores in (together, alone))
+    targets = np.array([target for _, target in texts])
+    items = np.unique([item for item, _ in texts], return_inverse=True)[1]
     distribution = difference_of_means(a - b, np.ones(len(a), dtype=bool), None, items, step=joint.step)
     means = np.array([[v[targets == t].mean() for t in dict.fromkeys(targets.tolist())] for v in (a, b)]).round(9)
     spreads = means.std(axis=1)
@@ -121,7 +120,7 @@ def _shift(judge: str, joint: Cells, single: Cells) -> Estimate:
     return estimated("joint_shift", distribution.value, distribution, n=len(a), detail=detail, **about)
 
 
-def _named(cells: Cells, judge: str) -> list[tuple[tuple[str, str], float]]:
-    row = cells.mean[cells.row(judge)]
-    texts = zip(cells.items, cells.targets, row.tolist(), strict=True)
-    return [((cells.item_names[i], cells.target_names[t]), value) for i, t, value in texts]
+def _by_text(cells: Cells, judge: str) -> dict[tuple[str, str], float]:
+    """(item, target) -> its mean score."""
+    texts = zip(cells.items, cells.targets, cells.mean[cells.row(judge)].tolist(), strict=True)
+    return {(cells.item_names[i], cells.target_names[t]): score for i, t, score in texts}

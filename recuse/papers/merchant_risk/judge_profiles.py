@@ -7,8 +7,8 @@ told from chance below rho 1 (one order of 120 either way: p .017), so the permu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,15 +26,6 @@ from recuse.statistics.agreement.correlation import spearman
 
 FEW = "no interval: these judges are all there are, not a sample of judges"
 SPAN = "largest self-bias less smallest"
-
-
-@dataclass(frozen=True)
-class Profile:
-    """Per judge, NaN where it is not known: self-bias, leniency, mean distance from people, and the peers' mean score
-    of what it wrote."""
-
-    judges: tuple[str, ...]
-    figures: Mapping[str, Floats]
 
 
 PAIRS: Mapping[str, tuple[str, str]] = {
@@ -66,13 +57,11 @@ def profile_correlation(ratings: Ratings) -> Estimates:
     'undefined: a correlation over judges needs four of them; there are 2'
     """
     estimates: dict[tuple[str, ...], Estimate] = {}
-    bias, general = self_bias(ratings), leniency(ratings)
     for names, part in ratings.each():
-        profile = _profile(part, ratings, names, bias, general)
-        for pair, (one, other) in PAIRS.items():
-            a, b = profile.figures.get(one), profile.figures.get(other)
-            if a is not None and b is not None:
-                estimates[(pair, *names)] = _correlation(profile.judges, (one, a), (other, b))
+        figures = _figures(part, ratings, names)
+        for pair, both in PAIRS.items():
+            if figures.keys() >= set(both):
+                estimates[pair, *names] = _correlation(part.cells().judges, {name: figures[name] for name in both})
     return Estimates(("pair", *ratings.within()), estimates)
 
 
@@ -98,60 +87,57 @@ def self_bias_span(ratings: Ratings) -> Estimates:
         if len(spans) < 2:
             estimates[names] = undefined("self_bias_span", f"a span needs two judges; there are {len(spans)}", **about)
             continue
-        order = sorted(spans, key=lambda judge: spans[judge].value)
-        ends = {"lowest": order[0], "highest": order[-1]}
-        unit, width = spans[order[0]].unit, spans[order[-1]].value - spans[order[0]].value
+        (lowest, low), *_, (highest, high) = sorted(spans.items(), key=lambda one: one[1].value)
         estimates[names] = Estimate(
-            metric="self_bias_span", value=width, unit=unit, span=spans[order[0]].span,
-            note="no interval: the span of noisy numbers is too wide on average", detail=ends, **about,
+            metric="self_bias_span", value=high.value - low.value, unit=low.unit, span=low.span,
+            note="no interval: the span of noisy numbers is too wide on average",
+            detail={"lowest": lowest, "highest": highest}, **about,
         )  # fmt: skip
     return Estimates(ratings.within(), estimates)
 
 
-def _profile(part: Ratings, ratings: Ratings, names: tuple[str, ...], bias: Estimates, general: Estimates) -> Profile:
-    cells = part.cells()
+def _figures(part: Ratings, ratings: Ratings, names: tuple[str, ...]) -> dict[str, Floats]:
+    """Per judge, NaN where it is not known: self-bias, leniency, the peers' mean score of what it wrote, and, where
+    there are people, mean distance from them."""
+    cells, bias, general = part.cells(), self_bias(ratings), leniency(ratings)
 
-    def each(value: Callable[[str], float]) -> Floats:
-        return np.array([value(judge) for judge in cells.judges], dtype=float).round(12)
+    def quality(judge: str) -> float:
+        own = cells.texts_of(part.authors.get(judge))
+        peers = np.array([name != judge for name in cells.judges])
+        return float(mean_of(mean_of(cells.mean[peers][:, own], axis=0), axis=0)) if own.any() else np.nan
 
-    figures = {
-        "self_bias": each(lambda judge: bias[judge, *names].value if (judge, *names) in bias else np.nan),
-        "leniency": each(lambda judge: general[judge, *names].value),
-        "quality": each(lambda judge: _quality(part, judge)),
-    }
+    rows = [
+        (bias[judge, *names].value if (judge, *names) in bias else np.nan, general[judge, *names].value, quality(judge))
+        for judge in cells.judges
+    ]
+    each = np.array(rows, dtype=float).reshape(-1, 3).round(12)
+    figures = dict(zip(("self_bias", "leniency", "quality"), each.T, strict=True))
     if part.persons or part.people is not None:
         figures["distance"] = mean_of(np.abs(compared(part, ratings).differences), axis=1).round(12)
-    return Profile(cells.judges, figures)
+    return figures
 
 
-def _quality(part: Ratings, judge: str) -> float:
-    """The mean score that the other judges give to what this one wrote."""
-    cells = part.cells()
-    own = cells.texts_of(part.authors.get(judge))
-    peers = np.array([name != judge for name in cells.judges])
-    return float(mean_of(mean_of(cells.mean[peers][:, own], axis=0), axis=0)) if own.any() else np.nan
-
-
-def _correlation(judges: tuple[str, ...], one: tuple[str, Floats], other: tuple[str, Floats]) -> Estimate:
-    a, b = one[1], other[1]
-    there = np.isfinite(a) & np.isfinite(b)
-    about: dict[str, Any] = {
-        "n": int(there.sum()), "n_excluded": int((~there).sum()), "method": "Spearman over judges", "over": "items",
-    }  # fmt: skip
+def _correlation(judges: tuple[str, ...], figures: Mapping[str, Floats]) -> Estimate:
+    both = np.array(list(figures.values()))
+    there = np.isfinite(both).all(axis=0)
+    n = int(there.sum())
     known = {
-        name: {one[0]: number(x), other[0]: number(y)}
-        for name, x, y, kept in zip(judges, a, b, there, strict=True) if kept
+        name: dict(zip(figures, map(number, pair), strict=True))
+        for name, pair, kept in zip(judges, both.T, there, strict=True)
+        if kept
+    }
+    about: dict[str, Any] = {
+        "n": n, "n_excluded": int((~there).sum()), "method": "Spearman over judges", "over": "items",
+        "detail": {"judges": known},
     }  # fmt: skip
-    if about["n"] < 4:
-        why = f"a correlation over judges needs four of them; there are {about['n']}"
-        return undefined("profile_correlation", why, detail={"judges": known}, **about)
-    rho = float(spearman(a[there], b[there]))
+    if n < 4:
+        why = f"a correlation over judges needs four of them; there are {n}"
+        return undefined("profile_correlation", why, **about)
+    rho = float(spearman(*both[:, there]))
     if not np.isfinite(rho):
-        return undefined("profile_correlation", "all judges are alike in it", detail={"judges": known}, **about)
-    p = spearman_test(a[there], b[there]).p
-    return Estimate(
-        metric="profile_correlation", value=rho, note=FEW, detail={"judges": known, "p_permutation": number(p)}, **about
-    )
+        return undefined("profile_correlation", "all judges are alike in it", **about)
+    about["detail"]["p_permutation"] = number(spearman_test(*both[:, there]).p)
+    return Estimate(metric="profile_correlation", value=rho, note=FEW, **about)
 
 
 # --------------------------------------------------------------------------- self-bias criterion by criterion
@@ -174,10 +160,8 @@ def criterion_self_bias(ratings: Ratings) -> Estimates:
     >>> criterion_self_bias(ratings).of(judge="x", criterion="part").value
     -2.0
     """
-    by = ("judge", *ratings.factors, "criterion")
     estimates = {}
-    both = with_criteria_mean(ratings) if ratings.parts else ratings
-    for criterion in (*ratings.parts, *([CRITERIA_MEAN] if ratings.parts else [])):
-        for key, estimate in self_bias(both.with_criterion(criterion)).items():
+    for criterion in (*ratings.parts, CRITERIA_MEAN) if ratings.parts else ():
+        for key, estimate in self_bias(with_criteria_mean(ratings).with_criterion(criterion)).items():
             estimates[(*key, criterion)] = replace(estimate, metric="criterion_self_bias")
-    return Estimates(by, estimates)
+    return Estimates(("judge", *ratings.factors, "criterion"), estimates)

@@ -64,8 +64,7 @@ def self_bias_pairs(part: Ratings) -> dict[str, tuple[Estimate, Estimate]]:
 
 
 def _name_effect(part: Ratings, judge: str, a: Estimate, b: Estimate) -> Estimate:
-    if not (a.defined and b.defined):
-        worse = a if not a.defined else b
+    if worse := next((one for one in (a, b) if not one.defined), None):
         why = worse.note.removeprefix("undefined: ")
         return undefined("name_effect", why, n=a.n + b.n, method=worse.method, over=worse.over)
     directed = abs(a.value) > ZERO and abs(b.value) > ZERO
@@ -74,27 +73,24 @@ def _name_effect(part: Ratings, judge: str, a: Estimate, b: Estimate) -> Estimat
         "gone_pct": number(percent_gone(a.value, b.value)) if abs(a.value) > ZERO else None,
         "direction_kept": (a.value > 0) == (b.value > 0) if directed else None, **_losses(part, judge, a, b),
     }  # fmt: skip
-    note = ""
     own, others, clusters, step = _changes(part, judge)
+    note = ""
     if a.over == "repeats":
         assert isinstance(a.distribution, Contrast)
         assert isinstance(b.distribution, Contrast)
         beside, note = these_texts(a.distribution.minus(b.distribution))
         detail |= beside
-    if len(np.unique(clusters)) == 1:
+    n_clusters, method, n = len(np.unique(clusters)), OVER_ITEMS, len(own)
+    if n_clusters == 1:
         spread = own_against_others([0.0], others, step=step)
-        distribution: Student = OverTexts(
-            a.value - b.value, spread.se / math.sqrt(1 + 1 / max(len(others), 1)), spread.df
-        )
-        method = SINGLE
+        error = spread.se / math.sqrt(1 + 1 / max(len(others), 1))
+        distribution: Student = OverTexts(a.value - b.value, error, spread.df)
+        method, n = SINGLE, n + len(others)
     else:
-        distribution, method = (
-            difference_of_means(own, np.ones(len(own), dtype=bool), None, clusters, step=step),
-            OVER_ITEMS,
-        )
-    more: dict[str, Any] = {"n_clusters": len(np.unique(clusters))} if a.over == "clusters" else {}
+        distribution = difference_of_means(own, np.ones(n, dtype=bool), None, clusters, step=step)
+    more = {"n_clusters": n_clusters} if a.over == "clusters" else {}
     return estimated(
-        "name_effect", a.value - b.value, distribution, n=len(own) + (len(others) if method == SINGLE else 0),
+        "name_effect", a.value - b.value, distribution, n=n,
         n_excluded=a.n_excluded + b.n_excluded, unit=a.unit, span=a.span,
         over="items" if a.over == "repeats" else a.over, clusters=a.clusters, method=method, note=note, detail=detail,
         **more,
@@ -107,13 +103,11 @@ def _changes(part: Ratings, judge: str) -> tuple[Floats, Floats, NDArray[np.intp
     per_level = []
     for level in (SHOWN, HIDDEN):
         cells = part.where(names=level).cells()
-        is_own = cells.texts_of(part.authors[judge])
-        keys = zip(cells.items, cells.targets, cells.clusters, is_own, strict=True)
-        named = [
-            (cells.item_names[i], cells.target_names[t], cells.cluster_names[c], bool(own)) for i, t, c, own in keys
-        ]
+        texts = zip(cells.items, cells.targets, cells.clusters, cells.texts_of(part.authors[judge]), strict=True)
+        named = [(cells.item_names[i], cells.target_names[t], cells.cluster_names[c], bool(o)) for i, t, c, o in texts]
         per_level.append(dict(zip(named, deviations(cells)[cells.row(judge)].tolist(), strict=True)))
-    changes = {key: per_level[0][key] - per_level[1][key] for key in per_level[0] if key in per_level[1]}
+    shown, hidden = per_level
+    changes = {key: shown[key] - hidden[key] for key in shown if key in hidden}
     usable = {key: change for key, change in changes.items() if math.isfinite(change)}
     own, theirs = ([change for key, change in usable.items() if key[3] is is_own] for is_own in (True, False))
     clusters = np.unique([key[2] for key in usable if key[3]], return_inverse=True)[1].astype(np.intp)

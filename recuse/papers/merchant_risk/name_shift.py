@@ -7,7 +7,8 @@ tables do not: GPT-5.1 ranks the five authors with names hidden as it did with n
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import update_wrapper
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from recuse.metrics.consensus import WELCH, ZERO
 from recuse.metrics.estimates import THESE_TEXTS, estimated, matrix, number, undefined
-from recuse.metrics.measure import Named, itself, measure, per_subject
+from recuse.metrics.measure import Named, itself, measure, per_part, per_subject
 from recuse.papers.merchant_risk.name_effect import HIDDEN, SHOWN, percent_gone, self_bias_pairs
 from recuse.ratings import Cells, Ratings
 from recuse.schema import Estimate, Estimates
@@ -29,12 +30,25 @@ OVER_TEXTS = "mean change over texts, cluster-robust t over items"
 RHO = "Spearman of an author's mean scores with names shown and hidden"
 
 
+Change = Callable[[Ratings, str, Cells, Cells], Estimate]
+"""Of a judge, from its scores with names shown and with names hidden."""
+
+
+def _by_judge(change: Change) -> Callable[[Ratings], Estimates]:
+    def each(part: Ratings) -> Iterator[Named]:
+        shown, hidden = (part.where(names=level).cells() for level in (SHOWN, HIDDEN))
+        return ((judge, change(part, judge, shown, hidden)) for judge in shown.judges)
+
+    return update_wrapper(per_subject("judge", itself, "names")(each), change)
+
+
 @measure(
     "name_shift", "shift by names", signed=True, rank=100, bad="none",
     reading="Mean score with names shown less mean score with names hidden, for every judge and author; the value is a "
     "judge's mean over all authors.",
 )  # fmt: skip
-def name_shift(ratings: Ratings) -> Estimates:
+@_by_judge
+def name_shift(part: Ratings, judge: str, shown: Cells, hidden: Cells) -> Estimate:
     """Shown minus hidden by judge: the mean over all texts that it scored either way.
 
     Detail: `authors`, and per author `shift` with `low` and `high`; `own`, the judge's own among them; `largest`, the
@@ -47,7 +61,48 @@ def name_shift(ratings: Ratings) -> Estimates:
     >>> [name_shift(Ratings.of(frame)).of(judge=judge).value for judge in "ab"]
     [0.5, 0.0]
     """
-    return _by_judge(ratings, _shift)
+    repeats = shown.fixed and hidden.fixed
+    about: dict[str, Any] = {
+        "unit": shown.scale.unit, "span": shown.scale.span, "clusters": shown.clusters_called,
+        "over": "repeats" if repeats else "items" if shown.fixed else shown.over,
+        "method": WELCH if repeats else OVER_TEXTS,
+    }  # fmt: skip
+    if judge not in hidden.judges or not len(shown.items) or not len(hidden.items):
+        return undefined("name_shift", "it was not asked with names shown and hidden", **about)
+    each, places = _changes(judge, shown, hidden)
+    known, rows = np.isfinite(each), (shown.row(judge), hidden.row(judge))
+    if not known.any():
+        return undefined("name_shift", "no text has a usable score either way", **about)
+
+    def over(used: Mask) -> Student:
+        """The mean change over these texts."""
+        if not repeats:
+            return difference_of_means(each, used, None, shown.clusters, step=shown.step)
+        sides = []
+        for cells, row, texts in zip((shown, hidden), rows, (np.flatnonzero(used), places[used]), strict=True):
+            weights = np.zeros(cells.mean.shape)
+            weights[row, texts] = 1 / len(texts)
+            sides.append(
+                contrast(weights, cells.mean, cells.variance, cells.count, thirds=cells.cubes, step=cells.step)
+            )
+        return sides[0].minus(sides[1])
+
+    by_author = np.full((3, len(shown.target_names)), np.nan)  # shift, low, high
+    for k in np.unique(shown.targets[known]):
+        of_author = over(known & (shown.targets == k))
+        by_author[:, k] = of_author.value, *of_author.interval(0.95)
+    largest = int(np.nanargmax(np.abs(by_author[0])))
+    detail = matrix(
+        [judge], shown.target_names, by_author[:1], part.own(), low=by_author[1:2], high=by_author[2:],
+        largest=[shown.target_names[largest], number(by_author[0, largest])],
+    )  # fmt: skip
+    whole = over(known)
+    n = int(shown.count[rows[0]].sum()) if repeats else int(known.sum())
+    lost = int(shown.lost[rows[0]].sum() + hidden.lost[rows[1]].sum())
+    note = THESE_TEXTS if repeats else ""
+    if about["over"] == "clusters":
+        about["n_clusters"] = len(np.unique(shown.clusters))
+    return estimated("name_shift", whole.value, whole, n=n, n_excluded=lost, detail=detail, note=note, **about)
 
 
 @measure(
@@ -56,7 +111,8 @@ def name_shift(ratings: Ratings) -> Estimates:
     reading="Spearman's correlation of a judge's ranking of the authors with names shown and with names hidden; 1 "
     "where hiding names changes nothing.",
 )  # fmt: skip
-def rank_stability(ratings: Ratings) -> Estimates:
+@_by_judge
+def rank_stability(part: Ratings, judge: str, shown: Cells, hidden: Cells) -> Estimate:
     """Rho of a judge's mean score per author, names shown against hidden, by judge.
 
     Detail: `moved`, the authors whose rank changed, as [author, rank shown, rank hidden], rank 1 the best. The interval
@@ -71,86 +127,6 @@ def rank_stability(ratings: Ratings) -> Estimates:
     >>> rank_stability(Ratings.of(frame)).of(judge="a").value
     0.5
     """
-    return _by_judge(ratings, _stability)
-
-
-@per_subject("judge", itself, "names")
-def _by_judge(part: Ratings, compute: Any) -> Iterator[Named]:
-    shown, hidden = (part.where(names=level).cells() for level in (SHOWN, HIDDEN))
-    for judge in shown.judges:
-        yield judge, compute(part, judge, shown, hidden)
-
-
-# --------------------------------------------------------------------------- shift
-
-def _shift(part: Ratings, judge: str, shown: Cells, hidden: Cells) -> Estimate:
-    repeats = shown.fixed and hidden.fixed
-    about: dict[str, Any] = {
-        "unit": shown.scale.unit, "span": shown.scale.span, "clusters": shown.clusters_called,
-        "over": "repeats" if repeats else "items" if shown.fixed else shown.over,
-        "method": WELCH if repeats else OVER_TEXTS,
-    }  # fmt: skip
-    if judge not in hidden.judges or not len(shown.items) or not len(hidden.items):
-        return undefined("name_shift", "it was not asked with names shown and hidden", **about)
-    each, places = _changes(judge, shown, hidden)
-    if not np.isfinite(each).any():
-        return undefined("name_shift", "no text has a usable score either way", **about)
-    every = np.ones(len(shown.target_names), dtype=bool)
-    whole = _over(judge, shown, hidden, each, places, every)
-    rows = [_over(judge, shown, hidden, each, places, every_at(shown, k)) for k in range(len(every))]
-    ends = [row.interval(0.95) if row else (math.nan, math.nan) for row in rows]
-    shifts = [row.value if row else math.nan for row in rows]
-    assert whole is not None
-    largest = int(np.nanargmax(np.abs(shifts)))
-    detail = matrix(
-        [judge], shown.target_names, np.array([shifts]), part.own(),
-        low=np.array([[low for low, _ in ends]]), high=np.array([[high for _, high in ends]]),
-        largest=[shown.target_names[largest], number(shifts[largest])],
-    )  # fmt: skip
-    n = int(shown.count[shown.row(judge)].sum()) if repeats else int(np.isfinite(each).sum())
-    lost = int(shown.lost[shown.row(judge)].sum() + hidden.lost[hidden.row(judge)].sum())
-    note = THESE_TEXTS if repeats else ""
-    if about["over"] == "clusters":
-        about["n_clusters"] = len(np.unique(shown.clusters))
-    return estimated("name_shift", whole.value, whole, n=n, n_excluded=lost, detail=detail, note=note, **about)
-
-
-def every_at(cells: Cells, place: int) -> Mask:
-    """One target alone."""
-    estimates: Mask = np.arange(len(cells.target_names)) == place
-    return estimates
-
-
-def _changes(judge: str, shown: Cells, hidden: Cells) -> tuple[Floats, NDArray[np.intp]]:
-    """Shown less hidden on each text of `shown`, and where it is among those of `hidden` (-1 where it is not)."""
-    known = {(hidden.item_names[i], hidden.target_names[t]): u
-             for u, (i, t) in enumerate(zip(hidden.items, hidden.targets, strict=True))}  # fmt: skip
-    named = zip(shown.items, shown.targets, strict=True)
-    places = np.array([known.get((shown.item_names[i], shown.target_names[t]), -1) for i, t in named], dtype=np.intp)
-    theirs = np.append(hidden.mean[hidden.row(judge)], np.nan)[places]
-    return shown.mean[shown.row(judge)] - theirs, places
-
-
-def _over(
-    judge: str, shown: Cells, hidden: Cells, each: Floats, places: NDArray[np.intp], targets: Mask
-) -> Student | None:
-    """The mean change over the texts of these targets; None where none is known."""
-    used = np.isfinite(each) & targets[shown.targets]
-    if not used.any():
-        return None
-    if not (shown.fixed and hidden.fixed):
-        return difference_of_means(each, used, None, shown.clusters, step=shown.step)
-    sides = []
-    for cells, at in ((shown, np.flatnonzero(used)), (hidden, places[used])):
-        weights = np.zeros(cells.mean.shape)
-        weights[cells.row(judge), at] = 1 / len(at)
-        sides.append(contrast(weights, cells.mean, cells.variance, cells.count, thirds=cells.cubes, step=cells.step))
-    return sides[0].minus(sides[1])
-
-
-# --------------------------------------------------------------------------- order
-
-def _stability(part: Ratings, judge: str, shown: Cells, hidden: Cells) -> Estimate:
     about: dict[str, Any] = {"over": "items", "method": RHO}
     if judge not in hidden.judges:
         return undefined("rank_stability", "it was not asked with names hidden", **about)
@@ -168,6 +144,16 @@ def _stability(part: Ratings, judge: str, shown: Cells, hidden: Cells) -> Estima
     moved = [[name, number(x), number(y)] for name, x, y in zip(names, first, second, strict=True) if x != y]
     detail = {"moved": moved} | _noise(judge, shown, hidden, names, a, b)
     return estimated("rank_stability", rho, FisherZ(rho, len(a)), detail=detail, **about)
+
+
+def _changes(judge: str, shown: Cells, hidden: Cells) -> tuple[Floats, NDArray[np.intp]]:
+    """Shown less hidden on each text of `shown`, and where it is among those of `hidden` (-1 where it is not)."""
+    known = {(hidden.item_names[i], hidden.target_names[t]): u
+             for u, (i, t) in enumerate(zip(hidden.items, hidden.targets, strict=True))}  # fmt: skip
+    named = zip(shown.items, shown.targets, strict=True)
+    places = np.array([known.get((shown.item_names[i], shown.target_names[t]), -1) for i, t in named], dtype=np.intp)
+    theirs = np.append(hidden.mean[hidden.row(judge)], np.nan)[places]
+    return shown.mean[shown.row(judge)] - theirs, places
 
 
 def _author_means(judge: str, cells: Cells, targets: tuple[str, ...]) -> Floats:
@@ -202,7 +188,8 @@ GONE = "bias_gone_without_names"
     reading="By how many per cent self-bias shrinks when names are hidden, on average over judges. A ratio of noisy "
     "numbers: it describes these texts and has no interval.",
 )  # fmt: skip
-def bias_gone_without_names(ratings: Ratings) -> Estimates:
+@per_part(itself, "names")
+def bias_gone_without_names(part: Ratings) -> Estimate:
     """Mean over judges of 100 (1 - |B| / |A|), unrounded: 26.5 for the paper, which calls it attenuation and prints
     25.8.
 
@@ -217,11 +204,6 @@ def bias_gone_without_names(ratings: Ratings) -> Estimates:
     >>> bias_gone_without_names(Ratings.of(frame, authors={"a": "x"})).of().value
     50.0
     """
-    within = ratings.within("names")
-    return Estimates(within, {names: _mean_gone(part) for names, part in ratings.each("names")})
-
-
-def _mean_gone(part: Ratings) -> Estimate:
     method = "mean of 100 (1 - |B| / |A|)"
     pairs = self_bias_pairs(part)
     kept = {j: pair for j, pair in pairs.items() if all(e.defined for e in pair) and abs(pair[0].value) > ZERO}

@@ -7,7 +7,7 @@ score 0-10. A score of 1 is the worst that an expert can give and a tenth above 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -30,7 +30,6 @@ from recuse.statistics.agreement.icc import icc, icc_interval, mean_squares
 
 BESIDE = "blinded_people"
 SIMULATED = "simulated people: nobody was asked"
-INVENTED = {"simulated": True}
 
 
 @measure(
@@ -53,26 +52,39 @@ def people_reliability(ratings: Ratings) -> Estimates:
     >>> round(people_reliability(ratings).of(criterion="rating").value, 3)
     0.97
     """
-    people = ratings.beside(BESIDE)
-    if people is None:
-        return Estimates(("criterion",), {})
-    each = {name: _matrix(people, name) for name in people.criteria}
-    estimates: dict[tuple[str, ...], Estimate] = {(name,): _reliability(values) for name, values in each.items()}
-    if len(each) > 1:
-        estimates[("mean",)] = _reliability(np.mean(list(each.values()), axis=0))
-    return _noting_simulation(people, Estimates(("criterion",), estimates))
+
+    def reliability(people: Ratings) -> Estimates:
+        each = {name: _matrix(people, name) for name in people.criteria}
+        if len(each) > 1:
+            each["mean"] = np.mean(list(each.values()), axis=0)
+        return Estimates(("criterion",), {(name,): _reliability(values) for name, values in each.items()})
+
+    return _of_blinded(ratings, ("criterion",), reliability)
 
 
 def blinded_pairs(ratings: Ratings) -> Estimates:
     """`people_difference` of the people who stand beside; empty without."""
-    people = ratings.beside(BESIDE)
-    return Estimates(("pair",), {}) if people is None else _noting_simulation(people, people_difference(people))
+    return _of_blinded(ratings, ("pair",), people_difference)
 
 
 def blinded_groups(ratings: Ratings) -> Estimates:
     """`people_order.people_groups` of the people who stand beside; empty without."""
+    return _of_blinded(ratings, (), people_groups)
+
+
+def _of_blinded(ratings: Ratings, by: tuple[str, ...], compute: Callable[[Ratings], Estimates]) -> Estimates:
+    """Of the people who stand beside, saying so where nobody was asked; empty without."""
     people = ratings.beside(BESIDE)
-    return Estimates((), {}) if people is None else _noting_simulation(people, people_groups(people))
+    if people is None:
+        return Estimates(by, {})
+    estimates = compute(people)
+    if "simulated" not in people.table or not people.table["simulated"].any():
+        return estimates
+    noted = {
+        key: replace(e, note="; ".join(filter(None, (SIMULATED, e.note))), detail={**e.detail, "simulated": True})
+        for key, e in estimates.items()
+    }
+    return Estimates(estimates.by, noted)
 
 
 @measure(
@@ -105,17 +117,12 @@ def scale_matched_offset(ratings: Ratings) -> Estimates:
         return _nothing_to_match(ratings, "people and judges rate on one scale")
     factor = (wanted[1] - wanted[0]) / (high - low)
     stretched = people.assign(mean=wanted[0] + (people["mean"] - low) * factor, sd=people["sd"] * factor)
-    as_given, matched = human_panel_offset(ratings), human_panel_offset(replace(ratings, people=stretched, _memory={}))
-    scales = {"people_scale": [low, high], "judges_scale": list(wanted)}
-    return Estimates(
-        ratings.within(),
-        {
-            key: replace(
-                e, metric="scale_matched_offset", detail={**e.detail, **scales, "as_given": number(as_given[key].value)}
-            )
-            for key, e in matched.items()
-        },
-    )
+    matched = {}
+    for key, e in human_panel_offset(replace(ratings, people=stretched, _memory={})).items():
+        as_given = number(human_panel_offset(ratings)[key].value)
+        scales = {"people_scale": [low, high], "judges_scale": list(wanted), "as_given": as_given}
+        matched[key] = replace(e, metric="scale_matched_offset", detail={**e.detail, **scales})
+    return Estimates(ratings.within(), matched)
 
 
 @per_part(itself)
@@ -123,24 +130,12 @@ def _nothing_to_match(part: Ratings, why: str) -> Estimate:
     return undefined("scale_matched_offset", why, method="people's scale stretched to the judges'", over="items")
 
 
-def _noting_simulation(people: Ratings, estimates: Estimates) -> Estimates:
-    """The same, saying so where nobody was asked."""
-    if "simulated" not in people.table or not people.table["simulated"].any():
-        return estimates
-    noted = {
-        key: replace(e, note="; ".join(part for part in (SIMULATED, e.note) if part), detail={**e.detail, **INVENTED})
-        for key, e in estimates.items()
-    }
-    return Estimates(estimates.by, noted)
-
-
 def _matrix(people: Ratings, criterion: str) -> Floats:
     """Texts x people of one criterion."""
     rows = people.table[(people.table["criterion"] == criterion) & (people.table["kind"] == PERSON)]
     rows = rows.assign(value=numbers(people.with_criterion(criterion), rows))
     wide = rows.pivot_table(index=["item", "target"], columns="rater", values="value", sort=False)
-    values: Floats = wide.to_numpy(dtype=float)
-    return values
+    return wide.to_numpy(dtype=float)
 
 
 def _reliability(values: Floats) -> Estimate:
@@ -148,27 +143,25 @@ def _reliability(values: Floats) -> Estimate:
     texts, people = complete.shape
     about: dict[str, Any] = {
         "n": texts, "n_excluded": values.shape[1] - people, "over": "items",
-        "method": "ICC(2,1), F interval over texts",
+        "method": "ICC(2,1), F interval over texts", "detail": {"people": people, "texts": texts},
     }  # fmt: skip
-    detail = {"people": people, "texts": texts}
     if texts < 2 or people < 2:
         why = f"reliability needs two people and two texts; {people} people rated {texts}"
-        return undefined("people_reliability", why, detail=detail, **about)
+        return undefined("people_reliability", why, **about)
     squares = mean_squares(complete)
     value = float(icc(squares))
     if not np.isfinite(value):
-        return undefined("people_reliability", "nothing varies", detail=detail, **about)
-    low, high = (float(end) for end in icc_interval(squares))
-    together = number(float(icc(squares, "ICC(2,k)")))
-    return Estimate(
-        metric="people_reliability", value=value, low=low, high=high, detail={**detail, "together": together}, **about
-    )
+        return undefined("people_reliability", "nothing varies", **about)
+    low, high = map(float, icc_interval(squares))
+    about["detail"]["together"] = number(float(icc(squares, "ICC(2,k)")))
+    return Estimate(metric="people_reliability", value=value, low=low, high=high, **about)
 
 
 # --------------------------------------------------------------------------- three sources
 
 
 SOURCES = ("peers", "people", "data")
+PAIRWISE = "mean pairwise Spearman's rho"
 
 
 @measure(
@@ -191,42 +184,35 @@ def three_sources(ratings: Ratings) -> Estimates:
     scores = ratings.beside("scores")
     if scores is None:
         why = "no scores of the models' texts stand beside their picks"
-        nothing = undefined("three_sources", why, method="mean pairwise Spearman's rho", over="items")
+        nothing = undefined("three_sources", why, method=PAIRWISE, over="items")
         return Estimates(ratings.within(), {names: nothing for names, _ in ratings.each()})
     correlations = rank_correlation(ratings)
-    theirs, estimates = ratings.within(), {}
+    estimates = {}
     for names, _ in ratings.each():
         data = {model: e.value for (model, *levels), e in correlations.items() if tuple(levels) == names}
         for others, part in scores.each():
             estimates[(*names, *others)] = _three_sources(_figures(part, scores, data))
-    by = (*(f"picks_{name}" if name in scores.within() else name for name in theirs), *scores.within())
+    by = (*(f"picks_{name}" if name in scores.within() else name for name in ratings.within()), *scores.within())
     return Estimates(by, estimates)
 
 
 def _three_sources(figures: Mapping[str, tuple[float, float, float]]) -> Estimate:
     complete = {model: row for model, row in figures.items() if not any(map(math.isnan, row))}
     more: dict[str, Any] = {
-        "n": len(complete), "n_excluded": len(figures) - len(complete), "over": "items",
-        "method": "mean pairwise Spearman's rho",
+        "n": len(complete), "n_excluded": len(figures) - len(complete), "over": "items", "method": PAIRWISE
     }  # fmt: skip
     if len(complete) < 3:
-        return undefined(
-            "three_sources", f"needs three models with all three figures; there are {len(complete)}", **more
-        )
+        why = f"needs three models with all three figures; there are {len(complete)}"
+        return undefined("three_sources", why, **more)
     columns = np.array(list(complete.values())).T
     rho = np.array([[float(correlation.spearman(a, b)) for b in columns] for a in columns])
-    p = np.array(
-        [
-            [math.nan if i == j else rank_tests.spearman_test(a, b).p for j, b in enumerate(columns)]
-            for i, a in enumerate(columns)
-        ]
-    )
+    p = np.array([[rank_tests.spearman_test(a, b).p for b in columns] for a in columns])
+    np.fill_diagonal(p, np.nan)
     named = {model: dict(zip(SOURCES, map(number, row), strict=True)) for model, row in complete.items()}
     value = float(rho[np.triu_indices(3, 1)].mean())
     if math.isnan(value):
-        return undefined(
-            "three_sources", "a source gives every model the same figure", detail={"figures": named}, **more
-        )
+        why = "a source gives every model the same figure"
+        return undefined("three_sources", why, detail={"figures": named}, **more)
     return Estimate(
         metric="three_sources", value=value, note="no interval: the models are all there are, not a sample of models",
         detail=matrix(SOURCES, SOURCES, rho, {}, p=p, figures=named), **more,

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,11 +13,11 @@ from numpy.typing import NDArray
 from recuse.metrics.estimates import estimated, matrix, number, undefined
 from recuse.metrics.measure import itself, measure, per_part
 from recuse.papers.illusion.evidence_overlap import jaccard, words_of
+from recuse.papers.merchant_risk.empirical_risk import YEARLY
 from recuse.papers.merchant_risk.ground_truth import BONETT_WRIGHT, rank_correlation
 from recuse.ratings import Ratings
 from recuse.ratings.array import numbers
 from recuse.schema import Estimate, Estimates
-from recuse.schema.arrays import Floats
 from recuse.statistics.clusters import clustered_mean, clustered_share
 
 if TYPE_CHECKING:
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
 
 
 METHOD = "mean over pairs of models of |both| / |either|"
-Levels = dict[str, dict[str, float]]
-"""Model -> item -> the level it was put on, the mean where it was picked repeatedly."""
 
 
 @measure(
@@ -53,13 +50,12 @@ def pick_overlap(part: Ratings) -> Estimate:
     about: dict[str, Any] = {"n": len(every), "over": "items", "unit": "share", "method": METHOD}
     if len(models) < 2:
         return undefined("pick_overlap", f"an overlap needs two models with picks; there are {len(models)}", **about)
-    values = np.eye(len(models))
-    for i, j in combinations(range(len(models)), 2):
-        one, other = (set(levels[models[k]]) for k in (i, j))
-        values[i, j] = values[j, i] = len(one & other) / len(one | other)
+    values = np.array([[len(a.keys() & b) / len(a.keys() | b) for b in levels.values()] for a in levels.values()])
     by = {item: {model: picks[item] for model, picks in levels.items() if item in picks} for item in every}
     shared = sorted((item for item in every if len(by[item]) > 1), key=lambda item: (-len(by[item]), item))
-    names, step = _names(part), float(getattr(part.scale, "step", None) or 1.0)
+    truth, step, names = part.reference, float(getattr(part.scale, "step", None) or 1.0), {}
+    if truth is not None and "name" in truth:
+        names = dict(zip(truth["item"].astype(str), truth["name"].fillna("").astype(str), strict=True))
     gaps = [(max(by[item].values()) - min(by[item].values())) / step for item in shared]
     rows = {item: [item, names.get(item, ""), {m: number(v) for m, v in by[item].items()}] for item in shared}
     by_all = [item for item in shared if len(by[item]) == len(models)]
@@ -73,21 +69,15 @@ def pick_overlap(part: Ratings) -> Estimate:
                     **about)  # fmt: skip
 
 
-def _levels(part: Ratings) -> Levels:
+def _levels(part: Ratings) -> dict[str, dict[str, float]]:
+    """Model -> item -> the level it was put on, the mean where it was picked repeatedly."""
     rows = part.table[(part.table["criterion"] == part.criterion) & (part.table["kind"] == "judge")]
     rows = rows.assign(level=numbers(part, rows)).dropna(subset="level")
-    estimates: Levels = {}
+    levels: dict[str, dict[str, float]] = {}
     mean = rows.groupby(["rater", "item"], sort=False, observed=True)["level"].mean().reset_index()
     for model, item, level in zip(mean["rater"], mean["item"], mean["level"], strict=True):
-        estimates.setdefault(str(model), {})[str(item)] = float(level)
-    return estimates
-
-
-def _names(part: Ratings) -> dict[str, str]:
-    truth = part.reference
-    if truth is None or "name" not in truth:
-        return {}
-    return dict(zip(truth["item"].astype(str), truth["name"].fillna("").astype(str), strict=True))
+        levels.setdefault(str(model), {})[str(item)] = float(level)
+    return levels
 
 
 # --------------------------------------------------------------------------- texts that are alike
@@ -121,15 +111,12 @@ def text_homogeneity(ratings: Ratings) -> Estimates:
     upper = np.triu(np.isfinite(alike), 1)
     one, other = np.nonzero(upper & same_item)
     about: dict[str, Any] = {"over": "items", "unit": "share", "method": ALIKE}
-    written = np.array(items)[one]
-    if len(set(written)) < 2:
+    written, codes = np.unique(np.array(items)[one], return_inverse=True)
+    if len(written) < 2:
         return Estimates((), {(): undefined("text_homogeneity", "two authors wrote on fewer than two items", **about)})
-    codes = np.unique(written, return_inverse=True)[1]
     values = np.bincount(codes, weights=alike[one, other]) / np.bincount(codes)
-    detail = {
-        "own": _share_of(alike, upper & ~same_item & same_author),
-        "other": _share_of(alike, upper & ~same_item & ~same_author),
-    }
+    apart = {"own": upper & ~same_item & same_author, "other": upper & ~same_item & ~same_author}
+    detail = {whose: number(float(alike[these].mean())) if these.any() else None for whose, these in apart.items()}
     distribution = clustered_mean(values, np.arange(len(values)))
     value = float(values.mean())
     estimate = estimated("text_homogeneity", value, distribution, n=len(values), detail=detail, span=1.0, **about)
@@ -153,17 +140,10 @@ def _words_by_text(ratings: Ratings) -> tuple[list[str], list[str], NDArray[np.b
     words = np.zeros((len(words_of_rows), len(place)), dtype=bool)
     for row, used in enumerate(words_of_rows):
         words[row, [place[word] for word in used]] = True
-    return [str(name) for name in rows.iloc[:, 0]], [str(name) for name in rows.iloc[:, 1]], words
-
-
-def _share_of(alike: Floats, these: NDArray[np.bool_]) -> float | None:
-    return number(float(alike[these].mean())) if these.any() else None
+    return list(map(str, rows.iloc[:, 0])), list(map(str, rows.iloc[:, 1])), words
 
 
 # --------------------------------------------------------------------------- levels against the data of a year
-
-
-YEARLY = "value_"
 
 
 @measure(
@@ -184,14 +164,14 @@ def yearly_rank_correlation(ratings: Ratings) -> Estimates:
     truth = ratings.reference
     years = [] if truth is None else [str(name) for name in truth if str(name).startswith(YEARLY)]
     estimates: dict[tuple[str, ...], Estimate] = {}
-    if not years:
-        nothing = undefined("yearly_rank_correlation", "the true values tell no years apart", method=BONETT_WRIGHT)
-        estimates = {(*key, ""): nothing for key in rank_correlation(ratings)}
     for column in years:
         assert truth is not None
         of_year = replace(ratings, reference=truth.assign(value=truth[column]), _memory={})
         for key, estimate in rank_correlation(of_year).items():
             estimates[(*key, column.removeprefix(YEARLY))] = replace(estimate, metric="yearly_rank_correlation")
+    if not years:
+        nothing = undefined("yearly_rank_correlation", "the true values tell no years apart", method=BONETT_WRIGHT)
+        estimates = {(*key, ""): nothing for key in rank_correlation(ratings)}
     return Estimates(("judge", *ratings.within(), "year"), estimates)
 
 

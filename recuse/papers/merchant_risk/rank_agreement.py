@@ -21,7 +21,7 @@ from scipy import special
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
-from recuse.ratings import Cells, Ratings
+from recuse.ratings import Cells, Ratings, Scale
 from recuse.ratings.array import numbers
 from recuse.ratings.ratings_table import PERSON
 from recuse.schema import Estimate, Estimates
@@ -56,9 +56,7 @@ def kendalls_w(ratings: Ratings, seed: int = SEED, draws: int = DRAWS) -> Estima
     >>> kendalls_w(Ratings.of(frame)).of().value
     1.0
     """
-    estimates = {}
-    for names, part in ratings.each():
-        estimates[names] = _estimate(part.cells(), seed, draws, names)
+    estimates = {names: _estimate(part.cells(), seed, draws, names) for names, part in ratings.each()}
     return Estimates(ratings.within(), estimates)
 
 
@@ -77,7 +75,7 @@ def concordance(scores: Floats) -> float:
 def _estimate(cells: Cells, seed: int, draws: int, names: tuple[str, ...]) -> Estimate:
     scored = cells.mean.round(9)
     ordered = [j for j, row in enumerate(scored) if len(np.unique(row[np.isfinite(row)])) > 1]
-    common = np.isfinite(scored[ordered]).all(axis=0) if ordered else np.zeros(scored.shape[1], dtype=bool)
+    common = np.isfinite(scored[ordered]).all(axis=0) & bool(ordered)
     without = [name for j, name in enumerate(cells.judges) if j not in ordered]
     texts = int(common.sum())
     about: dict[str, Any] = {
@@ -92,10 +90,10 @@ def _estimate(cells: Cells, seed: int, draws: int, names: tuple[str, ...]) -> Es
     if math.isnan(value):
         return undefined("kendalls_w", "no judge tells these texts apart", **about)
     p, how = _chance(used, value, generator(seed, "kendalls_w", *names), draws)
-    about["detail"] |= {"mean_rho": number((len(ordered) * value - 1) / (len(ordered) - 1)), "p": number(p),
-                        "p_method": how}  # fmt: skip
-    return Estimate(metric="kendalls_w", value=value, seed=seed, note="no interval: these judges on these texts",
-                    **about)  # fmt: skip
+    mean_rho = (len(ordered) * value - 1) / (len(ordered) - 1)
+    about["detail"] |= {"mean_rho": number(mean_rho), "p": number(p), "p_method": how}
+    note = "no interval: these judges on these texts"
+    return Estimate(metric="kendalls_w", value=value, seed=seed, note=note, **about)
 
 
 def _chance(scores: Floats, value: float, rng: np.random.Generator, draws: int) -> tuple[float, str]:
@@ -105,8 +103,7 @@ def _chance(scores: Floats, value: float, rng: np.random.Generator, draws: int) 
         return float(special.chdtrc(texts - 1, judges * (texts - 1) * value)), "Friedman's chi-square"
     each = ranks(scores)
     drawn = rng.permuted(np.broadcast_to(each, (draws, judges, texts)), axis=2)
-    spread = ((drawn.sum(axis=1) - judges * (texts + 1) / 2) ** 2).sum(axis=1)
-    observed = ((each.sum(axis=0) - judges * (texts + 1) / 2) ** 2).sum()
+    observed, spread = (((one.sum(axis=-2) - judges * (texts + 1) / 2) ** 2).sum(axis=-1) for one in (each, drawn))
     return (int((spread >= observed - 1e-9).sum()) + 1) / (draws + 1), f"{draws} random orders"
 
 
@@ -141,13 +138,13 @@ def people_difference(ratings: Ratings) -> Estimates:
     >>> round(people_difference(Ratings.of(frame, people=people)).of(pair="s - t").detail["z"], 9)
     5.0
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    criteria = _criteria(ratings)
-    for criterion in criteria:
-        views = _views(ratings, criterion)
-        for pair, estimate in _differences(ratings, criterion, views).items():
-            estimates[(pair, criterion) if len(criteria) > 1 else (pair,)] = estimate
-    return Estimates(("pair", "criterion") if len(criteria) > 1 else ("pair",), estimates)
+    by, views = _views(ratings)
+    estimates = {
+        (pair, *criterion): estimate
+        for criterion, of in views.items()
+        for pair, estimate in _differences(*of).items()
+    }
+    return Estimates(("pair", *by), estimates)
 
 
 @measure(
@@ -166,20 +163,15 @@ def people_groups(ratings: Ratings) -> Estimates:
     >>> people_groups(Ratings.of(frame, people=people)).of().detail["groups"]
     [['s', 't'], ['u']]
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    criteria = _criteria(ratings)
-    for criterion in criteria:
-        views = _views(ratings, criterion)
-        key = (criterion,) if len(criteria) > 1 else ()
-        estimates[key] = _groups(views, _differences(ratings, criterion, views))
-    return Estimates(("criterion",) if len(criteria) > 1 else (), estimates)
+    by, views = _views(ratings)
+    return Estimates(by, {criterion: _groups(of[0], _differences(*of)) for criterion, of in views.items()})
 
 
 # --------------------------------------------------------------------------- what people say of each target
 
 
 @dataclass(frozen=True)
-class ResultsModel:
+class View:
     """People's view of one target: mean, standard error of it, its degrees of freedom; each person's mean, if known."""
 
     mean: float
@@ -188,39 +180,45 @@ class ResultsModel:
     persons: Mapping[str, float]
 
 
-def _criteria(ratings: Ratings) -> tuple[str, ...]:
-    """The criteria that people rated: those of their rows, or of the summary."""
+Views = Mapping[str, View]
+"""Target -> people's view of it, the best first."""
+
+
+def _views(ratings: Ratings) -> tuple[tuple[str, ...], dict[tuple[str, ...], tuple[Views, Scale]]]:
+    """For every criterion that people rated (those of their rows, or of the summary), named where there are several:
+    people's views, and the scale. The first are the names of what is named."""
     people = ratings.table[ratings.table["kind"] == PERSON]
-    if len(people):
-        rated = set(map(str, people["criterion"]))
-        return tuple(name for name in ratings.criteria if name in rated)
-    return ratings.headline[:1] if ratings.people is not None else ()
+    rated = set(map(str, people["criterion"]))
+    criteria = [name for name in ratings.criteria if name in rated]
+    if not rated and ratings.people is not None:
+        criteria = list(ratings.headline[:1])
+    several = len(criteria) > 1
+    views: dict[tuple[str, ...], tuple[Views, Scale]] = {
+        (name,) if several else (): (_views_on(ratings.with_criterion(name), name), ratings.scales[name])
+        for name in criteria
+    }
+    return ("criterion",) if several else (), views
 
 
-def _views(ratings: Ratings, criterion: str) -> dict[str, ResultsModel]:
-    """Target -> people's view of it, the best first."""
-    one = ratings.with_criterion(criterion)
+def _views_on(one: Ratings, criterion: str) -> Views:
     rows = one.table[(one.table["kind"] == PERSON) & (one.table["criterion"] == criterion)]
+    views = {}
     if len(rows):
         each = rows.assign(value=numbers(one, rows)).groupby(["target", "rater"], sort=False, observed=True)["value"]
-        estimates = {}
         for target, of in each.mean().dropna().groupby(level="target", sort=False):
             mean, n = float(of.mean()), len(of)
             error = float(of.std(ddof=1) / math.sqrt(n)) if n > 1 else math.nan
             known = dict(zip(map(str, of.index.get_level_values("rater")), of.tolist(), strict=True))
-            estimates[str(target)] = ResultsModel(mean, error, n - 1.0, known)
-    elif ratings.people is not None:
-        people = ratings.people
+            views[str(target)] = View(mean, error, n - 1.0, known)
+    elif one.people is not None:
+        people = one.people
         people = people[people["criterion"] == criterion] if "criterion" in people else people
         summaries = zip(people["target"], people["mean"], people["sd"], people["n"], strict=True)
-        estimates = {str(t): ResultsModel(float(m), float(sd) / math.sqrt(n), n - 1.0, {}) for t, m, sd, n in summaries}
-    else:
-        estimates = {}
-    return dict(sorted(estimates.items(), key=lambda named: -named[1].mean))
+        views = {str(t): View(float(m), float(sd) / math.sqrt(n), n - 1.0, {}) for t, m, sd, n in summaries}
+    return dict(sorted(views.items(), key=lambda named: -named[1].mean))
 
 
-def _differences(ratings: Ratings, criterion: str, views: Mapping[str, ResultsModel]) -> dict[str, Estimate]:
-    scale = ratings.scales[criterion]
+def _differences(views: Views, scale: Scale) -> dict[str, Estimate]:
     about: dict[str, Any] = {"unit": getattr(scale, "unit", ""), "span": getattr(scale, "span", None)}
     pairs = list(combinations(views, 2))
     made = [_difference(views[a], views[b]) for a, b in pairs]
@@ -238,7 +236,7 @@ def _differences(ratings: Ratings, criterion: str, views: Mapping[str, ResultsMo
     return estimates
 
 
-def _difference(one: ResultsModel, other: ResultsModel) -> tuple[Student, int, str]:
+def _difference(one: View, other: View) -> tuple[Student, int, str]:
     both = [name for name in one.persons if name in other.persons]
     if len(both) > 1:
         each = np.array([one.persons[name] - other.persons[name] for name in both])
@@ -248,7 +246,7 @@ def _difference(one: ResultsModel, other: ResultsModel) -> tuple[Student, int, s
     return Student(one.mean - other.mean, se, df), int(one.df + other.df + 2), UNPAIRED
 
 
-def _groups(views: Mapping[str, ResultsModel], pairs: Mapping[str, Estimate]) -> Estimate:
+def _groups(views: Views, pairs: Mapping[str, Estimate]) -> Estimate:
     about: dict[str, Any] = {"n": len(views), "over": "items", "method": "groups by Holm-corrected pairs"}
     if len(views) < 2:
         return undefined("people_groups", f"an order needs two targets; people rated {len(views)}", **about)

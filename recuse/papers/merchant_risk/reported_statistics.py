@@ -9,7 +9,7 @@ writes 8.72 and 9 is held to have written 9.00.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -56,13 +56,8 @@ def reported_total(ratings: Ratings) -> Estimates:
     """
     if not ratings.parts:
         raise RatingsError("these ratings name no parts that a total could follow from; give parts=(...)")
-    wanted = [*ratings.parts, ratings.criterion]
-    estimates = {
-        (judge, *names): _totals(rows, wanted)
-        for names, part in ratings.each()
-        for judge, rows in replies_of(part, wanted)
-    }
-    return Estimates(("judge", *ratings.within()), estimates)
+    wanted, nothing = [*ratings.parts, ratings.criterion], "no reply has all parts and a total"
+    return what_does_not_follow("reported_total", ratings, wanted, _slips, TOTALS, nothing)
 
 
 def printed_decimals(values: ArrayLike) -> Callable[[ArrayLike], NDArray[np.int64]]:
@@ -76,59 +71,67 @@ def printed_decimals(values: ArrayLike) -> Callable[[ArrayLike], NDArray[np.int6
     return lambda more: np.maximum(_decimals(more), usual)
 
 
-def replies_of(part: Ratings, criteria: Sequence[str]) -> Iterator[tuple[str, pd.DataFrame]]:
-    """(judge, its replies): one row per reply with `target` and a column per criterion, NaN where a score is not
-    usable. Scores as they were given, not turned. `RatingsError` for a criterion that nobody rated."""
-    table = part.table[part.table["kind"] == "judge"]
-    rows = table[table["criterion"].isin(criteria)]
-    if missing := [name for name in criteria if name not in set(rows["criterion"])]:
-        have = ", ".join(dict.fromkeys(table["criterion"].astype(str)))
-        raise RatingsError(f"no ratings of {', '.join(missing)}; the table has criteria {have}")
+def what_does_not_follow(
+    metric: str, ratings: Ratings, wanted: list[str],
+    checked: Callable[[Floats, Floats, NDArray[np.object_]], dict[str, Any]], method: str, nothing: str,
+) -> Estimates:  # fmt: skip
+    """Share of the replies with all criteria `wanted` in which the last does not follow from the others, by judge and
+    factor level. `checked` makes the detail, `wrong` among it, of the last (n,), the others (n, k) and targets (n,);
+    `nothing` says why there is none without such a reply."""
+
+    def share(replies: pd.DataFrame) -> Estimate:
+        complete = replies.dropna(subset=wanted)
+        n, excluded = len(complete), len(replies) - len(complete)
+        about: dict[str, Any] = {
+            "n_excluded": excluded, "over": "calls", "unit": "share", "span": 1.0, "method": method
+        }  # fmt: skip
+        if not n:
+            return undefined(metric, nothing, **about)
+        scores = complete[wanted].to_numpy(dtype=float)
+        detail = checked(scores[:, -1], scores[:, :-1], complete["target"].astype(str).to_numpy())
+        bad = detail["wrong"]
+        return estimated(metric, bad / n, Binomial(bad, n), n=n, detail=detail, **about)
+
+    return of_replies(ratings, wanted, share)
+
+
+def of_replies(ratings: Ratings, criteria: Sequence[str], compute: Callable[[pd.DataFrame], Estimate]) -> Estimates:
+    """By judge and factor level, of its replies: one row each with `target` and a column per criterion, NaN where a
+    score is not usable. Scores as they were given, not turned. `RatingsError` for a criterion that nobody rated."""
     reply = ["rater", "item", "target", "repeat"]
-    scores = rows["score"].where(rows["status"] == "ok")
-    wide = rows.assign(score=scores).pivot(index=reply, columns="criterion", values="score").reset_index()
-    for judge in dict.fromkeys(rows["rater"]):
-        yield str(judge), wide[wide["rater"] == judge]
+    estimates = {}
+    for names, part in ratings.each():
+        table = part.table[part.table["kind"] == "judge"]
+        rows = table[table["criterion"].isin(criteria)]
+        if missing := [name for name in criteria if name not in set(rows["criterion"])]:
+            have = ", ".join(dict.fromkeys(table["criterion"].astype(str)))
+            raise RatingsError(f"no ratings of {', '.join(missing)}; the table has criteria {have}")
+        scores = rows["score"].where(rows["status"] == "ok")
+        wide = rows.assign(score=scores).pivot(index=reply, columns="criterion", values="score").reset_index()
+        for judge in dict.fromkeys(rows["rater"]):
+            estimates[str(judge), *names] = compute(wide[wide["rater"] == judge])
+    return Estimates(("judge", *ratings.within()), estimates)
 
 
 # --------------------------------------------------------------------------- how
 
 
-def _totals(replies: pd.DataFrame, wanted: list[str]) -> Estimate:
-    complete = replies.dropna(subset=wanted)
-    n, excluded = len(complete), len(replies) - len(complete)
-    about: dict[str, Any] = {"n_excluded": excluded, "over": "calls", "unit": "share", "span": 1.0, "method": TOTALS}
-    if not n:
-        return undefined("reported_total", "no reply has all parts and a total", **about)
-    scores = complete[wanted].to_numpy(dtype=float)
-    totals, computed = scores[:, -1], scores[:, :-1].mean(axis=1)
-    decimals = printed_decimals(totals)
+def _slips(totals: Floats, parts: Floats, targets: NDArray[np.object_]) -> dict[str, Any]:
+    """Of the wrong replies of each target: mean totals reported and computed, and how far apart."""
+    computed, decimals = parts.mean(axis=1), printed_decimals(totals)
     off = np.abs(totals - computed) > half_units(decimals(totals)) + EPSILON
-    targets = complete["target"].astype(str).to_numpy()
-    offenders = [
-        {
-            "target": target, "replies": int((targets == target).sum()),
-            **_mean_slip(totals[off & (targets == target)], computed[off & (targets == target)]),
-        }
-        for target in dict.fromkeys(targets[off])
-    ]  # fmt: skip
-    bad = int(off.sum())
-    return estimated(
-        "reported_total", bad / n, Binomial(bad, n), n=n,
-        detail={"wrong": bad, "decimals": int(decimals([0.0])[0]), "offenders": offenders}, **about,
-    )  # fmt: skip
-
-
-def _mean_slip(reported: Floats, computed: Floats) -> dict[str, float | int | None]:
-    """Of the wrong replies of one target: their number, mean totals reported and computed, and how far apart."""
-    apart = reported - computed
-    return {
-        "wrong": len(apart),
-        "final": number(math.fsum(reported) / len(apart)),
-        "mean_of_criteria": number(math.fsum(computed) / len(apart)),
-        "mean_difference": number(math.fsum(apart) / len(apart)),
-        "largest_difference": number(apart[np.abs(apart).argmax()]),
-    }
+    offenders = []
+    for target in dict.fromkeys(targets[off]):
+        wrong = off & (targets == target)
+        apart, count = (totals - computed)[wrong], int(wrong.sum())
+        offenders.append({
+            "target": target, "replies": int((targets == target).sum()), "wrong": count,
+            "final": number(math.fsum(totals[wrong]) / count),
+            "mean_of_criteria": number(math.fsum(computed[wrong]) / count),
+            "mean_difference": number(math.fsum(apart) / count),
+            "largest_difference": number(apart[np.abs(apart).argmax()]),
+        })  # fmt: skip
+    return {"wrong": int(off.sum()), "decimals": int(decimals([0.0])[0]), "offenders": offenders}
 
 
 def half_units(decimals: NDArray[np.int64]) -> Floats:
@@ -168,8 +171,7 @@ def half_unit(decimals: int) -> float:
 def mean_attainable(mean: float, n: int, step: float = 1.0, decimals: int = 1) -> bool:
     """GRIM: is some multiple of step / n within half a unit of `mean`? With n = 10 whole scores, any tenth is."""
     _check(n, step)
-    sums = _sums(mean, n, step, decimals)
-    return len(sums) > 0
+    return len(_sums(mean, n, step, decimals)) > 0
 
 
 def sd_attainable(

@@ -12,7 +12,7 @@ of them at a time. Calibrated scores stay on the scale.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from recuse.metrics.measure import measure
 from recuse.papers.merchant_risk.ground_truth import rank_correlation
 from recuse.ratings import Ratings, Scale, mean_of
 from recuse.schema import Estimate, Estimates
-from recuse.schema.arrays import Floats
+from recuse.schema.arrays import Floats, Mask
 from recuse.statistics.agreement.correlation import spearman
 from recuse.statistics.clusters import clustered_mean
 
@@ -90,14 +90,11 @@ def calibration_helps(ratings: Ratings) -> Estimates:
         if not tried:
             estimates[(name,)] = undefined("calibration_helps", "no calibration could be tried", **about)
             continue
-        helped = [key for key, value in tried.items() if value < 0]
-        detail = {
-            "helped": len(helped), "tried": len(tried),
-            "not_helped": [[key[0], *key[2:]] for key in tried if key not in helped],
-        }  # fmt: skip
-        value = len(helped) / len(tried)
+        not_helped = [[key[0], *key[2:]] for key, value in tried.items() if value >= 0]
+        helped = len(tried) - len(not_helped)
         estimates[(name,)] = Estimate(
-            metric="calibration_helps", value=value, n=len(tried), detail=detail,
+            metric="calibration_helps", value=helped / len(tried), n=len(tried),
+            detail={"helped": helped, "tried": len(tried), "not_helped": not_helped},
             note="no interval: a judge counts once per condition", **about,
         )  # fmt: skip
     return Estimates(("calibration",), estimates)
@@ -109,20 +106,21 @@ def _change(score: Floats, people: Floats, fit: Fit, scale: Scale) -> Estimate:
     if len(score) < LEAST:
         why = f"a calibration is fitted to three texts or more and tried on another; people rated {len(score)} of these"
         return undefined(metric, why, **about)
-    after, before = np.empty(len(score)), np.abs(score - people)
     low, high = getattr(scale, "ends", (-math.inf, math.inf))
-    for out in folds(len(score)):
-        calibrated = fit(score[~out], people[~out])(score[out])
-        after[out] = np.abs(np.clip(calibrated, low, high) - people[out])
+    calibrated = _left_out(len(score), lambda out: fit(score[~out], people[~out])(score[out]))
+    before, after = np.abs(score - people), np.abs(np.clip(calibrated, low, high) - people)
     distribution = clustered_mean(after - before, np.arange(len(score)))
-    detail: Mapping[str, Any] = {"before": number(before.mean()), "after": number(after.mean())}
+    detail = {"before": number(before.mean()), "after": number(after.mean())}
     return estimated(metric, distribution.value, distribution, n=len(score), detail=detail, span=high - low, **about)
 
 
-def folds(count: int) -> Iterator[NDArray[np.bool_]]:
-    """What is left out, time by time."""
+def _left_out(count: int, predicted: Callable[[Mask], Floats]) -> Floats:
+    """What is `predicted` of each of so many texts when it is left out."""
     fold = np.arange(count) if count <= FEW else np.arange(count) % FOLDS
-    yield from (fold == k for k in range(fold.max() + 1))
+    predictions = np.empty(count)
+    for k in range(fold.max() + 1):
+        predictions[fold == k] = predicted(fold == k)
+    return predictions
 
 
 def _offset(score: Floats, people: Floats) -> Callable[[Floats], Floats]:
@@ -141,10 +139,8 @@ def _linear(score: Floats, people: Floats) -> Callable[[Floats], Floats]:
 def _isotonic(score: Floats, people: Floats) -> Callable[[Floats], Floats]:
     from scipy.optimize import isotonic_regression  # heavy: this calibration alone wants it
 
-    known, place = np.unique(score, return_inverse=True)
-    counts = np.bincount(place)
-    means = np.bincount(place, weights=people) / counts
-    fitted = isotonic_regression(means, weights=counts).x
+    known, place, counts = np.unique(score, return_inverse=True, return_counts=True)
+    fitted = isotonic_regression(np.bincount(place, weights=people) / counts, weights=counts).x
     return lambda new: np.interp(new, known, fitted)
 
 
@@ -211,11 +207,14 @@ def _change_of_score_ensembles(against: Compared, weigh: Weigh, part: Ratings, d
     if len(scores) < 2 or len(people) < LEAST:
         why = f"it takes two judges and {LEAST} texts that all of them and people scored; {len(people)} are"
         return undefined(metric, why, **about)
-    together = np.empty(len(people))
-    for out in folds(len(people)):
+
+    def combined(out: Mask) -> Floats:
         offsets, weights = weigh(scores[:, ~out], people[~out])
-        combined: Floats = _shares(weights) @ (scores[:, out] + offsets[:, None])
-        together[out] = np.clip(combined, *cells.scale.ends)
+        ensemble: Floats = weights / weights.sum() @ (scores[:, out] + offsets[:, None])
+        return ensemble
+
+    together = np.clip(_left_out(len(people), combined), *cells.scale.ends)
+    weights = weigh(scores, people)[1]
     alone = np.abs(scores - people)
     each = np.abs(together - people) - alone.mean(axis=0)
     distribution = clustered_mean(each, cells.clusters[there])
@@ -224,14 +223,9 @@ def _change_of_score_ensembles(against: Compared, weigh: Weigh, part: Ratings, d
         "alone": number(alone.mean()), "together": number(np.abs(together - people).mean()),
         "closest_alone": [cells.judges[nearest], number(alone[nearest].mean())],
         **_orders(cells.targets[there], cells.target_names, together, people, part, data),
-        "weights": dict(zip(cells.judges, map(number, _shares(weigh(scores, people)[1])), strict=True)),
+        "weights": dict(zip(cells.judges, map(number, weights / weights.sum()), strict=True)),
     }  # fmt: skip
     return estimated(metric, distribution.value, distribution, detail=detail, **about)
-
-
-def _shares(weights: Floats) -> Floats:
-    shares: Floats = weights / weights.sum()
-    return shares
 
 
 def _orders(
@@ -244,10 +238,8 @@ def _orders(
     wrote = {target: model for model, target in part.authors.items()}
     known = np.array([data.get(wrote.get(names[t], ""), math.nan) for t in places])
     used = np.isfinite(known)
-    return {
-        "order": number(_rho(ensemble, theirs)),
-        **({"data_order": number(_rho(ensemble[used], known[used]))} if used.sum() > 2 else {}),
-    }
+    orders = {"order": number(_rho(ensemble, theirs))}
+    return orders | ({"data_order": number(_rho(ensemble[used], known[used]))} if used.sum() > 2 else {})
 
 
 def _rho(a: Floats, b: Floats) -> float:
@@ -263,9 +255,6 @@ def _data(ratings: Ratings) -> dict[str, float]:
     for (model, *_), estimate in rank_correlation(picks).items():
         each.setdefault(model, []).append(estimate.value)
     return {model: float(mean_of(np.array(values), axis=0)) for model, values in each.items()}
-
-
-# --------------------------------------------------------------------------- ensembles
 
 
 def _weighted(scores: Floats, people: Floats) -> tuple[Floats, Floats]:
