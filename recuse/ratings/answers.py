@@ -112,8 +112,7 @@ class Answers:
     @cached_property
     def raters(self) -> NDArray[np.int64]:
         """How many people rated each text, (U,)."""
-        raters: NDArray[np.int64] = np.isfinite(self.rated).any(axis=2).sum(axis=0)
-        return raters
+        return np.asarray(np.isfinite(self.rated).any(axis=2).sum(axis=0), dtype=np.int64)
 
     def tables(self, judge: int) -> Floats:
         """Per text how often the judge gives option i and a person j, (U, K, K): one answer of the judge against one of
@@ -199,14 +198,21 @@ def _answers(part: Ratings, ratings: Ratings, needed: bool) -> Answers:
 
 def _rows(part: Ratings, *, person: bool) -> NDArray[np.intp]:
     """Places in the table of the answers to the one criterion, people's or judges'."""
-    kind = part.table["kind"].eq(PERSON)
-    return np.flatnonzero((kind if person else ~kind) & (part.table["criterion"] == part.criterion))
+    return np.flatnonzero((part.table["kind"] == PERSON).eq(person) & (part.table["criterion"] == part.criterion))
 
 
 def _values(part: Ratings, rows: NDArray[np.intp]) -> Floats:
     """One per answer, NaN where it was not usable."""
     values = numbers(part, part.table, rows)
-    return _won(part, rows, values) if _is_choice(part) else values
+    if not _is_choice(part):
+        return values
+    assert isinstance(part.scale, Nominal)
+    # from places to texts: codes of `WON`; without a factor `order`, a stood first
+    turned = part.table[ORDER].eq("ba").to_numpy()[rows] if ORDER in part.table else np.zeros(len(rows), dtype=bool)
+    won = {"first": (0.0, 1.0), "second": (1.0, 0.0), "tie": (2.0, 2.0)}
+    codes = np.array([*(won[name] for name in part.scale.options), (np.nan, np.nan)])
+    place = np.where(np.isnan(values), len(part.scale.options), values).astype(np.intp)
+    return np.asarray(codes[place, turned.astype(np.intp)], dtype=float)
 
 
 def _placed(values: Floats, rater: NDArray[np.intp], text: NDArray[np.intp], shape: tuple[int, int]) -> Floats:
@@ -224,16 +230,6 @@ def _placed(values: Floats, rater: NDArray[np.intp], text: NDArray[np.intp], sha
 def _is_choice(part: Ratings) -> bool:
     scale = part.scale
     return isinstance(scale, Nominal) and len(scale.options) > 1 and set(scale.options) <= PLACES
-
-
-def _won(part: Ratings, rows: NDArray[np.intp], values: Floats) -> Floats:
-    """From places to texts: codes of `WON`. Without a factor `order`, a stood first."""
-    assert isinstance(part.scale, Nominal)
-    turned = part.table[ORDER].eq("ba").to_numpy()[rows] if ORDER in part.table else np.zeros(len(rows), dtype=bool)
-    won = {"first": (0.0, 1.0), "second": (1.0, 0.0), "tie": (2.0, 2.0)}
-    codes = np.array([*(won[name] for name in part.scale.options), (np.nan, np.nan)])
-    place = np.where(np.isnan(values), len(part.scale.options), values).astype(np.intp)
-    return np.asarray(codes[place, turned.astype(np.intp)], dtype=float)
 
 
 def _options(part: Ratings, *values: Floats) -> tuple[tuple[str, ...], bool, Sequence[Floats]]:
@@ -255,10 +251,10 @@ def _options(part: Ratings, *values: Floats) -> tuple[tuple[str, ...], bool, Seq
 
 def _shares(answers: Floats, options: int) -> Floats:
     """Share of each code along the last axis; NaN where there is no answer."""
-    there = np.isfinite(answers).sum(axis=-1)
+    there = np.isfinite(answers).sum(axis=-1)[..., None]
     hits = np.stack([(answers == code).sum(axis=-1) for code in range(options)], axis=-1).astype(float)
     shares: Floats = np.full(hits.shape, np.nan)
-    np.divide(hits, there[..., None], out=shares, where=there[..., None] > 0)
+    np.divide(hits, there, out=shares, where=there > 0)
     return shares
 
 
@@ -291,8 +287,8 @@ class BinaryDecisions:
     def reference(self) -> Floats:
         """1 where the right answer, or most people's, is positive, 0 where it is not, (U,); NaN where people are split
         evenly or nobody answered."""
-        side: Floats = np.where(self.expected == 0.5, np.nan, np.where(self.expected > 0.5, 1.0, 0.0))
-        return np.where(np.isfinite(self.expected), side, np.nan)
+        split = ~np.isfinite(self.expected) | (self.expected == 0.5)
+        return np.where(split, np.nan, (self.expected > 0.5).astype(float))
 
     @property
     def held_against(self) -> str:

@@ -134,10 +134,8 @@ class RatingArray:
         """The same array with other means; what they rest on is not known any more and counts as one repeat each."""
         there = np.isfinite(means)
         nothing = np.zeros(0, dtype=np.intp)
-        return replace(
-            self, moments=Moments(there.astype(np.int64), means, np.zeros(means.shape)),
-            _rows=(nothing, np.zeros(0), nothing),
-        )  # fmt: skip
+        moments = Moments(there.astype(np.int64), means, np.zeros(means.shape))
+        return replace(self, moments=moments, _rows=(nothing, np.zeros(0), nothing))
 
 
 def array_of(ratings: Ratings, axes: Axes | None = None) -> RatingArray:
@@ -271,7 +269,15 @@ def numbers(ratings: Ratings, table: pd.DataFrame, rows: NDArray[np.intp] | None
 
 def clusters_of(ratings: Ratings, items: tuple[str, ...]) -> tuple[str, ...]:
     """What each item belongs to: its `cluster` among the texts, or the item itself."""
-    known = ratings.remember_of_rows("clusters", lambda: _clusters(ratings.texts))
+
+    def clusters() -> dict[str, str]:
+        texts = ratings.texts
+        if texts is None or "cluster" not in texts:
+            return {}
+        facts = texts[["item", "cluster"]].drop_duplicates("item").astype(str)
+        return dict(zip(facts["item"], facts["cluster"], strict=True))
+
+    known = ratings.remember_of_rows("clusters", clusters)
     return tuple([known.get(item, item) for item in items]) if known else items
 
 
@@ -288,13 +294,6 @@ def cluster_places_of(ratings: Ratings, items: tuple[str, ...]) -> tuple[tuple[s
         return items, np.arange(len(items), dtype=np.intp)
     names = tuple(dict.fromkeys(clusters))
     return names, among(clusters, np.arange(len(items), dtype=np.intp), names)
-
-
-def _clusters(texts: pd.DataFrame | None) -> dict[str, str]:
-    if texts is None or "cluster" not in texts:
-        return {}
-    facts = texts[["item", "cluster"]].drop_duplicates("item")
-    return dict(zip(facts["item"].astype(str), facts["cluster"].astype(str), strict=True))
 
 
 def mean_of(values: Floats, axis: int | tuple[int, ...], times: Floats | None = None) -> Floats:
@@ -340,8 +339,7 @@ def moments_of(cells: NDArray[np.intp], values: Floats, size: int) -> Moments:
     cells, values = cells[there], values[there]
     count = np.bincount(cells, minlength=size)
     sums = np.bincount(cells, weights=values, minlength=size)
-    mean: Floats = np.full(size, np.nan)
-    np.divide(sums, count, out=mean, where=count > 0)
+    mean = np.divide(sums, count, out=np.full(size, np.nan), where=count > 0)
     deviations = values - mean[cells]
     squares: Floats = np.bincount(cells, weights=deviations * deviations, minlength=size).astype(np.float64)
     largest = np.zeros(size)

@@ -40,12 +40,15 @@ def folded(ratings: Ratings) -> Ratings:
         return ratings
     names, item = ratings.coded("item")
     known = (ratings.people, ratings.reference, ratings.payloads, ratings.beside("response_sets"))
-    if len(names) < FOLDED_FROM or any(one is not None for one in known) or _share_clusters(ratings):
+    if len(names) < FOLDED_FROM or any(one is not None for one in known):
+        return ratings
+    texts = ratings.texts
+    if texts is not None and "cluster" in texts and texts.drop_duplicates("item")["cluster"].duplicated().any():
         return ratings
     keys = _sums(_rows(ratings.table, NO_ANSWERS), item, len(names), seed=1)
-    if ratings.texts is not None:
-        place = pd.Index(names).get_indexer(pd.Index(ratings.texts["item"].astype(str)))
-        facts = _rows(ratings.texts, NO_ANSWERS | OF_SINGLE_TEXTS | {"cluster"})
+    if texts is not None:
+        place = pd.Index(names).get_indexer(pd.Index(texts["item"].astype(str)))
+        facts = _rows(texts, NO_ANSWERS | OF_SINGLE_TEXTS | {"cluster"})
         keys += _sums(facts[place >= 0], place[place >= 0], len(names), seed=2)
     pattern, different = pd.factorize(pd.factorize(keys[0])[0] * np.int64(len(names)) + pd.factorize(keys[1])[0])
     if len(different) * ALIKE > len(names):
@@ -55,10 +58,10 @@ def folded(ratings: Ratings) -> Ratings:
     stands = np.zeros(len(names), dtype=bool)
     stands[first] = True
     times = dict(zip((names[k] for k in first.tolist()), np.bincount(pattern).tolist(), strict=True))
-    return replace(
-        ratings, table=ratings.table[stands[item]], texts=_of_items(ratings.texts, times), times=times,
-        _memory={"single": ratings},
-    )  # fmt: skip
+    if texts is not None:
+        kept = [name for name in texts if name not in OF_SINGLE_TEXTS]
+        texts = texts.loc[texts["item"].astype(str).isin(times.keys()), kept]
+    return replace(ratings, table=ratings.table[stands[item]], texts=texts, times=times, _memory={"single": ratings})
 
 
 def unfolded(ratings: Ratings) -> Ratings:
@@ -82,20 +85,6 @@ def unfolded(ratings: Ratings) -> Ratings:
 
     texts = None if ratings.texts is None else copies(ratings.texts)
     return replace(ratings, table=copies(ratings.table), texts=texts, times=None, _memory={})
-
-
-def _share_clusters(ratings: Ratings) -> bool:
-    texts = ratings.texts
-    if texts is None or "cluster" not in texts:
-        return False
-    return bool(texts.drop_duplicates("item")["cluster"].duplicated().any())
-
-
-def _of_items(texts: pd.DataFrame | None, items: dict[str, int]) -> pd.DataFrame | None:
-    if texts is None:
-        return None
-    kept = [name for name in texts if name not in OF_SINGLE_TEXTS]
-    return texts.loc[texts["item"].astype(str).isin(items.keys()), kept]
 
 
 def _rows(frame: pd.DataFrame, without: frozenset[str]) -> NDArray[np.int64]:

@@ -92,7 +92,7 @@ def offers_of(ratings: Ratings, kind: str = "") -> frozenset[str]:
         people=bool(ratings.persons) or ratings.people is not None,
         truth=bool(ratings.truth),
         parts=bool(ratings.parts),
-        shared_texts=_have_texts_in_common(table),
+        shared_texts=bool(table[["rater", "item", "target"]].drop_duplicates().duplicated(["item", "target"]).any()),
         slices=have_slices(ratings),
         ranking=PLACE in ratings.criteria,
         right_scores=bool(counted_criteria(ratings)),
@@ -120,6 +120,9 @@ def _further_kinds(ratings: Ratings, kind: str) -> set[str]:
 def offered(facts: RatingFacts) -> frozenset[str]:
     """Everything in `NEEDS` that ratings of which this is known have."""
     persons, judges = facts.persons, len(facts.judges)
+    flaws: dict[str, set[object]] = {}  # what is known of the texts of each item
+    for item, flawed in facts.flawed:
+        flaws.setdefault(item, set()).add(flawed)
     offers = {
         facts.kind: True,
         "versions": len(facts.levels.get(VERSION, ())) > 1,
@@ -148,7 +151,7 @@ def offered(facts: RatingFacts) -> frozenset[str]:
         "expert": facts.truth or (persons is not None and _has_one_person_each(persons)),
         "positive": any(is_binary(*scale) for scale in facts.scales),
         "several_options": any(has_several_options(scale, positive) for scale, positive, _ in facts.scales),
-        "twins": _has_twins(facts.flawed),
+        "twins": any({"yes", "no"} <= known for known in flaws.values()),
         "slices": facts.slices,
         "ranking": facts.ranking,
         "right_scores": facts.right_scores,
@@ -179,18 +182,3 @@ def _has_one_person_each(persons: pd.DataFrame) -> bool:
         for part in (raters.drop_duplicates(text), raters[raters.duplicated(text)].drop_duplicates(text))
     )
     return bool(texts) and twice < FEWEST and 2 * twice < texts
-
-
-def _has_twins(texts: Iterable[tuple[str, object]]) -> bool:
-    """Whether some item has a text that is known to be flawed and one that is known not to be: (item, flawed) of each
-    text."""
-    kinds: dict[str, set[object]] = {}
-    for item, flawed in texts:
-        kinds.setdefault(item, set()).add(flawed)
-    return any({"yes", "no"} <= kind for kind in kinds.values())
-
-
-def _have_texts_in_common(judges: pd.DataFrame) -> bool:
-    """Whether two judges rated one text: rows with the columns rater, item and target."""
-    raters = judges[["rater", "item", "target"]].drop_duplicates()
-    return bool(raters.duplicated(["item", "target"]).any())

@@ -27,8 +27,6 @@ from recuse.schema.factors import LABELS, LEVELS, ORDER
 if TYPE_CHECKING:
     import pandas as pd
 
-    from recuse.ratings.ratings import Ratings
-
 
 CREDIT = {"first": 1.0, "tie": 0.5, "second": 0.0}
 CHOICES = Nominal(("first", "second", "tie"))
@@ -252,7 +250,11 @@ def read_choices(
     (('ab', 'ba'), {'gpt': 'gpt'})
     """
     table = frame.rename(columns={"judge": "rater"} if "rater" not in frame else {}).reset_index(drop=True)
-    _require(table)
+    if not {"rater", "item", "response"} <= {*table} or not ({"first", "second"} <= {*table} or {"a", "b"} <= {*table}):
+        raise RatingsError(
+            "choices need the columns rater, item, response, and the two that met as first and second or as a and b; "
+            f"there is {', '.join(map(str, table.columns))}"
+        )
     rows, known = _paired_up(table)
     known = (*known, *factors)
     if "kind" not in rows:
@@ -266,16 +268,6 @@ def read_choices(
     kept = ["rater", "kind", "item", "target", "criterion", "repeat", "response", "status", *known]
     scales = {"winner": CHOICES}
     return Ratings.of(rows[kept], scales=scales, factors=known, authors=authors, texts=texts, clusters=clusters)
-
-
-def _require(table: pd.DataFrame) -> None:
-    has = set(table.columns)
-    paired = {"first", "second"} <= has or {"a", "b"} <= has
-    if not {"rater", "item", "response"} <= has or not paired:
-        raise RatingsError(
-            "choices need the columns rater, item, response, and the two that met as first and second or as a and b; "
-            f"there is {', '.join(map(str, table.columns))}"
-        )
 
 
 def _paired_up(table: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:

@@ -12,17 +12,18 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import product
 from operator import and_
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from recuse.ratings.ratings_table import JUDGE, PERSON, check_table, completed
 from recuse.ratings.scale import Numeric, Scale, scale_of
 from recuse.schema import RatingsError
-from recuse.schema.factors import DIRECTION, check_levels, level_words, levels_in
+from recuse.schema.factors import DIRECTION, LEVELS, TEMPERATURE, VERSION, check_levels, level_words, levels_in
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
-    from numpy.typing import NDArray
 
     from recuse.ratings.array import RatingArray
     from recuse.ratings.cells import Cells
@@ -95,37 +96,32 @@ class Ratings:
         What is not given is taken from the data: scales from the values, factors from columns of known names, all
         criteria as headline. Raises `RatingsError` listing every fault of the table.
         """
-        from recuse.schema.factors import LEVELS, TEMPERATURE, VERSION
-
         table = completed(frame)
-        known_factors = tuple(name for name in table.columns if name in (*LEVELS, TEMPERATURE, VERSION))
-        columns = known_factors if factors is None else tuple(factors)
+        known_factors = (name for name in table.columns if name in (*LEVELS, TEMPERATURE, VERSION))
+        columns = tuple(known_factors if factors is None else factors)
         check_table(table, columns)
         check_levels(table, columns)
-        criteria = [str(name) for name in table["criterion"].drop_duplicates()]
-        given = scales if isinstance(scales, Mapping) else dict.fromkeys(criteria, scales) if scales else {}
-        parts = {
-            name: given.get(name)
-            or scale_of(*(table.loc[table["criterion"] == name, c] for c in ("score", "response")))
-            for name in criteria
-        }
-        chosen = tuple(criteria if headline is None else headline)
-        return cls(table, parts, columns, dict(authors or {}), chosen, **known)
+        every: dict[str, Scale] = {}
+        for name in map(str, table["criterion"].drop_duplicates()):
+            rows = table["criterion"] == name
+            given = scales.get(name) if isinstance(scales, Mapping) else scales
+            every[name] = given or scale_of(table.loc[rows, "score"], table.loc[rows, "response"])
+        chosen = tuple(every if headline is None else headline)
+        return cls(table, every, columns, dict(authors or {}), chosen, **known)
 
     # ------------------------------------------------------------------ who and what
 
     @property
     def raters(self) -> Mapping[str, str]:
         """Rater -> kind, in order of first appearance."""
-        return self.remember_of_rows("raters", self._raters)
 
-    def _raters(self) -> Mapping[str, str]:
-        import numpy as np
+        def kinds() -> Mapping[str, str]:
+            names, places = self.coded("rater")
+            known, first = np.unique(places, return_index=True)
+            kind = dict(zip(known.tolist(), self.table["kind"].iloc[first], strict=True))
+            return {name: kind[place] for place, name in enumerate(names)}
 
-        names, places = self.coded("rater")
-        known, first = np.unique(places, return_index=True)
-        kinds = dict(zip(known.tolist(), self.table["kind"].iloc[first], strict=True))
-        return {name: kinds[place] for place, name in enumerate(names)}
+        return self.remember_of_rows("raters", kinds)
 
     @property
     def judges(self) -> tuple[str, ...]:
@@ -254,8 +250,7 @@ class Ratings:
     @property
     def _of_all_criteria(self) -> Ratings:
         """These ratings before `with_criterion` chose among their criteria: the same rows."""
-        whole: Ratings = self._memory.get("whole", self)
-        return whole
+        return cast("Ratings", self._memory.get("whole", self))
 
     def each(self, *compared: str) -> Iterator[tuple[tuple[str, ...], Ratings]]:
         """(levels in the order of `within(*compared)`, ratings) for every headline criterion and every combination of
@@ -333,8 +328,7 @@ class Ratings:
         """What `make` returns, made once for these ratings."""
         if key not in self._memory:
             self._memory[key] = make()
-        remembered: Found = self._memory[key]
-        return remembered
+        return cast("Found", self._memory[key])
 
     def remember_of_rows(self, key: Any, make: Callable[[], Found]) -> Found:
         """The same for what depends on the rows alone: made once, whatever criteria are measured on them."""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from recuse.schema import STATUSES, RatingsError
 from recuse.schema.number_text import html_table
 
 if TYPE_CHECKING:
-        import pandas as pd
+    import pandas as pd
 
-        from recuse.ratings.ratings import Ratings
+    from recuse.ratings.ratings import Ratings
 
 JUDGE, PERSON = KINDS = ("judge", "person")
 
@@ -41,7 +43,6 @@ def completed(frame: pd.DataFrame) -> pd.DataFrame:
     """A frame with only what varies, brought to all core columns: at least rater, item, and score or response.
 
     A row without a value counts as unparsed unless its status says more. A column `judge` is taken for raters."""
-    import numpy as np
     import pandas as pd
 
     if "judge" in frame and "rater" not in frame:
@@ -76,7 +77,6 @@ def check_table(table: pd.DataFrame, factors: tuple[str, ...] = (), of: Any = No
     finite; `repeat` is a whole number from 0; no two rows share (task, protocol, rater, item, target, criterion,
     repeat, *factors).
     """
-    import numpy as np
     import pandas as pd
 
     missing = [c for c in (*COLUMNS, *factors) if c not in table.columns]
@@ -119,7 +119,6 @@ def check_table(table: pd.DataFrame, factors: tuple[str, ...] = (), of: Any = No
 def _repeated(table: pd.DataFrame, identity: list[str], of: Any = 0) -> Any:
     """Whether a row shares its number in `of` and all of `identity` with another, (rows,). One column after the other
     is folded into one number per row: pandas' own `duplicated` holds the codes of all columns at once."""
-    import numpy as np
     import pandas as pd
 
     codes = np.broadcast_to(np.asarray(of, dtype=np.int64), len(table))

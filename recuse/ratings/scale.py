@@ -17,16 +17,15 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+
 from recuse.schema import RecuseError
+from recuse.schema.arrays import Floats
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
-    from numpy.typing import NDArray
 
-    Floats = NDArray[np.floating[Any]]
     from recuse.ratings.ratings import Ratings
-
 
 Values = TypeVar("Values")
 
@@ -145,7 +144,7 @@ class ResponseSets(_WithoutDistances):
 
     def members(self, response: str) -> frozenset[str]:
         """The options of one response; `RecuseError` for an empty set and for an option that is none."""
-        members = frozenset(part.strip() for part in response.split("|") if part.strip())
+        members = frozenset(filter(None, map(str.strip, response.split("|"))))
         if not members or not members <= set(self.options):
             raise RecuseError(f"a response set holds one or more of {', '.join(self.options)}; got {response!r}")
         return members
@@ -162,7 +161,7 @@ class ResponseSets(_WithoutDistances):
                 codes[text] = self.code(self.members(text))
             except RecuseError as error:
                 raise RecuseError(f"row {row}: {error}") from None
-        return responses.map(codes).to_numpy(dtype=float)
+        return np.asarray(responses.map(codes), dtype=float)
 
     def code(self, members: Collection[str]) -> float:
         """The set as a number: bit k stands for option k."""
@@ -200,7 +199,6 @@ def scale_of(scores: pd.Series[Any], responses: pd.Series[Any]) -> Scale:
 
 
 def _codes(options: tuple[str, ...], responses: pd.Series[Any]) -> Floats:
-    import numpy as np
     import pandas as pd
 
     places = {option: float(k) for k, option in enumerate(options)}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,12 +15,6 @@ from recuse.ratings.pair_array import PairArray
 from recuse.ratings.ratings import Ratings
 from recuse.schema import RatingsError, RecuseError
 from recuse.schema.arrays import Floats
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from recuse.ratings.ratings import Ratings
-
 
 Slices = dict[tuple[str, str], NDArray[np.bool_]]
 GROUP = "label_group"
@@ -126,13 +121,13 @@ def doublings_of_texts(ratings: Ratings, array: RatingArray) -> Floats:
     if (bad := texts[~(texts["words"] > 0) & texts["words"].notna()]).size:
         item, target, words = bad.iloc[0]
         raise RatingsError(f"a text has one word or more; {item} by {target or 'nobody'} has {words:g}")
-    places = [
+    item, target = (
         pd.Index(names).get_indexer(pd.Index(texts[name].astype(str)))
         for names, name in ((array.items, "item"), (array.targets, "target"))
-    ]
-    there = (places[0] >= 0) & (places[1] >= 0)
+    )
+    there = (item >= 0) & (target >= 0)
     words = np.full((len(array.items), len(array.targets)), np.nan)
-    words[places[0][there], places[1][there]] = texts["words"].to_numpy(dtype=float)[there]
+    words[item[there], target[there]] = texts["words"].to_numpy(dtype=float)[there]
     doublings: Floats = np.log2(words)
     return doublings
 
@@ -144,8 +139,7 @@ def doublings_of_pairs(ratings: Ratings, pairs: PairArray) -> Floats:
         lengths = doublings_of_texts(ratings, array)
         item = pd.Index(array.items).get_indexer(pd.Index(pairs.questions))
         a, b = (pd.Index(array.targets).get_indexer(pd.Index(side)) for side in (pairs.a, pairs.b))
-        of_scores: Floats = lengths[item, a] - lengths[item, b]
-        return of_scores
+        return lengths[item, a] - lengths[item, b]
     sizes = sizes_of_pairs(ratings)
     places = pd.Index(sizes["item"].astype(str)).get_indexer(pd.Index(pairs.items))
     ratio = np.log2(sizes["words_a"].to_numpy(dtype=float)) - np.log2(sizes["words_b"].to_numpy(dtype=float))
@@ -164,8 +158,9 @@ def sizes_of_pairs(ratings: Ratings) -> pd.DataFrame:
 
 def _text_columns(ratings: Ratings, *columns: str) -> pd.DataFrame:
     texts = ratings.texts
-    has = [] if texts is None else list(map(str, texts.columns))
-    if texts is None or (missing := [name for name in columns if name not in has]):
-        lacking = ", ".join(columns if texts is None else missing)
-        raise RatingsError(f"the lengths of the texts are not known; give texts with the column(s) {lacking}")
+    missing = [name for name in columns if texts is None or name not in texts]
+    if texts is None or missing:
+        raise RatingsError(
+            f"the lengths of the texts are not known; give texts with the column(s) {', '.join(missing)}"
+        )
     return texts[list(columns)]

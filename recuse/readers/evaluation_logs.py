@@ -30,6 +30,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -46,14 +47,12 @@ def is_deepeval(value: Any) -> bool:
 
 def deepeval_records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
     """One record per test case and metric: item, rater, criterion, value (a score), text, reason."""
-    rows: list[dict[str, Any]] = []
-    failed: list[str] = []
+    rows, failed = [], []
     for number, case in enumerate(_cases(value), start=1):
         base = {
-            "item": str(case.get("name") or f"test case {number}"),
+            "item": str(case.get("name") or f"test case {number}"), "kind": "judge",
             "text": str(_any(case, "actualOutput", "actual_output") or ""), "question": str(case.get("input") or ""),
-            "kind": "judge",
-        }
+        }  # fmt: skip
         for metric in _any(case, "metricsData", "metrics_data") or ():
             if metric.get("error"):
                 failed.append(f"test case {number}, {metric.get('name')}")
@@ -64,8 +63,7 @@ def deepeval_records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list
                 "value": "error" if metric.get("error") or score is None else score,
                 "reason": metric.get("reason") or "",
             })  # fmt: skip
-    what = "metrics ended in an error"
-    return rows, Fault.where(what, failed, "they count as unusable")
+    return rows, Fault.where("metrics ended in an error", failed, "they count as unusable")
 
 
 def _cases(value: Any) -> list[Any]:
@@ -80,10 +78,9 @@ def _cases(value: Any) -> list[Any]:
 
 def _cached(case: str, entry: Mapping[str, Any]) -> dict[str, Any]:
     """A test case of the cache, which is named by its input."""
-    try:
+    given: dict[str, Any] = {}
+    with suppress(ValueError):
         given = parsed(case)
-    except ValueError:
-        given = {}
     metrics = [metric.get("metric_data") or {} for metric in entry.get("cached_metrics_data") or ()]
     return {"name": given.get("input"), "input": given.get("input"), "actualOutput": given.get("actual_output"),
             "metricsData": metrics}  # fmt: skip
@@ -98,30 +95,35 @@ BROKEN = "Custom function threw error"
 
 def is_promptfoo(value: Any) -> bool:
     """Whether the value is the output of promptfoo."""
-    return {"provider", "testIdx"} <= set(first_record(_rows(value)))
+    return {"provider", "testIdx"} <= set(first_record(_results(value)))
 
 
 def promptfoo_records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
     """One record per output and assertion: item, target, rater, criterion, value (pass or fail), text, reason."""
-    rows = _rows(value)
-    prompts = {str((row.get("prompt") or {}).get("label") or "") for row in rows}
-    result_rows: list[dict[str, Any]] = []
-    ungraded: list[str] = []
-    broken: list[str] = []
-    for number, row in enumerate(rows, start=1):
-        base = {"item": _item(row, number), "target": _target(row, len(prompts) > 1), "text": _output(row),
-                "question": str((row.get("prompt") or {}).get("raw") or ""), "kind": "judge"}  # fmt: skip
-        graded = list(_graded(row))
+    results = _results(value)
+    prompts = [row.get("prompt") or {} for row in results]
+    labels = [str(prompt.get("label") or "") for prompt in prompts]
+    rows, ungraded, broken = [], [], []
+    for number, (result, prompt, label) in enumerate(zip(results, prompts, labels, strict=True), start=1):
+        case, target = result.get("testCase") or {}, _name(result.get("provider"))
+        item = (case.get("metadata") or {}).get("id") or case.get("description")
+        output = (result.get("response") or {}).get("output")
+        base = {
+            "item": str(item or (f"test {result['testIdx']}" if "testIdx" in result else f"result {number}")),
+            "target": f"{target}, {label[:60]}" if label and len({*labels}) > 1 else target,
+            "text": output if isinstance(output, str) else "", "question": str(prompt.get("raw") or ""),
+            "kind": "judge",
+        }  # fmt: skip
+        graded = list(_graded(result))
         if not graded:
             ungraded.append(f"result {number}")
-        broken += [f"result {number}, {one['rater']}: {shown(one['reason'])}" for one in graded
-                   if one["value"] == "error"]  # fmt: skip
-        result_rows += [{**base, **one} for one in graded]
+        broken += [f"result {number}, {r['rater']}: {shown(r['reason'])}" for r in graded if r["value"] == "error"]
+        rows += [{**base, **one} for one in graded]
     left_out = Fault.where("results were not graded", ungraded, "they are left out")
-    return result_rows, left_out + Fault.where("gradings ended in an error", broken, "they count as unusable")
+    return rows, left_out + Fault.where("gradings ended in an error", broken, "they count as unusable")
 
 
-def _rows(value: Any) -> list[Any]:
+def _results(value: Any) -> list[Any]:
     if isinstance(value, Mapping):
         inner = value.get("results")
         value = inner.get("results") if isinstance(inner, Mapping) else inner
@@ -155,27 +157,10 @@ def _criterion(assertion: Mapping[str, Any], rater: str, known: set[tuple[str, s
     return demanded if (rater, demanded) not in known else f"{demanded}, {len(known) + 1}"
 
 
-def _item(row: Mapping[str, Any], number: int) -> str:
-    case = row.get("testCase") or {}
-    item_id = (case.get("metadata") or {}).get("id") or case.get("description")
-    return str(item_id) if item_id else f"test {row['testIdx']}" if "testIdx" in row else f"result {number}"
-
-
-def _target(row: Mapping[str, Any], several: bool) -> str:
-    name = _name(row.get("provider"))
-    label = str((row.get("prompt") or {}).get("label") or "")
-    return f"{name}, {label[:60]}" if several and label else name
-
-
 def _name(provider: Any) -> str:
     if isinstance(provider, Mapping):
         return str(provider.get("label") or provider.get("id") or "")
     return str(provider or "")
-
-
-def _output(row: Mapping[str, Any]) -> str:
-    output = (row.get("response") or {}).get("output")
-    return output if isinstance(output, str) else ""
 
 
 def is_alpaca_eval(value: Any) -> bool:
@@ -185,26 +170,18 @@ def is_alpaca_eval(value: Any) -> bool:
 
 def alpaca_eval_records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
     """One record per annotation: item, rater, kind, generator_1, generator_2, winner."""
-    rows: list[dict[str, Any]] = []
-    between = []
+    rows, between = [], []
     for number, row in enumerate(value, start=1):
-        preference = row.get("preference")
-        if isinstance(preference, float) and preference not in (0.0, 1.0, 1.5, 2.0) and preference == preference:
-            between.append(f"record {number}: {preference:g}")
+        preference, winner = row.get("preference"), ""
+        if isinstance(preference, int | float) and preference == preference:
+            winner = "tie" if preference in (0, 1.5) else "first" if preference < 1.5 else "second"
+            if isinstance(preference, float) and preference not in (0, 1, 1.5, 2):
+                between.append(f"record {number}: {preference:g}")
         rows.append({
             "item": row.get("instruction"), "rater": str(row.get("annotator") or "annotator"), "kind": "judge",
-            "generator_1": row.get("generator_1"), "generator_2": row.get("generator_2"), "winner": _winner(preference),
+            "generator_1": row.get("generator_1"), "generator_2": row.get("generator_2"), "winner": winner,
         })  # fmt: skip
-    what = "preferences lie between 1 and 2"
-    return rows, Fault.where(what, between, "each counts for the nearer output")
-
-
-def _winner(preference: Any) -> str:
-    if not isinstance(preference, int | float) or preference != preference:
-        return ""
-    if preference in (0, 1.5):
-        return "tie"
-    return "first" if preference < 1.5 else "second"
+    return rows, Fault.where("preferences lie between 1 and 2", between, "each counts for the nearer output")
 
 
 DEEPEVAL = ToolLog("results of DeepEval", is_deepeval, deepeval_records)
@@ -225,30 +202,22 @@ def is_batch(value: Any) -> bool:
 
 def batch_records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
     """One record per request and rating: item, rater, criterion, value, reason."""
-    rows: list[dict[str, Any]] = []
-    strange: list[str] = []
+    rows, strange = [], []
     lines = value if isinstance(value, list) else [value]
-    models = {str(_body(line).get("model")) for line in lines} - {"None"}
+    responses = [line.get("response") or {} for line in lines]
+    bodies = [body if isinstance(body := response.get("body"), Mapping) else {} for response in responses]
+    models = {str(body.get("model")) for body in bodies} - {"None"}
     unknown = next(iter(models)) if len(models) == 1 else "unknown model"
-    for number, line in enumerate(lines, start=1):
-        body = _body(line)
+    for number, (line, response, body) in enumerate(zip(lines, responses, bodies, strict=True), start=1):
         base = {"item": str(line.get("custom_id", number)), "rater": str(body.get("model") or unknown), "kind": "judge"}
         text, refused = reply_of(body)
-        if line.get("error") or (line.get("response") or {}).get("status_code", 200) != 200:
-            rows.append({**base, "criterion": "rating", "value": "error"})
-        elif refused:
-            rows.append({**base, "criterion": "rating", "value": "refused"})
-        else:
-            rated = list(ratings_in(text))
-            if not rated:
-                strange.append(f"line {number}: {shown(text)}")
-            rows += [{**base, **one} for one in rated or [{"criterion": "rating", "value": "unparsed"}]]
+        failed = line.get("error") or response.get("status_code", 200) != 200
+        status = "error" if failed else "refused" if refused else "unparsed"
+        rated = list(ratings_in(text)) if status == "unparsed" else []
+        if status == "unparsed" and not rated:
+            strange.append(f"line {number}: {shown(text)}")
+        rows += [{**base, **one} for one in rated or [{"criterion": "rating", "value": status}]]
     return rows, Fault.where(UNREAD, strange, "they count as unusable")
-
-
-def _body(line: Mapping[str, Any]) -> Mapping[str, Any]:
-    body = (line.get("response") or {}).get("body")
-    return body if isinstance(body, Mapping) else {}
 
 
 def reply_of(body: Mapping[str, Any]) -> tuple[str, bool]:
@@ -262,11 +231,9 @@ def reply_of(body: Mapping[str, Any]) -> tuple[str, bool]:
 
 def ratings_in(text: str) -> Iterator[dict[str, Any]]:
     """Criterion, value and reason of each rating in a reply; nothing where there is none."""
-    inner = re.sub(r"^```(?:json)?\s*|\s*```$", "", text.strip())
-    try:
-        value = parsed(inner)
-    except ValueError:
-        value = None
+    value = None
+    with suppress(ValueError):
+        value = parsed(re.sub(r"^```(?:json)?\s*|\s*```$", "", text.strip()))
     if isinstance(value, Mapping):
         reason = next((str(v) for k, v in value.items() if plain(str(k)) in NAMES["reason"]), "")
         scalar = {
@@ -307,18 +274,14 @@ def chat_log_records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list
         names = (judge if one["criterion"] == "rating" else f"{judge}_{one['criterion']}" for one in rated)
         values = {name: one["value"] for name, one in zip(names, rated, strict=True)}
         facts = call.get("metadata")
+        messages = [one for one in request.get("messages") or () if isinstance(one, Mapping)]
+        by_user = [one.get("content") for one in messages if one.get("role") == "user"]
         rows.append({
             "id": str(call.get("id") or response.get("id") or number), **(facts if isinstance(facts, Mapping) else {}),
-            "text": _last_message(request), **(values or {judge: "refused" if refused else "unparsed"}),
+            "text": by_user[-1] if by_user and isinstance(by_user[-1], str) else "",
+            **(values or {judge: "refused" if refused else "unparsed"}),
         })  # fmt: skip
     return rows, Fault.where(UNREAD, strange, "they count as unusable")
-
-
-def _last_message(request: Mapping[str, Any]) -> str:
-    messages = [
-        m.get("content") for m in request.get("messages") or () if isinstance(m, Mapping) and m.get("role") == "user"
-    ]
-    return messages[-1] if messages and isinstance(messages[-1], str) else ""
 
 
 BATCH = ToolLog("output of the OpenAI Batch API", is_batch, batch_records)

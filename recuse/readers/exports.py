@@ -98,10 +98,9 @@ OPIK = "what somebody entered in its pages (ui) is a person's, what comes by its
 SCORES = (
     Scores("scores of Langfuse", ("traceId", "observationId"), "name", "source", ("stringValue", "value"),
            "authorUserId", "ANNOTATION"),
-    Scores("annotations of Phoenix", ("span_id",), "annotation_name", "annotator_kind",
-           ("result.score", "result.label", "score", "label"), "user_id", "HUMAN"),
-    Scores("annotations of Phoenix", ("span_id",), "name", "annotator_kind",
-           ("result.score", "result.label", "score", "label"), "user_id", "HUMAN"),
+    *(Scores("annotations of Phoenix", ("span_id",), name, "annotator_kind",
+             ("result.score", "result.label", "score", "label"), "user_id", "HUMAN")
+      for name in ("annotation_name", "name")),
     Scores("assessments of MLflow", ("trace_id",), "assessment_name", "source.source_type", ("feedback.value",),
            "source.source_id", "HUMAN", "source.source_id"),
     *(Scores("scores of Opik", ("id",), name, "source", ("value",), "created_by", "ui", note=OPIK)
@@ -211,8 +210,8 @@ def _label_studio(raw: RawTable) -> RawTable | None:
 def _mturk(raw: RawTable) -> RawTable | None:
     """An assignment per row: Answer.* are a worker's, Input.* what the task was given."""
     frame = raw.frame
-    answers = tuple(c for c in map(str, frame.columns) if c.startswith("Answer."))
-    answers = tuple(c for c in answers if _may_rate(frame, c)) or answers
+    given = tuple(c for c in map(str, frame.columns) if c.startswith("Answer."))
+    answers = tuple(c for c in given if _may_rate(frame, c)) or given
     if not ({"HITId", "WorkerId"} <= set(frame.columns) and answers):
         return None
     taken = frame["Reject"].eq("") if "Reject" in frame else frame["HITId"].ne("")
@@ -285,17 +284,14 @@ def _argilla(raw: RawTable) -> RawTable | None:
         m[1] for c in columns
         if (m := re.fullmatch(r"responses\.([^.]+)", c)) and f"suggestions.{m[1]}.value" in columns
     ]  # fmt: skip
-    questions = flat or nested
-    if not questions:
-        return None
     rows: list[dict[str, str]] = []
     places: list[int] = []
     for k, cells in enumerate(raw.frame[columns].to_numpy(dtype=object)):
         record = dict(zip(columns, map(str, cells), strict=True))
         item = str(record.get("id") or k + 1)
         texts = {c.rsplit(".", 1)[-1]: v for c, v in record.items() if c.startswith("fields.") or c == "text"}
-        for question in questions:
-            for who, kind, value in _flat(record, question) if flat else _nested(record, question):
+        for question in flat or nested:
+            for who, kind, value in _responses(record, question, in_lists=bool(flat)):
                 rows.append({"item": item, "rater": who, "kind": kind, "criterion": question, "value": value, **texts})
                 places.append(k)
     if not rows:
@@ -305,23 +301,18 @@ def _argilla(raw: RawTable) -> RawTable | None:
     return raw.of_rows(pd.DataFrame(rows, dtype=object).fillna(""), places, note, roles=roles)
 
 
-def _flat(record: Mapping[str, str], question: str) -> Iterator[tuple[str, str, str]]:
-    values, users = (_list(record.get(f"{question}.responses{part}", "")) for part in ("", ".users"))
-    states = _list(record.get(f"{question}.responses.status", "")) or ["submitted"] * len(values)
-    for value, user, state in zip(values, users, states, strict=False):
-        if state == "submitted":
-            yield str(user), "person", cell_text(value)
-    if f"{question}.suggestion" in record:
-        agent = record.get(f"{question}.suggestion.agent") or "suggestion"
-        yield agent, "judge", record[f"{question}.suggestion"]
-
-
-def _nested(record: Mapping[str, str], question: str) -> Iterator[tuple[str, str, str]]:
-    for response in _list(record.get(f"responses.{question}", "")):
-        if isinstance(response, Mapping) and response.get("status", "submitted") == "submitted":
-            yield str(response.get("user_id")), "person", cell_text(response.get("value"))
-    agent = record.get(f"suggestions.{question}.agent") or "suggestion"
-    yield agent, "judge", record.get(f"suggestions.{question}.value", "")
+def _responses(record: Mapping[str, str], question: str, *, in_lists: bool) -> Iterator[tuple[str, str, str]]:
+    """Who answered a question, a person or a judge, and what. `in_lists`: values and users have a list each."""
+    responses = [one for one in _list(record.get(f"responses.{question}", "")) if isinstance(one, Mapping)]
+    given = [[one.get("value"), one.get("user_id"), one.get("status", "submitted")] for one in responses]
+    suggestion, suggested = f"suggestions.{question}", f"suggestions.{question}.value"
+    if in_lists:
+        values, users, states = (_list(record.get(f"{question}.responses{of}", "")) for of in ("", ".users", ".status"))
+        given = [*map(list, zip(values, users, states or ["submitted"] * len(values), strict=False))]
+        suggestion = suggested = f"{question}.suggestion"
+    yield from ((str(user), "person", cell_text(value)) for value, user, state in given if state == "submitted")
+    if suggested in record:
+        yield record.get(f"{suggestion}.agent") or "suggestion", "judge", record[suggested]
 
 
 def _list(cell: str) -> list[Any]:
@@ -348,8 +339,12 @@ def label_studio_records(value: Any, path: Path) -> tuple[list[dict[str, Any]], 
     """One record per annotation and control: item, rater, kind, criterion, value, and what is known of the task."""
     rows: list[dict[str, Any]] = []
     other: list[str] = []
+    own = {"item", "rater", "kind", "criterion", "value"}
     for task in value:
-        base = {"item": str(task.get("id")), **_data_columns(task.get("data"))}
+        data = task.get("data")
+        facts = data.items() if isinstance(data, Mapping) else ()
+        words = {str(k): str(v) for k, v in facts if isinstance(v, str | int | float) and str(k) not in own}
+        base = {"item": str(task.get("id")), **words}
         for who, kind, results in _answered(task):
             for result in results:
                 criterion = str(result.get("from_name") or "rating")
@@ -378,13 +373,6 @@ def _answer(value: Any) -> str | None:
     if isinstance(given, list):
         return "|".join(map(str, given)) or None
     return None if given is None else str(given)
-
-
-def _data_columns(data: Any) -> dict[str, str]:
-    """What the task's data say in one word or text, under names that no record has."""
-    taken = {"item", "rater", "kind", "criterion", "value"}
-    fields = data.items() if isinstance(data, Mapping) else ()
-    return {str(k): str(v) for k, v in fields if isinstance(v, str | int | float) and str(k) not in taken}
 
 
 LABEL_STUDIO = ToolLog("an export of Label Studio", is_label_studio, label_studio_records)

@@ -33,17 +33,20 @@ def is_inspect_log(value: Any) -> bool:
 def inspect_records(log: Any, path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
     """One record per sample, epoch, scorer and criterion: item, target, rater, criterion, repeat, value, reason, ..."""
     model = str((log.get("eval") or {}).get("model") or "")
-    rows: list[dict[str, Any]] = []
-    unscored: list[str] = []
-    ungraded: list[str] = []
+    rows, unscored, ungraded = [], [], []
     for number, sample in enumerate(log["samples"], start=1):
+        given, choices = sample.get("input"), (sample.get("output") or {}).get("choices") or [{}]
+        messages = given if isinstance(given, list) else ()
+        users = [one for one in messages if isinstance(one, Mapping) and one.get("role") == "user"]
+        question = _content_text(users[-1].get("content")) if users else given if isinstance(given, str) else ""
         base = {
-            "item": str(sample.get("id", number)), "target": model, "repeat": sample.get("epoch", 1),
-            "text": _output(sample), "question": _question(sample.get("input")), "kind": "judge",
+            "item": str(sample.get("id", number)), "target": model, "repeat": sample.get("epoch", 1), "kind": "judge",
+            "text": _content_text((choices[0].get("message") or {}).get("content")), "question": question,
         }  # fmt: skip
         scores = sample.get("scores") or {}
         if not scores:
-            unscored.append(f"sample {number}{_why(sample)}")
+            message = (sample.get("error") or {}).get("message")
+            unscored.append(f"sample {number}" + (f": {shown(str(message))}" if message else ""))
         for scorer, score in scores.items():
             value = score.get("value")
             if value is None or value != value:  # Inspect writes NaN where a grader's reply held no grade
@@ -57,11 +60,6 @@ def inspect_records(log: Any, path: Path) -> tuple[list[dict[str, Any]], list[Fa
     return rows, left_out + Fault.where("scores that no grader could give", ungraded, "they count as unusable")
 
 
-def _why(sample: Mapping[str, Any]) -> str:
-    message = (sample.get("error") or {}).get("message")
-    return f": {shown(str(message))}" if message else ""
-
-
 def _values(value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, Mapping):
         for criterion, one in value.items():
@@ -73,17 +71,6 @@ def _values(value: Any) -> Iterator[tuple[str, Any]]:
         yield "rating", "unparsed"
     else:
         yield "rating", LETTERS.get(value, value) if isinstance(value, str) else value
-
-
-def _question(given: Any) -> str:
-    """The text that was asked; of messages, the user's last."""
-    users = [m for m in given if isinstance(m, Mapping) and m.get("role") == "user"] if isinstance(given, list) else []
-    return _content_text(users[-1].get("content")) if users else given if isinstance(given, str) else ""
-
-
-def _output(sample: Mapping[str, Any]) -> str:
-    choices = (sample.get("output") or {}).get("choices") or [{}]
-    return _content_text((choices[0].get("message") or {}).get("content"))
 
 
 def _content_text(content: Any) -> str:

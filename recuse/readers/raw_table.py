@@ -81,6 +81,11 @@ class RawTable:
         return self.frame.iloc[each].reset_index(drop=True)
 
     @property
+    def names(self) -> list[str]:
+        """What its columns are called."""
+        return [*map(str, self.frame.columns)]
+
+    @property
     def all_named(self) -> bool:
         """Whether its user says who the people are, and who the judges."""
         return bool(self.given.get("people") and self.given.get("judges"))
@@ -98,6 +103,19 @@ class RawTable:
         """A table made of these rows of it, each of which stays at its place in the file."""
         places = tuple(self.at(int(row)) for row in rows)
         return self.noted(*notes, frame=frame.reset_index(drop=True), numbers=places, text="", **changes)
+
+    def a_row_each(
+        self, names: Sequence[str], called: str, cells: Mapping[str, Sequence[str]], kept: Iterable[str], *notes: str,
+        **changes: Any,
+    ) -> RawTable:  # fmt: skip
+        """The table with a row for each of `names` in place of every row: its columns `kept`, new columns with the
+        `cells` that each had in a column of its own, and the name in a column `called`."""
+        row = np.repeat(np.arange(len(self.frame)), len(names))
+        frame = self.frame[list(kept)].iloc[row].reset_index(drop=True)
+        for name, columns in cells.items():
+            frame[name] = self.frame[list(columns)].to_numpy(dtype=object).ravel()
+        frame[called] = np.tile(np.array(names, dtype=object), len(self.frame))
+        return self.of_rows(frame, row, *notes, **changes)
 
     def short_rows(self) -> list[int]:
         """First lines of the rows with fewer cells than the header."""
@@ -207,7 +225,7 @@ def long_columns(frame: pd.DataFrame) -> list[Hashable]:
 
 
 def single_blanks(text: str) -> str:
-    """" ".join(text.split()), without taking apart what has none but single blanks."""
+    """ " ".join(text.split()), without taking apart what has none but single blanks."""
     plain = text.strip()
     if plain.isascii() and "  " not in plain and not any(blank in plain for blank in BLANKS):
         return plain

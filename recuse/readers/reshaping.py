@@ -30,9 +30,13 @@ def below_one_another(tables: Sequence[RawTable]) -> RawTable:
     ratings, however each file calls its own. `RecuseError` where a table names its raters itself, where two have no
     column in common, and where one has no column of ratings and the others do."""
     frames, places = [], []
-    rated = [_rated_column(table) for table in tables]
+    rated = []
+    for table in tables:  # the column that is called as ratings are and may hold some; "" where there is none
+        called = {plain(name): name for name in table.names}
+        names = (called[word] for word in NAMES["value"] if word in called)
+        rated.append(next((name for name in names if Column(name, table.frame[name]).rating), ""))
     for table, value in zip(tables, rated, strict=True):
-        own = [name for name in map(str, table.frame.columns) if plain(name) in NAMES["rater"]]
+        own = [name for name in table.names if plain(name) in NAMES["rater"]]
         if any(table.frame[name].nunique() > 1 for name in own):
             raise RecuseError(f"{table.path.name} has several raters of its own ({own[0]}); put the files together")
         if not {*table.frame.columns} & {*tables[0].frame.columns} - {*own}:
@@ -44,17 +48,10 @@ def below_one_another(tables: Sequence[RawTable]) -> RawTable:
         frames.append(own_frame.rename(columns={value: rated[0]}) if taken else own_frame)
         places += [table.at(row) for row in range(len(table.frame))]
     frame = pd.concat(frames, ignore_index=True).fillna("")
-    names = ", ".join(table.path.name for table in tables)
-    notes = (*tables[0].notes, f"every file holds one rater's answers, named as the file is: {names}")
+    files = ", ".join(table.path.name for table in tables)
+    notes = (*tables[0].notes, f"every file holds one rater's answers, named as the file is: {files}")
     faults = tuple(fault for table in tables for fault in table.faults)
     return replace(tables[0], frame=frame, notes=notes, faults=faults, numbers=tuple(places), text="")
-
-
-def _rated_column(table: RawTable) -> str:
-    """The column that is called as ratings are and may hold some; "" where there is none."""
-    called = {plain(name): name for name in map(str, table.frame.columns)}
-    names = (called[word] for word in NAMES["value"] if word in called)
-    return next((name for name in names if Column(name, table.frame[name]).rating), "")
 
 
 def in_the_same_words(raw: RawTable) -> RawTable:
@@ -66,16 +63,11 @@ def in_the_same_words(raw: RawTable) -> RawTable:
     if not all(len(pair) == 2 and all(pair) for pair in pairs):
         raise RecuseError(f"same is a list of answers that say the same, for example good=pass,bad=fail; got {same!r}")
     meant = {one.lower(): other for one, other in pairs}
-    frame = raw.frame.copy()
-    there: set[str] = set()
-    for name in frame.columns:
-        words = frame[name].astype(str).str.strip().str.lower()
-        at = words.isin(meant)
-        there |= set(words[at])
-        frame[name] = frame[name].mask(at, words.map(meant))
+    words = raw.frame.apply(lambda cells: cells.astype(str).str.strip().str.lower())
+    there = {*words.to_numpy().ravel()}
     if absent := [one for one in meant if one not in there]:
         raise RecuseError(f"no cell holds {absent[0]!r}, which same = {same!r} speaks of")
-    return replace(raw, frame=frame)
+    return replace(raw, frame=raw.frame.mask(words.isin([*meant]), words.apply(lambda column: column.map(meant))))
 
 
 FEWEST_TEXTS, LONGEST_OF_RATERS = 8, 40
@@ -91,31 +83,23 @@ def as_rows(raw: RawTable) -> RawTable:
         anna,  4,      2,      ...   ->   anna,  item_1, 4
         gpt,   5,      2,      ...        gpt,   item_1, 5"""
     frame = raw.frame
-    called = (n for n in map(str, frame.columns) if plain(n) in NAMES["rater"])
+    called = (n for n in raw.names if plain(n) in NAMES["rater"])
     rater = str(raw.given.get("rater", "")) or next(called, "") or _names_of_raters(frame)
     if rater not in frame or raw.made_by or len(frame) < 2 or frame[rater].duplicated().any():
         return raw
-    names = [n for n in map(str, frame.columns) if n != rater and not is_date(n)]
+    names = [n for n in raw.names if n != rater and not is_date(n)]
     if len(names) < max(FEWEST_TEXTS, len(frame) + 1) or any(
         plain(n) in NAMES["item"] and frame[n].nunique() > 1 for n in names
     ):
         return raw
-    cells = frame[names].to_numpy(dtype=object).ravel()
-    column = pd.Series(cells, dtype=object)
-    filled = ~is_empty(column)
-    values = column[filled]
-    numbers = as_numbers(values).notna().to_numpy() if len(values) else np.zeros(0, dtype=bool)
-    if not len(values) or (numbers.mean() < 0.9 and values.nunique() > FEWEST_TEXTS):
+    cells = pd.Series(frame[names].to_numpy(dtype=object).ravel(), dtype=object)
+    values = cells[~is_empty(cells)]
+    if values.empty or (as_numbers(values).notna().mean() < 0.9 and values.nunique() > FEWEST_TEXTS):
         return raw
-    place = np.repeat(np.arange(len(frame)), len(names))
     item = "item" if rater != "item" else "text"
-    table = pd.DataFrame({
-        rater: frame[rater].to_numpy(dtype=object)[place], item: np.tile(np.array(names, dtype=object), len(frame)),
-        "rating": cells,
-    })  # fmt: skip
-    roles = {"item": (item,), "rater": rater, "value": ("rating",)}
+    roles = {**raw.roles, "item": (item,), "rater": rater, "value": ("rating",)}
     note = f"every rater has one row: the {len(names)} columns of marks are read as texts"
-    return raw.of_rows(table, place, note, roles={**raw.roles, **roles})
+    return raw.a_row_each(names, item, {"rating": names}, [rater], note, roles=roles)
 
 
 def _names_of_raters(frame: pd.DataFrame) -> str:
@@ -137,8 +121,8 @@ def with_systems_apart(raw: RawTable) -> RawTable:
         id, llama_human, llama_judge, gpt_human, gpt_judge   ->   id, system, human, judge
 
     Systems are called as models are; of those who rate them, at least one is called as people are, and one is not."""
-    names = [n for n in map(str, raw.frame.columns) if is_judge(n) and Column(n, raw.frame[n]).rating]
-    if raw.all_named or not raw.of_nobody_known or any(plain(str(n)) in NAMES["target"] for n in raw.frame.columns):
+    names = [n for n in raw.names if is_judge(n) and Column(n, raw.frame[n]).rating]
+    if raw.all_named or not raw.of_nobody_known or any(plain(n) in NAMES["target"] for n in raw.names):
         return raw
     for parts in splits(names):
         for side in (0, 1):
@@ -148,22 +132,18 @@ def with_systems_apart(raw: RawTable) -> RawTable:
             whole = len(systems) > 1 and len(parts) == len(systems) * len(raters)
             if not (whole and models and people and any(is_judge(r) and not is_person(r) for r in raters)):
                 continue
-            column = {part: name for name, part in parts.items()}
-            row = np.repeat(np.arange(len(raw.frame)), len(systems))
-            frame = raw.frame.drop(columns=names).iloc[row].reset_index(drop=True)
-            frame[TARGET] = np.tile(np.array(systems, dtype=object), len(raw.frame))
-            for rater in raters:
-                own = [column[(system, rater) if side == 0 else (rater, system)] for system in systems]
-                frame[rater] = raw.frame[own].to_numpy(dtype=object).ravel()
+            column = {(part[side], part[1 - side]): name for name, part in parts.items()}
+            own = {rater: [column[system, rater] for system in systems] for rater in raters}
+            rest = raw.frame.columns.difference(names, sort=False)
             note = f"{', '.join(names)} say whose text is rated ({', '.join(systems)}) and by whom"
-            return raw.of_rows(frame, row, note)
+            return raw.a_row_each(systems, TARGET, own, rest, note)
     return raw
 
 
 def with_shares_of_scales(raw: RawTable) -> RawTable:
     """The table with numbers as shares of the range that a column `scale` gives each row (1-5, 0-100), where it gives
     several: only so can one question on two scales be compared, and the scale be what was varied."""
-    column = next((n for n in map(str, raw.frame.columns) if plain(n) in ("scale", "rating_scale")), "")
+    column = next((n for n in raw.names if plain(n) in ("scale", "rating_scale")), "")
     cells = raw.frame[column].astype(str).str.strip() if column else pd.Series(dtype=object)
     try:
         ends = {cell: scale_from_text(cell) for cell in cells.unique()}
@@ -172,7 +152,7 @@ def with_shares_of_scales(raw: RawTable) -> RawTable:
     if len(ends) < 2 or not all(isinstance(scale, Numeric) for scale in ends.values()):
         return raw
     low, high = (cells.map({cell: scale.ends[k] for cell, scale in ends.items()}).astype(float) for k in (0, 1))
-    rated = [n for n in map(str, raw.frame.columns) if plain(n) in NAMES["value"] or is_judge(n) or is_person(n)]
+    rated = [n for n in raw.names if plain(n) in NAMES["value"] or is_judge(n) or is_person(n)]
     rated = [n for n in rated if Column(n, raw.frame[n]).numeric and plain(n) not in NAMES["item"]]
     shares = {n: (as_numbers(raw.frame[n]) - low) / (high - low) for n in rated}
     percentages = {n: share.map("{:.10g}".format).where(share.notna(), raw.frame[n]) for n, share in shares.items()}
@@ -189,7 +169,7 @@ def with_marked_answers(raw: RawTable) -> RawTable:
     """The table with one column `Answer.q` in place of `Answer.q.1`, `Answer.q.2`, ... of which each row marks exactly
     one (1 or true), as forms and corpora write the answers to a question."""
     marks = {}
-    for name in map(str, raw.frame.columns):
+    for name in raw.names:
         codes, cells = pd.factorize(raw.frame[name])
         known = [MARKED.get(str(cell).strip().lower()) for cell in cells.tolist()]
         if re.search(r"[ _.:]", name) and len(cells) > 1 and None not in known:
@@ -225,9 +205,9 @@ def with_places(raw: RawTable) -> RawTable:
     """The table with a row for each text that a row ranks, called `system`, and its place ("1st" for the best) in the
     cells. Texts in one breath (A = B) share the better place, and a text that a rater leaves out has none.
     The table as it is where nothing holds rankings, or another column names systems."""
-    if any(plain(str(name)) in NAMES["target"] for name in raw.frame.columns):
+    if any(plain(name) in NAMES["target"] for name in raw.names):
         return raw
-    columns = {name: form for name in map(str, raw.frame.columns) if (form := _form(raw.frame[name]))}
+    columns = {name: form for name in raw.names if (form := _form(raw.frame[name]))}
     if LISTED in columns.values() and all(raw.frame[name].nunique() == 1 for name in columns):
         columns = {}  # the same list in every row is no ranking
     if not columns or _of_a_pair(raw, [*columns]):
@@ -258,26 +238,23 @@ def _form(cells: pd.Series[Any]) -> re.Pattern[str] | None:
 
 def _of_a_pair(raw: RawTable, columns: list[str]) -> bool:
     """Whether the cells of one say which of two texts is better, which have columns of their own: reply_a, reply_b."""
-    sides = any(plain(str(name)).endswith(("_a", "_1", "first", "left")) for name in raw.frame.columns)
+    sides = any(plain(name).endswith(("_a", "_1", "first", "left")) for name in raw.names)
     cells = ([str(cell) for cell in raw.frame[name].unique()] for name in columns)
     return sides and any(all(len(re.findall(r"[^<>=\s]+", cell)) <= 2 for cell in each) for each in cells)
 
 
 def _with_ranked_columns(raw: RawTable) -> RawTable:
     """The table with a row for each of the columns rank_A, rank_B, ... where a row's numbers are places 1, 2, ..."""
-    named = {n: m[1] or m[2] for n in map(str, raw.frame.columns) if (m := RANK_OF.match(n))}
+    named = {n: m[1] or m[2] for n in raw.names if (m := RANK_OF.match(n))}
     if len(named) < FEWEST or any(is_judge(text) or is_person(text) for text in named.values()):
         return raw
     numbers = np.column_stack([as_numbers(raw.frame[name]) for name in named])
     places = np.arange(1, len(named) + 1)
     if not (np.sort(numbers, axis=1) == places).all(axis=1).mean() >= SURELY:  # 1, 2, ... in some order, each once
         return raw
-    row = np.repeat(np.arange(len(raw.frame)), len(named))
-    frame = raw.frame.drop(columns=list(named)).iloc[row].reset_index(drop=True)
-    frame["rank"] = raw.frame[list(named)].to_numpy(dtype=object).ravel()
-    frame[TARGET] = np.tile(np.array(list(named.values()), dtype=object), len(raw.frame))
+    rest = raw.frame.columns.difference([*named], sort=False)
     note = f"{', '.join(named)} hold the places of {', '.join(named.values())}, 1 for the best"
-    return raw.of_rows(frame, row, note)
+    return raw.a_row_each([*named.values()], TARGET, {"rank": [*named]}, rest, note)
 
 
 def _places(cell: str) -> dict[str, str]:
@@ -303,16 +280,13 @@ def without_unrated_roles(raw: RawTable, mapping: ColumnMapping) -> RawTable:
     """The table without the rows of those speakers whom no rater ever rated, people or judges; the same where every
     speaker is rated, or none."""
     columns = [*mapping.value, *mapping.repeats, *(c for cs in mapping.raters.values() for c in cs)]
-    for name in map(str, raw.frame.columns):
-        if plain(name) not in ROLES or not columns:
-            continue
+    for name in (name for name in raw.names if columns and plain(name) in ROLES):
         rated = ~np.logical_and.reduce([is_empty(raw.frame[column]).to_numpy() for column in columns])
         speaker = raw.frame[name].astype(str)
         kept = speaker.isin(speaker[rated].unique()).to_numpy()
         if kept.all() or not kept.any():
             continue
-        places = np.flatnonzero(kept)
         left_out = ", ".join(speaker[~kept].unique()[:3])
         note = f"{int((~kept).sum())} row(s) have no rating by anybody since {name} is {left_out}: they are no requests"
-        return raw.of_rows(raw.frame.iloc[places], places, note)
+        return raw.of_rows(raw.frame[kept], np.flatnonzero(kept), note)
     return raw
