@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.self_preference import own_place
 from recuse.ratings import RatingArray, Ratings
-from recuse.ratings.array import Axes, array_of
+from recuse.ratings.array import Axes, array_of, judges_array
 from recuse.ratings.scale import TRUE
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats, Mask, ascending_codes
@@ -21,6 +22,17 @@ from recuse.statistics.bounded import BOUNDED, bounded_mean
 from recuse.statistics.clusters import SHARE, OverClusters, clustered_share
 
 JACKKNIFE = "jackknife over clusters, Student's t"
+
+
+Place = tuple[int, int]
+OwnTexts = tuple[Ratings, RatingArray, dict[str, Place | None]]
+
+
+def own_texts(part: Ratings, ratings: Ratings) -> OwnTexts:
+    """The view of measures of a judge's own texts: the ratings, their array, and the row and column of every judge that
+    wrote a target anywhere in `ratings`, None where that is not in the array."""
+    array = judges_array(part)
+    return part, array, {judge: own_place(array, part.authors, judge) for judge in ratings.own()}
 
 
 def axes_of(ratings: Ratings) -> Axes:
@@ -111,6 +123,12 @@ def mean_or_none(values: Floats) -> float | None:
     """The mean of what is there, for a detail; None where nothing is."""
     known = values[np.isfinite(values)]
     return number(float(known.mean())) if len(known) else None
+
+
+def with_interval(distribution: OverClusters) -> dict[str, float | None]:
+    """A value with its 95 % interval, for a detail."""
+    low, high = distribution.interval(0.95)
+    return {"value": number(distribution.value), "low": number(low), "high": number(high)}
 
 
 def by_rater(array: RatingArray, values: Floats) -> dict[str, float | None]:
