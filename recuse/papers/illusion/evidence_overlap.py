@@ -11,7 +11,7 @@ lacks it; here it is counted over all texts.
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -57,11 +57,16 @@ def evidence_overlap(ratings: Ratings) -> Estimates:
     >>> evidence_overlap(Ratings.of(frame, beside=beside)).of().value
     1.0
     """
-    cited = ratings.beside("quotes")
-    if cited is None:
-        return Estimates(tuple(ratings.factors), {})
-    estimates = {levels: _overlap(_citations(rows, ratings, levels)) for levels, rows in _parts(cited.table, ratings)}
-    return Estimates(tuple(ratings.factors), estimates)
+    cited, factors = ratings.beside("quotes"), list(ratings.factors)
+    estimates: dict[tuple[str, ...], Estimate] = {}
+    if cited is not None and not factors:
+        estimates[()] = _overlap(_citations(cited.table, ratings))
+    elif cited is not None:
+        for levels, rows in cited.table.groupby(factors, sort=False, observed=True):
+            names = tuple(map(str, levels))
+            here = ratings.where(**dict(zip(factors, names, strict=True)))
+            estimates[names] = _overlap(_citations(rows, here))
+    return Estimates(tuple(factors), estimates)
 
 
 def words_of(text: str) -> frozenset[str]:
@@ -96,43 +101,27 @@ class Citations:
     scores: Floats
 
 
-def _parts(table: pd.DataFrame, ratings: Ratings) -> Iterator[tuple[tuple[str, ...], pd.DataFrame]]:
-    if not ratings.factors:
-        yield (), table
-        return
-    for levels, rows in table.groupby(list(ratings.factors), sort=False, observed=True):
-        yield tuple(map(str, levels)), rows
-
-
-def _citations(rows: pd.DataFrame, ratings: Ratings, levels: tuple[str, ...]) -> Citations:
+def _citations(rows: pd.DataFrame, ratings: Ratings) -> Citations:
     words_cited: dict[tuple[str, str, str], frozenset[str]] = {}
-    names = (rows[name].astype(str) for name in ("rater", "item", "target"))
-    for *key, words in zip(*names, rows["response"].astype(str), strict=True):
-        place = (key[0], key[1], key[2])
-        words_cited[place] = words_cited.get(place, frozenset()) | words_of(words)
+    for judge, item, target, words in rows[["rater", "item", "target", "response"]].astype(str).itertuples(index=False):
+        words_cited[judge, item, target] = words_cited.get((judge, item, target), frozenset()) | words_of(words)
     judges = _places(judge for judge, *_ in words_cited)
     texts = _places((item, target) for _, item, target in words_cited)
     known = _places(sorted(frozenset().union(*words_cited.values())))
     cited = np.zeros((len(judges), len(texts), len(known)), dtype=bool)
     for (judge, item, target), words in words_cited.items():
         cited[judges[judge], texts[item, target], [known[word] for word in words]] = True
-    given = _scores(ratings, dict(zip(ratings.factors, levels, strict=True)))
-    scores = np.array([[given.get((judge, *text), np.nan) for text in texts] for judge in judges])
+    # (rater, item, target) -> mean score by the first criterion
+    scored = ratings.table[(ratings.table["criterion"] == ratings.criteria[0]) & (ratings.table["status"] == "ok")]
+    given = scored.groupby([scored[name].astype(str) for name in ("rater", "item", "target")], observed=True)["score"]
+    means = given.mean().astype(float).to_dict()
+    scores = np.array([[means.get((judge, *text), np.nan) for text in texts] for judge in judges])
     return Citations(tuple(item for item, _ in texts), cited, scores)
 
 
 def _places(names: Iterable[Name]) -> dict[Name, int]:
     """Each name once, with its place in the order in which they come."""
     return {name: place for place, name in enumerate(dict.fromkeys(names))}
-
-
-def _scores(ratings: Ratings, levels: Mapping[str, str]) -> dict[tuple[str, ...], float]:
-    """(rater, item, target) -> mean score by the first criterion at these levels."""
-    rows = ratings.where(**levels).table if levels else ratings.table
-    rows = rows[(rows["criterion"] == ratings.criteria[0]) & (rows["status"] == "ok")]
-    means = rows.groupby(["rater", "item", "target"], observed=True)["score"].mean().reset_index()
-    keys = zip(*(means[name].astype(str) for name in ("rater", "item", "target")), strict=True)
-    return dict(zip(keys, means["score"].astype(float), strict=True))
 
 
 def _overlap(cited: Citations) -> Estimate:
