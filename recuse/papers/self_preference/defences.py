@@ -17,15 +17,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.metrics.estimates import estimated, undefined
 from recuse.metrics.injection import Over, between_two, called, levels_of, outcomes, step_of, successes, twins, unit_of
 from recuse.metrics.measure import measure
+from recuse.papers.self_preference.over_texts import share_estimate
 from recuse.ratings import Ratings
 from recuse.ratings.array import numbers
 from recuse.ratings.ratings import CRITERION
 from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.schema.arrays import Floats
-from recuse.statistics.clusters import SHARE, clustered_share
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -118,18 +117,13 @@ def _blocks(ratings: Ratings, defence: Defence) -> Blocks:
 
 
 def _share(metric: str, rows: pd.DataFrame, why: str, over: Over | None, ratings: Ratings) -> Estimate:
-    about: dict[str, Any] = {"over": "clusters", "unit": "share", "span": 1.0, "method": SHARE}
     answered = rows[rows["blocked"].notna()]
+    hits, unit = answered["blocked"].astype(bool), over or unit_of(answered)
+    about: dict[str, Any] = {
+        "clusters": called(unit, ratings), "detail": {"blocked": int(hits.sum())}
+    } if len(hits) else {"clusters": ratings.clusters}  # fmt: skip
     lost = len(rows) - len(answered)
-    if answered.empty:
-        return undefined(metric, why, n_excluded=lost, clusters=ratings.clusters, **about)
-    hits = answered["blocked"].astype(bool).to_numpy()
-    unit = over or unit_of(answered)
-    return estimated(
-        metric, float(hits.mean()), clustered_share(hits, answered[unit]), n=len(hits), n_excluded=lost,
-        n_clusters=int(answered[unit].nunique()), clusters=called(unit, ratings), detail={"blocked": int(hits.sum())},
-        **about,
-    )  # fmt: skip
+    return share_estimate(metric, hits, answered[unit], why, n_excluded=lost, over="clusters", **about)
 
 
 # --------------------------------------------------------------------------- asking the other judges
