@@ -63,7 +63,7 @@ def _gap_effect(pairs: pd.DataFrame, over: dict[str, Any]) -> Estimate:
     both = pairs[_complete(pairs)]
     kept = both[both["gap"].notna()]
     gaps, groups = kept["gap"].to_numpy(), kept["group"].to_numpy()
-    sensitive = (kept["ab"] + kept["ba"] != 1).astype(float).to_numpy()
+    sensitive: Floats = np.asarray(kept["ab"] + kept["ba"] != 1, dtype=np.float64)
     # Rows of gap above (the first: from) and up to, pairs, share sensitive
     rows: list[list[float | None]] = []
     for k, (low, high) in enumerate(pairwise(BINS)):
