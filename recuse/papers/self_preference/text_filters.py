@@ -131,7 +131,7 @@ class CleanTexts:
 
     features: Floats
     places: Mapping[str, NDArray[np.intp]]
-    where: Mapping[str, frozenset[str]]
+    where: Mapping[str, set[str]]
     shared: Mapping[str, Mapping[int, float]]
 
     @classmethod
@@ -142,7 +142,6 @@ class CleanTexts:
         for cluster, text in texts:
             for word in set(_words(text)):
                 where[word].add(cluster)
-        usual = frozenset(word for word, clusters in where.items() if len(clusters) > 1)
         places: dict[str, list[int]] = {cluster: [] for cluster in clean}
         shared: dict[str, dict[int, float]] = {cluster: {} for cluster in clean}
         for number, (cluster, text) in enumerate(texts):
@@ -151,9 +150,9 @@ class CleanTexts:
                 if len(where[word]) == 2:
                     (other,) = where[word] - {cluster}
                     shared[other][number] = shared[other].get(number, 0.0) + 1 / len(words)
+        usual = frozenset(word for word, clusters in where.items() if len(clusters) > 1)
         table = np.array([_features(text, usual) for _, text in texts]).reshape(len(texts), len(FEATURES))
-        numbers = {cluster: np.array(estimates, dtype=np.intp) for cluster, estimates in places.items()}
-        return cls(table, numbers, {word: frozenset(estimates) for word, estimates in where.items()}, shared)
+        return cls(table, {cluster: np.array(at, dtype=np.intp) for cluster, at in places.items()}, where, shared)
 
     def fit(self, without: str | None = None, limit: float = 3.0) -> StatisticalFilter:
         """The filter fitted on all clusters, or on all but one. `RecuseError` where fewer than three are left."""
@@ -168,11 +167,7 @@ class CleanTexts:
             for number, more in self.shared[without].items():
                 table[number, 0] += more
         mean, sd = table[kept].mean(axis=0), np.maximum(table[kept].std(axis=0, ddof=1), FLOOR)
-        return StatisticalFilter(self.words(without), mean, sd, limit)
-
-    def words(self, without: str | None) -> frozenset[str]:
-        """All words, less those that this cluster alone has."""
-        return self._every - self._alone.get(without or "", frozenset())
+        return StatisticalFilter(self._every - self._alone.get(without or "", frozenset()), mean, sd, limit)
 
     @cached_property
     def _every(self) -> frozenset[str]:
@@ -180,6 +175,7 @@ class CleanTexts:
 
     @cached_property
     def _alone(self) -> dict[str, frozenset[str]]:
+        """Cluster -> the words that it alone has."""
         alone: dict[str, set[str]] = defaultdict(set)
         for word, clusters in self.where.items():
             if len(clusters) == 1:
