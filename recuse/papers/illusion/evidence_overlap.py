@@ -21,9 +21,11 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
-from recuse.ratings import Ratings
+from recuse.ratings import Ratings, mean_of
+from recuse.ratings.array import moments_of
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
+from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.agreement.correlation import spearman
 from recuse.statistics.paired import Paired
 
@@ -84,8 +86,7 @@ def jaccard(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> Floats:
     a, b = first.astype(np.float64), second.astype(np.float64)
     shared = a @ b.T
     either = a.sum(axis=1)[:, None] + b.sum(axis=1)[None, :] - shared
-    estimates: Floats = np.divide(shared, either, out=np.full_like(shared, np.nan), where=either > 0)
-    return estimates
+    return ratio(shared, either)
 
 
 # --------------------------------------------------------------------------- one level of the factors
@@ -134,9 +135,7 @@ def _overlap(cited: Citations) -> Estimate:
     items = _places(cited.items)
     at = np.broadcast_to([items[item] for item in cited.items], same.shape)
     there = np.isfinite(same - other)
-    count = np.bincount(at[there], minlength=len(items))
-    means = np.bincount(at[there], (same - other)[there], len(items)) / np.where(count, count, np.nan)
-    test = Paired.of(means)
+    test = Paired.of(moments_of(at.ravel(), (same - other).ravel(), len(items)).mean)
     facts: dict[str, Any] = {"n": test.n, "n_excluded": len(items) - test.n, "method": METHOD}
     if test.n < 2:
         why = "no two judges cite the same text, and another one, on two items"
@@ -159,5 +158,4 @@ def _same_and_other(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> tupl
     shared[~first.any(axis=1)] = np.nan
     here = np.diag(shared).copy()
     np.fill_diagonal(shared, np.nan)
-    count = np.isfinite(shared).sum(axis=1)
-    return here, np.nansum(shared, axis=1) / np.where(count, count, np.nan)
+    return here, mean_of(shared, axis=1)

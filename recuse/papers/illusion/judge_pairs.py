@@ -18,7 +18,7 @@ import numpy as np
 
 from recuse.metrics.estimates import estimated, undefined
 from recuse.metrics.measure import measure
-from recuse.ratings import RatingArray, Ratings
+from recuse.ratings import RatingArray, Ratings, mean_of
 from recuse.ratings.array import array_of, judges_array
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
@@ -191,8 +191,7 @@ def agreement_of_averages(sums: Floats, texts: Sequence[int]) -> list[float]:
 def mean_known(values: Floats) -> Floats:
     """Mean over pairs of the mean over targets, of what is defined: (B, pairs, targets) or (B, pairs) to (B,)."""
     while values.ndim > 1:
-        there = np.isfinite(values)
-        values = ratio(np.where(there, values, 0.0).sum(axis=-1), there.sum(axis=-1).astype(float))
+        values = mean_of(values, axis=-1)
     return values
 
 

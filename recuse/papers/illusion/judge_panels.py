@@ -107,10 +107,9 @@ def agreement_change(ratings: Ratings, factor: str = TEMPERATURE) -> Estimates:
     >>> estimates.value < 0, estimates.detail["levels"][0]
     (True, ['0.0', 1.0])
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each(factor):
-        estimates[names] = _estimate(arrays_by_level(part, factor), part.clusters)
-    return Estimates(ratings.within(factor), estimates)
+    return Estimates(ratings.within(factor), {
+        names: _estimate(arrays_by_level(part, factor), part.clusters) for names, part in ratings.each(factor)
+    })  # fmt: skip
 
 
 def _estimate(arrays: dict[str, RatingArray], clusters: str) -> Estimate:

@@ -25,6 +25,7 @@ from recuse.ratings.array import array_of
 from recuse.ratings.pair_array import PairArray, pair_array
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
+from recuse.statistics.agreement.coefficient import ratio
 
 Judges = NDArray[np.bool_]
 PERPLEXITY = "perplexity"
@@ -178,8 +179,7 @@ def graded_wins(array: RatingArray) -> Floats:
     there = np.isfinite(less) & ~np.eye(len(array.targets), dtype=bool)[None, None]
     won = np.where(there, (np.sign(np.where(there, less, 0.0)) + 1) / 2, 0.0).sum(axis=(1, 3))
     count = there.sum(axis=(1, 3))
-    result: Floats = np.divide(won, count, out=np.full(won.shape, np.nan), where=count > 0)
-    return result
+    return ratio(won, count.astype(float))
 
 
 def chosen_wins(pairs: PairArray, judges: Sequence[str], targets: Sequence[str]) -> Floats:

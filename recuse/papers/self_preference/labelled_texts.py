@@ -182,11 +182,7 @@ def escalation(part: Ratings, bound: float = BOUND) -> Estimate:
 def _labels(part: Ratings, array: RatingArray) -> Floats:
     """What is true of each text; where that is not known, people's mean, (items, targets)."""
     true = true_scores(part, array)
-    if true is not None:
-        return true
-    if array.people.any():
-        return mean_of(array.means[array.people], axis=0)
-    return np.full(array.shape[1:], np.nan)
+    return mean_of(array.means[array.people], axis=0) if true is None else true
 
 
 def _threshold(spread: Floats, error: Floats, bound: float) -> float:
@@ -256,8 +252,11 @@ def _error(cells: Cells, judge: str, right: Floats) -> Estimate:
         return undefined("known_score_error", "no text with a known score has a usable one of the judge", **about)
     at = int(np.nanargmax(np.abs(errors).round(9)))
     where = [cells.item_names[cells.items[at]], cells.target_names[cells.targets[at]]]
+    scores, deserved = cells.mean[row][used], right[used]
+    varied = len(scores) > 2 and min(np.ptp(scores), np.ptp(deserved)) >= 1e-9
     detail = {
-        "absolute": number(np.abs(errors[used]).mean()), "order": number(_order(cells.mean[row][used], right[used])),
+        "absolute": number(np.abs(errors[used]).mean()),
+        "order": number(float(spearman(scores, deserved))) if varied else None,
         "worst": [*where, number(cells.mean[row, at]), number(right[at])],
     }  # fmt: skip
     if not cells.fixed:
@@ -272,9 +271,3 @@ def _error(cells: Cells, judge: str, right: Floats) -> Estimate:
     over = replace(over, value=over.value - float(right[used].mean()))
     n = int(cells.count[row, used].sum())
     return estimated("known_score_error", over.value, over, n=n, note=THESE_TEXTS, detail=detail, **about)
-
-
-def _order(scores: Floats, right: Floats) -> float:
-    if len(scores) < 3 or min(np.ptp(scores), np.ptp(right)) < 1e-9:
-        return math.nan
-    return float(spearman(scores, right))

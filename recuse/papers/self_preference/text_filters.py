@@ -116,8 +116,7 @@ class StatisticalFilter:
         return odd
 
     def _above(self, text: str) -> Floats:
-        above: Floats = (_features(text, self.vocabulary) - self.mean) / self.sd
-        return above
+        return (_features(text, self.vocabulary) - self.mean) / self.sd
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,13 +139,13 @@ class CleanTexts:
         texts = [(cluster, text) for cluster, group in clean.items() for text in group]
         where: dict[str, set[str]] = defaultdict(set)
         for cluster, text in texts:
-            for word in set(_words(text)):
+            for word in set(_counted(text).words):
                 where[word].add(cluster)
         places: dict[str, list[int]] = {cluster: [] for cluster in clean}
         shared: dict[str, dict[int, float]] = {cluster: {} for cluster in clean}
         for number, (cluster, text) in enumerate(texts):
             places[cluster].append(number)
-            for word in (words := _words(text)):
+            for word in (words := _counted(text).words):
                 if len(where[word]) == 2:
                     (other,) = where[word] - {cluster}
                     shared[other][number] = shared[other].get(number, 0.0) + 1 / len(words)
@@ -181,10 +180,6 @@ class CleanTexts:
             if len(clusters) == 1:
                 alone[next(iter(clusters))].add(word)
         return {cluster: frozenset(words) for cluster, words in alone.items()}
-
-
-def _words(text: str) -> tuple[str, ...]:
-    return _counted(text).words
 
 
 def _features(text: str, known: frozenset[str]) -> Floats:
