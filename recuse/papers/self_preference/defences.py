@@ -118,12 +118,13 @@ def _blocks(ratings: Ratings, defence: Defence) -> Blocks:
 
 def _share(metric: str, rows: pd.DataFrame, why: str, over: Over | None, ratings: Ratings) -> Estimate:
     answered = rows[rows["blocked"].notna()]
+    if answered.empty:
+        return share_estimate(metric, [], [], why, n_excluded=len(rows), over="clusters", clusters=ratings.clusters)
     hits, unit = answered["blocked"].astype(bool), over or unit_of(answered)
-    about: dict[str, Any] = {
-        "clusters": called(unit, ratings), "detail": {"blocked": int(hits.sum())}
-    } if len(hits) else {"clusters": ratings.clusters}  # fmt: skip
-    lost = len(rows) - len(answered)
-    return share_estimate(metric, hits, answered[unit], why, n_excluded=lost, over="clusters", **about)
+    return share_estimate(
+        metric, hits, answered[unit], "", n_excluded=len(rows) - len(hits), over="clusters",
+        clusters=called(unit, ratings), detail={"blocked": int(hits.sum())},
+    )  # fmt: skip
 
 
 # --------------------------------------------------------------------------- asking the other judges

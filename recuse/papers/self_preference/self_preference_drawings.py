@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, TypedDict
 
-from recuse.report.drawing import Block, Drawing, Part, Words, folded, p_value, under, words
+from recuse.report.drawing import Drawing, Part, folded, p_value, under, words
 from recuse.report.figures import Cell, Forest, HeatMaps, Table, cell_matrix, cross_table, deviation_maps
 from recuse.report.gated_number import Number, plain_name
 from recuse.report.questions.generic import mean_scores, usable_replies
@@ -210,7 +210,9 @@ def _above_others(group: Group) -> str:
 
 
 def _symbols(group: Group) -> str:
-    """What the letters mean, what the tests say together, and what they could have found."""
+    """What the letters mean, what the tests say together, and what they could have found; nothing without a test."""
+    if not group.of("self_minus_received") and not any(is_number(n.value) for n in group.of("self_minus_given")):
+        return ""
     tests = next((str(n.detail["summary"]) for n in group.of("significant_tests") if n.detail.get("summary")), "")
     return " ".join(part for part in (SYMBOLS, f"{tests}." if tests else "", _power(group)) if part)
 
@@ -288,21 +290,6 @@ def detail_text(n: Number, form: str, *names: str, write: Callable[[float], str]
     return form.format(*map(write, known)) if len(known) == len(names) else ""
 
 
-_COMPARED: tuple[Part, ...] = (
-    Forest("self_minus_received", "S − R: its own text against the peers' grade for it", "points", signed=True,
-           aside=_p),
-    Forest("self_minus_given", "S − G: its own text against the others' texts", "points", signed=True, aside=_p),
-)  # fmt: skip
-
-
-def _published(group: Group) -> Block | None:
-    """The published test, under the meaning of its letters."""
-    parts: tuple[Part, ...] = (_tests, folded("Both comparisons with their intervals", "", *_COMPARED))
-    figures = [figure for part in parts if (figure := part(group))]
-    explained = [Words("read", [_symbols(group)]), *figures]
-    return Block("under", explained, "What does the published test say?") if figures else None
-
-
 self_preference = Drawing(
     order=12,
     reading=_above_others,
@@ -310,7 +297,19 @@ self_preference = Drawing(
         Forest("self_preference_controlled",
                "Own text against the peers' view of it, less the same difference on texts neither wrote", "points",
                signed=True),
-        _published,
+        under(
+            "What does the published test say?",
+            words(_symbols, "read"),
+            _tests,
+            folded(
+                "Both comparisons with their intervals",
+                "",
+                Forest("self_minus_received", "S − R: its own text against the peers' grade for it", "points",
+                       signed=True, aside=_p),
+                Forest("self_minus_given", "S − G: its own text against the others' texts", "points", signed=True,
+                       aside=_p),
+            ),
+        ),
         under("Who gave whom what?", mean_scores),
         under(
             "Is it because its own words are easy for it to predict?",
