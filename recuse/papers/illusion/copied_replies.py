@@ -10,19 +10,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import Any
 
 import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
 
-from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.estimates import number
 from recuse.metrics.measure import measure
 from recuse.papers.illusion.evidence_overlap import words_of
 from recuse.papers.illusion.merg import PARTS
+from recuse.papers.self_preference.over_texts import share_estimate
 from recuse.ratings import Ratings
 from recuse.schema import Estimate, Estimates
-from recuse.statistics.clusters import SHARE, clustered_share
 
 ANCHORS = (2.0, 5.0, 8.0, 10.0)
 """The scores that a MERG prompt names."""
@@ -68,7 +65,10 @@ def repeated_numbers(ratings: Ratings) -> Estimates:
             "counting": number(float(counting.mean())), "anchors": number(float(anchors.mean())),
             "commonest": number(max(lists.values()) / len(scores)), "lists": len(lists),
         }  # fmt: skip
-        estimates[str(judge), *map(str, levels)] = _share("repeated_numbers", counting | anchors, replies, detail)
+        items = replies.index.get_level_values("item").astype(str)
+        estimates[str(judge), *map(str, levels)] = share_estimate(
+            "repeated_numbers", counting | anchors, items, "", n_clusters=None, detail=detail
+        )
     return Estimates(("judge", *ratings.factors), estimates)
 
 
@@ -96,23 +96,13 @@ def quotes_in_text(ratings: Ratings) -> Estimates:
     rows = cited.table.merge(texts[["item", "target", "text"]], on=["item", "target"])
     for (judge, *levels), quotes in rows.groupby(["rater", *ratings.factors], sort=False, observed=True):
         pairs = zip(quotes["response"].astype(str), quotes["text"].astype(str), strict=True)
-        there = np.array([bool(words_of(q)) and f" {_plain(q)} " in f" {_plain(text)} " for q, text in pairs])
+        there = [bool(words_of(q)) and f" {_plain(q)} " in f" {_plain(text)} " for q, text in pairs]
         empty = sum(not words_of(str(quote)) for quote in quotes["response"])
-        keyed = quotes.set_index(["item", "target"])
-        estimates[str(judge), *map(str, levels)] = _share("quotes_in_text", there, keyed, {"empty": empty})
+        estimates[str(judge), *map(str, levels)] = share_estimate(
+            "quotes_in_text", there, quotes["item"].astype(str), "", n_clusters=None, detail={"empty": empty}
+        )
     return Estimates(("judge", *ratings.factors), estimates)
 
 
 def _plain(text: str) -> str:
     return " ".join(re.findall(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+", text.casefold()))
-
-
-def _share(metric: str, hits: NDArray[np.bool_], replies: pd.DataFrame, detail: dict[str, Any]) -> Estimate:
-    items = replies.index.get_level_values("item").astype(str)
-    facts: dict[str, Any] = {
-        "n": len(hits), "unit": "share", "span": 1.0, "method": SHARE, "over": "items", "detail": detail,
-    }  # fmt: skip
-    if not len(hits):
-        return undefined(metric, "no complete reply", **facts)
-    shares = hits.astype(float)
-    return estimated(metric, float(shares.mean()), clustered_share(shares, np.asarray(items)), **facts)

@@ -11,7 +11,7 @@ lacks it; here it is counted over all texts.
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -21,9 +21,11 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
-from recuse.ratings import Ratings
+from recuse.ratings import Ratings, mean_of
+from recuse.ratings.array import moments_of
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
+from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.agreement.correlation import spearman
 from recuse.statistics.paired import Paired
 
@@ -57,11 +59,16 @@ def evidence_overlap(ratings: Ratings) -> Estimates:
     >>> evidence_overlap(Ratings.of(frame, beside=beside)).of().value
     1.0
     """
-    cited = ratings.beside("quotes")
-    if cited is None:
-        return Estimates(tuple(ratings.factors), {})
-    estimates = {levels: _overlap(_citations(rows, ratings, levels)) for levels, rows in _parts(cited.table, ratings)}
-    return Estimates(tuple(ratings.factors), estimates)
+    cited, factors = ratings.beside("quotes"), list(ratings.factors)
+    estimates: dict[tuple[str, ...], Estimate] = {}
+    if cited is not None and not factors:
+        estimates[()] = _overlap(_citations(cited.table, ratings))
+    elif cited is not None:
+        for levels, rows in cited.table.groupby(factors, sort=False, observed=True):
+            names = tuple(map(str, levels))
+            here = ratings.where(**dict(zip(factors, names, strict=True)))
+            estimates[names] = _overlap(_citations(rows, here))
+    return Estimates(tuple(factors), estimates)
 
 
 def words_of(text: str) -> frozenset[str]:
@@ -79,8 +86,7 @@ def jaccard(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> Floats:
     a, b = first.astype(np.float64), second.astype(np.float64)
     shared = a @ b.T
     either = a.sum(axis=1)[:, None] + b.sum(axis=1)[None, :] - shared
-    estimates: Floats = np.divide(shared, either, out=np.full_like(shared, np.nan), where=either > 0)
-    return estimates
+    return ratio(shared, either)
 
 
 # --------------------------------------------------------------------------- one level of the factors
@@ -96,43 +102,27 @@ class Citations:
     scores: Floats
 
 
-def _parts(table: pd.DataFrame, ratings: Ratings) -> Iterator[tuple[tuple[str, ...], pd.DataFrame]]:
-    if not ratings.factors:
-        yield (), table
-        return
-    for levels, rows in table.groupby(list(ratings.factors), sort=False, observed=True):
-        yield tuple(map(str, levels)), rows
-
-
-def _citations(rows: pd.DataFrame, ratings: Ratings, levels: tuple[str, ...]) -> Citations:
+def _citations(rows: pd.DataFrame, ratings: Ratings) -> Citations:
     words_cited: dict[tuple[str, str, str], frozenset[str]] = {}
-    names = (rows[name].astype(str) for name in ("rater", "item", "target"))
-    for *key, words in zip(*names, rows["response"].astype(str), strict=True):
-        place = (key[0], key[1], key[2])
-        words_cited[place] = words_cited.get(place, frozenset()) | words_of(words)
+    for judge, item, target, words in rows[["rater", "item", "target", "response"]].astype(str).itertuples(index=False):
+        words_cited[judge, item, target] = words_cited.get((judge, item, target), frozenset()) | words_of(words)
     judges = _places(judge for judge, *_ in words_cited)
     texts = _places((item, target) for _, item, target in words_cited)
     known = _places(sorted(frozenset().union(*words_cited.values())))
     cited = np.zeros((len(judges), len(texts), len(known)), dtype=bool)
     for (judge, item, target), words in words_cited.items():
         cited[judges[judge], texts[item, target], [known[word] for word in words]] = True
-    given = _scores(ratings, dict(zip(ratings.factors, levels, strict=True)))
-    scores = np.array([[given.get((judge, *text), np.nan) for text in texts] for judge in judges])
+    # (rater, item, target) -> mean score by the first criterion
+    scored = ratings.table[(ratings.table["criterion"] == ratings.criteria[0]) & (ratings.table["status"] == "ok")]
+    given = scored.groupby([scored[name].astype(str) for name in ("rater", "item", "target")], observed=True)["score"]
+    means = given.mean().astype(float).to_dict()
+    scores = np.array([[means.get((judge, *text), np.nan) for text in texts] for judge in judges])
     return Citations(tuple(item for item, _ in texts), cited, scores)
 
 
 def _places(names: Iterable[Name]) -> dict[Name, int]:
     """Each name once, with its place in the order in which they come."""
     return {name: place for place, name in enumerate(dict.fromkeys(names))}
-
-
-def _scores(ratings: Ratings, levels: Mapping[str, str]) -> dict[tuple[str, ...], float]:
-    """(rater, item, target) -> mean score by the first criterion at these levels."""
-    rows = ratings.where(**levels).table if levels else ratings.table
-    rows = rows[(rows["criterion"] == ratings.criteria[0]) & (rows["status"] == "ok")]
-    means = rows.groupby(["rater", "item", "target"], observed=True)["score"].mean().reset_index()
-    keys = zip(*(means[name].astype(str) for name in ("rater", "item", "target")), strict=True)
-    return dict(zip(keys, means["score"].astype(float), strict=True))
 
 
 def _overlap(cited: Citations) -> Estimate:
@@ -145,9 +135,7 @@ def _overlap(cited: Citations) -> Estimate:
     items = _places(cited.items)
     at = np.broadcast_to([items[item] for item in cited.items], same.shape)
     there = np.isfinite(same - other)
-    count = np.bincount(at[there], minlength=len(items))
-    means = np.bincount(at[there], (same - other)[there], len(items)) / np.where(count, count, np.nan)
-    test = Paired.of(means)
+    test = Paired.of(moments_of(at.ravel(), (same - other).ravel(), len(items)).mean)
     facts: dict[str, Any] = {"n": test.n, "n_excluded": len(items) - test.n, "method": METHOD}
     if test.n < 2:
         why = "no two judges cite the same text, and another one, on two items"
@@ -170,5 +158,4 @@ def _same_and_other(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> tupl
     shared[~first.any(axis=1)] = np.nan
     here = np.diag(shared).copy()
     np.fill_diagonal(shared, np.nan)
-    count = np.isfinite(shared).sum(axis=1)
-    return here, np.nansum(shared, axis=1) / np.where(count, count, np.nan)
+    return here, mean_of(shared, axis=1)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 from typing import Any, TypedDict
 
+from recuse.papers.self_preference.self_preference_drawings import detail_text
 from recuse.report.drawing import Drawing
 from recuse.report.figures import (
     Cell,
@@ -174,16 +175,15 @@ FACING = "Agreement is no evidence of being right, and a loss of it none of bein
 
 
 def _grounded(group: Group) -> str:
+    return " ".join(text for text in (_change_in_words(group), _flaws(group)) if text)
+
+
+def _change_in_words(group: Group) -> str:
     changes = group.of("delta_k")
-    return " ".join(text for text in (_change_in_words(changes), _flaws(group.of("flaw_penalty"))) if text)
-
-
-def _change_in_words(changes: Sequence[Number]) -> str:
-    if not changes:
-        return ""
     known = [n for n in changes if is_number(n.value)]
     if not known:
-        return "Not measured: by no two rubrics do the same two judges tell the same texts apart."
+        none = "Not measured: by no two rubrics do the same two judges tell the same texts apart."
+        return none if changes else ""
     most = max(known, key=lambda n: abs(n.amount))
     what = "more" if most.amount > 0 else "less"
     inside = f" (interval {most.spread()})" if is_number(most.low) else ", without an interval"
@@ -195,8 +195,8 @@ def _change_in_words(changes: Sequence[Number]) -> str:
     )
 
 
-def _flaws(flaws: Sequence[Number]) -> str:
-    known = [n for n in flaws if is_number(n.value)]
+def _flaws(group: Group) -> str:
+    known = [n for n in group.of("flaw_penalty") if is_number(n.value)]
     if not known:
         return ""
     judges = list(dict.fromkeys(n.who for n in known))
@@ -220,9 +220,7 @@ def _signed(n: Number | None) -> Cell:
 
 def _uncertainty(n: Number) -> str:
     """Its interval, that there is none, or why there is no number."""
-    if not is_number(n.value):
-        return n.why_undefined
-    return n.spread(signed=True) or "no interval"
+    return n.spread(signed=True) or "no interval" if is_number(n.value) else n.why_undefined
 
 
 def _pairs(group: Group) -> HeatMaps | None:
@@ -264,8 +262,7 @@ def _groups(group: Group) -> Table:
 
 
 def _won(n: Number) -> str:
-    wins = [n.detail.get(name) for name in ("sound", "flawed", "neither")]
-    return "{} sound ahead, {} flawed, {} level".format(*wins) if all(is_number(w) for w in wins) else ""
+    return detail_text(n, "{} sound ahead, {} flawed, {} level", "sound", "flawed", "neither", write=str)
 
 
 def _kinds_of_flaw(n: Number) -> str:

@@ -18,12 +18,12 @@ import numpy as np
 
 from recuse.metrics.estimates import estimated, undefined
 from recuse.metrics.measure import measure
-from recuse.ratings import RatingArray, Ratings
+from recuse.ratings import RatingArray, Ratings, mean_of
 from recuse.ratings.array import array_of, judges_array
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
 from recuse.statistics.agreement import Coefficient
-from recuse.statistics.agreement.coefficient import ratio
+from recuse.statistics.agreement.coefficient import Form, ratio
 from recuse.statistics.agreement.correlation import spearman
 
 Level = Callable[[Floats], Floats]
@@ -32,7 +32,7 @@ Level = Callable[[Floats], Floats]
 
 def all_pairs(array: RatingArray) -> Floats:
     """Shares of every two judges, each pair once: (items, pairs, targets, 6)."""
-    centre, count = _centre(array), len(array.raters)
+    centre, count = _centre(array.means), len(array.raters)
     parts = [pair_shares(array.means[a], array.means[a + 1 :], centre) for a in range(count - 1)]
     nothing = np.empty((len(array.items), 0, len(array.targets), 6))
     return np.concatenate(parts, axis=1) if parts else nothing
@@ -40,19 +40,38 @@ def all_pairs(array: RatingArray) -> Floats:
 
 def shares_of_judge(array: RatingArray, judge: int) -> Floats:
     """Shares of one judge against every other: (items, others, targets, 6)."""
-    others = [k for k in range(len(array.raters)) if k != judge]
-    return pair_shares(array.means[judge], array.means[others], _centre(array))
+    return pair_shares(array.means[judge], np.delete(array.means, judge, axis=0), _centre(array.means))
 
 
 def coefficient_of(shares: Floats, level: Level) -> Coefficient:
     """A level of agreement of shares (items, pairs, targets, 6), mean over pairs of the mean over targets, as a
     coefficient that items can be left out of."""
+    return coefficient_from(shares, lambda sums: mean_known(level(sums)), lambda sums: _why(sums, level))
+
+
+def coefficient_from(
+    shares: Floats, of: Callable[[Floats], Floats], why: Callable[[Floats], str], form: Form = "correlation"
+) -> Coefficient:
+    """The same of any function of the sums (B, ...) over shares (items, ...), with `why` it is undefined."""
     items, *inner = shares.shape
 
-    def of(sums: Floats) -> Floats:
-        return mean_known(level(sums.reshape(-1, *inner)))
+    def of_all(sums: Floats) -> Floats:
+        return of(sums.reshape(-1, *inner))
 
-    return Coefficient(shares.reshape(items, -1), of, lambda sums: _why(sums.reshape(inner), level), "correlation")
+    return Coefficient(shares.reshape(items, -1), of_all, lambda sums: why(sums.reshape(inner)), form)
+
+
+def estimate_of(
+    metric: str, coefficient: Coefficient, array: RatingArray, clusters: str,
+    of_value: Callable[[float], dict[str, Any]] = lambda value: {}, **facts: Any,
+) -> Estimate:  # fmt: skip
+    """The coefficient with its interval by the jackknife over items, or what they share; `of_value`: detail of a value
+    that is defined."""
+    facts = {**units_of(array, clusters), "detail": {}, **facts}
+    if coefficient.undefined:
+        return undefined(metric, coefficient.undefined, **facts)
+    facts["detail"] = {**facts["detail"], **of_value(coefficient.value)}
+    return estimated(metric, coefficient.value, coefficient.jackknife(array.groups), **facts)
 
 
 def units_of(array: RatingArray, clusters: str) -> dict[str, Any]:
@@ -67,9 +86,9 @@ def common_items(shares: Floats) -> int:
     return int((shares[..., 0] > 0).any(axis=(1, 2)).sum())
 
 
-def lost_texts(array: RatingArray, judge: int) -> int:
-    """Texts that the judge was asked about and that have no usable score of it."""
-    return int((array.requested[judge] & ~np.isfinite(array.means[judge])).sum())
+def lost_texts(array: RatingArray, judges: int | slice = slice(None)) -> int:
+    """Texts that judges were asked about and that have no usable score of them."""
+    return int((array.requested[judges] & ~np.isfinite(array.means[judges])).sum())
 
 
 def _why(sums: Floats, level: Level) -> str:
@@ -83,9 +102,9 @@ def _why(sums: Floats, level: Level) -> str:
     return "" if np.isfinite(mean_known(level(sums[None]))).all() else "a judge gives every text the same score"
 
 
-def _centre(array: RatingArray) -> float:
+def _centre(means: Floats) -> float:
     """Any number near the scores: sums about it lose no digits."""
-    known = array.means[np.isfinite(array.means)]
+    known = means[np.isfinite(means)]
     return float(np.round(known.mean(), 3)) if len(known) else 0.0
 
 
@@ -172,8 +191,7 @@ def agreement_of_averages(sums: Floats, texts: Sequence[int]) -> list[float]:
 def mean_known(values: Floats) -> Floats:
     """Mean over pairs of the mean over targets, of what is defined: (B, pairs, targets) or (B, pairs) to (B,)."""
     while values.ndim > 1:
-        there = np.isfinite(values)
-        values = ratio(np.where(there, values, 0.0).sum(axis=-1), there.sum(axis=-1).astype(float))
+        values = mean_of(values, axis=-1)
     return values
 
 
@@ -200,7 +218,6 @@ def _covariance(a: Floats, b: Floats) -> Floats:
 
 
 METHOD = "mean over pairs of judges and targets; jackknife over items, t"
-Form = Callable[[list[RatingArray]], Floats]
 
 
 @measure(
@@ -220,7 +237,7 @@ def pooled_agreement(ratings: Ratings) -> Estimates:
     >>> round(pooled_agreement(Ratings.of(frame)).of(judge="x").value, 4)
     1.0
     """
-    return _of_criteria(ratings, "pooled_agreement", lambda arrays: np.stack([array.means for array in arrays]))
+    return _of_criteria(ratings, "pooled_agreement", lambda means: means)
 
 
 @measure(
@@ -240,45 +257,29 @@ def agreement_of_means(ratings: Ratings) -> Estimates:
     >>> round(agreement_of_means(Ratings.of(frame)).of(judge="x").value, 4)
     1.0
     """
-
-    def mean(arrays: list[RatingArray]) -> Floats:
-        mean: Floats = np.stack([array.means for array in arrays]).mean(axis=0)[None]
-        return mean
-
-    return _of_criteria(ratings, "agreement_of_means", mean)
+    return _of_criteria(ratings, "agreement_of_means", lambda means: means.mean(axis=0)[None])
 
 
-def _of_criteria(ratings: Ratings, metric: str, form: Form) -> Estimates:
+def _of_criteria(ratings: Ratings, metric: str, form: Callable[[Floats], Floats]) -> Estimates:
+    """`form`: from means (criteria, judges, items, targets) to what is compared, of the same shape; an item's shares
+    are summed over its criteria."""
     wanted = ratings.headline if len(ratings.headline) > 1 else ratings.parts
-    if len(wanted) < 2:
-        return Estimates(("judge", *ratings.factors), {})
     estimates: dict[tuple[str, ...], Estimate] = {}
+    if len(wanted) < 2:
+        return Estimates(("judge", *ratings.factors), estimates)
     for names, part in replace(ratings, headline=wanted[:1], _memory={}).each():
-        arrays = [judges_array(part)]
-        arrays += [array_of(part.with_criterion(name), arrays[0].axes) for name in wanted[1:]]
-        means = form(arrays)
-        for place, judge in enumerate(arrays[0].raters):
-            estimates[(judge, *names)] = _estimate(metric, arrays[0], means, place, part.clusters)
+        array = judges_array(part)
+        others = [array_of(part.with_criterion(name), array.axes).means for name in wanted[1:]]
+        means = form(np.stack([array.means, *others]))
+        for place, judge in enumerate(array.raters):
+            estimates[judge, *names] = _of_shared_texts(metric, array, means, place, part.clusters)
     return Estimates(("judge", *ratings.factors), estimates)
 
 
-def _estimate(metric: str, array: RatingArray, means: Floats, judge: int, clusters: str) -> Estimate:
-    """`means` (criteria, judges, items, targets); an item's shares are summed over its criteria."""
-    others = [k for k in range(len(array.raters)) if k != judge]
-    known = means[np.isfinite(means)]
-    centre = float(np.round(known.mean(), 3)) if len(known) else 0.0
-    shares = sum((pair_shares(one[judge], one[others], centre) for one in means), start=np.zeros(()))
-    items, *inner = np.shape(shares)
-
-    def of(sums: Floats) -> Floats:
-        return mean_known(sample_agreement(sums.reshape(-1, *inner)))
-
-    why = "" if others else "no other judge to agree with"
-    coefficient = Coefficient(np.reshape(shares, (items, -1)), of, lambda sums: why, "correlation")
-    facts = {
-        "n": int((shares[..., 0] > 0).any(axis=1).sum()), "method": METHOD, "detail": {"criteria": len(means)},
-        **units_of(array, clusters),
-    }  # fmt: skip
-    if coefficient.undefined:
-        return undefined(metric, coefficient.undefined, **facts)
-    return estimated(metric, coefficient.value, coefficient.jackknife(array.groups), **facts)
+def _of_shared_texts(metric: str, array: RatingArray, means: Floats, judge: int, clusters: str) -> Estimate:
+    each = [pair_shares(one[judge], np.delete(one, judge, axis=0), _centre(means)) for one in means]
+    shares = sum(each[1:], start=each[0])
+    why = "" if len(array.raters) > 1 else "no other judge to agree with"
+    coefficient = coefficient_from(shares, lambda sums: mean_known(sample_agreement(sums)), lambda sums: why)
+    n = int((shares[..., 0] > 0).any(axis=1).sum())
+    return estimate_of(metric, coefficient, array, clusters, n=n, method=METHOD, detail={"criteria": len(means)})

@@ -10,15 +10,20 @@ import numpy as np
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.human_alignment import people_on
 from recuse.metrics.measure import in_array, measure, per_part
-from recuse.papers.illusion import judge_pairs
-from recuse.papers.illusion.judge_pairs import all_pairs, units_of
+from recuse.papers.illusion.judge_pairs import (
+    all_pairs,
+    coefficient_from,
+    estimate_of,
+    mean_known,
+    sample_agreement,
+    units_of,
+)
 from recuse.papers.rank_tests import kendall, spearman_t, spearman_test
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import among, arrays_by_level, judges_array, mean_of
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
 from recuse.schema.factors import TEMPERATURE
-from recuse.statistics.agreement import Coefficient
 from recuse.statistics.agreement.correlation import spearman
 from recuse.statistics.distributions import FisherZ
 
@@ -49,7 +54,7 @@ def quality_agreement(array: RatingArray) -> Estimate:
     >>> quality_agreement(Ratings.of(frame)).of().value
     -1.0
     """
-    agreement = judge_pairs.sample_agreement(all_pairs(array).sum(axis=0))
+    agreement = sample_agreement(all_pairs(array).sum(axis=0))
     quality = mean_of(mean_of(array.means, axis=1), axis=0)
     return correlation_with_quality(quality, mean_of(agreement, axis=0), array.targets)
 
@@ -102,49 +107,42 @@ def agreement_change(ratings: Ratings, factor: str = TEMPERATURE) -> Estimates:
     >>> estimates.value < 0, estimates.detail["levels"][0]
     (True, ['0.0', 1.0])
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each(factor):
-        estimates[names] = _estimate(arrays_by_level(part, factor), part.clusters)
-    return Estimates(ratings.within(factor), estimates)
+    return Estimates(ratings.within(factor), {
+        names: _estimate(arrays_by_level(part, factor), part.clusters) for names, part in ratings.each(factor)
+    })  # fmt: skip
 
 
 def _estimate(arrays: dict[str, RatingArray], clusters: str) -> Estimate:
+    metric, method = "agreement_change", METHOD_AGREEMENT_CHANGE
     try:
         levels = sorted(arrays, key=float)
     except ValueError:
-        return undefined(
-            "agreement_change", f"levels are no numbers: {', '.join(arrays)}", method=METHOD_AGREEMENT_CHANGE
-        )
+        return undefined(metric, f"levels are no numbers: {', '.join(arrays)}", method=method)
     if len(levels) < 2:
-        return undefined("agreement_change", "it was not varied", method=METHOD_AGREEMENT_CHANGE)
+        return undefined(metric, "it was not varied", method=method)
     x = np.array([float(level) for level in levels])
     weights = (x - x.mean()) / float(((x - x.mean()) ** 2).sum()) * float(np.ptp(x))
-    first = arrays[levels[0]]
     shares = np.stack([all_pairs(arrays[level]) for level in levels], axis=1)
-    items, *inner = shares.shape
 
-    def of(sums: Floats) -> Floats:
-        sums_by_level: Floats = _by_level(sums.reshape(-1, *inner)) @ weights
-        return sums_by_level
+    def by_level(sums: Floats) -> Floats:
+        """(B, levels, pairs, targets, 6) to (B, levels)."""
+        each = [mean_known(sample_agreement(sums[:, k])) for k in range(len(levels))]
+        return np.stack(each, axis=1)
 
-    facts: dict[str, Any] = {
-        "n": int((shares[..., 0] > 0).any(axis=(1, 2, 3)).sum()), "method": METHOD_AGREEMENT_CHANGE,
-        **units_of(first, clusters),
-    }  # fmt: skip
-    coefficient = Coefficient(shares.reshape(items, -1), of, lambda sums: "")
+    def changed(sums: Floats) -> Floats:
+        change: Floats = by_level(sums) @ weights
+        return change
+
+    def of_levels(value: float) -> dict[str, Any]:
+        each = by_level(shares.sum(axis=0)[None])[0]
+        return {"levels": [[level, number(float(r))] for level, r in zip(levels, each, strict=True)]}
+
+    n = int((shares[..., 0] > 0).any(axis=(1, 2, 3)).sum())
+    coefficient = coefficient_from(shares, changed, lambda sums: "", "plain")
     if coefficient.undefined:
-        return undefined("agreement_change", "agreement is undefined at some level", **facts)
-    each = _by_level(coefficient.sums.reshape(1, *inner))[0]
-    detail = {"levels": [[level, number(float(r))] for level, r in zip(levels, each, strict=True)]}
-    distribution = coefficient.jackknife(first.groups)
-    return estimated("agreement_change", coefficient.value, distribution, detail=detail, **facts)
-
-
-def _by_level(sums: Floats) -> Floats:
-    """(B, levels, pairs, targets, 6) to (B, levels)."""
-    levels = range(sums.shape[1])
-    each: Floats = np.stack([judge_pairs.mean_known(judge_pairs.sample_agreement(sums[:, k])) for k in levels], axis=1)
-    return each
+        units = units_of(arrays[levels[0]], clusters)
+        return undefined(metric, "agreement is undefined at some level", n=n, method=method, **units)
+    return estimate_of(metric, coefficient, arrays[levels[0]], clusters, of_levels, n=n, method=method)
 
 
 # --------------------------------------------------------------------------- how many independent judges a panel is
@@ -181,27 +179,23 @@ def _estimate_of_effective_judges(array: RatingArray, part: Ratings, ratings: Ra
     people = _people(array, part, ratings)
     known = bool(np.isfinite(people).any())
     shares = all_pairs(array.with_means(array.means - people) if known else array)
-    count, (items, *inner) = len(array.raters), shares.shape
+    count = len(array.raters)
 
     def worth(sums: Floats) -> Floats:
-        together = judge_pairs.mean_known(judge_pairs.sample_agreement(sums.reshape(-1, *inner)))
-        worth: Floats = count / (1 + (count - 1) * together)
+        worth: Floats = count / (1 + (count - 1) * mean_known(sample_agreement(sums)))
         return worth
 
-    facts: dict[str, Any] = {
-        "n": int((shares[..., 0] > 0).any(axis=(1, 2)).sum()) if count > 1 else 0, "method": METHOD_EFFECTIVE_JUDGES,
-        **units_of(array, part.clusters),
-    }  # fmt: skip
-    coefficient = Coefficient(
-        shares.reshape(items, -1), worth, lambda sums: "" if count > 1 else "one judge is worth one judge"
+    def of_value(value: float) -> dict[str, Any]:
+        together = number((count / value - 1) / (count - 1))
+        return {"of": "errors" if known else "scores", "judges": count, "correlation": together}
+
+    coefficient = coefficient_from(
+        shares, worth, lambda sums: "" if count > 1 else "one judge is worth one judge", "plain"
     )
-    if coefficient.undefined:
-        return undefined("effective_judges", coefficient.undefined, **facts)
-    value = coefficient.value
-    together = number((count / value - 1) / (count - 1))
-    detail = {"of": "errors" if known else "scores", "judges": count, "correlation": together}
-    distribution = coefficient.jackknife(array.groups)
-    return estimated("effective_judges", value, distribution, detail=detail, **facts)
+    n = int((shares[..., 0] > 0).any(axis=(1, 2)).sum()) if count > 1 else 0
+    return estimate_of(
+        "effective_judges", coefficient, array, part.clusters, of_value, n=n, method=METHOD_EFFECTIVE_JUDGES
+    )
 
 
 def _people(array: RatingArray, part: Ratings, ratings: Ratings) -> Floats:

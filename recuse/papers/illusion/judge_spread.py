@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -75,11 +76,11 @@ def wide_spread(part: Ratings) -> Estimate:
 
 def _pairs(array: RatingArray, means: Floats) -> list[list[Any]]:
     """Judge, judge, mean difference and mean absolute difference (Bland and Altman's bias, and its size)."""
-    count = len(array.raters)
+    pairs = [(a, b, means[a] - means[b]) for a, b in combinations(range(len(array.raters)), 2)]
     return [
         [array.raters[a], array.raters[b], number(float(d.mean())), number(float(np.abs(d).mean()))]
-        for a in range(count) for b in range(a + 1, count) for d in [means[a] - means[b]]
-    ]  # fmt: skip
+        for a, b, d in pairs
+    ]
 
 
 @measure(
@@ -132,11 +133,15 @@ def _use(array: RatingArray, judge: int, clusters: str) -> Estimate:
         "skewness": number(float((centred**3).mean() / sd**3)) if sd > 0 else None,
         "excess_kurtosis": number(float((centred**4).mean() / sd**4 - 3)) if sd > 0 else None,
     }  # fmt: skip
+    slip = False
     if isinstance(array.scale, Numeric) and np.isfinite(array.scale.span):
-        shape["at_lowest_end"] = number(float((scores <= array.scale.minimum).mean()))
-        shape["at_highest_end"] = number(float((scores >= array.scale.maximum).mean()))
-    detail = shape | {"slip": _slips(means[:, complete], judge, array)}
+        low, high = array.scale.minimum, array.scale.maximum
+        shape["at_lowest_end"] = number(float((scores <= low).mean()))
+        shape["at_highest_end"] = number(float((scores >= high).mean()))
+        in_lower_half = means[:, complete].max(axis=1) <= (low + high) / 2
+        slip = bool(in_lower_half[judge] and not np.delete(in_lower_half, judge).any())
     groups = np.array(array.clusters)[items]
+    detail = shape | {"slip": slip}
     return estimated("scale_use", coefficient.value, coefficient.jackknife(groups), detail=detail, **facts)
 
 
@@ -151,11 +156,3 @@ def _why(sums: Floats, count: int) -> str:
     if count < 2:
         return "no other judge to compare with"
     return "fewer than two texts have a score of every judge" if sums[0] < 2 else ""
-
-
-def _slips(means: Floats, judge: int, array: RatingArray) -> bool:
-    if not isinstance(array.scale, Numeric) or not np.isfinite(array.scale.span):
-        return False
-    middle = (array.scale.minimum + array.scale.maximum) / 2
-    highest = means.max(axis=1)
-    return bool(highest[judge] <= middle and (np.delete(highest, judge) > middle).all())

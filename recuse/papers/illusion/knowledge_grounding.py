@@ -31,11 +31,15 @@ from recuse.papers.illusion.rubric_cells import (
     Averaging,
     PairCorrelations,
     RubricCells,
+    by_source,
+    change,
     jackknifed,
     mean_correlation,
     rubric_cells,
 )
-from recuse.ratings import Ratings
+from recuse.ratings import Ratings, mean_of
+from recuse.ratings.array import judges_array
+from recuse.ratings.pair_array import codes_of
 from recuse.ratings.scale import Numeric
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
@@ -43,6 +47,7 @@ from recuse.schema.factors import RUBRIC
 from recuse.statistics.distributions import SEED, generator
 from recuse.statistics.paired import METHOD, Paired
 
+COMPARED = {source: (BASELINE, source) for source in GROUNDED}
 GROUPS = ("domain", "language")
 """What is known of a text by which delta-K is told apart."""
 CELL_ITEMS = 10  # items that a target needs for cells of its own
@@ -72,12 +77,10 @@ def delta_k(ratings: Ratings, averaging: Averaging = "arithmetic") -> Estimates:
     >>> round(delta_k(Ratings.of(frame)).of(rubric_source="shared").value, 6)
     -0.4
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
     looks = sum(source in ratings.levels(RUBRIC) for source in GROUNDED)
-    for source in GROUNDED:
-        for names, cells in rubric_cells(ratings, BASELINE, source):
-            estimates[source, *names] = _delta("delta_k", cells, averaging, _cells_detail(cells, looks))
-    return Estimates((RUBRIC, *ratings.within(RUBRIC)), estimates)
+    return by_source(
+        ratings, COMPARED, lambda cells: _delta("delta_k", cells, averaging, _cells_detail(cells, looks))
+    )
 
 
 @measure(
@@ -103,12 +106,12 @@ def delta_k_by_group(ratings: Ratings) -> Estimates:
     [0.0, -0.4]
     """
     estimates: dict[tuple[str, ...], Estimate] = {}
-    for source in GROUNDED:
-        for names, cells in rubric_cells(ratings, BASELINE, source):
+    for source, both in COMPARED.items():
+        for names, cells in rubric_cells(ratings, *both):
             for column in GROUPS:
                 groups = _groups(ratings, cells, column)
-                for name in dict.fromkeys(group for group in groups if group):
-                    part = cells.only(np.array([group == name for group in groups]))
+                for name in dict.fromkeys(groups[groups != ""]):
+                    part = cells.only(groups == name)
                     estimates[f"{column} {name}", source, *names] = _delta("delta_k_by_group", part, "arithmetic", {})
     return Estimates(("group", RUBRIC, *ratings.within(RUBRIC)), estimates)
 
@@ -136,35 +139,24 @@ def domain_selectivity(ratings: Ratings) -> Estimates:
     >>> round(domain_selectivity(Ratings.of(frame, texts=texts)).of(rubric_source="shared").value, 6)
     0.282843
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for source in GROUNDED:
-        for names, cells in rubric_cells(ratings, BASELINE, source):
-            estimates[source, *names] = _selectivity(cells, _groups(ratings, cells, "domain"))
-    return Estimates((RUBRIC, *ratings.within(RUBRIC)), estimates)
+    return by_source(ratings, COMPARED, lambda cells: _selectivity(cells, _groups(ratings, cells, "domain")))
 
 
 # --------------------------------------------------------------------------- delta-K of some cells
 
 
 def _delta(metric: str, cells: RubricCells, averaging: Averaging, detail: dict[str, Any]) -> Estimate:
-    def of(r: Floats) -> Floats:
-        means = mean_correlation(r, averaging)
-        difference: Floats = means[..., 1] - means[..., 0]
-        return difference
-
     r = cells.pairs().r() if len(cells.items) else np.full((2, 1), np.nan)
     both = {name: number(float(value)) for name, value in zip(("base", "grounded"), mean_correlation(r), strict=True)}
-    fisher = mean_correlation(r, "fisher")
-    detail = {**both, "fisher": number(float(fisher[1] - fisher[0])), "pairs": r.shape[1], **detail}
-    return jackknifed(metric, cells, of, reach=2.0, unit="", detail=detail)
+    detail = {**both, "fisher": number(float(change(r, "fisher"))), "pairs": r.shape[1], **detail}
+    return jackknifed(metric, cells, lambda r: change(r, averaging), reach=2.0, unit="", detail=detail)
 
 
 def _cells_detail(cells: RubricCells, looks: int) -> dict[str, Any]:
     """The paired t over cells, as the paper has it."""
     rows: list[dict[str, Any]] = []
     # Each target with its own cells, where all have items enough; else all texts together
-    targets = tuple(dict.fromkeys(cells.targets))
-    parts = [(t, cells.only(np.array([name == t for name in cells.targets]))) for t in targets]
+    parts = [(target, cells.only(cells.targets == target)) for target in dict.fromkeys(cells.targets)]
     usable = [np.isfinite(part.scores).all(axis=(0, 1)).sum() for _, part in parts]
     for target, part in parts if len(parts) > 1 and min(usable) >= CELL_ITEMS else [("", cells)]:
         pairs = part.pairs()
@@ -183,28 +175,28 @@ def _cells_detail(cells: RubricCells, looks: int) -> dict[str, Any]:
 # --------------------------------------------------------------------------- domains
 
 
-def _groups(ratings: Ratings, cells: RubricCells, column: str) -> list[str]:
+def _groups(ratings: Ratings, cells: RubricCells, column: str) -> NDArray[Any]:
     """The value of a column of the texts for each text of the cells; empty where it is not known."""
-    texts = ratings.texts
-    if texts is None or column not in texts:
-        return [""] * len(cells.items)
-    known = {(str(i), str(t)): value for i, t, value in zip(texts["item"], texts["target"], texts[column], strict=True)}
+    texts, known = ratings.texts, {}
+    if texts is not None and column in texts:
+        names = zip(texts["item"].astype(str), texts["target"].astype(str), strict=True)
+        known = dict(zip(names, texts[column], strict=True))
     values = (known.get(text) for text in zip(cells.items, cells.targets, strict=True))
-    return [value if isinstance(value, str) else "" for value in values]
+    return np.array([value if isinstance(value, str) else "" for value in values], dtype=object)
 
 
-def _selectivity(cells: RubricCells, groups: list[str]) -> Estimate:
+def _selectivity(cells: RubricCells, groups: NDArray[Any]) -> Estimate:
     pairs = cells.pairs()
     facts: dict[str, Any] = {
         **cells.facts(pairs), "seed": SEED,
         "method": f"{JACKKNIFE.format(units=cells.called).split(',')[0]}; domains dealt to {cells.called} at random",
     }  # fmt: skip
-    known = zip(cells.units, groups, strict=True)  # a target need not have a text on every item
-    domain_of = {unit: group for unit, group in known if group}
-    units, domains = list(dict.fromkeys(cells.units)), list(dict.fromkeys(group for group in groups if group))
+    domains = list(dict.fromkeys(groups[groups != ""]))
     if len(domains) < 2:
         return undefined("domain_selectivity", "the texts are of fewer than two domains", **facts)
-    codes = np.array([domains.index(domain_of[unit]) if unit in domain_of else -1 for unit in units])
+    known = groups != ""  # a target need not have a text on every item
+    codes = np.full(len(set(cells.units)), -1)
+    codes[codes_of(cells.units)[known]] = [domains.index(group) for group in groups[known]]
     deltas = _delta_per_domain(pairs, codes[None, :], len(domains))[0]
     spread = float(np.std(deltas, ddof=1))
     if not math.isfinite(spread):
@@ -212,10 +204,10 @@ def _selectivity(cells: RubricCells, groups: list[str]) -> Estimate:
     rng = generator(SEED, "domain_selectivity", *cells.sources)
     dealt = rng.permuted(np.broadcast_to(codes, (DRAWS, len(codes))), axis=1)
     spreads = np.std(_delta_per_domain(pairs, dealt, len(domains)), axis=1, ddof=1)
-    known = spreads[np.isfinite(spreads)]
-    p = (1 + int(np.sum(known >= spread - 1e-12))) / (1 + len(known))
+    made = spreads[np.isfinite(spreads)]
+    p = (1 + int(np.sum(made >= spread - 1e-12))) / (1 + len(made))
     by_domain = {name: number(value) for name, value in zip(domains, deltas, strict=True)}
-    detail = {"p": number(p), "arrangements": len(known), "by_domain": by_domain}
+    detail = {"p": number(p), "arrangements": len(made), "by_domain": by_domain}
     return Estimate(
         metric="domain_selectivity", value=spread, detail=detail, note="no interval: read the p-value", **facts
     )
@@ -223,8 +215,7 @@ def _selectivity(cells: RubricCells, groups: list[str]) -> Estimate:
 
 def _delta_per_domain(pairs: PairCorrelations, codes: NDArray[Any], count: int) -> Floats:
     """delta-K of each domain under each arrangement, (B, domains). `codes` (B, units)."""
-    per = [mean_correlation(pairs.r(codes == domain)) for domain in range(count)]  # each (B, 2)
-    deltas: Floats = np.stack([each[:, 1] - each[:, 0] for each in per], axis=1)
+    deltas: Floats = np.stack([change(pairs.r(codes == domain)) for domain in range(count)], axis=1)
     return deltas
 
 
@@ -259,46 +250,33 @@ def flaw_penalty(part: Ratings) -> Iterator[Named]:
     >>> flaw_penalty(Ratings.of(frame, texts=texts)).of(judge="a").value
     -2.0
     """
-    flaws = _flaws(part)
+    kinds = _known_of_texts(part, FLAW)
+    flaws = {item: kind for (item, _), kind in kinds.items()}
     for judge, items, differences in _twins(part):
         yield judge, _penalty(part, differences, [flaws.get(item, "") for item in items])
 
 
-def _flaws(part: Ratings) -> dict[str, str]:
-    """Item -> the kind of flaw in its flawed text, where it is known."""
-    if part.texts is None or FLAW not in part.texts:
+def _known_of_texts(part: Ratings, column: str) -> dict[tuple[str, str], str]:
+    """(item, target) -> what a column of the texts says of it, where it says something."""
+    if part.texts is None or column not in part.texts:
         return {}
-    rows = part.texts[["item", FLAW]].dropna()
-    return {str(item): str(kind) for item, kind in rows.itertuples(index=False)}
+    rows = part.texts[["item", "target", column]].dropna(subset=column)
+    return {(str(item), str(target)): str(value) for item, target, value in rows.itertuples(index=False)}
 
 
-def _twins(part: Ratings) -> Iterator[tuple[str, list[str], NDArray[np.float64]]]:
-    """Each judge with the items of twins and sound minus flawed of each, (items,), NaN where a side is missing."""
-    texts = part.texts
-    kinds: dict[tuple[str, str], str] = {}
-    if texts is not None and FLAWED in texts:
-        rows = zip(texts["item"], texts["target"], texts[FLAWED], strict=True)
-        kinds = {(str(item), str(target)): str(kind) for item, target, kind in rows}
-    array = part.array().only_judges()
-    marks = np.array(
-        [[kinds.get((item, target), "") for target in array.targets] for item in array.items], dtype=object
-    )
+def _twins(part: Ratings) -> Iterator[tuple[str, list[str], Floats]]:
+    """Each judge with the items of twins and sound minus flawed of each, (items,), NaN where a side is missing; of
+    several texts on one side, their mean."""
+    kinds, array = _known_of_texts(part, FLAWED), judges_array(part)
+    marks = np.array([[kinds.get((item, target)) for target in array.targets] for item in array.items], dtype=object)
     twinned = (marks == "yes").any(axis=1) & (marks == "no").any(axis=1)
+    items = [item for item, both in zip(array.items, twinned, strict=True) if both]
     for judge, means in zip(array.raters, array.means, strict=True):
-        sides = [_side(means[twinned], marks[twinned] == kind) for kind in ("no", "yes")]
-        yield judge, [item for item, both in zip(array.items, twinned, strict=True) if both], sides[0] - sides[1]
+        sound, flawed = (mean_of(np.where(marks == kind, means, np.nan)[twinned], axis=1) for kind in ("no", "yes"))
+        yield judge, items, sound - flawed
 
 
-def _side(means: NDArray[np.float64], used: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Mean per item over the texts marked, (items,)."""
-    there = used & np.isfinite(means)
-    count = there.sum(axis=1)
-    total = np.where(there, means, 0.0).sum(axis=1)
-    side_means: NDArray[np.float64] = total / np.where(count > 0, count, np.nan)
-    return side_means
-
-
-def _penalty(part: Ratings, differences: NDArray[np.float64], flaws: list[str]) -> Estimate:
+def _penalty(part: Ratings, differences: Floats, flaws: list[str]) -> Estimate:
     there = np.isfinite(differences)
     known = differences[there]
     scale = part.scale

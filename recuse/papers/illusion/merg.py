@@ -22,7 +22,10 @@ from typing import Any
 from recuse.papers.illusion.merg_rubric import (
     DIMENSIONS,
     Rubric,
+    exactly,
+    listing,
     longest,
+    phrase,
     read_rubric,
     rubric_schema,
     specimen_rubric,
@@ -40,6 +43,8 @@ REPEATS = 1
 OVERALL, PLAIN_MEAN = "overall", "plain_mean"
 PARTS = tuple(f"dimension_{number}" for number in range(1, DIMENSIONS + 1))
 CRITERIA = (OVERALL, PLAIN_MEAN, *PARTS)
+WORDS = phrase()
+"""A text of any length: a reason or a quote is never cut; a reply that the token limit ends is unparsed."""
 HABITS = ("length", "format", "familiarity", "anchoring", "halo")
 TEMPERATURE = 0.0
 
@@ -68,8 +73,9 @@ KNOWLEDGE_PHRASES = ("task_type", "excellent", "good", "poor")
 def knowledge_prompt(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier) -> Prompt:
     """Stage 1: what the judge knows of this kind of task."""
     words = wording.messages(task, "merg.knowledge", task=task.data, **item.fields)
-    lists = {name: {"type": "array", "items": phrase(task), "minItems": 2, "maxItems": 2} for name in KNOWLEDGE_LISTS}
-    fields = {"task_type": phrase(task), **lists, **{name: phrase(task) for name in KNOWLEDGE_PHRASES[1:]}}
+    text = phrase(longest(task, "phrase"))
+    lists = {name: listing(text, 2) for name in KNOWLEDGE_LISTS}
+    fields = {"task_type": text, **lists, **dict.fromkeys(KNOWLEDGE_PHRASES[1:], text)}
     return Prompt(words, TEMPERATURE, max_tokens=500, schema=exactly(fields))
 
 
@@ -91,7 +97,8 @@ REFLECTIONS = (*HABITS, "blind_spot", "focus")
 def reflection_prompt(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier) -> Prompt:
     """Stage 2: how each habit may mislead the judge here, where it is blind, and what it is to look at."""
     words = wording.messages(task, "merg.reflection", task=task.data, **item.fields, **earlier)
-    return Prompt(words, TEMPERATURE, max_tokens=400, schema=exactly({name: phrase(task) for name in REFLECTIONS}))
+    fields = dict.fromkeys(REFLECTIONS, phrase(longest(task, "phrase")))
+    return Prompt(words, TEMPERATURE, max_tokens=400, schema=exactly(fields))
 
 
 def read_reflection(task: Task, item: Item, factors: Mapping[str, str], reply: Reply, earlier: Earlier) -> Any:
@@ -125,26 +132,20 @@ def rubric_reading(task: Task, item: Item, factors: Mapping[str, str], reply: Re
 
 STAGES = (
     Stage(
-        "knowledge",
-        knowledge_prompt,
-        read_knowledge,
-        specimen=lambda task, item, factors: {
+        "knowledge", knowledge_prompt, read_knowledge, specimen=lambda task, item, factors: {
             **dict.fromkeys(KNOWLEDGE_PHRASES, "x" * longest(task, "phrase")),
             **dict.fromkeys(KNOWLEDGE_LISTS, ["x" * longest(task, "phrase")] * 2),
         },
     ),
     Stage(
-        "reflection",
-        reflection_prompt,
-        read_reflection,
+        "reflection", reflection_prompt, read_reflection, uses=lambda factors: [Use("knowledge")],
         specimen=lambda task, item, factors: dict.fromkeys(REFLECTIONS, "x" * longest(task, "phrase")),
-        uses=lambda factors: [Use("knowledge")],
     ),
     Stage(
         "rubric", rubric_prompt, rubric_reading, specimen=lambda task, item, factors: specimen_rubric(task),
         per=("item", RUBRIC), uses=lambda factors: [Use("knowledge"), Use("reflection")],
     ),
-)
+)  # fmt: skip
 
 
 def uses(factors: Mapping[str, str]) -> Sequence[Use]:
@@ -165,11 +166,11 @@ def prompt(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier)
     words = wording.messages(
         task, "merg.evaluation", task=task.data, rubric=rubric, reflection=earlier.get("reflection"), **given
     )
-    score = {"enum": [int(n) for n in range(int(task.scale[0]), int(task.scale[1]) + 1)]}
+    score = {"enum": list(range(int(task.scale[0]), int(task.scale[1]) + 1))}
     if factors[RUBRIC] == "checklist":
-        fields: dict[str, Any] = {"reason": WORDS, "scores": five(score)}
+        fields: dict[str, Any] = {"reason": WORDS, "scores": listing(score)}
     else:
-        fields = {"evidence": five(WORDS), "scores": five(score), "habit": {"enum": [*HABITS, "none"]}}
+        fields = {"evidence": listing(WORDS), "scores": listing(score), "habit": {"enum": [*HABITS, "none"]}}
     return Prompt(words, TEMPERATURE, max_tokens=400, schema=exactly(fields))
 
 
@@ -203,26 +204,3 @@ def quotes(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> 
     except reading.Unreadable:
         return []
     return [Judgement(name, response=words) for name, words in zip(PARTS, cited, strict=True)]
-
-
-# --------------------------------------------------------------------------- schemas
-
-WORDS: Mapping[str, Any] = {"type": "string", "minLength": 1}
-"""A text of any length: a reason or a quote is never cut; a reply that the token limit ends is unparsed."""
-
-
-def phrase(task: Task) -> dict[str, Any]:
-    """A text of the length that the task allows; a server that enforces the schema ends it there."""
-    return {"type": "string", "minLength": 1, "maxLength": longest(task, "phrase")}
-
-
-def five(of: Mapping[str, Any]) -> dict[str, Any]:
-    """JSON schema of a list of as many entries as there are dimensions."""
-    return {"type": "array", "items": of, "minItems": DIMENSIONS, "maxItems": DIMENSIONS}
-
-
-def exactly(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """JSON schema of an object with these members and no others."""
-    return {
-        "type": "object", "properties": dict(properties), "required": list(properties), "additionalProperties": False,
-    }  # fmt: skip

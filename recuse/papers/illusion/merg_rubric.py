@@ -37,10 +37,8 @@ def read_rubric(answer: Mapping[str, Any], names: Sequence[str]) -> Rubric:
 
 
 def _weights(given: object) -> list[float]:
-    numbers = (
-        [n for n in given if isinstance(n, int | float) and not isinstance(n, bool)] if isinstance(given, list) else []
-    )
-    if len(numbers) != DIMENSIONS or not isinstance(given, list) or len(given) != DIMENSIONS:
+    numbers = given if isinstance(given, list) else []
+    if len(numbers) != DIMENSIONS or any(isinstance(n, bool) or not isinstance(n, int | float) for n in numbers):
         raise reading.Unreadable("unparsed", f"weights is not a list of {DIMENSIONS} numbers")
     if min(numbers) <= 0 or abs(math.fsum(numbers) - 1) > TOLERANCE:
         shown = ", ".join(f"{n:g}" for n in numbers)
@@ -51,20 +49,10 @@ def _weights(given: object) -> list[float]:
 def rubric_schema(task: Task, *, named: bool, tenths: bool = False) -> dict[str, Any]:
     """The reply's JSON schema. `named`: names are given, not asked. `tenths`: the weights are one of the 101 lists of
     tenths that sum to 1, none above 0.4, for servers that enforce a schema by grammar: a grammar cannot add."""
-    anchors = {"type": "array", "items": _text(longest(task, "anchor")), "minItems": ANCHORS, "maxItems": ANCHORS}
-    name = {} if named else {"name": _text(longest(task, "name"))}
-    properties = {**name, "anchors": anchors}
-    one = {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
-    dimensions = {"type": "array", "items": one, "minItems": DIMENSIONS, "maxItems": DIMENSIONS}
-    number = {"type": "number"}
-    numbers = {"type": "array", "items": number, "minItems": DIMENSIONS, "maxItems": DIMENSIONS}
-    weights = {"enum": weight_lists()} if tenths else numbers
-    return {
-        "type": "object",
-        "properties": {"dimensions": dimensions, "weights": weights},
-        "required": ["dimensions", "weights"],
-        "additionalProperties": False,
-    }
+    name = {} if named else {"name": phrase(longest(task, "name"))}
+    anchors = listing(phrase(longest(task, "anchor")), ANCHORS)
+    weights = {"enum": weight_lists()} if tenths else listing({"type": "number"})
+    return exactly({"dimensions": listing(exactly({**name, "anchors": anchors})), "weights": weights})
 
 
 def weight_lists() -> list[list[float]]:
@@ -94,5 +82,22 @@ def longest(task: Task, what: str) -> int:
     return int(task.data.get("rubric", {}).get(f"longest_{what}", LONGEST[what]))
 
 
-def _text(characters: int) -> dict[str, Any]:
-    return {"type": "string", "minLength": 1, "maxLength": characters}
+# --------------------------------------------------------------------------- schemas
+
+
+def phrase(longest: int | None = None) -> dict[str, Any]:
+    """JSON schema of a text; a server that enforces the schema ends it at its `longest`, where there is one."""
+    ends = {} if longest is None else {"maxLength": longest}
+    return {"type": "string", "minLength": 1, **ends}
+
+
+def listing(of: Mapping[str, Any], count: int = DIMENSIONS) -> dict[str, Any]:
+    """JSON schema of a list of so many entries, by default as many as there are dimensions."""
+    return {"type": "array", "items": of, "minItems": count, "maxItems": count}
+
+
+def exactly(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """JSON schema of an object with these members and no others."""
+    return {
+        "type": "object", "properties": dict(properties), "required": list(properties), "additionalProperties": False,
+    }  # fmt: skip

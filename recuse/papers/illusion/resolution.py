@@ -27,18 +27,10 @@ from scipy import special
 from recuse.metrics.estimates import estimated, matrix, number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_part, per_subject
 from recuse.papers.illusion import judge_pairs
-from recuse.papers.illusion.judge_pairs import (
-    Level,
-    all_pairs,
-    coefficient_of,
-    common_items,
-    lost_texts,
-    shares_of_judge,
-    units_of,
-)
+from recuse.papers.illusion.judge_pairs import Level, coefficient_of, common_items, shares_of_judge
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import judges_array
-from recuse.schema import Estimate, Estimates
+from recuse.schema import Estimate
 from recuse.schema.arrays import Floats
 from recuse.statistics.agreement import Coefficient, icc, mean_squares
 from recuse.statistics.agreement.coefficient_intervals import NoInterval
@@ -47,7 +39,6 @@ from recuse.statistics.distributions import FisherZ
 JACKKNIFE = "mean over pairs of judges and targets; jackknife over items, t"
 OF_TARGETS = "mean over pairs of judges; Bonett and Wright's interval of one Spearman correlation over targets"
 SIDE_BY_SIDE = "mean over pairs of judges and targets"
-OF_ALL_TARGETS = {"over": "clusters", "clusters": "targets"}
 NO_GAP_INTERVAL = "items and targets both vary here, and no interval that was tried holds its level"
 AVERAGED = (1, 2, 5, 10, 20, 50, 100)
 """Texts per target for which the correlation of two judges' averages is told."""
@@ -59,7 +50,8 @@ AVERAGED = (1, 2, 5, 10, 20, 50, 100)
     reading="Spearman's rho over targets of two judges' mean scores, averaged over the other judges: 1 is the same "
     "order. It says nothing about single texts.",
 )  # fmt: skip
-def model_agreement(ratings: Ratings) -> Estimates:
+@per_subject("judge", itself)
+def model_agreement(part: Ratings) -> Iterator[Named]:
     """Mean over the other judges of Spearman's rho over targets of the two mean scores, by judge and factor level; each
     target by the items that both judged.
 
@@ -73,7 +65,7 @@ def model_agreement(ratings: Ratings) -> Estimates:
     >>> model_agreement(Ratings.of(frame)).of(judge="x").value
     1.0
     """
-    return _by_judge(ratings, "model_agreement", judge_pairs.model_agreement, OF_TARGETS)
+    return _by_judge(part, "model_agreement", judge_pairs.model_agreement, OF_TARGETS)
 
 
 @measure(
@@ -82,7 +74,8 @@ def model_agreement(ratings: Ratings) -> Estimates:
     reading="Pearson's r of two judges over the texts of one target, averaged over targets and the other judges: 1 "
     "means that they put single texts in the same order, 0 that one tells nothing about the other.",
 )  # fmt: skip
-def sample_agreement(ratings: Ratings) -> Estimates:
+@per_subject("judge", itself)
+def sample_agreement(part: Ratings) -> Iterator[Named]:
     """Mean over targets and the other judges of Pearson's r over a target's items, by judge and factor level
     (paper 002, sec. 2.1; its two forms are this measure of the mean of the criteria, and `stacked_agreement`).
 
@@ -95,7 +88,7 @@ def sample_agreement(ratings: Ratings) -> Estimates:
     >>> round(estimates.value, 4)
     1.0
     """
-    return _by_judge(ratings, "sample_agreement", judge_pairs.sample_agreement, JACKKNIFE)
+    return _by_judge(part, "sample_agreement", judge_pairs.sample_agreement, JACKKNIFE)
 
 
 @measure(
@@ -104,7 +97,8 @@ def sample_agreement(ratings: Ratings) -> Estimates:
     reading="Intraclass correlation ICC(2,1) of two judges over the texts of one target, averaged over targets and the "
     "other judges. Below agreement on single texts where one judge is more generous or spreads its scores wider.",
 )  # fmt: skip
-def absolute_agreement(ratings: Ratings) -> Estimates:
+@per_subject("judge", itself)
+def absolute_agreement(part: Ratings) -> Iterator[Named]:
     """Mean over targets and the other judges of ICC(2,1) of the two judges over a target's items, by judge and factor
     level (Shrout and Fleiss 1979; paper 002, sec. 2.1). Detail and undefined cases as `sample_agreement`.
 
@@ -114,7 +108,7 @@ def absolute_agreement(ratings: Ratings) -> Estimates:
     >>> round(estimates.value, 4)
     0.8333
     """
-    return _by_judge(ratings, "absolute_agreement", judge_pairs.absolute_agreement, JACKKNIFE)
+    return _by_judge(part, "absolute_agreement", judge_pairs.absolute_agreement, JACKKNIFE)
 
 
 @measure(
@@ -137,20 +131,12 @@ def panel_agreement(part: Ratings) -> Estimate:
     0.8333
     """
     array = judges_array(part)
-    clusters = part.clusters
-    shares = all_pairs(array)
+    shares = judge_pairs.all_pairs(array)
     coefficient = coefficient_of(shares, judge_pairs.absolute_agreement)
-    lost = sum(lost_texts(array, judge) for judge in range(len(array.raters)))
-    facts: dict[str, Any] = {
-        "n": common_items(shares),
-        "n_excluded": lost,
-        "method": JACKKNIFE,
-        **units_of(array, clusters),
-    }
-    if coefficient.undefined:
-        return undefined("panel_agreement", coefficient.undefined, **facts)
-    distribution = coefficient.jackknife(array.groups)
-    return estimated("panel_agreement", coefficient.value, distribution, detail={"judges": len(array.raters)}, **facts)
+    return judge_pairs.estimate_of(
+        "panel_agreement", coefficient, array, part.clusters, lambda value: {"judges": len(array.raters)},
+        n=common_items(shares), n_excluded=judge_pairs.lost_texts(array), method=JACKKNIFE,
+    )  # fmt: skip
 
 
 @measure(
@@ -176,10 +162,10 @@ def resolution_gap(part: Ratings) -> Estimate:
     (1.0, -0.5)
     """
     array = judges_array(part)
-    clusters = part.clusters
-    shares = all_pairs(array)
+    shares = judge_pairs.all_pairs(array)
     model, sample, absolute = (coefficient_of(shares, level) for level in LEVELS)
-    facts: dict[str, Any] = {"n": common_items(shares), "method": SIDE_BY_SIDE, **units_of(array, clusters)}
+    units = judge_pairs.units_of(array, part.clusters)
+    facts: dict[str, Any] = {"n": common_items(shares), "method": SIDE_BY_SIDE, **units}
     if why := model.undefined or sample.undefined:
         return undefined("resolution_gap", why, **facts)
     averages = judge_pairs.agreement_of_averages(shares.sum(axis=0), AVERAGED)
@@ -195,41 +181,32 @@ def resolution_gap(part: Ratings) -> Estimate:
         "averaged": [[m, number(r)] for m, r in zip(AVERAGED, averages, strict=True)],
         "pairs_differ": _pairs_differ(shares), "judges": len(array.raters), "targets": len(array.targets),
     }  # fmt: skip
-    distribution = NoInterval(NO_GAP_INTERVAL)
-    return estimated("resolution_gap", model.value - sample.value, distribution, detail=detail, **facts)
+    gap = model.value - sample.value
+    return estimated("resolution_gap", gap, NoInterval(NO_GAP_INTERVAL), detail=detail, **facts)
 
 
 # --------------------------------------------------------------------------- by judge
 
 
-@per_subject("judge", itself)
 def _by_judge(part: Ratings, metric: str, level: Level, method: str) -> Iterator[Named]:
     array = judges_array(part)
     pairs = _pairwise(array, level)
     for place, judge in enumerate(array.raters):
-        yield judge, _estimate(metric, array, place, level, method, pairs, part.clusters)
-
-
-def _estimate(
-    metric: str, array: RatingArray, judge: int, level: Level, method: str, pairs: Floats, clusters: str
-) -> Estimate:
-    shares = shares_of_judge(array, judge)
-    over_targets = level is judge_pairs.model_agreement
-    targets = int((shares[..., 0] > 0).any(axis=(0, 1)).sum())
-    units = OF_ALL_TARGETS | {"n_clusters": targets} if over_targets else units_of(array, clusters)
-    facts: dict[str, Any] = {
-        "n": common_items(shares),
-        "n_excluded": lost_texts(array, judge),
-        "method": method,
-        **units,
-    }
-    detail = _detail(array, pairs, shares, level)
-    coefficient = coefficient_of(shares, level)
-    if coefficient.undefined:
-        return undefined(metric, coefficient.undefined, detail=detail, **facts)
-    value = coefficient.value
-    distribution: Any = FisherZ(value, targets) if over_targets else coefficient.jackknife(array.groups)
-    return estimated(metric, value, distribution, detail=detail, **facts)
+        shares = shares_of_judge(array, place)
+        coefficient = coefficient_of(shares, level)
+        facts: dict[str, Any] = {
+            "n": common_items(shares), "n_excluded": judge_pairs.lost_texts(array, place), "method": method,
+            "detail": _detail(array, pairs, shares, level),
+        }  # fmt: skip
+        if level is not judge_pairs.model_agreement:
+            yield judge, judge_pairs.estimate_of(metric, coefficient, array, part.clusters, **facts)
+            continue
+        targets = int((shares[..., 0] > 0).any(axis=(0, 1)).sum())
+        facts |= {"over": "clusters", "clusters": "targets", "n_clusters": targets}
+        if coefficient.undefined:
+            yield judge, undefined(metric, coefficient.undefined, **facts)
+        else:
+            yield judge, estimated(metric, coefficient.value, FisherZ(coefficient.value, targets), **facts)
 
 
 def _pairwise(array: RatingArray, level: Level) -> Floats:
@@ -237,8 +214,8 @@ def _pairwise(array: RatingArray, level: Level) -> Floats:
     count = len(array.raters)
     correlations = np.full((count, count), np.nan)
     for judge in range(count):
-        others = [k for k in range(count) if k != judge]
-        values = level(shares_of_judge(array, judge).sum(axis=0)) if others else np.empty((0, 1))
+        others = np.delete(np.arange(count), judge)
+        values = level(shares_of_judge(array, judge).sum(axis=0)) if len(others) else np.empty((0, 1))
         correlations[judge, others] = values if values.ndim == 1 else judge_pairs.mean_known(values[:, None])
     return correlations
 

@@ -4,8 +4,8 @@ the same texts, and the estimate of any function of them."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, Literal
 
@@ -14,9 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from recuse.metrics.estimates import Over, estimated, undefined
 from recuse.ratings import Ratings
-from recuse.ratings.array import RatingArray, arrays_by_level
-from recuse.schema import Estimate
-from recuse.schema.arrays import Floats
+from recuse.ratings.array import arrays_by_level
+from recuse.ratings.pair_array import codes_of
+from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats, Mask
 from recuse.schema.factors import RUBRIC
 from recuse.statistics.distributions import Side, Student
 
@@ -34,9 +35,9 @@ class RubricCells:
     sources: tuple[str, ...]
     judges: tuple[str, ...]
     scores: Floats
-    items: tuple[str, ...]
-    targets: tuple[str, ...]
-    units: tuple[str, ...]
+    items: NDArray[Any]
+    targets: NDArray[Any]
+    units: NDArray[Any]
     over: Over
     called: str
 
@@ -44,29 +45,22 @@ class RubricCells:
         """How each two judges correlate under each source, over `units`."""
         return PairCorrelations.of(self.scores, self.units)
 
-    def only(self, texts: NDArray[np.bool_]) -> RubricCells:
+    def only(self, texts: Mask) -> RubricCells:
         """The same with these texts (texts,) alone."""
-        kept = np.flatnonzero(texts)
-
-        def of(names: tuple[str, ...]) -> tuple[str, ...]:
-            return tuple(names[k] for k in kept)
-
-        return RubricCells(
-            self.sources, self.judges, self.scores[:, :, kept], of(self.items), of(self.targets), of(self.units),
-            self.over, self.called,
+        return replace(
+            self, scores=self.scores[:, :, texts], items=self.items[texts], targets=self.targets[texts],
+            units=self.units[texts],
         )  # fmt: skip
 
     def facts(self, pairs: PairCorrelations) -> dict[str, Any]:
         """How many items, and clusters where they come in such, have a text that two judges scored under all sources;
         as facts of an `Estimate`."""
-        units = {name for name, used in zip(dict.fromkeys(self.units), pairs.used, strict=True) if used}
+        used = pairs.used[codes_of(self.units)]
         both = np.isfinite(self.scores).all(axis=0).sum(axis=0) >= 2
-        items = {
-            item for item, unit, there in zip(self.items, self.units, both, strict=True) if there and unit in units
-        }
+        n = len(set(self.items[both & used]))
         if self.over == "items":
-            return {"n": len(items), "over": "items"}
-        return {"n": len(items), "over": "clusters", "clusters": self.called, "n_clusters": len(units)}
+            return {"n": n, "over": "items"}
+        return {"n": n, "over": "clusters", "clusters": self.called, "n_clusters": int(pairs.used.sum())}
 
     def pair_names(self) -> list[str]:
         """ "a / b" for each pair of `pairs`, in its order."""
@@ -78,7 +72,25 @@ def rubric_cells(ratings: Ratings, *sources: str) -> Iterator[tuple[tuple[str, .
     for names, part in ratings.each(RUBRIC):
         arrays = arrays_by_level(part, RUBRIC)
         if all(source in arrays for source in sources):
-            yield names, _cells(part, {source: arrays[source] for source in sources})
+            first = arrays[sources[0]]
+            count = len(first.targets)
+            scores = np.stack([arrays[source].means.reshape(len(first.raters), -1) for source in sources])
+            items, units = (np.repeat(np.array(each, dtype=object), count) for each in (first.items, first.clusters))
+            targets = np.tile(np.array(first.targets, dtype=object), len(first.items))
+            over: Over = "clusters" if first.clustered else "items"
+            called = part.clusters if first.clustered else "items"
+            yield names, RubricCells(sources, first.raters, scores, items, targets, units, over, called)
+
+
+def by_source(
+    ratings: Ratings, compared: Mapping[str, tuple[str, ...]], compute: Callable[[RubricCells], Estimate]
+) -> Estimates:
+    """An estimate for every source of the rubric, from the cells of what is `compared` for it."""
+    return Estimates((RUBRIC, *ratings.within(RUBRIC)), {
+        (source, *names): compute(cells)
+        for source, sources in compared.items()
+        for names, cells in rubric_cells(ratings, *sources)
+    })  # fmt: skip
 
 
 def jackknifed(
@@ -133,17 +145,6 @@ class LeavingOut(Student):
         return "" if self.se > 0 else "no unit changes anything, so how far new ones would cannot be estimated"
 
 
-def _cells(part: Ratings, arrays: dict[str, RatingArray]) -> RubricCells:
-    first = next(iter(arrays.values()))
-    raters, items, targets = first.axes
-    scores = np.stack([array.means.reshape(len(raters), -1) for array in arrays.values()])
-    return RubricCells(
-        tuple(arrays), raters, scores, tuple(item for item in items for _ in targets),
-        tuple(target for _ in items for target in targets), tuple(unit for unit in first.clusters for _ in targets),
-        "clusters" if first.clustered else "items", part.clusters if first.clustered else "items",
-    )  # fmt: skip
-
-
 # --------------------------------------------------------------------------- correlations of every pair of raters
 # same texts under each condition, and any set of units at once.
 
@@ -162,16 +163,16 @@ class PairCorrelations:
     pairs: tuple[tuple[int, int], ...]
 
     @classmethod
-    def of(cls, scores: ArrayLike, units: Sequence[str]) -> PairCorrelations:
+    def of(cls, scores: ArrayLike, units: Sequence[str] | NDArray[Any]) -> PairCorrelations:
         """`scores` (C, raters R, texts T), NaN where there is none; `units` (T,): what each text belongs to, in any
         order; the units stand in the order of their first text. A text counts for a pair only where both its raters
         scored it under all conditions, so that conditions are compared on the same texts."""
         values = np.asarray(scores, dtype=float)
-        names = list(dict.fromkeys(units))
-        place = np.array([names.index(unit) for unit in units], dtype=np.intp)
+        place = codes_of(np.array(units, dtype=object))
+        count = int(place.max(initial=-1)) + 1
         pairs = tuple(combinations(range(values.shape[1]), 2))
         there = np.isfinite(values).all(axis=0)  # (R, T)
-        sums = np.zeros((len(values), len(pairs), len(names), 6))
+        sums = np.zeros((len(values), len(pairs), count, 6))
         for p, (i, j) in enumerate(pairs):
             both = there[i] & there[j]
             at = place[both]
@@ -180,14 +181,9 @@ class PairCorrelations:
                 if len(x):
                     x, y = x - x.mean(), y - y.mean()  # sums of large squares would lose the small differences
                 parts = (np.ones(len(x)), x, y, x * x, y * y, x * y)
-                sums[c, p] = np.column_stack([np.bincount(at, part, len(names)) for part in parts])
+                sums[c, p] = np.column_stack([np.bincount(at, part, count) for part in parts])
         kept = np.flatnonzero(np.isfinite(_correlation(sums.sum(axis=2))).all(axis=0))
         return cls(sums[:, kept], tuple(pairs[p] for p in kept))
-
-    @property
-    def units(self) -> int:
-        """How many items or clusters there are."""
-        return int(self.sums.shape[2])
 
     @property
     def texts(self) -> NDArray[np.int64]:
@@ -222,6 +218,13 @@ def mean_correlation(r: Floats, how: Averaging = "arithmetic") -> Floats:
         return back
     mean: Floats = r.mean(axis=-1)
     return mean
+
+
+def change(r: Floats, how: Averaging = "arithmetic") -> Floats:
+    """The mean correlation under the second condition less that under the first."""
+    means = mean_correlation(r, how)
+    less: Floats = means[..., 1] - means[..., 0]
+    return less
 
 
 def _correlation(sums: Floats) -> Floats:

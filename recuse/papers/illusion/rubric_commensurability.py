@@ -13,7 +13,14 @@ import numpy as np
 
 from recuse.metrics.estimates import number
 from recuse.metrics.measure import measure
-from recuse.papers.illusion.rubric_cells import jackknifed, mean_correlation, rubric_cells
+from recuse.papers.illusion.rubric_cells import (
+    RubricCells,
+    by_source,
+    change,
+    jackknifed,
+    mean_correlation,
+    rubric_cells,
+)
 from recuse.ratings import Ratings
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
@@ -34,16 +41,16 @@ def agreement_by_rubric(ratings: Ratings) -> Estimates:
     >>> round(agreement_by_rubric(Ratings.of(frame)).of(rubric_source="shared").value, 6)
     0.6
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for source in ratings.levels(RUBRIC):
-        for names, cells in rubric_cells(ratings, source):
-            pairs = cells.pairs()
-            rows = zip(cells.pair_names(), pairs.r()[0], pairs.texts, strict=True)
-            detail = {"pairs": [{"pair": pair, "r": number(r), "n": int(n)} for pair, r, n in rows]}
-            estimates[source, *names] = jackknifed(
-                "agreement_by_rubric", cells, lambda r: mean_correlation(r)[..., 0], reach=1.0, detail=detail
-            )
-    return Estimates((RUBRIC, *ratings.within(RUBRIC)), estimates)
+
+    def agreement(cells: RubricCells) -> Estimate:
+        pairs = cells.pairs()
+        rows = zip(cells.pair_names(), pairs.r()[0], pairs.texts, strict=True)
+        detail = {"pairs": [{"pair": pair, "r": number(r), "n": int(n)} for pair, r, n in rows]}
+        return jackknifed(
+            "agreement_by_rubric", cells, lambda r: mean_correlation(r)[..., 0], reach=1.0, detail=detail
+        )
+
+    return by_source(ratings, {source: (source,) for source in ratings.levels(RUBRIC)}, agreement)
 
 
 @measure(
@@ -63,18 +70,13 @@ def rubric_step(ratings: Ratings) -> Estimates:
     >>> round(rubric_step(Ratings.of(frame)).of(rubric_source="dimensions").value, 6)
     0.2
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
+
+    def step(cells: RubricCells) -> Estimate:
+        detail = {"before": cells.sources[0], "pairs": len(cells.pair_names())}
+        return jackknifed("rubric_step", cells, change, reach=2.0, detail=detail)
+
     there = [source for source in LEVELS[RUBRIC][1:] if source in ratings.levels(RUBRIC)]
-    for before, source in list(pairwise(there)):
-        for names, cells in rubric_cells(ratings, before, source):
-            estimates[source, *names] = jackknifed(
-                "rubric_step",
-                cells,
-                _difference,
-                reach=2.0,
-                detail={"before": before, "pairs": len(cells.pair_names())},
-            )
-    return Estimates((RUBRIC, *ratings.within(RUBRIC)), estimates)
+    return by_source(ratings, {source: (before, source) for before, source in pairwise(there)}, step)
 
 
 @measure(
@@ -112,9 +114,3 @@ def structural_share(ratings: Ratings, whole: str = "dimensions") -> Estimates:
         detail = {source: number(float(value)) for source, value in zip(sources, r, strict=True)}
         estimates[(whole, *names)] = jackknifed("structural_share", cells, share, unit="share", detail=detail)
     return Estimates(("of", *ratings.within(RUBRIC)), estimates)
-
-
-def _difference(r: Floats) -> Floats:
-    means = mean_correlation(r)
-    difference: Floats = means[..., 1] - means[..., 0]
-    return difference

@@ -52,12 +52,12 @@ def tier_order(part: Ratings) -> Iterator[Named]:
 
 
 def _by_tier(array: RatingArray, means: Floats, ratings: Ratings) -> dict[str, Floats]:
-    columns = {target: k for k, target in enumerate(array.targets)}
+    scores = dict(zip(array.targets, means, strict=True))
     values = {
-        tier: np.array([means[columns[target]] for target in targets if target in columns])
+        tier: np.array([scores[target] for target in targets if np.isfinite(scores.get(target, math.nan))])
         for tier, targets in ratings.tiers.items()
     }
-    return {tier: kept for tier, scores in values.items() if len(kept := scores[np.isfinite(scores)])}
+    return {tier: kept for tier, kept in values.items() if len(kept)}
 
 
 def order_of_tiers(tiers: dict[str, Floats]) -> Estimate:
@@ -87,11 +87,9 @@ def _distribution(groups: list[Floats], value: float) -> Student:
     left = []
     for place, group in enumerate(groups):
         for k in range(len(group)):
-            rest = [*groups[:place], np.delete(group, k), *groups[place + 1 :]]
-            right, total = ordered_pairs(rest)
+            right, total = ordered_pairs([*groups[:place], np.delete(group, k), *groups[place + 1 :]])
             left.append(right / total if total else math.nan)
-    values = np.array(left)
-    values, n = values[np.isfinite(values)], len(left)
+    values, n = np.array(left)[np.isfinite(left)], len(left)
     se = math.sqrt((n - 1) / n * float(((values - values.mean()) ** 2).sum())) if len(values) > 1 else math.nan
     return Student(value, se, n - len(groups))
 
@@ -128,9 +126,8 @@ def ordered_pairs(groups: Sequence[ArrayLike]) -> tuple[float, int]:
     (3.5, 4)
     """
     right, total = 0.0, 0
-    for place, low in enumerate(groups):
-        for high in groups[place + 1 :]:
-            apart = np.asarray(high, dtype=float)[:, None] - np.asarray(low, dtype=float)
-            right += float((apart > 0).sum() + (apart == 0).sum() / 2)
-            total += apart.size
+    for low, high in combinations(groups, 2):
+        apart = np.asarray(high, dtype=float)[:, None] - np.asarray(low, dtype=float)
+        right += float((apart > 0).sum() + (apart == 0).sum() / 2)
+        total += apart.size
     return right, total

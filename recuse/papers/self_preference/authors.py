@@ -9,15 +9,16 @@ ranks and decides nothing (see `recuse.metrics.self_preference`).
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from recuse.metrics.estimates import estimated, paired_estimate, undefined
+from recuse.metrics.estimates import paired_estimate, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
-from recuse.metrics.self_preference import missing_text, own_place
+from recuse.metrics.self_preference import missing_text
+from recuse.papers.self_preference.over_texts import OwnTexts, own_texts, share_estimate
 from recuse.papers.self_preference.published_tests import (
     ALPHA,
     paired_test,
@@ -29,7 +30,6 @@ from recuse.ratings import RatingArray, Ratings, mean_of
 from recuse.ratings.array import judges_array
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
-from recuse.statistics.clusters import SHARE, clustered_share
 from recuse.statistics.paired import Paired
 
 
@@ -109,7 +109,8 @@ def _rank(target: str, board: Mapping[str, Floats]) -> int | None:
     "distance_from_fair", "distance from a fair judge", rank=356,
     reading="How far S - R and S - G lie from 0 together; the smallest is the fairest judge of its own texts.",
 )  # fmt: skip
-def distance_from_fair(ratings: Ratings) -> Estimates:
+@per_subject("judge", own_texts)
+def distance_from_fair(seen: OwnTexts) -> Iterator[Named]:
     """sqrt(mean(S - R)^2 + mean(S - G)^2), by judge and factor level, on items that have all three. Detail: both means,
     and `rank`, 1 for the fairest. No interval: a distance is above 0 for a fair judge as well. Undefined for a judge
     none of whose texts was judged, or that has no peer.
@@ -120,36 +121,28 @@ def distance_from_fair(ratings: Ratings) -> Estimates:
     >>> distance_from_fair(Ratings.of(frame, authors={"x": "a"})).of(judge="x").detail["given"]
     2.0
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each():
-        array = judges_array(part)
-        judges: dict[str, tuple[float, float, int] | str] = {}
-        for judge in ratings.own():
-            judges[judge] = _distance(array, part, judge)
-        ranked = [float(np.hypot(*one[:2])) for one in judges.values() if not isinstance(one, str)]
-        for judge, one in judges.items():
-            about: dict[str, Any] = {"unit": getattr(part.scale, "unit", ""), "span": part.scale.span,
-                                     "method": "distance of two means from 0"}  # fmt: skip
-            if isinstance(one, str):
-                estimates[judge, *names] = undefined("distance_from_fair", one, **about)
-                continue
-            value = float(np.hypot(*one[:2]))
-            detail = {"received": one[0], "given": one[1], "rank": 1 + sum(v < value - 1e-12 for v in ranked)}
-            estimates[judge, *names] = Estimate(
-                metric="distance_from_fair", value=value, n=one[2], over="items", detail=detail, **about
-            )
-    return Estimates(("judge", *ratings.within()), estimates)
-
-
-def _distance(array: RatingArray, part: Ratings, judge: str) -> tuple[float, float, int] | str:
-    place = own_place(array, part.authors, judge)
-    if place is None:
-        return missing_text(array, judge)
-    s, r, g = self_received_given(array, *place)
-    there = np.isfinite(s - r) & np.isfinite(s - g)
-    if not there.any():
-        return "no item has its own score, a peer's and its score of another text"
-    return float((s - r)[there].mean()), float((s - g)[there].mean()), int(there.sum())
+    part, array, places = seen
+    about: dict[str, Any] = {"unit": part.scale.unit, "span": part.scale.span,
+                             "method": "distance of two means from 0"}  # fmt: skip
+    known: dict[str, tuple[float, float, int]] = {}
+    for judge, place in places.items():
+        if place is not None:
+            s, r, g = self_received_given(array, *place)
+            there = np.isfinite(s - r) & np.isfinite(s - g)
+            if there.any():
+                known[judge] = float((s - r)[there].mean()), float((s - g)[there].mean()), int(there.sum())
+    distances = {judge: float(np.hypot(received, given)) for judge, (received, given, _) in known.items()}
+    for judge, place in places.items():
+        if judge not in known:
+            why = "no item has its own score, a peer's and its score of another text"
+            yield judge, undefined("distance_from_fair", why if place else missing_text(array, judge), **about)
+            continue
+        received, given, n = known[judge]
+        rank = 1 + sum(other < distances[judge] - 1e-12 for other in distances.values())
+        detail = {"received": received, "given": given, "rank": rank}
+        yield judge, Estimate(
+            metric="distance_from_fair", value=distances[judge], n=n, over="items", detail=detail, **about
+        )
 
 
 def _mean(
@@ -182,30 +175,32 @@ def significant_tests(ratings: Ratings, alpha: float = ALPHA) -> Estimate:
     '2 of 2 significant, all 2 survive Holm, 2 could not be made'
     """
     families = self_minus_received(ratings), self_minus_given(ratings)
-    every = [estimate.detail for family in families for estimate in family.values()]
-    made = [test for test in every if test.get("p") is not None]
-    counts = {
-        "significant": sum(test["p"] < alpha for test in made),
-        "survive": sum(test["p_holm"] < alpha for test in made),
-        "tests": len(made),
-    }
+    made, lacking, significant, survive = _counted(families, alpha)
     return Estimate(
-        metric="significant_tests", value=float(counts["significant"]), unit="tests", n=len(made),
-        n_excluded=len(every) - len(made), method=METHOD, note="a count, no interval",
-        detail={**counts, "alpha": alpha, "summary": summary(*families, alpha=alpha)},
+        metric="significant_tests", value=float(significant), unit="tests", n=made, n_excluded=lacking,
+        method=METHOD, note="a count, no interval",
+        detail={
+            "significant": significant, "survive": survive, "tests": made, "alpha": alpha,
+            "summary": summary(*families, alpha=alpha),
+        },
     )  # fmt: skip
 
 
 def summary(*families: Estimates, alpha: float = ALPHA) -> str:
     """ "12 of 20 significant, all 12 survive Holm" over tests whose details hold `p` and `p_holm`; says so where a test
     could not be made."""
-    tests = [estimate.detail for family in families for estimate in family.values()]
-    made = [test for test in tests if test.get("p") is not None]
-    significant = sum(test["p"] < alpha for test in made)
-    survive = sum(test["p_holm"] < alpha for test in made)
+    made, lacking, significant, survive = _counted(families, alpha)
     kept = f"all {survive} survive Holm" if survive == significant else f"{survive} survive Holm"
-    lacking = f", {len(tests) - len(made)} could not be made" if len(made) < len(tests) else ""
-    return f"{significant} of {len(made)} significant{f', {kept}' if significant else ''}{lacking}"
+    unmade = f", {lacking} could not be made" if lacking else ""
+    return f"{significant} of {made} significant{f', {kept}' if significant else ''}{unmade}"
+
+
+def _counted(families: Sequence[Estimates], alpha: float) -> tuple[int, int, int, int]:
+    """Tests that were made, and that could not be, and of the former those significant by p and by p_holm."""
+    every = [estimate.detail for family in families for estimate in family.values()]
+    made = [test for test in every if test.get("p") is not None]
+    significant, survive = (sum(test[p] < alpha for test in made) for p in ("p", "p_holm"))
+    return len(made), len(every) - len(made), significant, survive
 
 
 # --------------------------------------------------------------------------- language drift
@@ -238,12 +233,15 @@ def language_drift(ratings: Ratings) -> Estimates:
         drifted: dict[str, list[str]] = {}
         compared = []
         for item, by_target in known.items():
-            others = [estimates for name, estimates in by_target.items() if name != target]
+            others = [letters for name, letters in by_target.items() if name != target]
             if target in by_target and others:
                 compared.append(item)
                 if extra := by_target[target] - frozenset().union(*others):
                     drifted[item] = sorted(extra)
-        estimates[(target,)] = _share(compared, drifted)
+        estimates[(target,)] = share_estimate(
+            "language_drift", [item in drifted for item in compared], np.arange(len(compared)),
+            "no item has the words of this author's text and of another's", n_clusters=None, detail={"items": drifted},
+        )  # fmt: skip
     return Estimates(("target",), estimates)
 
 
@@ -252,15 +250,3 @@ def scripts(text: str) -> frozenset[str]:
     """The scripts of a text's letters, by the first word of their Unicode names: LATIN, CYRILLIC, CJK, ..."""
     letters = {char for char in text if char.isalpha()}
     return frozenset(unicodedata.name(char, "UNKNOWN").split()[0].split("-")[0] for char in letters)
-
-
-def _share(compared: list[str], drifted: dict[str, list[str]]) -> Estimate:
-    about: dict[str, Any] = {
-        "over": "items", "unit": "share", "span": 1.0, "method": SHARE, "detail": {"items": drifted},
-    }  # fmt: skip
-    if not compared:
-        why = "no item has the words of this author's text and of another's"
-        return undefined("language_drift", why, **about)
-    hits = np.array([item in drifted for item in compared])
-    share = clustered_share(hits, np.arange(len(hits)))
-    return estimated("language_drift", float(hits.mean()), share, n=len(hits), **about)

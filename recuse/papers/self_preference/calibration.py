@@ -19,19 +19,21 @@ by, in one order or both, over evidence first.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
+from recuse.papers.self_preference.over_texts import with_interval
+from recuse.papers.self_preference.win_rates import mean_credit
 from recuse.ratings import Ratings
 from recuse.ratings.pair_array import PAIRED, repeated_over, verdicts_of
 from recuse.ratings.ratings_table import PERSON
 from recuse.schema import Estimate, Estimates
-from recuse.statistics.bounded import BOUNDED, bounded_mean
-from recuse.statistics.clusters import OverClusters, clustered_mean
+from recuse.statistics.clusters import clustered_mean
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,6 +45,7 @@ ORDERS = ("ab", "ba")
 CALIBRATION = "position_calibration"
 PAIRED_DIFFERENCES = "mean of paired differences, cluster-robust t over clusters"
 NO_EVIDENCE = "no usable verdict after evidence"
+NO_REFERENCE = "no pair has a usable verdict in both orders and a reference: people's choice, or peers' scores of both"
 
 
 @measure(
@@ -71,11 +74,14 @@ def verdict_agreement(ratings: Ratings, evidence: Ratings | None = None, scores:
     >>> estimates.of(judge="x", scoring="single").value, estimates.of(judge="x", scoring="balanced").value
     (0.5, 0.5)
     """
-    scorings = PLAIN if evidence is None else SCORINGS
     estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, judge, pairs, over in _each_judge(ratings, evidence, scores):
-        for scoring in scorings:
-            estimates[(judge, scoring, *names)] = _agreement(pairs, scoring, over)
+    for names, judge, scoring, pairs, mean in _each_scoring(ratings, evidence, scores):
+        agree = pairs[f"agree_{scoring}"]
+        detail: dict[str, object] = {"pairs_by_people": int(pairs["by_people"].sum())}
+        if agree.notna().any():
+            ties, decided, right = (pairs[f"{name}_{scoring}"].sum() for name in ("ties", "decided", "right"))
+            detail |= {"ties": number(ties / len(pairs)), "of_decided": number(right / decided) if decided else None}
+        estimates[judge, scoring, *names] = mean("verdict_agreement", agree, (0.0, 1.0), detail=detail)
     return Estimates(("judge", "scoring", *ratings.within(*PAIRED)), estimates)
 
 
@@ -96,13 +102,11 @@ def calibration_gain(ratings: Ratings, evidence: Ratings | None = None, scores: 
     >>> estimates.of(judge="x", scoring="balanced").value
     0.0
     """
-    scorings = PLAIN if evidence is None else SCORINGS
     estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, judge, pairs, over in _each_judge(ratings, evidence, scores):
-        for scoring in scorings[1:]:
-            differences = pairs[f"agree_{scoring}"] - pairs["agree_single"]
-            why = _why(pairs, scoring)
-            estimates[(judge, scoring, *names)] = _mean("calibration_gain", pairs, differences, (-1.0, 1.0), why, over)
+    for names, judge, scoring, pairs, mean in _each_scoring(ratings, evidence, scores):
+        if scoring != "single":
+            gain = pairs[f"agree_{scoring}"] - pairs["agree_single"]
+            estimates[judge, scoring, *names] = mean("calibration_gain", gain, (-1.0, 1.0), detail={})
     return Estimates(("judge", "scoring", *ratings.within(*PAIRED)), estimates)
 
 
@@ -137,21 +141,24 @@ def own_win_excess_change(part: Ratings) -> Iterator[Named]:
 # --------------------------------------------------------------------------- verdicts beside their reference
 
 
-def _each_judge(
+def _each_scoring(
     ratings: Ratings, evidence: Ratings | None, scores: Ratings | None
-) -> Iterator[tuple[tuple[str, ...], str, pd.DataFrame, dict[str, Any]]]:
-    """(levels, judge, its comparable pairs, what repetitions are over) for every judge."""
+) -> Iterator[tuple[tuple[str, ...], str, str, pd.DataFrame, Callable[..., Estimate]]]:
+    """(levels, judge, scoring, the judge's comparable pairs, the estimate of a mean over them)."""
     for names, part in ratings.each(*PAIRED):
         levels = dict(zip(ratings.within(*PAIRED), names, strict=True))
         beside = evidence and evidence.where(**{k: v for k, v in levels.items() if k in evidence.factors})
-        table = _compared_pairs(part, beside, scores)
+        table, over = _compared_pairs(part, beside, scores), repeated_over(part)
         for judge in part.judges:
             # Pairs on which every scoring that was asked for is there; the others' count is kept
             of_judge = table[table["rater"] == judge]
             scored = [f"agree_{name}" for name in SCORINGS if of_judge[f"agree_{name}"].notna().any()]
             kept = of_judge[of_judge[scored].notna().all(axis=1)] if scored else of_judge.iloc[:0]
-            kept.attrs["lost"] = len(of_judge) - len(kept)
-            yield names, judge, kept, repeated_over(part)
+            lost = len(of_judge) - len(kept)
+            for scoring in PLAIN if evidence is None else SCORINGS:
+                why = NO_EVIDENCE if len(kept) and scoring.startswith("evidence") else NO_REFERENCE
+                mean = partial(mean_credit, why=why, groups=kept["group"], n_excluded=lost, **over)
+                yield names, judge, scoring, kept, mean
 
 
 def _compared_pairs(part: Ratings, evidence: Ratings | None, scores: Ratings | None) -> pd.DataFrame:
@@ -168,28 +175,29 @@ def _compared_pairs(part: Ratings, evidence: Ratings | None, scores: Ratings | N
             after[["rater", "item", *ORDERS]], on=["rater", "item"], how="left", suffixes=("", "_after")
         )
     for scoring in SCORINGS:
-        ends = [name + ("_after" if scoring.startswith("evidence") else "") for name in ORDERS]
-        for name, column in _compared(table, scoring, ends).items():
-            table[f"{name}_{scoring}"] = column
+        table = table.join(_compared(table, scoring).add_suffix(f"_{scoring}"))
     return table
 
 
-def _compared(table: pd.DataFrame, scoring: str, ends: list[str]) -> dict[str, pd.Series[float] | float]:
+def _compared(table: pd.DataFrame, scoring: str) -> pd.DataFrame:
     """agree, ties, decided and right of one scoring, NaN where it was not asked or there is no reference."""
-    names = ("agree", "ties", "decided", "right")
+    import pandas as pd
+
+    ends = [name + ("_after" if scoring.startswith("evidence") else "") for name in ORDERS]
     if ends[0] not in table:
-        return dict.fromkeys(names, math.nan)
-    credits = [table[end] for end in ends]
-    given = [verdict((credits[0] + credits[1]) / 2)] if scoring.endswith("balanced") else [verdict(c) for c in credits]
+        return pd.DataFrame(math.nan, index=table.index, columns=["agree", "ties", "decided", "right"])
+    ab, ba = (table[end] for end in ends)
     reference = table["reference"]
-    there = reference.notna() & credits[0].notna() & credits[1].notna()
-    each = [(v, (v != 0.5) & (reference != 0.5)) for v in given]
-    parts = [
-        [1 - (v - reference).abs() for v, _ in each], [v == 0.5 for v, _ in each], [decided for _, decided in each],
-        [decided & (v == reference) for v, decided in each],
-    ]  # fmt: skip
-    means = [part[0].astype(float) if len(part) == 1 else (part[0].astype(float) + part[1]) / 2 for part in parts]
-    return {name: mean.where(there) for name, mean in zip(names, means, strict=True)}
+    verdicts = [verdict((ab + ba) / 2)] if scoring.endswith("balanced") else [verdict(ab), verdict(ba)]
+    each = []
+    for given in verdicts:
+        decided = (given != 0.5) & (reference != 0.5)
+        each.append(pd.DataFrame({
+            "agree": 1 - (given - reference).abs(), "ties": given == 0.5, "decided": decided,
+            "right": decided & (given == reference),
+        }).astype(float))  # fmt: skip
+    mean = sum(each[1:], start=each[0]) / len(each)
+    return mean[reference.notna() & ab.notna() & ba.notna()].reindex(table.index)
 
 
 def _credits(part: Ratings) -> pd.DataFrame:
@@ -201,36 +209,7 @@ def _credits(part: Ratings) -> pd.DataFrame:
     return wide.assign(group=wide["cluster"].factorize()[0])
 
 
-# --------------------------------------------------------------------------- estimates
-
-
-def _agreement(pairs: pd.DataFrame, scoring: str, over: dict[str, Any]) -> Estimate:
-    detail: dict[str, object] = {"pairs_by_people": int(pairs["by_people"].sum())}
-    if pairs[f"agree_{scoring}"].notna().any():
-        ties, decided, right = (pairs[f"{name}_{scoring}"].sum() for name in ("ties", "decided", "right"))
-        detail |= {"ties": number(ties / len(pairs)), "of_decided": number(right / decided) if decided else None}
-    values = pairs[f"agree_{scoring}"]
-    return _mean("verdict_agreement", pairs, values, (0.0, 1.0), _why(pairs, scoring), over, detail)
-
-
-def _why(pairs: pd.DataFrame, scoring: str) -> str:
-    if len(pairs) and scoring.startswith("evidence"):
-        return NO_EVIDENCE
-    return "no pair has a usable verdict in both orders and a reference: people's choice, or peers' scores of both"
-
-
-def _mean(
-    metric: str, pairs: pd.DataFrame, values: pd.Series[float], ends: tuple[float, float], why: str,
-    over: dict[str, Any], detail: Mapping[str, object] | None = None,
-) -> Estimate:  # fmt: skip
-    lost = int(pairs.attrs["lost"])
-    if values.notna().sum() == 0:
-        return undefined(metric, why, n_excluded=lost, method=BOUNDED, detail=detail or {}, **over)
-    distribution = bounded_mean(values, pairs["group"], ends)
-    return estimated(
-        metric, float(values.mean()), distribution, n=len(values), n_clusters=int(pairs["group"].nunique()),
-        n_excluded=lost, unit="share", span=ends[1] - ends[0], method=BOUNDED, detail=detail or {}, **over,
-    )  # fmt: skip
+# --------------------------------------------------------------------------- before and after
 
 
 def _calibrated(
@@ -252,13 +231,8 @@ def _calibrated(
     return estimated(
         metric, change.value, change, n=int(both.sum()), n_clusters=len(np.unique(groups)), span=2.0,
         n_excluded=int((~both).sum()), unit="share", method=PAIRED_DIFFERENCES,
-        detail={"before": _interval(before), "after": _interval(after)}, **over,
+        detail={"before": with_interval(before), "after": with_interval(after)}, **over,
     )  # fmt: skip
-
-
-def _interval(distribution: OverClusters) -> dict[str, float | None]:
-    low, high = distribution.interval(0.95)
-    return {"value": number(distribution.value), "low": number(low), "high": number(high)}
 
 
 # --------------------------------------------------------------------------- which of two texts is better

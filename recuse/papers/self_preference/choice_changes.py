@@ -4,26 +4,24 @@ sec. 2.1.1, 2.2.1, 2.4.1 and 5.1."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.estimates import number, undefined
 from recuse.metrics.length import a_is_longer
-from recuse.metrics.measure import measure
+from recuse.metrics.measure import Named, itself, measure, per_subject
+from recuse.papers.self_preference.over_texts import bounded_estimate, mean_or_none
 from recuse.ratings import Ratings
+from recuse.ratings.array import clusters_of
 from recuse.ratings.pair_array import PAIRED, codes_of, pair_array, repeated_over
 from recuse.ratings.scale import TRUE
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
 from recuse.schema.factors import PROMPT
-from recuse.statistics.bounded import BOUNDED, bounded_mean
-
-if TYPE_CHECKING:
-    import pandas as pd
-
+from recuse.statistics.bounded import BOUNDED
 
 FIRST_CHOICE = "first_choice"
 
@@ -34,10 +32,12 @@ FIRST_CHOICE = "first_choice"
     reading="How near two ways of asking come to one choice, orders averaged: 1 where all pairs are decided alike, 0 "
     "where every one is reversed, one half where they have nothing to do with each other.",
 )  # fmt: skip
-def same_choice(ratings: Ratings, factor: str = PROMPT) -> Estimates:
-    """Mean over pairs of 1 - |credit of a after - before|, by judge and every level of `factor` but the first; interval
-    over what pairs share. A judge that names the first place, asked for the better or the worse text, decides no pair:
-    its credits are 1/2 and this is 1, while its `order_consistency` is 0. Undefined where no pair was asked both ways.
+@per_subject(("judge", PROMPT), itself, PROMPT, *PAIRED)
+def same_choice(part: Ratings) -> Iterator[Named]:
+    """Mean over pairs of 1 - |credit of a after - before|, by judge and every level of the factor `prompt` but the
+    first; interval over what pairs share. A judge that names the first place, asked for the better or the worse text,
+    decides no pair: its credits are 1/2 and this is 1, while its `order_consistency` is 0. Undefined where no pair was
+    asked both ways.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"judge": "j", "item": "1", "prompt": ["plain", "worse"], "response": ["first", "second"]})
@@ -45,7 +45,7 @@ def same_choice(ratings: Ratings, factor: str = PROMPT) -> Estimates:
     >>> same_choice(Ratings.of(frame, factors=["prompt"], texts=texts)).of(judge="j", prompt="worse").value
     0.0
     """
-    return _changed("same_choice", ratings, factor, lambda part, items, changed: 1 - np.abs(changed))
+    return _changed(part, "same_choice", lambda items, change: 1 - np.abs(change))
 
 
 @measure(
@@ -53,10 +53,11 @@ def same_choice(ratings: Ratings, factor: str = PROMPT) -> Estimates:
     reading="Wins of the longer of two texts that say the same, asked in another way, less those asked in the ordinary "
     "one. Above 0 where a judge is not told that length must not matter: telling it helps.",
 )  # fmt: skip
-def padding_change(ratings: Ratings, factor: str = PROMPT) -> Estimates:
+@per_subject(("judge", PROMPT), itself, PROMPT, *PAIRED)
+def padding_change(part: Ratings) -> Iterator[Named]:
     """Mean over twins of the longer one's credit after less before, both orders averaged, by judge and every level of
-    `factor` but the first; interval over what pairs share. `texts` has words_a and words_b (`padding_preference`).
-    Thesis, sec. 2.2.1. Undefined where no pair was asked both ways.
+    the factor `prompt` but the first; interval over what pairs share. `texts` has words_a and words_b
+    (`padding_preference`). Thesis, sec. 2.2.1. Undefined where no pair was asked both ways.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"judge": "j", "item": "1", "prompt": ["plain", "bare"], "response": ["tie", "second"]})
@@ -64,35 +65,26 @@ def padding_change(ratings: Ratings, factor: str = PROMPT) -> Estimates:
     >>> padding_change(Ratings.of(frame, factors=["prompt"], texts=texts)).of(judge="j", prompt="bare").value
     0.5
     """
-
-    def of_the_longer(part: Ratings, items: Sequence[str], changed: Floats) -> Floats:
-        longer = a_is_longer(part)
-        return np.where([longer[item] for item in items], changed, -changed)
-
-    return _changed("padding_change", ratings, factor, of_the_longer)
+    longer = a_is_longer(part)
+    return _changed(
+        part, "padding_change", lambda items, change: np.where([longer[item] for item in items], change, -change)
+    )
 
 
-def _changed(
-    metric: str, ratings: Ratings, factor: str, value: Callable[[Ratings, Sequence[str], Floats], Floats]
-) -> Estimates:
-    """Mean of `value` over pairs, from how far a's credit changes between the first level and another."""
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each(factor, *PAIRED):
-        pairs = {level: pair_array(part.where(**{factor: level})) for level in part.levels(factor)}
-        first, *others = pairs
-        for level in others:
-            before, after = pairs[first], pairs[level]
-            place = {item: at for at, item in enumerate(after.items)}
-            at = np.array([place.get(item, -1) for item in before.items])
-            for row, judge in enumerate(before.judges):
-                present = judge in after.judges
-                won = after.won[after.judges.index(judge)] if present else np.full(len(after.items), np.nan)
-                change = np.where(at >= 0, won[np.maximum(at, 0)], np.nan) - before.won[row]
-                values = value(part, list(before.items), change)
-                estimates[judge, level, *names] = _mean(
-                    metric, part, values, before.cluster_codes(), before.requested[row]
-                )
-    return Estimates(("judge", factor, *ratings.within(factor, *PAIRED)), estimates)
+def _changed(part: Ratings, metric: str, value: Callable[[NDArray[Any], Floats], Floats]) -> Iterator[Named]:
+    """Mean of `value` over pairs, from how far a's credit (judges, pairs) changes between the first level and
+    another."""
+    import pandas as pd
+
+    levels = part.levels(PROMPT)
+    before, *others = (pair_array(part.where(prompt=level)) for level in levels)
+    for level, after in zip(levels[1:], others, strict=True):
+        credits = pd.DataFrame(after.won, index=list(after.judges), columns=after.items)
+        same_pairs = credits.reindex(index=list(before.judges), columns=before.items).to_numpy()
+        values = value(before.items, same_pairs - before.won)
+        for row, judge in enumerate(before.judges):
+            estimate = _mean(metric, part, values[row], before.cluster_codes(), requested=before.requested[row])
+            yield (judge, level), estimate
 
 
 @measure(
@@ -100,10 +92,11 @@ def _changed(
     reading="Share of pairs with one choice in both orders, asked in another way, less that asked in the ordinary one. "
     "Above 0: it helps.",
 )  # fmt: skip
-def choice_change(ratings: Ratings, factor: str = PROMPT) -> Estimates:
-    """Mean over pairs of consistent after less consistent before, by judge and every level of `factor` but the first:
-    consistent is the same text, or a tie, in both orders. Detail: `before`, `after`. Undefined where no pair was asked
-    in both orders both ways.
+@per_subject(("judge", PROMPT), itself, PROMPT, *PAIRED)
+def choice_change(part: Ratings) -> Iterator[Named]:
+    """Mean over pairs of consistent after less consistent before, by judge and every level of the factor `prompt` but
+    the first: consistent is the same text, or a tie, in both orders. Detail: `before`, `after`. Undefined where no pair
+    was asked in both orders both ways.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"judge": "j", "item": "1", "prompt": ["plain"] * 2 + ["bare"] * 2,
@@ -113,16 +106,11 @@ def choice_change(ratings: Ratings, factor: str = PROMPT) -> Estimates:
     >>> estimates.of(judge="j", prompt="bare").value
     -1.0
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each(factor, *PAIRED):
-        steady = {level: _steady(part.where(**{factor: level})) for level in part.levels(factor)}
-        first, *others = steady
-        for level in others:
-            for judge in part.judges:
-                estimates[judge, level, *names] = _difference(
-                    "choice_change", part, steady[first], steady[level], judge
-                )
-    return Estimates(("judge", factor, *ratings.within(factor, *PAIRED)), estimates)
+    steady = {level: _steady(_responses(part.where(prompt=level))) for level in part.levels(PROMPT)}
+    first, *others = steady
+    for level in others:
+        for judge in part.judges:
+            yield (judge, level), _consistency("choice_change", part, steady[first], steady[level], judge)
 
 
 @measure(
@@ -150,16 +138,11 @@ def discussion_change(ratings: Ratings) -> Estimates:
         subjects = ((judge, of) for judge in ratings.judges for of in ("agreement", "consistency"))
         return Estimates(("judge", "of"), dict.fromkeys(subjects, nothing))
     first = ratings.with_criterion(FIRST_CHOICE)
-    responses = {name: _responses(one) for name, one in (("before", first), ("after", ratings))}
-    steady = {"before": _steady(first), "after": _steady(ratings)}
-    clusters = _clusters(ratings)
-    judges = ratings.judges
-    for at, judge in enumerate(judges):
-        peer = judges[(at + 1) % len(judges)]
-        estimates[judge, "agreement"] = _agreement(ratings, responses, judge, peer, clusters)
-        estimates[judge, "consistency"] = _difference(
-            "discussion_change", ratings, steady["before"], steady["after"], judge
-        )
+    before, after = _responses(first), _responses(ratings)
+    steady, judges = (_steady(before), _steady(after)), ratings.judges
+    for judge, peer in zip(judges, (*judges[1:], *judges[:1]), strict=True):
+        estimates[judge, "agreement"] = _agreement(ratings, before, after, judge, peer)
+        estimates[judge, "consistency"] = _consistency("discussion_change", ratings, *steady, judge)
     return Estimates(("judge", "of"), estimates)
 
 
@@ -169,20 +152,20 @@ Steady = Mapping[tuple[str, str], float]
 """(judge, item) -> 1 where both orders give one choice, else 0."""
 
 
-def _responses(ratings: Ratings) -> dict[tuple[str, str, str], str]:
-    """(judge, item, order) -> the place chosen."""
+Responses = Mapping[tuple[str, str, str], str]
+"""(judge, item, order) -> the place chosen."""
+
+
+def _responses(ratings: Ratings) -> Responses:
     table = ratings.table
     rows = table[(table["criterion"] == ratings.criterion) & (table["status"] == "ok") & (table["kind"] == "judge")]
-    orders = rows["order"] if "order" in rows else ["ab"] * len(rows)
-    return {
-        (str(rater), str(item), str(order)): str(response)
-        for rater, item, order, response in zip(rows["rater"], rows["item"], orders, rows["response"], strict=True)
-    }
+    rows = rows if "order" in rows else rows.assign(order="ab")
+    keys = rows[["rater", "item", "order"]].astype(str).itertuples(index=False, name=None)
+    return dict(zip(keys, rows["response"].astype(str), strict=True))
 
 
-def _steady(ratings: Ratings) -> Steady:
+def _steady(responses: Responses) -> Steady:
     turned = {"first": "second", "second": "first", "tie": "tie"}
-    responses = _responses(ratings)
     return {
         (judge, item): float(responses[judge, item, "ba"] == turned[response])
         for (judge, item, order), response in responses.items()
@@ -190,61 +173,39 @@ def _steady(ratings: Ratings) -> Steady:
     }
 
 
-def _clusters(ratings: Ratings) -> dict[str, str]:
-    texts = ratings.texts
-    if texts is None or "cluster" not in texts:
-        return {}
-    return {str(item): str(cluster) for item, cluster in zip(texts["item"], texts["cluster"], strict=True)}
-
-
-def _difference(metric: str, ratings: Ratings, before: Steady, after: Steady, judge: str) -> Estimate:
+def _consistency(metric: str, ratings: Ratings, before: Steady, after: Steady, judge: str) -> Estimate:
     items = [item for name, item in before if name == judge and (judge, item) in after]
-    clusters = _clusters(ratings)
-    was, now = (np.array([one[judge, item] for item in items]) for one in (before, after))
-    detail = {"before": _share(was), "after": _share(now)}
-    groups = codes_of(np.array([clusters.get(item, item) for item in items], dtype=object))
-    return _mean(metric, ratings, now - was, groups, np.ones(len(items), dtype=bool), detail)
+    return _change(metric, ratings, items, *([one[judge, item] for item in items] for one in (before, after)))
 
 
-def _agreement(
-    ratings: Ratings, responses: Mapping[str, Mapping[tuple[str, str, str], str]], judge: str, peer: str,
-    clusters: Mapping[str, str],
-) -> Estimate:  # fmt: skip
+def _agreement(ratings: Ratings, before: Responses, after: Responses, judge: str, peer: str) -> Estimate:
     places = [
         (item, order)
-        for name, item, order in responses["after"]
-        if name == judge and all((who, item, order) in one for who in (judge, peer) for one in responses.values())
+        for name, item, order in after
+        if name == judge and all((who, item, order) in one for who in (judge, peer) for one in (before, after))
     ]
-    was, now = (
-        np.array([float(one[judge, *place] == one[peer, *place]) for place in places])
-        for one in (responses["before"], responses["after"])
-    )
-    differed = [place for place, same in zip(places, was, strict=True) if not same]
-    gave_in = np.array([float(responses["after"][judge, *p] == responses["before"][peer, *p]) for p in differed])
-    detail = {"before": _share(was), "after": _share(now), "gave_in": _share(gave_in)}
-    groups = codes_of(np.array([clusters.get(item, item) for item, _ in places], dtype=object))
-    return _mean("discussion_change", ratings, now - was, groups, np.ones(len(places), dtype=bool), detail)
+    was, now = ([float(one[judge, *p] == one[peer, *p]) for p in places] for one in (before, after))
+    gave_in = [
+        float(after[judge, *p] == before[peer, *p]) for p, agreed in zip(places, was, strict=True) if not agreed
+    ]
+    items = [item for item, _ in places]
+    return _change("discussion_change", ratings, items, was, now, gave_in=mean_or_none(np.array(gave_in)))
 
 
-def _mean(
-    metric: str, ratings: Ratings, values: Floats, groups: Any, requested: NDArray[np.bool_], detail: Any = None
+def _change(
+    metric: str, ratings: Ratings, items: Sequence[str], before: list[float], after: list[float], **more: float | None
 ) -> Estimate:
-    there = np.isfinite(values)
-    about: dict[str, Any] = {
-        **repeated_over(ratings), "n_excluded": int((requested & ~there).sum()), "unit": "share", "span": 2.0,
-        "method": BOUNDED, "detail": detail or {},
-    }  # fmt: skip
-    if not there.any():
-        return undefined(metric, "no pair was asked in both ways", **about)
-    codes = np.unique(groups[there], return_inverse=True)[1]
-    return estimated(
-        metric, float(values[there].mean()), bounded_mean(values[there], codes, (-1.0, 1.0)), n=int(there.sum()),
-        n_clusters=len(np.unique(codes)), **about,
-    )  # fmt: skip
+    was, now = np.array(before), np.array(after)
+    detail = {"before": mean_or_none(was), "after": mean_or_none(now), **more}
+    groups = codes_of(np.array(clusters_of(ratings, tuple(items)), dtype=object))
+    return _mean(metric, ratings, now - was, groups, detail=detail)
 
 
-def _share(values: Floats) -> float | None:
-    return number(float(values.mean())) if len(values) else None
+def _mean(metric: str, ratings: Ratings, values: Floats, groups: NDArray[Any], **about: Any) -> Estimate:
+    why = "no pair was asked in both ways"
+    return bounded_estimate(
+        metric, values, groups, (-1.0, 1.0), why, unit="share", **repeated_over(ratings), **about
+    )
 
 
 # --------------------------------------------------------------------------- the best of a list
@@ -300,21 +261,13 @@ def list_consistency(ratings: Ratings) -> Estimates:
 def _by_judge(metric: str, ratings: Ratings, value: Any, why: str, detail: dict[str, Any]) -> Estimates:
     table = ratings.table
     rows = table[(table["criterion"] == ratings.criterion) & (table["kind"] == "judge")]
-    return Estimates(("judge",), {
-        (judge,): _estimate(metric, rows[rows["rater"] == judge], value, why, detail) for judge in ratings.judges
-    })  # fmt: skip
-
-
-def _estimate(metric: str, rows: pd.DataFrame, value: Any, why: str, detail: dict[str, Any]) -> Estimate:
-    usable = rows[rows["status"] == "ok"]
-    values = np.array([value(part, str(item)) for item, part in usable.groupby("item", sort=False)], dtype=float)
-    there = np.isfinite(values)
-    about: dict[str, Any] = {
-        "n_excluded": len(rows) - len(usable), "over": "items", "unit": "share", "span": 1.0, "method": BOUNDED,
-        "detail": detail,
-    }  # fmt: skip
-    if not there.any():
-        return undefined(metric, why, **about)
-    kept = values[there]
-    distribution = bounded_mean(kept, np.arange(len(kept)), (0.0, 1.0))
-    return estimated(metric, float(kept.mean()), distribution, n=len(kept), **about)
+    estimates: dict[tuple[str, ...], Estimate] = {}
+    for judge in ratings.judges:
+        of_judge = rows[rows["rater"] == judge]
+        usable = of_judge[of_judge["status"] == "ok"]
+        values = [value(part, str(item)) for item, part in usable.groupby("item", sort=False)]
+        estimates[(judge,)] = bounded_estimate(
+            metric, values, np.arange(len(values)), (0.0, 1.0), why, n_excluded=len(of_judge) - len(usable),
+            n_clusters=None, unit="share", detail=detail,
+        )  # fmt: skip
+    return Estimates(("judge",), estimates)

@@ -144,11 +144,9 @@ def _discussed(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Mapp
 def _turn(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Prompt:
     # The line of reasons has a name of its own, so that no model writes a second choice there.
     review = f'"Review: " {line(task, "review", 10)} "\\n" '
-    turn = replace(DISCUSSION, WORDING=_TURNS["peer review" in earlier], lead=lambda task, levels: review)
+    stage = "answer" if "peer review" in earlier else "review"
+    turn = replace(DISCUSSION, WORDING=f"pairwise_discussion.{stage}", lead=lambda task, levels: review)
     return turn.prompt(task, item, levels, earlier)
-
-
-_TURNS = {False: "pairwise_discussion.review", True: "pairwise_discussion.answer"}
 
 
 def _turn_read(task: Task, item: Item, levels: Levels, reply: Reply, earlier: Earlier) -> Any:

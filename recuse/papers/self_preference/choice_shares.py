@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from recuse.metrics.estimates import add_losses, estimated, undefined
+from recuse.metrics.estimates import add_losses, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.metrics.position import NO_PAIR, SHARE_ENDS, Pairs, pairs_by_judge
+from recuse.papers.self_preference.over_texts import share_estimate
 from recuse.ratings import Ratings
 from recuse.ratings.pair_array import PAIRED, repeated_over, verdicts_of
 from recuse.schema import Estimate
-from recuse.statistics.clusters import SHARE, clustered_share
+from recuse.statistics.clusters import SHARE
 
 ONE_ORDER = "every pair was shown in one order only: this counts on the order having been drawn by lot"
 
@@ -50,22 +51,20 @@ def first_pick_share(part: Ratings) -> Iterator[Named]:
 
 
 def _first_picks(pairs: Pairs, lost: int, over: dict[str, Any]) -> Estimate:
+    facts: dict[str, Any] = {"n_excluded": lost, "method": SHARE, **over}
     if not len(pairs):
-        return undefined("first_pick_share", NO_PAIR, n_excluded=lost, method=SHARE, **over)
-    picks = np.concatenate([pairs.ab, pairs.ba])
-    groups = np.concatenate([pairs.group, pairs.group])
-    note = ONE_ORDER if np.isnan(picks).any() else ""
-    picks, groups = picks[np.isfinite(picks)], groups[np.isfinite(picks)]
+        return undefined("first_pick_share", NO_PAIR, **facts)
+    picks, groups = np.concatenate([pairs.ab, pairs.ba]), np.concatenate([pairs.group, pairs.group])
+    there = np.isfinite(picks)
+    note = "" if there.all() else ONE_ORDER
+    picks, groups = picks[there], groups[there]
     decided = picks != 0.5
-    detail = {"first": int((picks == 1).sum()), "second": int((picks == 0).sum()), "ties": int((~decided).sum())}
+    facts["detail"] = {
+        "first": int((picks == 1).sum()), "second": int((picks == 0).sum()), "ties": int((~decided).sum())
+    }  # fmt: skip
     if not decided.any():
-        why = "every verdict is a tie"
-        return undefined("first_pick_share", why, n_excluded=lost, method=SHARE, detail=detail, **over)
-    distribution = clustered_share(picks[decided], groups[decided])
-    return estimated(
-        "first_pick_share", float(picks[decided].mean()), distribution, n=int(decided.sum()), span=1.0, note=note,
-        n_clusters=len(np.unique(groups[decided])), n_excluded=lost, unit="share", method=SHARE, detail=detail, **over,
-    )  # fmt: skip
+        return undefined("first_pick_share", "every verdict is a tie", **facts)
+    return share_estimate("first_pick_share", picks[decided], groups[decided], "", note=note, **facts)
 
 
 @measure("tie_share", "ties", unit="share", reading="Share of choices that name neither text.")
@@ -83,12 +82,8 @@ def tie_share(part: Ratings) -> Iterator[Named]:
     for judge in part.judges:
         of_judge = verdicts[verdicts["rater"] == judge]
         usable = of_judge[of_judge["slot"].notna()]
-        lost, ties = len(of_judge) - len(usable), (usable["slot"] == 0.5).to_numpy()
-        groups = usable["group"].to_numpy()
-        if not len(usable):
-            yield judge, undefined("tie_share", "no verdict was usable", n_excluded=lost, method=SHARE, **over)
-            continue
-        yield judge, estimated(
-            "tie_share", float(ties.mean()), clustered_share(ties, groups), n=len(groups), n_excluded=lost,
-            n_clusters=len(np.unique(groups)), unit="share", span=1.0, method=SHARE, **over,
-        )  # fmt: skip
+        facts: dict[str, Any] = {"n_excluded": len(of_judge) - len(usable), **over}
+        if usable.empty:
+            yield judge, undefined("tie_share", "no verdict was usable", method=SHARE, **facts)
+        else:
+            yield judge, share_estimate("tie_share", usable["slot"] == 0.5, usable["group"], "", **facts)

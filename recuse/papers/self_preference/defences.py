@@ -17,15 +17,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.metrics.estimates import estimated, undefined
 from recuse.metrics.injection import Over, between_two, called, levels_of, outcomes, step_of, successes, twins, unit_of
 from recuse.metrics.measure import measure
+from recuse.papers.self_preference.over_texts import share_estimate
 from recuse.ratings import Ratings
 from recuse.ratings.array import numbers
 from recuse.ratings.ratings import CRITERION
 from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.schema.arrays import Floats
-from recuse.statistics.clusters import SHARE, clustered_share
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -118,17 +117,13 @@ def _blocks(ratings: Ratings, defence: Defence) -> Blocks:
 
 
 def _share(metric: str, rows: pd.DataFrame, why: str, over: Over | None, ratings: Ratings) -> Estimate:
-    about: dict[str, Any] = {"over": "clusters", "unit": "share", "span": 1.0, "method": SHARE}
     answered = rows[rows["blocked"].notna()]
-    lost = len(rows) - len(answered)
     if answered.empty:
-        return undefined(metric, why, n_excluded=lost, clusters=ratings.clusters, **about)
-    hits = answered["blocked"].astype(bool).to_numpy()
-    unit = over or unit_of(answered)
-    return estimated(
-        metric, float(hits.mean()), clustered_share(hits, answered[unit]), n=len(hits), n_excluded=lost,
-        n_clusters=int(answered[unit].nunique()), clusters=called(unit, ratings), detail={"blocked": int(hits.sum())},
-        **about,
+        return share_estimate(metric, [], [], why, n_excluded=len(rows), over="clusters", clusters=ratings.clusters)
+    hits, unit = answered["blocked"].astype(bool), over or unit_of(answered)
+    return share_estimate(
+        metric, hits, answered[unit], "", n_excluded=len(rows) - len(hits), over="clusters",
+        clusters=called(unit, ratings), detail={"blocked": int(hits.sum())},
     )  # fmt: skip
 
 
@@ -153,11 +148,13 @@ def committee_blocks(ratings: Ratings) -> Blocks:
     for part in [part for _, part in table.groupby(list(names), sort=False)] if names else [table]:
         criterion = part["criterion"].iloc[0] if CRITERION in names else ratings.criterion
         step = step_of(ratings.scales[criterion]) - 1e-9
-        before, after, places = _grid(part, ["item", "target"], ("before", "after"))
+        places = _places(part, "item")
+        before, after = (_grid(part[name], places) for name in ("before", "after"))
         rise = _medians(after, np.isnan(before)) - _medians(before, np.isnan(after))
         on_attacks.append(part.assign(blocked=_answers(rise < step, rise)[places]))
         part = part.drop_duplicates(["judge", "clean", "target"])
-        own, places = _grid(part, ["clean", "target"], ("before",))
+        places = _places(part, "clean")
+        own = _grid(part["before"], places)
         off = np.abs(_medians(own) - own)
         on_clean.append(part.assign(item=part["clean"], blocked=_answers(off >= step, off)[places]))
     columns = ["defence", "judge", *names, "item", "target", "cluster", "blocked"]
@@ -165,17 +162,17 @@ def committee_blocks(ratings: Ratings) -> Blocks:
     return Blocks(attacks[columns], clean[columns])
 
 
-def _grid(rows: pd.DataFrame, text: list[str], columns: tuple[str, ...]) -> tuple[Any, ...]:
-    """Each column as judges x texts, NaN where there is no row, and the place of every row in it."""
-    judge = rows["judge"].factorize()[0]
-    number = rows.groupby(text, sort=False).ngroup().to_numpy()
-    shape = judge.max(initial=-1) + 1, number.max(initial=-1) + 1
-    grids = []
-    for column in columns:
-        grid = np.full(shape, np.nan)
-        grid[judge, number] = rows[column]
-        grids.append(grid)
-    return (*grids, (judge, number))
+def _places(rows: pd.DataFrame, item: str) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The judge and the text of each row as numbers; a text is of an item, by a target."""
+    return rows["judge"].factorize()[0], rows.groupby([item, "target"], sort=False).ngroup().to_numpy()
+
+
+def _grid(values: pd.Series[float], places: tuple[NDArray[Any], NDArray[Any]]) -> Floats:
+    """Values as judges x texts, NaN where there is no row."""
+    judge, text = places
+    grid = np.full((judge.max(initial=-1) + 1, text.max(initial=-1) + 1), np.nan)
+    grid[places] = values
+    return grid
 
 
 def _medians(scores: Floats, without: NDArray[np.bool_] | None = None) -> Floats:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.metrics.estimates import estimated, undefined
 from recuse.metrics.measure import measure
+from recuse.papers.self_preference.over_texts import bounded_estimate
 from recuse.papers.self_preference.text_filters import (
     CleanTexts,
     StatisticalFilter,
@@ -25,7 +25,6 @@ from recuse.papers.self_preference.text_filters import (
 )
 from recuse.ratings import Ratings
 from recuse.schema import Estimate, Estimates, RecuseError
-from recuse.statistics.bounded import BOUNDED, bounded_mean
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,22 +96,15 @@ def _odd(texts: list[str], endings: list[str], fitted: StatisticalFilter) -> lis
 
 
 def _estimate(table: pd.DataFrame) -> Estimate:
-    about: dict[str, Any] = {
-        "over": "clusters", "clusters": "payloads", "unit": "share", "span": 1.0, "method": BOUNDED
-    }  # fmt: skip
     examined = table[table["hit"].notna()]
-    lost = len(table) - len(examined)
-    if examined.empty:
-        why = "no clean text passes the filter, or it could not be fitted" if len(table) else "no payload of this kind"
-        return undefined("detection_rate", why, n_excluded=lost, **about)
     detail = {
         "by_language": _by(examined, "language"), "by_class": _by(examined, "class"),
         "missed": examined["payload"][examined["hit"] == 0].tolist(),
     }  # fmt: skip
-    values = examined["hit"].to_numpy()
-    return estimated(
-        "detection_rate", float(values.mean()), bounded_mean(values, np.arange(len(values)), (0.0, 1.0)),
-        n=len(values), n_clusters=len(values), n_excluded=lost, detail=detail, **about,
+    return bounded_estimate(
+        "detection_rate", table["hit"], np.arange(len(table)), (0.0, 1.0),
+        "no clean text passes the filter, or it could not be fitted" if len(table) else "no payload of this kind",
+        over="clusters", clusters="payloads", unit="share", detail=detail if len(examined) else {},
     )  # fmt: skip
 
 

@@ -10,7 +10,6 @@ should say) and `grade`. Items say in `fold` whether they may choose the criteri
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from functools import lru_cache
@@ -18,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from recuse.papers.self_preference.grading_protocols import FAMILY, question
-from recuse.papers.self_preference.writing_protocols import CUT, LIKELY, line
+from recuse.papers.self_preference.writing_protocols import CUT, LIKELY, json_lines, line
 from recuse.protocols import Earlier, Levels, Stage, Use, reading, wording
 from recuse.protocols.grading import Grading, grades
 from recuse.protocols.last_line import spent
-from recuse.schema import Item, Message, Prompt, RecuseError, Reply
+from recuse.schema import Item, Message, Prompt, Reply
 from recuse.tasks import Task
 
 CRITERIA = 3  # how many a draft has
@@ -34,15 +33,10 @@ PER = ("criteria",)
 @lru_cache
 def labelled(folder: Path) -> tuple[Mapping[str, Any], ...]:
     """The labelled examples of a task."""
-    path = folder / "labelled.jsonl"
-    try:
-        rows = tuple(json.loads(line) for line in path.read_text("utf-8").split("\n") if line.strip())
-        return tuple({**row, "grade": int(row["grade"])} for row in rows)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise RecuseError(
-            f"{path}: not a list of labelled examples, one JSON object with grade, facts and the text a line "
-            f"({type(error).__name__}: {error})"
-        ) from None
+    return json_lines(
+        folder / "labelled.jsonl", "labelled examples, one JSON object with grade, facts and the text a line",
+        lambda rows: tuple({**row, "grade": int(row["grade"])} for row in rows),
+    )  # fmt: skip
 
 
 def _words(task: Task, stage: str, **shown: Any) -> tuple[Message, ...]:
@@ -82,8 +76,7 @@ def _tried(task: Task, item: Item, levels: Levels, reply: Reply, earlier: Earlie
     every = labelled(task.folder)
     given = dict(re.findall(r"(?m)^\s*(\d+)\s*:\s*(\d+)\s*$", reading.answered(reply)))
     grades = [int(given.get(str(k), -1)) for k in range(1, len(every) + 1)]
-    low, high = task.scale
-    if not all(low <= grade <= high for grade in grades):
+    if not all(task.scale[0] <= grade <= task.scale[1] for grade in grades):
         raise reading.Unreadable("unparsed", f"not a grade for each of {len(every)} examples")
     return {"grades": grades, "tokens": spent(reply)}
 
@@ -96,34 +89,23 @@ def _refining(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Promp
     return Prompt(words, temperature=0.0, max_tokens=320, grammar=_lines(task))
 
 
-def _draft_of(levels: Levels) -> dict[str, str]:
-    return {"criteria": f"draft-{levels['criteria'].rpartition('-')[2]}"}
+def _draft(levels: Levels, *stages: str) -> list[Use]:
+    """What these stages made of the draft that is amended."""
+    draft = {"criteria": f"draft-{levels['criteria'].rpartition('-')[2]}"}
+    return [Use(stage, factors=draft) for stage in stages]
+
+
+def _specimen(task: Task, item: Item, levels: Levels) -> dict[str, Any]:
+    return {"text": "x" * (CRITERIA * (LIKELY["criterion"] + 3)), "tokens": 0}
 
 
 STAGES = (
+    Stage("draft", _drafting, _criteria, _specimen, PER),
     Stage(
-        "draft",
-        _drafting,
-        _criteria,
-        specimen=lambda task, item, levels: {"text": "x" * (CRITERIA * (LIKELY["criterion"] + 3)), "tokens": 0},
-        per=PER,
-    ),
-    Stage(
-        "trial",
-        _trying,
-        _tried,
+        "trial", _trying, _tried, per=PER, uses=lambda levels: _draft(levels, "draft"),
         specimen=lambda task, item, levels: {"grades": [0] * len(labelled(task.folder)), "tokens": 0},
-        per=PER,
-        uses=lambda levels: [Use("draft", factors=_draft_of(levels))],
     ),
-    Stage(
-        "refine",
-        _refining,
-        _criteria,
-        specimen=lambda task, item, levels: {"text": "x" * (CRITERIA * (LIKELY["criterion"] + 3)), "tokens": 0},
-        per=PER,
-        uses=lambda levels: [Use("draft", factors=_draft_of(levels)), Use("trial", factors=_draft_of(levels))],
-    ),
+    Stage("refine", _refining, _criteria, _specimen, PER, uses=lambda levels: _draft(levels, "draft", "trial")),
 )  # fmt: skip
 
 

@@ -154,15 +154,14 @@ def _written(task: Task, item: Item, levels: Levels, reply: Reply, earlier: Earl
     return {"text": text.strip(), "tokens": spent(reply)}
 
 
+def _own_text(task: Task, item: Item, levels: Levels) -> Any:
+    return {"text": "x" * (writing.LIKELY["headline"] + writing.LIKELY["lead"]), "tokens": 0}
+
+
 PROMPTS = Grading(
     OFFERS="prompted_scores", WORDING=FAMILY, shown=question, lead=_observations, tokens="of the chain",
     FACTORS={"prompt": ("plain", OBSERVED, "examples", "reference", "guidelines", "solved")},
-    STAGES=(
-        Stage("solution", _writing, _written, lambda task, item, levels: {
-            "text": "x" * (writing.LIKELY["headline"] + writing.LIKELY["lead"]), "tokens": 0
-        }),
-    ),
-    uses=_own_first,
+    STAGES=(Stage("solution", _writing, _written, _own_text),), uses=_own_first,
 )  # fmt: skip
 
 # --------------------------------------------------------------------------- right or wrong
@@ -183,14 +182,13 @@ def _checked(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Mappin
     return {**item_fields(task, item, levels, earlier), "own": earlier.get("solution", {}).get("answer"), **observed}
 
 
+def _own_answer(task: Task, item: Item, levels: Levels) -> Any:
+    return {"answer": "x" * (writing.LIKELY["working"] + 16), "tokens": 0}
+
+
 CORRECTNESS = Verdict(
     OFFERS="prompted_verdicts", WORDING="correctness", label="Answer", shown=_checked, lead=_observations,
     FACTORS={"prompt": ("plain", OBSERVED, "examples", "reference", "solved")}, tokens="of the chain",
-    STAGES=(
-        Stage("solution", _solving, _solution, lambda task, item, levels: {
-            "answer": "x" * (writing.LIKELY["working"] + 16), "tokens": 0
-        }),
-    ),
-    uses=_own_first,
+    STAGES=(Stage("solution", _solving, _solution, _own_answer),), uses=_own_first,
 )  # fmt: skip
 EXPLAINING = replace(CORRECTNESS, FACTORS={"prompt": ("plain", "solved", EXPLAINED)})

@@ -3,17 +3,15 @@ in LLM self-evaluation, sec. 2.3)."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
-from recuse.metrics.estimates import estimated, undefined
 from recuse.metrics.injection import HARMLESS, Over, levels_of, outcomes, rates, subjects
 from recuse.metrics.measure import measure
+from recuse.papers.self_preference.over_texts import bounded_estimate
 from recuse.ratings import Ratings
 from recuse.schema import Estimate, Estimates, number
-from recuse.statistics.bounded import BOUNDED, bounded_mean
+from recuse.statistics.bounded import BOUNDED
 
 
 def by_class(ratings: Ratings, over: Over | None = None) -> Estimates:
@@ -51,17 +49,12 @@ def injection_above_harmless(ratings: Ratings) -> Estimates:
 
 
 def _above(tested: pd.DataFrame, clusters: str) -> Estimate:
-    about: dict[str, Any] = {"over": "clusters", "clusters": clusters, "unit": "share", "span": 1.0,
-                             "method": f"paired by cluster; {BOUNDED}"}  # fmt: skip
     shares = tested.groupby(["cluster", "plain"], sort=False)["hit"].mean().unstack("plain")
-    shares = shares.reindex(columns=[False, True])
-    both = shares.dropna()
-    if both.empty:
-        why = f"none of the {clusters} has both an attack and a harmless suffix that could be tested"
-        return undefined("injection_above_harmless", why, n_excluded=len(shares), **about)
-    values = (both[False] - both[True]).to_numpy()
-    detail = {"attacks": number(both[False].mean()), "harmless": number(both[True].mean())}
-    return estimated(
-        "injection_above_harmless", float(values.mean()), bounded_mean(values, np.arange(len(values)), (-1.0, 1.0)),
-        n=len(values), n_clusters=len(values), n_excluded=len(shares) - len(both), detail=detail, **about,
+    both = shares.reindex(columns=[False, True]).dropna()
+    detail = {"attacks": number(both[False].mean()), "harmless": number(both[True].mean())} if len(both) else {}
+    return bounded_estimate(
+        "injection_above_harmless", both[False] - both[True], np.arange(len(both)), (-1.0, 1.0),
+        f"none of the {clusters} has both an attack and a harmless suffix that could be tested",
+        n_excluded=len(shares) - len(both), over="clusters", clusters=clusters, unit="share", span=1.0,
+        method=f"paired by cluster; {BOUNDED}", detail=detail,
     )  # fmt: skip

@@ -12,7 +12,7 @@ jury is formed anew from the others, weights included.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,6 +25,7 @@ from recuse.ratings.array import array_of
 from recuse.ratings.pair_array import PairArray, pair_array
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
+from recuse.statistics.agreement.coefficient import ratio
 
 Judges = NDArray[np.bool_]
 PERPLEXITY = "perplexity"
@@ -32,24 +33,28 @@ UNPREDICTED = "no log-probabilities were recorded, so the judges' perplexity on 
 
 
 @dataclass(frozen=True)
-class Jury:
-    """`weigh`: from who sits in it, shape (judges,), to weights that broadcast to (judges, items, targets), NaN where a
-    judge's weight is unknown; else `why` there is none. `detail` tells the weights with everybody in it."""
+class Remedy:
+    """`each`: from an array and the row of a judge to the arrays after the remedy, in each of which it is held against
+    its peers; else `why` there are none. `detail` tells what the remedy itself tells."""
 
-    weigh: Callable[[Judges], Floats] | None = None
+    each: Callable[[RatingArray, int], Iterable[RatingArray]] = lambda array, row: ()
     why: str = ""
     detail: Mapping[str, Any] = field(default_factory=dict)
 
-    def each(self, array: RatingArray, row: int) -> Iterator[RatingArray]:
+
+def jury(weigh: Callable[[Judges], Floats], detail: Mapping[str, Any]) -> Remedy:
+    """`weigh`: from who sits in it, shape (judges,), to weights that broadcast to (judges, items, targets), NaN where a
+    judge's weight is unknown. `detail` tells the weights with everybody in it."""
+
+    def each(array: RatingArray, row: int) -> Iterator[RatingArray]:
         """For every peer of the judge at `row`: the jury of all others in the judge's place, and that peer alone beside
-        it. A peer without whom no jury can be formed is left out."""
-        assert self.weigh is not None
-        for peer in range(len(array.raters)):
+        it. A peer without whom no jury can be formed is left out, and a panel of two has no jury and peer."""
+        for peer in range(len(array.raters)) if len(array.raters) > 2 else ():
             seated = np.arange(len(array.raters)) != peer
             if peer == row:
                 continue
             try:
-                weights = self.weigh(seated)
+                weights = weigh(seated)
             except RecuseError:
                 continue
             means = np.full(array.means.shape, np.nan)
@@ -57,35 +62,37 @@ class Jury:
             means[peer] = array.means[peer]
             yield array.with_means(means)
 
+    return Remedy(each, detail=detail)
 
-def poll(array: RatingArray) -> Jury:
+
+def poll(array: RatingArray) -> Remedy:
     """Everyone else with one vote each: their mean (Verga et al. 2024, a panel of judges)."""
-    return Jury(lambda seated: np.ones((len(seated), 1, 1)), detail={"judges": len(array.raters) - 1})
+    return jury(lambda seated: np.ones((len(seated), 1, 1)), {"judges": len(array.raters) - 1})
 
 
-def weighted_poll(array: RatingArray, likelihoods: Ratings | None) -> Jury:
+def weighted_poll(array: RatingArray, likelihoods: Ratings | None) -> Remedy:
     """Raises `RecuseError` for a perplexity below 1."""
     if likelihoods is None or PERPLEXITY not in likelihoods.criteria or likelihoods.factors:
-        return Jury(why=UNPREDICTED)
+        return Remedy(why=UNPREDICTED)
     perplexity = as_given(likelihoods.with_criterion(PERPLEXITY), array)
     if not np.isfinite(perplexity).any():
-        return Jury(why=UNPREDICTED)
+        return Remedy(why=UNPREDICTED)
     if np.nanmin(perplexity) < 1:
         raise RecuseError(f"a perplexity is 1 or more; the ratings hold {np.nanmin(perplexity):g}")
     surprise = np.log(perplexity)
     weights = np.exp(surprise - mean_of(surprise, axis=2)[:, :, None])
     mean = mean_of(np.where(np.isfinite(array.means), weights, np.nan), (1, 2))
-    return Jury(lambda seated: weights, detail={"mean_weight": by_rater(array, mean)})
+    return jury(lambda seated: weights, {"mean_weight": by_rater(array, mean)})
 
 
-def peer_ranked(part: Ratings, array: RatingArray, battles: str) -> Jury:
+def peer_ranked(part: Ratings, array: RatingArray, battles: str) -> Remedy:
     """`battles`: what decides them, the scores or the choices beside them."""
     columns, choices = array.columns(part.authors), part.beside("choices")
     if None in columns:
         stranger = array.raters[columns.index(None)]
-        return Jury(why=f"Peer Rank weighs judges by how their own texts win, and {stranger} wrote none")
+        return Remedy(why=f"Peer Rank weighs judges by how their own texts win, and {stranger} wrote none")
     if battles == "choices" and choices is None:
-        return Jury(why="no choices between two texts were asked for, which are to be Peer Rank's battles")
+        return Remedy(why="no choices between two texts were asked for, which are to be Peer Rank's battles")
     own = np.array([column for column in columns if column is not None])
     try:
         wins = graded_wins(array) if battles == "scores" or choices is None else chosen_wins(
@@ -93,14 +100,14 @@ def peer_ranked(part: Ratings, array: RatingArray, battles: str) -> Jury:
         )  # fmt: skip
         ranked = peer_rank(wins, own.tolist())
     except RecuseError as error:
-        return Jury(why=str(error))
+        return Remedy(why=str(error))
 
     def weigh(seated: Judges) -> Floats:
         weights = np.zeros((len(seated), 1, 1))
         weights[seated, 0, 0] = peer_rank(wins[seated], own[seated].tolist()).weights
         return weights
 
-    return Jury(weigh, detail={"iterations": ranked.iterations, "weights": by_rater(array, ranked.weights)})
+    return jury(weigh, {"iterations": ranked.iterations, "weights": by_rater(array, ranked.weights)})
 
 
 def as_given(ratings: Ratings, array: RatingArray) -> Floats:
@@ -172,18 +179,16 @@ def graded_wins(array: RatingArray) -> Floats:
     there = np.isfinite(less) & ~np.eye(len(array.targets), dtype=bool)[None, None]
     won = np.where(there, (np.sign(np.where(there, less, 0.0)) + 1) / 2, 0.0).sum(axis=(1, 3))
     count = there.sum(axis=(1, 3))
-    result: Floats = np.divide(won, count, out=np.full(won.shape, np.nan), where=count > 0)
-    return result
+    return ratio(won, count.astype(float))
 
 
 def chosen_wins(pairs: PairArray, judges: Sequence[str], targets: Sequence[str]) -> Floats:
     """Win ratios from choices, both orders averaged, a tie half a win. Shape (judges, targets), NaN where a judge
     has no complete pair with an author's text."""
     wins = np.full((len(judges), len(targets)), np.nan)
-    rows = [pairs.judges.index(judge) if judge in pairs.judges else None for judge in judges]
     for column, target in enumerate(targets):
         side = pairs.credit(target)
         won = np.where(side > 0, pairs.won, 1 - pairs.won)[:, side != 0]
-        mean = mean_of(won, axis=1)
-        wins[:, column] = [math.nan if row is None else mean[row] for row in rows]
+        mean = dict(zip(pairs.judges, mean_of(won, axis=1), strict=True))
+        wins[:, column] = [mean.get(judge, math.nan) for judge in judges]
     return wins

@@ -19,12 +19,18 @@ from numpy.typing import NDArray
 from recuse.metrics.consensus import WELCH
 from recuse.metrics.estimates import THESE_TEXTS, estimated, number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_part, per_subject
-from recuse.papers.self_preference.over_texts import axes_of, mean_over_texts, true_scores
+from recuse.papers.self_preference.over_texts import (
+    by_level,
+    clusters_of_texts,
+    facts_of_texts,
+    mean_or_none,
+    mean_over_texts,
+    true_scores,
+)
 from recuse.ratings import Cells, RatingArray, Ratings, mean_of
-from recuse.ratings.array import array_of
 from recuse.ratings.scale import TRUE, counted_criteria
 from recuse.schema import Estimate, Estimates
-from recuse.schema.arrays import Floats, distinct
+from recuse.schema.arrays import Floats, Mask, distinct
 from recuse.statistics.agreement.correlation import spearman
 from recuse.statistics.bounded import BOUNDED, bounded_mean
 from recuse.statistics.clusters import difference_of_means
@@ -58,33 +64,22 @@ def calibrated_criteria(part: Ratings) -> Iterator[Named]:
     >>> estimates.value, estimates.detail["chosen"]
     (-1.0, 'draft')
     """
-    axes = axes_of(part)
-    arrays = {level: array_of(part.where(**{CRITERIA: level}), axes) for level in part.levels(CRITERIA)}
+    arrays = by_level(part, CRITERIA)
     if not arrays:
         return
     first = next(iter(arrays.values()))
-    true, fold = true_scores(part, first), _folds(part, first)
+    true, fold = true_scores(part, first), facts_of_texts(part.texts, FOLD, first)
     for row, judge in enumerate(first.raters):
         scores = {level: array.means[row] for level, array in arrays.items()}
         yield judge, _estimate(part, first, scores, true, fold)
-
-
-def _folds(part: Ratings, array: RatingArray) -> NDArray[Any]:
-    """The fold of each text, (items, targets)."""
-    folds = np.full(array.shape[1:], "", dtype=object)
-    if part.texts is not None and FOLD in part.texts:
-        for item, target, fold in part.texts[["item", "target", FOLD]].dropna().itertuples(index=False):
-            if str(item) in array.items and str(target) in array.targets:
-                folds[array.items.index(str(item)), array.column(str(target))] = str(fold)
-    return folds
 
 
 def _estimate(
     part: Ratings, array: RatingArray, scores: dict[str, Floats], true: Floats | None, fold: NDArray[Any]
 ) -> Estimate:
     given, *own = scores
-    metric, why = "calibrated_criteria", "no held-out text was scored by the given and by the chosen criteria"
-    about: dict[str, Any] = {"unit": getattr(part.scale, "unit", ""), "method": "none"}
+    metric = "calibrated_criteria"
+    about: dict[str, Any] = {"unit": part.scale.unit, "method": "none"}
     if true is None or not (fold == CHOOSING).any():
         return undefined(metric, "no labels, or no text that chooses (texts: true_<criterion>, fold)", **about)
     fits = {level: _fit(scores[level], true, fold == CHOOSING) for level in own}
@@ -97,23 +92,21 @@ def _estimate(
     detail = {
         "chosen": best, "calibration": {level: number(r) if np.isfinite(r) and abs(r) <= 1 else None
                                         for level, r in fits.items()},
-        "before": number(float(before[both].mean())) if both.any() else None,
-        "after": number(float(after[both].mean())) if both.any() else None,
+        "before": mean_or_none(before[both]), "after": mean_or_none(after[both]),
     }  # fmt: skip
     return mean_over_texts(
-        metric, after - before, array, part, why=why, span=part.scale.span, unit=part.scale.unit, detail=detail,
-        requested=tested & np.isfinite(true),
+        metric, after - before, array, part, detail=detail, requested=tested & np.isfinite(true),
+        why="no held-out text was scored by the given and by the chosen criteria",
     )  # fmt: skip
 
 
-def _fit(scores: Floats, true: Floats, chosen: NDArray[np.bool_]) -> float:
+def _fit(scores: Floats, true: Floats, chosen: Mask) -> float:
     """Pearson's r with the labels; below every r, the nearer to them the better, where it is not defined."""
     there = chosen & np.isfinite(scores) & np.isfinite(true)
     x, y = scores[there], true[there]
-    if len(x) > 2 and x.std() > 1e-12 and y.std() > 1e-12:
-        return float(np.corrcoef(x, y)[0, 1])
-    if len(x) == 2 and x.std() > 1e-12 and y.std() > 1e-12:
-        return float(np.sign((x[1] - x[0]) * (y[1] - y[0])))
+    if len(x) > 1 and x.std() > 1e-12 and y.std() > 1e-12:
+        slope = (x[1] - x[0]) * (y[1] - y[0])  # of two texts r is 1 or -1, but for rounding
+        return float(np.corrcoef(x, y)[0, 1] if len(x) > 2 else np.sign(slope))
     return -2.0 - (float(np.abs(x - y).mean()) if len(x) else 1e9)
 
 
@@ -151,10 +144,6 @@ def escalation(part: Ratings, bound: float = BOUND) -> Estimate:
     >>> estimates.value, estimates.detail["escalated"]
     (-1.0, 0.5)
     """
-    return _escalated(part, bound)
-
-
-def _escalated(part: Ratings, bound: float) -> Estimate:
     array = part.array()
     judged = array.means[~array.people]
     labels = _labels(part, array)
@@ -182,8 +171,7 @@ def _escalated(part: Ratings, bound: float) -> Estimate:
     value = float(error[kept].mean() - error[rest].mean())
     weights = np.where(kept, rest.sum() / kept.sum(), 0.0) - 1.0  # the difference of the means, as one mean over texts
     values = (weights * error)[rest]
-    codes = np.unique(np.array(array.clusters), return_inverse=True)[1]
-    groups = np.broadcast_to(codes[:, None], rest.shape)[rest]
+    groups = clusters_of_texts(array)[rest]
     widest = float(np.abs(weights[rest]).max()) * part.scale.span
     return estimated(
         "escalation", value, bounded_mean(values, groups, (-widest, widest)), n=int(rest.sum()),
@@ -194,11 +182,7 @@ def _escalated(part: Ratings, bound: float) -> Estimate:
 def _labels(part: Ratings, array: RatingArray) -> Floats:
     """What is true of each text; where that is not known, people's mean, (items, targets)."""
     true = true_scores(part, array)
-    if true is not None:
-        return true
-    if array.people.any():
-        return mean_of(array.means[array.people], axis=0)
-    return np.full(array.shape[1:], np.nan)
+    return mean_of(array.means[array.people], axis=0) if true is None else true
 
 
 def _threshold(spread: Floats, error: Floats, bound: float) -> float:
@@ -240,8 +224,7 @@ def known_score_error(ratings: Ratings) -> Estimates:
     """
     estimates: dict[tuple[str, ...], Estimate] = {}
     for criterion in counted_criteria(ratings):
-        chosen = ratings.with_criterion(criterion)
-        for names, part in chosen.each():
+        for names, part in ratings.with_criterion(criterion).each():
             cells = part.cells()
             # The right score of each text of the cells, NaN where it is not known
             column = TRUE + criterion
@@ -249,12 +232,8 @@ def known_score_error(ratings: Ratings) -> Estimates:
             rows = part.texts[["item", "target", column]].drop_duplicates(["item", "target"])
             texts = zip(rows["item"].astype(str), rows["target"].astype(str), strict=True)
             known = dict(zip(texts, rows[column].astype(float), strict=True))
-            right = np.array(
-                [
-                    known.get((cells.item_names[i], cells.target_names[t]), math.nan)
-                    for i, t in zip(cells.items, cells.targets, strict=True)
-                ]
-            )
+            places = zip(cells.items, cells.targets, strict=True)
+            right = np.array([known.get((cells.item_names[i], cells.target_names[t]), math.nan) for i, t in places])
             for judge in cells.judges:
                 estimates[(judge, *names, criterion)] = _error(cells, judge, right)
     return Estimates(("judge", *ratings.factors, "criterion"), estimates)
@@ -273,8 +252,11 @@ def _error(cells: Cells, judge: str, right: Floats) -> Estimate:
         return undefined("known_score_error", "no text with a known score has a usable one of the judge", **about)
     at = int(np.nanargmax(np.abs(errors).round(9)))
     where = [cells.item_names[cells.items[at]], cells.target_names[cells.targets[at]]]
+    scores, deserved = cells.mean[row][used], right[used]
+    varied = len(scores) > 2 and min(np.ptp(scores), np.ptp(deserved)) >= 1e-9
     detail = {
-        "absolute": number(np.abs(errors[used]).mean()), "order": number(_order(cells.mean[row][used], right[used])),
+        "absolute": number(np.abs(errors[used]).mean()),
+        "order": number(float(spearman(scores, deserved))) if varied else None,
         "worst": [*where, number(cells.mean[row, at]), number(right[at])],
     }  # fmt: skip
     if not cells.fixed:
@@ -289,9 +271,3 @@ def _error(cells: Cells, judge: str, right: Floats) -> Estimate:
     over = replace(over, value=over.value - float(right[used].mean()))
     n = int(cells.count[row, used].sum())
     return estimated("known_score_error", over.value, over, n=n, note=THESE_TEXTS, detail=detail, **about)
-
-
-def _order(scores: Floats, right: Floats) -> float:
-    if len(scores) < 3 or min(np.ptp(scores), np.ptp(right)) < 1e-9:
-        return math.nan
-    return float(spearman(scores, right))

@@ -21,18 +21,16 @@ says that the judge has less to say, not that it became fairer.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from recuse.metrics.estimates import number, paired_estimate
+from recuse.metrics.estimates import paired_estimate
 from recuse.metrics.measure import measure
-from recuse.metrics.self_preference import contrast, missing_text, own_place
-from recuse.papers.self_preference.juries import Jury, as_given, peer_ranked, poll, weighted_poll
-from recuse.papers.self_preference.over_texts import by_rater
+from recuse.metrics.self_preference import contrast, missing_text
+from recuse.papers.self_preference.juries import Remedy, as_given, peer_ranked, poll, weighted_poll
+from recuse.papers.self_preference.over_texts import Place, by_rater, mean_or_none, own_texts, with_interval
 from recuse.papers.self_preference.published_tests import paired_test, self_received_given
 from recuse.ratings import RatingArray, Ratings, mean_of
 from recuse.ratings.array import array_of, judges_array
@@ -77,60 +75,44 @@ def self_preference_change(ratings: Ratings) -> Estimates:
     """
     estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each():
-        array = judges_array(part)
+        _, array, places = own_texts(part, ratings)
         levels = dict(zip(ratings.within(), names, strict=True))
+        levels = {name: levels[name] for name in ratings.factors}
         remedies = {
-            **_remedies(ratings, part, array, {name: levels[name] for name in ratings.factors}),
+            "poll": poll(array),
+            "weighted_poll": weighted_poll(array, part.beside("likelihoods")),
             "peer_rank": peer_ranked(part, array, "scores"),
             "peer_rank_battles": peer_ranked(part, array, "choices"),
+            "inverted_mix": _mixed(ratings, part.criterion, array, levels),
+            "probability_weighted": _expected(part, array),
+            "segments": _segmented(part, array, levels),
         }
-        for judge in ratings.own():
-            before = _Measured.of(array, part.authors, judge)
+        for judge, place in places.items():
+            was = None if place is None else _received_and_controlled(array, part.authors, place)
             for name in MITIGATIONS:
-                estimates[(judge, name, *names)] = _compared(part, array, remedies[name], judge, before)
+                estimates[judge, name, *names] = _compared(part, array, remedies[name], judge, was)
     return Estimates(("judge", "mitigation", *ratings.within()), estimates)
 
 
 # --------------------------------------------------------------------------- remedies
 
-@dataclass(frozen=True)
-class _Remedy:
-    """All judges' `changed` scores (judges, items, targets); else `why` there are none."""
-
-    changed: Floats | None = None
-    why: str = ""
-    detail: Mapping[str, Any] = field(default_factory=dict)
-
-    def each(self, array: RatingArray, row: int) -> Iterator[RatingArray]:
-        """The array after the remedy, once."""
-        assert self.changed is not None
-        yield array.with_means(self.changed)
+def _changed(means: Floats, **detail: Any) -> Remedy:
+    """All judges' scores in another way, (judges, items, targets)."""
+    return Remedy(lambda array, row: [array.with_means(means)], detail=detail)
 
 
-def _remedies(
-    ratings: Ratings, part: Ratings, array: RatingArray, levels: Mapping[str, str]
-) -> dict[str, _Remedy | Jury]:
-    return {
-        "poll": poll(array),
-        "weighted_poll": weighted_poll(array, part.beside("likelihoods")),
-        "inverted_mix": _mixed(ratings, part.criterion, array, levels),
-        "probability_weighted": _expected(part, array),
-        "segments": _segmented(part, array, levels),
-    }
-
-
-def _mixed(ratings: Ratings, criterion: str, array: RatingArray, levels: Mapping[str, str]) -> _Remedy:
+def _mixed(ratings: Ratings, criterion: str, array: RatingArray, levels: Mapping[str, str]) -> Remedy:
     ratings = ratings if ratings.headline == (criterion,) else ratings.with_criterion(criterion)
     if len(ratings.levels(DIRECTION)) < 2:
-        return _Remedy(why="the judges were asked in one direction of the scale only")
+        return Remedy(why="the judges were asked in one direction of the scale only")
     turned = [{**levels, DIRECTION: level} for level in ratings.levels(DIRECTION)]
     both = [judges_array(ratings.where(**level), array.axes).means for level in turned]
-    return _Remedy(changed=(both[0] + both[1]) / 2)
+    return _changed((both[0] + both[1]) / 2)
 
 
-def _expected(part: Ratings, array: RatingArray) -> _Remedy:
+def _expected(part: Ratings, array: RatingArray) -> Remedy:
     name, mass = f"{part.criterion}.{EXPECTED}", f"{part.criterion}.{MASS}"
-    nothing = _Remedy(why="no log-probabilities were recorded, so no expected score is known")
+    nothing = Remedy(why="no log-probabilities were recorded, so no expected score is known")
     if name not in part.criteria:
         return nothing
     expected = array_of(part.with_criterion(name), array.axes).means
@@ -139,79 +121,56 @@ def _expected(part: Ratings, array: RatingArray) -> _Remedy:
     detail: dict[str, Any] = {}
     if mass in part.criteria:  # a mass has no direction: it is read as it was given where the scale was turned
         detail["in_set_mass"] = by_rater(array, mean_of(as_given(part.with_criterion(mass), array), axis=(1, 2)))
-    return _Remedy(changed=expected, detail=detail)
+    return _changed(expected, **detail)
 
 
-def _segmented(part: Ratings, array: RatingArray, levels: Mapping[str, str]) -> _Remedy:
+def _segmented(part: Ratings, array: RatingArray, levels: Mapping[str, str]) -> Remedy:
     segments = part.beside("segment_scores")
     if segments is None or SEGMENT not in segments.factors or part.criterion not in segments.criteria:
-        return _Remedy(why="the parts of the texts were not scored one by one")
+        return Remedy(why="the parts of the texts were not scored one by one")
     # The levels of a factor that the parts were asked under; the ordinary one where it was not varied
     other = [name for name, level in levels.items() if level not in (segments.levels(name) or LEVELS.get(name, ())[:1])]
     if other:
         words = part.words(other, [levels[name] for name in other])
-        return _Remedy(why=f"the parts of the texts were not scored one by one with {words}")
+        return Remedy(why=f"the parts of the texts were not scored one by one with {words}")
     same = {name: level for name, level in levels.items() if name in segments.factors}
     parts = sorted(segments.levels(SEGMENT))
     scored = [segments.with_criterion(part.criterion).where(**{**same, SEGMENT: name}) for name in parts]
     mean: Floats = np.mean([array_of(one, array.axes).means for one in scored], axis=0)  # every part must be there
-    return _Remedy(changed=mean, detail={"segments": parts})
+    return _changed(mean, segments=parts)
 
 
 # --------------------------------------------------------------------------- before and after
 
-@dataclass(frozen=True)
-class _Measured:
-    """S - R and D of one judge, per item."""
-
-    received: Floats
-    controlled: Floats
-
-    @classmethod
-    def of(cls, array: RatingArray, authors: Mapping[str, str], judge: str) -> _Measured | None:
-        place = own_place(array, authors, judge)
-        if place is None:
-            return None
-        s, r, _ = self_received_given(array, *place)
-        return cls(s - r, np.subtract(*contrast(array, *place, authors)))
-
-    @classmethod
-    def mean(cls, every: Sequence[_Measured]) -> _Measured:
-        """Of several references, over those that an item has."""
-        received, controlled = (np.stack([getattr(one, name) for one in every]) for name in ("received", "controlled"))
-        return cls(mean_of(received, axis=0), mean_of(controlled, axis=0))
+def _received_and_controlled(array: RatingArray, authors: Mapping[str, str], place: Place) -> Floats:
+    """S - R and D of one judge per item, shape (2, items)."""
+    s, r, _ = self_received_given(array, *place)
+    return np.stack([s - r, np.subtract(*contrast(array, *place, authors))])
 
 
-def _compared(part: Ratings, array: RatingArray, remedy: _Remedy | Jury, judge: str, was: _Measured | None) -> Estimate:
+def _compared(part: Ratings, array: RatingArray, remedy: Remedy, judge: str, was: Floats | None) -> Estimate:
     metric, nothing, items = "self_preference_change", Paired.of([]), len(array.items)
     if was is None:
         return paired_estimate(metric, nothing, part, excluded=items, why=missing_text(array, judge))
     if remedy.why:
         return paired_estimate(metric, nothing, part, excluded=0, why=remedy.why)
-    after = [_Measured.of(one, part.authors, judge) for one in remedy.each(array, array.row(judge))]
-    if not after or (isinstance(remedy, Jury) and len(array.raters) < 3):
+    place = array.row(judge), array.column(part.authors[judge])
+    after = [_received_and_controlled(one, part.authors, place) for one in remedy.each(array, place[0])]
+    if not after:
         return paired_estimate(metric, nothing, part, excluded=items, why=OUTSIDE)
-    now = _Measured.mean([one for one in after if one is not None])
-    both = np.isfinite(was.received) & np.isfinite(now.received)
-    test = paired_test(now.received - was.received, array)
+    now = mean_of(np.stack(after), axis=0)
+    both = np.isfinite(was[0]) & np.isfinite(now[0])
+    test = paired_test(now[0] - was[0], array)
     lost = int((~both).sum())
     if not test.n:
         why = "no item has the judge's own score and a peer's, before and after"
         return paired_estimate(metric, test, part, excluded=lost, why=why)
-    first, then = _interval(was.received, both, array), _interval(now.received, both, array)
+    first, then = (
+        with_interval(paired_test(np.where(both, received, np.nan), array).distribution) for received, _ in (was, now)
+    )
     detail = {
         "before": first, "after": then, "nearer": abs(then["value"] or 0.0) < abs(first["value"] or 0.0),
-        "controlled_before": _mean(was.controlled[both]), "controlled_after": _mean(now.controlled[both]),
+        "controlled_before": mean_or_none(was[1][both]), "controlled_after": mean_or_none(now[1][both]),
         "p": significant(test.p), **remedy.detail,
     }  # fmt: skip
     return paired_estimate(metric, test, part, excluded=lost, why="", detail=detail)
-
-
-def _interval(values: Floats, kept: NDArray[np.bool_], array: RatingArray) -> dict[str, float | None]:
-    distribution = paired_test(np.where(kept, values, np.nan), array).distribution
-    low, high = distribution.interval(0.95)
-    return {"value": number(distribution.value), "low": number(low), "high": number(high)}
-
-
-def _mean(values: Floats) -> float | None:
-    return number(mean_of(values, axis=0).item())

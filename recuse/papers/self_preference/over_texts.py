@@ -1,21 +1,39 @@
-"""Means over texts (item x target) whose interval is over items, or over what items share: the texts of one item are
-judged after one reading of it."""
+"""What the measures of the study share: the texts (item x target) that a judge wrote and what is known of each, and
+estimates of means and shares. The interval of a mean over texts is over items, or over what items share: the texts of
+one item are judged after one reading of it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from recuse.metrics.estimates import estimated, undefined
+from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.self_preference import own_place
 from recuse.ratings import RatingArray, Ratings
-from recuse.ratings.array import Axes
+from recuse.ratings.array import Axes, array_of, judges_array
 from recuse.ratings.scale import TRUE
 from recuse.schema import Estimate
-from recuse.schema.arrays import Floats
+from recuse.schema.arrays import Floats, Mask, ascending_codes
 from recuse.statistics.bounded import BOUNDED, bounded_mean
+from recuse.statistics.clusters import SHARE, OverClusters, clustered_share
+
+JACKKNIFE = "jackknife over clusters, Student's t"
+
+
+Place = tuple[int, int]
+OwnTexts = tuple[Ratings, RatingArray, dict[str, Place | None]]
+
+
+def own_texts(part: Ratings, ratings: Ratings) -> OwnTexts:
+    """The view of measures of a judge's own texts: the ratings, their array, and the row and column of every judge that
+    wrote a target anywhere in `ratings`, None where that is not in the array."""
+    array = judges_array(part)
+    return part, array, {judge: own_place(array, part.authors, judge) for judge in ratings.own()}
 
 
 def axes_of(ratings: Ratings) -> Axes:
@@ -23,43 +41,95 @@ def axes_of(ratings: Ratings) -> Axes:
     return ratings.judges, tuple(map(str, ratings.table["item"].drop_duplicates())), ratings.targets
 
 
+def by_level(part: Ratings, factor: str, of: Ratings | None = None) -> dict[str, RatingArray]:
+    """One array per level of a factor, all on the axes of the whole table; `of`: of these ratings in their place."""
+    axes, rated = axes_of(part), of or part
+    return {level: array_of(rated.where(**{factor: level}), axes) for level in part.levels(factor)}
+
+
+def clusters_of_texts(array: RatingArray) -> NDArray[np.intp]:
+    """What each text belongs to, as a number, shape (items, targets)."""
+    return np.broadcast_to(ascending_codes(array.clusters)[:, None], array.shape[1:])
+
+
+def facts_of_texts(texts: Any, column: str, array: RatingArray) -> NDArray[Any]:
+    """What a column of the texts says of each text, shape (items, targets); None where it says nothing."""
+    known = np.full(array.shape[1:], None, dtype=object)
+    if texts is not None and column in texts:
+        items, targets = ({name: at for at, name in enumerate(names)} for names in (array.items, array.targets))
+        for item, target, value in texts[["item", "target", column]].dropna().itertuples(index=False):
+            if str(item) in items and str(target) in targets:
+                known[items[str(item)], targets[str(target)]] = value
+    return known
+
+
 def true_scores(ratings: Ratings, array: RatingArray) -> Floats | None:
     """What each text deserves on the one criterion, shape (items, targets), as a number on the ascending scale; NaN
     where that is not known, and None where it is of no text."""
-    column = f"{TRUE}{ratings.criterion}"
-    if ratings.texts is None or column not in ratings.texts:
-        return None
-    known = np.full(array.shape[1:], np.nan)
-    items, targets = ({name: at for at, name in enumerate(names)} for names in (array.items, array.targets))
-    rows = ratings.texts[["item", "target", column]].dropna()
-    for item, target, value in rows.itertuples(index=False):
-        if str(item) in items and str(target) in targets:
-            known[items[str(item)], targets[str(target)]] = float(value)
+    known = facts_of_texts(ratings.texts, f"{TRUE}{ratings.criterion}", array).astype(float)
     return known if np.isfinite(known).any() else None
 
 
 def mean_over_texts(
-    metric: str, values: Floats, array: RatingArray, part: Ratings, *, why: str, span: float, unit: str,
-    detail: Mapping[str, Any] | None = None, requested: NDArray[np.bool_] | None = None, signed: bool = True,
+    metric: str, values: Floats, array: RatingArray, part: Ratings, *, why: str, span: float | None = None,
+    unit: str | None = None, detail: Mapping[str, Any] | None = None, requested: Mask | bool = False,
+    signed: bool = True,
 ) -> Estimate:  # fmt: skip
     """The mean of `values` (items, targets), none further from 0 than `span`, and none below 0 unless `signed`; NaN is
-    left out, and counted where it was `requested`. Undefined, with `why`, where nothing is left."""
-    least = -span if signed else 0.0
-    there = np.isfinite(values)
-    wanted = there if requested is None else requested
-    about: dict[str, Any] = {
-        "n_excluded": int((wanted & ~there).sum()), "over": "clusters", "clusters": part.clusters, "unit": unit,
-        "span": span - least, "method": BOUNDED, "detail": detail or {},
-    }  # fmt: skip
-    if not there.any():
-        return undefined(metric, why, **about)
-    codes = np.unique(np.array(array.clusters), return_inverse=True)[1]
-    groups = np.broadcast_to(codes[:, None], values.shape)[there]
-    distribution = bounded_mean(values[there], groups, (least, span))
-    return estimated(
-        metric, float(values[there].mean()), distribution, n=int(there.sum()), n_clusters=len(np.unique(groups)),
-        **about,
+    left out, and counted where it was `requested`. Undefined, with `why`, where nothing is left. Span and unit are the
+    scale's unless given."""
+    span = part.scale.span if span is None else span
+    return bounded_estimate(
+        metric, values, clusters_of_texts(array), (-span if signed else 0.0, span), why, requested=requested,
+        over="clusters", clusters=part.clusters, unit=part.scale.unit if unit is None else unit, detail=detail or {},
     )  # fmt: skip
+
+
+def bounded_estimate(
+    metric: str, values: ArrayLike, groups: ArrayLike, ends: tuple[float, float], why: str, *,
+    requested: Mask | bool = True, **about: Any,
+) -> Estimate:  # fmt: skip
+    """The mean of `values`, none beyond `ends`, over `groups` of the same shape; NaN is left out, and counted where it
+    was `requested`. Undefined, with `why`, where nothing is left. `about`: further facts of the estimate."""
+    values, groups = np.asarray(values, dtype=float), np.asarray(groups)
+    there = np.isfinite(values)
+    about = {"n_excluded": int((requested & ~there).sum()), "span": ends[1] - ends[0], "method": BOUNDED, **about}
+    return _mean_estimate(metric, values[there], groups[there], partial(bounded_mean, ends=ends), why, about)
+
+
+def share_estimate(metric: str, hits: ArrayLike, groups: ArrayLike, why: str, **about: Any) -> Estimate:
+    """The share of `hits` (n,) over `groups` (n,); undefined, with `why`, of none."""
+    about = {"unit": "share", "span": 1.0, "method": SHARE, **about}
+    return _mean_estimate(metric, np.asarray(hits, dtype=float), np.asarray(groups), clustered_share, why, about)
+
+
+def _mean_estimate(
+    metric: str, known: Floats, groups: NDArray[Any], distribution: Callable[[Floats, NDArray[Any]], Any], why: str,
+    about: Mapping[str, Any],
+) -> Estimate:  # fmt: skip
+    if not len(known):
+        return undefined(metric, why, **about)
+    about = {"n": len(known), "n_clusters": len(np.unique(groups)), **about}
+    return estimated(metric, float(known.mean()), distribution(known, groups), **about)
+
+
+def over_left_out(value: float, left_out: Floats) -> OverClusters:
+    """The jackknife's distribution of a value from those without each cluster in turn, (clusters,)."""
+    count = len(left_out)
+    se = math.sqrt((count - 1) / count * float(((left_out - left_out.mean()) ** 2).sum()))
+    return OverClusters(value, 0.0 if se < 1e-12 else se, count - 1)
+
+
+def mean_or_none(values: Floats) -> float | None:
+    """The mean of what is there, for a detail; None where nothing is."""
+    known = values[np.isfinite(values)]
+    return number(float(known.mean())) if len(known) else None
+
+
+def with_interval(distribution: OverClusters) -> dict[str, float | None]:
+    """A value with its 95 % interval, for a detail."""
+    low, high = distribution.interval(0.95)
+    return {"value": number(distribution.value), "low": number(low), "high": number(high)}
 
 
 def by_rater(array: RatingArray, values: Floats) -> dict[str, float | None]:

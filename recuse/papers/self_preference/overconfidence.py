@@ -12,30 +12,32 @@ a judge's own texts.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
-from recuse.metrics.measure import measure
-from recuse.metrics.self_preference import missing_text, own_place
+from recuse.metrics.measure import Named, measure, per_subject
+from recuse.metrics.self_preference import missing_text
 from recuse.papers.rank_tests import spearman_test
-from recuse.papers.self_preference.over_texts import true_scores
-from recuse.ratings import RatingArray, Ratings
-from recuse.ratings.array import judges_array
+from recuse.papers.self_preference.over_texts import (
+    JACKKNIFE,
+    OwnTexts,
+    mean_or_none,
+    over_left_out,
+    own_texts,
+    true_scores,
+)
+from recuse.ratings import Ratings
 from recuse.schema import Estimate, Estimates
-from recuse.schema.arrays import Floats
+from recuse.schema.arrays import Floats, Mask, ascending_codes
 from recuse.statistics.agreement.correlation import spearman
-from recuse.statistics.clusters import OverClusters
 
 UNKNOWN = "what the texts deserve is not known; say it (texts: true_<criterion>)"
 METHOD = "Spearman's rho over judges, p by all permutations"
 FEWEST = 4
-JACKKNIFE = "jackknife over clusters, Student's t"
 
 
 @measure(
@@ -44,7 +46,8 @@ JACKKNIFE = "jackknife over clusters, Student's t"
     below="takes its own answers for worse than they are|take their own answers for worse than they are",
     reading="Score of a judge's own texts less its score of others' texts that deserve the same.",
 )  # fmt: skip
-def overconfidence(ratings: Ratings) -> Estimates:
+@per_subject("judge", own_texts)
+def overconfidence(seen: OwnTexts) -> Iterator[Named]:
     """The difference of the module, by judge and factor level, for judges that wrote a target; in units of the scale.
     Interval by the jackknife over items, the judge's scores of others' texts included. Own texts whose true score no
     other text has are excluded and counted.
@@ -59,14 +62,7 @@ def overconfidence(ratings: Ratings) -> Estimates:
     >>> overconfidence(Ratings.of(frame, authors={"x": "a"}, texts=texts)).of(judge="x").value
     2.0
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, one in _examined(ratings):
-        detail: dict[str, Any] = {
-            "capability": one.capability, "accepts_own": one.accepted(own=True),
-            "accepts_others": one.accepted(own=False),
-        }  # fmt: skip
-        estimates[one.judge, *names] = one.estimate(detail)
-    return Estimates(("judge", *ratings.within()), estimates)
+    return ((one.judge, _overconfidence(one)) for one in _examined(seen))
 
 
 @measure(
@@ -84,11 +80,12 @@ def capability_and_overconfidence(ratings: Ratings) -> Estimates:
     >>> capability_and_overconfidence(Ratings.of(frame, authors={"x": "a"}, texts=texts)).of().note
     'undefined: a rank correlation over judges takes 4 of them'
     """
-    groups: dict[tuple[str, ...], dict[str, tuple[float, float]]] = {}
-    for names, one in _examined(ratings):
-        pair = (float("nan") if one.capability is None else one.capability, one.beyond())
-        groups.setdefault(names, {})[one.judge] = pair
-    estimates = {names: rank_correlation("capability_and_overconfidence", pairs) for names, pairs in groups.items()}
+    estimates: dict[tuple[str, ...], Estimate] = {}
+    for names, part in ratings.each():
+        examined = list(_examined(own_texts(part, ratings)))
+        pairs = {one.judge: (np.nan if one.capability is None else one.capability, one.beyond()) for one in examined}
+        if pairs:
+            estimates[names] = rank_correlation("capability_and_overconfidence", pairs)
     return Estimates(ratings.within(), estimates)
 
 
@@ -112,27 +109,27 @@ def rank_correlation(metric: str, pairs: dict[str, tuple[float, float]]) -> Esti
 
 @dataclass(frozen=True)
 class _Examined:
-    """One judge's scores and true scores: `own` each (items,), `others` each (items, other targets)."""
+    """One judge's scores and true scores: `own` each (items,), `others` each (items, other targets), NaN where they are
+    not known."""
 
     judge: str
     part: Ratings
-    array: RatingArray
+    clusters: tuple[str, ...]
     own: tuple[Floats, Floats]
     others: tuple[Floats, Floats]
     why: str
 
     @property
     def capability(self) -> float | None:
-        known = self.own[1][np.isfinite(self.own[1])]
-        return number(float(known.mean())) if len(known) else None
+        return mean_or_none(self.own[1])
 
     def accepted(self, *, own: bool) -> float | None:
         """Mean score of the texts that deserve the lowest one."""
         scores, true = self.own if own else self.others
         worst = np.isfinite(scores) & (np.abs(true - self.part.scale.ends[0]) < 1e-9)
-        return number(float(scores[worst].mean())) if worst.any() else None
+        return mean_or_none(scores[worst])
 
-    def compared(self, kept: NDArray[np.bool_]) -> Floats:
+    def compared(self, kept: Mask) -> Floats:
         """Own score less the mean of others' texts of the same true score, of the items that are `kept`; NaN where
         there is none."""
         estimates = np.full(len(kept), np.nan)
@@ -144,47 +141,45 @@ class _Examined:
                 estimates[at_level] = self.own[0][at_level] - scores[same].mean()
         return estimates
 
-    def beyond(self, kept: NDArray[np.bool_] | None = None) -> float:
+    def beyond(self, kept: Mask | None = None) -> float:
         """Overconfidence on the items that are kept."""
         values = self.compared(np.ones(len(self.own[0]), dtype=bool) if kept is None else kept)
         there = np.isfinite(values)
         return float(values[there].mean()) if there.any() else float("nan")
 
-    def estimate(self, detail: dict[str, Any]) -> Estimate:
-        values = self.compared(np.ones(len(self.own[0]), dtype=bool))
-        there = np.isfinite(values)
-        about: dict[str, Any] = {
-            "n_excluded": int((~there).sum()), "over": "clusters", "clusters": self.part.clusters, "method": JACKKNIFE,
-            "unit": getattr(self.part.scale, "unit", ""), "span": self.part.scale.span, "detail": detail,
-        }  # fmt: skip
-        if not there.any():
-            return undefined("overconfidence", self.why, **about)
-        groups = np.unique(np.array(self.array.clusters), return_inverse=True)[1]
-        used = np.unique(groups[there])
-        draws = np.array([self.beyond(groups != one) for one in used])
-        spread = float(((draws - draws.mean()) ** 2).sum()) if np.isfinite(draws).all() else float("nan")
-        se = math.sqrt((len(used) - 1) / len(used) * spread)
-        distribution = OverClusters(self.beyond(), 0.0 if se < 1e-12 else se, len(used) - 1)
-        return estimated(
-            "overconfidence", self.beyond(), distribution, n=int(there.sum()), n_clusters=len(used), **about
-        )
+
+def _overconfidence(one: _Examined) -> Estimate:
+    there = np.isfinite(one.compared(np.ones(len(one.own[0]), dtype=bool)))
+    detail = {
+        "capability": one.capability, "accepts_own": one.accepted(own=True), "accepts_others": one.accepted(own=False)
+    }  # fmt: skip
+    about: dict[str, Any] = {
+        "n_excluded": int((~there).sum()), "over": "clusters", "clusters": one.part.clusters, "method": JACKKNIFE,
+        "unit": one.part.scale.unit, "span": one.part.scale.span, "detail": detail,
+    }  # fmt: skip
+    if not there.any():
+        return undefined("overconfidence", one.why, **about)
+    groups, value = ascending_codes(one.clusters), one.beyond()
+    left_out = np.array([one.beyond(groups != cluster) for cluster in np.unique(groups[there])])
+    distribution = over_left_out(value, left_out)
+    return estimated(
+        "overconfidence", value, distribution, n=int(there.sum()), n_clusters=len(left_out), **about
+    )
 
 
-def _examined(ratings: Ratings) -> Iterator[tuple[tuple[str, ...], _Examined]]:
-    for names, part in ratings.each():
-        array = judges_array(part)
-        true = true_scores(part, array)
-        for judge in ratings.own():
-            place = own_place(array, part.authors, judge)
-            if true is None or place is None:
-                nothing, empty = np.full(len(array.items), np.nan), np.full((len(array.items), 0), np.nan)
-                why = UNKNOWN if true is None else missing_text(array, judge)
-                yield names, _Examined(judge, part, array, (nothing, nothing), (empty, empty), why)
-                continue
-            row, column = place
-            scores = array.means[row]
-            yield names, _Examined(
-                judge, part, array, (scores[:, column], true[:, column]),
-                (np.delete(scores, column, axis=1), np.delete(true, column, axis=1)),
-                "no own text has another of the same true score to be held against",
-            )  # fmt: skip
+def _examined(seen: OwnTexts) -> Iterator[_Examined]:
+    part, array, places = seen
+    true = true_scores(part, array)
+    for judge, place in places.items():
+        if true is None or place is None:
+            nothing, empty = np.full(len(array.items), np.nan), np.full((len(array.items), 0), np.nan)
+            why = UNKNOWN if true is None else missing_text(array, judge)
+            yield _Examined(judge, part, array.clusters, (nothing, nothing), (empty, empty), why)
+            continue
+        row, column = place
+        both = array.means[row], true
+        yield _Examined(
+            judge, part, array.clusters, (both[0][:, column], both[1][:, column]),
+            (np.delete(both[0], column, axis=1), np.delete(both[1], column, axis=1)),
+            "no own text has another of the same true score to be held against",
+        )  # fmt: skip

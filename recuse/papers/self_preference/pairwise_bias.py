@@ -12,14 +12,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.estimates import estimated, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.metrics.position import NO_PAIR, paired
+from recuse.papers.self_preference.over_texts import mean_or_none
 from recuse.ratings import Ratings
+from recuse.ratings.array import moments_of
 from recuse.ratings.pair_array import PAIRED, PairArray, codes_of, pair_array, repeated_over
 from recuse.ratings.text_slices import doublings_of_pairs
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats
+from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.clusters import clustered_mean, slope
 
 if TYPE_CHECKING:
@@ -35,7 +38,7 @@ SLOPE = "least-squares slope with intercept, jackknife over clusters, Student's 
     reading="How much less often the order decides where one text is clearly better; expected below 0.",
 )  # fmt: skip
 @per_subject("judge", itself, *PAIRED)
-def gap_effect(part: Ratings, bins: tuple[float, ...] = BINS) -> Iterator[Named]:
+def gap_effect(part: Ratings) -> Iterator[Named]:
     """How much less often the order decides when one text is clearly better: slope of order-sensitivity (0 or 1 per
     pair) on the quality gap, by judge; expected below 0 (thesis, sec. 2.1).
 
@@ -53,27 +56,29 @@ def gap_effect(part: Ratings, bins: tuple[float, ...] = BINS) -> Iterator[Named]
     pairs = paired(part)
     pairs = pairs.assign(gap=_gaps(pairs, part.judges))
     for judge in part.judges:
-        yield judge, _gap_effect(pairs[pairs["rater"] == judge], bins, repeated_over(part))
+        yield judge, _gap_effect(pairs[pairs["rater"] == judge], repeated_over(part))
 
 
-def _gap_effect(pairs: pd.DataFrame, bins: tuple[float, ...], over: dict[str, Any]) -> Estimate:
+def _gap_effect(pairs: pd.DataFrame, over: dict[str, Any]) -> Estimate:
     both = pairs[_complete(pairs)]
     kept = both[both["gap"].notna()]
     gaps, groups = kept["gap"].to_numpy(), kept["group"].to_numpy()
-    sensitive, lost = (kept["ab"] + kept["ba"] != 1).to_numpy(dtype=float), len(pairs) - len(kept)
+    sensitive: Floats = np.asarray(kept["ab"] + kept["ba"] != 1, dtype=np.float64)
     # Rows of gap above (the first: from) and up to, pairs, share sensitive
     rows: list[list[float | None]] = []
-    for k, (low, high) in enumerate(pairwise(bins)):
+    for k, (low, high) in enumerate(pairwise(BINS)):
         inside = (gaps <= high) & ((gaps > low) if k else (gaps >= low))
-        rows.append([low, high, int(inside.sum()), number(float(sensitive[inside].mean())) if inside.any() else None])
-    detail = {"bins": rows}
+        rows.append([low, high, int(inside.sum()), mean_or_none(sensitive[inside])])
     distribution = slope(sensitive, gaps, groups, np.ones((len(gaps), 1)), levels=False)
+    facts: dict[str, Any] = {
+        "n": len(gaps), "n_excluded": len(pairs) - len(kept), "method": SLOPE, "detail": {"bins": rows}, **over
+    }  # fmt: skip
     if np.isnan(distribution.value):
         why = "no other judge's verdicts give these texts different win rates" if len(both) else NO_PAIR
-        return undefined("gap_effect", why, n=len(gaps), n_excluded=lost, method=SLOPE, detail=detail, **over)
+        return undefined("gap_effect", why, **facts)
     return estimated(
-        "gap_effect", distribution.value, distribution, n=len(gaps), n_clusters=len(np.unique(groups)), n_excluded=lost,
-        unit="share per unit of win rate", method=SLOPE, detail=detail, **over,
+        "gap_effect", distribution.value, distribution, n_clusters=len(np.unique(groups)),
+        unit="share per unit of win rate", **facts,
     )  # fmt: skip
 
 
@@ -89,10 +94,11 @@ def _gaps(pairs: pd.DataFrame, judges: tuple[str, ...]) -> Floats:
     there = _complete(pairs).to_numpy() & (judge >= 0)
     won = pairs["won"].where(pairs["ab"] + pairs["ba"] == 1, 0.5).to_numpy(dtype=float)[there]
     cells = np.concatenate([judge[there] * shape[1] + code[there] for code in codes])
-    counts = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
-    sums = np.bincount(cells, np.concatenate([won, 1 - won]), minlength=shape[0] * shape[1]).reshape(shape)
-    others, of_others = counts.sum(axis=0) - counts, sums.sum(axis=0) - sums
-    rates = np.divide(of_others, others, out=np.full(shape, np.nan), where=others > 0)
+    counts, sums = (
+        np.bincount(cells, weights, minlength=shape[0] * shape[1]).reshape(shape)
+        for weights in (None, np.concatenate([won, 1 - won]))
+    )
+    rates = ratio(sums.sum(axis=0) - sums, (counts.sum(axis=0) - counts).astype(float))
     gaps: Floats = np.abs(rates[judge, codes[0]] - rates[judge, codes[1]]).round(12)
     return gaps
 
@@ -160,17 +166,11 @@ def _by_text(longer: Floats, distance: Floats, texts: NDArray[np.intp], size: in
     np.minimum.at(least, flat, distances)
     np.maximum.at(most, flat, distances)
     chosen = most > least + 1e-12
-    anyone = _mean_by(flat, values, size)
     nearest = distances <= least[flat] + 1e-12
-    near = _mean_by(flat[nearest], values[nearest], size)
-    anyone, near = (np.where(chosen, mean, np.nan) for mean in (anyone, near))
+    anyone, near = (
+        np.where(chosen, moments_of(flat[kept], values[kept], size).mean, np.nan) for kept in (slice(None), nearest)
+    )
     return anyone, near, near - anyone
-
-
-def _mean_by(groups: NDArray[np.intp], values: Floats, size: int) -> Floats:
-    counts, sums = np.bincount(groups, minlength=size), np.bincount(groups, weights=values, minlength=size)
-    means: Floats = np.divide(sums, counts, out=np.full(size, np.nan), where=counts > 0)
-    return means
 
 
 def _referenced(values: Floats, clusters: NDArray[np.intp], judged: bool, more: dict[str, Any]) -> Estimate:

@@ -16,18 +16,21 @@ that on the ascending scale more is easier.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, paired_estimate, undefined
-from recuse.metrics.measure import measure
-from recuse.metrics.self_preference import contrast, missing_text, own_place, why_not_comparable
+from recuse.metrics.measure import Named, itself, measure, per_subject
+from recuse.metrics.self_preference import contrast, missing_text, why_not_comparable
+from recuse.papers.self_preference.over_texts import OwnTexts, Place, own_texts
 from recuse.papers.self_preference.published_tests import paired_test
 from recuse.ratings import Numeric, RatingArray, Ratings, Scale, mean_of
 from recuse.ratings.array import judges_array
-from recuse.schema import Estimate, Estimates, RatingsError
-from recuse.schema.arrays import Floats
+from recuse.schema import Estimate, RatingsError
+from recuse.schema.arrays import Floats, ascending_codes
 from recuse.statistics.clusters import OverClusters, slope
 from recuse.statistics.paired import significant
 
@@ -38,7 +41,8 @@ SLOPE = "least squares with a level per item, jackknife over clusters, Student's
     "own_predictability", "ease of its own text", signed=True, rank=50,
     reading="How much easier its own text is for a judge than for its peers, beyond texts that neither wrote.",
 )  # fmt: skip
-def own_predictability(likelihoods: Ratings) -> Estimates:
+@per_subject("judge", own_texts)
+def own_predictability(likelihoods: OwnTexts) -> Iterator[Named]:
     """How much easier its own text is for a judge than for its peers, beyond texts that neither wrote, by judge, in
     bits per character: the controlled contrast of `recuse.metrics.self_preference` on q, mean over items, paired t.
 
@@ -53,20 +57,16 @@ def own_predictability(likelihoods: Ratings) -> Estimates:
     >>> own_predictability(Ratings.of(frame, scales=bits, authors={"x": "a"})).of(judge="x").value
     1.5
     """
-    estimates = {
-        (judge, *names): _own(part, judgement, judge)
-        for names, part in likelihoods.each()
-        for judgement in [judges_array(part)]
-        for judge in likelihoods.own()
-    }
-    return Estimates(("judge", *likelihoods.within()), estimates)
+    part, array, places = likelihoods
+    return ((judge, _own(part, array, judge, place)) for judge, place in places.items())
 
 
 @measure(
     "grade_on_predictability", "reward for what is easy", signed=True, rank=60,
     reading="What a judge adds to its peers' score per bit per character that a text is easier for it than for them.",
 )  # fmt: skip
-def grade_on_predictability(ratings: Ratings) -> Estimates:
+@per_subject("judge", itself)
+def grade_on_predictability(part: Ratings) -> Iterator[Named]:
     """Points a judge adds per bit per character that a text is easier for it than for its peers, by judge and factor
     level of the scores:
 
@@ -85,26 +85,22 @@ def grade_on_predictability(ratings: Ratings) -> Estimates:
     >>> grade_on_predictability(Ratings.of(scores, beside={"likelihoods": beside}.get)).of(judge="x").value
     2.0
     """
-    likelihoods = ratings.beside("likelihoods")
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each():
-        if likelihoods is None:
-            why = "no log-probabilities were recorded, so nothing is known of how likely the judges find the texts"
-            estimates |= {(judge, *names): _no_slope(part, why) for judge in part.judges}
-            continue
-        if likelihoods.factors:
-            raise RatingsError(
-                f"a text has one likelihood per judge; they were asked with {', '.join(likelihoods.factors)} varied. "
-                "Choose a level with where()"
-            )
-        texts = judges_array(likelihoods.with_criterion(*likelihoods.headline[:1]))
-        scores = judges_array(part, texts.axes).means
-        estimates |= {(judge, *names): _slope(part, texts, scores, row) for row, judge in enumerate(texts.raters)}
-    return Estimates(("judge", *ratings.within()), estimates)
+    likelihoods = part.beside("likelihoods")
+    if likelihoods is None:
+        why = "no log-probabilities were recorded, so nothing is known of how likely the judges find the texts"
+        return ((judge, undefined("grade_on_predictability", why, **_about(part))) for judge in part.judges)
+    if likelihoods.factors:
+        raise RatingsError(
+            f"a text has one likelihood per judge; they were asked with {', '.join(likelihoods.factors)} varied. "
+            "Choose a level with where()"
+        )
+    texts = judges_array(likelihoods.with_criterion(*likelihoods.headline[:1]))
+    scores = judges_array(part, texts.axes).means
+    return ((judge, _slope(part, texts, scores, row)) for row, judge in enumerate(texts.raters))
 
 
-def _own(part: Ratings, texts: RatingArray, judge: str) -> Estimate:
-    metric, place = "own_predictability", own_place(texts, part.authors, judge)
+def _own(part: Ratings, texts: RatingArray, judge: str, place: Place | None) -> Estimate:
+    metric = "own_predictability"
     if place is None:
         why = missing_text(texts, judge)
         return paired_estimate(metric, paired_test(np.zeros(0), texts), part, excluded=len(texts.items), why=why)
@@ -132,19 +128,21 @@ def _slope(part: Ratings, texts: RatingArray, scores: Floats, row: int) -> Estim
     peers = [mean_of(np.delete(values, row, axis=0), axis=0) for values in (scores, texts.means)]
     usable = np.isfinite(own + peers).all(axis=0)
     items = np.nonzero(usable)[0]
-    clusters = np.unique(np.array(texts.clusters), return_inverse=True)[1][items]
+    clusters = ascending_codes(texts.clusters)[items]
     beyond, raw = (
         _within_items((own[0] - less[0])[usable], (own[1] - less[1])[usable], items, clusters)
         for less in (peers, (0.0, 0.0))
     )
-    n, lost, detail = int(usable.sum()), int((texts.requested[row] & ~usable).sum()), {"raw": number(raw.value)}
+    n = int(usable.sum())
+    about = {
+        **_about(part), "n": n, "n_excluded": int((texts.requested[row] & ~usable).sum()),
+        "detail": {"raw": number(raw.value)},
+    }  # fmt: skip
     if math.isnan(beyond.value):
         why = "no peer has score and likelihood of the same texts" if not n else "no text is easier for it than others"
-        return _no_slope(part, why, n=n, n_excluded=lost, detail=detail)
-    return estimated(
-        "grade_on_predictability", beyond.value, beyond, n=n, n_clusters=len(np.unique(clusters)), n_excluded=lost,
-        over="clusters", clusters=part.clusters, unit=f"{part.scale.unit} per bit", method=SLOPE, detail=detail,
-    )  # fmt: skip
+        return undefined("grade_on_predictability", why, **about)
+    clusters_used = len(np.unique(clusters))
+    return estimated("grade_on_predictability", beyond.value, beyond, n_clusters=clusters_used, **about)
 
 
 def _within_items(y: Floats, x: Floats, items: NDArray[np.intp], clusters: NDArray[np.intp]) -> OverClusters:
@@ -155,6 +153,5 @@ def _within_items(y: Floats, x: Floats, items: NDArray[np.intp], clusters: NDArr
     return slope(y, x, clusters, levels=False)
 
 
-def _no_slope(part: Ratings, why: str, **more: object) -> Estimate:
-    about = {"over": "clusters", "clusters": part.clusters, "unit": f"{part.scale.unit} per bit", "method": SLOPE}
-    return undefined("grade_on_predictability", why, **{**about, **more})  # type: ignore[arg-type]
+def _about(part: Ratings) -> dict[str, Any]:
+    return {"over": "clusters", "clusters": part.clusters, "unit": f"{part.scale.unit} per bit", "method": SLOPE}

@@ -8,19 +8,17 @@ makes judges alike would win by that, whatever it does to them. Thesis on bias i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from recuse.metrics.estimates import number
-from recuse.metrics.measure import measure
-from recuse.papers.self_preference.over_texts import axes_of, mean_over_texts, true_scores
-from recuse.ratings import RatingArray, Ratings
-from recuse.ratings.array import array_of
-from recuse.schema import Estimate, Estimates
+from recuse.metrics.measure import Named, itself, measure, per_subject
+from recuse.papers.self_preference.over_texts import by_level, mean_or_none, mean_over_texts, true_scores
+from recuse.ratings import Ratings, mean_of
+from recuse.schema import Estimate, number
 from recuse.schema.arrays import Floats
 from recuse.schema.factors import PROMPT
 
@@ -34,10 +32,11 @@ NOT_BOTH = "no text was judged in both ways"
     above="is far from what the texts deserve|are far from what the texts deserve",
     reading="Mean distance between a judgement and what the text is known to deserve, by the way of asking.",
 )  # fmt: skip
-def error_by_prompt(ratings: Ratings, factor: str = PROMPT) -> Estimates:
-    """Mean of |score - true score| over texts, by judge and level of `factor`; in units of the scale, as the share of
-    wrong answers where there are two options. Detail: `tokens`, the mean of tokens in and out per text, where the
-    server counts. Undefined where no true score is known.
+@per_subject(("judge", PROMPT), itself, PROMPT)
+def error_by_prompt(part: Ratings) -> Iterator[Named]:
+    """Mean of |score - true score| over texts, by judge and level of the factor `prompt`; in units of the scale, as the
+    share of wrong answers where there are two options. Detail: `tokens`, the mean of tokens in and out per text, where
+    the server counts. Undefined where no true score is known.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"judge": "j", "item": list("xyxy"), "prompt": ["plain"] * 2 + ["solved"] * 2,
@@ -47,14 +46,12 @@ def error_by_prompt(ratings: Ratings, factor: str = PROMPT) -> Estimates:
     >>> [estimates.of(judge="j", prompt=name).value for name in ("plain", "solved")]
     [0.5, 0.0]
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, one in _ways(ratings, factor):
+    for one in _ways(part):
         for level, scores in one.scores.items():
-            error = np.full(scores.shape, np.nan) if one.true is None else np.abs(scores - one.true)
-            estimates[one.judge, level, *names] = one.estimate(
-                "error_by_prompt", error, UNKNOWN, one.part.scale.span, {"tokens": one.tokens.get(level)}, signed=False
-            )
-    return Estimates(("judge", factor, *ratings.within(factor)), estimates)
+            yield (one.judge, level), one.mean(
+                "error_by_prompt", np.abs(scores - one.true), why=UNKNOWN, detail={"tokens": one.tokens[level]},
+                signed=False,
+            )  # fmt: skip
 
 
 @measure(
@@ -64,10 +61,11 @@ def error_by_prompt(ratings: Ratings, factor: str = PROMPT) -> Estimates:
     reading="Distance from what the text deserves with another way of asking less that with the ordinary one, on the "
     "same texts. Below 0: it helps.",
 )  # fmt: skip
-def error_change(ratings: Ratings, factor: str = PROMPT) -> Estimates:
-    """Mean over texts of |after - true| - |before - true|, by judge and every level of `factor` but the first, which is
-    before. Detail: `before` and `after`; `tokens_before`, `tokens_after`, `times`, their quotient. Undefined where no
-    true score is known, and where no text was judged both ways.
+@per_subject(("judge", PROMPT), itself, PROMPT)
+def error_change(part: Ratings) -> Iterator[Named]:
+    """Mean over texts of |after - true| - |before - true|, by judge and every level of the factor `prompt` but the
+    first, which is before. Detail: `before` and `after`; `tokens_before`, `tokens_after`, `times`, their quotient.
+    Undefined where no true score is known, and where no text was judged both ways.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"judge": "j", "item": list("xyxy"), "prompt": ["plain"] * 2 + ["solved"] * 2,
@@ -76,22 +74,17 @@ def error_change(ratings: Ratings, factor: str = PROMPT) -> Estimates:
     >>> error_change(Ratings.of(frame, factors=["prompt"], texts=texts)).of(judge="j", prompt="solved").value
     -0.5
     """
-
-    def change(one: _Ways, before: Floats, after: Floats) -> Floats:
-        if one.true is None:
-            return np.full(after.shape, np.nan)
-        changed: Floats = np.abs(after - one.true) - np.abs(before - one.true)
-        return changed
-
-    return _changes("error_change", ratings, factor, change, UNKNOWN)
+    return _changes(part, "error_change", lambda scores, true: np.abs(scores - true), UNKNOWN)
 
 
 @measure(
     "score_change", "shift by the way of asking", signed=True, rank=348,
     reading="Score with another way of asking less that with the ordinary one, on the same texts.",
 )  # fmt: skip
-def score_change(ratings: Ratings, factor: str = PROMPT) -> Estimates:
-    """Mean over texts of after - before on the ascending scale, by judge and every level of `factor` but the first.
+@per_subject(("judge", PROMPT), itself, PROMPT)
+def score_change(part: Ratings) -> Iterator[Named]:
+    """Mean over texts of after - before on the ascending scale, by judge and every level of the factor `prompt` but the
+    first.
     Detail as `error_change`. Undefined where no text was judged both ways.
 
     >>> import pandas as pd
@@ -99,7 +92,7 @@ def score_change(ratings: Ratings, factor: str = PROMPT) -> Estimates:
     >>> score_change(Ratings.of(frame, factors=["prompt"])).of(judge="j", prompt="solved").value
     2.0
     """
-    return _changes("score_change", ratings, factor, lambda one, before, after: after - before, NOT_BOTH)
+    return _changes(part, "score_change", lambda scores, true: scores, NOT_BOTH)
 
 
 # --------------------------------------------------------------------------- the same texts, asked in several ways
@@ -107,76 +100,46 @@ def score_change(ratings: Ratings, factor: str = PROMPT) -> Estimates:
 
 @dataclass(frozen=True)
 class _Ways:
-    """One judge's `scores` (items, targets) and mean tokens per text, by level; `true` scores where they are known."""
+    """One judge's `scores` (items, targets) and mean tokens per text, by level; `true` scores, NaN where they are not
+    known; `mean`: `mean_over_texts` of such arrays."""
 
     judge: str
-    part: Ratings
-    array: RatingArray
     scores: dict[str, Floats]
-    requested: dict[str, NDArray[np.bool_]]
     tokens: dict[str, float | None]
-    true: Floats | None
+    true: Floats
+    mean: Callable[..., Estimate]
 
-    def estimate(
-        self, metric: str, values: Floats, why: str, span: float, detail: dict[str, Any], *, signed: bool = True
-    ) -> Estimate:
-        requested = np.any(list(self.requested.values()), axis=0)
-        if self.true is not None:
-            requested &= np.isfinite(self.true)
-        unit = self.part.scale.unit
-        return mean_over_texts(
-            metric, values, self.array, self.part, why=why, span=span, unit=unit, detail=detail, requested=requested,
-            signed=signed,
+
+def _ways(part: Ratings) -> Iterator[_Ways]:
+    arrays, counted = by_level(part, PROMPT), f"{part.criterion}.{TOKENS}"
+    if not arrays:
+        return
+    first = next(iter(arrays.values()))
+    spent = by_level(part, PROMPT, part.with_criterion(counted)) if counted in part.criteria else {}
+    tokens = {level: mean_of(array.means, axis=(1, 2)) for level, array in spent.items()}
+    known = true_scores(part, first)
+    true = np.full(first.shape[1:], np.nan) if known is None else known
+    for row, judge in enumerate(first.raters):
+        requested = np.any([array.requested[row] for array in arrays.values()], axis=0)
+        if known is not None:
+            requested &= np.isfinite(true)
+        yield _Ways(
+            judge, {level: array.means[row] for level, array in arrays.items()},
+            {level: number(float(tokens[level][row])) if level in tokens else None for level in arrays}, true,
+            partial(mean_over_texts, array=first, part=part, requested=requested),
         )  # fmt: skip
 
 
-def _ways(ratings: Ratings, factor: str) -> Iterator[tuple[tuple[str, ...], _Ways]]:
-    for names, part in ratings.each(factor):
-        axes = axes_of(part)
-        arrays = {level: array_of(part.where(**{factor: level}), axes) for level in part.levels(factor)}
-        if not arrays:
-            continue
-        first = next(iter(arrays.values()))
-        true, spent = true_scores(part, first), _tokens(part, factor, axes)
-        for row, judge in enumerate(first.raters):
-            yield names, _Ways(
-                judge, part, first, {level: array.means[row] for level, array in arrays.items()},
-                {level: array.requested[row] for level, array in arrays.items()},
-                {level: number(float(spent[level][row])) if level in spent else None for level in arrays}, true,
-            )  # fmt: skip
-
-
-def _tokens(part: Ratings, factor: str, axes: Any) -> dict[str, Floats]:
-    """Level -> mean tokens per text, (judges,)."""
-    name = f"{part.criterion}.{TOKENS}"
-    if name not in part.criteria:
-        return {}
-    counted = part.with_criterion(name)
-    arrays = {level: array_of(counted.where(**{factor: level}), axes).means for level in part.levels(factor)}
-    return {level: _mean(means) for level, means in arrays.items()}
-
-
-def _mean(means: Floats) -> Floats:
-    there = np.isfinite(means)
-    count = there.sum(axis=(1, 2))
-    estimates: Floats = np.where(there, means, 0.0).sum(axis=(1, 2)) / np.where(count > 0, count, np.nan)
-    return estimates
-
-
-def _changes(metric: str, ratings: Ratings, factor: str, change: Any, why: str) -> Estimates:
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, one in _ways(ratings, factor):
+def _changes(part: Ratings, metric: str, figure: Callable[[Floats, Floats], Floats], why: str) -> Iterator[Named]:
+    """The change of what a text's score and its true score make of it."""
+    for one in _ways(part):
         first, *others = one.scores
         for level in others:
-            before, after = one.scores[first], one.scores[level]
-            values = change(one, before, after)
-            both = np.isfinite(values)
-            tokens = {"before": one.tokens[first], "after": one.tokens[level]}
-            detail: dict[str, Any] = {f"tokens_{name}": count for name, count in tokens.items()}
-            if tokens["before"] and tokens["after"]:
-                detail["times"] = number(tokens["after"] / tokens["before"])
-            for name, scores in (("before", before), ("after", after)):
-                shown = scores if one.true is None or metric == "score_change" else np.abs(scores - one.true)
-                detail[name] = number(float(shown[both].mean())) if both.any() else None
-            estimates[one.judge, level, *names] = one.estimate(metric, values, why, one.part.scale.span, detail)
-    return Estimates(("judge", factor, *ratings.within(factor)), estimates)
+            before, after = (figure(one.scores[way], one.true) for way in (first, level))
+            was, now = one.tokens[first], one.tokens[level]
+            detail: dict[str, Any] = {"tokens_before": was, "tokens_after": now}
+            if was and now:
+                detail["times"] = number(now / was)
+            both = np.isfinite(after - before)
+            detail |= {"before": mean_or_none(before[both]), "after": mean_or_none(after[both])}
+            yield (one.judge, level), one.mean(metric, after - before, why=why, detail=detail)

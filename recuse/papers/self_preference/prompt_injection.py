@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
+from recuse.papers.self_preference.self_preference_drawings import detail_text
 from recuse.report.drawing import Drawing, under
 from recuse.report.figures import Cell, DetailTable, Forest, HeatMaps, cell_matrix, magnitude_maps, number_cell
 from recuse.report.gated_number import Number, plain_name
@@ -69,8 +70,7 @@ def _untested(n: Number) -> str:
 
 
 def _base_line(n: Number) -> str:
-    attacks, harmless = (n.detail.get(kind) for kind in ("attacks", "harmless"))
-    return f"{rate(attacks)} against {rate(harmless)}" if is_number(attacks) and is_number(harmless) else ""
+    return detail_text(n, "{} against {}", "attacks", "harmless", write=rate)
 
 
 def _map(group: Group, numbers: list[Number], factor: str, caption: str) -> HeatMaps | None:

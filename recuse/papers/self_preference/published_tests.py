@@ -17,13 +17,12 @@ removes both, and is the measure to gate.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.estimates import PAIRED_MARGIN, paired_estimate
 from recuse.metrics.measure import measure
@@ -62,17 +61,17 @@ def self_minus_received(ratings: Ratings, margin: float = PAIRED_MARGIN, alpha: 
     >>> self_minus_received(Ratings.of(frame, authors={"x": "a"})).of(judge="x").value
     1.0
     """
-    tests = _tests(ratings)
-    readings = {
-        subject: reading(test.received, test.given, tests.adjusted[(*subject, "received")],
-                         tests.adjusted[(*subject, "given")], alpha)
-        for subject, test in tests.items()
-    }  # fmt: skip
-    wordings = {
-        subject: {"reading": estimates, "thesis_reading": thesis_reading(tests.tests[subject].received, alpha)}
-        for subject, estimates in readings.items()
-    }
-    return tests.estimates("self_minus_received", "received", margin, wordings)
+    _, tests, adjusted = _tests(ratings)
+
+    def wording(*subject: str) -> dict[str, str]:
+        sides = tests[subject].sides
+        p_received, p_given = (adjusted[subject, side] for side in ("received", "given"))
+        return {
+            "reading": reading(sides["received"], sides["given"], p_received, p_given, alpha),
+            "thesis_reading": thesis_reading(sides["received"], alpha),
+        }
+
+    return _estimates(ratings, "self_minus_received", "received", margin, wording)
 
 
 @measure(
@@ -90,7 +89,7 @@ def self_minus_given(ratings: Ratings, margin: float = PAIRED_MARGIN) -> Estimat
     >>> self_minus_given(Ratings.of(frame, authors={"x": "a"})).of(judge="x").value
     2.0
     """
-    return _tests(ratings).estimates("self_minus_given", "given", margin)
+    return _estimates(ratings, "self_minus_given", "given", margin)
 
 
 @measure(
@@ -160,71 +159,58 @@ def thesis_reading(received: Paired, alpha: float = ALPHA) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Test:
-    """Both comparisons of one judge within one combination of factor levels, on the items that have S, R and G."""
+    """The comparisons "received" and "given" of one judge within one combination of factor levels, on the items that
+    have S, R and G."""
 
     part: Ratings
-    received: Paired
-    given: Paired
+    sides: Mapping[str, Paired]
     detail: Mapping[str, Any]
     excluded: int
     why: str
 
 
 Subject = tuple[str, ...]
+Tests = tuple[int, Mapping[Subject, _Test], Mapping[tuple[Subject, str], float]]
+"""How many could be made, all of them, and their adjusted p-values by subject and side: one family."""
 
 
-SIDES: dict[str, Callable[[_Test], Paired]] = {"received": lambda test: test.received, "given": lambda test: test.given}
-
-
-@dataclass(frozen=True)
-class _Tests:
-    """All of them: one family. `adjusted` by (*subject, side)."""
-
-    by: tuple[str, ...]
-    tests: Mapping[Subject, _Test]
-    adjusted: Mapping[Subject, float]
-
-    def items(self) -> Iterator[tuple[Subject, _Test]]:
-        return iter(self.tests.items())
-
-    def estimates(
-        self, metric: str, side: str, margin: float, more: Mapping[Subject, Mapping[str, Any]] | None = None
-    ) -> Estimates:
-        family = int(np.isfinite(list(self.adjusted.values())).sum())
-        return Estimates(self.by, {
-            subject: self._estimate(metric, subject, side, margin, {"family": family, **(more or {}).get(subject, {})})
-            for subject in self.tests
-        })  # fmt: skip
-
-    def _estimate(self, metric: str, subject: Subject, side: str, margin: float, more: Mapping[str, Any]) -> Estimate:
-        one = self.tests[subject]
-        test = SIDES[side](one)
-        detail = {
-            **test.detail(margin * one.part.scale.span), **one.detail,
-            "p_holm": significant(self.adjusted[(*subject, side)]), **more,
-        }  # fmt: skip
-        return paired_estimate(metric, test, one.part, excluded=one.excluded, why=one.why, detail=detail)
-
-
-def _tests(ratings: Ratings) -> _Tests:
+def _tests(ratings: Ratings) -> Tests:
     return ratings.remember(_tests, lambda: _all_tests(ratings))
 
 
-def _all_tests(ratings: Ratings) -> _Tests:
+def _all_tests(ratings: Ratings) -> Tests:
     tests = {(judge, *names): _test(part, judge) for names, part in ratings.each() for judge in ratings.own()}
-    places = [(*subject, side) for subject in tests for side in SIDES]
-    adjusted = holm(np.array([SIDES[side](tests[tuple(subject)]).p for *subject, side in places], dtype=float))
-    return _Tests(("judge", *ratings.within()), tests, dict(zip(places, map(float, adjusted), strict=True)))
+    p = {(subject, side): paired.p for subject, test in tests.items() for side, paired in test.sides.items()}
+    adjusted = dict(zip(p, map(float, holm(np.array(list(p.values()), dtype=float))), strict=True))
+    return int(np.isfinite(list(adjusted.values())).sum()), tests, adjusted
+
+
+def _estimates(
+    ratings: Ratings, metric: str, side: str, margin: float,
+    wording: Callable[..., Mapping[str, str]] = lambda *subject: {},
+) -> Estimates:  # fmt: skip
+    family, tests, adjusted = _tests(ratings)
+    estimates = {}
+    for subject, test in tests.items():
+        paired = test.sides[side]
+        detail = {
+            **paired.detail(margin * test.part.scale.span), **test.detail,
+            "p_holm": significant(adjusted[subject, side]), "family": family, **wording(*subject),
+        }  # fmt: skip
+        estimates[subject] = paired_estimate(
+            metric, paired, test.part, excluded=test.excluded, why=test.why, detail=detail
+        )
+    return Estimates(("judge", *ratings.within()), estimates)
 
 
 def _test(part: Ratings, judge: str) -> _Test:
     array = judges_array(part)
     place = own_place(array, part.authors, judge)
     if place is None:
-        nothing = Paired.of([])
-        return _Test(part, nothing, nothing, {"excluded": {}}, len(array.items), missing_text(array, judge))
+        sides = dict.fromkeys(("received", "given"), Paired.of([]))
+        return _Test(part, sides, {"excluded": {}}, len(array.items), missing_text(array, judge))
     parts = self_received_given(array, *place)
-    usable = np.all([np.isfinite(values) for values in parts], axis=0)
+    usable = np.isfinite(parts).all(axis=0)
     s, r, g = (np.where(usable, values, np.nan) for values in parts)
     detail: dict[str, Any] = {}
     for name, values in (("s", s), ("r", r), ("g", g)):
@@ -232,16 +218,13 @@ def _test(part: Ratings, judge: str) -> _Test:
         detail |= {f"{name}_mean": number(mean), f"{name}_sd": number(sd)}
     lacking = {name: int(np.isnan(values).sum()) for name, values in zip(LACKING, parts, strict=True)}
     detail["excluded"] = {name: count for name, count in lacking.items() if count}
-    why = why_not_comparable(array) or _why(lacking, len(array.items))
-    return _Test(part, paired_test(s - r, array), paired_test(s - g, array), detail, int((~usable).sum()), why)
+    never = [LACKING[name] for name, count in lacking.items() if count == len(array.items)]
+    why = f"no item has {' or '.join(never)}" if never else "no item has scores of all three kinds"
+    sides = {"received": paired_test(s - r, array), "given": paired_test(s - g, array)}
+    return _Test(part, sides, detail, int((~usable).sum()), why_not_comparable(array) or why)
 
 
 LACKING = {"self": "its own score", "received": "a peer's score of its text", "given": "its score of another's text"}
-
-
-def _why(lacking: Mapping[str, int], items: int) -> str:
-    never = [LACKING[name] for name, count in lacking.items() if count == items]
-    return f"no item has {' or '.join(never)}" if never else "no item has scores of all three kinds"
 
 
 def self_received_given(array: RatingArray, row: int, column: int) -> tuple[Floats, Floats, Floats]:
@@ -252,6 +235,6 @@ def self_received_given(array: RatingArray, row: int, column: int) -> tuple[Floa
     )  # fmt: skip
 
 
-def paired_test(differences: NDArray[np.float64], array: RatingArray) -> Paired:
+def paired_test(differences: Floats, array: RatingArray) -> Paired:
     """Student's t of `differences` (items,), over clusters where several items share one; NaN is left out."""
     return Paired.of(differences, array.groups)

@@ -8,22 +8,21 @@ memory (a good text is claimed by everyone), so what the same judge's peers clai
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from recuse.metrics.estimates import bounded_test, estimated, number, paired_estimate, undefined
-from recuse.metrics.measure import measure
-from recuse.metrics.self_preference import contrast, missing_text, own_place
+from recuse.metrics.estimates import bounded_test, estimated, paired_estimate, undefined
+from recuse.metrics.measure import Named, itself, measure, per_subject
+from recuse.metrics.self_preference import contrast, missing_text
+from recuse.papers.self_preference.over_texts import OwnTexts, Place, bounded_estimate, mean_or_none, own_texts
 from recuse.papers.self_preference.overconfidence import rank_correlation
-from recuse.ratings import Ratings, mean_of
+from recuse.ratings import RatingArray, Ratings, mean_of
 from recuse.ratings.array import judges_array
-from recuse.ratings.pair_array import PAIRED, codes_of, pair_array, repeated_over
+from recuse.ratings.pair_array import PAIRED, pair_array, repeated_over
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
-from recuse.statistics.bounded import BOUNDED, bounded_mean
 from recuse.statistics.clusters import difference_of_means
 from recuse.statistics.paired import Paired
 
@@ -37,7 +36,8 @@ DIFFERENCE = "difference of means over items, Student's t"
     reading="Share of pairs in which a judge names its own text as its own, less one half, and less the share in which "
     "peers that wrote neither claim that text.",
 )  # fmt: skip
-def recognised_in_pairs(ratings: Ratings) -> Estimates:
+@per_subject(("judge", "against"), itself, *PAIRED)
+def recognised_in_pairs(part: Ratings) -> Iterator[Named]:
     """Mean of (credit of its own text - yardstick) over the pairs that a judge takes part in, both orders averaged, by
     judge and `against`: "chance", one half; "peers", what judges that wrote neither text credit the same text with.
 
@@ -51,24 +51,19 @@ def recognised_in_pairs(ratings: Ratings) -> Estimates:
     >>> [estimates.of(judge="x", against=name).value for name in ("chance", "peers")]
     [0.5, 1.0]
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each(*PAIRED):
-        pairs = pair_array(part)
-        for judge, text in ratings.own().items():
-            if judge not in pairs.judges:
-                continue
-            side, row = pairs.credit(text), pairs.judges.index(judge)
-            credit = np.where(side > 0, pairs.won, 1 - pairs.won)
-            neutral = np.array([
-                [part.authors.get(name) not in (a, b) for a, b in zip(pairs.a, pairs.b, strict=True)]
-                for name in pairs.judges
-            ])  # fmt: skip
-            peers = mean_of(np.where(neutral, credit, np.nan), axis=0)
-            own = np.where(side != 0, credit[row], np.nan)
-            for against, other in (("chance", np.full(len(own), 0.5)), ("peers", peers)):
-                there = pairs.requested[row] & (side != 0)
-                estimates[judge, against, *names] = _over_pairs(part, own - other, own, pairs.cluster_codes(), there)
-    return Estimates(("judge", "against", *ratings.within(*PAIRED)), estimates)
+    pairs = pair_array(part)
+    for judge, text in part.own().items():
+        side, row = pairs.credit(text), pairs.judges.index(judge)
+        credit = np.where(side > 0, pairs.won, 1 - pairs.won)
+        wrote = np.array([part.authors.get(name) for name in pairs.judges], dtype=object)[:, None]
+        peers = mean_of(np.where((wrote != pairs.a) & (wrote != pairs.b), credit, np.nan), axis=0)
+        own = np.where(side != 0, credit[row], np.nan)
+        for against, other in (("chance", np.full(len(own), 0.5)), ("peers", peers)):
+            yield (judge, against), bounded_estimate(
+                "recognised_in_pairs", own - other, pairs.cluster_codes(), (-1.0, 1.0),
+                "no pair with its own text was judged by all it takes", requested=pairs.requested[row] & (side != 0),
+                unit="share", detail={"share": mean_or_none(own[np.isfinite(own - other)])}, **repeated_over(part),
+            )  # fmt: skip
 
 
 @measure(
@@ -77,7 +72,8 @@ def recognised_in_pairs(ratings: Ratings) -> Estimates:
     below="takes others' texts for its own|take others' texts for their own",
     reading="How much oftener a judge says that it wrote a text where it did than where another did.",
 )  # fmt: skip
-def recognised_singly(ratings: Ratings) -> Estimates:
+@per_subject("judge", own_texts)
+def recognised_singly(seen: OwnTexts) -> Iterator[Named]:
     """Mean over items of yes(own text) - mean yes(others' texts), by judge and factor level, -1 to 1: hits less false
     alarms. Detail: `hits` and `false_alarms`, both on these items. Undefined for a judge none of whose texts was asked
     about.
@@ -90,27 +86,16 @@ def recognised_singly(ratings: Ratings) -> Estimates:
     >>> estimates.of(judge="x").value, estimates.of(judge="x").detail["false_alarms"]
     (0.5, 0.5)
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each():
-        array = judges_array(part)
-        for judge in ratings.own():
-            place = own_place(array, part.authors, judge)
-            if place is None:
-                why, nothing = missing_text(array, judge), Paired.of([])
-                estimates[judge, *names] = paired_estimate(
-                    "recognised_singly", nothing, part, excluded=len(array.items), why=why
-                )
-                continue
-            means = array.means[place[0]]
-            own, others = means[:, place[1]], mean_of(np.delete(means, place[1], axis=1), axis=1)
-            both = np.isfinite(own - others)
-            detail = {"hits": _mean(own[both]), "false_alarms": _mean(others[both])}
-            test = bounded_test(own - others, array)
-            estimates[judge, *names] = paired_estimate(
-                "recognised_singly", test, part, excluded=int((~both).sum()), detail=detail,
-                why="no item has its own text and another's",
-            )  # fmt: skip
-    return Estimates(("judge", *ratings.within()), estimates)
+    part, array, places = seen
+    for judge, place in places.items():
+        own, others = _own_and_others(array, place)
+        both = np.isfinite(own - others)
+        why = "no item has its own text and another's" if place else missing_text(array, judge)
+        detail = {"hits": mean_or_none(own[both]), "false_alarms": mean_or_none(others[both])} if place else {}
+        test = bounded_test(own - others, array) if place else Paired.of([])
+        yield judge, paired_estimate(
+            "recognised_singly", test, part, excluded=int((~both).sum()), detail=detail, why=why
+        )
 
 
 @measure(
@@ -178,27 +163,33 @@ def preference_where_recognised(ratings: Ratings) -> Estimates:
 
 def _recognition(ratings: Ratings) -> dict[str, dict[str, float]]:
     """Judge -> item, or what pairs share -> how far it credits its own text to itself beyond chance or false alarms."""
-    estimates: dict[str, dict[str, float]] = {}
+    known: dict[str, dict[str, float]] = {}
     if ratings.scale.counts:
         for _, part in ratings.each():
-            array = judges_array(part)
-            for judge in ratings.own():
-                if (place := own_place(array, part.authors, judge)) is not None:
-                    means = array.means[place[0]]
-                    beyond = means[:, place[1]] - mean_of(np.delete(means, place[1], axis=1), axis=1)
-                    estimates[judge] = _known(array.items, beyond)
-        return estimates
+            _, array, places = own_texts(part, ratings)
+            for judge, place in places.items():
+                if place is not None:
+                    own, others = _own_and_others(array, place)
+                    known[judge] = _known(array.items, own - others)
+        return known
     for _, part in ratings.each(*PAIRED):
         pairs = pair_array(part)
-        for judge, text in ratings.own().items():
-            if judge in pairs.judges:
-                side = pairs.credit(text)
-                credit = np.where(side > 0, pairs.won, 1 - pairs.won)[pairs.judges.index(judge)] - 0.5
-                values: dict[str, list[float]] = {}
-                for cluster, value in zip(pairs.clusters[side != 0], credit[side != 0], strict=True):
-                    values.setdefault(str(cluster), []).append(float(value))
-                estimates[judge] = _known(tuple(values), np.array([np.mean(v) for v in values.values()]))
-    return estimates
+        for judge, text in part.own().items():
+            side, row = pairs.credit(text), pairs.judges.index(judge)
+            credit = np.where(side > 0, pairs.won[row], 1 - pairs.won[row]) - 0.5
+            values: dict[str, list[float]] = {}
+            for cluster, value in zip(pairs.clusters[side != 0], credit[side != 0], strict=True):
+                values.setdefault(str(cluster), []).append(float(value))
+            known[judge] = _known(tuple(values), np.array([np.mean(v) for v in values.values()]))
+    return known
+
+
+def _own_and_others(array: RatingArray, place: Place | None) -> tuple[Floats, Floats]:
+    """What a judge gives its own text, and on average the others', (items,)."""
+    if place is None:
+        return (np.full(len(array.items), np.nan),) * 2
+    means = array.means[place[0]]
+    return means[:, place[1]], mean_of(np.delete(means, place[1], axis=1), axis=1)
 
 
 def _known(items: tuple[str, ...], values: Floats) -> dict[str, float]:
@@ -207,8 +198,7 @@ def _known(items: tuple[str, ...], values: Floats) -> dict[str, float]:
 
 def _favour(part: Ratings) -> Mapping[str, Floats]:
     """D per item of every judge that wrote a target."""
-    array = judges_array(part)
-    places = {judge: own_place(array, part.authors, judge) for judge in part.own()}
+    _, array, places = own_texts(part, part)
     return {j: np.subtract(*contrast(array, *place, part.authors)) for j, place in places.items() if place is not None}
 
 
@@ -225,22 +215,3 @@ def _where_known(part: Ratings, d: Floats, credit: Floats) -> Estimate:
         return undefined("preference_where_recognised", why, **about)
     distribution = difference_of_means(d, there & knew, there & ~knew, np.arange(len(d)))
     return estimated("preference_where_recognised", distribution.value, distribution, **about)
-
-
-def _over_pairs(part: Ratings, values: Floats, own: Floats, clusters: Any, requested: NDArray[np.bool_]) -> Estimate:
-    there = np.isfinite(values)
-    about: dict[str, Any] = {
-        **repeated_over(part), "n_excluded": int((requested & ~there).sum()), "unit": "share", "span": 2.0,
-        "method": BOUNDED, "detail": {"share": _mean(own[there])},
-    }  # fmt: skip
-    if not there.any():
-        return undefined("recognised_in_pairs", "no pair with its own text was judged by all it takes", **about)
-    codes = codes_of(clusters[there])
-    return estimated(
-        "recognised_in_pairs", float(values[there].mean()), bounded_mean(values[there], codes, (-1.0, 1.0)),
-        n=int(there.sum()), n_clusters=len(np.unique(codes)), **about,
-    )  # fmt: skip
-
-
-def _mean(values: Floats) -> float | None:
-    return number(float(values.mean())) if len(values) else None

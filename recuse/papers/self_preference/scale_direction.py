@@ -9,20 +9,25 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from recuse.metrics.estimates import PAIRED_MARGIN, estimated, number, paired_estimate, undefined
-from recuse.metrics.measure import measure
+from recuse.metrics.estimates import PAIRED_MARGIN, estimated, paired_estimate, undefined
+from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.metrics.self_preference import contrast, missing_text, own_place, why_not_comparable
-from recuse.papers.self_preference.over_texts import axes_of, true_scores
+from recuse.papers.self_preference.over_texts import (
+    JACKKNIFE,
+    by_level,
+    clusters_of_texts,
+    mean_or_none,
+    over_left_out,
+    true_scores,
+)
 from recuse.papers.self_preference.published_tests import paired_test, self_received_given
 from recuse.papers.self_preference.scale_framing import NO_TEXT, scored_twice
 from recuse.ratings import RatingArray, Ratings
-from recuse.ratings.array import array_of, arrays_by_level
+from recuse.ratings.array import arrays_by_level
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
 from recuse.schema.factors import DIRECTION, LEVELS
-from recuse.statistics.clusters import OverClusters
 from recuse.statistics.paired import Paired
 
 ASCENDING, REVERSED = LEVELS[DIRECTION]
@@ -65,36 +70,34 @@ def framing_change(ratings: Ratings, margin: float = PAIRED_MARGIN) -> Estimates
 
 def _changes(part: Ratings, arrays: Mapping[str, RatingArray], judge: str, margin: float) -> dict[str, Estimate]:
     """The change of each measure of self-preference, by its name."""
-    if ASCENDING not in arrays or REVERSED not in arrays:
-        return {against: _nothing(part, ONE_DIRECTION, against) for against in AGAINST}
-    array = arrays[ASCENDING]
-    place = own_place(array, part.authors, judge)
-    if place is None:
-        return {against: _nothing(part, missing_text(array, judge), against) for against in AGAINST}
-    up, down = (_preference(arrays[level], *place, part.authors) for level in (ASCENDING, REVERSED))
-    why = why_not_comparable(array) or "no item can be compared in both directions of the scale"
+    why, array = ONE_DIRECTION, arrays.get(ASCENDING)
+    if array is not None and REVERSED in arrays:
+        place = own_place(array, part.authors, judge)
+        if place is not None:
+            return _change_of_each(part, arrays, place, margin)
+        why = missing_text(array, judge)
+    return {
+        against: paired_estimate(
+            "framing_change", Paired.of([]), part, excluded=0, why=why, detail={"against": against}
+        )
+        for against in AGAINST
+    }
+
+
+def _change_of_each(
+    part: Ratings, arrays: Mapping[str, RatingArray], place: tuple[int, int], margin: float
+) -> dict[str, Estimate]:
+    preferences = []
+    for array in (arrays[ASCENDING], arrays[REVERSED]):
+        s, r, g = self_received_given(array, *place)
+        preferences.append((s - r, s - g, np.subtract(*contrast(array, *place, part.authors))))
+    why = why_not_comparable(arrays[ASCENDING]) or "no item can be compared in both directions of the scale"
     estimates = {}
-    for against in AGAINST:
-        both = np.isfinite(up[against]) & np.isfinite(down[against])
-        detail = {ASCENDING: _mean(up[against][both]), REVERSED: _mean(down[against][both]), "against": against}
-        moved = down[against] - up[against]
-        estimates[against] = paired_change("framing_change", part, array, moved, margin, why, detail)
+    for against, up, down in zip(AGAINST, *preferences, strict=True):
+        both = np.isfinite(up) & np.isfinite(down)
+        detail = {ASCENDING: mean_or_none(up[both]), REVERSED: mean_or_none(down[both]), "against": against}
+        estimates[against] = paired_change("framing_change", part, arrays[ASCENDING], down - up, margin, why, detail)
     return estimates
-
-
-def _preference(array: RatingArray, row: int, column: int, authors: Mapping[str, str]) -> dict[str, Floats]:
-    s, r, g = self_received_given(array, row, column)
-    on_own, elsewhere = contrast(array, row, column, authors)
-    return dict(zip(AGAINST, (s - r, s - g, on_own - elsewhere), strict=True))
-
-
-def _nothing(part: Ratings, why: str, against: str) -> Estimate:
-    detail = {"against": against}
-    return paired_estimate("framing_change", Paired.of([]), part, excluded=0, why=why, detail=detail)
-
-
-def _mean(values: Floats) -> float | None:
-    return number(float(values.mean())) if len(values) else None
 
 
 # --------------------------------------------------------------------------- juries of which half are inverted
@@ -110,7 +113,6 @@ def _mean(values: Floats) -> float | None:
 # the jury's mean is from them stands beside it: members may also share an error.
 
 JURIES = ("ascending", "reversed", "part_inverted", "change")
-JACKKNIFE = "jackknife over clusters, Student's t"
 MOST = 200
 """Choices of who is inverted that are averaged; of more, every so manieth."""
 
@@ -120,7 +122,8 @@ MOST = 200
     reading="Cronbach's alpha over texts of a jury asked on one scale, and of one half of which is asked on the "
     "inverted scale; change: the second less the ascending first.",
 )  # fmt: skip
-def jury_reliability(ratings: Ratings) -> Estimates:
+@per_subject("jury", itself, DIRECTION)
+def jury_reliability(part: Ratings) -> Iterator[Named]:
     """Alpha of all judges, by `jury`, "change" being part_inverted less ascending; texts that every judge scored both
     ways. Interval by the jackknife over items, or what they share. Undefined with fewer than two judges or three items,
     where the scale was asked one way only, and where a jury's sum does not vary.
@@ -134,14 +137,15 @@ def jury_reliability(ratings: Ratings) -> Estimates:
     >>> [estimates.of(jury=name).value for name in JURIES]
     [1.0, 1.0, 1.0, 0.0]
     """
-    return _juries("jury_reliability", ratings, "alpha", 2.0, lambda scores, true: alpha(scores))
+    return _juries(part, "jury_reliability", "alpha", 2.0, lambda scores, true: alpha(scores))
 
 
 @measure(
     "jury_error", "a jury's distance from what is true", rank=353,
     reading="Mean distance of the jury's mean from what a text deserves; change: part inverted less ascending.",
 )  # fmt: skip
-def jury_error(ratings: Ratings) -> Estimates:
+@per_subject("jury", itself, DIRECTION)
+def jury_error(part: Ratings) -> Iterator[Named]:
     """Mean of |jury's mean - true score| over texts, by `jury`; as `jury_reliability`, and undefined where no true
     score is known.
 
@@ -155,7 +159,7 @@ def jury_error(ratings: Ratings) -> Estimates:
     >>> [round(estimates.of(jury=name).value, 2) for name in JURIES]
     [0.67, 0.0, 0.33, -0.33]
     """
-    return _juries("jury_error", ratings, "points", math.nan, _error)
+    return _juries(part, "jury_error", "points", part.scale.span, _error)
 
 
 def alpha(scores: Floats) -> float:
@@ -173,54 +177,36 @@ def _error(scores: Floats, true: Floats) -> float:
 
 
 def _juries(
-    metric: str, ratings: Ratings, unit: str, span: float, statistic: Callable[[Floats, Floats], float]
-) -> Estimates:
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each(DIRECTION):
-        for jury, estimate in _measured(metric, part, unit, span, statistic).items():
-            estimates[jury, *names] = estimate
-    return Estimates(("jury", *ratings.within(DIRECTION)), estimates)
-
-
-def _measured(
-    metric: str, part: Ratings, unit: str, span: float, statistic: Callable[[Floats, Floats], float]
-) -> dict[str, Estimate]:
+    part: Ratings, metric: str, unit: str, span: float, statistic: Callable[[Floats, Floats], float]
+) -> Iterator[Named]:
     about: dict[str, Any] = {
-        "over": "clusters", "clusters": part.clusters, "unit": unit, "method": JACKKNIFE,
-        "span": part.scale.span if math.isnan(span) else span,
+        "over": "clusters", "clusters": part.clusters, "unit": unit, "method": JACKKNIFE, "span": span
     }  # fmt: skip
-    ways = LEVELS[DIRECTION]
-    if set(part.levels(DIRECTION)) < set(ways):
-        return {jury: undefined(metric, "the scale was asked one way only", **about) for jury in JURIES}
-    axes = axes_of(part)
-    arrays = [array_of(part.where(**{DIRECTION: way}), axes) for way in ways]
-    first: RatingArray = arrays[0]
-    both = np.stack([array.means for array in arrays])  # (ways, judges, items, targets)
+    if set(part.levels(DIRECTION)) < set(LEVELS[DIRECTION]):
+        why = "the scale was asked one way only"
+        yield from ((jury, undefined(metric, why, **about)) for jury in JURIES)
+        return
+    arrays = by_level(part, DIRECTION)
+    first = arrays[ASCENDING]
+    both = np.stack([arrays[way].means for way in LEVELS[DIRECTION]])  # (ways, judges, items, targets)
     whole = np.isfinite(both).all(axis=(0, 1))
-    scores = both[:, :, whole]  # (ways, judges, texts)
-    codes = np.unique(np.array(first.clusters), return_inverse=True)[1]
-    groups = np.broadcast_to(codes[:, None], whole.shape)[whole]
+    scores, groups = both[:, :, whole], clusters_of_texts(first)[whole]  # (ways, judges, texts), (texts,)
     known = true_scores(part, first)
     true = np.full(int(whole.sum()), np.nan) if known is None else known[whole]
     about |= {"n": int(whole.sum()), "n_excluded": int((first.requested.any(axis=0) & ~whole).sum())}
     clusters = np.unique(groups)
     if len(clusters) < 3 or both.shape[1] < 2:
         why = "it takes two judges, and three items that all of them scored both ways"
-        return {jury: undefined(metric, why, **about) for jury in JURIES}
-    value = _all(scores, true, statistic)
-    left_out = [_all(scores[..., groups != one], true[groups != one], statistic) for one in clusters]
-    estimates = {}
-    for at, jury in enumerate(JURIES):
-        draws = np.array([one[at] for one in left_out])
-        if not np.isfinite(value[at]) or not np.isfinite(draws).all():
+        yield from ((jury, undefined(metric, why, **about)) for jury in JURIES)
+        return
+    values = _all(scores, true, statistic)
+    without = [_all(scores[..., groups != one], true[groups != one], statistic) for one in clusters]
+    for jury, value, left_out in zip(JURIES, values, np.array(without).T, strict=True):
+        if not np.isfinite(value) or not np.isfinite(left_out).all():
             why = "no true score is known" if metric == "jury_error" else "the jury's sum does not vary"
-            estimates[jury] = undefined(metric, why, **about)
-            continue
-        g = len(clusters)
-        se = math.sqrt((g - 1) / g * float(((draws - draws.mean()) ** 2).sum()))
-        distribution = OverClusters(float(value[at]), 0.0 if se < 1e-12 else se, g - 1)
-        estimates[jury] = estimated(metric, float(value[at]), distribution, n_clusters=g, **about)
-    return estimates
+            yield jury, undefined(metric, why, **about)
+        else:
+            yield jury, estimated(metric, value, over_left_out(value, left_out), n_clusters=len(clusters), **about)
 
 
 def _all(scores: Floats, true: Floats, statistic: Callable[[Floats, Floats], float]) -> tuple[float, ...]:
@@ -241,7 +227,8 @@ def _half_inverted(scores: Floats) -> Iterator[Floats]:
         yield jury
 
 
-def shift_by_target(ratings: Ratings, margin: float = PAIRED_MARGIN) -> Estimates:
+@per_subject(("judge", "target"), itself, DIRECTION)
+def shift_by_target(part: Ratings, margin: float = PAIRED_MARGIN) -> Iterator[Named]:
     """`shift` of every target's texts, by judge and target: a paired t-test over items. `margin` as a share of the
     scale's range; undefined where no text of the target was scored in both directions.
 
@@ -252,17 +239,14 @@ def shift_by_target(ratings: Ratings, margin: float = PAIRED_MARGIN) -> Estimate
     >>> shift_by_target(Ratings.of(frame, scales=Numeric(1, 5))).of(judge="x", target="a").value
     0.5
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, twice in scored_twice(ratings):
-        for t, target in enumerate(twice.array.targets):
-            change = twice.change[:, t]
-            estimate = paired_change("framing_shift", twice.part, twice.array, change, margin, NO_TEXT)
-            estimates[(twice.judge, target, *names)] = estimate
-    return Estimates(("judge", "target", *ratings.within(DIRECTION)), estimates)
+    for twice in scored_twice(part):
+        for target, change in zip(twice.array.targets, twice.change.T, strict=True):
+            estimate = paired_change("framing_shift", part, twice.array, change, margin, NO_TEXT)
+            yield (twice.judge, target), estimate
 
 
 def paired_change(
-    metric: str, part: Ratings, array: RatingArray, differences: NDArray[np.float64], margin: float, why: str,
+    metric: str, part: Ratings, array: RatingArray, differences: Floats, margin: float, why: str,
     detail: Mapping[str, Any] | None = None,
 ) -> Estimate:  # fmt: skip
     """`paired_test` of `differences` (items,) as an estimate; `margin`, a share of the scale's range, is the difference

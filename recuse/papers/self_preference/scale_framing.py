@@ -10,21 +10,21 @@ each measured on texts scored in both directions: the general level moves (`shif
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from recuse.metrics.estimates import add_losses, estimated, number, undefined
-from recuse.metrics.measure import measure
+from recuse.metrics.estimates import add_losses, estimated, undefined
+from recuse.metrics.measure import Named, itself, measure, per_subject
+from recuse.papers.self_preference.over_texts import bounded_estimate, clusters_of_texts, mean_or_none
 from recuse.ratings import Numeric, RatingArray, Ratings
 from recuse.ratings.array import arrays_by_level, judges_array
-from recuse.schema import Estimate, Estimates
-from recuse.schema.arrays import Floats
+from recuse.schema import Estimate
+from recuse.schema.arrays import Floats, Mask
 from recuse.schema.factors import DIRECTION, LEVELS
-from recuse.statistics.bounded import BOUNDED, bounded_mean
+from recuse.statistics.bounded import BOUNDED
 from recuse.statistics.clusters import clustered_mean
 
 ASCENDING, REVERSED = LEVELS[DIRECTION]
@@ -39,7 +39,8 @@ INSENSITIVE = f"share of same numbers minus share of mirrored numbers; {BOUNDED}
     below="is harsher where low is best|are harsher where low is best",
     reading="Mean score where the lowest number is best less that where the highest is, both on the ascending scale.",
 )  # fmt: skip
-def framing_shift(ratings: Ratings) -> Estimates:
+@per_subject("judge", itself, DIRECTION)
+def framing_shift(part: Ratings) -> Iterator[Named]:
     """Mean of (reversed - ascending) on the ascending scale, by judge, over all texts scored in both directions.
 
     Above 0: the judge is milder when low numbers are good. n counts texts (item x target), the interval is over items,
@@ -54,7 +55,7 @@ def framing_shift(ratings: Ratings) -> Estimates:
     >>> framing_shift(Ratings.of(frame, scales=Numeric(1, 5, step=1))).of(judge="x").value
     0.5
     """
-    return _by_judge(ratings, _shift)
+    return ((twice.judge, _shift(twice)) for twice in scored_twice(part))
 
 
 @measure(
@@ -62,7 +63,8 @@ def framing_shift(ratings: Ratings) -> Estimates:
     above="does not notice which end of the scale is best|do not notice which end of the scale is best",
     reading="Share of texts that keep their number when the scale is turned, less the share that get its mirror image.",
 )  # fmt: skip
-def direction_insensitivity(ratings: Ratings) -> Estimates:
+@per_subject("judge", itself, DIRECTION)
+def direction_insensitivity(part: Ratings) -> Iterator[Named]:
     """Does the number follow the meaning of the scale? By judge, from -1 (it does) to +1 (it does not):
 
         share of texts with the same number in both directions - share with the mirrored one (low + high - number)
@@ -84,7 +86,7 @@ def direction_insensitivity(ratings: Ratings) -> Estimates:
     >>> direction_insensitivity(Ratings.of(frame, scales=Numeric(1, 5))).of(judge="x").value
     1.0
     """
-    return _by_judge(ratings, _insensitivity)
+    return ((twice.judge, _insensitivity(twice)) for twice in scored_twice(part))
 
 
 # --------------------------------------------------------------------------- texts scored twice
@@ -99,14 +101,14 @@ class _Twice:
     array: RatingArray  # of one direction: items, targets, clusters and scale are those of both
     ascending: Floats
     turned: Floats
-    requested: NDArray[np.bool_]
+    requested: Mask
 
     @property
     def change(self) -> Floats:
         return self.turned - self.ascending
 
     @property
-    def usable(self) -> NDArray[np.bool_]:
+    def usable(self) -> Mask:
         return np.isfinite(self.change)
 
     @property
@@ -115,35 +117,26 @@ class _Twice:
         excluded = int((self.requested & ~self.usable).sum())
         return {"n_excluded": excluded, "over": "clusters", "clusters": self.part.clusters}
 
-    @property
-    def lost(self) -> dict[str, tuple[int, int]]:
-        """In either direction, how many of the texts that were asked about in any have no usable score."""
-        requested = self.requested
-        levels = ((ASCENDING, self.ascending), (REVERSED, self.turned))
-        return {name: (int((requested & np.isnan(scores)).sum()), int(requested.sum())) for name, scores in levels}
-
-    @property
-    def clusters(self) -> NDArray[Any]:
-        """What each text belongs to, shape (items, targets)."""
-        codes = np.unique(np.array(self.array.clusters), return_inverse=True)[1]
-        return np.broadcast_to(codes[:, None], self.ascending.shape)
+    def with_losses(self, estimate: Estimate, span: float) -> Estimate:
+        """In either direction, texts that were asked about in any may have no usable score; `span`: what none of the
+        observations can leave on either side of 0."""
+        lost = {
+            name: int((self.requested & np.isnan(scores)).sum())
+            for name, scores in ((ASCENDING, self.ascending), (REVERSED, self.turned))
+        }
+        sides = {name: (count, int(self.requested.sum())) for name, count in lost.items()}
+        return add_losses(estimate, sides, (-span, span), sum(lost.values()))
 
 
-def scored_twice(ratings: Ratings) -> Iterator[tuple[tuple[str, ...], _Twice]]:
-    """(levels of the other factors, both scores of one judge); nothing in a direction that was not asked."""
-    for names, part in ratings.each(DIRECTION):
-        arrays = arrays_by_level(part, DIRECTION)
-        array = next(iter(arrays.values())) if arrays else judges_array(part)
-        nothing = np.full(array.shape, np.nan)
-        up, down = (arrays[level].means if level in arrays else nothing for level in (ASCENDING, REVERSED))
-        requested = np.any([one.requested for one in arrays.values()] or [array.requested], axis=0)
-        for row, judge in enumerate(array.raters):
-            yield names, _Twice(judge, part, array, up[row], down[row], requested[row])
-
-
-def _by_judge(ratings: Ratings, compute: Callable[[_Twice], Estimate]) -> Estimates:
-    estimates = {(twice.judge, *names): compute(twice) for names, twice in scored_twice(ratings)}
-    return Estimates(("judge", *ratings.within(DIRECTION)), estimates)
+def scored_twice(part: Ratings) -> Iterator[_Twice]:
+    """Both scores of every judge; nothing in a direction that was not asked."""
+    arrays = arrays_by_level(part, DIRECTION)
+    array = next(iter(arrays.values())) if arrays else judges_array(part)
+    nothing = np.full(array.shape, np.nan)
+    up, down = (arrays[level].means if level in arrays else nothing for level in (ASCENDING, REVERSED))
+    requested = np.any([one.requested for one in arrays.values()] or [array.requested], axis=0)
+    for row, judge in enumerate(array.raters):
+        yield _Twice(judge, part, array, up[row], down[row], requested[row])
 
 
 def _shift(twice: _Twice) -> Estimate:
@@ -151,13 +144,14 @@ def _shift(twice: _Twice) -> Estimate:
     about = twice.about | {"unit": scale.unit, "span": scale.span, "method": SHIFT}
     if not usable.any():
         return undefined("framing_shift", NO_TEXT, **about)
-    clusters = twice.clusters[usable]
+    clusters = clusters_of_texts(twice.array)[usable]
     distribution = clustered_mean(twice.change[usable], clusters, step=_step(twice))
+    detail = {ASCENDING: mean_or_none(twice.ascending[usable]), REVERSED: mean_or_none(twice.turned[usable])}
     estimate = estimated(
         "framing_shift", distribution.value, distribution, n=int(usable.sum()), n_clusters=len(np.unique(clusters)),
-        detail={ASCENDING: _mean(twice.ascending[usable]), REVERSED: _mean(twice.turned[usable])}, **about,
+        detail=detail, **about,
     )  # fmt: skip
-    return add_losses(estimate, twice.lost, (-scale.span, scale.span), sum(lost for lost, _ in twice.lost.values()))
+    return twice.with_losses(estimate, scale.span)
 
 
 def _step(twice: _Twice) -> float:
@@ -176,40 +170,27 @@ def _step(twice: _Twice) -> float:
 def _insensitivity(twice: _Twice) -> Estimate:
     name, (low, high) = "direction_insensitivity", twice.part.scale.ends
     usable = twice.usable
-    about = twice.about | {"unit": "index", "span": 2.0, "method": INSENSITIVE}
+    about = twice.about | {"unit": "index", "method": INSENSITIVE, "span": 2.0}
     if not math.isfinite(high - low):
         return undefined(name, "a scale without ends has no middle to mirror a number at", **about)
     if not usable.any():
         return undefined(name, NO_TEXT, **about)
     x, y = twice.ascending[usable], low + high - twice.turned[usable]  # back to the number as written
-    off_centre = np.abs(x - (low + high) / 2) > 1e-9
-    detail = _counts(x, y, off_centre, low + high)
-    if not off_centre.any():
-        why = "every score is the middle of the scale, which reads the same in both directions"
-        return undefined(name, why, detail=detail, **about)
-    index = _same(x[off_centre], y[off_centre]).astype(float) - _same(x[off_centre], low + high - y[off_centre])
-    clusters = twice.clusters[usable][off_centre]
-    estimate = estimated(
-        name, float(index.mean()), bounded_mean(index, clusters, (-1.0, 1.0)), n=len(index),
-        n_clusters=len(np.unique(clusters)), detail=detail, **about,
-    )  # fmt: skip
-    return add_losses(estimate, twice.lost, (-1.0, 1.0), sum(lost for lost, _ in twice.lost.values()))
-
-
-def _counts(x: Floats, y: Floats, informative: NDArray[np.bool_], ends: float) -> dict[str, Any]:
-    same, mirrored = _same(x, y), _same(x, ends - y)
-    sides = np.sign(x - ends / 2) * np.sign(y - ends / 2)
-    return {
-        "same": int(same[informative].sum()), "mirrored": int(mirrored[informative].sum()),
-        "neither": int((~same & ~mirrored)[informative].sum()), "middle": int((~informative).sum()),
-        "same_side": _mean(sides[informative]), "same_share": _mean(same.astype(float)),
-        "same_share_if_aware": _mean((~informative).astype(float)),
+    middle = (low + high) / 2
+    off_centre = np.abs(x - middle) > 1e-9
+    same, mirrored = _same(x, y), _same(x, low + high - y)
+    detail = {
+        "same": int(same[off_centre].sum()), "mirrored": int(mirrored[off_centre].sum()),
+        "neither": int((~same & ~mirrored)[off_centre].sum()), "middle": int((~off_centre).sum()),
+        "same_side": mean_or_none((np.sign(x - middle) * np.sign(y - middle))[off_centre]),
+        "same_share": mean_or_none(same.astype(float)),
+        "same_share_if_aware": mean_or_none((~off_centre).astype(float)),
     }  # fmt: skip
+    index = (same.astype(float) - mirrored)[off_centre]
+    clusters = clusters_of_texts(twice.array)[usable][off_centre]
+    why = "every score is the middle of the scale, which reads the same in both directions"
+    return twice.with_losses(bounded_estimate(name, index, clusters, (-1.0, 1.0), why, detail=detail, **about), 1.0)
 
 
-def _same(x: Floats, y: Floats) -> NDArray[np.bool_]:
+def _same(x: Floats, y: Floats) -> Mask:
     return np.abs(x - y) < 1e-9
-
-
-def _mean(values: Floats) -> float | None:
-    return number(float(values.mean())) if len(values) else None

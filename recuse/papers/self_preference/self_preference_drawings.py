@@ -3,9 +3,10 @@ chooses between two, and when it scores them; S - R beside S - G as published; t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal, TypedDict
 
-from recuse.report.drawing import Block, Drawing, Part, Words, folded, p_value, under, words
+from recuse.report.drawing import Drawing, Part, folded, p_value, under, words
 from recuse.report.figures import Cell, Forest, HeatMaps, Table, cell_matrix, cross_table, deviation_maps
 from recuse.report.gated_number import Number, plain_name
 from recuse.report.questions.generic import mean_scores, usable_replies
@@ -78,7 +79,8 @@ def _remedies(metric: str, what: str) -> Part:
 
 
 def _table(group: Group, numbers: list[Number], what: str) -> Table:
-    remedies = [r for r in REMEDIES if any(n.subject.get("mitigation") == r and is_number(n.value) for n in numbers)]
+    tried = {n.subject.get("mitigation") for n in numbers if is_number(n.value)}
+    remedies = [remedy for remedy in REMEDIES if remedy in tried]
     by_mitigation = {(n.who, n.subject.get("mitigation")): n for n in numbers}
     rows = []
     for who in dict.fromkeys(n.who for n in numbers):
@@ -143,14 +145,13 @@ def _own_wins(group: Group) -> str:
     known = [n for n in group.of("controlled_own_win_excess") if is_number(n.value)]
     if not known:
         return "No judge's choices about its own text could be compared with those of neutral peers."
-    counts = [
-        (sum(n.side_of_zero == side for n in known), verb) for side, verb in (("above", "for"), ("below", "against"))
-    ]
+    sides = [n.side_of_zero for n in known]
+    counts = ((sides.count("above"), "for"), (sides.count("below"), "against"))
     phrases = [f"{in_words(k)} {verb}" for k, verb in counts if k]
     if not phrases:
         return f"Of {in_words(len(known))} judges that are authors, none differs from neutral peers beyond chance."
-    sides = " and ".join(phrases)
-    return f"Of {in_words(len(known))} judges that are authors, {sides} its own text more than neutral peers."
+    which = " and ".join(phrases)
+    return f"Of {in_words(len(known))} judges that are authors, {which} its own text more than neutral peers."
 
 
 def _wins(group: Group) -> Table:
@@ -209,7 +210,9 @@ def _above_others(group: Group) -> str:
 
 
 def _symbols(group: Group) -> str:
-    """What the letters mean, what the tests say together, and what they could have found."""
+    """What the letters mean, what the tests say together, and what they could have found; nothing without a test."""
+    if not group.of("self_minus_received") and not any(is_number(n.value) for n in group.of("self_minus_given")):
+        return ""
     tests = next((str(n.detail["summary"]) for n in group.of("significant_tests") if n.detail.get("summary")), "")
     return " ".join(part for part in (SYMBOLS, f"{tests}." if tests else "", _power(group)) if part)
 
@@ -277,23 +280,14 @@ def _span(values: list[float], unit: str) -> str:
 
 
 def _bits(n: Number) -> str:
-    own, others = n.detail.get("own"), n.detail.get("others")
-    return f"own {fixed(own)} bits, others {fixed(others)}" if is_number(own) and is_number(others) else ""
+    return detail_text(n, "own {} bits, others {}", "own", "others")
 
 
-_COMPARED: tuple[Part, ...] = (
-    Forest("self_minus_received", "S − R: its own text against the peers' grade for it", "points", signed=True,
-           aside=_p),
-    Forest("self_minus_given", "S − G: its own text against the others' texts", "points", signed=True, aside=_p),
-)  # fmt: skip
-
-
-def _published(group: Group) -> Block | None:
-    """The published test, under the meaning of its letters."""
-    parts: tuple[Part, ...] = (_tests, folded("Both comparisons with their intervals", "", *_COMPARED))
-    figures = [figure for part in parts if (figure := part(group))]
-    explained = [Words("read", [_symbols(group)]), *figures]
-    return Block("under", explained, "What does the published test say?") if figures else None
+def detail_text(n: Number, form: str, *names: str, write: Callable[[float], str] = fixed) -> str:
+    """Numbers of a detail in a phrase; "" where one of them is not there."""
+    values = [n.detail.get(name) for name in names]
+    known = [value for value in values if is_number(value)]
+    return form.format(*map(write, known)) if len(known) == len(names) else ""
 
 
 self_preference = Drawing(
@@ -303,7 +297,19 @@ self_preference = Drawing(
         Forest("self_preference_controlled",
                "Own text against the peers' view of it, less the same difference on texts neither wrote", "points",
                signed=True),
-        _published,
+        under(
+            "What does the published test say?",
+            words(_symbols, "read"),
+            _tests,
+            folded(
+                "Both comparisons with their intervals",
+                "",
+                Forest("self_minus_received", "S − R: its own text against the peers' grade for it", "points",
+                       signed=True, aside=_p),
+                Forest("self_minus_given", "S − G: its own text against the others' texts", "points", signed=True,
+                       aside=_p),
+            ),
+        ),
         under("Who gave whom what?", mean_scores),
         under(
             "Is it because its own words are easy for it to predict?",
@@ -344,13 +350,11 @@ def _direction(group: Group) -> str:
 
 
 def _digits(n: Number) -> str:
-    counts = [n.detail.get(name) for name in ("same", "mirrored", "neither")]
-    return "{} same, {} mirrored, {} neither".format(*counts) if all(is_number(c) for c in counts) else ""
+    return detail_text(n, "{} same, {} mirrored, {} neither", "same", "mirrored", "neither", write=str)
 
 
 def _means(n: Number) -> str:
-    up, down = n.detail.get("positive"), n.detail.get("negative")
-    return f"{fixed(up)} where high is best, {fixed(down)} where low is" if is_number(up) and is_number(down) else ""
+    return detail_text(n, "{} where high is best, {} where low is", "positive", "negative")
 
 
 def _by_author(group: Group) -> HeatMaps | None:

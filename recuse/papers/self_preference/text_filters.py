@@ -116,8 +116,7 @@ class StatisticalFilter:
         return odd
 
     def _above(self, text: str) -> Floats:
-        above: Floats = (_features(text, self.vocabulary) - self.mean) / self.sd
-        return above
+        return (_features(text, self.vocabulary) - self.mean) / self.sd
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +130,7 @@ class CleanTexts:
 
     features: Floats
     places: Mapping[str, NDArray[np.intp]]
-    where: Mapping[str, frozenset[str]]
+    where: Mapping[str, set[str]]
     shared: Mapping[str, Mapping[int, float]]
 
     @classmethod
@@ -140,20 +139,19 @@ class CleanTexts:
         texts = [(cluster, text) for cluster, group in clean.items() for text in group]
         where: dict[str, set[str]] = defaultdict(set)
         for cluster, text in texts:
-            for word in set(_words(text)):
+            for word in set(_counted(text).words):
                 where[word].add(cluster)
-        usual = frozenset(word for word, clusters in where.items() if len(clusters) > 1)
         places: dict[str, list[int]] = {cluster: [] for cluster in clean}
         shared: dict[str, dict[int, float]] = {cluster: {} for cluster in clean}
         for number, (cluster, text) in enumerate(texts):
             places[cluster].append(number)
-            for word in (words := _words(text)):
+            for word in (words := _counted(text).words):
                 if len(where[word]) == 2:
                     (other,) = where[word] - {cluster}
                     shared[other][number] = shared[other].get(number, 0.0) + 1 / len(words)
+        usual = frozenset(word for word, clusters in where.items() if len(clusters) > 1)
         table = np.array([_features(text, usual) for _, text in texts]).reshape(len(texts), len(FEATURES))
-        numbers = {cluster: np.array(estimates, dtype=np.intp) for cluster, estimates in places.items()}
-        return cls(table, numbers, {word: frozenset(estimates) for word, estimates in where.items()}, shared)
+        return cls(table, {cluster: np.array(at, dtype=np.intp) for cluster, at in places.items()}, where, shared)
 
     def fit(self, without: str | None = None, limit: float = 3.0) -> StatisticalFilter:
         """The filter fitted on all clusters, or on all but one. `RecuseError` where fewer than three are left."""
@@ -168,11 +166,7 @@ class CleanTexts:
             for number, more in self.shared[without].items():
                 table[number, 0] += more
         mean, sd = table[kept].mean(axis=0), np.maximum(table[kept].std(axis=0, ddof=1), FLOOR)
-        return StatisticalFilter(self.words(without), mean, sd, limit)
-
-    def words(self, without: str | None) -> frozenset[str]:
-        """All words, less those that this cluster alone has."""
-        return self._every - self._alone.get(without or "", frozenset())
+        return StatisticalFilter(self._every - self._alone.get(without or "", frozenset()), mean, sd, limit)
 
     @cached_property
     def _every(self) -> frozenset[str]:
@@ -180,15 +174,12 @@ class CleanTexts:
 
     @cached_property
     def _alone(self) -> dict[str, frozenset[str]]:
+        """Cluster -> the words that it alone has."""
         alone: dict[str, set[str]] = defaultdict(set)
         for word, clusters in self.where.items():
             if len(clusters) == 1:
                 alone[next(iter(clusters))].add(word)
         return {cluster: frozenset(words) for cluster, words in alone.items()}
-
-
-def _words(text: str) -> tuple[str, ...]:
-    return _counted(text).words
 
 
 def _features(text: str, known: frozenset[str]) -> Floats:

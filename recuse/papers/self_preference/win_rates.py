@@ -14,25 +14,24 @@ All measures take ratings of choices (`recuse.ratings.pair_array`) whose `author
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
+from recuse.papers.self_preference.over_texts import JACKKNIFE, bounded_estimate, over_left_out
 from recuse.ratings import Ratings, mean_of
+from recuse.ratings.array import moments_of
 from recuse.ratings.pair_array import PAIRED, PairArray, codes_of, pair_array, repeated_over
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats
-from recuse.statistics.bounded import BOUNDED, bounded_mean
-from recuse.statistics.clusters import OverClusters
+from recuse.statistics.bounded import BOUNDED
 
 SEEN_BY = ("self", "peers", "neutral_peers", "people")
-JACKKNIFE = "jackknife over clusters, Student's t"
 
 
 @measure(
@@ -55,11 +54,9 @@ def own_win_rate(part: Ratings) -> Iterator[Named]:
     >>> [estimates.of(judge="x", seen_by=view).value for view in ("self", "peers")]
     [1.0, 0.5]
     """
-    pairs, over = pair_array(part), repeated_over(part)
-    for judge, text in part.own().items():
-        own_pairs = _OwnPairs.of(pairs, part.authors, judge, text)
+    for judge, seen, mean in _own_pairs(part):
         for view in SEEN_BY:
-            yield (judge, view), _rate("own_win_rate", own_pairs, own_pairs.seen[view], (0.0, 1.0), view, over)
+            yield (judge, view), mean("own_win_rate", seen[view], (0.0, 1.0), view)
 
 
 @measure(
@@ -81,64 +78,56 @@ def own_win_excess(part: Ratings) -> Iterator[Named]:
     >>> own_win_excess(Ratings.of(frame, texts=texts, authors={"x": "x"})).of(judge="x").value
     0.5
     """
-    pairs, over = pair_array(part), repeated_over(part)
-    for judge, text in part.own().items():
-        own_pairs = _OwnPairs.of(pairs, part.authors, judge, text)
-        beyond = own_pairs.seen["self"] - own_pairs.seen["neutral_peers"]
-        both, versus = np.isfinite(beyond), own_pairs.seen["self"] - own_pairs.seen["people"]
-        rates = {view: number(float(mean_of(own_pairs.seen[view][both], 0))) for view in ("self", "neutral_peers")}
+    for judge, seen, mean in _own_pairs(part):
+        beyond, versus = (seen["self"] - seen[view] for view in ("neutral_peers", "people"))
+        both = np.isfinite(beyond)
+        rates = {view: number(float(mean_of(seen[view][both], 0))) for view in ("self", "neutral_peers")}
         detail = {
             **rates, "against_people": number(float(mean_of(versus, 0))),
             "pairs_with_people": int(np.isfinite(versus).sum()),
         }  # fmt: skip
-        who = "the judge and a neutral peer"
-        yield judge, _rate("own_win_excess", own_pairs, beyond, (-1.0, 1.0), who, over, detail)
+        yield judge, mean("own_win_excess", beyond, (-1.0, 1.0), "the judge and a neutral peer", detail)
 
 
-@dataclass(frozen=True, eq=False)
-class _OwnPairs:
-    """The pairs with a judge's own text: the text's credit in each of SEEN_BY, shape (pairs,), NaN where there is
-    none, and what the pairs belong to."""
-
-    text: str
-    seen: Mapping[str, Floats]
-    clusters: NDArray[np.intp]
-
-    @classmethod
-    def of(cls, pairs: PairArray, authors: Mapping[str, str], judge: str, text: str) -> _OwnPairs:
+def _own_pairs(part: Ratings) -> Iterator[tuple[str, Mapping[str, Floats], Callable[..., Estimate]]]:
+    """Every judge with a text of its own, that text's credit in each of SEEN_BY on the pairs it takes part in, shape
+    (pairs,), NaN where there is none, and the estimate of a mean over them (`_mean_of_pairs`)."""
+    pairs, over = pair_array(part), repeated_over(part)
+    clusters = pairs.cluster_codes()
+    names = np.array(pairs.judges, dtype=object)[:, None]
+    wrote = np.array([part.authors.get(name) for name in pairs.judges], dtype=object)[:, None]
+    for judge, text in part.own().items():
         side = pairs.credit(text)
         own = side != 0
-        won = np.where(side[own] > 0, pairs.won[:, own], 1 - pairs.won[:, own])
-        people = np.where(side[own] > 0, pairs.people[own], 1 - pairs.people[own])
+        won, people = (np.where(side > 0, credit, 1 - credit)[..., own] for credit in (pairs.won, pairs.people))
         rival = np.where(side > 0, pairs.b, pairs.a)[own]
-        other = np.array(pairs.judges, dtype=object)[:, None] != judge
-        wrote = np.array([authors.get(name) for name in pairs.judges], dtype=object)
         seen = {
             "self": won[pairs.judges.index(judge)],
-            "peers": mean_of(np.where(other, won, np.nan), axis=0),
-            "neutral_peers": mean_of(np.where(other & (wrote[:, None] != rival[None, :]), won, np.nan), axis=0),
+            "peers": mean_of(np.where(names != judge, won, np.nan), axis=0),
+            "neutral_peers": mean_of(np.where((names != judge) & (wrote != rival), won, np.nan), axis=0),
             "people": people,
         }
-        return cls(text, seen, pairs.cluster_codes()[own])
+        yield judge, seen, partial(_mean_of_pairs, text=text, groups=clusters[own], over=over)
 
 
-def _rate(
-    metric: str, own_pairs: _OwnPairs, values: Floats, ends: tuple[float, float], who: str, over: dict[str, Any],
-    detail: Mapping[str, object] | None = None,
+def _mean_of_pairs(
+    metric: str, values: Floats, ends: tuple[float, float], who: str, detail: Mapping[str, object] | None = None, *,
+    text: str, groups: NDArray[np.intp], over: Mapping[str, Any],
 ) -> Estimate:  # fmt: skip
-    there = np.isfinite(values)
-    lost = int((~there).sum())
-    if not there.any():
-        why = f"no pair with the own text has a usable verdict by {who.replace('_', ' ')}"
-        if not len(values):
-            why = f"no pair has a text of {own_pairs.text}, which is the judge's own"
-        return undefined(metric, why, n_excluded=lost, method=BOUNDED, detail=detail or {}, **over)
-    distribution = bounded_mean(values[there], own_pairs.clusters[there], ends)
-    return estimated(
-        metric, float(values[there].mean()), distribution, n=int(there.sum()),
-        n_clusters=len(np.unique(own_pairs.clusters[there])), n_excluded=lost, unit="share", span=ends[1] - ends[0],
-        method=BOUNDED, detail=detail or {}, **over,
-    )  # fmt: skip
+    why = f"no pair with the own text has a usable verdict by {who.replace('_', ' ')}"
+    if not len(values):
+        why = f"no pair has a text of {text}, which is the judge's own"
+    lost = int(np.isnan(values).sum())
+    return mean_credit(metric, values, ends, why, groups=groups, n_excluded=lost, detail=detail or {}, **over)
+
+
+def mean_credit(
+    metric: str, values: ArrayLike, ends: tuple[float, float], why: str, *, groups: ArrayLike, **about: Any
+) -> Estimate:
+    """Mean of shares of pairs. What cannot be told has neither unit nor span."""
+    if not np.isfinite(values).any():
+        return undefined(metric, why, method=BOUNDED, **about)
+    return bounded_estimate(metric, values, groups, ends, why, unit="share", **about)
 
 
 # --------------------------------------------------------------------------- noise taken out
@@ -170,69 +159,53 @@ def controlled_own_win_excess(part: Ratings) -> Iterator[Named]:
     >>> controlled_own_win_excess(Ratings.of(frame, texts=texts, authors={"x": "x"})).of(judge="x").defined
     False
     """
-    cube, over = _Cube.of(pair_array(part)), repeated_over(part)
+    choices, over = pair_array(part), {"method": JACKKNIFE, **repeated_over(part)}
+    pairs, won = _by_authors(choices)
+    wrote = [part.authors.get(name) for name in choices.judges]
     for judge, text in part.own().items():
-        yield judge, cube.controlled(judge, text, part.authors, over)
+        row = choices.judges.index(judge)
+        party = [[place == row or author in pair for pair in pairs] for place, author in enumerate(wrote)]
+        neutral = mean_of(np.where(np.reshape(party, (len(wrote), 1, len(pairs))), np.nan, won), axis=0)
+        sides = np.array([(a == text) * 1.0 - (b == text) for a, b in pairs])
+        judged = int((np.isfinite(won).any(axis=0) & (sides != 0)).sum())
+        yield judge, _controlled(won[row] - 0.5, neutral - 0.5, sides, judged, over)
 
 
-@dataclass(frozen=True, eq=False)
-class _Cube:
-    """`won` has shape (judges, clusters, pairs of authors): the credit of the pair's first author."""
+def _by_authors(choices: PairArray) -> tuple[list[tuple[str, ...]], Floats]:
+    """The pairs of authors, and the credit of the first of each, shape (judges, clusters, pairs of authors)."""
+    swap = choices.a > choices.b
+    credit = np.where(swap, 1 - choices.won, choices.won)
+    first, second = np.where(swap, choices.b, choices.a), np.where(swap, choices.a, choices.b)
+    names = first + "\x1f" + second
+    pairs = [tuple(str(name).split("\x1f")) for name in dict.fromkeys(names)]
+    shape = int(choices.cluster_codes().max(initial=-1)) + 1, len(pairs)
+    cells = choices.cluster_codes() * shape[1] + codes_of(names)
+    won = np.stack([moments_of(cells, row, shape[0] * shape[1]).mean for row in credit])
+    return pairs, won.reshape(-1, *shape)
 
-    judges: tuple[str, ...]
-    pairs: tuple[tuple[str, str], ...]
-    won: Floats
 
-    @classmethod
-    def of(cls, choices: PairArray) -> _Cube:
-        swap = choices.a > choices.b
-        won = np.where(swap, 1 - choices.won, choices.won)
-        first, second = np.where(swap, choices.b, choices.a), np.where(swap, choices.a, choices.b)
-        names = first + "\x1f" + second
-        codes = codes_of(names)
-        pairs = tuple((str(name).split("\x1f")[0], str(name).split("\x1f")[1]) for name in dict.fromkeys(names))
-        shape = int(choices.cluster_codes().max(initial=-1)) + 1, len(pairs)
-        cells = choices.cluster_codes() * shape[1] + codes
-        there = np.isfinite(won)
-        sums, counts = (
-            np.stack([np.bincount(cells, weights=row, minlength=shape[0] * shape[1]) for row in part])
-            for part in (np.where(there, won, 0.0), there.astype(float))
-        )
-        mean = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
-        return cls(choices.judges, pairs, mean.reshape(len(choices.judges), *shape))
-
-    def controlled(self, judge: str, text: str, authors: Mapping[str, str], over: dict[str, Any]) -> Estimate:
-        metric, row = "controlled_own_win_excess", self.judges.index(judge)
-        own, theirs = self.won[row] - 0.5, self._neutral(judge, authors) - 0.5
-        if not np.isfinite(own).any():
-            return undefined(metric, "it has no pair with a usable verdict in both orders", method=JACKKNIFE, **over)
-        both = np.isfinite(own) & np.isfinite(theirs)
-        sides = np.array([(a == text) * 1.0 - (b == text) for a, b in self.pairs])
-        there = both.any(axis=1)
-        counted = int(both[:, sides != 0].sum())
-        if there.sum() < 2 or not counted:
-            why = "no neutral peer judged a pair with the own text; that takes three judges and two clusters of pairs"
-            return undefined(metric, why, n=counted, method=JACKKNIFE, **over)
-        j, n, known = (np.where(both, part, 0.0)[there] for part in (own, theirs, np.ones_like(own)))
-        count = int(there.sum())
-        values, slopes = _beyond_noise(np.vstack([np.ones(count), 1.0 - np.eye(count)]), j, n, known, sides)
-        if not np.isfinite(values).all():
-            why = "the texts of the other authors win alike, so nothing tells how well the judge tells texts apart"
-            return undefined(metric, why, n=counted, n_clusters=count, method=JACKKNIFE, **over)
-        se = math.sqrt((count - 1) / count * float(((values[1:] - values[1:].mean()) ** 2).sum()))
-        distribution = OverClusters(float(values[0]), se if se > 1e-12 else 0.0, count - 1)
-        return estimated(
-            metric, distribution.value, distribution, n=counted, n_clusters=count, unit="share", span=2.0,
-            method=JACKKNIFE, n_excluded=int((np.isfinite(self.won).any(axis=0) & ~both)[:, sides != 0].sum()),
-            detail={"discrimination": number(slopes[0])}, **over,
-        )  # fmt: skip
-
-    def _neutral(self, judge: str, authors: Mapping[str, str]) -> Floats:
-        """Mean credit by the judges that are not this one and wrote neither text; shape (clusters, pairs)."""
-        party = np.array([
-            [name == judge or authors.get(name) in pair for pair in self.pairs] for name in self.judges
-        ]).reshape(len(self.judges), 1, len(self.pairs))  # fmt: skip
-        return mean_of(np.where(party, np.nan, self.won), axis=0)
+def _controlled(own: Floats, neutral: Floats, sides: Floats, judged: int, over: Mapping[str, Any]) -> Estimate:
+    """From credit less 1/2 by the judge and by neutral peers, (clusters, pairs of authors), and how many cells of
+    pairs with the own text anyone judged; `sides` as in `_beyond_noise`."""
+    metric = "controlled_own_win_excess"
+    if not np.isfinite(own).any():
+        return undefined(metric, "it has no pair with a usable verdict in both orders", **over)
+    both = np.isfinite(own) & np.isfinite(neutral)
+    there = both.any(axis=1)
+    counted, count = int(both[:, sides != 0].sum()), int(there.sum())
+    if count < 2 or not counted:
+        why = "no neutral peer judged a pair with the own text; that takes three judges and two clusters of pairs"
+        return undefined(metric, why, n=counted, **over)
+    j, n, known = (np.where(both, part, 0.0)[there] for part in (own, neutral, np.ones_like(own)))
+    values, slopes = _beyond_noise(np.vstack([np.ones(count), 1.0 - np.eye(count)]), j, n, known, sides)
+    if not np.isfinite(values).all():
+        why = "the texts of the other authors win alike, so nothing tells how well the judge tells texts apart"
+        return undefined(metric, why, n=counted, n_clusters=count, **over)
+    distribution = over_left_out(float(values[0]), values[1:])
+    return estimated(
+        metric, distribution.value, distribution, n=counted, n_clusters=count, unit="share", span=2.0,
+        n_excluded=judged - counted, detail={"discrimination": number(slopes[0])}, **over,
+    )  # fmt: skip
 
 
 def _beyond_noise(weights: Floats, own: Floats, theirs: Floats, there: Floats, sides: Floats) -> tuple[Floats, Floats]:

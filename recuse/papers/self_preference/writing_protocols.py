@@ -21,12 +21,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from recuse.protocols import Levels, last_line, reading, wording
 from recuse.ratings.scale import Numeric, Scale
 from recuse.schema import Item, Judge, Judgement, Prompt, RecuseError, Reply
 from recuse.tasks import Task
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,16 +83,20 @@ def prompts(folder: Path) -> Mapping[str, Mapping[str, Any]]:
 
 @lru_cache
 def _rows(path: Path, needs: tuple[str, ...]) -> Mapping[str, Mapping[str, Any]]:
-    try:
-        rows = [json.loads(line) for line in path.read_text("utf-8").split("\n") if line.strip()]
+    def by_id(rows: list[Any]) -> Mapping[str, Mapping[str, Any]]:
         if lacking := [name for row in rows for name in needs if name not in row]:
             raise KeyError(lacking[0])
         return {row["id"]: {name: value for name, value in row.items() if name != "id"} for row in rows}
+
+    return json_lines(path, f"{path.stem}, one JSON object with {' and '.join(('an id', *needs))} a line", by_id)
+
+
+def json_lines(path: Path, what: str, made: Callable[[list[Any]], Made]) -> Made:
+    """What is made of the JSON objects of a file, one a line; `RecuseError` where it is not a list of `what`."""
+    try:
+        return made([json.loads(line) for line in path.read_text("utf-8").split("\n") if line.strip()])
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise RecuseError(
-            f"{path}: not a list of {path.stem}, one JSON object with {' and '.join(('an id', *needs))} a line "
-            f"({type(error).__name__}: {error})"
-        ) from None
+        raise RecuseError(f"{path}: not a list of {what} ({type(error).__name__}: {error})") from None
 
 
 # --------------------------------------------------------------------------- where a text ends
