@@ -8,11 +8,11 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
-from recuse.papers.indeterminacy.rated_options import OptionCounts, option_counts
+from recuse.papers.indeterminacy.rated_options import option_counts
 from recuse.ratings import Ratings
 from recuse.ratings.scale import Numeric, ResponseSets
 from recuse.schema import Estimate, Estimates, RecuseError
@@ -44,26 +44,21 @@ def common_class_recall(ratings: Ratings) -> Estimates:
     """
     estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each():
-        if not isinstance(part.scale, Numeric | ResponseSets):
-            counts = option_counts(part)
-            estimates |= {(judge, option, *names): each for judge, option, each in _of(counts)}
+        if isinstance(part.scale, Numeric | ResponseSets):
+            continue
+        counts = option_counts(part)
+        given = dict(zip(counts.judges, counts.judged, strict=True))
+        judged = {judge: answers for judge, answers in given.items() if answers.any()}
+        if not judged:
+            continue
+        # The commonest answer of each judge to each text, the first of those that tie; NaN where there is none
+        codes = np.array([np.where(n.any(axis=1), n.argmax(axis=1), np.nan) for n in judged.values()])
+        fitted = common_classes(codes, len(counts.options), generator(SEED, "common classes"))
+        for r, judge in enumerate(judged):
+            n = int(np.isfinite(codes[r]).sum())
+            for k, option in enumerate(counts.options):
+                estimates[judge, option, *names] = _estimate(fitted, r, k, n)
     return Estimates(("judge", "option", *ratings.within()), estimates)
-
-
-def _of(counts: OptionCounts) -> list[tuple[str, str, Estimate]]:
-    answered = counts.judged.sum(axis=(1, 2)) > 0
-    judged = counts.judged[answered]
-    # The commonest answer of each judge to each text, the first of those that tie; NaN where there is none
-    codes = np.where(judged.sum(axis=2) > 0, judged.argmax(axis=2), np.nan).astype(float)
-    judges = [name for name, there in zip(counts.judges, answered, strict=True) if there]
-    rows: list[tuple[str, str, Estimate]] = []
-    if not judges:
-        return rows
-    fitted = common_classes(codes, len(counts.options), generator(SEED, "common classes"))
-    for r, judge in enumerate(judges):
-        for k, option in enumerate(counts.options):
-            rows.append((judge, option, _estimate(fitted, r, k, int(np.isfinite(codes[r]).sum()))))
-    return rows
 
 
 def _estimate(fitted: CommonClasses, judge: int, option: int, n: int) -> Estimate:
@@ -136,12 +131,10 @@ def common_classes(
     if raters < 3:
         why = f"without labels, three raters at least are needed to tell whose answer is off; there are {raters}"
         return replace(nothing, problem=why)
-    patterns, times = _patterns(codes)
-    seen = _indicators(patterns, options)
-    prevalence, confusion = _fit(seen, times[None].astype(float))
-    weights = rng.multinomial(items, times / items, size=draws).astype(float)
-    _, again = _fit(seen, weights, start=(prevalence, confusion))
-    fitted = CommonClasses(prevalence[0], confusion[0], np.diagonal(again, axis1=2, axis2=3), "", math.nan)
+    seen, times = _patterns(codes, options)
+    model = _fit(seen, times[None])
+    _, again = _fit(seen, rng.multinomial(items, times / items, size=draws).astype(float), start=model)
+    fitted = CommonClasses(model[0][0], model[1][0], np.diagonal(again, axis1=2, axis2=3), "", math.nan)
     if not _agree(codes, rng) or not _named(fitted):
         why = "raters together are hardly better than chance, so their answers show no common classes"
         return replace(fitted, problem=why)
@@ -151,22 +144,16 @@ def common_classes(
             f"{raters} raters of {options} options fit any answers, so whether they err independently cannot be tested"
         )
         return replace(fitted, problem=f"{why}; add a rater, or labels by people")
-    p = _independence(seen, times.astype(float), fitted, rng, simulations)
+    p = _independence(seen, times, model, rng, simulations)
     rejected = f"raters do not err independently of each other (p = {p:.3g}), as the model needs; use labels by people"
     return replace(fitted, problem=rejected if p < LEVEL else "", p_independent=p)
 
 
-def _patterns(codes: Floats) -> tuple[Floats, NDArray[np.int64]]:
-    """Different columns of answers (patterns, raters) and how many items have each."""
-    filled = np.where(np.isfinite(codes), codes, -1.0)
-    patterns, times = np.unique(filled.T, axis=0, return_counts=True)
-    return patterns, times.astype(np.int64)
-
-
-def _indicators(patterns: Floats, options: int) -> Floats:
-    """(patterns, raters, K): 1 for the answer given, all 0 where there is none."""
-    indicators: Floats = (patterns[..., None] == np.arange(options)).astype(float)
-    return indicators
+def _patterns(codes: Floats, options: int) -> tuple[Floats, Floats]:
+    """Different columns of answers, (patterns, raters, K): 1 for the answer given, all 0 where there is none; and how
+    many items have each."""
+    patterns, times = np.unique(np.where(np.isfinite(codes), codes, -1.0).T, axis=0, return_counts=True)
+    return (patterns[..., None] == np.arange(options)).astype(float), times.astype(float)
 
 
 def _fit(seen: Floats, weights: Floats, start: tuple[Floats, Floats] | None = None) -> tuple[Floats, Floats]:
@@ -177,18 +164,13 @@ def _fit(seen: Floats, weights: Floats, start: tuple[Floats, Floats] | None = No
         post = _posterior(seen, *(np.repeat(part, len(weights), axis=0) for part in start))
     before: Floats | None = None
     for _ in range(STEPS):
-        prevalence, confusion = _maximised(seen, weights, post)
+        mass = weights[..., None] * post
+        sums = mass.sum(axis=1) + PRIOR, np.einsum("bpk,pra->brka", mass, seen) + PRIOR
+        prevalence, confusion = (part / part.sum(-1, keepdims=True) for part in sums)
         if before is not None and np.abs(confusion - before).max() < 1e-4:
             break
         before, post = confusion, _posterior(seen, prevalence, confusion)
     return prevalence, confusion
-
-
-def _maximised(seen: Floats, weights: Floats, post: Floats) -> tuple[Floats, Floats]:
-    mass = weights[..., None] * post
-    prevalence = mass.sum(axis=1) + PRIOR
-    confusion = np.einsum("bpk,pra->brka", mass, seen) + PRIOR
-    return prevalence / prevalence.sum(-1, keepdims=True), confusion / confusion.sum(-1, keepdims=True)
 
 
 def _posterior(seen: Floats, prevalence: Floats, confusion: Floats) -> Floats:
@@ -219,21 +201,18 @@ def _named(classes: CommonClasses) -> bool:
 
 
 def _independence(
-    seen: Floats, times: Floats, fitted: CommonClasses, rng: np.random.Generator, simulations: int
+    seen: Floats, times: Floats, model: tuple[Floats, Floats], rng: np.random.Generator, simulations: int
 ) -> float:
     """p-value of the worst pair's departure from the joint answers that the model expects, over simulated panels that
     err independently and are fitted anew."""
-    items, model = int(times.sum()), (fitted.prevalence[None], fitted.confusion[None])
-    there = seen.sum(axis=2) > 0
+    there = np.repeat(seen.sum(axis=2) > 0, times.astype(int), axis=0).T
     observed = _departure(seen, times, *model)
     hits = 0
     for _ in range(simulations):
-        codes = _simulated(rng, items, *(part[0] for part in model))
-        hidden = np.repeat(there, times.astype(int), axis=0).T
-        patterns, count = _patterns(np.where(hidden, codes, np.nan))
-        drawn = _indicators(patterns, seen.shape[2])
-        again = _fit(drawn, count[None].astype(float), start=model)
-        hits += _departure(drawn, count.astype(float), *again) >= observed - 1e-12
+        codes = _simulated(rng, there.shape[1], *(part[0] for part in model))
+        drawn, count = _patterns(np.where(there, codes, np.nan), seen.shape[2])
+        again = _fit(drawn, count[None], start=model)
+        hits += _departure(drawn, count, *again) >= observed - 1e-12
     return (hits + 1) / (simulations + 1)
 
 

@@ -27,32 +27,20 @@ class Chosen(TypedDict):
     regret: float | None
 
 
-class OverBetaDetail(TypedDict, total=False):
-    """The choice, beta by beta."""
+class Detail(TypedDict, total=False):
+    """The choice, beta by beta; a value per threshold and beta, and people's share at every beta; ratings that there
+    are per text, and the share of texts that these and one and enough decide; F (options x sets) and F' (sets x
+    options), each with the ends of its intervals."""
 
     over_beta: list[Chosen]
-
-
-class GridDetail(TypedDict, total=False):
-    """A value per threshold and beta."""
-
     taus: list[float]
     betas: list[float]
-    value: list[list[float | None]]
-
-
-class RatingsNeededDetail(TypedDict):
-    """Ratings that there are per text, and the share of texts that these and one and enough decide."""
-
+    value: Cells
+    prevalence: list[float | None]
     have: int
     tau: float
     now: float
     wanted: float
-
-
-class MatricesDetail(TypedDict, total=False):
-    """F (options x sets) and F' (sets x options), each with the ends of its intervals."""
-
     options: list[str]
     sets: list[str]
     choice: Cells
@@ -61,12 +49,6 @@ class MatricesDetail(TypedDict, total=False):
     reverse: Cells
     reverse_low: Cells
     reverse_high: Cells
-
-
-class PrevalenceDetail(TypedDict, total=False):
-    """People's share at the least and the greatest beta, and between."""
-
-    prevalence: list[float | None]
 
 
 # --------------------------------------------------------------------------- the drawings
@@ -82,13 +64,13 @@ def _advice(group: Group) -> str:
             advice.append("Specify the task fully: add an option for what may be either, with a rule when to use it.")
     else:
         advice.append("Whether people would have accepted another option too was not asked; ask for all that apply.")
-    numbers = [n for n in group.of("ratings_needed") if is_number(n.detail.get("have"))]
-    needed = [(n, n.detail_as(RatingsNeededDetail)) for n in numbers]
-    if any(there["have"] < 3 for _, there in needed):
+    needed = [n for n in group.of("ratings_needed") if is_number(n.detail.get("have"))]
+    if any(n.detail_as(Detail)["have"] < 3 for n in needed):
         advice.append("Ask three people per text: of fewer nobody can tell how far people differ.")
-    short = [(n, there) for n, there in needed if is_number(n.value) and n.value > there["have"]]
+    short = [n for n in needed if is_number(n.value) and n.value > n.detail_as(Detail)["have"]]
     if short:
-        most, there = max(short, key=lambda one: one[0].amount)
+        most = max(short, key=lambda n: n.amount)
+        there = most.detail_as(Detail)
         advice.append(
             f"{there['have']} ratings per text decide {fixed(100 * there['now'], 0)} % of the texts as "
             f"everybody would at a threshold of {there['tau']:g}; {most.value:.0f} would decide "
@@ -103,17 +85,18 @@ def _advice(group: Group) -> str:
 
 def _grids(group: Group) -> Table:
     """Consistency by threshold and beta, a row per judge and threshold."""
-    numbers = [(n, n.detail_as(GridDetail)) for n in group.of("consistency_over_beta") if n.detail.get("value")]
+    grids = [(n, n.detail_as(Detail)) for n in group.of("consistency_over_beta") if n.detail.get("value")]
     rows = [
-        [
-            Cell(group.label(n.who), ", ".join(filter(None, (f"tau {tau:g}", n.circumstances)))),
-            *(Cell(fixed(value)) for value in values),
-        ]
-        for n, grid in numbers
+        [Cell(group.label(n.who), ", ".join(filter(None, (f"tau {tau:g}", n.circumstances)))), *map(_plain, values)]
+        for n, grid in grids
         for tau, values in zip(grid["taus"], grid["value"], strict=True)
     ]
-    columns = ["judge", *(f"beta {beta:g}" for beta in numbers[0][1]["betas"])] if numbers else []
+    columns = ["judge", *(f"beta {beta:g}" for beta in grids[0][1]["betas"])] if grids else []
     return Table("Texts decided alike, by threshold and beta", columns, rows)
+
+
+def _plain(value: float | None) -> Cell:
+    return Cell(fixed(value))
 
 
 def _definitions(group: Group) -> Table:
@@ -135,25 +118,17 @@ def _people(group: Group) -> Table:
     """By threshold: how many ratings settle it, and how far people's share could move."""
     needed = {n.subject.get("threshold", ""): n for n in group.of("ratings_needed")}
     moved = {n.subject.get("threshold", ""): n for n in group.of("prevalence_shift")}
-    rows = [
-        [
-            Cell(f"tau {tau}"),
-            number_cell(needed.get(tau)),
-            *(Cell(_percent(n.detail.get(key) if (n := needed.get(tau)) else None)) for key in ("now", "one")),
-            *_prevalence(moved.get(tau)),
-        ]
-        for tau in dict.fromkeys([*needed, *moved])
-    ]
+    rows = []
+    for tau in dict.fromkeys([*needed, *moved]):
+        n, shift = needed.get(tau), moved.get(tau)
+        alike = [n.detail.get(key) if n else None for key in ("now", "one")]
+        shares = (shift.detail_as(Detail).get("prevalence") if shift else None) or [None]
+        percents = (_percent(value) for value in (*alike, shares[0], shares[-1]))
+        rows.append([Cell(f"tau {tau}"), number_cell(n), *map(Cell, percents)])
     columns = [
         "threshold", "ratings per text for 9 in 10", "alike now", "alike by one rating", "people's share", "beta .4",
     ]  # fmt: skip
     return Table("What would settle it", columns, rows)
-
-
-def _prevalence(number: Number | None) -> list[Cell]:
-    shares = number.detail_as(PrevalenceDetail).get("prevalence", ()) if number is not None else ()
-    ends = (shares[0], shares[-1]) if shares else (None, None)
-    return [Cell(_percent(value)) for value in ends]
 
 
 def _percent(value: object) -> str:
@@ -176,12 +151,12 @@ def _matrices(group: Group) -> list[Table]:
     """F and F' of every rater that gave choices and sets, with their intervals."""
     tables = []
     for n in group.of("indeterminate_share"):
-        detail = n.detail_as(MatricesDetail)
+        detail = n.detail_as(Detail)
         if "choice" not in detail:
             continue
         who = n.subject.get("rater", "")
-        by_set = [zip(*detail[key], strict=True) for key in ("choice", "choice_low", "choice_high")]
-        sets_behind = [detail[key] for key in ("reverse", "reverse_low", "reverse_high")]
+        by_set = [zip(*part, strict=True) for part in (detail["choice"], detail["choice_low"], detail["choice_high"])]
+        sets_behind = detail["reverse"], detail["reverse_low"], detail["reverse_high"]
         rows = [
             [Cell(name), *map(_chance, *ends[:3]), *map(_chance, *ends[3:])]
             for name, *ends in zip(detail["sets"], *by_set, *sets_behind, strict=True)
@@ -202,11 +177,11 @@ def _chance(value: float | None, low: float | None, high: float | None) -> Cell:
 def _identifiable(group: Group) -> list[str]:
     """Theorem 3.4 in words, and what nobody can tell from such data."""
     words = dict.fromkeys(str(n.detail["words"]) for n in group.of("indeterminate_share") if n.detail.get("words"))
-    errors = [n for n in group.of("rater_error") if is_number(n.value)]
     taken_back = [
         f"People would take back {_percent(n.value)} of their answers ({n.spread()}), by {n.estimate['n']} pairs of "
         "answers that one person gave one text."
-        for n in errors
+        for n in group.of("rater_error")
+        if is_number(n.value)
     ]
     unknown = (
         "How often raters give a set or a choice that they would take back (E) is in no such data: it takes people who "
@@ -239,7 +214,7 @@ def _chosen(group: Group) -> str:
     numbers = [n for n in group.of("regret_over_beta") if "survives" in n.detail]
     if not numbers:
         return "No judge could be chosen from these ratings."
-    judges = list(dict.fromkeys(str(row["chosen"]) for n in numbers for row in _rows(n)))
+    judges = list(dict.fromkeys(row["chosen"] for n in numbers for row in _rows(n)))
     phrases = (
         f"Every measure chooses {group.label(judges[0])}."
         if len(judges) == 1
@@ -262,18 +237,14 @@ def _chosen(group: Group) -> str:
     )
 
 
-_best = Forest("best_judge", "Chance to be the judge that decides most often as people do", "share of resamples",
-               includes=(0, 1))  # fmt: skip
-
-
 def _choices(group: Group) -> Table:
     rows = []
     for n in group.of("selection_regret"):
         detail = n.detail
-        chosen, best = (group.label(str(detail[key])) if key in detail else MISSING for key in ("chosen", "best"))
+        judges = (group.label(str(detail[key])) if key in detail else MISSING for key in ("chosen", "best"))
         name = f"{detail.get('title', '')} {_sides(n)}".strip() or n.subject.get("definition", "")
-        right, added = _percent(detail.get("right")), fixed(detail.get("regret_bias"))
-        rows.append([Cell(name), Cell(chosen), Cell(best), number_cell(n, outcome=n.state), Cell(right), Cell(added)])
+        doubts = _percent(detail.get("right")), fixed(detail.get("regret_bias"))
+        rows.append([Cell(name), *map(Cell, judges), number_cell(n, outcome=n.state), *map(Cell, doubts)])
     columns = ["measure", "chooses", "best", "consistency lost", "chance that it is right", "bias added"]
     return Table("The judge each measure chooses", columns, rows)
 
@@ -282,25 +253,25 @@ def _over_beta(group: Group) -> Table | None:
     numbers = [n for n in group.of("regret_over_beta") if _rows(n)]
     if not numbers:
         return None
-    betas = [row["beta"] for row in _rows(numbers[0])]
     rows = [
         [
             Cell(f"{n.detail.get('title', '')} {_sides(n)}", "survives" if n.detail.get("survives") else "", n.state),
             *(
-                Cell(group.label(str(row["chosen"])), f"{fixed(row['consistency'])} (−{fixed(row['regret'])})")
+                Cell(group.label(row["chosen"]), f"{fixed(row['consistency'])} (−{fixed(row['regret'])})")
                 for row in _rows(n)
             ),
         ]
         for n in numbers
     ]
-    best = [Cell(group.label(str(row["best"]))) for row in _rows(numbers[0])]
-    columns = ["measure", *(f"beta {beta:g}" for beta in betas)]
+    first = _rows(numbers[0])
+    best = [Cell(group.label(row["best"])) for row in first]
+    columns = ["measure", *(f"beta {row['beta']:g}" for row in first)]
     caption = "The same by beta: judge chosen, its consistency, and what is lost against the best one"
     return Table(caption, columns, [*rows, [Cell("the best judge"), *best]])
 
 
 def _rows(n: Number) -> list[Chosen]:
-    return n.detail_as(OverBetaDetail).get("over_beta") or []
+    return n.detail_as(Detail).get("over_beta") or []
 
 
 def _sides(n: Number) -> str:
@@ -312,7 +283,8 @@ judge_selection = Drawing(
     order=32,
     reading=_chosen,
     figures=(
-        _best,
+        Forest("best_judge", "Chance to be the judge that decides most often as people do", "share of resamples",
+               includes=(0, 1)),
         _choices,
         _over_beta,
         Forest("common_class_recall", "Without labels: finds the classes that judges have in common. Not accuracy",

@@ -77,30 +77,27 @@ RESPONSE_SET = OptionQuestion(OFFERS="response_sets", WORDING="response_set", se
 
 def criterion_of(task: Task) -> str:
     """The one criterion; `RecuseError` where the task has several or it has no options that a reply can name."""
-    if len(task.criteria) != 1:
-        raise RecuseError(
-            f"{task.folder / 'task.toml'}: a choice among options is asked on one criterion, and the task has "
-            f"{', '.join(task.criteria)}; leave one"
-        )
-    scale = task.scales[task.criteria[0]]
-    if not isinstance(scale, Nominal | Ordinal):
-        raise RecuseError(
-            f"{task.folder / 'task.toml'}: criterion {task.criteria[0]} has no options; "
-            'give it options = ["...", "..."]'
-        )
-    if bad := [option for option in scale.options if any(mark in option for mark in SEPARATORS)]:
-        raise RecuseError(
-            f"{task.folder / 'task.toml'}: option {bad[0]!r} holds a comma, a bar or a line end, which stand between "
-            "options"
-        )
-    return task.criteria[0]
+    return _criterion_and_options(task)[0]
 
 
 def options_of(task: Task) -> tuple[str, ...]:
     """The options of the task's criterion, in their order."""
-    scale = task.scales[criterion_of(task)]
-    assert isinstance(scale, Nominal | Ordinal)
-    return scale.options
+    return _criterion_and_options(task)[1]
+
+
+def _criterion_and_options(task: Task) -> tuple[str, tuple[str, ...]]:
+    file, criteria = task.folder / "task.toml", task.criteria
+    if len(criteria) != 1:
+        raise RecuseError(
+            f"{file}: a choice among options is asked on one criterion, and the task has {', '.join(criteria)}; "
+            "leave one"
+        )
+    scale = task.scales[criteria[0]]
+    if not isinstance(scale, Nominal | Ordinal):
+        raise RecuseError(f'{file}: criterion {criteria[0]} has no options; give it options = ["...", "..."]')
+    if bad := [option for option in scale.options if any(mark in option for mark in SEPARATORS)]:
+        raise RecuseError(f"{file}: option {bad[0]!r} holds a comma, a bar or a line end, which stand between options")
+    return criteria[0], scale.options
 
 
 def chosen_options(reply: Reply, options: Sequence[str]) -> list[str]:

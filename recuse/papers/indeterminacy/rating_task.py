@@ -30,19 +30,16 @@ class RatingTask:
     sets: tuple[frozenset[str], ...]
 
     def __post_init__(self) -> None:
+        names = ", ".join(self.options)
         if len(self.options) < 2 or len(set(self.options)) < len(self.options):
-            raise RecuseError(
-                f"a rating task has two options or more, each once; got {', '.join(self.options) or 'none'}"
-            )
+            raise RecuseError(f"a rating task has two options or more, each once; got {names or 'none'}")
         if not self.sets or len(set(self.sets)) < len(self.sets):
             raise RecuseError("a rating task has one admissible response set or more, each once")
         for members in self.sets:
             if not members:
                 raise RecuseError("a response set holds one option or more; got an empty set")
             if strange := sorted(members - set(self.options)):
-                raise RecuseError(
-                    f"a response set holds options of the task, {', '.join(self.options)}; got {', '.join(strange)}"
-                )
+                raise RecuseError(f"a response set holds options of the task, {names}; got {', '.join(strange)}")
 
     @classmethod
     def of(cls, options: Sequence[str], sets: Iterable[Iterable[str]] | None = None) -> RatingTask:
@@ -83,14 +80,11 @@ class RatingTask:
     def set_place(self, members: Iterable[str]) -> int:
         """The index of a response set; `RecuseError` for one that is not admissible."""
         wanted = frozenset(members)
+        if strange := sorted(wanted - set(self.options)):
+            raise RecuseError(f"a response set holds options of {', '.join(self.options)}; got {', '.join(strange)}")
         if wanted not in self.sets:
             named = "|".join(name for name in self.options if name in wanted) or "the empty set"
-            strange = sorted(wanted - set(self.options))
-            raise RecuseError(
-                f"a response set holds options of {', '.join(self.options)}; got {', '.join(strange)}"
-                if strange
-                else f"{named} is not among the {len(self.sets)} admissible response sets of this task"
-            )
+            raise RecuseError(f"{named} is not among the {len(self.sets)} admissible response sets of this task")
         return self.sets.index(wanted)
 
     def set_name(self, place: int) -> str:
@@ -128,9 +122,8 @@ def reverse(matrix: Floats, shares: Floats) -> Floats:
     column leads to it. Such a column of the reverse is multiplied by 0.
     """
     joint = matrix * shares[..., None, :]
-    mass = joint.sum(axis=-1, keepdims=True)
-    flat = matrix / np.maximum(matrix.sum(axis=-1, keepdims=True), 1e-300)
-    flat = np.where(matrix.sum(axis=-1, keepdims=True) > 0, flat, 1.0 / matrix.shape[-1])
+    mass, whole = (part.sum(axis=-1, keepdims=True) for part in (joint, matrix))
+    flat = np.where(whole > 0, matrix / np.maximum(whole, 1e-300), 1.0 / matrix.shape[-1])
     conditional = np.where(mass > 0, joint / np.where(mass > 0, mass, 1.0), flat)
     return np.swapaxes(conditional, -1, -2)
 

@@ -86,11 +86,13 @@ def rater_error(ratings: Ratings) -> Estimates:
     >>> round(rater_error(Ratings.of(frame, scales=ResponseSets(("yes", "no")))).of().value, 3)  # 8 of 10 agree
     0.109
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
+    estimates = {}
     for names, part in ratings.each():
         sets = part if isinstance(part.scale, ResponseSets) else ratings.beside("response_sets")
-        same, pairs = (0, 0) if sets is None else _asked_again(sets)
-        if pairs and sets is not None and isinstance(sets.scale, ResponseSets):
+        if sets is None or not isinstance(sets.scale, ResponseSets):
+            continue
+        same, pairs = _asked_again(sets)
+        if pairs:
             estimates[names] = _error_rate(same, pairs, 2 ** len(sets.scale.options) - 1)
     return Estimates(ratings.within(), estimates)
 

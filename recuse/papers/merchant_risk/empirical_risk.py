@@ -83,22 +83,18 @@ def _check(table: pd.DataFrame, weights: Weights, category: str, amount: str) ->
     given = 0.0
     for name, entry in weights.items():
         if set(entry) != {"any_of", "count", "amount"}:
-            raise RiskWeightsError(
-                f"indicator {name}: needs any_of, count and amount, got {', '.join(sorted(entry)) or 'nothing'}"
-            )
+            have = ", ".join(sorted(entry)) or "nothing"
+            raise RiskWeightsError(f"indicator {name}: needs any_of, count and amount, got {have}")
         if not entry["any_of"]:
             raise RiskWeightsError(f"indicator {name}: any_of names no flag column")
         for key in ("count", "amount"):
-            if not (math.isfinite(entry[key]) and entry[key] >= 0):
-                raise RiskWeightsError(
-                    f"indicator {name}: weight {key} must be a finite number from 0, got {entry[key]}"
-                )
-            given += entry[key]
+            weight = entry[key]
+            if not 0 <= weight < math.inf:
+                raise RiskWeightsError(f"indicator {name}: weight {key} must be a finite number from 0, got {weight}")
+            given += weight
     wanted = [category, amount, *(flag for entry in weights.values() for flag in entry["any_of"])]
-    if missing := [column for column in wanted if column not in table.columns]:
-        raise RiskWeightsError(
-            f"the table lacks {', '.join(dict.fromkeys(missing))}; it has {', '.join(table.columns)}"
-        )
+    if missing := dict.fromkeys(column for column in wanted if column not in table.columns):
+        raise RiskWeightsError(f"the table lacks {', '.join(missing)}; it has {', '.join(table.columns)}")
     for flag in wanted[2:]:
         if table[flag].dtype != np.bool_:
             raise RiskWeightsError(f"flag column {flag} must be boolean, got {table[flag].dtype}")
@@ -143,10 +139,10 @@ def read_rates(path: Path) -> pd.DataFrame:
     wanted = [settings["category"], *weights, *(settings[name] for name in ("year", "size") if name in settings)]
     if missing := [name for name in wanted if name not in table]:
         raise RecuseError(f"{file}: lacks the column(s) {', '.join(missing)}; it has {', '.join(table.columns)}")
-    keys = [settings["category"], *([settings["year"]] if "year" in settings else [])]
-    if table.duplicated(keys).any():
-        row = table[table.duplicated(keys)].iloc[0]
-        raise RecuseError(f"{file}: {' in '.join(str(row[key]) for key in keys)} stands in several rows; one is wanted")
+    keys = [settings[name] for name in ("category", "year") if name in settings]
+    if len(again := table[table.duplicated(keys)]):
+        twice = " in ".join(str(again.iloc[0][key]) for key in keys)
+        raise RecuseError(f"{file}: {twice} stands in several rows; one is wanted")
     for name in weights:
         bad = table[~table[name].between(0, 1)]
         if len(bad):
@@ -180,11 +176,10 @@ def _over_years(table: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFram
     size = table[settings["size"]] if "size" in settings else pd.Series(1.0, index=table.index)
     sums = table.assign(size=size, both=table["score"] * size).groupby("item", sort=True)[["both", "size"]].sum()
     rates = pd.DataFrame({"item": sums.index, "value": (sums["both"] / sums["size"]).to_numpy()})
-    if "year" not in settings:
-        return rates
-    yearly = table.pivot(index="item", columns=settings["year"], values="score")
-    for year in yearly:
-        rates[f"{YEARLY}{year}"] = yearly[year].reindex(rates["item"]).to_numpy()
+    if "year" in settings:
+        yearly = table.pivot(index="item", columns=settings["year"], values="score")
+        for year in yearly:
+            rates[f"{YEARLY}{year}"] = yearly[year].reindex(rates["item"]).to_numpy()
     return rates
 
 
@@ -242,20 +237,26 @@ def read_transactions(path: Path, category: str, flags: Sequence[str]) -> pd.Dat
 
     if not path.is_file():
         raise TableError(f"{path}: no such file; a task with ground truth keeps its transactions table there")
-    table = _packed(path) if path.suffix == ".npz" else _plain(path)
+    if path.suffix == ".npz":
+        table = _packed(path)
+    else:
+        try:
+            table = pd.read_csv(path)
+        except (ValueError, OSError) as error:  # pandas' parser errors are ValueErrors
+            raise TableError(f"{path}: not a readable CSV file ({error})") from None
+        table.attrs["about"] = {}
     if missing := [name for name in (category, AMOUNT, *flags) if name not in table.columns]:
         raise TableError(f"{path}: lacks the column(s) {', '.join(missing)}; it has {', '.join(table.columns)}")
     table[AMOUNT] = pd.to_numeric(table[AMOUNT], errors="coerce")
     for flag in flags:
-        column = table[flag]
-        if not column.isin([0, 1]).all():
-            row = int(np.flatnonzero(~column.isin([0, 1]))[0])
-            raise TableError(f"{path}: flag {column.name} must be 0 or 1, but row {row} has {column.iloc[row]!r}")
-        table[flag] = column.astype(bool)
+        bad = np.flatnonzero(~table[flag].isin([0, 1]))
+        if bad.size:
+            raise TableError(f"{path}: flag {flag} must be 0 or 1, but row {bad[0]} has {table[flag].iloc[bad[0]]!r}")
+        table[flag] = table[flag].astype(bool)
     bad = np.flatnonzero(~(np.isfinite(table[AMOUNT]) & (table[AMOUNT] >= 0)))
     if bad.size:
         raise TableError(
-            f"{path}: amounts must be numbers from 0, but row {bad[0]} has {table['amount'].iloc[bad[0]]} "
+            f"{path}: amounts must be numbers from 0, but row {bad[0]} has {table[AMOUNT].iloc[bad[0]]} "
             f"({bad.size} such row(s)); leave such payments out or mend them"
         )
     return table
@@ -283,15 +284,4 @@ def _packed(path: Path) -> pd.DataFrame:
     columns |= {flag: (arrays["flags"] >> bit & 1).astype(bool) for bit, flag in enumerate(about["flags"])}
     table = pd.DataFrame(columns)
     table.attrs["about"] = about
-    return table
-
-
-def _plain(path: Path) -> pd.DataFrame:
-    import pandas as pd
-
-    try:
-        table = pd.read_csv(path)
-    except (ValueError, OSError) as error:  # pandas' parser errors are ValueErrors
-        raise TableError(f"{path}: not a readable CSV file ({error})") from None
-    table.attrs["about"] = {}
     return table

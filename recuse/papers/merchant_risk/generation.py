@@ -67,13 +67,13 @@ def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
     levels, rationale = _levels(task), wording.text_schema(task, "rationale")
     any_level = {"type": "integer", "enum": levels}
     if "merchant" in item.fields:  # reasons first: what is written after the level would only defend it
-        schema = _object(rationale=rationale, level=any_level)
+        schema = object_schema({"rationale": rationale, "level": any_level})
         return Prompt(words, temperature=0.7, max_tokens=400, schema=schema)
     codes = {"enum": [row["mcc"] for row in item.fields["mccs"]]}
     picks = {"type": "array", "items": codes, "minItems": PICKS_PER_LEVEL, "maxItems": PICKS_PER_LEVEL}
 
     def entry(level: dict[str, Any]) -> dict[str, Any]:
-        return _object(level=level, rationale=rationale, mccs=picks)
+        return object_schema({"level": level, "rationale": rationale, "mccs": picks})
 
     size = {"minItems": len(levels), "maxItems": len(levels)}
     schema = {"type": "array", "items": entry(any_level), **size}
@@ -231,7 +231,8 @@ def _listed(task: Task, segment: Mapping[str, Any], table: Sequence[dict[str, An
     return [named[code] for code in segment["mccs"]]
 
 
-def _object(**properties: dict[str, Any]) -> dict[str, Any]:
+def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """JSON schema of an object with these members and no others."""
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 

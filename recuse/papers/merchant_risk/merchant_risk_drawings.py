@@ -24,20 +24,6 @@ class Distance(TypedDict, total=False):
     first: float | None
 
 
-class ClosestDetail(TypedDict, total=False):
-    """Who is closest to people, and all judges by their distance."""
-
-    judge: str
-    ranking: list[Distance]
-
-
-class RulesDetail(TypedDict, total=False):
-    """`breaches`: (what, how often); `texts`: (item, words, what they break)."""
-
-    breaches: list[tuple[str, int]]
-    texts: list[tuple[str, str, list[str]]]
-
-
 class Offender(TypedDict, total=False):
     """A reported number that does not follow."""
 
@@ -51,12 +37,15 @@ class Offender(TypedDict, total=False):
     replies: int
 
 
-class OffendersDetail(TypedDict, total=False):
-    """Reported numbers that do not follow, of `checked`."""
+class Detail(TypedDict, total=False):
+    """Who is closest to people, and all judges by their distance; how rules were broken, as (what, how often), and
+    texts, as (item, words, what they break); reported numbers that do not follow."""
 
+    judge: str
+    ranking: list[Distance]
+    breaches: list[tuple[str, int]]
+    texts: list[tuple[str, str, list[str]]]
     offenders: list[Offender]
-    wrong: int
-    checked: int
 
 
 # --------------------------------------------------------------------------- the drawings
@@ -74,15 +63,14 @@ MOST_SLIPS = 12
 
 def _offenders(number: Number) -> list[Offender]:
     """The entries of a detail whose reported number does not follow."""
-    return [entry for entry in number.detail_as(OffendersDetail).get("offenders") or () if isinstance(entry, Mapping)]
+    return [entry for entry in number.detail_as(Detail).get("offenders") or () if isinstance(entry, Mapping)]
 
 
 def _what_does_not_follow(group: Group) -> str:
     parts = []
     for metric, name in KINDS.items():
         numbers = [n for n in group.of(metric) if is_number(n.value)]
-        wrong = {n.who for n in numbers if _offenders(n)}
-        if numbers and wrong:
+        if wrong := {n.who for n in numbers if _offenders(n)}:
             judges = len({n.who for n in numbers})
             parts.append(f"{in_words(len(wrong))} of {in_words(judges)} judges report {name} that do not follow")
     if not parts:
@@ -152,8 +140,7 @@ def _whole(group: Group) -> list[Number]:
 
 def _sound(group: Group) -> str:
     whole = _whole(group)
-    sound = sum(n.value == 1 for n in whole)
-    return f"{out_of(sound, len(whole))} models keep every rule in every text."
+    return f"{out_of(sum(n.value == 1 for n in whole), len(whole))} models keep every rule in every text."
 
 
 def _kept(group: Group) -> Table:
@@ -167,7 +154,7 @@ def _broken(group: Group) -> Table:
     rows = [
         [Cell(group.label(n.who)), Cell(n.subject["rule"]), Cell(str(what)), Cell(str(times))]
         for n in group.of("rules_kept")
-        for what, times in n.detail_as(RulesDetail).get("breaches") or ()
+        for what, times in n.detail_as(Detail).get("breaches") or ()
     ]
     return Table("The commonest breaches", ["model", "rule", "what", "times"], rows, frozenset({3}))
 
@@ -181,7 +168,7 @@ def _cards(group: Group) -> list[Table]:
             [[Cell(item), Cell(words, "; ".join(why))] for item, words, why in texts],
         )
         for n in _whole(group)
-        if (texts := n.detail_as(RulesDetail).get("texts"))
+        if (texts := n.detail_as(Detail).get("texts"))
     ]
 
 
@@ -210,7 +197,7 @@ def _offset_in_words(group: Group) -> str:
     level = "lenient" if panel.amount > 0 else "strict"
     offset = f"{shown[:1].upper()}{shown[1:]}, the panel is {fixed(abs(panel.amount))} points more {level} than people"
     text = f"{offset}; {share} scores lie above theirs." if share else f"{offset}."
-    closest = next((n.detail_as(ClosestDetail).get("judge") for n in group.of("closest_judge")), None)
+    closest = next((n.detail_as(Detail).get("judge") for n in group.of("closest_judge")), None)
     return f"{text} Closest to people is {group.label(closest)}." if closest else text
 
 
@@ -228,7 +215,7 @@ def _closest(group: Group) -> Table | None:
     numbers = [n for n in group.of("closest_judge") if n.detail.get("ranking")]
     if not numbers:
         return None
-    places = [{entry["judge"]: entry for entry in n.detail_as(ClosestDetail)["ranking"]} for n in numbers]
+    places = [{entry["judge"]: entry for entry in n.detail_as(Detail)["ranking"]} for n in numbers]
     rows = [[Cell(group.label(judge)), *(_distance(place.get(judge)) for place in places)] for judge in places[0]]
     columns = ["mean distance from people", *(n.circumstances or "all repeats" for n in numbers)]
     shown = rows[:MOST_RANKED]

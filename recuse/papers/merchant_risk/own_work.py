@@ -46,13 +46,10 @@ def _hiding(group: Group) -> str:
     turned = sum(k is False for k in kept)
     phrases = []
     if mean:
-        phrases.append(
-            f"{'shrinks' if mean.amount >= 0 else 'enlarges'} the bias by {fixed(abs(mean.amount), 1)} % on average"
-        )
-    if kept and any(k is not None for k in kept):
-        phrases.append(
-            f"turns {'no sign' if not turned else 'one sign' if turned == 1 else f'{in_words(turned)} signs'} around"
-        )
+        changes = "shrinks" if mean.amount >= 0 else "enlarges"
+        phrases.append(f"{changes} the bias by {fixed(abs(mean.amount), 1)} % on average")
+    if any(k is not None for k in kept):
+        phrases.append(f"turns {in_words(turned)} sign{'s' if turned > 1 else ''} around")
     return f" Hiding the names {' and '.join(phrases)}." if phrases else ""
 
 

@@ -54,14 +54,15 @@ def cell_tables(group: Group) -> list[Table]:
     """What every judge gave every target on every criterion, mean ± SD, as studies print it in an appendix: judges in
     panel order, each under every combination of the factors; none where there is a single criterion, or more than
     `MOST_NUMBERS` in all."""
-    numbers = [n for n in group.of("score_matrix") if "criterion" in n.subject and n.detail.get("rows")]
-    held = [n.detail_as(Matrix) for n in numbers]
     by_way: dict[str, list[Number]] = {}
-    for number in numbers:
-        by_way.setdefault(number.circumstances_but("criterion"), []).append(number)
+    held = []
+    for number in group.of("score_matrix"):
+        if "criterion" in number.subject and number.detail.get("rows"):
+            by_way.setdefault(number.circumstances_but("criterion"), []).append(number)
+            held.append(number.detail_as(Matrix))
     if sum(len(of["rows"]) * len(of["columns"]) for of in held) > MOST_NUMBERS:
         return []
-    judges = list(dict.fromkeys(judge for of in held for judge in of["rows"]))
+    judges = dict.fromkeys(judge for of in held for judge in of["rows"])
     ways = {way: of for way, of in by_way.items() if len(of) >= FEWEST_CRITERIA}
     return [_cell_table(group, judge, way, of) for judge in judges for way, of in ways.items()]
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from recuse.papers.merchant_risk.generation import object_schema
 from recuse.protocols import reading, rubric, wording
 from recuse.ratings.scale import PLACE, Numeric, Scale
 from recuse.schema import Item, Judge, Judgement, Prompt, Reply
@@ -66,16 +67,14 @@ def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> li
     scored = [part for part in scored_sets if isinstance(part, dict)] if isinstance(scored_sets, list) else []
     rows: list[Judgement] = []
     for one, label in zip(sets, labels, strict=True):
-        of_author = [part for part in scored if part.get("author") == label]
-        rows += [_of(row, one) for row in (*_scores(task, of_author, label), _place(places, label))]
+        of_author, names = [part for part in scored if part.get("author") == label], rubric.scored(task)
+        if len(of_author) == 1:
+            judged = [rubric.one_score(of_author[0], name, None, task.scale) for name in names]
+        else:
+            why = f"the reply scores {label} {len(of_author)} times, once is wanted"
+            judged = reading.all_failed(names, reading.Unreadable("unparsed", why))
+        rows += [_of(row, one) for row in (*judged, _place(places, label))]
     return rows
-
-
-def _scores(task: Task, sets: Sequence[Mapping[str, Any]], label: str) -> list[Judgement]:
-    if len(sets) != 1:
-        failure = reading.Unreadable("unparsed", f"the reply scores {label} {len(sets)} times, once is wanted")
-        return reading.all_failed(rubric.scored(task), failure)
-    return [rubric.one_score(sets[0], name, None, task.scale) for name in rubric.scored(task)]
 
 
 def _places(ranking: object, labels: Sequence[str]) -> dict[str, int] | None:
@@ -102,21 +101,10 @@ def _labels(task: Task, item: Item, factors: Mapping[str, str]) -> list[str]:
 
 def _schema(task: Task, item: Item, factors: Mapping[str, str], number: Mapping[str, Any]) -> dict[str, Any]:
     labels = _labels(task, item, factors)
-    names = rubric.scored(task)
-    one = {
-        "type": "object",
-        "properties": {"author": {"enum": labels}, **dict.fromkeys(names, number)},
-        "required": ["author", *names],
-        "additionalProperties": False,
-    }
+    one = object_schema({"author": {"enum": labels}, **dict.fromkeys(rubric.scored(task), number)})
     count = {"minItems": len(labels), "maxItems": len(labels)}
-    return {
-        "type": "object",
-        "properties": {
-            "sets": {"type": "array", "items": one, **count},
-            "ranking": {"type": "array", "items": {"enum": labels}, **count},
-            "synthesis": wording.text_schema(task, "synthesis"),
-        },
-        "required": ["sets", "ranking", "synthesis"],
-        "additionalProperties": False,
-    }
+    return object_schema({
+        "sets": {"type": "array", "items": one, **count},
+        "ranking": {"type": "array", "items": {"enum": labels}, **count},
+        "synthesis": wording.text_schema(task, "synthesis"),
+    })  # fmt: skip

@@ -30,11 +30,8 @@ def headline(task: Task) -> tuple[str, ...]:
 def scales(task: Task) -> dict[str, Scale]:
     """Of every claimed mean the task's scale, of every claimed SD what fits into it."""
     low, high = task.scale
-    names = (*task.criteria, FINAL)
-    return {
-        **{f"{name}.mean": Numeric(low, high) for name in names},
-        **{f"{name}.sd": Numeric(0.0, high - low) for name in names},
-    }
+    claimed = {"mean": Numeric(low, high), "sd": Numeric(0.0, high - low)}
+    return {f"{name}.{of}": scale for of, scale in claimed.items() for name in (*task.criteria, FINAL)}
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
@@ -48,22 +45,19 @@ def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
 def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
     """Two rows per criterion and for the total, ".mean" and ".sd", as claimed. An SD above the width of the scale is
     out of scale."""
-    parts = [(name, statistic) for name in (*task.criteria, FINAL) for statistic in ("mean", "sd")]
+    low, high = task.scale
+    ends = {"mean": (low, high), "sd": (0.0, high - low)}
+    parts = [(name, statistic) for name in (*task.criteria, FINAL) for statistic in ends]
     try:
         answer = reading.json_value(reply, dict)
     except reading.Unreadable as failure:
         return reading.all_failed([f"{name}.{statistic}" for name, statistic in parts], failure)
-    low, high = task.scale
-    return [
-        _one(answer, name, statistic, (low, high) if statistic == "mean" else (0.0, high - low))
-        for name, statistic in parts
-    ]
-
-
-def _one(answer: object, name: str, statistic: str, scale: tuple[float, float]) -> Judgement:
-    criterion = f"{name}.{statistic}"
-    try:
-        value = reading.member(reading.member(answer, name, name), statistic, criterion)
-    except reading.Unreadable as failure:
-        return Judgement(criterion, status=failure.status, why=failure.why)
-    return reading.score(value, criterion, scale)
+    rows = []
+    for name, statistic in parts:
+        criterion = f"{name}.{statistic}"
+        try:
+            value = reading.member(reading.member(answer, name, name), statistic, criterion)
+            rows.append(reading.score(value, criterion, ends[statistic]))
+        except reading.Unreadable as failure:
+            rows.append(Judgement(criterion, status=failure.status, why=failure.why))
+    return rows

@@ -56,9 +56,8 @@ def run_sd(cells: Cells, i: int) -> Estimate:
     weights = (cells.count[i][repeated] - 1) / df
     sd = math.sqrt(math.fsum((weights * cells.variance[i][repeated]).tolist()))
     return Estimate(
-        metric="run_sd", value=sd, low=math.nan, high=math.nan, level=0.95, n=n, n_excluded=excluded,
-        unit=cells.scale.unit, span=cells.scale.span, method=POOLED, over="repeats", note=NO_INTERVAL,
-        detail={"by_target": _by_target(cells, i), "df": df},
+        metric="run_sd", value=sd, n=n, n_excluded=excluded, unit=cells.scale.unit, span=cells.scale.span,
+        method=POOLED, over="repeats", note=NO_INTERVAL, detail={"by_target": _by_target(cells, i), "df": df},
     )  # fmt: skip
 
 
@@ -169,9 +168,8 @@ def _why_no_reliability(
         return "reliability needs two texts, and a text with two usable repeats"
     everything = np.concatenate(groups)
     if everything.max() - everything.min() < 1e-12:
-        return (
-            f"constant: all {len(everything)} repeats gave {everything[0]:g}, so there is nothing to be reliable about"
-        )
+        all_of_them = f"all {len(everything)} repeats gave {everything[0]:g}"
+        return f"constant: {all_of_them}, so there is nothing to be reliable about"
     if form == "mean" and _mean_squares(cells, i, sizes)[1] == 0:
         return "all texts have the same mean, and ICC(1,k) divides by the variance between them"
     return ""
@@ -189,16 +187,16 @@ def _mean_squares(cells: Cells, i: int, sizes: np.ndarray) -> tuple[float, float
 
 def _needed(sd: Estimate, half_width: float, level: float) -> Estimate:
     method = f"smallest R with t(R - 1) sd / sqrt(R) <= {half_width:g}"
+    about: dict[str, Any] = {
+        "n": sd.n, "n_excluded": sd.n_excluded, "unit": "repeats", "over": "repeats", "method": method
+    }  # fmt: skip
     wanted = observations_for_half_width(sd.value, half_width, level=level) if sd.defined else None
     if wanted is None:
         why = SINGLE if not sd.defined else "no repeat differs from another, so the spread is unknown"
-        return undefined(
-            "runs_needed", why, n=sd.n, n_excluded=sd.n_excluded, unit="repeats", over="repeats", method=method
-        )
+        return undefined("runs_needed", why, **about)
     return Estimate(
-        metric="runs_needed", value=float(wanted), low=math.nan, high=math.nan, level=level, unit="repeats",
-        over="repeats", n=sd.n, n_excluded=sd.n_excluded, method=method, note=THESE_TEXTS,
-        detail={"sd": number(sd.value), "half_width": half_width},
+        metric="runs_needed", value=float(wanted), level=level, note=THESE_TEXTS,
+        detail={"sd": number(sd.value), "half_width": half_width}, **about,
     )  # fmt: skip
 
 
@@ -234,13 +232,8 @@ def score_matrix(part: Ratings) -> Estimate:
 
 
 def _counts(cells: Cells) -> Floats:
-    return np.array(
-        [
-            [cells.replies(cells.count[j] * (cells.targets == t)) for t in range(len(cells.target_names))]
-            for j in range(len(cells.judges))
-        ],
-        dtype=float,
-    )  # fmt: skip
+    of_targets = [cells.targets == t for t in range(len(cells.target_names))]
+    return np.array([[cells.replies(count * texts) for texts in of_targets] for count in cells.count], dtype=float)
 
 
 def observations_for_half_width(sd: float, half_width: float, *, level: float = 0.95) -> int | None:

@@ -4,6 +4,7 @@ items it misplaces by name, and whether peers, people and data agree about the m
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import combinations
 from typing import TypedDict
 
 from recuse.report.drawing import Drawing, Words, chance, folded, p_value, pair, words
@@ -14,7 +15,6 @@ from recuse.schema.details import Matrix, Values
 from recuse.schema.number_text import fixed, in_words, is_number, out_of, short
 
 MOST_MISPLACED = 60
-NEAR, FAR = "adjacent", "non-adjacent"
 
 
 class Step(TypedDict, total=False):
@@ -62,10 +62,8 @@ def _follow_the_data(group: Group) -> str:
     if not known:
         return "No model's levels could be compared with the data."
     best = max(known, key=lambda n: n.amount)
-    beyond_chance = (n.detail_as(LevelsDetail).get("beyond_chance") for n in known)
-    tested = [beyond for beyond in beyond_chance if beyond is not None]
-    beyond = sum(tested)
-    many = f"{out_of(beyond, len(tested))} models follow the data beyond chance"
+    tested = [beyond for n in known if (beyond := n.detail_as(LevelsDetail).get("beyond_chance")) is not None]
+    many = f"{out_of(sum(tested), len(tested))} models follow the data beyond chance"
     lead = f"{many}, each taken by itself. " if tested else ""
     return f"{lead}{group.label(best.who)} follows them best (ρ = {fixed(best.value)})."
 
@@ -104,42 +102,29 @@ def _falls(number: Number) -> str:
     falls = number.detail_as(LevelsDetail).get("falls")
     if falls is None:
         return ""
-    return (
-        "rises at every step"
-        if not falls
-        else f"falls at {in_words(len(falls))} {'step' if len(falls) == 1 else 'steps'}"
-    )
+    steps = "step" if len(falls) == 1 else "steps"
+    return f"falls at {in_words(len(falls))} {steps}" if falls else "rises at every step"
 
 
 def _items(number: Number) -> dict[str, list[tuple[float | None, str, str]]]:
     """Level -> (true value, how far off, what it is) of each pick, those in place too where listed."""
     placed: dict[str, list[tuple[float | None, str, str]]] = {}
-    for pick, how in _picks(number):
-        what = " ".join(str(pick[key]) for key in ("item", "name") if pick.get(key))
-        placed.setdefault(short(pick.get("assigned")), []).append((pick.get("value"), how, what))
+    picks = number.detail_as(LevelsDetail)
+    far, near, in_place = picks.get("nonadjacent"), picks.get("adjacent"), picks.get("in_place")
+    for listed, how in ((far, "non-adjacent"), (near, "adjacent"), (in_place, "")):
+        for pick in listed or ():
+            what = " ".join(str(pick[key]) for key in ("item", "name") if pick.get(key))
+            placed.setdefault(short(pick.get("assigned")), []).append((pick.get("value"), how, what))
     return placed
 
 
-def _picks(number: Number) -> list[tuple[Pick, str]]:
-    picks = number.detail_as(LevelsDetail)
-    listed = [(pick, FAR) for pick in picks.get("nonadjacent") or ()]
-    listed += [(pick, NEAR) for pick in picks.get("adjacent") or ()]
-    return listed + [(pick, "") for pick in picks.get("in_place") or ()]
-
-
 def _far(group: Group) -> Table:
-    rows = [
-        [
-            Cell(group.label(n.who)),
-            Cell(str(pick.get("item", "")), str(pick.get("name") or "")),
-            Cell(short(pick.get("assigned"))),
-            Cell(short(pick.get("empirical"))),
-            Cell(fixed(pick.get("value"), 4)),
-        ]
-        for n in group.of("misassignments")
-        for pick, how in _picks(n)
-        if how == FAR
-    ]
+    rows = []
+    for n in group.of("misassignments"):
+        for pick in n.detail_as(LevelsDetail).get("nonadjacent") or ():
+            what = Cell(str(pick.get("item", "")), str(pick.get("name") or ""))
+            figures = short(pick.get("assigned")), short(pick.get("empirical")), fixed(pick.get("value"), 4)
+            rows.append([Cell(group.label(n.who)), what, *map(Cell, figures)])
     caption = "Items two or more levels away from where the data put them"
     columns = ["model", "item", "its level", "level by the data", "true value"]
     shown = rows[:MOST_MISPLACED]
@@ -151,8 +136,7 @@ def _near(group: Group) -> Words | None:
     by_model = {
         group.label(n.who): ", ".join(
             f"{pick.get('item', '')} ({short(pick.get('assigned'))}, by the data {short(pick.get('empirical'))})"
-            for pick, how in _picks(n)
-            if how == NEAR
+            for pick in n.detail_as(LevelsDetail).get("adjacent") or ()
         )
         for n in group.of("misassignments")
     }
@@ -167,21 +151,13 @@ def _sources(group: Group) -> Table | None:
         return None
     sources = number.detail_as(SourcesDetail)
     names, rho, p = sources["rows"], sources["values"], sources.get("p")
-    rows = [
-        [
-            Cell(f"{names[i]} and {names[j]}"),
-            Cell(fixed(rho[i][j])),
-            Cell(p_value(accident) if p and is_number(accident := p[i][j]) else ""),
-        ]
-        for i in range(len(names))
-        for j in range(i + 1, len(names))
-    ]
-    return Table(
-        "Do peers, people and data rank the models alike?",
-        ["sources", "ρ", "p, by permutation"],
-        rows,
-        frozenset({1, 2}),
-    )
+    rows = []
+    for i, j in combinations(range(len(names)), 2):
+        accident = p[i][j] if p else None
+        by_chance = p_value(accident) if is_number(accident) else ""
+        rows.append([Cell(f"{names[i]} and {names[j]}"), Cell(fixed(rho[i][j])), Cell(by_chance)])
+    caption, columns = "Do peers, people and data rank the models alike?", ["sources", "ρ", "p, by permutation"]
+    return Table(caption, columns, rows, frozenset({1, 2}))
 
 
 def _figures(group: Group) -> Table | None:
