@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from recuse.ratings.array import clusters_of, mean_of, moments_of
 from recuse.ratings.ratings import Ratings
-from recuse.ratings.ratings_table import PERSON
+from recuse.ratings.ratings_table import PERSON, combined
 from recuse.ratings.scale import Nominal
 from recuse.schema import RatingsError
 from recuse.schema.arrays import Floats
@@ -149,13 +149,11 @@ def _meetings(ratings: Ratings, items: pd.Series[str]) -> dict[str, NDArray[Any]
     if texts is None or not {"item", "a", "b"} <= set(texts.columns):
         raise RatingsError("nothing says which two texts meet in an item; give texts with the columns item, a and b")
     known = texts[["item", "a", "b"]].astype(str).drop_duplicates()
-    if known["item"].duplicated().any():
-        twice = known["item"][known["item"].duplicated()].iloc[0]
-        raise RatingsError(f"the texts name two pairs for item {twice}; one item is one pair")
+    if (twice := known["item"][known["item"].duplicated()]).size:
+        raise RatingsError(f"the texts name two pairs for item {twice.iloc[0]}; one item is one pair")
     codes, names = pd.factorize(items)
     places = pd.Index(known["item"]).get_indexer(names)
-    if (places < 0).any():
-        lacking = names[places < 0]
+    if len(lacking := names[places < 0]):
         raise RatingsError(
             f"the texts lack {len(lacking)} item(s) of the ratings, first {lacking[0]}; give its a and b"
         )
@@ -166,12 +164,9 @@ def _meetings(ratings: Ratings, items: pd.Series[str]) -> dict[str, NDArray[Any]
 
 def _units(verdicts: pd.DataFrame) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """The rater, item, labels and repeat of each row as one number, and the first row of each."""
-    import pandas as pd
-
-    unit = np.zeros(len(verdicts), dtype=np.int64)
+    unit, count = np.zeros(len(verdicts), dtype=np.int64), 1
     for name in ("rater", "item", "labels", "repeat"):
-        codes, names = pd.factorize(verdicts[name])
-        unit = unit * max(len(names), 1) + codes
+        unit, count = combined(unit, count, verdicts[name])
     _, first, number = np.unique(unit, return_index=True, return_inverse=True)
     return number.ravel().astype(np.intp), first
 

@@ -178,14 +178,14 @@ def _alone(criterion: str, people: tuple[str, ...], answers: Floats, texts: Answ
     level = LEVEL / len(people)
     faults = []
     for k, name in enumerate(people):
-        rest = [other for other in range(len(people)) if other != k]
-        r = _correlation(answers[k], mean_of(answers[rest], axis=0), texts)
+        rest = np.delete(answers, k, 0)
+        r = _correlation(answers[k], mean_of(rest, axis=0), texts)
         if r is not None and r.end(0.025) > 0:
             continue  # follows the others
-        others = tuple(people[other] for other in rest)
+        others = people[:k] + people[k + 1 :]
         if r is None:  # this one's answers never vary, or the others', who then agree on nothing
-            share, n = _constant(answers[k], answers[rest], texts)
-            among = _among(answers[rest], texts) if share**n < level else None
+            share, n = _constant(answers[k], rest, texts)
+            among = _among(rest, texts) if share**n < level else None
             if among is not None and among.end(level / 2) > 0:
                 faults.append(PeopleFault("constant", criterion, (name,), others, share, share, share, among.value, n))
             continue
@@ -194,7 +194,7 @@ def _alone(criterion: str, people: tuple[str, ...], answers: Floats, texts: Answ
             if high < 0 and k == 0:
                 faults.append(PeopleFault("opposed", criterion, (name,), others, r.value, low, high, None, r.n))
             continue
-        among = _among(answers[rest], texts)
+        among = _among(rest, texts)
         if among is None or among.end(level / 2) <= max(high, 0.0):
             continue
         facts = (criterion, (name,), others, r.value, low, high, among.value, r.n)
@@ -219,8 +219,7 @@ def _constant(own: Floats, rest: Floats, texts: Answers) -> tuple[float, int]:
 
 def _among(answers: Floats, texts: Answers) -> _Correlation | None:
     """What the middle one of these people agrees with the others of them."""
-    every = range(len(answers))
-    rs = [_correlation(answers[k], mean_of(answers[[o for o in every if o != k]], axis=0), texts) for k in every]
+    rs = (_correlation(own, mean_of(np.delete(answers, k, 0), axis=0), texts) for k, own in enumerate(answers))
     known = sorted((r for r in rs if r is not None), key=lambda r: r.value)
     return known[(len(known) - 1) // 2] if known else None
 
@@ -234,15 +233,14 @@ def _camps(criterion: str, people: tuple[str, ...], answers: Floats, texts: Answ
         return []
     camp = _two_groups(len(people), {pair: r.value for pair, r in known.items()})
     level = LEVEL / len(pairs) / 2
-    within = [r for (i, j), r in known.items() if (i in camp) == (j in camp)]
-    across = [r for (i, j), r in known.items() if (i in camp) != (j in camp)]
     if min(len(camp), len(people) - len(camp)) < 2:
         return []
-    best = max(across, key=lambda r: r.value)
-    if min(r.end(level) for r in within) <= max(max(r.end(1 - level) for r in across), 0.0):
+    within = [r for (i, j), r in known.items() if (i in camp) == (j in camp)]
+    across = [r for (i, j), r in known.items() if (i in camp) != (j in camp)]
+    if min(r.end(level) for r in within) <= max(0.0, *(r.end(1 - level) for r in across)):
         return []
     one, other = (tuple(n for k, n in enumerate(people) if (k in camp) == inside) for inside in (True, False))
-    least = min(r.value for r in within)
+    best, least = max(across, key=lambda r: r.value), min(r.value for r in within)
     low, high = best.end(level), best.end(1 - level)
     return [PeopleFault("camps", criterion, one, other, best.value, low, high, least, best.n)]
 

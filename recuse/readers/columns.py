@@ -17,8 +17,6 @@ from recuse.readers.values import ORDERS, STATUSES, VERDICTS, as_numbers, find_s
 
 FEW_LABELS, LONG, FEWEST_TEXTS, MOST_SETS = 25, 40, 8, 2_000
 DAY = re.compile(r"\d{1,4}([-./])\d{1,2}\1\d{1,4}(?!\d)")
-
-
 MONTH = rf"(?:{'|'.join(values.MONTHS)})[a-z]*"
 GRADE_AS_DAY = re.compile(rf"(?i)\d{{1,2}}[-. ]+{MONTH}|{MONTH}[-. ]+\d{{1,2}}")
 LONGEST_NUMBER = 200
@@ -188,11 +186,11 @@ class Roles:
         self.columns = {str(name): Column(str(name), frame[name]) for name in frame.columns}
         self.ignored = dict.fromkeys(given.get("ignore", ()), "as you said")
         named = [v for k, v in given.items() if k not in ("judges", "people", "raters", "ignore", *SETTINGS)]
-        named_columns = {c for v in named for c in ((v,) if isinstance(v, str) else v)}
-        named_columns |= {c for cs in dict(given.get("raters", {})).values() for c in cs}
-        self.free = [name for name in self.columns if name not in named_columns and name not in self.ignored]
+        named += given.get("raters", {}).values()
+        columns = {c for v in named for c in ((v,) if isinstance(v, str) else v)}
+        self.free = [name for name in self.columns if name not in columns and name not in self.ignored]
         self.taken: dict[str, Any] = {
-            k: v for k, v in given.items() if k not in ("ignore",) and (v or k in ("target", "cluster", "slices"))
+            k: v for k, v in given.items() if k != "ignore" and (v or k in ("target", "cluster", "slices"))
         }
 
     def take(self, role: str, name: str) -> None:

@@ -59,11 +59,10 @@ def without_counts(raw: RawTable) -> RawTable:
     `RecuseError` with its line for a count that is no whole number from 0, for counts that do not add up to the total,
     and for a rater without any valid answer."""
     raw = raw if raw.all_named else _shares_as_counts(_named_as_counts(raw))
-    columns = {name: m[1] or m[2] for name in map(str, raw.frame.columns) if (m := COUNTED.match(name))}
-    answers = {n: answer for n, answer in columns.items() if plain(n) not in TOTAL and not HOW_MANY.match(plain(n))}
-    answers = {n: answer for n, answer in answers.items() if Column(n, raw.frame[n]).numeric}
-    rest = [name for name in map(str, raw.frame.columns) if name not in columns and plain(name) not in TOTAL]
-    rest = [name for name in rest if not (columns and HOW_MANY.match(plain(name)))]
+    columns = {name: m[1] or m[2] for name in raw.names if (m := COUNTED.match(name))}
+    totals = {name for name in raw.names if plain(name) in TOTAL or HOW_MANY.match(plain(name))}
+    answers = {n: answer for n, answer in columns.items() if n not in totals and Column(n, raw.frame[n]).numeric}
+    rest = [name for name in raw.names if name not in columns and name not in totals]
     if len(answers) < 2:
         return raw
     judges = [name for name in rest if _holds_ratings(name) or _answers_with(raw, name, [*answers.values()])]
@@ -83,9 +82,8 @@ def without_counts(raw: RawTable) -> RawTable:
 def _named_as_counts(raw: RawTable) -> RawTable:
     """Columns next to one another that add up, in every row, to a column `count`, or to one that is called as numbers
     of raters are, count answers, whatever they are called: toxic, fine and unsure become count_toxic, ..."""
-    names = [*map(str, raw.frame.columns)]
-    total = next((n for n in names if plain(n) in COUNTS[:2] or HOW_MANY.match(plain(n))), "")
-    free = [n for n in names if n != total and not (is_judge(n) or is_person(n) or COUNTED.match(n))]
+    total = _how_many(raw)
+    free = [n for n in raw.names if n != total and not (is_judge(n) or is_person(n) or COUNTED.match(n))]
     if not total or len(raw.frame) < FEWEST_ROWS:
         return raw
     values = {n: as_numbers(raw.frame[n]).to_numpy() for n in free if Column(n, raw.frame[n]).numeric}
@@ -98,6 +96,11 @@ def _named_as_counts(raw: RawTable) -> RawTable:
     return raw
 
 
+def _how_many(raw: RawTable) -> str:
+    """The column `count` or `n`, or one that is called as numbers of raters are; "" where there is none."""
+    return next((n for n in raw.names if plain(n) in COUNTS[:2] or HOW_MANY.match(plain(n))), "")
+
+
 def _answer_alike(raw: RawTable, judges: Sequence[str], options: Sequence[str]) -> bool:
     """Whether every one of these columns is a judge's that answers in the words that are counted. `RecuseError` where
     they are called as judges are and answer in others."""
@@ -105,8 +108,7 @@ def _answer_alike(raw: RawTable, judges: Sequence[str], options: Sequence[str]) 
         if _answers_with(raw, name, options):
             continue
         words = _words(raw, name)
-        total = next((n for n in map(str, raw.frame.columns) if plain(n) in COUNTS[:2] or HOW_MANY.match(plain(n))), "")
-        labels = total or not as_numbers(raw.frame[name]).notna().any()
+        labels = _how_many(raw) or not as_numbers(raw.frame[name]).notna().any()
         if is_judge(name) and not is_person(name) and len(words) <= FEW_LABELS and labels:
             raise RecuseError(
                 f"answers of {', '.join(options)} are counted, and {name} says "
@@ -130,10 +132,8 @@ def _words(raw: RawTable, name: str) -> set[str]:
 def _with_judges(raw: RawTable, spread: RawTable, judges: Sequence[str]) -> RawTable:
     """The people's answers, a row each, and below them a row for every judge of a column of its own."""
     rest = [name for name in spread.frame.columns if name not in judges]
-    rows = [spread.frame[rest]]
-    facts = [name for name in rest if name in raw.frame]
-    for name in judges:
-        rows.append(raw.frame[facts].assign(rater=name, label=raw.frame[name], repeat="0"))
+    facts = raw.frame[[name for name in rest if name in raw.frame]]
+    rows = [spread.frame[rest], *(facts.assign(rater=n, label=raw.frame[n], repeat="0") for n in judges)]
     places = [*(spread.numbers or ()), *(raw.at(k) for _ in judges for k in range(len(raw.frame)))]
     return replace(spread, frame=pd.concat(rows, ignore_index=True)[rest].fillna(""), numbers=tuple(places))
 
@@ -141,12 +141,11 @@ def _with_judges(raw: RawTable, spread: RawTable, judges: Sequence[str]) -> RawT
 def _shares_as_counts(raw: RawTable) -> RawTable:
     """The table with counts in place of a share of people and how many they were; the table as it is where there is no
     such share. `RecuseError` where it is not told what those who did not say it said, or which of several is meant."""
-    names = [*map(str, raw.frame.columns)]
-    judges = [name for name in names if is_judge(name) and not is_attribute(name)]
-    known = {plain(name): name for name in names}
-    of = {name: known.get(f"{plain(name)}_annotator_count", "") for name in names}
+    judges = [name for name in raw.names if is_judge(name) and not is_attribute(name)]
+    known = {plain(name): name for name in raw.names}
+    of = {name: known.get(f"{plain(name)}_annotator_count", "") for name in raw.names}
     shares = [name for name, counted in of.items() if counted and not _share(raw, name).isna().any()]
-    voted = _votes(raw, names) if judges and not shares else {}
+    voted = _votes(raw) if judges and not shares else {}
     if shares and not judges:  # whoever the others are, these are people
         called = {name: f"people_{name}" for name in shares}
         return replace(raw, frame=raw.frame.rename(columns=called))
@@ -156,14 +155,11 @@ def _shares_as_counts(raw: RawTable) -> RawTable:
     answer = plain(share)
     if voted and (named := COUNTED.match(share)):
         answer = str(named[1] or named[2]).strip().lower()
-    words = {unwrapped(str(w).strip().lower()) for name in judges for w in raw.frame[name].unique()}
-    words -= {*EMPTY, *STATUSES}
-    order = next((order for order in ORDERS if len(order) == 2 and words <= {*order}), None)
+    words = {word for name in judges for word in _words(raw, name)} - {*STATUSES}
     others = (f"not {answer}", f"non-{answer}", f"not_{answer}", f"un{answer}")
-    no = next((word for word in words if word in others), "")
-    if order is None and no and words == {answer, no}:
-        order = (no, answer)
-    if order is None:
+    orders = [*(order for order in ORDERS if len(order) == 2 and words <= {*order}),
+              *((no, answer) for no in others if words == {no, answer})]  # fmt: skip
+    if not orders:
         raise RecuseError(
             f"{share} counts people, or is a share of them, {counted} how many they were, and {', '.join(judges)} does "
             f"not say yes or no (it says {', '.join(map(shown, sorted(words)[:3]))}). Say which word is yes and which "
@@ -173,15 +169,15 @@ def _shares_as_counts(raw: RawTable) -> RawTable:
     total = as_numbers(raw.frame[counted])
     yes = as_numbers(raw.frame[share]) if voted else (_share(raw, share) * total).round()
     frame = raw.frame.drop(columns=[share, counted])
-    frame[f"count_{order[1]}"] = yes.astype(int).astype(str).astype(object)
-    frame[f"count_{order[0]}"] = (total - yes).astype(int).astype(str).astype(object)
-    return raw.noted(f"{share} says how many of {counted} people said {order[1]}", frame=frame)
+    for word, number in zip(orders[0][::-1], (yes, total - yes), strict=True):
+        frame[f"count_{word}"] = number.astype(int).astype(str).astype(object)
+    return raw.noted(f"{share} says how many of {counted} people said {orders[0][1]}", frame=frame)
 
 
-def _votes(raw: RawTable, names: Sequence[str]) -> dict[str, str]:
+def _votes(raw: RawTable) -> dict[str, str]:
     """The only column that counts votes for something -> the one that says how many there were, which is never less."""
-    counted = [name for name in names if COUNTED.match(name) and not HOW_MANY.match(plain(name))]
-    totals = [name for name in names if HOW_MANY.match(plain(name)) or plain(name) in TOTAL]
+    counted = [name for name in raw.names if COUNTED.match(name) and not HOW_MANY.match(plain(name))]
+    totals = [name for name in raw.names if HOW_MANY.match(plain(name)) or plain(name) in TOTAL]
     if len(counted) != 1 or len(totals) != 1:
         return {}
     votes, total = as_numbers(raw.frame[counted[0]]), as_numbers(raw.frame[totals[0]])
@@ -196,10 +192,8 @@ def _share(raw: RawTable, name: str) -> pd.Series[float]:
 
 
 def _holds_ratings(name: str) -> bool:
-    word = plain(name)
-    if word in NAMES["rater"] or word in NAMES["item"] or word in NAMES["target"]:
-        return False
-    return word in NAMES["value"] or is_judge(name) or is_person(name)
+    other = plain(name) in (*NAMES["rater"], *NAMES["item"], *NAMES["target"])
+    return not other and (plain(name) in NAMES["value"] or is_judge(name) or is_person(name))
 
 
 def _counts(raw: RawTable, name: str) -> NDArray[np.int64]:
@@ -217,7 +211,7 @@ def _counts(raw: RawTable, name: str) -> NDArray[np.int64]:
 
 
 def _check_totals(raw: RawTable, counts: NDArray[np.int64], names: Sequence[str]) -> None:
-    total = next((name for name in map(str, raw.frame.columns) if plain(name) in TOTAL), None)
+    total = next((name for name in raw.names if plain(name) in TOTAL), None)
     if total is None:
         return
     wrong = np.flatnonzero(_counts(raw, total) != counts.sum(axis=1))
@@ -261,7 +255,7 @@ def with_counted_items(judged: Judgements) -> Judgements:
     as in a table that was counted. `RecuseError` with these questions, with the line of a count that is no whole number
     from 1, and for rows of one item with several counts."""
     raw, frame, roles = judged.raw, judged.raw.frame, judged.raw.roles
-    known = {plain(name): name for name in map(str, frame.columns) if name not in roles.get("ignore", ())}
+    known = {plain(name): name for name in raw.names if name not in roles.get("ignore", ())}
     given = str(roles.get("count", ""))
     column = given or next((known[word] for word in COUNTS if word in known), "")
     guess = Roles(frame, {**roles, "count": column}) if column else None

@@ -11,7 +11,7 @@ import pandas as pd
 
 from recuse.ratings.scale import Nominal, Numeric, Ordinal, ResponseSets, Scale
 from recuse.readers.column_names import plain
-from recuse.readers.faults import SHOWN, Fault, Place, fault_in, shown
+from recuse.readers.faults import SHOWN, Fault, Place, faults_in, shown
 from recuse.readers.values import (
     KNOWN_SHARE,
     STRAYS,
@@ -63,16 +63,16 @@ def read_criterion(part: pd.DataFrame, criterion: str, declared: str, place: Pla
     scale as its user wrote it, or nothing.
 
     `RecuseError` where numbers and labels or scales of another length are mixed, and for free text."""
-    for read in (_sets, _numbers):
-        if (answers := read(part, criterion, declared, place)) is not None:
-            return answers
-    return _labels(part, criterion, declared, place)
-
-
-def _sets(part: pd.DataFrame, criterion: str, declared: str, place: Place) -> CriterionAnswers | None:
     given = scale_from_text(declared) if declared else None
-    if given is not None and not isinstance(given, ResponseSets):
-        return None
+    if not isinstance(given, Numeric | Ordinal | Nominal) and (sets := _sets(part, criterion, given, place)):
+        return sets
+    if not isinstance(given, ResponseSets | Ordinal | Nominal) and (numbers := _numbers(part, criterion, given, place)):
+        return numbers
+    assert not isinstance(given, ResponseSets | Numeric)  # all answers count or do not on one of these
+    return _labels(part, criterion, given, place)
+
+
+def _sets(part: pd.DataFrame, criterion: str, given: ResponseSets | None, place: Place) -> CriterionAnswers | None:
     labels = labels_of(part["cell"])
     different = tuple(labels.drop_duplicates())
     if given is None and decimal_commas(different):
@@ -81,59 +81,50 @@ def _sets(part: pd.DataFrame, criterion: str, declared: str, place: Place) -> Cr
     if sets is None:
         return None
     bad = labels.isin(sets.strange)
-    faults = []
     if given is None and bad.mean() > MANY and as_numbers(labels.str.extract(r"(\d+)")[0]).notna().mean() > KNOWN_SHARE:
         raise RecuseError(
             f"{criterion}: column {part.loc[bad, 'column'].iloc[0]} holds several numbers a cell "
             f"({shown(part.loc[bad, 'cell'].iloc[0])}), which are no options that are all right; if they are several "
             "people's ratings, give every person a column"
         )
-    if bad.any():
-        why = "; ".join(list(sets.strange.values())[:SHOWN])
-        faults.append(fault_in(f"answer(s) are no set of options: {why}", part[bad], place, "they count as unusable"))
+    why = "; ".join(list(sets.strange.values())[:SHOWN])
+    faults = faults_in(f"answer(s) are no set of options: {why}", part[bad], place, "they count as unusable")
     values = labels.map(sets.written).where(~bad, None)
-    words = f"{criterion}: {sets.words}{', as you said' if declared else ''}"
+    words = f"{criterion}: {sets.words}{', as you said' if given else ''}"
     notes = [words, *always_one(part["rater"], values)]
     return CriterionAnswers(sets.scale, values.to_numpy(dtype=object), bad.to_numpy(), "out_of_scale", faults, notes)
 
 
-def _numbers(part: pd.DataFrame, criterion: str, declared: str, place: Place) -> CriterionAnswers | None:
-    given = scale_from_text(declared) if declared else None
-    if given is not None and not isinstance(given, Numeric):
-        return None
+def _numbers(part: pd.DataFrame, criterion: str, given: Numeric | None, place: Place) -> CriterionAnswers | None:
     values = as_numbers(part["cell"])
     values = values.where(values.abs() < GREATEST)
-    share = float(values.notna().mean()) if len(values) else 0.0
-    if given is None and set(values.dropna().unique()) <= {0.0, 1.0} and share == 1.0:
-        whole = not part["cell"].astype(str).str.contains(".", regex=False).any()
-        if whole:
-            return None  # 0 and 1 are labels: fail and pass
-    if share < 0.5 and given is None:
-        return None
-    faults = []
     bad = values.isna()
+    if given is None:
+        two = not bad.any() and {*values.unique()} <= {0.0, 1.0}
+        digits = two and not part["cell"].astype(str).str.contains(".", regex=False).any()
+        if digits or not len(values) or bad.mean() > 0.5:
+            return None  # 0 and 1 are labels: fail and pass
     top = told_top(part["cell"])
     if top is not None and (values > top).mean() > STRAYS:
         top = None  # others answer on a longer scale
     scale = given or scale_of_numbers(values, top)
-    if given is None and isinstance(scale, Numeric):
+    if given is None:
         _check_one_scale(part, values.where(values.between(scale.minimum, scale.maximum)), criterion)
     if bad.any():
         _check_one_kind(part, bad, criterion)
-        faults.append(fault_in("answer(s) are not numbers", part[bad], place, "they count as unusable"))
-    assert isinstance(scale, Numeric)
     if given is None and _are_places(part, values, criterion):
         scale = replace(scale, minimum=1.0, maximum=float(values.max()), step=1.0, reversed=True)
     outside = values.notna() & ~values.between(scale.minimum, scale.maximum)
-    if outside.any():
-        what = f"number(s) outside {scale.minimum:g} to {scale.maximum:g}"
-        wider = "" if given else f"; --scale {min(values.min(), 1):g}-{values.max():g} counts them"
-        done = f"they count as unusable{wider}"
-        faults.append(fault_in(what, part[outside], place, done))
+    wider = "" if given else f"; --scale {min(values.min(), 1):g}-{values.max():g} counts them"
+    faults = [
+        *faults_in("answer(s) are not numbers", part[bad], place, "they count as unusable"),
+        *faults_in(f"number(s) outside {scale.minimum:g} to {scale.maximum:g}", part[outside], place,
+                   f"they count as unusable{wider}"),
+    ]  # fmt: skip
     status = np.where(outside[bad | outside], "out_of_scale", "unparsed")
     seen = values[~(bad | outside)]
-    note = f"{criterion}: {_scale_words(scale, bool(declared))}"
-    if len(seen) and not declared:
+    note = f"{criterion}: {_scale_words(scale, given is not None)}"
+    if len(seen) and given is None:
         note += f" (seen: {seen.min():g} to {seen.max():g})"
     numbers = values.mask(outside).to_numpy(dtype=float)
     return CriterionAnswers(scale, numbers, (bad | outside).to_numpy(), status, faults, [note])
@@ -148,11 +139,10 @@ def _are_places(part: pd.DataFrame, values: pd.Series[float], criterion: str) ->
     if bool(written.mean() > HALF):
         return True
     groups = values.groupby([pd.factorize(part[name])[0] for name in ("rater", "item", "repeat")])
-    whole = (groups.transform("size") > 1) & groups.transform("min").eq(1)
+    size = groups.transform("size")
+    whole = (size > 1) & groups.transform("min").eq(1)
     if whole.any():  # nunique is slow
-        whole &= groups.transform("max").eq(groups.transform("size")) & groups.transform("nunique").eq(
-            groups.transform("size")
-        )
+        whole &= groups.transform("max").eq(size) & groups.transform("nunique").eq(size)
     called = {plain(str(name)).rsplit("_", 1)[-1] for name in part["column"].unique()} & {*RANKS}
     if called:
         return bool(whole.mean() > KNOWN_SHARE)
@@ -172,17 +162,16 @@ def _size(label: str) -> float:
     return 0.0
 
 
-def _labels(part: pd.DataFrame, criterion: str, declared: str, place: Place) -> CriterionAnswers:
+def _labels(part: pd.DataFrame, criterion: str, given: Ordinal | Nominal | None, place: Place) -> CriterionAnswers:
     labels = labels_of(part["cell"])
-    same = {} if declared else same_verdicts(labels.drop_duplicates())
+    same = {} if given else same_verdicts(labels.drop_duplicates())
     labels = labels.replace(same) if same else labels
     counts = labels.value_counts()
     if huge := [label for label in counts.index if _size(label) >= GREATEST]:  # infinite ones as well
         cell, column = part.loc[labels.isin(huge), ["cell", "column"]].iloc[0]
         raise RecuseError(f"{criterion}: column {column} holds {shown(cell)}, which is no rating; empty such cells")
-    if declared:
-        scale = scale_from_text(declared)
-        strange = set(map(str, counts.index)) - set(scale.options) if not isinstance(scale, Numeric) else set()
+    if given:
+        scale, strange = given, {*map(str, counts.index)} - {*given.options}
     else:
         scale, strange = scale_of_labels(counts, _meant(labels, part))
         if isinstance(scale, Nominal):
@@ -192,16 +181,11 @@ def _labels(part: pd.DataFrame, criterion: str, declared: str, place: Place) -> 
                     f"{shown(part['cell'].iloc[0])}); name another column with --value"
                 )
             _check_one_kind(part, as_numbers(labels).isna(), criterion)
-    if not declared:
         _check_shared_labels(labels, part, criterion)
     bad = labels.isin(strange)
-    faults = []
-    if bad.any():
-        names = ", ".join(shown(s) for s in sorted(strange)[:5])
-        options = ", ".join(getattr(scale, "options", ()))
-        what = f"answer(s) are none of {options}: {names}"
-        faults.append(fault_in(what, part[bad], place, "they count as unusable"))
-    note = f"{criterion}: {_scale_words(scale, bool(declared))}"
+    what = f"answer(s) are none of {', '.join(scale.options)}: {', '.join(shown(s) for s in sorted(strange)[:5])}"
+    faults = faults_in(what, part[bad], place, "they count as unusable")
+    note = f"{criterion}: {_scale_words(scale, given is not None)}"
     if read_as := ", ".join(f"{word} as {option}" for word, option in same.items() if word != option):
         note += f"; words that say the same count as one ({read_as})"
     kept = labels.where(~bad, None).to_numpy(dtype=object)
@@ -252,11 +236,13 @@ def _check_one_scale(part: pd.DataFrame, values: pd.Series[float], criterion: st
     ends = ends[(ends["count"] >= 20) & (ends["nunique"] > 1)]
     if len(ends) < 2:
         return
-    _check_not_shifted(part, values, criterion)
-    _check_no_code(part, values, criterion)
+    by_people = part["kind"].eq("person")
+    people, judges = values[by_people], values[~by_people]
+    _check_not_shifted(people.dropna(), judges.dropna(), criterion)
+    _check_no_code(people.dropna(), judges.dropna(), criterion)
     ends = ends.sort_values("max", kind="stable")
     (low, high), (b, a) = (ends.index[[0, -1]], ends["max"].iloc[[0, -1]].astype(float))
-    strict = a - b <= STRICT and not _people_stop_at(b, part, values)
+    strict = a - b <= STRICT and not _people_stop_at(b, people, judges)
     if a > 1.6 * b and not strict and scale_of_numbers(values[part["rater"] == high]).maximum > b:
         raise RecuseError(
             f"{criterion}: {high} gives numbers up to {a:g}, {low} only up to {b:g}; if that is one scale, say so "
@@ -265,64 +251,56 @@ def _check_one_scale(part: pd.DataFrame, values: pd.Series[float], criterion: st
         )
 
 
-def _check_no_code(part: pd.DataFrame, values: pd.Series[float], criterion: str) -> None:
+def _check_no_code(people: pd.Series[float], judges: pd.Series[float], criterion: str) -> None:
     """A whole number that judges alone give, two steps and more below or above every mark of the people, who leave no
     mark out, may stand for no answer: -1 beside 1 to 5."""
-    people = part["kind"].eq("person")
-    one, other = values[people].dropna(), values[~people].dropna()
-    marks = sorted(one.unique())
-    if len(one) < ENOUGH_OF_PEOPLE or len(marks) < SHIFTED or marks != [*range(int(marks[0]), int(marks[-1]) + 1)]:
+    marks = sorted(people.unique())
+    if len(people) < ENOUGH_OF_PEOPLE or len(marks) < SHIFTED or marks != [*range(int(marks[0]), int(marks[-1]) + 1)]:
         return
-    rest = sorted({*other.unique()} - {*marks})
-    if len(rest) == 1 and (rest[0] <= marks[0] - 2 or rest[0] >= marks[-1] + 2) and set(other.unique()) - {*rest}:
-        low, high = min(marks[0], rest[0]), max(marks[-1], rest[0])
+    rest = {*judges.unique()} - {*marks}
+    code = min(rest, default=marks[0])
+    if len(rest) == 1 and (code <= marks[0] - 2 or code >= marks[-1] + 2) and {*judges.unique()} - rest:
+        low, high = min(marks[0], code), max(marks[-1], code)
         raise RecuseError(
-            f"{criterion}: judges give {rest[0]:g}, far from every mark of the people, {marks[0]:g} to {marks[-1]:g}; "
+            f"{criterion}: judges give {code:g}, far from every mark of the people, {marks[0]:g} to {marks[-1]:g}; "
             f"if it stands for no answer, say --scale {marks[0]:g}-{marks[-1]:g}; if it is a mark, --scale "
             f"{low:g}-{high:g}"
         )
 
 
-def _check_not_shifted(part: pd.DataFrame, values: pd.Series[float], criterion: str) -> None:
+def _check_not_shifted(people: pd.Series[float], judges: pd.Series[float], criterion: str) -> None:
     """People from 1 to 5 beside a judge from 0 to 4, or the other way round: both ends are used often by the one and
     never by the other, and each is one step further."""
-    people = part["kind"].eq("person")
-    one, other = values[people].dropna(), values[~people].dropna()
-    if min(len(one), len(other)) < ENOUGH_OF_PEOPLE or len(one.unique()) < SHIFTED:
+    if min(len(people), len(judges)) < ENOUGH_OF_PEOPLE or len(people.unique()) < SHIFTED:
         return
-    shift = other.min() - one.min()
-    upper, lower = (other, one) if shift > 0 else (one, other)
-    whole = bool((values.dropna() % 1 == 0).all())
-    ends = min((upper == upper.max()).mean(), (lower == lower.min()).mean())
-    if whole and abs(shift) == 1 and other.max() - one.max() == shift and lower.min() == 0 and ends >= SELDOM:
-        low, high = values.min(), values.max()
+    shift = judges.min() - people.min()
+    upper, lower = (judges, people) if shift > 0 else (people, judges)
+    low, high = lower.min(), upper.max()
+    whole = bool((people % 1 == 0).all() and (judges % 1 == 0).all())
+    ends = min((upper == high).mean(), (lower == low).mean())
+    if whole and abs(shift) == 1 and judges.max() - people.max() == shift and low == 0 and ends >= SELDOM:
         raise RecuseError(
-            f"{criterion}: people give {one.min():g} to {one.max():g}, judges {other.min():g} to {other.max():g}, each "
-            f"with both ends; if that is one scale, say --scale {low:g}-{high:g}; if one counts from 0, add 1 to its "
-            "numbers, or leave one out with --ignore"
+            f"{criterion}: people give {people.min():g} to {people.max():g}, judges {judges.min():g} to "
+            f"{judges.max():g}, each with both ends; if that is one scale, say --scale {low:g}-{high:g}; if one counts "
+            "from 0, add 1 to its numbers, or leave one out with --ignore"
         )
 
 
-def _people_stop_at(top: float, part: pd.DataFrame, values: pd.Series[float]) -> bool:
+def _people_stop_at(top: float, people: pd.Series[float], judges: pd.Series[float]) -> bool:
     """Whether no person ever goes beyond this number, but often up to it, where judges often go beyond: people were
     given a scale that ends there. Strict people reach the end of a scale too rarely to look like it."""
-    people = part["kind"].eq("person")
-    theirs, judged = values[people], values[~people]
-    if len(theirs) < ENOUGH_OF_PEOPLE or not len(judged) or theirs.max() > top:
+    if len(people) < ENOUGH_OF_PEOPLE or not len(judges) or people.max() > top:
         return False
-    return bool((theirs == top).mean() >= OFTEN and (judged > top).mean() >= OFTEN)
+    return bool((people == top).mean() >= OFTEN and (judges > top).mean() >= OFTEN)
 
 
-def _scale_words(scale: Scale, declared: bool) -> str:
+def _scale_words(scale: Numeric | Ordinal | Nominal, declared: bool) -> str:
+    source = ", as you said" if declared else ""
     if isinstance(scale, Numeric):
         steps = "" if scale.step is None else " in whole steps" if scale.step == 1 else f" in steps of {scale.step:g}"
         turned = ", the lowest is best" if scale.reversed else ""
-        return (
-            f"numbers from {scale.minimum:g} to {scale.maximum:g}{steps}{turned}{', as you said' if declared else ''}"
-        )
+        return f"numbers from {scale.minimum:g} to {scale.maximum:g}{steps}{turned}{source}"
     if isinstance(scale, Ordinal):
-        return " < ".join(scale.options) + (", as you said" if declared else "")
-    unordered = ", ".join(scale.options) + ", without an order"
-    if declared:
-        return f"{unordered}, as you said"
-    return unordered + ("; if they have one, say --scale 'worst<...<best'" if len(scale.options) > 2 else "")
+        return " < ".join(scale.options) + source
+    order = "; if they have one, say --scale 'worst<...<best'" if len(scale.options) > 2 and not declared else ""
+    return f"{', '.join(scale.options)}, without an order{source}{order}"

@@ -67,11 +67,9 @@ def delimited(opened: Opened) -> RawTable:
     table = RawTable(opened.path, frame, (*notes, *header.notes), faults=faults, text=held, separator=separator)
     if len(frame) and frame.index[-1] >= len(frame):  # rows between others are left out
         table = replace(table.of_rows(frame, frame.index), text=held)
-    short = table.short_rows() if frame[names[-1]].eq("").any() else []
-    if not short:
-        return table
-    what, places = "row(s) have fewer cells than the header", (f"line {at}" for at in short[:5])
-    return replace(table, faults=(*faults, Fault.of(what, places, "what is missing counts as empty", len(short))))
+    short = [f"line {at}" for at in table.short_rows()] if frame[names[-1]].eq("").any() else []
+    fewer = Fault.where("row(s) have fewer cells than the header", short, "what is missing counts as empty")
+    return replace(table, faults=(*faults, *fewer)) if short else table
 
 
 def _shared(cells: pd.Series[Any]) -> pd.Series[Any]:
@@ -126,22 +124,19 @@ def _endless_line(text: AnyStr, feed: AnyStr) -> int | None:
 
 def _separator(text: str) -> str:
     """The separator that the header holds, and the next rows as often."""
-    reader = [line for line in text[: 1 << 16].split("\n")[:20] if line.strip()]
-    unquoted = [re.sub(r'"[^"]*"', "", line) for line in reader]
-    counts = {sep: [line.count(sep) for line in unquoted] for sep in SEPARATORS}
+    lines = [line for line in text[: 1 << 16].split("\n")[:20] if line.strip()]
+    unquoted = [re.sub(r'"[^"]*"', "", line) for line in lines]
 
-    def fit(separator: str) -> tuple[bool, float, int]:
-        header = counts[separator][0]
-        alike = sum(count == header for count in counts[separator]) / len(unquoted)
-        return header > 0, alike, header
+    def fit(separator: str) -> tuple[bool, int, int]:
+        header, *below = (line.count(separator) for line in unquoted)
+        return header > 0, below.count(header), header
 
-    return max(counts, key=fit)
+    return max(SEPARATORS, key=fit)
 
 
 def _names(cells: Sequence[str]) -> list[str]:
     names = [visible(cell).strip() or f"column {k}" for k, cell in enumerate(cells, start=1)]
-    twice = sorted(name for name, times in Counter(names).items() if times > 1)
-    if twice:
+    if twice := sorted(name for name, times in Counter(names).items() if times > 1):
         places = ", ".join(str(k) for k, name in enumerate(names, start=1) if name == twice[0])
         raise RecuseError(f"columns {places} are all called {shown(twice[0])}; give each a name of its own")
     if len(names) < 2:
@@ -153,8 +148,7 @@ def _names(cells: Sequence[str]) -> list[str]:
 
 
 def _fault_text(message: str) -> str:
-    match = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", message)
-    if match:
+    if match := re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", message):
         return f"line {match[2]} has {match[3]} cells and the header {match[1]}; quote cells that hold a separator"
     if "EOF inside string" in message:
         row = re.search(r"row (\d+)", message)

@@ -133,7 +133,7 @@ ASKED = ("inputs", "input", "output", "outputs", "metrics", "metadata")
 
 def _named_scores(raw: RawTable) -> RawTable | None:
     """A row per example with what every scorer says of it in a column of its own."""
-    columns = [*map(str, raw.frame.columns)]
+    columns = raw.names
     named = {c: m[2] for c in columns if (m := NAMED_SCORES.fullmatch(c)) and _may_rate(raw.frame, c)}
     beside = [c for c in columns if c.split(".")[0] in ASKED and c not in named]
     if not named or not beside or any(c in columns for c in ("scores", "feedback_scores", "feedback")):
@@ -150,7 +150,7 @@ VERDICT = re.compile(r"\[(PASS|FAIL|ERROR)\]")
 
 def _promptfoo(raw: RawTable) -> RawTable | None:
     """A test per row with the output of each system, which begins with what its assertions came to."""
-    outputs = [name for name in map(str, raw.frame.columns) if all(map(VERDICT.match, map(str, raw.frame[name])))]
+    outputs = [name for name in raw.names if all(map(VERDICT.match, map(str, raw.frame[name])))]
     if not outputs:
         return None
     row = np.repeat(np.arange(len(raw.frame)), len(outputs))
@@ -261,29 +261,25 @@ def _qualtrics(raw: RawTable) -> RawTable | None:
 
 def _phoenix_evals(raw: RawTable) -> RawTable | None:
     """What Phoenix's `evaluate_dataframe` returns: each evaluator's label or score, in objects of their own."""
-    columns = list(map(str, raw.frame.columns))
+    columns = raw.names
     names = [m[1] for c in columns if (m := re.fullmatch(r"(.+)_execution_details(?:\.status)?", c))]
     given = {
         n: c for n in names for c in (f"{n}_score.score", f"{n}_score.label") if c in columns
     }  # a label comes first
     if not given:
         return None
-    own = [
-        c for c in columns
-        if c.startswith(tuple(f"{n}_{part}" for n in names for part in ("score", "execution_details")))
-    ]  # fmt: skip
+    beginnings = tuple(f"{n}_{part}" for n in names for part in ("score", "execution_details"))
+    own = [c for c in columns if c.startswith(beginnings)]
     frame = raw.frame.drop(columns=own).assign(**{f"judge_{n}": raw.frame[c] for n, c in given.items()})
     return raw.noted(f"evaluators of Phoenix, read as judges: {', '.join(given)}", frame=frame)
 
 
 def _argilla(raw: RawTable) -> RawTable | None:
     """A record per row, with lists of users' responses and a suggestion by an agent, question by question."""
-    columns = list(map(str, raw.frame.columns))
+    columns = raw.names
     flat = [c.removesuffix(".responses") for c in columns if f"{c}.users" in columns and c.endswith(".responses")]
-    nested = [
-        m[1] for c in columns
-        if (m := re.fullmatch(r"responses\.([^.]+)", c)) and f"suggestions.{m[1]}.value" in columns
-    ]  # fmt: skip
+    nested = [m[1] for c in columns if (m := re.fullmatch(r"responses\.([^.]+)", c))]
+    nested = [question for question in nested if f"suggestions.{question}.value" in columns]
     rows: list[dict[str, str]] = []
     places: list[int] = []
     for k, cells in enumerate(raw.frame[columns].to_numpy(dtype=object)):

@@ -54,13 +54,11 @@ def shown(text: object, limit: int = 40) -> str:
     return repr(short) + ("..." if cut else "")
 
 
-def fault_in(what: str, rows: pd.DataFrame, place: Place, done: str) -> Fault:
-    """A fault of these rows of a long table, with the first few of their cells."""
-    places = [
-        f"{place(int(r))}, column {c}: {shown(cell)}"
-        for r, c, cell in zip(rows["row"][:SHOWN], rows["column"][:SHOWN], rows["cell"][:SHOWN], strict=True)
-    ]
-    return Fault.of(what, places, done, len(rows))
+def faults_in(what: str, rows: pd.DataFrame, place: Place, done: str) -> list[Fault]:
+    """The fault of these rows of a long table, with the first few of their cells; none of no rows."""
+    first = rows.iloc[:SHOWN][["row", "column", "cell"]].to_numpy(dtype=object)
+    places = [f"{place(int(row))}, column {column}: {shown(cell)}" for row, column, cell in first]
+    return [Fault.of(what, places, done, len(rows))] if places else []
 
 
 @contextmanager

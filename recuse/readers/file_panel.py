@@ -12,12 +12,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
-from recuse.ratings import Ratings
+import pandas as pd
+
+from recuse.ratings import Ratings, ResponseSets
 from recuse.ratings.offers import offers_of
 from recuse.ratings.people_faults import people_faults, sentences
 from recuse.readers.file_ratings import FileRatings, read_file
 from recuse.readers.formats import RatingsSource
 from recuse.readers.mapping import ENDINGS, ColumnMapping, given_mapping
+from recuse.readers.raw_table import RawTable
 from recuse.schema import Provenance, RecuseError
 from recuse.schema.factors import VERSION
 from recuse.schema.results import PanelRow
@@ -120,9 +123,7 @@ class ReadOptions(TypedDict, total=False):
     use: str | Sequence[str]
 
 
-def read(
-    *sources: RatingsSource | Sequence[RatingsSource], **options: Unpack[ReadOptions]
-) -> Ratings:
+def read(*sources: RatingsSource | Sequence[RatingsSource], **options: Unpack[ReadOptions]) -> Ratings:
     """The ratings of a file (CSV, TSV, JSON lines, JSON, Parquet, the log of another tool; packed or not), of several
     files as `recuse check` takes them (versions of the judges, or with `raters=True` one file per rater), of a pandas
     data frame, or of an Ibis table, which is folded where it lies. `options` say what was not recognised.
@@ -149,15 +150,11 @@ PANEL = "file panel"
 
 
 def _around(ratings: Ratings) -> FilePanel:
-    from recuse.ratings import ResponseSets
-    from recuse.readers.raw_table import RawTable
-
     sets = all(isinstance(ratings.scales[name], ResponseSets) for name in ratings.headline)
     pairs = ratings.texts is not None and {"a", "b"} <= set(ratings.texts)
     kind = "response_sets" if sets else "choices" if pairs else "scores"
-    path, raw = Path("ratings"), RawTable(Path("ratings"), ratings.table)
-    faults = people_faults(ratings)
-    notes = tuple(sentences(faults))
+    path, faults = Path("ratings"), people_faults(ratings)
+    raw, notes = RawTable(path, ratings.table), tuple(sentences(faults))
     read = FileRatings(path, "", ratings, kind, ColumnMapping(), raw, ratings.table, (), notes, faults)
     return FilePanel(path.name, path, read)
 
@@ -184,11 +181,10 @@ def load_file_panels(paths: Sequence[Path]) -> list[FilePanel]:
     """The files as panels: those with the same judges on the same items are versions of them, and one panel."""
     groups: list[list[FileRatings]] = []
     for read in map(read_file, paths):
-        group = next((group for group in groups if not are_versions([*group, read])), None)
-        if group is None:
-            groups.append([read])
-        else:
-            group.append(read)
+        group = next((group for group in groups if not are_versions([*group, read])), [])
+        group.append(read)
+        if len(group) == 1:
+            groups.append(group)
     return [FilePanel(_safe(read.name), read.path, read) for read in map(as_versions, groups)]
 
 
@@ -205,18 +201,19 @@ def are_versions(reads: Sequence[FileRatings]) -> str:
     """Why the files are not versions of the same judges; "" if they are."""
     first = reads[0]
     for other in reads[1:]:
-        if not set(first.ratings.judges) & set(other.ratings.judges):
+        one, two = first.path.name, other.path.name
+        if not {*first.ratings.judges} & {*other.ratings.judges}:
             return (
-                f"{first.path.name} has the judge(s) {', '.join(first.ratings.judges)}, {other.path.name} "
-                f"{', '.join(other.ratings.judges)}: versions of one judge bear one name"
+                f"{one} has the judge(s) {', '.join(first.ratings.judges)}, {two} {', '.join(other.ratings.judges)}: "
+                "versions of one judge bear one name"
             )
         if other.kind != first.kind or other.ratings.scales != first.ratings.scales:
-            return f"{first.path.name} and {other.path.name} are not on one scale; say which it is with --scale"
+            return f"{one} and {two} are not on one scale; say which it is with --scale"
         texts = [set(zip(r.table["item"], r.table["target"], strict=True)) for r in (first.ratings, other.ratings)]
         if len(texts[0] & texts[1]) < SHARED * min(map(len, texts)):
             return (
-                f"{first.path.name} and {other.path.name} have few items in common; where each file has other texts, "
-                "such as those of a week, chart them: recuse weeks FILE FILE ..."
+                f"{one} and {two} have few items in common; where each file has other texts, such as those of a week, "
+                "chart them: recuse weeks FILE FILE ..."
             )
     return ""
 
@@ -226,8 +223,6 @@ def as_versions(reads: Sequence[FileRatings]) -> FileRatings:
     texts, not versions: who is known from one file only stands beside every version.
 
     Raises `RecuseError` for files that are not versions of the same judges."""
-    import pandas as pd
-
     if len(reads) == 1:
         return reads[0]
     if why := are_versions(reads):
@@ -252,9 +247,7 @@ def as_versions(reads: Sequence[FileRatings]) -> FileRatings:
     return replace(newest, ratings=ratings, notes=(phrase, *newest.notes), older=tuple(reads[:-1]))
 
 
-def _texts(reads: Sequence[FileRatings]) -> object:
-    import pandas as pd
-
+def _texts(reads: Sequence[FileRatings]) -> pd.DataFrame | None:
     known = [read.ratings.texts for read in reads if read.ratings.texts is not None]
     if not known:
         return None

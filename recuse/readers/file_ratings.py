@@ -38,6 +38,7 @@ from recuse.readers.reshaping import (
     with_shares_of_scales,
     with_systems_apart,
 )  # fmt: skip
+from recuse.readers.values import as_numbers
 from recuse.schema import RecuseError
 
 SHAPING: tuple[Callable[[RawTable], RawTable], ...] = (
@@ -105,9 +106,8 @@ def read_file(
         raw = replace(raw, given={**kept, **given})
         for shaped in SHAPING:
             raw = shaped(raw)
-        columns = [str(name) for name in raw.frame.columns]
-        saved = given_mapping(kept, columns, saved_path(raw.path).name)
-        own = given_mapping(given, columns, raw.path.name)
+        saved = given_mapping(kept, raw.names, saved_path(raw.path).name)
+        own = given_mapping(given, raw.names, raw.path.name)
         judged = Judgements(replace(raw, roles={**raw.roles, **saved, **own}), all_judges=all_judges)
         for settled in SETTLING:
             judged = settled(judged)
@@ -171,10 +171,10 @@ def _scored(judged: Judgements) -> Ratings:
 def _decided_by(scales: Mapping[str, Scale], mapping: ColumnMapping) -> dict[str, Any]:
     """`positive` and `thresholds` of the criteria that they fit. `RecuseError` where they fit none."""
     numeric = [name for name, scale in scales.items() if isinstance(scale, Numeric)]
-    having = [name for name, scale in scales.items() if mapping.positive in getattr(scale, "options", ())]
+    options = {name: scale.options for name, scale in scales.items() if not isinstance(scale, Numeric)}
+    having = [name for name, own in options.items() if mapping.positive in own]
     if mapping.positive and not having:
-        options = dict.fromkeys(option for scale in scales.values() for option in getattr(scale, "options", ()))
-        known = ", ".join(options) or "numbers only"
+        known = ", ".join(dict.fromkeys(option for own in options.values() for option in own)) or "numbers only"
         raise RecuseError(f"positive = {mapping.positive!r} is none of the options; there are {known}")
     if mapping.threshold and not numeric:
         raise RecuseError(f"threshold = {mapping.threshold!r} needs scores; there are options only: name positive")
@@ -205,8 +205,7 @@ def _without_sets(ratings: Ratings) -> tuple[str, Ratings]:
 def _chosen(judged: Judgements) -> Ratings:
     rows, mapping, factors = judged.rows, judged.mapping, judged.factors
     kept = ["rater", "kind", "item", "first", "second", "repeat", "response", *factors]
-    kept += [name for name in ("text_a", "text_b") if name in rows]
-    table = rows[[*kept, *(["cluster"] if "cluster" in rows else [])]].reset_index(drop=True)
+    table = rows[[*kept, *(name for name in ("text_a", "text_b", "cluster") if name in rows)]].reset_index(drop=True)
     if "text_a" in table:
         table = table.assign(**{f"words_{side}": table[f"text_{side}"].map(word_count) for side in ("a", "b")})
     if plain(mapping.first).startswith("generator"):  # AlpacaEval shows them in an order that it does not keep
@@ -243,8 +242,6 @@ def _texts(rows: pd.DataFrame, raw: RawTable, mapping: ColumnMapping) -> pd.Data
         texts["text"] = raw.frame[mapping.text].to_numpy(dtype=object)[at]
         texts["words"] = np.array([word_count(text) or np.nan for text in texts["text"].tolist()], dtype=float)
     if counted is not None:
-        from recuse.readers.values import as_numbers
-
         texts["words"] = as_numbers(raw.frame[counted]).to_numpy()[at]
     if mapping.gold:
         texts["gold"] = named(raw.frame[mapping.gold]).to_numpy()[at]
@@ -259,9 +256,9 @@ def _plural(name: str) -> str:
 def _few_rated(ratings: Ratings) -> list[str]:
     """People who rated a handful of the items only."""
     table = ratings.table[ratings.table["kind"] == "person"].drop_duplicates(["rater", "item"])
-    each, times = table["item"].astype(str), ratings.times
-    counts = each.map(times).groupby(table["rater"], sort=False, observed=True).sum() if times else (
-        each.groupby(table["rater"], sort=False, observed=True).size())  # fmt: skip
+    times = ratings.times
+    each = table["item"].astype(str).map(times) if times else pd.Series(1, index=table.index)
+    counts = each.groupby(table["rater"], sort=False, observed=True).sum()
     items = sum(times.values()) if times else ratings.table["item"].nunique()
     few = counts[(counts < FEW_RATED) | (counts < 0.05 * items)]
     if few.empty or items < FEW_RATED:

@@ -166,14 +166,12 @@ def _looks_like_json(opened: Opened) -> bool:
 SPREADSHEET = "a spreadsheet; save its sheet as CSV"
 WEB_PAGE = "a web page and no table, perhaps one that asks to sign in; download the file itself"
 BEGINNINGS = (
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", SPREADSHEET),  # .xls
-    (b"%PDF-", "a PDF; save the table in it as CSV"),
-    (b"SQLite format 3\x00", "a database of SQLite; write the table to a CSV file"),
-    (b"\x80\x02", "pickled by Python, which is never read; write it with to_csv or to_parquet"),
-    (b"\x80\x03", "pickled by Python, which is never read; write it with to_csv or to_parquet"),
-    (b"\x80\x04", "pickled by Python, which is never read; write it with to_csv or to_parquet"),
-    (b"\x80\x05", "pickled by Python, which is never read; write it with to_csv or to_parquet"),
-)
+    ((b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",), SPREADSHEET),  # .xls
+    ((b"%PDF-",), "a PDF; save the table in it as CSV"),
+    ((b"SQLite format 3\x00",), "a database of SQLite; write the table to a CSV file"),
+    ((b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"),
+     "pickled by Python, which is never read; write it with to_csv or to_parquet"),
+)  # fmt: skip
 PAGE = re.compile(rb"\s*<(!doctype html|html)\b", re.IGNORECASE)
 SHEETS = (b"xl/workbook", b"opendocument.spreadsheet")
 """In the names of what a zip archive holds, or in the first of its contents; too long to be met by chance."""
@@ -186,7 +184,7 @@ def _no_table(opened: Opened) -> str:
         return SPREADSHEET
     if PAGE.match(data[:200].lstrip(b"\xef\xbb\xbf")):
         return WEB_PAGE
-    return next((words for beginning, words in BEGINNINGS if data.startswith(beginning)), "")
+    return next((words for beginnings, words in BEGINNINGS if data.startswith(beginnings)), "")
 
 
 def _refuse(opened: Opened) -> RawTable:

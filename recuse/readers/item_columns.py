@@ -28,13 +28,12 @@ def take_item(roles: Roles, rows: int = 0) -> None:
     roles.take_named("item", lambda c: len(c.distinct) > 1 or len(roles.frame) == 1)
     if "item" in roles.taken:
         return
-    ids = [
-        n for n in roles.free
-        if plain(n).endswith(("_id", "id", "_no", "_nr", "number", "name")) or plain(n).startswith("id_")
-    ]  # fmt: skip
-    ids = [n for n in ids if len(roles.columns[n].distinct) > max(2, max(rows, len(roles.frame)) // 50)]
-    if ids:
-        roles.take("item", ids[0])
+    fewest = max(2, max(rows, len(roles.frame)) // 50)
+    for name in roles.free:
+        called = plain(name).endswith(("id", "_no", "_nr", "number", "name")) or plain(name).startswith("id_")
+        if called and len(roles.columns[name].distinct) > fewest:
+            roles.take("item", name)
+            return
 
 
 def take_what_raters_share(roles: Roles) -> None:
@@ -124,12 +123,11 @@ def take_factors(roles: Roles) -> None:
     if "factors" in roles.taken:
         return
     factors = []
-    for name in list(roles.free):
-        levels = set(roles.columns[name].distinct)
-        known = levels <= set(LEVELS.get(plain(name), levels))
-        if plain(name) in FACTORS and known and len(levels) > 1 and _varies(roles, name):
+    for name in (name for name in roles.free if plain(name) in FACTORS):
+        levels = {*roles.columns[name].distinct}
+        if levels <= {*LEVELS.get(plain(name), levels)} and len(levels) > 1 and _varies(roles, name):
             factors.append(name)
-            roles.use([name])
+    roles.use(factors)
     roles.taken["factors"] = tuple(factors)
 
 
@@ -142,13 +140,11 @@ def take_what_tells_apart(roles: Roles) -> None:
     again = int(roles.frame.duplicated(keys).sum())
     for name in roles.free if again else ():
         column = roles.columns[name]
-        if (
-            1 < len(column.distinct) <= len(roles.frame) // 2
-            and not (column.numeric or column.wordy or is_date(name))
-            and not (column.holds_labels and again < SURELY)  # a few ratings may differ by chance
-            and not (is_judge(name) or is_person(name) or plain(name) in (*NAMES["repeat"], *TALKS))
-            and not roles.frame.duplicated([*keys, name]).any()
-        ):
+        names = not (column.numeric or column.wordy or is_date(name))
+        other = is_judge(name) or is_person(name) or plain(name) in (*NAMES["repeat"], *TALKS)
+        chance = column.holds_labels and again < SURELY  # a few ratings may differ by chance
+        some = 1 < len(column.distinct) <= len(roles.frame) // 2
+        if some and names and not (other or chance) and not roles.frame.duplicated([*keys, name]).any():
             roles.take("target", name)
             return
 
@@ -159,19 +155,14 @@ def take_slices(roles: Roles) -> None:
         return
     keys = roles.filled("item", "target")
     slices = []
-    for name in list(roles.free):
+    for name in roles.free:
         column = roles.columns[name]
         few = 1 < len(column.distinct) <= MOST_SLICES and 2 * len(column.distinct) <= len(column.filled)
-        if (
-            few
-            and not column.numeric
-            and not column.wordy
-            and not (is_date(name) or column.dated)
-            and plain(name).rsplit("_", 1)[-1] not in NAMES["reason"]
-            and not (keys and _varies(roles, name))
-        ):
+        names = not (column.numeric or column.wordy or is_date(name) or column.dated)
+        reason = plain(name).rsplit("_", 1)[-1] in NAMES["reason"]
+        if few and names and not reason and not (keys and _varies(roles, name)):
             slices.append(name)
-            roles.use([name])
+    roles.use(slices)
     roles.taken["slices"] = tuple(slices)
 
 
@@ -225,17 +216,15 @@ def with_whole_items(judged: Judgements) -> Judgements:
 def _tells_rows_apart(raw: RawTable, mapping: ColumnMapping, other: str) -> bool:
     named = (mapping.rater, mapping.criterion, mapping.target, mapping.repeat, mapping.first, mapping.second)
     keys = [*mapping.item, *filter(None, named), *mapping.factors]
-    if mapping.text:
+    if mapping.text:  # whether rows that are alike in these differ in the text, and only without the other column
         texts = [*keys, mapping.text]
-        return bool(_several(raw, keys, texts) and not _several(raw, [*keys, other], [*texts, other]))
+        one, several, with_other, still = (
+            len(raw.frame[names].drop_duplicates()) for names in (keys, texts, [*keys, other], [*texts, other])
+        )
+        return several > one and still <= with_other
     if not (mapping.repeat or mapping.repeats):
         return False
     return bool(raw.frame.duplicated(keys).any() and not raw.frame.duplicated([*keys, other]).any())
-
-
-def _several(raw: RawTable, keys: list[str], more: list[str]) -> bool:
-    """Whether rows that are alike in `keys` differ in `more`."""
-    return len(raw.frame[more].drop_duplicates()) > len(raw.frame[keys].drop_duplicates())
 
 
 def groups_of(mapping: ColumnMapping) -> list[str]:

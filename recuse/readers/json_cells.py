@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -29,7 +30,7 @@ def with_fields_of_json(raw: RawTable) -> RawTable:
     empty in all of them, and so is no answer of the judge."""
     notes: list[str] = []
     parts: list[pd.DataFrame | pd.Series[Any]] = []
-    for name in map(str, raw.frame.columns):
+    for name in raw.names:
         taken_apart = _fields(raw.frame[name]) if not raw.made_by else None
         if taken_apart is None:
             parts.append(raw.frame[name])
@@ -60,14 +61,14 @@ def with_lists_apart(raw: RawTable) -> RawTable:
         {"tone": [4, 4, 5]}                        annotator1.tone 4, annotator2.tone 4, ...
         {"experts": [{"tone": 4}, {"tone": 5}]}    experts1.tone 4, experts2.tone 5
     """
-    names = map(str, raw.frame.columns) if raw.of_nobody_known else ()
+    names = raw.names if raw.of_nobody_known else ()
     lists = {name: rows for name in names if (rows := _lists(raw.frame[name]))}
     grades = {name: [[graded(one) for one in row] for row in rows] for name, rows in lists.items()}
     grades = {name: rows for name, rows in grades.items() if all(one is not None for row in rows for one in row)}
     several = [name for name, rows in lists.items() if _says_twice(rows, is_person(name) or is_judge(name))]
     several = [*several, *(name for name in grades if name not in several)]
     lists |= grades
-    names = map(str, raw.frame.columns if several else ())
+    names = raw.names if several else ()
     if told_apart({plain(name) for name in names if Column(name, raw.frame[name]).told_once}):
         # a number for each of two texts, which is asked about
         several = [name for name in several if is_person(name) or not {*map(len, lists[name])} <= {0, 2}]
@@ -113,7 +114,7 @@ def with_last_words(raw: RawTable) -> RawTable:
     """The table with the answer alone in a column of a judge's prose that ends in it or begins with it; where the
     column's name is no judge's and no rating's, one more column, judge_NAME. Prose without is unparsed."""
     frame, notes = raw.frame, []
-    for name in map(str, raw.frame.columns) if raw.of_nobody_known else ():
+    for name in raw.names if raw.of_nobody_known else ():
         text = frame[name].astype(str)
         rated = plain(name) in NAMES["value"] and plain(name) not in NAMES["text"]  # beside people's short answers
         prose = text[text.str.len() >= PROSE]
@@ -180,15 +181,10 @@ def _fields(cells: pd.Series[Any]) -> tuple[pd.DataFrame, list[str]] | None:
     often = pd.Series([key for one in objects for key in one], dtype=object).value_counts()
     names = [key for key in dict.fromkeys(k for one in objects for k in one) if often[key] >= FEWEST_TOLD * len(filled)]
     rating = next((key for wanted in NAMES["value"] for key in names if plain(key) == wanted), None)
-    kept = [key for key in names if key == rating or rating is None or not _counts(key, objects)]
-    if not kept:
-        return None
-    columns = {key: [cell_text(one.get(key)) for one in objects] for key in kept}
-    return pd.DataFrame(columns, index=cells.index, dtype=object), [key for key in names if key not in kept]
-
-
-def _counts(key: str, objects: list[dict[str, Any]]) -> bool:
-    return any(isinstance(one.get(key), int | float) for one in objects)
+    beside = [key for key in names if rating is not None and key != rating]
+    left_out = [key for key in beside if any(isinstance(one.get(key), int | float) for one in objects)]
+    columns = {key: [cell_text(one.get(key)) for one in objects] for key in names if key not in left_out}
+    return (pd.DataFrame(columns, index=cells.index, dtype=object), left_out) if columns else None
 
 
 def _object(cell: str) -> dict[str, Any] | None:
@@ -222,11 +218,10 @@ def _objects(cell: str) -> list[dict[str, Any] | None]:
     """Objects from left to right, those within another not among them; at most two are looked for."""
     objects: list[dict[str, Any] | None] = []
     decoder, at = json.JSONDecoder(), cell.find("{")
-    while at >= 0 and len(objects) < 2:
-        try:
+    with suppress(ValueError, RecursionError):
+        while at >= 0 and len(objects) < 2:
             value, end = decoder.raw_decode(cell, at)
             objects.append(value)
-        except (ValueError, RecursionError):
-            return []
-        at = cell.find("{", end)
-    return objects
+            at = cell.find("{", end)
+        return objects
+    return []

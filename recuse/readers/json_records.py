@@ -98,17 +98,16 @@ def _rows_within(value: dict[str, Any]) -> tuple[list[Any], str]:
         if len(inner) > len(inner[0]) and not all(name.isdigit() for name in inner[0]):
             return [{"item": name, **one} for name, one in value.items()], "a record per item"
         return [{name: one[row] for name, one in value.items()} for row in inner[0]], "a table by its columns"
-    if len(inner) > 1 and all(isinstance(v, list) and len(v) == len(inner[0]) > 1 for v in inner) and not isinstance(
-        inner[0][0], dict
-    ):
+    lists = [one for one in inner if isinstance(one, list) and len(one) > 1]
+    if len(inner) == len(lists) > 1 and len({*map(len, lists)}) == 1 and not isinstance(lists[0][0], dict):
         return [dict(zip(value, row, strict=True)) for row in zip(*inner, strict=True)], "a list for each column"
-    lists = {k: v for k, v in value.items() if isinstance(v, list) and v and isinstance(v[0], dict)}
-    if not lists:
+    tables = {k: v for k, v in value.items() if isinstance(v, list) and v and isinstance(v[0], dict)}
+    if not tables:
         if all(not isinstance(v, list | dict) for v in value.values()):
             return [value], "one record"
         raise RecuseError("it is one JSON object without a list of records; give a list, or JSON lines")
-    name = max(lists, key=lambda k: len(lists[k]))
-    return lists[name], f"the records are those of {name!r}"
+    name = max(tables, key=lambda k: len(tables[k]))
+    return tables[name], f"the records are those of {name!r}"
 
 
 def from_records(
@@ -146,7 +145,7 @@ def _unlisted(record: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
     """A record as it is, or one for each object of its only list of objects: the judgements of one text, say. A name
     that the record has as well keeps the list's name before it. Two texts of which the record chooses one, 0 or 1, stay
     beside one another: text_0, text_1. `RecuseError` for two verdicts whose order is not known."""
-    lists = [name for name, value in record.items() if isinstance(value, list) and _is_table(value)]
+    lists = [name for name, value in record.items() if _is_table(value)]
     if len(lists) != 1:
         return [record]
     rest = {name: value for name, value in record.items() if name != lists[0]}
@@ -155,12 +154,8 @@ def _unlisted(record: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
         called = {plain(name) for name in (*one, *other)}
         chosen = any(plain(name) in WINNERS and value in (0, 1) for name, value in rest.items())
         if chosen and called & {*NAMES["text"]} and not called & {*NAMES["rater"], *NAMES["value"]} - {*NAMES["text"]}:
-            return [
-                {
-                    **rest,
-                    **{f"{name}_{k}": value for k, each in enumerate((one, other)) for name, value in each.items()},
-                }
-            ]
+            sides = {f"{name}_{k}": value for k, each in enumerate((one, other)) for name, value in each.items()}
+            return [{**rest, **sides}]
         verdicts = [name for name in one if all(GAME.fullmatch(str(each.get(name))) for each in (one, other))]
         if verdicts and all(one[n] == other.get(n) for n in one if plain(n) in NAMES["rater"]):
             raise RecuseError(
@@ -189,13 +184,13 @@ def graded(one: Any) -> float | str | None:
 def _alike_lists(records: Sequence[Any]) -> list[str]:
     """The only list of objects where it is the same in every record: the options that everybody had, no answers."""
     first = records[0] if len(records) > 1 and isinstance(records[0], dict) else {}
-    lists = [name for name, value in first.items() if isinstance(value, list) and _is_table(value)]
+    lists = [name for name, value in first.items() if _is_table(value)]
     alike = len(lists) == 1 and all(isinstance(r, dict) and r.get(lists[0]) == first[lists[0]] for r in records)
     return lists if alike else []
 
 
-def _is_table(value: list[Any]) -> bool:
-    return bool(value) and all(isinstance(row, dict) for row in value)
+def _is_table(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(row, dict) for row in value)
 
 
 def _flattened(record: Mapping[str, Any], before: str = "", depth: int = 1) -> Iterable[tuple[str, str]]:

@@ -71,7 +71,10 @@ def lengthened(judged: Judgements) -> Judgements:
         if repeat >= 0:
             changed["repeat"] = repeat
         block = facts.assign(**changed)
-        blocks.append(_once(block) if beside else block)
+        if beside:  # a rating that stands in every row about a text, once for each rater of the file, is one rating
+            about = [name for name in ("item", "target", "criterion", "first", "second", "cell") if name in block]
+            block = block.drop_duplicates(about)
+        blocks.append(block)
     rows = pd.concat(blocks, ignore_index=True) if len(blocks) > 1 else blocks[0].reset_index(drop=True)
     return replace(judged, rows=rows)
 
@@ -97,27 +100,17 @@ def _rated_columns(mapping: ColumnMapping, usual_rater: str) -> list[tuple[str, 
     return [*((usual_rater, column if several else "rating", -1, column) for column in mapping.value), *own]
 
 
-def _once(block: pd.DataFrame) -> pd.DataFrame:
-    """A rating that stands in every row about a text, once for each rater of the file, is one rating."""
-    about = [name for name in ("item", "target", "criterion", "first", "second", "cell") if name in block]
-    return block.drop_duplicates(about)
-
-
 def _facts(frame: pd.DataFrame, mapping: ColumnMapping) -> pd.DataFrame:
-    facts: dict[str, Any] = {"row": np.arange(len(frame))}
-    facts["item"] = _items(frame, mapping)
-    for role, usual in (("rater", ""), ("target", ""), ("criterion", "rating"), ("kind", ""), ("first", ""),
-                        ("second", ""), ("cluster", ""), ("order", ""), ("author", "")):  # fmt: skip
-        column = getattr(mapping, role)
-        if column:
-            facts[role] = named(frame[column], usual)
+    facts: dict[str, Any] = {"row": np.arange(len(frame)), "item": _items(frame, mapping)}
+    for role in ("rater", "target", "criterion", "kind", "first", "second", "cluster", "order", "author"):
+        if column := getattr(mapping, role):
+            facts[role] = named(frame[column], "rating" if role == "criterion" else "")
     if mapping.pairs:
         facts |= _sides(facts["first"], facts["second"], not mapping.item)
     facts["repeat"] = _numbered(frame[mapping.repeat]) if mapping.repeat else -1
     for factor in mapping.factors:
         facts[plain(factor)] = named(frame[factor], "none")
-    if "target" not in facts:
-        facts["target"] = ""
+    facts.setdefault("target", "")
     return pd.DataFrame(facts, index=frame.index)
 
 
@@ -177,8 +170,8 @@ def with_kinds(judged: Judgements) -> Judgements:
     says what they are then: of a name that is no first name beside first names, or one that programs bear."""
     long, mapping = judged.rows, judged.mapping
     raters = [str(name) for name in long["rater"].drop_duplicates()]
-    stated = {_rater_named(name, raters, "judge"): "judge" for name in mapping.judges}
-    stated |= {_rater_named(name, raters, "person"): "person" for name in mapping.people}
+    both = (("judge", mapping.judges), ("person", mapping.people))
+    stated = {_rater_named(name, raters, kind): kind for kind, names in both for name in names}
     in_column = long[["rater", "kind"]].drop_duplicates("rater").to_numpy() if mapping.kind else ()
     own_kinds = {str(r): "person" if is_person(k) else "judge" for r, k in in_column if k}
     kinds = _guessed(raters, {**own_kinds, **stated}, mapping.rater, all_judges=judged.all_judges)
@@ -188,8 +181,9 @@ def with_kinds(judged: Judgements) -> Judgements:
             f"{judges:,} judges ({', '.join(map(shown, raters[:3]))}, ...); up to {MOST_JUDGES} are read. If they "
             "are people, say so (a column kind, or --people); if another column names the judge, say --rater COLUMN"
         )
-    derived = [r for r in raters if is_derived(r) and kinds[r] == "person" and r not in stated]
-    if derived and sum(kind == "person" for kind in kinds.values()) - len(derived) > 1:
+    people = {rater for rater, kind in kinds.items() if kind == "person"}
+    derived = [r for r in raters if is_derived(r) and r in people and r not in stated]
+    if derived and len(people) - len(derived) > 1:
         long = long[~long["rater"].isin(derived)].reset_index(drop=True)
         notes.append(f"{', '.join(derived)}: made of other raters' answers by the name, so nobody's own: left out")
     elif derived:
@@ -197,10 +191,8 @@ def with_kinds(judged: Judgements) -> Judgements:
             f"{', '.join(derived)}: made of several people's answers by the name, and read as one person's; how well "
             "people agree is not known"
         )
-    kind = long["rater"].map(kinds).astype(object)
-    rows = long.assign(kind=kind)
-    anybody = [r for r in raters if kinds[r] == "person" and plain(r) in ANYBODY]
-    for name in anybody:
+    rows = long.assign(kind=long["rater"].map(kinds).astype(object))
+    for name in (r for r in raters if r in people and plain(r) in ANYBODY):
         of_rater = rows["rater"].eq(name)
         if rows.loc[of_rater, "repeat"].nunique() > 1:
             rows.loc[of_rater, "rater"] = name + " " + (rows.loc[of_rater, "repeat"] + 1).astype(str)

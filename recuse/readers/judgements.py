@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from recuse.ratings.pair_array import CHOICES
 from recuse.ratings.scale import Numeric, Scale
 from recuse.readers.criterion_answers import read_criterion
-from recuse.readers.faults import Fault, fault_in
+from recuse.readers.faults import Fault, faults_in
 from recuse.readers.judgement_rows import Judgements
 from recuse.readers.values import STATUSES, chosen, is_empty, labels_of
 from recuse.schema import RecuseError
@@ -59,18 +59,15 @@ def _words_of_status(part: pd.DataFrame) -> NDArray[np.object_]:
     that people gave as an answer, twice at least."""
     codes, values = pd.factorize(part["cell"])
     by_people = np.bincount(codes[part["kind"].eq("person").to_numpy()], minlength=len(values)) > 1
-    words = [
-        None if answer else STATUSES.get(str(cell).strip().lower())
-        for cell, answer in zip(values, by_people, strict=True)
-    ]
-    return np.array(words, dtype=object)[codes]
+    words = np.array([STATUSES.get(str(cell).strip().lower()) for cell in values], dtype=object)
+    words[by_people] = None
+    return words[codes]
 
 
 def _read_winners(judged: Judgements) -> Judgements:
     """Which of two won: first, second, tie, A, B, 1, 2, 3, or the winner's own name; anything else is unusable.
     Where the first is called as in text_0, 0 is the first. `RecuseError` where 0 may be a tie or the first."""
-    long, place, first_column = judged.rows, judged.raw.place, judged.mapping.first
-    from_0 = first_column.endswith("_0")
+    long, from_0 = judged.rows, judged.mapping.first.endswith("_0")
     empty = is_empty(long["cell"])
     long = long[~(empty & long["kind"].eq("person"))]
     winner = labels_of(long["cell"]).str.replace(r"^(\d+)\.0$", r"\1", regex=True)
@@ -81,9 +78,7 @@ def _read_winners(judged: Judgements) -> Judgements:
     if (by_name | won.eq("tie") | empty).all() or (won.isna() & ~empty).any():  # else "A" is a place beside a system a
         won = won.mask(winner == first, "first").mask(winner == second, "second").astype(object)
     strange = won.isna() & ~empty
-    faults = []
-    if strange.any():
-        faults.append(fault_in("winner(s) that name neither text", long[strange], place, "they count as unusable"))
+    faults = faults_in("winner(s) that name neither text", long[strange], judged.raw.place, "they count as unusable")
     if strange.mean() > 0.5:
         raise RecuseError(
             "a winner is first, second or tie, A or B, 1, 2 or 3 (tie), or the name of one of the two; "
@@ -96,9 +91,9 @@ def _read_winners(judged: Judgements) -> Judgements:
             "0=tie,1=first,2=second, or --same 0=first,1=second,2=tie"
         )
     counted = "0 is the first, 1 the second" if from_0 else "1 is the first, 2 the second, 3 a tie"
-    numbers = f"winner: {counted}" if used & {"0", "1", "2"} else ""
+    notes = [f"winner: {counted}"] if used & {"0", "1", "2"} else []
     rows = long.assign(
         score=np.nan, response=won.where(won.notna(), None), status=np.where(won.notna(), "ok", "unparsed"),
         criterion="winner",
     )  # fmt: skip
-    return judged.noted(*filter(None, [numbers]), faults=faults, rows=rows, scales={"winner": CHOICES})
+    return judged.noted(*notes, faults=faults, rows=rows, scales={"winner": CHOICES})

@@ -46,8 +46,8 @@ def leave_out_derived(roles: Roles, named: Collection[str]) -> None:
     """Columns called after what was made of several people's answers are nobody's, where two people have columns."""
     derived = [name for name in roles.free if is_derived(name) and name not in named]
     derived += [name for name in _computed(roles) if name not in (*derived, *named)]
-    people = [name for name in roles.free if name not in derived and (name in named or may_be_a_person(name))]
-    people = [name for name in people if roles.columns[name].rating]
+    others = (n for n in roles.free if n not in derived and (n in named or may_be_a_person(n)))
+    people = [name for name in others if roles.columns[name].rating]
     gold = roles.taken.get("gold", "")
     if gold and len(people) > 1 and gold not in roles.given.values() and _said_by_most(roles, gold, people):
         roles.ignored[gold] = "made of other columns, it says what most of the people do; if not, say --gold"
@@ -73,19 +73,17 @@ def _computed(roles: Roles) -> list[str]:
     numeric = [n for n in roles.free if (c := roles.columns[n]).numeric and c.like_ratings and not is_nobodys(n)]
     table = pd.DataFrame({name: as_numbers(roles.frame[name]) for name in numeric})
     computed: list[str] = []
-    for name in numeric:
+    for name in (name for name in numeric if not (is_judge(name) or is_person(name))):
         others = [n for n in numeric if n != name and n not in computed]
         people = [n for n in others if not is_judge(n)]
-        if is_judge(name) or is_person(name):
-            continue
-        for those in [people] if people == others else [people, others]:
-            rows = table[[name, *those]].dropna() if len(those) > 1 else table.iloc[:0]
-            own, rest = rows[name] if len(rows) else None, rows[those]
-            if own is None or (rest.max(axis=1) > rest.min(axis=1)).sum() < FEWEST or len(rows) < 2 * FEWEST:
+        for those in (those for those in ([people] if people == others else [people, others]) if len(those) > 1):
+            rows = table[[name, *those]].dropna()
+            own, rest = rows[name], rows[those]
+            least, greatest, mean = rest.min(axis=1), rest.max(axis=1), rest.mean(axis=1)
+            if len(rows) < 2 * FEWEST or (greatest > least).sum() < FEWEST:
                 continue
-            made = [rest.min(axis=1), rest.max(axis=1), rest.sum(axis=1)]
-            exact = any(bool((own - one).abs().max() < 1e-9) for one in made)
-            if exact or (bool((own - rest.mean(axis=1)).abs().max() <= 0.5) and _is_mean(own, rest.mean(axis=1))):
+            exact = any((own - one).abs().max() < 1e-9 for one in (least, greatest, rest.sum(axis=1)))
+            if exact or ((own - mean).abs().max() <= 0.5 and _is_mean(own, mean)):
                 computed.append(name)
                 break
     return computed
@@ -110,7 +108,10 @@ def check_related(roles: Roles, unknown: Sequence[str], raters: Sequence[str]) -
             f"--ignore {others[0]}"
         )
     if len(people) < 3 and not any(map(is_person, people)):
-        unknown = [name for name in unknown if not (may_be_a_person(name) or _shares_a_word(name, raters))]
+        words = {name: plain(name).split("_") for name in {*unknown, *raters}}  # anna_tone beside gpt_tone
+        shared = {n for n in unknown for other in raters if other != n
+                  and (words[n][0] == words[other][0] or words[n][-1] == words[other][-1])}  # fmt: skip
+        unknown = [name for name in unknown if not (may_be_a_person(name) or name in shared)]
     if not unknown:
         return
     table = pd.DataFrame({name: roles.columns[name].ordered for name in raters})
@@ -124,13 +125,6 @@ def check_related(roles: Roles, unknown: Sequence[str], raters: Sequence[str]) -
                 f"{name} holds answers like the raters' that have nothing to do with any of them; if it is a rater, "
                 f"say who the people are (--people {name},... or --judges {name}); if not, say --ignore {name}"
             )
-
-
-def _shares_a_word(name: str, names: Sequence[str]) -> bool:
-    """Whether a column begins or ends as another does: anna_tone beside gpt_tone, a table of raters and criteria."""
-    own = plain(name).split("_")
-    others = [plain(other).split("_") for other in names if other != name]
-    return any(own[0] == other[0] or own[-1] == other[-1] for other in others)
 
 
 def _said_by_most(roles: Roles, name: str, people: Sequence[str]) -> bool:
@@ -161,16 +155,18 @@ def check_left_out(roles: Roles) -> None:
     free = [c for name in roles.free if not is_attribute(name) and (c := roles.columns[name]).name]
     free = [c for c in free if c.holds_labels or plain(c.name).rsplit("_", 1)[-1] not in NAMES["reason"]]
     others: list[Column] = []
-    first = roles.columns[next(iter(raters))]
+    rater = roles.columns[next(iter(raters))]
+    people = [c for c in free if may_be_a_person(c.name)]
     if not any(may_be_a_person(name) for name in raters.values()):
-        others = [c for c in free if may_be_a_person(c.name)]
-        numbers = [c.name for c in others if c.numeric and first.numeric and _related(c, first)]
-        others = [c for c in others if _marks(c) or _same_words(c, free) or c.name in numbers]
+        words = [c.words for c in people if _comes_again(c)]  # of which another column's may be the same few
+        others = [
+            c for c in people if _marks(c) or (_comes_again(c) and words.count(c.words) > 1)
+            or (c.numeric and rater.numeric and _related(c, rater))
+        ]  # fmt: skip
     elif not any(map(is_judge, raters.values())):
         others = [c for c in free if is_judge(c.name) and (_comes_again(c) or _may_hold_answers(c))]
-    rater = first
     if not others and rater.holds_labels:  # one of several people in words of his own
-        others = [c for c in free if may_be_a_person(c.name) and c.holds_labels and _related(c, rater)]
+        others = [c for c in people if c.holds_labels and _related(c, rater)]
     if not others or not (rater.rating or rater.holds_labels):
         return
     names = ", ".join(c.name for c in others)
@@ -195,16 +191,10 @@ def _on_one_scale(column: Column, rater: Column) -> bool:
 
 def _related(column: Column, rater: Column) -> bool:
     """Whether two columns' answers have to do with each other."""
-    both = column.ordered.notna() & rater.ordered.notna()
-    if both.sum() < RELATED or min(column.ordered[both].nunique(), rater.ordered[both].nunique()) < 2:
+    both = pd.DataFrame({"own": column.ordered, "other": rater.ordered}).dropna()
+    if len(both) < RELATED or both.nunique().min() < 2:
         return False
-    return bool(abs(column.ordered[both].corr(rater.ordered[both])) > 4 / both.sum() ** 0.5)
-
-
-def _same_words(column: Column, free: Sequence[Column]) -> bool:
-    """Whether another column answers in the same few words."""
-    others = (c for c in free if c.name != column.name and may_be_a_person(c.name))
-    return _comes_again(column) and any(_comes_again(c) and c.words == column.words for c in others)
+    return bool(abs(both["own"].corr(both["other"])) > 4 / len(both) ** 0.5)
 
 
 def _may_hold_answers(column: Column) -> bool:

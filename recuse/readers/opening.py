@@ -143,7 +143,11 @@ def _decoded(data: bytes, encoding: str) -> tuple[str, str]:
         return data.decode("utf-8"), ""
     except UnicodeDecodeError as error:
         if b"\x00" in data[:4096]:
-            return _without_mark(data), "read as UTF-16 without a byte order mark"
+            order = "utf-16-le" if data[1:2] == b"\x00" else "utf-16-be"
+            try:
+                return data.decode(order), "read as UTF-16 without a byte order mark"
+            except UnicodeDecodeError as none:
+                raise RecuseError("it is no text; CSV, TSV, JSON, JSON lines and Parquet are read") from none
         line = data.count(b"\n", 0, error.start) + 1
     runs = re.findall(rb"[\x80-\xff]+", data)
     if sum(len(run) for run in runs if len(run) > 1) > RUNS * sum(map(len, runs)):
@@ -152,11 +156,3 @@ def _decoded(data: bytes, encoding: str) -> tuple[str, str]:
         return data.decode("cp1252"), f"read as Windows-1252, since line {line} is not UTF-8; else say --encoding"
     except UnicodeDecodeError as error:
         raise RecuseError(f"line {line} is neither UTF-8 nor Windows-1252: {WHICH_ENCODING}") from error
-
-
-def _without_mark(data: bytes) -> str:
-    order = "utf-16-le" if data[1:2] == b"\x00" else "utf-16-be"
-    try:
-        return data.decode(order)
-    except UnicodeDecodeError as error:
-        raise RecuseError("it is no text; CSV, TSV, JSON, JSON lines and Parquet are read") from error

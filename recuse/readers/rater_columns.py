@@ -6,7 +6,7 @@ Columns of a wide table may name a rater and a criterion at once: gpt4_tone, gpt
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -41,23 +41,15 @@ BY_NUMBER = ("id", "rater", "annotator", "reviewer", "worker", "user", "labeler"
 
 def names_raters(roles: Roles, column: Column) -> bool:
     """A column called judge may hold the names of judges, or the ratings of the only one."""
-    if len(column.distinct) == 1 and _another_is_called_a_rater(roles, column):
-        return False
-    if column.wordy or column.holds_labels or (column.numeric and not plain(column.name).endswith(BY_NUMBER)):
-        return False
-    if all(re.match(OUT_OF, str(value)) for value in column.distinct):
-        return False
-    if _answers_as_others(roles, column):
-        return False
-    return len(column.distinct) <= max(2, len(roles.frame) // 2) or len(roles.frame) < 10
-
-
-def _another_is_called_a_rater(roles: Roles, column: Column) -> bool:
-    """Whether the same name in every row stands beside columns that are called as judges are and hold ratings, with no
-    column of scores for that name."""
     others = [name for name in roles.free if name != column.name and roles.columns[name].rating]
     scores = any(plain(name) in NAMES["value"] for name in others)
-    return not scores and any(is_judge(name) and not is_attribute(name) for name in others)
+    if len(column.distinct) == 1 and not scores and any(is_judge(n) and not is_attribute(n) for n in others):
+        return False  # other columns are called as judges are and hold ratings
+    if column.wordy or column.holds_labels or (column.numeric and not plain(column.name).endswith(BY_NUMBER)):
+        return False
+    if all(re.match(OUT_OF, str(value)) for value in column.distinct) or _answers_as_others(roles, column):
+        return False
+    return len(column.distinct) <= max(2, len(roles.frame) // 2) or len(roles.frame) < 10
 
 
 def names_systems(roles: Roles, column: Column) -> bool:
@@ -127,9 +119,10 @@ def take_raters(roles: Roles) -> None:
         n for n in roles.free if n in named or (roles.columns[n].rating and not is_attribute(n) and n not in reasons)
     ]  # fmt: skip
     if roles.taken.get("people") and roles.taken.get("judges") and "rater" not in roles.taken:  # nobody else rates
-        exact = {name for name in rated if {name, rater_name(name)} & named}
-        whole = len(exact) >= len(named)
-        own = [name for name in rated if (name in exact if whole else _is_of(name, named))]
+        own = [name for name in rated if {name, rater_name(name)} & named]
+        if len(own) < len(named):  # by itself or with a criterion, a repeat or a word such as score
+            bare = [f"_{plain(name)}_" for name in named]
+            own = [n for n in rated if n in named or any(name in f"_{plain(n)}_" for name in bare)]
         _take_wide(roles, own)
         roles.use(own)
         return
@@ -150,8 +143,8 @@ def take_raters(roles: Roles) -> None:
         roles.ignored |= dict.fromkeys(judged, "by its name what was judged; --people or --judges if somebody's rating")
         roles.use(judged)
         rated = [n for n in rated if n not in judged]
-        declared = [n for n in rated if n in named or n in called or plain(n) in NAMES["value"]]
-        declared = [n for n in declared if n not in facts]
+        sure = [n for n in rated if n in named or n in called or plain(n) in NAMES["value"]]
+        declared = [n for n in sure if n not in facts]
         kept = _alike(roles, declared) or [
             n for n in rated if roles.columns[n].like_ratings and not is_nobodys(n) and _said_again(roles, n)
         ]
@@ -183,29 +176,33 @@ def _take_beside_bare(roles: Roles) -> bool:
     if len(rest) < 2 or len(kinds) != 1 or {*columns} - {*own, *rest} - {n for n in columns if is_nobodys(n)}:
         return False
     usual = "judge" if kinds.pop() else "people"
-    raters: dict[str, tuple[str, ...]] = {usual: tuple(rest)}
-    for name, (whose, _) in own.items():
-        raters[whose] = (*raters.get(whose, ()), name)
-    roles.taken |= {
-        "raters": raters, "criteria": {**{n: n for n in rest}, **{n: criterion for n, (_, criterion) in own.items()}},
-    }  # fmt: skip
-    roles.use([*rest, *own])
+    own = {**{n: (usual, n) for n in rest}, **own}
+    criteria = {n: criterion for n, (_, criterion) in own.items()}
+    roles.taken |= {"raters": _by_rater({n: whose for n, (whose, _) in own.items()}), "criteria": criteria}
+    roles.use([*own])
     return True
+
+
+def _by_rater(whose: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Rater -> the columns that are its."""
+    raters: dict[str, tuple[str, ...]] = {}
+    for name, rater in whose.items():
+        raters[rater] = (*raters.get(rater, ()), name)
+    return raters
 
 
 def _is_a_fact(roles: Roles, name: str, names: Sequence[str]) -> bool:
     """Whether a column says something of the raters (their gender), or of the texts (who wrote them): words of no known
     order, called as systems are or the same in all rows of a rater or text; and numbers on which all raters of every
     text are at one, where another of `names` tells the raters of a text apart."""
-    column, rater = roles.columns[name], roles.taken["rater"]
-    item = roles.filled("item", "target")
+    column, item = roles.columns[name], roles.filled("item", "target")
     if column.numeric or column.holds_labels:
         return bool(item) and any(
             _is_of_each(roles, name, item) and not _is_of_each(roles, other, item) for other in names
         )
     if plain(name.rsplit(".", 1)[-1]) in NAMES["target"] and not _answers_as_others(roles, column):
         return True
-    return _is_of_each(roles, name, [rater]) or (bool(item) and _is_of_each(roles, name, item))
+    return _is_of_each(roles, name, [roles.taken["rater"]]) or (bool(item) and _is_of_each(roles, name, item))
 
 
 def _is_of_each(roles: Roles, name: str, keys: list[str]) -> bool:
@@ -218,12 +215,6 @@ def _names_somebody(column: Column) -> bool:
     """Names and no answers: the same in every row, no number and no label that rates, or several models'."""
     models = sum(is_judge(str(value)) for value in column.distinct[:MOST_SLICES])
     return not (column.numeric or column.holds_labels) and (len(column.distinct) == 1 or models > 1)
-
-
-def _is_of(column: str, named: Collection[str]) -> bool:
-    """Whether a column bears one of these names, by itself or with a criterion, a repeat or a word such as score."""
-    words = f"_{plain(column)}_"
-    return column in named or any(f"_{plain(name)}_" in words for name in named)
 
 
 def choosers_between(roles: Roles, first: str, second: str) -> list[str]:
@@ -249,17 +240,14 @@ def _take_wide(roles: Roles, names: list[str]) -> None:
     stated = {*roles.taken.get("people", ()), *roles.taken.get("judges", ())}
     of = {name: base_of(name, names) for name in names}
     if crossed := crossed_names([*dict.fromkeys(of.values())], stated):
-        repeats = {base: tuple(name for name in names if of[name] == base) for base in crossed.criteria}
+        repeats = _by_rater(of)
         own = {rater: tuple(n for base in bases for n in repeats[base]) for rater, bases in crossed.raters.items()}
-        roles.taken["raters"] = own
-        roles.taken["criteria"] = {name: crossed.criteria[base] for name, base in of.items()}
+        roles.taken |= {"raters": own, "criteria": {name: crossed.criteria[base] for name, base in of.items()}}
         return
     if len(names) > 1 and all(is_criterion(name) for name in names):
         roles.taken |= {"raters": {"judge": tuple(names)}, "criteria": {name: name for name in names}}
         return
-    raters: dict[str, tuple[str, ...]] = {}
-    for name, base in of.items():
-        raters[base] = (*raters.get(base, ()), name)
+    raters = _by_rater(of)
     _check_one_form(roles, raters, stated)
     roles.taken["raters"] = raters
 
@@ -267,10 +255,8 @@ def _take_wide(roles: Roles, names: list[str]) -> None:
 def _check_one_form(roles: Roles, raters: dict[str, tuple[str, ...]], stated: Collection[str]) -> None:
     """A rater's judge_label beside judge_score are one answer in two forms, or two questions, and no repeats: the one
     that answers as the other raters do is read. `RecuseError` where that is not one of them."""
-    bases: dict[str, list[str]] = {}
-    for base in raters:
-        bases.setdefault(rater_name(base), []).append(base)
-    for own in (bases for bases in bases.values() if len(bases) > 1 and not {*bases} & {*stated}):
+    bases = _by_rater({base: rater_name(base) for base in raters})
+    for own in (own for own in bases.values() if len(own) > 1 and not {*own} & {*stated}):
         others = [roles.columns[cs[0]] for base, cs in raters.items() if base not in own]
         alike = [b for b in own if any(roles.columns[raters[b][0]].only_answers_of(c) for c in others)]
         words = [b for b in own if not roles.columns[raters[b][0]].numeric]
@@ -347,21 +333,15 @@ def crossed_names(names: Sequence[str], stated: Collection[str] = ()) -> Crossed
         if min(len(fronts), len(backs)) < 2 or len(names) < FILLED * len(fronts) * len(backs):
             continue
         by_front, by_back = (any(is_judge(n) or is_person(n) or n in stated for n in side) for side in (fronts, backs))
-        by_front = by_front or (not by_back and _every_criterion_of_all(names, fronts, backs))
+        if not by_front and not by_back and len(names) == len(fronts) * len(backs):  # every criterion of every rater
+            several = len(fronts) >= NOBODY_KNOWN  # answer_precision, context_precision are criteria of one rater
+            by_front = several and any(map(is_criterion, backs)) and not any(map(is_criterion, fronts))
         if by_front == by_back or any(n.isdigit() for n in (backs if by_front else fronts)):
             continue
         of = {name: part if by_front else part[::-1] for name, part in parts.items()}
-        raters: dict[str, tuple[str, ...]] = {}
-        for name, (rater, _) in of.items():
-            raters[rater] = (*raters.get(rater, ()), name)
+        raters = _by_rater({name: rater for name, (rater, _) in of.items()})
         return CrossedNames(raters, {name: criterion for name, (_, criterion) in of.items()})
     return None
-
-
-def _every_criterion_of_all(names: Sequence[str], raters: set[str], criteria: set[str]) -> bool:
-    """Two would not do: answer_precision, context_precision are criteria of one rater."""
-    whole = len(raters) >= NOBODY_KNOWN and len(names) == len(raters) * len(criteria)
-    return whole and any(map(is_criterion, criteria)) and not any(map(is_criterion, raters))
 
 
 def splits(names: Sequence[str]) -> Iterator[dict[str, tuple[str, str]]]:

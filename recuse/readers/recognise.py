@@ -127,13 +127,11 @@ def _check_sides(roles: Roles) -> None:
     called = {plain(name): roles.columns[name] for name in roles.free}
     pairs = [(called[a], called[b]) for a, b in told_apart(called)]
     texts = [pair for pair in pairs if all(c.wordy or c.told_once for c in pair)]
-    rated = [
-        p for p in pairs if all((c.numeric or c.holds_labels) and c.rating for c in p) and not is_person(p[0].name)
-    ]
+    others = [pair for pair in pairs if not is_person(pair[0].name)] if texts else []
+    rated = [c for p in others if all((c.numeric or c.holds_labels) and c.rating for c in p) for c in p]
     free = called.values() if texts else ()
     lists = [c for c in free if len(c.distinct) and all(TWO_NUMBERS.fullmatch(str(v)) for v in c.distinct)]
-    if texts and (rated or lists):
-        about = [c.name for c in lists] or [c.name for pair in rated for c in pair]
+    if about := [c.name for c in lists or rated]:
         raise RecuseError(
             f"{' and '.join(about[:2])} say something of {texts[0][0].name} and {texts[0][1].name}, each of its own "
             f"text; write a row per text, with columns item, system and score, or a column winner; if they are no "
@@ -154,11 +152,9 @@ def _check_target(roles: Roles) -> None:
     for all of them: the models may be those who rated."""
     target, people = roles.taken.get("target", ""), [n for n in roles.taken.get("raters", {}) if is_person(n)]
     item = roles.filled("item")
-    if (
-        not (target and item and people)
-        or "target" in roles.given
-        or not all(map(is_judge, roles.columns[target].words))
-    ):
+    if not (target and item and people) or "target" in roles.given:
+        return
+    if not all(map(is_judge, roles.columns[target].words)):
         return
     groups = roles.frame.groupby(item, sort=False)
     if len(groups) < SURELY or (groups[target].nunique() < 2).any():
@@ -200,26 +196,19 @@ def _take_pair(roles: Roles) -> None:
     named = {plain(n): n for n in roles.free if not roles.columns[n].wordy and not roles.columns[n].numeric}
     texts = {plain(n): n for n in roles.free if roles.columns[n].wordy or roles.columns[n].told_once}
     ends = [(a, b) for a, b in told_apart(named) if {*a.split("_")} & {*NAMES["target"]} and not a[-1].isdigit()]
-    pairs = [
-        (named[a], named[b]) for a, b in (*PLACES, *ends) if {a, b} <= named.keys() and _meet(roles, named[a], named[b])
-    ]
+    pairs = []
+    for a, b in ((a, b) for a, b in (*PLACES, *ends) if {a, b} <= named.keys()):
+        one, other = named[a], named[b]
+        shared = {*roles.columns[one].distinct} & {*roles.columns[other].distinct}
+        if shared or a not in ("a", "left"):  # columns a and b must share a name, since raters may be called so
+            pairs.append((one, other))
     pairs += [(texts[a], texts[b]) for a, b in (*PLACES, *told_apart(texts)) if {a, b} <= texts.keys()]
     for one, other in pairs:
-        choosers = choosers_between(roles, one, other)
-        if (
-            choosers
-            or "value" in roles.taken
-            or (one in named.values() and any(plain(n) in WINNERS for n in roles.free))
-        ):
+        won = one in named.values() and any(plain(n) in WINNERS for n in roles.free)
+        if won or "value" in roles.taken or choosers_between(roles, one, other):
             roles.take("first", one)
             roles.take("second", other)
             return
-
-
-def _meet(roles: Roles, one: str, other: str) -> bool:
-    """Whether two columns name what met; columns a and b must share a name, since raters may be called so."""
-    shared = set(roles.columns[one].distinct) & set(roles.columns[other].distinct)
-    return bool(shared) or plain(one) not in ("a", "left")
 
 
 def _take_value(roles: Roles) -> None:
@@ -243,15 +232,12 @@ def _take_value(roles: Roles) -> None:
 def _check_something_rated(roles: Roles) -> None:
     if any(roles.taken.get(role) for role in ("value", "repeats", "raters")):
         return
+    lists = [c.name for c in roles.columns.values() if c.filled.astype(str).str.startswith("[{").any()]
+    nested = f". Of {', '.join(lists)}, which hold lists, write a row for each entry first" if lists else ""
     raise RecuseError(
         "no column holds ratings that could be recognised; name it: --value COLUMN beside --rater COLUMN, or "
-        f"--judge COLUMN and --people COLUMN in a wide table. There are: {', '.join(roles.columns)}{_nested(roles)}"
+        f"--judge COLUMN and --people COLUMN in a wide table. There are: {', '.join(roles.columns)}{nested}"
     )
-
-
-def _nested(roles: Roles) -> str:
-    lists = [c.name for c in roles.columns.values() if c.filled.astype(str).str.startswith("[{").any()]
-    return f". Of {', '.join(lists)}, which hold lists, write a row for each entry first" if lists else ""
 
 
 def _why(roles: Roles, name: str) -> str:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from recuse.ratings.ratings_table import combined
 from recuse.readers.column_names import BATCHES, NAMES, PROMPTS, plain
 from recuse.readers.columns import Column
-from recuse.readers.faults import Fault, Place, fault_in
+from recuse.readers.faults import Fault, Place, faults_in
 from recuse.readers.judgement_rows import Judgements
 from recuse.readers.mapping import ColumnMapping
 from recuse.readers.raw_table import single_blanks
@@ -39,15 +39,13 @@ def without_copies(judged: Judgements) -> Judgements:
     copied = raw.frame.duplicated().to_numpy()[long["row"].to_numpy()]
     if copied.sum() < SURELY or not (copied & long["kind"].eq("person")).any():
         return judged
-    keys = [*mapping.factors, *filter(None, (mapping.target, mapping.criterion, mapping.rater, mapping.order))]
-    pair = [*filter(None, (mapping.first, mapping.second))]
-    if (raw.frame.duplicated([*mapping.item, *keys, *pair]) & ~raw.frame.duplicated()).any():
+    roles = (mapping.target, mapping.criterion, mapping.rater, mapping.order, mapping.first, mapping.second)
+    keys = [*mapping.item, *mapping.factors, *filter(None, roles)]
+    if (raw.frame.duplicated(keys) & ~raw.frame.duplicated()).any():
         return judged
     rows = long.loc[copied, "row"].drop_duplicates()
-    fault = Fault.of(
-        "row(s) are copies of earlier ones, cell by cell", (raw.place(int(row)) for row in rows[:5]),
-        "each counts once; a column `repeat` would make them repeats", len(rows),
-    )  # fmt: skip
+    places, done = map(raw.place, rows[:5].tolist()), "each counts once; a column `repeat` would make them repeats"
+    fault = Fault.of("row(s) are copies of earlier ones, cell by cell", places, done, len(rows))
     return judged.noted(faults=[fault], rows=long[~copied].reset_index(drop=True))
 
 
@@ -83,25 +81,20 @@ def _numbered(rows: pd.DataFrame, keys: list[str]) -> tuple[pd.DataFrame, list[s
 
 def _settled(rows: pd.DataFrame, keys: list[str], place: Place) -> tuple[pd.DataFrame, list[Fault]]:
     """One row for each judgement that is there twice: its answer, or none where the two differ."""
-    faults: list[Fault] = []
     again = rows[rows.duplicated(keys, keep=False)]
     answer = again["response"].where(again["response"].notna(), again["score"]).astype(str)
     differ = answer.groupby([again[key] for key in keys], sort=False).transform("nunique") > 1
     split = differ.reindex(rows.index, fill_value=False)
     extra = rows.duplicated(keys, keep="first")
-    same = extra & ~split
-    if same.any():
-        what = "judgement(s) are there twice with the same answer"
-        faults.append(fault_in(what, rows[same], place, "each counts once"))
+    done = "they count as unusable; a column `repeat` would make them repeats"
+    same, twice = rows[extra & ~split], "judgement(s) are there twice"
+    faults = [
+        *faults_in(f"{twice} with the same answer", same, place, "each counts once"),
+        *faults_in(f"{twice} with different answers", again[differ], place, done),
+    ]
     if differ.any():
-        faults.append(fault_in(
-            "judgement(s) are there twice with different answers", again[differ], place,
-            "they count as unusable; a column `repeat` would make them repeats",
-        ))  # fmt: skip
-        rows = rows.assign(
-            score=rows["score"].mask(split), response=rows["response"].mask(split, None),
-            status=rows["status"].mask(split, "error"),
-        )  # fmt: skip
+        unusable = {"score": np.nan, "response": None, "status": "error"}
+        rows = rows.assign(**{name: rows[name].mask(split, usual) for name, usual in unusable.items()})
     return rows[~extra], faults
 
 
@@ -139,12 +132,9 @@ def with_copies_in_clusters(judged: Judgements) -> Judgements:
 def _holds_texts(frame: pd.DataFrame, name: str, mapping: ColumnMapping) -> bool:
     """The text that was judged and the prompt, by their names; without a column for the text, every free text that is
     nobody's reason."""
-    if name == mapping.text:
-        return True
-    word = plain(name)
-    if name in mapping.columns() - set(mapping.item) or word.rsplit("_", 1)[-1] in NAMES["reason"]:
-        return False
-    return (word in PROMPTS or not mapping.text) and Column(name, frame[name]).wordy
+    other = name in mapping.columns() - {*mapping.item} or plain(name).rsplit("_", 1)[-1] in NAMES["reason"]
+    wanted = not other and (plain(name) in PROMPTS or not mapping.text)
+    return name == mapping.text or (wanted and Column(name, frame[name]).wordy)
 
 
 def _keys(rows: pd.DataFrame, frame: pd.DataFrame, columns: list[str]) -> pd.Series[Any]:
@@ -215,7 +205,9 @@ def with_absent_rows(judged: Judgements) -> Judgements:
             continue
         notes.append(f"{where}: they count as unanswered; if it was asked about a sample only, say --sampled")
         of_judge = rows["rater"].eq(judge).to_numpy()
-        repeats = _usual_repeats(rows.loc[of_judge, "repeat"].to_numpy(), text[of_judge])
+        texts_at = pd.Series(text[of_judge]).groupby(rows.loc[of_judge, "repeat"].to_numpy()).nunique()
+        usual = texts_at.index[(2 * texts_at > len({*text[of_judge].tolist()})).to_numpy()]
+        repeats = usual.tolist() or [0]  # those that more than half of its texts have; at least the first
         for levels, texts in absent:
             added += [_unanswered(rows, text, texts, judge, levels, repeat) for repeat in repeats]
     return judged.noted(*notes, rows=pd.concat([rows, *added], ignore_index=True) if added else rows)
@@ -252,8 +244,8 @@ def _absent(
         return here
 
     judges, (rater, raters) = rows["kind"].eq("judge").to_numpy(), pd.factorize(rows["rater"])
-    code_of = {raters.tolist()[code]: code for code in pd.unique(rater[judges]).tolist()}
-    having = {name: among(judges & (rater == code)) for name, code in code_of.items()}
+    by = {raters[code]: judges & (rater == code) for code in pd.unique(rater[judges]).tolist()}
+    having = {name: among(its) for name, its in by.items()}
     people = among(~judges)
     known: Texts = np.ones(count, dtype=bool)
     for side in ("first", "second") if not_put else ():
@@ -268,11 +260,11 @@ def _absent(
             due &= author != judge
         for batch in batches:
             due &= np.isin(batch, list(set(batch[own])))
-        its, absent = judges & (rater == code_of[judge]), []
-        for each, at in levels.items():
-            if (its & at).any():
-                absent.append((dict(zip(factors, each, strict=True)), due & ~among(its & at) & (among(at) | ~own)))
-        yield str(judge), absent, own
+        its = by[judge]
+        yield str(judge), [
+            (dict(zip(factors, each, strict=True)), due & ~among(its & at) & (among(at) | ~own))
+            for each, at in levels.items() if (its & at).any()
+        ], own  # fmt: skip
 
 
 def _systems_not_put(rows: pd.DataFrame) -> list[str]:
@@ -284,20 +276,12 @@ def _systems_not_put(rows: pd.DataFrame) -> list[str]:
     return sorted(people - put)
 
 
-def _usual_repeats(repeat: NDArray[np.intp], text: NDArray[np.intp]) -> list[int]:
-    """The repeats that more than half of a judge's texts have; at least the first."""
-    size = len(set(text.tolist()))
-    usual = [int(k) for k in np.unique(repeat) if 2 * len(set(text[repeat == k].tolist())) > size]
-    return usual or [0]
-
-
 def _unanswered(
     rows: pd.DataFrame, text: NDArray[np.intp], texts: Texts, judge: str, levels: dict[str, Any], repeat: int
 ) -> pd.DataFrame:
     """A row for each of these texts, of a pair for each way round that the table has, without an answer."""
-    about = rows[texts[text]]
     sides = [name for name in ("first", "second") if name in rows]
-    about = about.drop_duplicates(["item", "target", "criterion", *sides])
+    about = rows[texts[text]].drop_duplicates(["item", "target", "criterion", *sides])
     return about.assign(
         rater=judge, kind="judge", repeat=repeat, cell="", score=np.nan, response=None, status="unparsed", **levels
     )

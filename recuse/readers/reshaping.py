@@ -210,8 +210,10 @@ def with_places(raw: RawTable) -> RawTable:
     columns = {name: form for name in raw.names if (form := _form(raw.frame[name]))}
     if LISTED in columns.values() and all(raw.frame[name].nunique() == 1 for name in columns):
         columns = {}  # the same list in every row is no ranking
-    if not columns or _of_a_pair(raw, [*columns]):
-        return _with_ranked_columns(raw)
+    sides = any(plain(name).endswith(("_a", "_1", "first", "left")) for name in raw.names)
+    cells = ([str(cell) for cell in raw.frame[name].unique()] for name in columns)
+    if not columns or (sides and any(all(len(re.findall(r"[^<>=\s]+", cell)) <= 2 for cell in each) for each in cells)):
+        return _with_ranked_columns(raw)  # of reply_a and reply_b, which have columns of their own, which is better
     places = {name: [_places(form.sub(">", str(c).strip())) for c in raw.frame[name]] for name, form in columns.items()}
     ranked = [list(dict.fromkeys(text for name in columns for text in places[name][k])) for k in range(len(raw.frame))]
     row = np.repeat(np.arange(len(ranked)), [max(len(texts), 1) for texts in ranked])
@@ -234,13 +236,6 @@ def _form(cells: pd.Series[Any]) -> re.Pattern[str] | None:
     orders = {tuple(LISTED.split(cell)) for cell in filled}
     whole = len({frozenset(order) for order in orders}) == 1
     return LISTED if whole and all(FEWEST <= len(o) == len(set(o)) and all(o) for o in orders) else None
-
-
-def _of_a_pair(raw: RawTable, columns: list[str]) -> bool:
-    """Whether the cells of one say which of two texts is better, which have columns of their own: reply_a, reply_b."""
-    sides = any(plain(name).endswith(("_a", "_1", "first", "left")) for name in raw.names)
-    cells = ([str(cell) for cell in raw.frame[name].unique()] for name in columns)
-    return sides and any(all(len(re.findall(r"[^<>=\s]+", cell)) <= 2 for cell in each) for each in cells)
 
 
 def _with_ranked_columns(raw: RawTable) -> RawTable:

@@ -168,8 +168,7 @@ def same_verdicts(labels: Iterable[str]) -> dict[str, str]:
     worse, better = ([word for word in words if word in used] for words in VERDICTS)
     if not (worse and better) or len(used) < 3 or used - {*worse, *better}:
         return {}
-    pairs = [order for order in ORDERS if len(order) == 2]
-    ends = next(((w, b) for w in worse for b in better if (w, b) in pairs), (worse[0], better[0]))
+    ends = next(((w, b) for w in worse for b in better if (w, b) in ORDERS), (worse[0], better[0]))
     return {word: ends[k] for k, words in enumerate((worse, better)) for word in words}
 
 
@@ -186,11 +185,10 @@ def scale_of_numbers(values: pd.Series[float], top: float | None = None) -> Nume
     step = 1.0 if whole else 0.5 if bool((seen * 2 == np.round(seen * 2)).all()) else None
     if top is not None and low >= 0 and high <= top:
         return Numeric(0.0 if low < 1 or top >= 100 else 1.0, top, step)
-    fitting = [
-        (float(a), float(b)) for a, b in ENDS if a <= low and high <= b and (a == 0) == (low < 1) and high > 0.5 * b
-    ]
+    fitting = [(a, b) for a, b in ENDS if a <= low and high <= b and (a == 0) == (low < 1) and high > 0.5 * b]
     if fitting:
-        low, high = min(fitting, key=lambda ends: ends[1] - ends[0])
+        least, most = min(fitting, key=lambda ends: ends[1] - ends[0])
+        low, high = float(least), float(most)
         return Numeric(low, high, None if (low, high) == (0.0, 1.0) else step)
     return Numeric(low, high if high > low else low + 1.0, step)
 
@@ -210,19 +208,19 @@ def _but_for_strays(values: Any) -> tuple[float, float] | None:
     return None
 
 
-def scale_of_labels(counts: pd.Series[int], meant: Collection[str] = ()) -> tuple[Scale, set[str]]:
+def scale_of_labels(counts: pd.Series[int], meant: Collection[str] = ()) -> tuple[Ordinal | Nominal, set[str]]:
     """The scale of labels with their counts, and the labels that do not belong to it: the shortest known order that has
     them all; where one has nine answers in ten, the rest are strangers; otherwise every label is an option. Labels that
     are `meant` are never strangers: an order without them is not the scale."""
     total = int(counts.sum())
     options = {*counts.index} <= {*"abcd"}  # of a question, and no grades
     orders = [order for order in sorted(ORDERS, key=len) if not (options and "f" in order)]
-    if whole := [order for order in orders if set(counts.index) <= set(order)]:
+    if whole := [order for order in orders if {*counts.index} <= {*order}]:
         return Ordinal(whole[0]), set()
     for order in orders:
-        inside = [label for label in counts.index if label in order]
-        if set(meant) <= set(order) and int(counts[inside].sum()) >= KNOWN_SHARE * total:
-            return Ordinal(order), {str(label) for label in counts.index if label not in order}
+        inside = counts.index.isin(order)
+        if {*meant} <= {*order} and int(counts[inside].sum()) >= KNOWN_SHARE * total:
+            return Ordinal(order), {*map(str, counts.index[~inside])}
     return Nominal(tuple(sorted(map(str, counts.index)))), set()
 
 
@@ -305,15 +303,12 @@ def find_sets(labels: Sequence[str], criterion: str = "", declared: ResponseSets
     called so. Options are all that is named, in alphabetical order, unless a scale says more."""
     parted = {label: parts for label in labels if (parts := _strong(label)) is not None}
     alone = set(labels) - set(parted) - set(BOTH)
-    options = (
-        declared.options if declared else tuple(sorted(alone | {part for parts in parted.values() for part in parts}))
-    )
+    options = declared.options if declared else tuple(sorted(alone.union(*parted.values())))
     times = Counter(part for label in alone for part in {*_parts(WEAK.split(label))}) if len(labels) > MANY else {}
     known = {*alone, *options, *(part for part, n in times.items() if n > 1)}
     parted |= {label: parts for label in alone if (parts := _weak(label, known - {label})) is not None}
     if declared is None:
-        named = {*options, *(part for parts in parted.values() for part in parts)}
-        options = tuple(sorted(option for option in named if option not in parted))
+        options = tuple(sorted({*options}.union(*parted.values()) - {*parted}))
     if len(options) == 2:
         parted |= {label: list(options) for label in BOTH if label in labels and label not in options}
     called = plain(criterion) in SETS
@@ -324,9 +319,8 @@ def find_sets(labels: Sequence[str], criterion: str = "", declared: ResponseSets
     scale = declared or ResponseSets(options)
     strange = {label: why for label in labels if (why := _fault(parted.get(label, [label]), options))}
     written = {label: scale.written(parted.get(label, [label])) for label in labels if label not in strange}
-    return FoundSets(
-        scale, written, strange, _words(scale, [w for w in BOTH if w in parted] if declared is None else [])
-    )
+    both = [word for word in BOTH if word in parted and declared is None]
+    return FoundSets(scale, written, strange, _words(scale, both))
 
 
 def always_one(raters: pd.Series[Any], written: pd.Series[Any]) -> list[str]:
@@ -343,14 +337,8 @@ def always_one(raters: pd.Series[Any], written: pd.Series[Any]) -> list[str]:
 
 def _strong(label: str) -> list[str] | None:
     """The parts of a list ("[]" has none) or between bars; None for a label that is neither."""
-    if label.startswith("[") and label.endswith("]"):
-        return _listed(label)
-    if "|" in label:
-        return _parts(label.split("|"))
-    return None
-
-
-def _listed(label: str) -> list[str] | None:
+    if not (label.startswith("[") and label.endswith("]")):
+        return _parts(label.split("|")) if "|" in label else None
     try:
         options = parsed(label)
     except ValueError:
