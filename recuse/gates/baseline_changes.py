@@ -32,7 +32,7 @@ from functools import partial
 import numpy as np
 from scipy import special
 
-from recuse.gates.baseline_file import changed_sources, examined, identity, keyed, reduce, removed
+from recuse.gates.baseline_file import as_kept, changed_sources, examined, identity, keyed, reduce, removed
 from recuse.gates.gate_set import Gates
 from recuse.gates.limit_changes import limit_changes
 from recuse.gates.limits import Limit
@@ -169,9 +169,8 @@ def _change(was: BaselineEntry, now: BaselineEntry, same: set[str]) -> tuple[Stu
     """The distribution of now less then, and which test it is; None where the baseline or the estimate does not tell
     enough. `same`: the places, "panel/task/protocol", at which the same items were asked about."""
     before, after = was["figures"], now["figures"]
-    if any(side.get("value") is None for side in (before, after)):
-        return None
-    if any(before.get(name) != after.get(name) for name in LIKE):
+    unknown = any(side.get("value") is None for side in (before, after))
+    if unknown or any(before.get(name) != after.get(name) for name in LIKE):
         return None
     change = value_of(now) - value_of(was)
     if change == 0:  # replayed as it was: no accident could have changed it, and it takes no part in the correction
@@ -282,11 +281,6 @@ def value_of(entry: BaselineEntry) -> float:
     value = entry["figures"]["value"]
     assert value is not None
     return value
-
-
-def as_kept(value: float) -> float:
-    """With ten digits, as results.json writes numbers."""
-    return float(f"{value:.10g}")
 
 
 # --------------------------------------------------------------------------- joined levels

@@ -131,15 +131,15 @@ _STRICT: Any = {"sort_keys": True, "ensure_ascii": False, "allow_nan": False}
 
 def _entry(kind: Literal["verdict", "measurement"], what: str, source: MeasurementRow) -> BaselineEntry:
     estimate = source["estimate"]
-    kept = {name: _short(estimate.get(name)) for name in FIGURES if estimate.get(name) is not None}
+    kept = {name: as_kept(estimate.get(name)) for name in FIGURES if estimate.get(name) is not None}
     figures = cast("Figures", kept)
     if per_item := estimate.get("per_item"):
         figures["per_item"] = {str(item): float(f"{value:.6g}") for item, value in per_item.items()}
     detail = estimate.get("detail") or {}
     these_texts = detail_as(TheseTextsDetail, detail)
     if ends := these_texts.get("these_texts"):
-        figures["these_texts"] = [_short(end) for end in ends]
-        figures["these_texts_df"] = _short(these_texts.get("these_texts_df"))
+        figures["these_texts"] = [as_kept(end) for end in ends]
+        figures["these_texts_df"] = as_kept(these_texts.get("these_texts_df"))
     if chosen := detail_as(SliceDetail, detail).get("slice"):
         figures["slice"] = chosen
     if cells := _cells(detail):
@@ -156,16 +156,14 @@ def _cells(detail: Mapping[str, object]) -> dict[str, float | None]:
         return {}
     matrix = detail_as(MatrixDetail, detail)
     return {
-        f"{row} / {column}": _short(value)
+        f"{row} / {column}": as_kept(value)
         for row, values in zip(matrix["rows"], matrix["values"], strict=True)
         for column, value in zip(matrix["columns"], values, strict=True)
     }
 
 
-def _short(value: Any) -> Any:
+def as_kept(value: Any) -> Any:
     """Ten significant digits, as results.json has them; what is not finite is unknown."""
-    if isinstance(value, Mapping):
-        return {str(key): _short(part) for key, part in value.items()}
     if isinstance(value, float):
         return float(f"{value:.10g}") if math.isfinite(value) else None
     return value

@@ -30,7 +30,7 @@ The change:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -305,34 +305,29 @@ def _words(
     """The word with its cause and the next step; the first counts."""
     plan = evidence.plan
     refused = [one for one in judges if one.stated and one.word == NOT_CLEARED and not one.accepted]
-    for change in changes:
-        if change.word == "do not merge":
-            yield "do not merge", change.cause, change.next
+
+    def of_changes(word: ChangeWord, those: Callable[[Change], bool]) -> Iterator[tuple[ChangeWord, str, str]]:
+        return ((word, change.cause, change.next) for change in changes if those(change))
+
+    yield from of_changes("do not merge", lambda change: change.word == "do not merge")
     if refused:
         yield "do not merge", *_first(refused)
     if red := [v for v in evidence.verdicts if not v.green and v.outcome == "fail" and not v.figure.judge]:
         yield "do not merge", f"{min(red, key=_furthest).label} is outside its limit", ""
     if plan.unfinished:
         yield "no decision", unfinished_cause(plan.unfinished), RECORD_OR_MEND
-    for change in changes:
-        if change.word == "decide" and change.kind in EVEN_OF_A_PART:
-            yield "decide", change.cause, change.next
+    yield from of_changes("decide", lambda change: change.word == "decide" and change.kind in EVEN_OF_A_PART)
     if plan.part or not plan.whole:
         yield "no decision", plan.part or "only part of the questions was asked", "run all of evals/"
-    for change in changes:
-        if change.word == "decide" and change.kind != "base":
-            yield "decide", change.cause, change.next
+    yield from of_changes("decide", lambda change: change.word == "decide" and change.kind != "base")
     if doubtful := _doubtful(judges):
         yield "decide", *_first(doubtful)
     if red := [v for v in evidence.verdicts if not v.green]:
         yield "decide", f"{(first := min(red, key=_furthest)).label} is {printed(first.outcome)}", ""
-    for change in changes:
-        if change.kind == "base":
-            yield "no decision", change.cause, change.next
+    yield from of_changes("no decision", lambda change: change.kind == "base")
     if not judges and not changes:
         yield "no decision", "nothing was to be decided", ""
-    for change in changes:
-        yield "merge", change.cause, change.next
+    yield from of_changes("merge", lambda change: True)
     yield "merge", "nothing changed" if evidence.compared else "nothing stands against it", ""
 
 

@@ -90,8 +90,7 @@ def limit_changes(before: StatedGates, now: Gates, verdicts: Iterable[VerdictRow
     rows = [_row("", key, run_before.get(key), run_after.get(key)) for key in _differing(run_before, run_after)]
     rows += [
         _row("", f"use {name}", old["uses"].get(name), new["uses"].get(name))
-        for name in dict.fromkeys([*old["uses"], *new["uses"]])
-        if old["uses"].get(name) != new["uses"].get(name)
+        for name in _differing(old["uses"], new["uses"])
     ]
     for name in dict.fromkeys([*old["gates"], *new["gates"]]):
         rows += _gate_rows(name, old["gates"].get(name), new["gates"].get(name))
@@ -140,7 +139,7 @@ def _limits_by_place(gate: StatedGate) -> dict[tuple[tuple[str, str], ...], Stat
 
 def _direction(before: StatedTable, after: StatedTable) -> str:
     """Whether everything that kept the old limit keeps the new one, or the other way round."""
-    old, new = (Limit.of({k: v for k, v in table.items() if k in LIMIT[:3]}) for table in (before, after))
+    old, new = Limit.of(before), Limit.of(after)
     if bool(before.get("of_range")) != bool(after.get("of_range")):
         return "changed"
     if new.reaches_beyond(old):
@@ -226,8 +225,7 @@ def _with_words(table: StatedGate) -> StatedGate:
 
 
 def _limit(table: StatedTable | AcceptedRow) -> str:
-    limit = Limit.of({k: v for k, v in table.items() if k in LIMIT[:3]})
-    return f"{limit} of the scale's range" if table.get("of_range") else str(limit)
+    return f"{Limit.of(table)} of the scale's range" if table.get("of_range") else str(Limit.of(table))
 
 
 def _limit_keys(table: StatedTable) -> dict[str, object]:

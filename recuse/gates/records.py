@@ -16,8 +16,6 @@ from recuse.schema.results import AskedRow, ChangedRow, EndRow, InPlaceRow, Meas
 from recuse.schema.verdict_rows import Comparison, EstimateRow, LimitChangeRow, VerdictRow
 from recuse.schema.vocabulary import NOT_MEASURED, UNDECIDED, printed
 
-PLACE = ("panel", "task", "protocol")
-
 
 @dataclass(frozen=True, slots=True)
 class Figure:

@@ -40,6 +40,8 @@ FEASIBLE = 100.0
 """More than this many times the observations is no longer called feasible."""
 SURE = 30.0
 """A noncentrality beyond this leaves nothing to chance."""
+MANY = 1e6
+"""Degrees of freedom beyond which a distribution is normal."""
 NODES = 7
 MOST = 0.4
 """Of the range: a larger difference from others in the middle of the scale is cut short by its end, and found less."""
@@ -76,13 +78,21 @@ def _tails(distribution: Distribution) -> float:
     distribution's is: what decides is far out."""
     widths = [high - low for low, high in (distribution.interval(level) for level in (0.999, 0.95))]
     ratio = widths[0] / widths[1] if widths[1] > 0 else math.nan
-    few, many = 1.0, 1e6
-    if not ratio > _quantile(0.999, many) / _quantile(0.95, many):
-        return math.inf
-    while many - few > 1e-3 * few:
-        middle = math.sqrt(few * many)
-        few, many = (few, middle) if _quantile(0.999, middle) / _quantile(0.95, middle) < ratio else (middle, many)
-    return few
+    def narrower(df: float) -> bool:
+        return _quantile(0.999, df) / _quantile(0.95, df) < ratio
+
+    return _turn(narrower, 1.0, MANY, 1e-3, factors=True)[0] if narrower(MANY) else math.inf
+
+
+def _turn(
+    holds: Callable[[float], bool], few: float, enough: float, close: float, *, factors: bool = False
+) -> tuple[float, float]:
+    """Where it begins to hold, by bisection from `few`, where it does not, and `enough`, where it does: both ends, at
+    most a share of `close` apart. `factors`: halves what the one is times the other, not the distance."""
+    while enough - few > close * enough:
+        middle = math.sqrt(few * enough) if factors else (few + enough) / 2
+        few, enough = (few, middle) if holds(middle) else (middle, enough)
+    return few, enough
 
 
 def chance_to_pass(limit: Limit, truth: float, around: Spread, level: float) -> float:
@@ -101,37 +111,25 @@ def chance_to_fail(limit: Limit, truth: float, around: Spread, level: float) -> 
     return min(1.0, above + below)
 
 
-def factor_to_decide(
-    limit: Limit, estimate: Estimate, pass_level: float, fail_level: float, truth: float | None = None
-) -> float | None:
-    """How many times the observations settle the limit with the chance ENOUGH, if `truth` is the true value, the one
-    measured unless given; 1 where there are enough.
+def factor_to_decide(limit: Limit, estimate: Estimate, pass_level: float, fail_level: float) -> float | None:
+    """How many times the observations settle the limit with the chance ENOUGH, if the true value is the one measured; 1
+    where there are enough.
 
     `inf` where more than FEASIBLE times would be needed (the value lies practically on the bound), None where the
     estimate's distribution cannot tell.
     """
     if not has_interval(estimate) or (now := spread(estimate)) is None or spread(estimate, FEASIBLE, now.df) is None:
         return None
-    df = now.df
-    value = estimate.value if truth is None else truth
+    df, value = now.df, estimate.value
+    chance, level = (chance_to_pass, pass_level) if limit.holds(value) else (chance_to_fail, fail_level)
 
     def settles(factor: float) -> bool:
         around = spread(estimate, factor, df)
-        if around is None:
-            return False
-        if limit.holds(value):
-            return chance_to_pass(limit, value, around, pass_level) >= ENOUGH
-        return chance_to_fail(limit, value, around, fail_level) >= ENOUGH
+        return around is not None and chance(limit, value, around, level) >= ENOUGH
 
     if not settles(FEASIBLE):
         return math.inf
-    if settles(1.0):
-        return 1.0
-    few, enough = 1.0, FEASIBLE
-    while enough - few > 1e-3 * few:
-        middle = math.sqrt(few * enough)
-        few, enough = (few, middle) if settles(middle) else (middle, enough)
-    return enough
+    return 1.0 if settles(1.0) else _turn(settles, 1.0, FEASIBLE, 1e-3, factors=True)[1]
 
 
 def power_of(limit: Limit, estimate: Estimate, pass_level: float, fail_level: float) -> Power | None:
@@ -175,13 +173,10 @@ def _smallest_fault(limit: Limit, estimate: Estimate, around: Spread, level: flo
 @lru_cache(maxsize=4096)
 def _detected(df: float, estimated: Parts, t: float) -> float | None:
     """How many standard errors beyond a bound the truth must lie to be found there with the chance ENOUGH."""
-    if _exceeds(SURE, df, estimated, t) < ENOUGH:
-        return None
-    few, enough = 0.0, SURE
-    while enough - few > 1e-6 * enough:
-        middle = (few + enough) / 2
-        few, enough = (few, middle) if _exceeds(middle, df, estimated, t) >= ENOUGH else (middle, enough)
-    return enough
+    def enough(shift: float) -> bool:
+        return _exceeds(shift, df, estimated, t) >= ENOUGH
+
+    return _turn(enough, 0.0, SURE, 1e-6)[1] if enough(SURE) else None
 
 
 def _moved_fault(
@@ -200,9 +195,7 @@ def _moved_fault(
         few, enough = enough, 2 * enough
         if enough > SURE * SURE * se:
             return None
-    while enough - few > 1e-4 * enough:
-        middle = (few + enough) / 2
-        few, enough = (few, middle) if fails(middle) else (middle, enough)
+    _, enough = _turn(fails, few, enough, 1e-4)
     return moved(bound + sign * enough).interval(2 * ENOUGH - 1)[1 if upper else 0]
 
 

@@ -72,16 +72,16 @@ def interval(low: Any, high: Any, decimals: int = 2, *, signed: bool = False, mi
     return f"±{fixed(0, decimals + 1)}"
 
 
-def limit(limit: LimitRow, *, minus: str = MINUS) -> str:
-    """A gate's limit in a few characters: "±0.50", "−0.50 to +0.90", "≥ 0.50", "≤ 0.65"."""
+def limit(limit: LimitRow, *, times: float = 1) -> str:
+    """A gate's limit in a few characters: "±0.50", "−0.50 to +0.90", "≥ 0.50", "≤ 0.65", `times` as large."""
     parts = []
     if bounds := limit.get("within"):
-        low, high = bounds
-        parts.append(f"±{short(high)}" if low == -high else f"{short(low, minus)} to {short(high, minus)}")
-    if "at_least" in limit:
-        parts.append(f"≥ {short(limit['at_least'], minus)}")
-    if "at_most" in limit:
-        parts.append(f"≤ {short(limit['at_most'], minus)}")
+        low, high = (times * bound for bound in bounds)
+        parts.append(f"±{short(high)}" if low == -high else f"{short(low)} to {short(high)}")
+    if (least := limit.get("at_least")) is not None:
+        parts.append(f"≥ {short(times * least)}")
+    if (most := limit.get("at_most")) is not None:
+        parts.append(f"≤ {short(times * most)}")
     return ", ".join(parts)
 
 
@@ -175,19 +175,8 @@ def limit_in_unit(bounds: LimitRow, unit: str) -> str:
     """A limit in a few characters, in the unit of its estimate: "±0.5", "≥ 95 %"; "" without bounds."""
     if unit not in _SHARES:
         return limit(bounds)
-    shares: LimitRow = {}
-    if (within := bounds.get("within")) is not None:
-        shares["within"] = [_percent(end) for end in within]
-    if (least := bounds.get("at_least")) is not None:
-        shares["at_least"] = _percent(least)
-    if (most := bounds.get("at_most")) is not None:
-        shares["at_most"] = _percent(most)
-    text = limit(shares)
+    text = limit(bounds, times=100)
     return f"{text} %" if text else ""
-
-
-def _percent(bound: float) -> float:
-    return float(f"{100 * bound:.10g}")
 
 
 def _whole(amount: Any) -> bool:
