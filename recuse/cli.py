@@ -291,16 +291,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         with redirect_stdout(cast("TextIO", _Unheard(sys.stdout))):
             code: int = command.function()(**arguments)
             sys.stdout.flush()
+        return code
     except RecuseError as error:
         print(f"recuse: {error}", file=sys.stderr)
-        return 3
     except MemoryError as error:
         print(f"recuse: out of memory ({error}); give fewer rows, or fewer repeats of one text", file=sys.stderr)
-        return 3
     except Exception:  # a fault of ours: Python's own exit code would be 1, which says that a judge is not cleared
         traceback.print_exc()
-        return 3
-    return code
+    return 3
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -337,23 +335,18 @@ class _Unheard:
         self._out = out
 
     def write(self, text: str) -> int:
-        try:
-            self._out.write(text)
-        except BrokenPipeError:
-            self._drop()
+        self._try(self._out.write, text)
         return len(text)
 
     def flush(self) -> None:
-        try:
-            self._out.flush()
-        except BrokenPipeError:
-            self._drop()
+        self._try(self._out.flush)
 
-    def _drop(self) -> None:
-        """What is still buffered goes nowhere, now and when Python ends."""
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, self._out.fileno())
-        os.close(nowhere)
+    def _try(self, do: Callable[..., object], *arguments: str) -> None:
+        try:
+            do(*arguments)
+        except BrokenPipeError:  # what is still buffered goes nowhere, now and when Python ends
+            with open(os.devnull, "wb") as nowhere:
+                os.dup2(nowhere.fileno(), self._out.fileno())
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._out, name)

@@ -19,23 +19,21 @@ _PAGE = "Content-Security-Policy"
 def write_files(folder: Path, texts: Mapping[str, str]) -> list[Path]:
     """Write each text to folder/name, which may name a folder in it, where it does not stand there already; returns the
     paths in order. `RecuseError` where it cannot be written, or a folder below `folder` is a link."""
-    return [_write_below(folder, name, text) for name, text in texts.items()]
+    paths = [folder / name for name in texts]
+    for path, data in zip(paths, map(str.encode, texts.values()), strict=True):
+        refuse_links(folder, path)
+        same_size = path.is_file() and not path.is_symlink() and path.stat().st_size == len(data)
+        if not (same_size and path.read_bytes() == data):
+            _put(path, data, folders=True)
+    return paths
 
 
 def refuse_links(folder: Path, path: Path) -> None:
     """Raises `RecuseError` where a folder between `folder` and `path` is a link: a pull request may bring one, and
     what it leads to is somebody's."""
-    for link in [parent for parent in path.parents if folder in parent.parents and parent.is_symlink()]:
-        raise RecuseError(f"{link} is a link, and reports are not written through one; remove it")
-
-
-def _write_below(folder: Path, name: str, text: str) -> Path:
-    path, data = folder / name, text.encode()
-    refuse_links(folder, path)
-    if path.is_file() and not path.is_symlink() and path.stat().st_size == len(data) and path.read_bytes() == data:
-        return path
-    _put(path, data, folders=True)
-    return path
+    for parent in path.parents:
+        if folder in parent.parents and parent.is_symlink():
+            raise RecuseError(f"{parent} is a link, and reports are not written through one; remove it")
 
 
 def check_output(path: Path | None, is_ours: Callable[[str], bool]) -> None:

@@ -17,7 +17,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import Any
 from unittest import mock
 from urllib.parse import urlsplit
@@ -32,10 +32,6 @@ class NetworkBlockedError(RecuseError):
 _LOCAL_NAMES = frozenset({"", "localhost", "localhost.localdomain", "ip6-localhost"})
 _SENDING = ("connect", "connect_ex", "sendto")
 _RESOLVING = ("getaddrinfo", "gethostbyname", "gethostbyname_ex", "gethostbyaddr")
-_EVENTS = {
-    "socket.connect": 1, "socket.sendto": 1, "socket.sendmsg": 1, "socket.getaddrinfo": 0, "socket.gethostbyname": 0,
-    "socket.gethostbyaddr": 0, "socket.getnameinfo": 1,
-}  # fmt: skip
 
 _lock = threading.Lock()
 _blocking = 0
@@ -54,13 +50,9 @@ def blocked_network(answered: Iterable[tuple[str, int]] = ()) -> Iterator[None]:
         before, _answered = _answered, frozenset(answered) | _proxies()
         _blocking += 1
     try:
-        with ExitStack() as patches:
-            for name in _SENDING:
-                patches.enter_context(
-                    mock.patch.object(socket.socket, name, _guarded_method(getattr(socket.socket, name)))
-                )
-            for name in _RESOLVING:
-                patches.enter_context(mock.patch.object(socket, name, _guarded_function(getattr(socket, name))))
+        sending: dict[str, Any] = {name: _guarded_method(getattr(socket.socket, name)) for name in _SENDING}
+        resolving: dict[str, Any] = {name: _guarded_function(getattr(socket, name)) for name in _RESOLVING}
+        with mock.patch.multiple(socket.socket, **sending), mock.patch.multiple(socket, **resolving):
             yield
     finally:
         with _lock:
@@ -70,7 +62,7 @@ def blocked_network(answered: Iterable[tuple[str, int]] = ()) -> Iterator[None]:
 
 def check_address(address: Any) -> None:
     """Raise `NetworkBlockedError` unless the socket address is on this machine."""
-    if isinstance(address, (str, bytes)) or not isinstance(address, tuple) or len(address) < 2:
+    if not isinstance(address, tuple) or len(address) < 2:
         return  # a path (AF_UNIX) or a kernel socket
     host, port = address[0], address[1]
     check_host(host)
@@ -94,7 +86,7 @@ def check_host(host: Any) -> None:
 
 def is_loopback(host: Any) -> bool:
     """Whether an address or host name is that of this machine."""
-    name = host.decode("ascii", "replace") if isinstance(host, (bytes, bytearray)) else str(host)
+    name = _shown(host)
     if name.lower() in _LOCAL_NAMES:
         return True
     try:
@@ -122,21 +114,23 @@ def loopback_addresses(urls: Iterable[str]) -> set[tuple[str, int]]:
 
 def _proxies() -> frozenset[tuple[str, int]]:
     """Proxies on this machine that the environment names: a way out that looks like loopback."""
-    proxies = [urlsplit(value) for name, value in os.environ.items() if name.lower().endswith("_proxy")]
-    local = [(url.hostname, url.port) for url in proxies if url.hostname and url.port and is_loopback(url.hostname)]
-    return frozenset((host, port) for name, port in local for host in (name, "127.0.0.1", "::1", "localhost"))
+    proxies = [value for name, value in os.environ.items() if name.lower().endswith("_proxy")]
+    return frozenset(loopback_addresses(url for url in proxies if urlsplit(url).hostname and urlsplit(url).port))
+
+
+_EVENTS = {
+    "socket.connect": (check_address, 1), "socket.sendto": (check_address, 1), "socket.sendmsg": (check_address, 1),
+    "socket.getaddrinfo": (check_host, 0), "socket.gethostbyname": (check_host, 0),
+    "socket.gethostbyaddr": (check_host, 0), "socket.getnameinfo": (check_address, 0),
+}  # fmt: skip
+"""Event -> what is checked, and which of its arguments."""
 
 
 def _audit(event: str, arguments: tuple[Any, ...]) -> None:
-    at = _EVENTS.get(event)  # first, and nothing else for most: Python tells of events by the hundred thousand
-    if at is None or not _blocking:
-        return
-    if event == "socket.getnameinfo":
-        check_address(arguments[0])
-    elif at:
-        check_address(arguments[1])
-    else:
-        check_host(arguments[0])
+    watched = _EVENTS.get(event)  # first, and nothing else for most: Python tells of events by the hundred thousand
+    if watched is not None and _blocking:
+        check, at = watched
+        check(arguments[at])
 
 
 def _guarded_method(original: Callable[..., Any]) -> Callable[..., Any]:

@@ -60,9 +60,8 @@ def shortened(text: str, limit: int) -> tuple[str, int]:
 def safe_cell(cell: Any) -> str:
     """A cell as no spreadsheet takes it for a formula, and with nothing hidden in it. Half of Europe's spreadsheets
     split at a semicolon, so what follows one is a cell too."""
-    text = visible(str(cell))
-    risky = [part.startswith(_RISKY) and not _is_number(part) for part in text.split(";")]
-    return ";".join(f"'{part}" if quote else part for part, quote in zip(text.split(";"), risky, strict=True))
+    parts = visible(str(cell)).split(";")
+    return ";".join(f"'{part}" if part.startswith(_RISKY) and not _is_number(part) else part for part in parts)
 
 
 def _is_number(text: str) -> bool:
