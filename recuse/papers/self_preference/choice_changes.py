@@ -4,7 +4,7 @@ sec. 2.1.1, 2.2.1, 2.4.1 and 5.1."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import number, undefined
 from recuse.metrics.length import a_is_longer
-from recuse.metrics.measure import Named, itself, measure, per_subject
+from recuse.metrics.measure import measure
 from recuse.papers.self_preference.over_texts import bounded_estimate, mean_or_none
 from recuse.ratings import Ratings
 from recuse.ratings.array import clusters_of
@@ -32,12 +32,10 @@ FIRST_CHOICE = "first_choice"
     reading="How near two ways of asking come to one choice, orders averaged: 1 where all pairs are decided alike, 0 "
     "where every one is reversed, one half where they have nothing to do with each other.",
 )  # fmt: skip
-@per_subject(("judge", PROMPT), itself, PROMPT, *PAIRED)
-def same_choice(part: Ratings) -> Iterator[Named]:
-    """Mean over pairs of 1 - |credit of a after - before|, by judge and every level of the factor `prompt` but the
-    first; interval over what pairs share. A judge that names the first place, asked for the better or the worse text,
-    decides no pair: its credits are 1/2 and this is 1, while its `order_consistency` is 0. Undefined where no pair was
-    asked both ways.
+def same_choice(ratings: Ratings, factor: str = PROMPT) -> Estimates:
+    """Mean over pairs of 1 - |credit of a after - before|, by judge and every level of `factor` but the first; interval
+    over what pairs share. A judge that names the first place, asked for the better or the worse text, decides no pair:
+    its credits are 1/2 and this is 1, while its `order_consistency` is 0. Undefined where no pair was asked both ways.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"judge": "j", "item": "1", "prompt": ["plain", "worse"], "response": ["first", "second"]})
@@ -45,7 +43,7 @@ def same_choice(part: Ratings) -> Iterator[Named]:
     >>> same_choice(Ratings.of(frame, factors=["prompt"], texts=texts)).of(judge="j", prompt="worse").value
     0.0
     """
-    return _changed(part, "same_choice", lambda items, change: 1 - np.abs(change))
+    return _changed("same_choice", ratings, factor, lambda part, items, change: 1 - np.abs(change))
 
 
 @measure(
@@ -53,11 +51,10 @@ def same_choice(part: Ratings) -> Iterator[Named]:
     reading="Wins of the longer of two texts that say the same, asked in another way, less those asked in the ordinary "
     "one. Above 0 where a judge is not told that length must not matter: telling it helps.",
 )  # fmt: skip
-@per_subject(("judge", PROMPT), itself, PROMPT, *PAIRED)
-def padding_change(part: Ratings) -> Iterator[Named]:
+def padding_change(ratings: Ratings, factor: str = PROMPT) -> Estimates:
     """Mean over twins of the longer one's credit after less before, both orders averaged, by judge and every level of
-    the factor `prompt` but the first; interval over what pairs share. `texts` has words_a and words_b
-    (`padding_preference`). Thesis, sec. 2.2.1. Undefined where no pair was asked both ways.
+    `factor` but the first; interval over what pairs share. `texts` has words_a and words_b (`padding_preference`).
+    Thesis, sec. 2.2.1. Undefined where no pair was asked both ways.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"judge": "j", "item": "1", "prompt": ["plain", "bare"], "response": ["tie", "second"]})
@@ -65,26 +62,33 @@ def padding_change(part: Ratings) -> Iterator[Named]:
     >>> padding_change(Ratings.of(frame, factors=["prompt"], texts=texts)).of(judge="j", prompt="bare").value
     0.5
     """
-    longer = a_is_longer(part)
-    return _changed(
-        part, "padding_change", lambda items, change: np.where([longer[item] for item in items], change, -change)
-    )
+
+    def of_the_longer(part: Ratings, items: NDArray[Any], change: Floats) -> Floats:
+        longer = a_is_longer(part)
+        return np.where([longer[item] for item in items], change, -change)
+
+    return _changed("padding_change", ratings, factor, of_the_longer)
 
 
-def _changed(part: Ratings, metric: str, value: Callable[[NDArray[Any], Floats], Floats]) -> Iterator[Named]:
+def _changed(
+    metric: str, ratings: Ratings, factor: str, value: Callable[[Ratings, NDArray[Any], Floats], Floats]
+) -> Estimates:
     """Mean of `value` over pairs, from how far a's credit (judges, pairs) changes between the first level and
     another."""
     import pandas as pd
 
-    levels = part.levels(PROMPT)
-    before, *others = (pair_array(part.where(prompt=level)) for level in levels)
-    for level, after in zip(levels[1:], others, strict=True):
-        credits = pd.DataFrame(after.won, index=list(after.judges), columns=after.items)
-        same_pairs = credits.reindex(index=list(before.judges), columns=before.items).to_numpy()
-        values = value(before.items, same_pairs - before.won)
-        for row, judge in enumerate(before.judges):
-            estimate = _mean(metric, part, values[row], before.cluster_codes(), requested=before.requested[row])
-            yield (judge, level), estimate
+    estimates: dict[tuple[str, ...], Estimate] = {}
+    for names, part in ratings.each(factor, *PAIRED):
+        before, *others = (pair_array(part.where(**{factor: level})) for level in part.levels(factor))
+        for level, after in zip(part.levels(factor)[1:], others, strict=True):
+            credits = pd.DataFrame(after.won, index=list(after.judges), columns=after.items)
+            same_pairs = credits.reindex(index=list(before.judges), columns=before.items).to_numpy()
+            values = value(part, before.items, same_pairs - before.won)
+            for row, judge in enumerate(before.judges):
+                estimates[judge, level, *names] = _mean(
+                    metric, part, values[row], before.cluster_codes(), requested=before.requested[row]
+                )
+    return Estimates(("judge", factor, *ratings.within(factor, *PAIRED)), estimates)
 
 
 @measure(
@@ -92,11 +96,10 @@ def _changed(part: Ratings, metric: str, value: Callable[[NDArray[Any], Floats],
     reading="Share of pairs with one choice in both orders, asked in another way, less that asked in the ordinary one. "
     "Above 0: it helps.",
 )  # fmt: skip
-@per_subject(("judge", PROMPT), itself, PROMPT, *PAIRED)
-def choice_change(part: Ratings) -> Iterator[Named]:
-    """Mean over pairs of consistent after less consistent before, by judge and every level of the factor `prompt` but
-    the first: consistent is the same text, or a tie, in both orders. Detail: `before`, `after`. Undefined where no pair
-    was asked in both orders both ways.
+def choice_change(ratings: Ratings, factor: str = PROMPT) -> Estimates:
+    """Mean over pairs of consistent after less consistent before, by judge and every level of `factor` but the first:
+    consistent is the same text, or a tie, in both orders. Detail: `before`, `after`. Undefined where no pair was asked
+    in both orders both ways.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"judge": "j", "item": "1", "prompt": ["plain"] * 2 + ["bare"] * 2,
@@ -106,11 +109,16 @@ def choice_change(part: Ratings) -> Iterator[Named]:
     >>> estimates.of(judge="j", prompt="bare").value
     -1.0
     """
-    steady = {level: _steady(_responses(part.where(prompt=level))) for level in part.levels(PROMPT)}
-    first, *others = steady
-    for level in others:
-        for judge in part.judges:
-            yield (judge, level), _consistency("choice_change", part, steady[first], steady[level], judge)
+    estimates: dict[tuple[str, ...], Estimate] = {}
+    for names, part in ratings.each(factor, *PAIRED):
+        steady = {level: _steady(_responses(part.where(**{factor: level}))) for level in part.levels(factor)}
+        first, *others = steady
+        for level in others:
+            for judge in part.judges:
+                estimates[judge, level, *names] = _consistency(
+                    "choice_change", part, steady[first], steady[level], judge
+                )
+    return Estimates(("judge", factor, *ratings.within(factor, *PAIRED)), estimates)
 
 
 @measure(

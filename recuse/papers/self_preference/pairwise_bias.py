@@ -38,7 +38,7 @@ SLOPE = "least-squares slope with intercept, jackknife over clusters, Student's 
     reading="How much less often the order decides where one text is clearly better; expected below 0.",
 )  # fmt: skip
 @per_subject("judge", itself, *PAIRED)
-def gap_effect(part: Ratings) -> Iterator[Named]:
+def gap_effect(part: Ratings, bins: tuple[float, ...] = BINS) -> Iterator[Named]:
     """How much less often the order decides when one text is clearly better: slope of order-sensitivity (0 or 1 per
     pair) on the quality gap, by judge; expected below 0 (thesis, sec. 2.1).
 
@@ -56,17 +56,17 @@ def gap_effect(part: Ratings) -> Iterator[Named]:
     pairs = paired(part)
     pairs = pairs.assign(gap=_gaps(pairs, part.judges))
     for judge in part.judges:
-        yield judge, _gap_effect(pairs[pairs["rater"] == judge], repeated_over(part))
+        yield judge, _gap_effect(pairs[pairs["rater"] == judge], bins, repeated_over(part))
 
 
-def _gap_effect(pairs: pd.DataFrame, over: dict[str, Any]) -> Estimate:
+def _gap_effect(pairs: pd.DataFrame, bins: tuple[float, ...], over: dict[str, Any]) -> Estimate:
     both = pairs[_complete(pairs)]
     kept = both[both["gap"].notna()]
     gaps, groups = kept["gap"].to_numpy(), kept["group"].to_numpy()
     sensitive: Floats = np.asarray(kept["ab"] + kept["ba"] != 1, dtype=np.float64)
     # Rows of gap above (the first: from) and up to, pairs, share sensitive
     rows: list[list[float | None]] = []
-    for k, (low, high) in enumerate(pairwise(BINS)):
+    for k, (low, high) in enumerate(pairwise(bins)):
         inside = (gaps <= high) & ((gaps > low) if k else (gaps >= low))
         rows.append([low, high, int(inside.sum()), mean_or_none(sensitive[inside])])
     distribution = slope(sensitive, gaps, groups, np.ones((len(gaps), 1)), levels=False)

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from recuse.metrics.measure import Named, itself, measure, per_subject
+from recuse.metrics.measure import measure
 from recuse.papers.self_preference.over_texts import by_level, mean_or_none, mean_over_texts, true_scores
 from recuse.ratings import Ratings, mean_of
-from recuse.schema import Estimate, number
+from recuse.schema import Estimate, Estimates, number
 from recuse.schema.arrays import Floats
 from recuse.schema.factors import PROMPT
 
@@ -32,11 +32,10 @@ NOT_BOTH = "no text was judged in both ways"
     above="is far from what the texts deserve|are far from what the texts deserve",
     reading="Mean distance between a judgement and what the text is known to deserve, by the way of asking.",
 )  # fmt: skip
-@per_subject(("judge", PROMPT), itself, PROMPT)
-def error_by_prompt(part: Ratings) -> Iterator[Named]:
-    """Mean of |score - true score| over texts, by judge and level of the factor `prompt`; in units of the scale, as the
-    share of wrong answers where there are two options. Detail: `tokens`, the mean of tokens in and out per text, where
-    the server counts. Undefined where no true score is known.
+def error_by_prompt(ratings: Ratings, factor: str = PROMPT) -> Estimates:
+    """Mean of |score - true score| over texts, by judge and level of `factor`; in units of the scale, as the share of
+    wrong answers where there are two options. Detail: `tokens`, the mean of tokens in and out per text, where the
+    server counts. Undefined where no true score is known.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"judge": "j", "item": list("xyxy"), "prompt": ["plain"] * 2 + ["solved"] * 2,
@@ -46,12 +45,14 @@ def error_by_prompt(part: Ratings) -> Iterator[Named]:
     >>> [estimates.of(judge="j", prompt=name).value for name in ("plain", "solved")]
     [0.5, 0.0]
     """
-    for one in _ways(part):
+    estimates: dict[tuple[str, ...], Estimate] = {}
+    for names, one in _ways(ratings, factor):
         for level, scores in one.scores.items():
-            yield (one.judge, level), one.mean(
+            estimates[one.judge, level, *names] = one.mean(
                 "error_by_prompt", np.abs(scores - one.true), why=UNKNOWN, detail={"tokens": one.tokens[level]},
                 signed=False,
             )  # fmt: skip
+    return Estimates(("judge", factor, *ratings.within(factor)), estimates)
 
 
 @measure(
@@ -61,11 +62,10 @@ def error_by_prompt(part: Ratings) -> Iterator[Named]:
     reading="Distance from what the text deserves with another way of asking less that with the ordinary one, on the "
     "same texts. Below 0: it helps.",
 )  # fmt: skip
-@per_subject(("judge", PROMPT), itself, PROMPT)
-def error_change(part: Ratings) -> Iterator[Named]:
-    """Mean over texts of |after - true| - |before - true|, by judge and every level of the factor `prompt` but the
-    first, which is before. Detail: `before` and `after`; `tokens_before`, `tokens_after`, `times`, their quotient.
-    Undefined where no true score is known, and where no text was judged both ways.
+def error_change(ratings: Ratings, factor: str = PROMPT) -> Estimates:
+    """Mean over texts of |after - true| - |before - true|, by judge and every level of `factor` but the first, which is
+    before. Detail: `before` and `after`; `tokens_before`, `tokens_after`, `times`, their quotient. Undefined where no
+    true score is known, and where no text was judged both ways.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"judge": "j", "item": list("xyxy"), "prompt": ["plain"] * 2 + ["solved"] * 2,
@@ -74,17 +74,15 @@ def error_change(part: Ratings) -> Iterator[Named]:
     >>> error_change(Ratings.of(frame, factors=["prompt"], texts=texts)).of(judge="j", prompt="solved").value
     -0.5
     """
-    return _changes(part, "error_change", lambda scores, true: np.abs(scores - true), UNKNOWN)
+    return _changes("error_change", ratings, factor, lambda scores, true: np.abs(scores - true), UNKNOWN)
 
 
 @measure(
     "score_change", "shift by the way of asking", signed=True, rank=348,
     reading="Score with another way of asking less that with the ordinary one, on the same texts.",
 )  # fmt: skip
-@per_subject(("judge", PROMPT), itself, PROMPT)
-def score_change(part: Ratings) -> Iterator[Named]:
-    """Mean over texts of after - before on the ascending scale, by judge and every level of the factor `prompt` but the
-    first.
+def score_change(ratings: Ratings, factor: str = PROMPT) -> Estimates:
+    """Mean over texts of after - before on the ascending scale, by judge and every level of `factor` but the first.
     Detail as `error_change`. Undefined where no text was judged both ways.
 
     >>> import pandas as pd
@@ -92,7 +90,7 @@ def score_change(part: Ratings) -> Iterator[Named]:
     >>> score_change(Ratings.of(frame, factors=["prompt"])).of(judge="j", prompt="solved").value
     2.0
     """
-    return _changes(part, "score_change", lambda scores, true: scores, NOT_BOTH)
+    return _changes("score_change", ratings, factor, lambda scores, true: scores, NOT_BOTH)
 
 
 # --------------------------------------------------------------------------- the same texts, asked in several ways
@@ -110,29 +108,33 @@ class _Ways:
     mean: Callable[..., Estimate]
 
 
-def _ways(part: Ratings) -> Iterator[_Ways]:
-    arrays, counted = by_level(part, PROMPT), f"{part.criterion}.{TOKENS}"
-    if not arrays:
-        return
-    first = next(iter(arrays.values()))
-    spent = by_level(part, PROMPT, part.with_criterion(counted)) if counted in part.criteria else {}
-    tokens = {level: mean_of(array.means, axis=(1, 2)) for level, array in spent.items()}
-    known = true_scores(part, first)
-    true = np.full(first.shape[1:], np.nan) if known is None else known
-    for row, judge in enumerate(first.raters):
-        requested = np.any([array.requested[row] for array in arrays.values()], axis=0)
-        if known is not None:
-            requested &= np.isfinite(true)
-        yield _Ways(
-            judge, {level: array.means[row] for level, array in arrays.items()},
-            {level: number(float(tokens[level][row])) if level in tokens else None for level in arrays}, true,
-            partial(mean_over_texts, array=first, part=part, requested=requested),
-        )  # fmt: skip
+def _ways(ratings: Ratings, factor: str) -> Iterator[tuple[tuple[str, ...], _Ways]]:
+    for names, part in ratings.each(factor):
+        arrays, counted = by_level(part, factor), f"{part.criterion}.{TOKENS}"
+        if not arrays:
+            continue
+        first = next(iter(arrays.values()))
+        spent = by_level(part, factor, part.with_criterion(counted)) if counted in part.criteria else {}
+        tokens = {level: mean_of(array.means, axis=(1, 2)) for level, array in spent.items()}
+        known = true_scores(part, first)
+        true = np.full(first.shape[1:], np.nan) if known is None else known
+        for row, judge in enumerate(first.raters):
+            requested = np.any([array.requested[row] for array in arrays.values()], axis=0)
+            if known is not None:
+                requested &= np.isfinite(true)
+            yield names, _Ways(
+                judge, {level: array.means[row] for level, array in arrays.items()},
+                {level: number(float(tokens[level][row])) if level in tokens else None for level in arrays}, true,
+                partial(mean_over_texts, array=first, part=part, requested=requested),
+            )  # fmt: skip
 
 
-def _changes(part: Ratings, metric: str, figure: Callable[[Floats, Floats], Floats], why: str) -> Iterator[Named]:
+def _changes(
+    metric: str, ratings: Ratings, factor: str, figure: Callable[[Floats, Floats], Floats], why: str
+) -> Estimates:
     """The change of what a text's score and its true score make of it."""
-    for one in _ways(part):
+    estimates: dict[tuple[str, ...], Estimate] = {}
+    for names, one in _ways(ratings, factor):
         first, *others = one.scores
         for level in others:
             before, after = (figure(one.scores[way], one.true) for way in (first, level))
@@ -142,4 +144,5 @@ def _changes(part: Ratings, metric: str, figure: Callable[[Floats, Floats], Floa
                 detail["times"] = number(now / was)
             both = np.isfinite(after - before)
             detail |= {"before": mean_or_none(before[both]), "after": mean_or_none(after[both])}
-            yield (one.judge, level), one.mean(metric, after - before, why=why, detail=detail)
+            estimates[one.judge, level, *names] = one.mean(metric, after - before, why=why, detail=detail)
+    return Estimates(("judge", factor, *ratings.within(factor)), estimates)
