@@ -212,19 +212,11 @@ def best(gains: Floats) -> NDArray[np.intp]:
     return winners
 
 
-def regrets(chosen: NDArray[np.intp], consistency: Floats, bias: Floats) -> tuple[Floats, Floats]:
-    """Regret in consistency and in |bias| of chosen judges (...,) against the best of (..., J)."""
-    size = np.abs(bias)
-    here = (np.take_along_axis(values, chosen[..., None], axis=-1)[..., 0] for values in (consistency, size))
-    c, b = here
-    return np.nanmax(consistency, axis=-1) - c, b - np.nanmin(size, axis=-1)
-
-
 def select(by: Definition, values: Floats, consistency: Floats, bias: Floats) -> Selection:
     """The judge that a definition chooses from its values (J,), with its consistency and bias (J,) downstream."""
     chosen = best(by.gain(values).round(12))  # values that differ by rounding tie
-    lost = regrets(chosen, consistency, bias)
+    size = np.abs(bias)
     return Selection(
-        int(chosen), int(best(consistency.round(12))), int(best(-np.abs(bias).round(12))), float(consistency[chosen]),
-        float(abs(bias[chosen])), float(lost[0]), float(lost[1]),
+        int(chosen), int(best(consistency.round(12))), int(best(-size.round(12))), float(consistency[chosen]),
+        float(size[chosen]), float(np.nanmax(consistency) - consistency[chosen]), float(size[chosen] - np.nanmin(size)),
     )  # fmt: skip
