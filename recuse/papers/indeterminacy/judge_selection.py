@@ -175,12 +175,9 @@ def _downstream(
     alike = there * (decided[:, None] == right).mean(axis=0)
     apart = there * np.nan_to_num(decided[:, None] - right).mean(axis=0)
     columns = np.concatenate([there[None].astype(float), alike, apart]).reshape(-1, there.shape[1]).T
-    sums = np.concatenate(
-        [
-            (columns * rated.times[:, None]).sum(axis=0)[None],
-            *(weights @ columns for weights in resampled_weights(rated, draws_for(rated, DRAWS))),
-        ]
-    )
+    seen = (columns * rated.times[:, None]).sum(axis=0)[None]
+    drawn = (weights @ columns for weights in resampled_weights(rated, draws_for(rated, DRAWS)))
+    sums = np.concatenate([seen, *drawn])
     count, *rest = np.moveaxis(sums.reshape(len(sums), -1, len(there)), 1, 0)
     means = [ratio(part, count) for part in rest]
     return {beta: (means[b], means[len(betas) + b]) for b, beta in enumerate(betas)}

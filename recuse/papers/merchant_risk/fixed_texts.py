@@ -17,8 +17,6 @@ from recuse.statistics.distributions import NOTHING, Side, tail
 
 HALVINGS = 40
 """To twelve digits. `scipy.special.ncfdtrinc` finds no noncentrality above 10,000, and smaller ones to two or three."""
-
-
 SEEN = 4.5
 """How many times the excess kurtosis seen counts: what a few dozen repeats show of a heavy tail is a part of it."""
 
