@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -11,11 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from recuse.metrics.estimates import estimated, number, undefined
-from recuse.metrics.measure import measure
+from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.papers.indeterminacy.rated_options import option_counts
 from recuse.ratings import Ratings
 from recuse.ratings.scale import Numeric, ResponseSets
-from recuse.schema import Estimate, Estimates, RecuseError
+from recuse.schema import Estimate, RecuseError
 from recuse.schema.arrays import Floats
 from recuse.statistics.distributions import SEED, generator, percentile
 
@@ -30,7 +31,8 @@ WARNING = (
     reading="How often a judge gives an option to texts of the class that all judges' answers together point to. "
     "Errors that all share do not show: it is no accuracy, which takes labels.",
 )  # fmt: skip
-def common_class_recall(ratings: Ratings) -> Estimates:
+@per_subject(("judge", "option"), itself)
+def common_class_recall(part: Ratings) -> Iterator[Named]:
     """P(the judge gives the option | the class that judges have in common), by judge, option and factor level, from
     each judge's first usable answer to a text (its commonest). Dawid and Skene (1979), Applied Statistics 28, 20-28.
 
@@ -42,23 +44,18 @@ def common_class_recall(ratings: Ratings) -> Estimates:
     >>> common_class_recall(rated(judge="ppff")).of(judge="judge", option="pass").note
     'undefined: without labels, three raters at least are needed to tell whose answer is off; there are 1'
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each():
-        if isinstance(part.scale, Numeric | ResponseSets):
-            continue
-        counts = option_counts(part)
-        given = dict(zip(counts.judges, counts.judged, strict=True))
-        judged = {judge: answers for judge, answers in given.items() if answers.any()}
-        if not judged:
-            continue
-        # The commonest answer of each judge to each text, the first of those that tie; NaN where there is none
-        codes = np.array([np.where(n.any(axis=1), n.argmax(axis=1), np.nan) for n in judged.values()])
-        fitted = common_classes(codes, len(counts.options), generator(SEED, "common classes"))
-        for r, judge in enumerate(judged):
-            n = int(np.isfinite(codes[r]).sum())
-            for k, option in enumerate(counts.options):
-                estimates[judge, option, *names] = _estimate(fitted, r, k, n)
-    return Estimates(("judge", "option", *ratings.within()), estimates)
+    if isinstance(part.scale, Numeric | ResponseSets):
+        return
+    counts = option_counts(part)
+    judged = {judge: each for judge, each in zip(counts.judges, counts.judged, strict=True) if each.any()}
+    if not judged:
+        return
+    # The commonest answer of each judge to each text, the first of those that tie; NaN where there is none
+    codes = np.array([np.where(each.any(axis=1), each.argmax(axis=1), np.nan) for each in judged.values()])
+    fitted = common_classes(codes, len(counts.options), generator(SEED, "common classes"))
+    for r, judge in enumerate(judged):
+        for k, option in enumerate(counts.options):
+            yield (judge, option), _estimate(fitted, r, k, int(np.isfinite(codes[r]).sum()))
 
 
 def _estimate(fitted: CommonClasses, judge: int, option: int, n: int) -> Estimate:

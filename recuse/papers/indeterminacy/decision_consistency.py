@@ -138,12 +138,10 @@ def prevalence_shift(ratings: Ratings, taus: Sequence[float] = TAUS, betas: Sequ
                 estimates[f"{tau:g}", *names] = undefined("prevalence_shift", why, **facts)
                 continue
             turned = (decided[-1] != decided[0])[there].astype(float)
-            shares = [number(share) for share in prevalence(decided, rated.times)]
-            detail = {"betas": list(betas), "prevalence": shares, "tau": float(tau),
-                      "option": rated.options[rated.positive]}  # fmt: skip
-            estimates[f"{tau:g}", *names] = estimated(
-                "prevalence_shift", *_share_of(rated, there, turned), detail=detail, **facts
-            )
+            shares, option = list(map(number, prevalence(decided, rated.times))), rated.options[rated.positive]
+            detail = {"betas": list(betas), "prevalence": shares, "tau": float(tau), "option": option}
+            share = _share_of(rated, there, turned)
+            estimates[f"{tau:g}", *names] = estimated("prevalence_shift", *share, detail=detail, **facts)
     return Estimates(("threshold", *ratings.within()), estimates)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -38,6 +37,7 @@ class Definition:
     family: Family
     higher: bool
     title: str
+    per_item: PerItem
 
     @property
     def name(self) -> str:
@@ -47,7 +47,7 @@ class Definition:
     def items(self, judges: RatingVectors, people: RatingVectors) -> Floats:
         """The measure of every item, (..., I), leading axes broadcast; of a chance-corrected coefficient the agreement
         of the item, before chance."""
-        return PER_ITEM[self.measure](judges.by(self.judge), people.by(self.people))
+        return self.per_item(judges.by(self.judge), people.by(self.people))
 
     def value(self, judges: RatingVectors, people: RatingVectors, weights: Floats | None = None) -> Floats:
         """The measure over items, (...), each counted as often as `weights` (..., I) says; NaN where undefined. Items
@@ -84,18 +84,16 @@ class Definition:
 
 def definition(name: str) -> Definition:
     """The definition by its written form; `RecuseError` for what Table 1 does not have."""
-    known = _known()
-    if name not in known:
-        measure = name.split("(")[0]
-        beside = [other for other in known if other.startswith(f"{measure}(")]
-        beside = beside or sorted({each.measure for each in known.values()})
+    if name not in KNOWN:
+        beside = [other for other in KNOWN if other.startswith(f"{name.split('(')[0]}(")]
+        beside = beside or sorted({each.measure for each in KNOWN.values()})
         raise RecuseError(f"{name!r} is no definition of performance; there are {', '.join(beside)}")
-    return known[name]
+    return KNOWN[name]
 
 
 def definitions(family: Family | None = None) -> tuple[Definition, ...]:
     """Every valid definition, or those of one family, in the order of Table 1."""
-    return tuple(definition for definition in _known().values() if family in (None, definition.family))
+    return tuple(definition for definition in KNOWN.values() if family in (None, definition.family))
 
 
 CHANCE_CORRECTED = ("krippendorff_alpha", "fleiss_kappa", "cohen_kappa", "scott_pi")
@@ -104,42 +102,6 @@ CHANCE_CORRECTED = ("krippendorff_alpha", "fleiss_kappa", "cohen_kappa", "scott_
 def _agreement(judge: Floats, people: Floats) -> Floats:
     agreement: Floats = (judge * people).sum(axis=-1)
     return agreement
-
-
-ANY: tuple[Aggregation, ...] = ("h", "s", "hrs", "srs")
-SETS: tuple[Aggregation, ...] = ("h", "hrs")
-TABLE: tuple[tuple[str, Family, bool, tuple[Aggregation, ...], tuple[Aggregation, ...], str], ...] = (
-    ("hit_rate", "categorical", True, ("h",), ("h",), "hit rate"),
-    ("krippendorff_alpha", "categorical", True, ("h",), ("h",), "Krippendorff's alpha"),
-    ("fleiss_kappa", "categorical", True, ("h",), ("h",), "Fleiss' kappa"),
-    ("cohen_kappa", "categorical", True, ("h",), ("h",), "Cohen's kappa"),
-    ("scott_pi", "categorical", True, ("h",), ("h",), "Scott's pi"),
-    ("kl_people_judge", "distributional", False, ("s",), ("s",), "KL(people || judge), nats"),
-    ("kl_judge_people", "distributional", False, ("s",), ("s",), "KL(judge || people), nats"),
-    ("cross_entropy_people_judge", "distributional", False, ("s",), ("s",), "cross-entropy of people's answers, nats"),
-    ("cross_entropy_judge_people", "distributional", False, ("s",), ("s",), "cross-entropy of the judge's, nats"),
-    ("js_divergence", "distributional", False, ("s",), ("s",), "Jensen-Shannon divergence, nats"),
-    ("js_distance", "distributional", False, ("s",), ("s",), "Jensen-Shannon distance, root of nats"),
-    ("coverage", "categorical multi-label", True, SETS, SETS, "coverage"),
-    ("set_size", "categorical multi-label", False, SETS, ("hrs",), "predictive efficiency (set size)"),
-    ("recall", "categorical multi-label", True, SETS, SETS, "recall"),
-    ("precision", "categorical multi-label", True, SETS, SETS, "precision"),
-    ("binary_cross_entropy", "continuous multi-label", False, ANY, ("h", "hrs", "srs"), "binary cross-entropy, nats"),
-    ("mse", "continuous multi-label", False, ANY, ANY, "squared error"),
-)
-"""Table 1, with the distance beside the divergence, and soft response sets of people for binary cross-entropy, which
-sec. 4 allows. Predictive efficiency has no side of people's; the items are those with people's sets."""
-
-
-@lru_cache(maxsize=1)
-def _known() -> dict[str, Definition]:
-    known = (
-        Definition(measure, judge, people, family, higher, title)
-        for measure, family, higher, by_judge, by_people, title in TABLE
-        for judge in by_judge
-        for people in by_people
-    )
-    return {each.name: each for each in known}
 
 
 def chance_corrected(measure: str, count: Floats, agreed: Floats, judge: Floats, people: Floats) -> Floats:
@@ -261,19 +223,54 @@ def precision(judge: Floats, people: Floats) -> Floats:
     return np.where((named == 0) & (right > 0), 0.0, ratio(hits, named))
 
 
-PER_ITEM: dict[str, PerItem] = {
-    "hit_rate": _agreement,
-    **dict.fromkeys(CHANCE_CORRECTED, _agreement),
-    "kl_people_judge": lambda j, h: kl_divergence(h, j),
-    "kl_judge_people": lambda j, h: kl_divergence(j, h),
-    "cross_entropy_people_judge": lambda j, h: cross_entropy(h, j),
-    "cross_entropy_judge_people": lambda j, h: cross_entropy(j, h),
-    "js_divergence": jensen_shannon_divergence,
-    "js_distance": jensen_shannon_distance,
-    "coverage": coverage,
-    "set_size": set_size,
-    "recall": recall,
-    "precision": precision,
-    "binary_cross_entropy": binary_cross_entropy,
-    "mse": squared_error,
+# --------------------------------------------------------------------------- Table 1
+
+
+def _turned(measure: PerItem) -> PerItem:
+    return lambda judge, people: measure(people, judge)
+
+
+H: tuple[Aggregation, ...] = ("h",)
+S: tuple[Aggregation, ...] = ("s",)
+SETS: tuple[Aggregation, ...] = ("h", "hrs")
+ANY: tuple[Aggregation, ...] = ("h", "s", "hrs", "srs")
+ANY_BUT_S: tuple[Aggregation, ...] = ("h", "hrs", "srs")
+Row = tuple[str, bool, tuple[Aggregation, ...], tuple[Aggregation, ...], str, PerItem]
+TABLE: dict[Family, tuple[Row, ...]] = {
+    "categorical": (
+        ("hit_rate", True, H, H, "hit rate", _agreement),
+        ("krippendorff_alpha", True, H, H, "Krippendorff's alpha", _agreement),
+        ("fleiss_kappa", True, H, H, "Fleiss' kappa", _agreement),
+        ("cohen_kappa", True, H, H, "Cohen's kappa", _agreement),
+        ("scott_pi", True, H, H, "Scott's pi", _agreement),
+    ),
+    "distributional": (
+        ("kl_people_judge", False, S, S, "KL(people || judge), nats", _turned(kl_divergence)),
+        ("kl_judge_people", False, S, S, "KL(judge || people), nats", kl_divergence),
+        ("cross_entropy_people_judge", False, S, S, "cross-entropy of people's answers, nats", _turned(cross_entropy)),
+        ("cross_entropy_judge_people", False, S, S, "cross-entropy of the judge's, nats", cross_entropy),
+        ("js_divergence", False, S, S, "Jensen-Shannon divergence, nats", jensen_shannon_divergence),
+        ("js_distance", False, S, S, "Jensen-Shannon distance, root of nats", jensen_shannon_distance),
+    ),
+    "categorical multi-label": (
+        ("coverage", True, SETS, SETS, "coverage", coverage),
+        ("set_size", False, SETS, ("hrs",), "predictive efficiency (set size)", set_size),
+        ("recall", True, SETS, SETS, "recall", recall),
+        ("precision", True, SETS, SETS, "precision", precision),
+    ),
+    "continuous multi-label": (
+        ("binary_cross_entropy", False, ANY, ANY_BUT_S, "binary cross-entropy, nats", binary_cross_entropy),
+        ("mse", False, ANY, ANY, "squared error", squared_error),
+    ),
 }
+"""Table 1, with the distance beside the divergence, and soft response sets of people for binary cross-entropy, which
+sec. 4 allows. Predictive efficiency has no side of people's; the items are those with people's sets."""
+KNOWN = {
+    each.name: each
+    for family, rows in TABLE.items()
+    for measure, higher, by_judge, by_people, title, per_item in rows
+    for judge in by_judge
+    for people in by_people
+    for each in [Definition(measure, judge, people, family, higher, title, per_item)]
+}
+"""Every valid definition by its written form, in the order of Table 1."""

@@ -175,12 +175,9 @@ def _downstream(
     alike = there * (decided[:, None] == right).mean(axis=0)
     apart = there * np.nan_to_num(decided[:, None] - right).mean(axis=0)
     columns = np.concatenate([there[None].astype(float), alike, apart]).reshape(-1, there.shape[1]).T
-    sums = np.concatenate(
-        [
-            (columns * rated.times[:, None]).sum(axis=0)[None],
-            *(weights @ columns for weights in resampled_weights(rated, draws_for(rated, DRAWS))),
-        ]
-    )
+    seen = (columns * rated.times[:, None]).sum(axis=0)[None]
+    drawn = (weights @ columns for weights in resampled_weights(rated, draws_for(rated, DRAWS)))
+    sums = np.concatenate([seen, *drawn])
     count, *rest = np.moveaxis(sums.reshape(len(sums), -1, len(there)), 1, 0)
     means = [ratio(part, count) for part in rest]
     return {beta: (means[b], means[len(betas) + b]) for b, beta in enumerate(betas)}
@@ -212,19 +209,11 @@ def best(gains: Floats) -> NDArray[np.intp]:
     return winners
 
 
-def regrets(chosen: NDArray[np.intp], consistency: Floats, bias: Floats) -> tuple[Floats, Floats]:
-    """Regret in consistency and in |bias| of chosen judges (...,) against the best of (..., J)."""
-    size = np.abs(bias)
-    here = (np.take_along_axis(values, chosen[..., None], axis=-1)[..., 0] for values in (consistency, size))
-    c, b = here
-    return np.nanmax(consistency, axis=-1) - c, b - np.nanmin(size, axis=-1)
-
-
 def select(by: Definition, values: Floats, consistency: Floats, bias: Floats) -> Selection:
     """The judge that a definition chooses from its values (J,), with its consistency and bias (J,) downstream."""
     chosen = best(by.gain(values).round(12))  # values that differ by rounding tie
-    lost = regrets(chosen, consistency, bias)
+    size = np.abs(bias)
     return Selection(
-        int(chosen), int(best(consistency.round(12))), int(best(-np.abs(bias).round(12))), float(consistency[chosen]),
-        float(abs(bias[chosen])), float(lost[0]), float(lost[1]),
+        int(chosen), int(best(consistency.round(12))), int(best(-size.round(12))), float(consistency[chosen]),
+        float(size[chosen]), float(np.nanmax(consistency) - consistency[chosen]), float(size[chosen] - np.nanmin(size)),
     )  # fmt: skip

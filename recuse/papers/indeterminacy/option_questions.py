@@ -117,21 +117,17 @@ def chosen_options(reply: Reply, options: Sequence[str]) -> list[str]:
     known = {name.casefold(): name for name in options}
     named = [part.strip().casefold() for part in text.split(",")]
     if strange := [part for part in named if part not in known]:
-        raise _no_option(text, strange[0], options)
+        if reading.is_refusal(text):
+            raise reading.Unreadable("refused", last_line.short(text))
+        brief = len(text.split()) <= len(" ".join(options).split())
+        why = f"{last_line.short(text)!r}: {last_line.short(strange[0])!r} is none of {', '.join(options)}"
+        raise reading.Unreadable("out_of_scale" if brief else "unparsed", why)
     if reply.finish == "length":
         raise reading.Unreadable("unparsed", f"the token limit ended the reply at {last_line.short(text)!r}")
     if len(set(named)) < len(named):
         twice = next(part for part in named if named.count(part) > 1)
         raise reading.Unreadable("unparsed", f"{last_line.short(text)!r} names {known[twice]!r} twice")
     return [name for name in options if name.casefold() in named]
-
-
-def _no_option(text: str, strange: str, options: Sequence[str]) -> reading.Unreadable:
-    if reading.is_refusal(text):
-        return reading.Unreadable("refused", last_line.short(text))
-    brief = len(text.split()) <= len(" ".join(options).split())
-    why = f"{last_line.short(text)!r}: {last_line.short(strange)!r} is none of {', '.join(options)}"
-    return reading.Unreadable("out_of_scale" if brief else "unparsed", why)
 
 
 def grammar_of_sets(options: Sequence[str]) -> str:

@@ -110,10 +110,8 @@ def ratings_needed(ratings: Ratings, taus: Sequence[float] = TAUS, wanted: float
     >>> ratings_needed(rated(judge="ppff", ann="pppf", bob="ppff")).of(threshold="0.5").detail["have"]
     2
     """
-    estimates = {}
-    for names, rated in each_rated(ratings):
-        for tau in taus:
-            estimates[f"{tau:g}", *names] = _needed(rated, tau, wanted)
+    every = each_rated(ratings)
+    estimates = {(f"{tau:g}", *names): _needed(rated, tau, wanted) for names, rated in every for tau in taus}
     return Estimates(("threshold", *ratings.within()), estimates)
 
 
@@ -137,11 +135,12 @@ def choice_matrices(rated: RatedOptions, rater: str = PEOPLE) -> dict[str, Any]:
 
 
 def _by_rater(ratings: Ratings, compute: Any) -> Estimates:
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, rated in each_rated(ratings):
-        for rater in (PEOPLE, *rated.judges):
-            if rater in rated.joint:
-                estimates[rater, *names] = compute(rated, rater)
+    estimates = {
+        (rater, *names): compute(rated, rater)
+        for names, rated in each_rated(ratings)
+        for rater in (PEOPLE, *rated.judges)
+        if rater in rated.joint
+    }
     return Estimates(("rater", *ratings.within()), estimates)
 
 
@@ -299,9 +298,9 @@ def resampled_weights(rated: RatedOptions, draws: int) -> Iterator[Floats]:
     alike = rated.cluster_times
     size = max(1, CELLS // max(len(rated.clusters), 1))
     for portion in (min(size, draws - start) for start in range(0, draws, size)):
-        if alike is not None:
-            yield rng.multinomial(int(alike.sum()), alike / alike.sum(), size=portion)[:, rated.clusters].astype(float)
-            continue
-        drawn = rng.integers(count, size=(portion, count)) + np.arange(portion)[:, None] * count
-        times = np.bincount(drawn.ravel(), minlength=portion * count).reshape(portion, count)
+        if alike is None:
+            drawn = rng.integers(count, size=(portion, count)) + np.arange(portion)[:, None] * count
+            times = np.bincount(drawn.ravel(), minlength=portion * count).reshape(portion, count)
+        else:
+            times = rng.multinomial(int(alike.sum()), alike / alike.sum(), size=portion)
         yield times[:, rated.clusters].astype(float)

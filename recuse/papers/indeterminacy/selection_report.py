@@ -100,14 +100,15 @@ def findings(study: SelectionStudy, few: FewRatings, choice_bias: Mapping[float,
     Gamma. A claim about measures holds where it does for the one that fits it worst, of all that see forced choices
     alone (`CATEGORICAL`, `DISTRIBUTIONAL`): whichever is picked by hand, another may say the opposite."""
     lost = {name: study.rho(SYMMETRIC, name) - study.rho(SKEWED, name) for name in (*CATEGORICAL, *DISTRIBUTIONAL)}
-    least, most = min(lost[name] for name in CATEGORICAL), max(lost[name] for name in DISTRIBUTIONAL)
+    categorical = [lost[name] for name in CATEGORICAL]
+    least, most = min(categorical), max(lost[name] for name in DISTRIBUTIONAL)
     claim = (
         "Categorical measures fail where the task is underspecified and selection is asymmetric; distributional ones "
         "do not."
     )
     here = (
-        f"Rank correlation with consistency falls by {least:.2f} to {max(lost[name] for name in CATEGORICAL):.2f} by a "
-        f"categorical measure, by {most:.2f} at most by a distributional one."
+        f"Rank correlation with consistency falls by {least:.2f} to {max(categorical):.2f} by a categorical measure, "
+        f"by {most:.2f} at most by a distributional one."
     )
     second = Finding("2", claim, here, least - most, 0.1)
     return (*_budget(study), second, _error(study, lost), *_people(few, choice_bias))

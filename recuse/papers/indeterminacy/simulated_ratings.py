@@ -94,14 +94,9 @@ def draw_population(design: Design, rng: np.random.Generator) -> Population:
     stable = rng.dirichlet(np.ones(len(task.sets)), size=design.items)
     sigma = rng.uniform(*design.spread, size=(design.judges, 1, 1))
     judged = on_simplex(stable + sigma * rng.standard_normal((design.judges, *stable.shape)))
-    return Population(
-        task,
-        stable,
-        judged,
-        error_matrix(task, design.error, design.skew),
-        choice_matrix(task, decay_for(task, design.people_strength)),
-        choice_matrix(task, decay_for(task, design.judge_strength)),
-    )
+    strengths = design.people_strength, design.judge_strength
+    choices = (choice_matrix(task, decay_for(task, strength)) for strength in strengths)
+    return Population(task, stable, judged, error_matrix(task, design.error, design.skew), *choices)
 
 
 def simulated_task(options: int, sets: int, rng: np.random.Generator) -> RatingTask:
@@ -122,12 +117,12 @@ def simulated_task(options: int, sets: int, rng: np.random.Generator) -> RatingT
 def counted_choices(chances: Floats, times: int, rng: np.random.Generator) -> Floats:
     """How often each option is chosen in `times` draws, (..., K), from chances (..., K)."""
     edges = np.cumsum(chances, axis=-1)[..., :-1]
-    above = np.zeros(edges.shape)
     drawn = rng.random((times, *chances.shape[:-1]), dtype=np.float32)
+    above = np.zeros((*chances.shape[:-1], chances.shape[-1] + 1))  # how many draws lie above each edge, both ends too
+    above[..., 0] = times
     for k in range(edges.shape[-1]):
-        above[..., k] = (drawn > edges[..., k]).sum(axis=0)
-    ends = np.full((*chances.shape[:-1], 1), float(times)), np.zeros((*chances.shape[:-1], 1))
-    return -np.diff(np.concatenate([ends[0], above, ends[1]], axis=-1), axis=-1)
+        above[..., k + 1] = (drawn > edges[..., k]).sum(axis=0)
+    return -np.diff(above, axis=-1)
 
 
 def on_simplex(points: Floats) -> Floats:

@@ -175,10 +175,7 @@ def transition_estimate(
     whole = a.sum(axis=0)
     rest = whole - a
     inside = cells & (rest > 0)
-    low, high = (
-        np.where(
-            inside, special.betaincinv(np.where(inside, a, 1.0), np.where(inside, rest, 1.0), q), cells.astype(float)
-        )
-        for q in ((1 - level) / 2, (1 + level) / 2)
-    )
+    first, second = (np.where(inside, side, 1.0) for side in (a, rest))
+    quantiles = (special.betaincinv(first, second, q) for q in ((1 - level) / 2, (1 + level) / 2))
+    low, high = (np.where(inside, quantile, cells.astype(float)) for quantile in quantiles)
     return TransitionEstimate(a / whole, low, high, n, prior, level)

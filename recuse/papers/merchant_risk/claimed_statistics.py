@@ -161,9 +161,7 @@ def _on_grid(ratings: Ratings, parts: tuple[str, ...], repeats: int, step: float
     return of_replies(ratings, wanted, lambda replies: _attained(replies, wanted, grids, parts))
 
 
-def _attained(
-    replies: pd.DataFrame, wanted: list[str], grids: Mapping[str, Grid], parts: tuple[str, ...]
-) -> Estimate:
+def _attained(replies: pd.DataFrame, wanted: list[str], grids: Mapping[str, Grid], parts: tuple[str, ...]) -> Estimate:
     names, targets, grid = list(grids), replies["target"].astype(str).tolist(), next(iter(grids.values()))
     metric, method = ("self_reported_mean", MEANS) if parts == (MEAN,) else ("self_reported_sd", SDS)
     divisor = "n - 1" if grid.ddof else "n"

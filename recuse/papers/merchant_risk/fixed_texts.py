@@ -17,8 +17,6 @@ from recuse.statistics.distributions import NOTHING, Side, tail
 
 HALVINGS = 40
 """To twelve digits. `scipy.special.ncfdtrinc` finds no noncentrality above 10,000, and smaller ones to two or three."""
-
-
 SEEN = 4.5
 """How many times the excess kurtosis seen counts: what a few dozen repeats show of a heavy tail is a part of it."""
 
@@ -47,7 +45,9 @@ def noise_of(texts: Sequence[Floats]) -> Noise:
     is never above n - T: short tails are not rewarded.
     """
     sizes = np.array([len(x) for x in texts], dtype=float)
-    means, variances = _moments(texts, sizes)
+    means, variances = np.empty((2, len(texts)))
+    for places, table in by_size(texts):
+        means[places], variances[places] = table.mean(axis=1), table.var(axis=1, ddof=1)
     n, cells, repeats = float(sizes.sum()), len(texts), float(sizes.mean())
     if variances.mean() < 1e-20:
         return Noise(n - cells)
@@ -60,14 +60,6 @@ def noise_of(texts: Sequence[Floats]) -> Noise:
     gamma += (SEEN - 1) * max(0.0, gamma - 3)
     df = 2 * n / (unequal * (gamma - (repeats - 3) / (repeats - 1)))
     return Noise(min(n - cells, df), unequal, afar)
-
-
-def _moments(texts: Sequence[Floats], sizes: Floats) -> tuple[Floats, Floats]:
-    """Mean and variance of the repeats of each text, shape (T,)."""
-    means, variances = np.empty(len(sizes)), np.empty(len(sizes))
-    for places, table in by_size(texts):
-        means[places], variances[places] = table.mean(axis=1), table.var(axis=1, ddof=1)
-    return means, variances
 
 
 def by_size(texts: Sequence[Floats]) -> list[tuple[NDArray[np.intp], Floats]]:
@@ -120,9 +112,7 @@ class FixedTexts:
         return self._reliability(self._ratio(1 - tail(level))), self._reliability(self._ratio(tail(level)))
 
     def p_value(self, limit: float, side: Side) -> float:
-        if self.undefined:
-            return 1.0
-        if self.f == math.inf and limit == 1:
+        if self.undefined or (self.f == math.inf and limit == 1):
             return 1.0
         if limit < 0 or limit >= 1:
             return 0.0 if (limit < 0) == (side == "above") else 1.0

@@ -43,10 +43,16 @@ def items(task: Task, judge: Judge) -> Sequence[Item]:
     table = _table(task.folder / task.data.get("reference", {}).get("names", "mcc.csv"))
     if "segment" not in task.data:
         return (Item(task.name, "category-table", author, {"mccs": table}),)
-    return tuple(
-        Item(task.name, segment["id"], author, {"segment": segment, "mccs": _listed(task, segment, table)})
-        for segment in task.data["segment"]
-    )
+    named, each = {row["mcc"]: row for row in table}, []
+    for segment in task.data["segment"]:
+        if strange := [code for code in segment["mccs"] if code not in named]:
+            raise RecuseError(
+                f"{task.folder / 'task.toml'}: segment {segment['id']} lists {strange[0]}, which the table of "
+                "categories does not have"
+            )
+        listed = [named[code] for code in segment["mccs"]]
+        each.append(Item(task.name, segment["id"], author, {"segment": segment, "mccs": listed}))
+    return tuple(each)
 
 
 def headline(task: Task) -> tuple[str, ...]:
@@ -218,17 +224,6 @@ def _merchants(path: Path) -> list[dict[str, str]]:
     if not rows or not all(row.get("id") and row.get("name") for row in rows) or len(set(names)) < len(names):
         raise RecuseError(f"{path}: a merchant a line, each with an id of its own and a name; got {len(rows)} lines")
     return rows
-
-
-def _listed(task: Task, segment: Mapping[str, Any], table: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The categories of one line of trade, as the task lists them."""
-    named = {row["mcc"]: row for row in table}
-    if strange := [code for code in segment["mccs"] if code not in named]:
-        raise RecuseError(
-            f"{task.folder / 'task.toml'}: segment {segment['id']} lists {strange[0]}, which the table of categories "
-            "does not have"
-        )
-    return [named[code] for code in segment["mccs"]]
 
 
 def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:

@@ -170,4 +170,3 @@ def _redrawn_distances(sides: Sides, known: list[int], rng: np.random.Generator)
         sums[k] = np.bincount(blocks[there], weights=row[there], minlength=groups)
         counts[k] = np.bincount(blocks[there], minlength=groups)
     return ratio(weights @ sums.T, weights @ counts.T)
-

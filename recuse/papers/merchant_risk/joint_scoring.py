@@ -38,13 +38,11 @@ def ranking_follows_scores(ratings: Ratings) -> Estimates:
     >>> ranking_follows_scores(Ratings.of(frame, headline=["rating"])).of(judge="a").value
     -1.0
     """
-    if PLACE not in ratings.criteria or len(ratings.headline) != 1:
-        return Estimates(("judge", *ratings.within()), {})
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each():
+    estimates = {}
+    for names, part in ratings.each() if PLACE in ratings.criteria and len(ratings.headline) == 1 else ():
         wanted = part.table[part.table["criterion"].isin([part.criterion, PLACE]) & part.table["status"].eq("ok")]
         for judge in part.judges:
-            estimates[(judge, *names)] = _follows(wanted[wanted["rater"] == judge], part.criterion)
+            estimates[judge, *names] = _follows(wanted[wanted["rater"] == judge], part.criterion)
     return Estimates(("judge", *ratings.within()), estimates)
 
 
@@ -66,14 +64,12 @@ def joint_shift(ratings: Ratings) -> Estimates:
     >>> estimates.value, estimates.detail["spread"]
     (-0.5, 4.0)
     """
-    single = ratings.beside("scores")
-    if single is None or single is ratings or single.within() != ratings.within():
-        return Estimates(("judge", *ratings.within()), {})
-    other = {names: part.cells() for names, part in single.each()}
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each():
-        for judge in part.judges if names in other else ():
-            estimates[(judge, *names)] = _shift(judge, part.cells(), other[names])
+    single, estimates = ratings.beside("scores"), {}
+    if single is not None and single is not ratings and single.within() == ratings.within():
+        other = {names: part.cells() for names, part in single.each()}
+        for names, part in ratings.each():
+            for judge in part.judges if names in other else ():
+                estimates[judge, *names] = _shift(judge, part.cells(), other[names])
     return Estimates(("judge", *ratings.within()), estimates)
 
 

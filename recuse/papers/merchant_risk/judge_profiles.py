@@ -145,6 +145,7 @@ def _correlation(judges: tuple[str, ...], figures: Mapping[str, Floats]) -> Esti
 # and its own total 0.21 above them. A judge's total need not be the mean of its criteria either: by its totals Gemini's
 # self-bias is +0.77, by the means, which Algorithm 1 takes, +0.87.
 
+
 @measure(
     "criterion_self_bias", "self-bias by criterion", signed=True, rank=22, bad="none",
     reading="Self-bias on each part of the judgement; a total can be fair where its parts are not.",

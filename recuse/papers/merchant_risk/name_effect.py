@@ -53,14 +53,12 @@ def name_effect(part: Ratings) -> Iterator[Named]:
 
 def self_bias_pairs(part: Ratings) -> dict[str, tuple[Estimate, Estimate]]:
     """Self-bias with names shown and hidden of every judge that wrote a target."""
-    judges = list(part.own())
-    missing = [level for level in (SHOWN, HIDDEN) if level not in part.levels("names")]
-    if missing:
+    if missing := [level for level in (SHOWN, HIDDEN) if level not in part.levels("names")]:
         why = f"nothing was asked with names {' and '.join(missing)}"
         nothing = undefined("self_bias", why, method=WELCH, over="repeats")
-        return dict.fromkeys(judges, (nothing, nothing))
-    biases = self_bias(part)
-    return {judge: (biases.of(judge=judge, names=SHOWN), biases.of(judge=judge, names=HIDDEN)) for judge in judges}
+        return dict.fromkeys(part.own(), (nothing, nothing))
+    of = self_bias(part).of
+    return {judge: (of(judge=judge, names=SHOWN), of(judge=judge, names=HIDDEN)) for judge in part.own()}
 
 
 def _name_effect(part: Ratings, judge: str, a: Estimate, b: Estimate) -> Estimate:

@@ -7,7 +7,7 @@ tables do not: GPT-5.1 ranks the five authors with names hidden as it did with n
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import update_wrapper
 from typing import Any
 
@@ -130,7 +130,7 @@ def rank_stability(part: Ratings, judge: str, shown: Cells, hidden: Cells) -> Es
     about: dict[str, Any] = {"over": "items", "method": RHO}
     if judge not in hidden.judges:
         return undefined("rank_stability", "it was not asked with names hidden", **about)
-    a, b = (_author_means(judge, cells, shown.target_names) for cells in (shown, hidden))
+    a, b = (_by_author(cells.mean, judge, cells, shown.target_names).round(9) for cells in (shown, hidden))
     there = np.isfinite(a) & np.isfinite(b)
     a, b = a[there], b[there]
     about |= {"n": len(a), "n_excluded": int((~there).sum())}
@@ -156,22 +156,21 @@ def _changes(judge: str, shown: Cells, hidden: Cells) -> tuple[Floats, NDArray[n
     return shown.mean[shown.row(judge)] - theirs, places
 
 
-def _author_means(judge: str, cells: Cells, targets: tuple[str, ...]) -> Floats:
-    row = cells.by_target(cells.mean)[cells.row(judge)]
-    known = dict(zip(cells.target_names, row.round(9).tolist(), strict=True))
-    return np.array([known.get(name, math.nan) for name in targets])
+def _by_author(values: Floats, judge: str, cells: Cells, names: Sequence[str]) -> Floats:
+    """A judge's means over the texts of these authors, of values per judge and text."""
+    row = cells.by_target(values)[cells.row(judge)]
+    known = dict(zip(cells.target_names, row.tolist(), strict=True))
+    return np.array([known.get(name, math.nan) for name in names])
 
 
 def _noise(judge: str, shown: Cells, hidden: Cells, names: list[str], a: Floats, b: Floats) -> dict[str, Any]:
     """Pairs of authors that changed order, and how many of them lie too close to tell which is first."""
     if not (shown.fixed and hidden.fixed):
         return {}
-    errors = []
-    for cells in (shown, hidden):
-        row = cells.row(judge)
-        known = np.sqrt(cells.variance[row] / np.maximum(cells.count[row], 1))
-        by_name = dict(zip((cells.target_names[t] for t in cells.targets), known.tolist(), strict=True))
-        errors.append(np.array([by_name[name] for name in names]))
+    errors = [
+        _by_author(np.sqrt(cells.variance / np.maximum(cells.count, 1)), judge, cells, names)
+        for cells in (shown, hidden)
+    ]
     swapped = [(i, j) for i in range(len(a)) for j in range(i) if (a[i] - a[j]) * (b[i] - b[j]) < 0]
     close = sum(
         any(abs(m[i] - m[j]) < 2 * math.hypot(e[i], e[j]) for m, e in zip((a, b), errors, strict=True))

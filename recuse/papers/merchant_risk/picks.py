@@ -207,30 +207,29 @@ def rules_kept(ratings: Ratings) -> Estimates:
     """
     table = ratings.table
     rows = table[table["criterion"].str.startswith(RULE) & table["response"].notna()]
+    rows = rows.assign(kept=rows["response"] == KEPT)
     estimates: dict[tuple[str, ...], Estimate] = {}
     for judge, ruled in rows.groupby("rater", sort=False, observed=True):
         for rule, of in ruled.groupby("criterion", sort=False, observed=True):
-            kept = (of["response"] == KEPT).to_numpy()
-            broken = Counter(of.loc[~kept, "response"].astype(str)).most_common(SHOWN)
-            estimates[str(judge), str(rule).removeprefix(RULE)] = _share(kept, {"breaches": [list(b) for b in broken]})
-        text = ruled.assign(kept=ruled["response"] == KEPT).groupby(["item", "target", "repeat"], observed=True)["kept"]
-        estimates[str(judge), "all"] = _share(text.all().to_numpy(), {"texts": _first(table, str(judge), ruled)})
+            broken = Counter(of.loc[~of["kept"], "response"].astype(str)).most_common(SHOWN)
+            detail = {"breaches": [list(b) for b in broken]}
+            estimates[str(judge), str(rule).removeprefix(RULE)] = _share(of["kept"].to_numpy(), detail)
+        whole = ruled.groupby(["item", "target", "repeat"], observed=True)["kept"].all().to_numpy()
+        estimates[str(judge), "all"] = _share(whole, {"texts": _first(table, str(judge), ruled)})
     return Estimates(("judge", "rule"), estimates)
 
 
 def _first(table: pd.DataFrame, judge: str, rules: pd.DataFrame) -> list[list[Any]]:
     """The first texts that a model wrote, with what each breaks."""
     texts = table[(table["rater"] == judge) & (table["criterion"] == RATIONALE) & table["response"].notna()]
-    broken = rules[rules["response"] != KEPT]
+    broken, first = rules[~rules["kept"]], texts.head(SHOWN)
     return [
         [str(item), str(words)[:LONGEST], [str(why) for why in broken.loc[broken["item"] == item, "response"]]]
-        for item, words in zip(texts["item"].head(SHOWN), texts["response"].head(SHOWN), strict=True)
+        for item, words in zip(first["item"], first["response"], strict=True)
     ]
 
 
 def _share(kept: Any, detail: dict[str, Any]) -> Estimate:
-    distribution = clustered_share(kept, np.arange(len(kept)))
-    return estimated(
-        "rules_kept", float(kept.mean()), distribution, n=len(kept), unit="share", method=METHOD_RULES_KEPT,
-        detail=detail,
-    )  # fmt: skip
+    n, distribution = len(kept), clustered_share(kept, np.arange(len(kept)))
+    value, method = float(kept.mean()), METHOD_RULES_KEPT
+    return estimated("rules_kept", value, distribution, n=n, unit="share", method=method, detail=detail)

@@ -140,9 +140,7 @@ def people_difference(ratings: Ratings) -> Estimates:
     """
     by, views = _views(ratings)
     estimates = {
-        (pair, *criterion): estimate
-        for criterion, of in views.items()
-        for pair, estimate in _differences(*of).items()
+        (pair, *criterion): estimate for criterion, of in views.items() for pair, estimate in _differences(*of).items()
     }
     return Estimates(("pair", *by), estimates)
 

@@ -210,8 +210,6 @@ def _together(few: Sequence[_Texts]) -> _Texts:
 
 
 MEAN_DIFFERENCE = "mean difference of repeats, t on its logarithm, corrected for skewness, one slip allowed for"
-
-
 SINGLE = "no text has two usable repeats"
 
 
@@ -264,7 +262,7 @@ def _losses(cells: Cells, i: int) -> dict[str, Any]:
     total = r + lost
     used = total > 1
     df = float((total[used] - 1).sum())
-    bounds = (
+    lowest, highest = (
         float((2 * all_apart[used] / total[used]).sum() / df) if df else math.nan
         for all_apart in (apart + lost * least, apart + lost * most + lost**2 // 4 * cells.scale.span)
     )
@@ -274,5 +272,4 @@ def _losses(cells: Cells, i: int) -> dict[str, Any]:
         name: (int(lost[side].sum()), int(total[side].sum()))
         for name, side in (("high texts", upper), ("low texts", ~upper))
     }
-    lowest, highest = bounds
     return losses(sides, (lowest, highest))

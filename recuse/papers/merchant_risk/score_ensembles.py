@@ -12,7 +12,7 @@ of them at a time. Calibrated scores stay on the scale.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.human_alignment import Compared, compared
-from recuse.metrics.measure import measure
+from recuse.metrics.measure import Named, measure, per_subject
 from recuse.papers.merchant_risk.ground_truth import rank_correlation
 from recuse.ratings import Ratings, Scale, mean_of
 from recuse.schema import Estimate, Estimates
@@ -39,7 +39,8 @@ METHOD = "mean over left-out texts, t; fits share texts, so the interval is a gu
     "calibration_change", "distance from people after calibration, less before", signed=True, rank=255, bad="none",
     reading="Mean distance from people's mean on texts that the calibration was not fitted on, less the same without.",
 )  # fmt: skip
-def calibration_change(ratings: Ratings) -> Estimates:
+@per_subject(("judge", "calibration"), compared)
+def calibration_change(against: Compared) -> Iterator[Named]:
     """Mean of |calibrated - people| less |score - people| over left-out texts, by judge, calibration and factor level;
     below 0: calibration helps.
 
@@ -53,15 +54,9 @@ def calibration_change(ratings: Ratings) -> Estimates:
     >>> calibration_change(Ratings.of(frame)).of(judge="a", calibration="offset").value
     -1.0
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each():
-        against = compared(part, ratings)
-        for i, judge in enumerate(against.cells.judges):
-            there = np.isfinite(against.differences[i])
-            score, people = against.cells.mean[i, there], against.people.mean[there]
-            for name, fit in CALIBRATIONS.items():
-                estimates[(str(judge), name, *names)] = _change(score, people, fit, part.scale)
-    return Estimates(("judge", "calibration", *ratings.within()), estimates)
+    for judge, each, there in zip(against.judges, against.cells.mean, np.isfinite(against.differences), strict=True):
+        for name, fit in CALIBRATIONS.items():
+            yield (judge, name), _change(each[there], against.people.mean[there], fit, against.cells.scale)
 
 
 @measure(

@@ -22,8 +22,6 @@ from recuse.schema.arrays import Floats
 from recuse.statistics.contrasts import contrast
 
 POOLED = "pooled within-text SD"
-
-
 NO_INTERVAL = "no interval of an SD holds where scores have heavy tails: repeat_difference has one"
 
 
