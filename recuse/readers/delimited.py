@@ -124,7 +124,7 @@ def _endless_line(text: AnyStr, feed: AnyStr) -> int | None:
 
 def _separator(text: str) -> str:
     """The separator that the header holds, and the next rows as often."""
-    lines = [line for line in text[: 1 << 16].split("\n")[:20] if line.strip()]
+    lines = [line for line in text[: 1 << 16].split("\n") if line.strip()][:20] or [""]
     unquoted = [re.sub(r'"[^"]*"', "", line) for line in lines]
 
     def fit(separator: str) -> tuple[bool, int, int]:

@@ -122,6 +122,14 @@ def test_numbers_as_fine_as_a_programs_are_asked_about(file):
     assert read_file(path, ignore="anna").ratings.persons == ()
 
 
+@pytest.mark.parametrize("above", [25, 70_000])
+def test_blank_lines_before_the_header_are_none_of_the_table(file, above):
+    path = file("blank.csv", "\n" * above + table(["id", "anna", "gpt-4o"], ANNA, JUDGE, separator=";"))
+    if above > 60_000:  # beyond what is looked at for the separator, a comma is taken
+        path.write_text(path.read_text().replace(";", ","))
+    assert answers(read_file(path)) == {"anna": [*ANNA], "gpt-4o": [*JUDGE]}
+
+
 def test_files_of_raters_may_call_their_ratings_differently(file):
     lines = [json.dumps({"id": f"T-{k}", "score": JUDGE[k], "explanation": "it is fine"}) for k in range(NUMBER)]
     one, other = file("anna.csv", table(["id", "rating"], ANNA)), file("gpt-4o.jsonl", "\n".join(lines))
