@@ -37,9 +37,7 @@ def matter_anchor(question: str, gate: str) -> str:
 def fault_anchor(n: Number) -> str:
     """The accepted failure that covers a verdict, in the list of gates; "" without one."""
     fault = n.accepted_fault
-    if not fault:
-        return ""
-    return f"k-{_digest([n.question, n.gate, fault['accept'], fault['until'], fault['reason']])}"
+    return f"k-{_digest([n.question, n.gate, fault['accept'], fault['until'], fault['reason']])}" if fault else ""
 
 
 def _safe(text: str) -> str:
@@ -77,21 +75,17 @@ class ReplyPlaces:
 
     def of(self, number: Number) -> str:
         """The page behind a number: its judge's replies; where it is about all judges, the list of theirs."""
-        place = _place(number)
-        for account in self._accounts(place):
-            if pages := account["pages"].get(number.who):
-                return f"{self._base}{quote(pages[0])}"
-        return f"{self.index}#{place_anchor(place)}" if place in self._written else ""
+        place = _place(number.subject)
+        listed = f"{self.index}#{place_anchor(place)}" if place in self._written else ""
+        return self._pages(place).get(number.who, listed)
 
     def of_judges(self, numbers: Iterable[Number]) -> list[tuple[str, list[tuple[str, str]]]]:
         """Per protocol (judge, address) of everybody whose replies lie behind these numbers."""
-        places: dict[str, dict[str, str]] = {}
-        for place in dict.fromkeys(_place(number) for number in numbers):
-            for account in self._accounts(place):
-                for judge, pages in account["pages"].items():
-                    judges = places.setdefault(place.rpartition("/")[2], {})
-                    judges.setdefault(judge, f"{self._base}{quote(pages[0])}")
-        return [(protocol, list(judges.items())) for protocol, judges in places.items()]
+        protocols: dict[str, dict[str, str]] = {}
+        for place in dict.fromkeys(_place(number.subject) for number in numbers):
+            for judge, address in self._pages(place).items():
+                protocols.setdefault(place.rpartition("/")[2], {}).setdefault(judge, address)
+        return [(protocol, list(judges.items())) for protocol, judges in protocols.items()]
 
     def said_by(self, panel: str, judge: str) -> list[tuple[str, str]]:
         """("task, protocol", address) of everything a judge said."""
@@ -109,20 +103,28 @@ class ReplyPlaces:
 
     def reply(self, row: ExcerptRow) -> str:
         """The address of one reply that results.json quotes."""
-        place = "/".join(str(row.get(part)) for part in ("panel", "task", "protocol"))
-        for account in self._accounts(place):
-            if pages := account["pages"].get(row.get("judge")):
-                further = account["further"].get(row.get("judge"), {}).get(row.get("reply"), 0)
-                return f"{self._base}{quote(pages[further])}#{row.get('reply') or ''}".rstrip("#")
+        judge, reply = row.get("judge"), row.get("reply")
+        for account in self._accounts(_place(row)):
+            if pages := account["pages"].get(judge):
+                page = pages[account["further"].get(judge, {}).get(reply, 0)]
+                return f"{self._base}{quote(page)}#{reply or ''}".rstrip("#")
         return ""
+
+    def _pages(self, place: str) -> dict[str, str]:
+        """Judge -> the address of its replies at a place."""
+        pages: dict[str, str] = {}
+        for account in self._accounts(place):
+            for judge, names in account["pages"].items():
+                pages.setdefault(judge, f"{self._base}{quote(names[0])}")
+        return pages
 
     def _accounts(self, place: str) -> Iterator[RepliesRow]:
         """What was written of a place: of the judges in use, and of every candidate."""
         return (account for key, account in self._written.items() if key == place or key.startswith(f"{place}/"))
 
 
-def _place(number: Number) -> str:
-    return "/".join(number.subject.get(part, "") for part in ("panel", "task", "protocol"))
+def _place(about: Mapping[str, object]) -> str:
+    return "/".join(str(about.get(part, "")) for part in ("panel", "task", "protocol"))
 
 
 def judge_page(panel: str, judge: str) -> str:

@@ -5,9 +5,10 @@ All of it stands in results.json as `decision` (`recuse.gates.decision`); here i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from recuse.report.gated_number import grouped
 from recuse.report.results_model import OUTCOMES, Panel, ResultsModel
 from recuse.report.upgrade_table import UpgradeTable, upgrade_tables
 from recuse.schema import number_text as numbers
@@ -20,14 +21,11 @@ NO_DECISION = "Nothing was decided: these results carry no decision."
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Those of a panel with the same word for a use, and the cause of one of them: the `first` that nobody accepted."""
+    """Those of a panel with the same word for a use; the cause of the `first` that nobody accepted stands for all."""
 
     state: str  # an identifier of `recuse.schema.vocabulary`
     names: list[str]
-    first: str
-    cause: str
-    brief: str
-    accepted: bool
+    first: JudgeDecisionRow
 
     @property
     def who(self) -> str:
@@ -35,17 +33,12 @@ class Standing:
         return numbers.listed(self.names, most=MOST_NAMES)
 
     @property
-    def outcome(self) -> str:
-        """The mark it bears."""
-        return OUTCOMES[self.state]
-
-    @property
     def reason(self) -> str:
         """ "; grok: it scores 0.7 above your people (accepted)"."""
         if self.state == CLEARED:
             return ""
-        first = f"{self.first}: " if self.names[1:] else ""
-        return f": {first}{self.cause}{' (accepted)' if self.accepted else ''}"
+        first = f"{self.first['judge']}: " if self.names[1:] else ""
+        return f": {first}{self.first['cause']}{' (accepted)' if self.first['accepted'] else ''}"
 
     @property
     def text(self) -> str:
@@ -54,8 +47,10 @@ class Standing:
 
     def short(self, *, why: bool) -> str:
         """ "not cleared: grok-4 (scores 0.7 above your people) and gpt-5"."""
-        others = [name for name in self.names if name != self.first]
-        first = f"{self.first} ({self.brief.removeprefix('it ')})" if why and self.state != CLEARED else self.first
+        first = self.first["judge"]
+        others = [name for name in self.names if name != first]
+        if why and self.state != CLEARED:
+            first += f" ({self.first.get('brief', '').removeprefix('it ')})"
         return f"{printed(self.state)}: {numbers.listed([first, *others], most=MOST_NAMES)}"
 
 
@@ -111,11 +106,13 @@ def expiring(results: Results) -> str:
 def decision_lines(view: ResultsModel) -> list[Line]:
     """Of each panel and use that it states who is cleared, who is not and who is undecided, and why."""
     lines = []
-    judged = [one for one in view.judges if one["stated"]]
-    for panel, use in dict.fromkeys((one["panel"], one["use"]) for one in judged):
-        rows = [one for one in judged if (one["panel"], one["use"]) == (panel, use)]
+    stated = (one for one in view.judges if one["stated"])
+    for (panel, use), judged in grouped(stated, lambda one: (one["panel"], one["use"])).items():
+        by_word = grouped(judged, lambda one: str(one["word"]))
         standings = [
-            _standing(word, those) for word in WORD_MEANINGS if (those := [one for one in rows if one["word"] == word])
+            Standing(word, [one["judge"] for one in rows], min(rows, key=lambda one: one["accepted"]))
+            for word in WORD_MEANINGS
+            if (rows := by_word.get(word))
         ]
         lines.append(Line(panel, use, standings))
     return lines
@@ -136,21 +133,12 @@ def used(view: ResultsModel) -> Used | None:
         return None
     words = {(one["panel"], one["judge"], one["use"]): one for one in view.judges}
     uses = list(dict.fromkeys(use for _, _, use in words))
-    judges: dict[str, list[str]] = {}
-    for panel, judge in dict.fromkeys((panel, judge) for panel, judge, _ in words):
-        judges.setdefault(panel, []).append(judge)
+    panels = {panel: dict.fromkeys(judge for of, judge, _ in words if of == panel) for panel, _, _ in words}
     rows = [
-        (view.panel(panel), [(judge, [(use, words.get((panel, judge, use))) for use in uses]) for judge in uses_of])
-        for panel, uses_of in judges.items()
+        (view.panel(panel), [(judge, [(use, words.get((panel, judge, use))) for use in uses]) for judge in judges])
+        for panel, judges in panels.items()
     ]
     return Used(uses, rows, OUTCOMES)
-
-
-def _standing(word: str, those: Sequence[JudgeDecisionRow]) -> Standing:
-    first = min(those, key=lambda one: one["accepted"])
-    return Standing(
-        word, [one["judge"] for one in those], first["judge"], first["cause"], first.get("brief", ""), first["accepted"]
-    )
 
 
 def upgrade_lines(view: ResultsModel, minus: str = numbers.MINUS) -> list[str]:

@@ -8,9 +8,11 @@ time and nothing of the engine is needed to draw it. Whatever is not described i
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar
 
 from recuse.schema import number_text
 from recuse.schema.details import Kind, detail_as
@@ -18,6 +20,9 @@ from recuse.schema.number_text import MINUS, is_number
 from recuse.schema.results import MeasureRow, Results
 from recuse.schema.verdict_rows import AcceptanceRow, EstimateRow, LimitRow, RemedyRow, VerdictRow
 from recuse.schema.vocabulary import ACCEPTED, ACCEPTED_DOUBT, ACCEPTED_FAULT, GREEN, NOT_MEASURED, UNDECIDED
+
+Row = TypeVar("Row")
+Key = TypeVar("Key")
 
 LAST = 1000
 """Rank of a measure without one."""
@@ -64,15 +69,15 @@ class Lexicon:
 
     def factor_order(self, factor: str) -> tuple[int, str]:
         """Described factors in their order, others behind them by name."""
-        return _place(list(self._levels), factor)
+        return place_in(list(self._levels), factor)
 
     def level_order(self, factor: str, level: str) -> tuple[int, str]:
         """Described levels in their order (the ordinary case before its contrast), others behind them by name."""
-        return _place(list(self._levels.get(factor, {})), level)
+        return place_in(list(self._levels.get(factor, {})), level)
 
     def criterion_order(self, task: str, criterion: str) -> tuple[int, str]:
         """The criteria that stand for a judgement as a whole first, then the task's others, then any other."""
-        return _place(self._criteria.get(task, []), criterion)
+        return place_in(self._criteria.get(task, []), criterion)
 
 
 def plain_name(identifier: str) -> str:
@@ -92,8 +97,17 @@ def _measure(name: str, about: MeasureRow) -> Measure:
     )
 
 
-def _place(known: list[str], name: str) -> tuple[int, str]:
+def place_in(known: Sequence[str], name: str) -> tuple[int, str]:
+    """Where a name stands among the known ones, for sorting; others behind them, by name."""
     return (known.index(name) if name in known else len(known), name)
+
+
+def grouped(rows: Iterable[Row], key: Callable[[Row], Key]) -> dict[Key, list[Row]]:
+    """The rows by their key, groups and rows in the order in which they come."""
+    groups: dict[Key, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(key(row), []).append(row)
+    return groups
 
 
 _PLAIN = Lexicon()
@@ -143,6 +157,11 @@ class Number:
     def detail_as(self, kind: type[Kind]) -> Kind:
         """Its detail as of a kind that its metric has (`recuse.schema.details`)."""
         return detail_as(kind, self.detail)
+
+    @property
+    def unit(self) -> str:
+        """The unit of its value; "" for a plain number."""
+        return str(self.estimate.get("unit") or "")
 
     @property
     def amount(self) -> float:
@@ -207,15 +226,26 @@ class Number:
         return (self.verdict.get("limit") if self.verdict else None) or {}
 
     @property
+    def limit_ends(self) -> tuple[float | None, float | None]:
+        """The least and the most that its gate allows; None where it sets none."""
+        least, most = self.limit.get("within") or (self.limit.get("at_least"), self.limit.get("at_most"))
+        return least, most
+
+    @property
     def bounds(self) -> tuple[float, float] | None:
         """Where its measure ends: where its description says, else, in points, at the width of the scale."""
-        points = self.lexicon.points(self.subject.get("task", "")) if self.estimate.get("unit") == "points" else None
+        points = self.lexicon.points(self.subject.get("task", "")) if self.unit == "points" else None
         return self.measure.ends or (None if points is None else (-points if self.measure.signed else 0.0, points))
 
     @cached_property
     def who(self) -> str:
         """Whom the number is about: the judge, or what stands in its place; "" for the panel as a whole."""
         return next((self.subject[key] for key in ("judge", "author", "model", "target") if key in self.subject), "")
+
+    @cached_property
+    def about(self) -> tuple[tuple[str, str], ...]:
+        """Its whole subject, to tell numbers apart by."""
+        return tuple(sorted(self.subject.items()))
 
     @cached_property
     def factors(self) -> dict[str, str]:
@@ -267,7 +297,7 @@ class Number:
     @property
     def limit_text(self) -> str:
         """The limit of its gate in a few characters, in the unit of the number: "±0.5", "≥ 95 %"; "" without."""
-        return number_text.limit_in_unit(self.limit, str(self.estimate.get("unit") or ""))
+        return number_text.limit_in_unit(self.limit, self.unit)
 
     @property
     def why_undefined(self) -> str:
@@ -281,12 +311,16 @@ def limits_of(gated: Iterable[Number]) -> str:
     return distinct.pop() if len(distinct) == 1 else "limits differ"
 
 
+def without_twins(numbers: Iterable[Number]) -> list[Number]:
+    """The numbers, but for those that stand there with a verdict too."""
+    every = list(numbers)
+    gated = {(n.metric, n.about) for n in every if n.verdict}
+    return [n for n in every if n.verdict or (n.metric, n.about) not in gated]
+
+
 def varied(numbers: Sequence[Number]) -> str:
     """The factor, first in order, that tells numbers about the same judge apart; "" where none does."""
-    levels: dict[tuple[str, str], set[str]] = {}
-    for n in numbers:
-        for factor, level in n.factors.items():
-            levels.setdefault((factor, n.who), set()).add(level)
+    levels = {(n.who, *of) for n in numbers for of in n.factors.items()}
+    often = Counter((factor, who) for who, factor, _ in levels)
     lexicon = next((n.lexicon for n in numbers), _PLAIN)
-    factors = {factor for (factor, _), values in levels.items() if len(values) > 1}
-    return min(factors, key=lexicon.factor_order, default="")
+    return min((factor for (factor, _), n in often.items() if n > 1), key=lexicon.factor_order, default="")

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from recuse.report.gated_number import Lexicon, Number, plain_name
+from recuse.report.gated_number import Lexicon, Number, grouped, place_in, plain_name, without_twins
 from recuse.schema.results import JudgeDecisionRow, JudgeRow, Results
 from recuse.schema.vocabulary import CLEARED, FAIL, NOT_CLEARED, PASS, UNDECIDED, printed
 
@@ -67,15 +67,12 @@ class Group:
 
     def of(self, *metrics: str, **subject: str) -> list[Number]:
         """Numbers of these metrics about this subject, judges in panel order; a gated one hides its ungated twin."""
-        numbers = [n for n in self.numbers if n.metric in metrics and subject.items() <= n.subject.items()]
-        gated = {(n.metric, *sorted(n.subject.items())) for n in numbers if n.verdict}
-        kept = [n for n in numbers if n.verdict or (n.metric, *sorted(n.subject.items())) not in gated]
-        return sorted(kept, key=lambda n: (metrics.index(n.metric), self.view.rank(n)))
+        numbers = (n for n in self.numbers if n.metric in metrics and subject.items() <= n.subject.items())
+        return sorted(without_twins(numbers), key=lambda n: (metrics.index(n.metric), self.view.rank(n)))
 
     def place(self, name: str) -> tuple[int, str]:
         """Where a judge stands in its panel, for sorting; others behind, by name."""
-        names = self.panel.judge_names
-        return (names.index(name) if name in names else len(names), name)
+        return place_in(self.panel.judge_names, name)
 
     def label(self, name: str) -> str:
         """What a judge is called, in this panel first."""
@@ -84,12 +81,8 @@ class Group:
     @cached_property
     def gates(self) -> dict[str, list[Number]]:
         """Gated numbers by gate, judges in panel order; the most telling gate first."""
-        gated = sorted((n for n in self.numbers if n.verdict), key=self.view.rank)
-        names = sorted(
-            {n.gate for n in gated},
-            key=lambda gate: (min((n.measure.rank, n.metric) for n in gated if n.gate == gate), gate),
-        )
-        return {gate: [n for n in gated if n.gate == gate] for gate in names}
+        gates = grouped(sorted((n for n in self.numbers if n.verdict), key=self.view.rank), lambda n: n.gate)
+        return dict(sorted(gates.items(), key=lambda one: (min((n.measure.rank, n.metric) for n in one[1]), one[0])))
 
     def circumstances(self, numbers: Iterable[Number]) -> list[str]:
         """Every combination of factor levels that occurs, in plain words and in order."""
@@ -127,12 +120,9 @@ class ResultsModel:
     @cached_property
     def questions(self) -> list[Question]:
         """Every question asked or answered, once; one without a title is called by its id."""
-        listed = {q["id"]: q for q in self.results.get("questions") or ()}
-        questions = dict.fromkeys([*listed, *(n.question for n in self.numbers)])
-        return [
-            Question(id, (row.get("title") if row else "") or plain_name(id), (row.get("note") if row else "") or "")
-            for id, row in ((id, listed.get(id)) for id in questions)
-        ]
+        listed = {q["id"]: (q.get("title"), q.get("note")) for q in self.results.get("questions") or ()}
+        words = dict.fromkeys([*listed, *(n.question for n in self.numbers)], ("", "")) | listed
+        return [Question(id, title or plain_name(id), note or "") for id, (title, note) in words.items()]
 
     @cached_property
     def lexicon(self) -> Lexicon:
@@ -177,21 +167,14 @@ class ResultsModel:
         """Answers to `question`, panel by panel, within a panel task by task, and protocol by protocol where the same
         was measured by several."""
         if question.id not in self._groups:
-            self._groups[question.id] = self._grouped(question)
+            numbers = (n for n in self.numbers if n.question == question.id)
+            places = grouped(numbers, lambda n: (n.subject.get("panel", ""), n.subject.get("task", "")))
+            self._groups[question.id] = [
+                Group(self, question, self.panel(panel), task, protocol, tuple(of_protocol))
+                for panel, task in sorted(places, key=lambda place: (self._places[place[0]][0], place[1]))
+                for protocol, of_protocol in _by_protocol(places[panel, task])
+            ]
         return self._groups[question.id]
-
-    def _grouped(self, question: Question) -> list[Group]:
-        by_key: dict[tuple[str, str], list[Number]] = {}
-        for n in self.numbers:
-            if n.question == question.id:
-                by_key.setdefault((n.subject.get("panel", ""), n.subject.get("task", "")), []).append(n)
-        panel_names = [p.name for p in self.panels]
-        ordered = sorted(by_key, key=lambda key: (panel_names.index(key[0]), key[1]))
-        return [
-            Group(self, question, self.panel(p), t, protocol, tuple(of_protocol))
-            for p, t in ordered
-            for protocol, of_protocol in _by_protocol(by_key[p, t])
-        ]
 
     def rank(self, number: Number) -> tuple[object, ...]:
         """Panels, and judges within them, in the order of the panel files; factor levels in theirs."""
@@ -221,13 +204,7 @@ class ResultsModel:
 
 def _by_protocol(numbers: list[Number]) -> list[tuple[str, list[Number]]]:
     """The numbers in one part, or in one part per protocol where only that tells some of them apart."""
-    protocols: dict[str, list[Number]] = {}
-    for n in numbers:
-        protocols.setdefault(n.subject.get("protocol", ""), []).append(n)
-    seen: dict[tuple[object, ...], str] = {}
-    for protocol, of_protocol in protocols.items():
-        for n in of_protocol:
-            subject = {name: value for name, value in n.subject.items() if name != "protocol"}
-            if seen.setdefault((n.metric, n.gate, *sorted(subject.items())), protocol) != protocol:
-                return sorted(protocols.items())
-    return [("", numbers)]
+    protocols = grouped(numbers, lambda n: n.subject.get("protocol", ""))
+    kinds = {(n.metric, n.gate, n.about) for n in numbers}
+    elsewhere = {(metric, gate, tuple(of for of in about if of[0] != "protocol")) for metric, gate, about in kinds}
+    return sorted(protocols.items()) if len(elsewhere) < len(kinds) else [("", numbers)]

@@ -74,7 +74,7 @@ def page(rows: list[Row], names: tuple[str, str], headlines: tuple[str, str]) ->
 
 def _gated(results: Results) -> dict[tuple[object, ...], Number]:
     numbers = (n for n in ResultsModel(results).numbers if n.verdict)
-    return {(n.gate, n.metric, *sorted(n.subject.items())): n for n in numbers}
+    return {(n.gate, n.metric, n.about): n for n in numbers}
 
 
 def _row(before: Number | None, after: Number | None) -> Row:

@@ -12,10 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from recuse.report.figures.pictures import Scale, scale_over
-from recuse.report.gated_number import Number, varied
+from recuse.report.gated_number import Number, grouped, varied
 from recuse.report.results_model import Group
 from recuse.schema.number_text import MISSING, count, decimals_for, in_unit, is_number, why_missing
-from recuse.schema.verdict_rows import LimitRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,15 +93,12 @@ class Forest:
             return None
         lexicon, by = numbers[0].lexicon, varied(numbers) if self.by is None else self.by
         levels = sorted({n.subject[by] for n in numbers if by in n.subject}, key=lambda v: lexicon.level_order(by, v))
-        common, scale = _common(numbers), _scale(numbers, self)
-        decimals = decimals_for(n.value for n in numbers)
+        scale, shown = _scale(numbers, self), {by, *_common(numbers)}
         units = {n.estimate.get("unit") for n in numbers if is_number(n.value)}
-        rows: dict[str, list[Number]] = {}
-        for n in numbers:
-            rows.setdefault(_row_name(n, {by, *common}, label, self.panel), []).append(n)
+        decimals = decimals_for(n.value for n in numbers)
         drawn = [
-            _row(name, of, [_mark(n, levels, by, scale, decimals, self) for n in of], scale)
-            for name, of in rows.items()
+            ForestRow(name, [_mark(n, levels, by, scale, decimals, self) for n in of], _band(of, scale))
+            for name, of in grouped(numbers, lambda n: _row_name(n, shown, label, self.panel)).items()
         ]
         bands = {row.band for row in drawn}
         band = bands.pop() if len(bands) == 1 else None
@@ -123,11 +119,8 @@ class Forest:
 
 def _common(numbers: Sequence[Number]) -> set[str]:
     """Factors at one level in all of these numbers: they tell no row from another."""
-    levels: dict[str, set[str]] = {}
-    for n in numbers:
-        for factor, level in n.factors.items():
-            levels.setdefault(factor, set()).add(level)
-    return {factor for factor, there in levels.items() if len(there) == 1 and all(factor in n.factors for n in numbers)}
+    shared = set.intersection(*(set(n.factors.items()) for n in numbers))
+    return {factor for factor, _ in shared}
 
 
 def _row_name(number: Number, shown: set[str], label: Callable[[str], str], panel: str) -> str:
@@ -138,12 +131,9 @@ def _row_name(number: Number, shown: set[str], label: Callable[[str], str], pane
 
 
 def _scale(numbers: Sequence[Number], spec: Forest) -> Scale:
-    ends: list[Any] = [*spec.includes]
-    for n in numbers:
-        limit = n.limit
-        ends += [n.value, n.low, n.high, *(limit.get("within") or ()), limit.get("at_least"), limit.get("at_most")]
+    places = [place for n in numbers for place in (n.value, n.low, n.high, *n.limit_ends)]
     # two plots may share a row: more ticks would run together
-    return scale_over(ends, zero=spec.signed, ticks=4, ends=_ends(numbers))
+    return scale_over([*spec.includes, *places], zero=spec.signed, ticks=4, ends=_ends(numbers))
 
 
 def _ends(numbers: Sequence[Number]) -> tuple[float, float] | None:
@@ -156,22 +146,16 @@ def _ends(numbers: Sequence[Number]) -> tuple[float, float] | None:
 
 
 def _mark(n: Number, levels: list[str], by: str, scale: Scale, decimals: int, spec: Forest) -> ForestMark:
-    unit = str(n.estimate.get("unit") or "")
     return ForestMark(
         series=levels.index(n.subject[by]) if by in n.subject else 0,
         x=scale.at(n.value),
         low=scale.at(n.low),
         high=scale.at(n.high),
-        value=in_unit(n.value, unit, decimals, signed=spec.signed) if is_number(n.value) else MISSING,
+        value=in_unit(n.value, n.unit, decimals, signed=spec.signed) if is_number(n.value) else MISSING,
         interval=n.spread(signed=spec.signed),
         outcome=n.state,
         aside=spec.aside(n) or ("" if is_number(n.value) else "undefined"),  # why stands below: a lane is one line
     )
-
-
-def _row(name: str, numbers: list[Number], marks: list[ForestMark], scale: Scale) -> ForestRow:
-    limit = next((n.limit for n in numbers if n.limit), None)
-    return ForestRow(name, marks, None if limit is None else _band(limit, scale))
 
 
 def _id(numbers: Sequence[Number]) -> str:
@@ -180,12 +164,14 @@ def _id(numbers: Sequence[Number]) -> str:
     return f"g{zlib.crc32(about.encode()):x}"
 
 
-def _band(limit: LimitRow, scale: Scale) -> tuple[float, float]:
-    """(start, width) of what the gate allows, in percent."""
-    least, most = limit.get("within") or (limit.get("at_least"), limit.get("at_most"))
-    low, high = scale.low if least is None else least, scale.high if most is None else most
-    start, end = scale.at(low) or 0.0, scale.at(high) or 0.0
-    return start, round(end - start, 1)
+def _band(numbers: Iterable[Number], scale: Scale) -> tuple[float, float] | None:
+    """(start, width) of what the gate allows, in percent; None where none judged any of these numbers."""
+    limited = next((n for n in numbers if n.limit), None)
+    if limited is None:
+        return None
+    least, most = limited.limit_ends
+    start, end = scale.at(scale.low if least is None else least), scale.at(scale.high if most is None else most)
+    return start or 0.0, round((end or 0.0) - (start or 0.0), 1)
 
 
 # --------------------------------------------------------------------------- the small print below a drawing
@@ -193,11 +179,8 @@ def _band(limit: LimitRow, scale: Scale) -> tuple[float, float]:
 
 def footnotes(group: Group, above: Collection[str] = ()) -> list[str]:
     """Its lines, without those that already stand `above`, for the question's earlier panels."""
-    by_method: dict[str, list[str]] = {}
-    for metric in dict.fromkeys(n.metric for n in group.numbers):
-        numbers = [n for n in group.numbers if n.metric == metric]
-        by_method.setdefault(_how(numbers), []).append(_what(metric, numbers))
-    lines = ["; ".join(what) + (f": {how}." if how else ".") for how, what in by_method.items()]
+    by_method = grouped(grouped(group.numbers, lambda n: n.metric).values(), _how)
+    lines = ["; ".join(map(_what, of)) + (f": {how}." if how else ".") for how, of in by_method.items()]
     lines = [line[:1].upper() + line[1:] for line in lines]
     undefined = _distinct(why_missing(n.why_undefined) for n in group.numbers)
     lines += [f"Where there is no number: {'; '.join(undefined)}."] if undefined else []
@@ -205,20 +188,18 @@ def footnotes(group: Group, above: Collection[str] = ()) -> list[str]:
     return [*new, "The rest as above."] if len(new) < len(lines) else new
 
 
-def _what(metric: str, numbers: list[Number]) -> str:
+def _what(numbers: list[Number]) -> str:
     """ "self-bias (n = 50 repeats, 95 to 99 % intervals, corrected)"."""
     left_out = _span(n.estimate.get("n_excluded") or 0 for n in numbers)
     excluded = "" if left_out == "0" else f"{left_out} left out as unusable, nothing imputed"
     parts = (_count(numbers), interval_levels(numbers), excluded)
-    title = numbers[0].measure.title if numbers else metric
-    return f"{title} ({', '.join(part for part in parts if part)})"
+    return f"{numbers[0].measure.title} ({', '.join(part for part in parts if part)})"
 
 
 def _count(numbers: list[Number]) -> str:
     """ "n = 50 repeats", "n = 60 in 15 stories"."""
     phrases = []
-    for over in _distinct(m.estimate.get("over") for m in numbers):
-        of_kind = [m for m in numbers if m.estimate.get("over") == over]
+    for over, of_kind in grouped((m for m in numbers if m.estimate.get("over")), lambda m: m.estimate["over"]).items():
         n = _span(m.estimate.get("n") for m in of_kind)
         if over == "clusters":
             what = " and ".join(_distinct(m.estimate.get("clusters") for m in of_kind)) or over
@@ -239,14 +220,10 @@ def _how(numbers: list[Number]) -> str:
 
 def interval_levels(numbers: Iterable[Number]) -> str:
     """ "95 % interval", "95 to 99.5 % intervals, corrected" where a correction widened some; "" without intervals."""
-    known = sorted(
-        {100 * n.estimate["level"] for n in numbers if is_number(n.low) and is_number(n.estimate.get("level"))}
-    )
-    if not known:
-        return ""
-    return (
-        f"{known[0]:.4g} % interval" if len(known) == 1 else f"{known[0]:.4g} to {known[-1]:.4g} % intervals, corrected"
-    )
+    known = {100 * n.estimate["level"] for n in numbers if is_number(n.low) and is_number(n.estimate.get("level"))}
+    if len(known) > 1:
+        return f"{min(known):.4g} to {max(known):.4g} % intervals, corrected"
+    return f"{known.pop():.4g} % interval" if known else ""
 
 
 def _span(values: Iterable[Any]) -> str:

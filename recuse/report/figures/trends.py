@@ -43,8 +43,7 @@ def trends(numbers: Sequence[Number], history: Sequence[PastBaseline], label: Ca
     """Of the gated numbers that some baseline held; None without any."""
     drawn = []
     for n in numbers:
-        key = (n.gate, tuple(sorted(n.subject.items())))
-        past = [(at, *held) for at, (_, values) in enumerate(history) if (held := values.get(key))]
+        past = [(at, *held) for at, (_, values) in enumerate(history) if (held := values.get((n.gate, n.about)))]
         values = [(at, value) for at, value, _ in past if is_number(value)]
         if values and is_number(n.value):
             moved = max(abs(value - n.amount) for _, value in values)
@@ -59,7 +58,7 @@ def trends(numbers: Sequence[Number], history: Sequence[PastBaseline], label: Ca
 
 
 def _trend(n: Number, past: Sequence[tuple[int, float]], runs: int, label: str) -> Trend:
-    least, most = n.limit.get("within") or (n.limit.get("at_least"), n.limit.get("at_most"))
+    least, most = n.limit_ends
     values = [*past, (runs, n.amount)]
     scale = scale_over([*(value for _, value in values), least, most], ends=n.bounds)
 
@@ -68,7 +67,6 @@ def _trend(n: Number, past: Sequence[tuple[int, float]], runs: int, label: str) 
         return edge if place is None else round(MARGIN + (HEIGHT - 2 * MARGIN) * (1 - place / 100), 1)
 
     top, bottom = y(most, 0.0), y(least, float(HEIGHT))
-    first = in_unit(past[0][1], str(n.estimate.get("unit") or ""), signed=n.is_signed)
-    words = f"{first} → {n.text()}, limit {n.limit_text}"
+    words = f"{in_unit(past[0][1], n.unit, signed=n.is_signed)} → {n.text()}, limit {n.limit_text}"
     dots = [(round(100 * at / runs, 1), y(value, 0.0)) for at, value in values]
     return Trend(label, n.gate_title, dots, (top, round(bottom - top, 1)), words, n.state)

@@ -11,7 +11,7 @@ from typing import Any
 from markupsafe import Markup
 
 from recuse.report.addresses import FOLDER, STUDIES, ReplyPlaces, judge_page, place_anchor
-from recuse.report.gated_number import plain_name
+from recuse.report.gated_number import without_twins
 from recuse.report.page import environment
 from recuse.report.results_model import Panel, ResultsModel
 from recuse.report.style import style_hash
@@ -36,7 +36,9 @@ def write_overview(view: ResultsModel, written: Mapping[str, RepliesRow], report
     """Write the index and a page per judge, and delete our pages that no cassette of this run stands behind. Nothing is
     written, and an old folder goes, where no replies were."""
     folder, places = reports / FOLDER, ReplyPlaces(written, "../../")
-    texts = _texts(view, places, written) if places else {}
+    pages = {judge_page(panel.name, judge): _judge_page(view, places, panel, judge)
+             for panel in view.panels for judge in panel.judge_names if places}  # fmt: skip
+    texts = pages | {"index.html": _index(view, written, pages)} if places else {}
     paths = write_files(reports, {f"{FOLDER}/{name}": text for name, text in texts.items()})
     kept = {folder / name for account in written.values() if account for name in account["files"]} | set(paths)
     for path in sorted(folder.rglob("*.html")) if folder.is_dir() else ():
@@ -46,55 +48,33 @@ def write_overview(view: ResultsModel, written: Mapping[str, RepliesRow], report
     return paths
 
 
-def _texts(view: ResultsModel, places: ReplyPlaces, written: Mapping[str, RepliesRow]) -> dict[str, str]:
-    pages = {judge_page(panel.name, judge): _judge_page(view, places, panel, judge)
-             for panel in view.panels for judge in panel.judge_names}  # fmt: skip
-    return pages | {"index.html": _index(view, written, pages)}
-
-
 def _judge_page(view: ResultsModel, places: ReplyPlaces, panel: Panel, judge: str) -> str:
-    own = [n for n in view.numbers if n.who == judge and n.subject.get("panel") == panel.name]
+    own = without_twins(n for n in view.numbers if n.who == judge and n.subject.get("panel") == panel.name)
     badness = list(SHOWN)
-    gated = sorted((n for n in own if n.verdict), key=lambda n: (badness.index(n.state), *view.rank(n)))
-    seen = {(n.metric, *sorted(n.subject.items())) for n in gated}
-    others = [n for n in own if not n.verdict and (n.metric, *sorted(n.subject.items())) not in seen]
     return small_page(
         "replies/judge.html.j2",
         depth=3,
         panel=panel,
         label=view.label(judge, panel),
         words=view.words_on(panel.name, judge),
-        gated=gated,
+        gated=sorted((n for n in own if n.verdict), key=lambda n: (badness.index(n.state), *view.rank(n))),
         report=f"{STUDIES}/{panel.name}.html" if panel.name in view.studies else "index.html",
-        others=sorted(others, key=lambda n: (n.measure.rank, n.metric, view.rank(n))),
+        others=sorted((n for n in own if not n.verdict), key=lambda n: (n.measure.rank, n.metric, view.rank(n))),
         places=places,
         replies=places.said_by(panel.name, judge),
     )
 
 
 def _index(view: ResultsModel, written: Mapping[str, RepliesRow], judges: Mapping[str, str]) -> str:
-    rows: dict[str, list[dict[str, object]]] = {}
-    for place, account in sorted(written.items()):
-        if account:
-            panel, task, protocol, *candidate = place.split("/")
-            rows.setdefault(panel, []).append(
-                {
-                    "anchor": place_anchor(place),
-                    "words": ", ".join(map(plain_name, (task, protocol, *candidate))),
-                    "judges": list(account["pages"].items()),
-                    "prompts": account["prompts"],
-                    "replies": account["replies"],
-                }
-            )
-    size = sum(account["bytes"] for account in written.values() if account) + sum(map(len, judges.values()))
+    accounts = {place: account for place, account in sorted(written.items()) if account}
+    size = sum(account["bytes"] for account in accounts.values()) + sum(map(len, judges.values()))
     return small_page(
         "replies/index.html.j2",
         depth=1,
         view=view,
-        panels=view.panels,
-        rows=rows,
+        places=[(*place.split("/", 1), place_anchor(place), account) for place, account in accounts.items()],
         judge_page=judge_page,
         size=f"{size / 1e6:.1f}",
-        files=len(judges) + sum(len(account["files"]) for account in written.values() if account),
-        replies=sum(account["replies"] for account in written.values() if account),
+        files=len(judges) + sum(len(account["files"]) for account in accounts.values()),
+        replies=sum(account["replies"] for account in accounts.values()),
     )
