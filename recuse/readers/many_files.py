@@ -230,7 +230,7 @@ def _of_raters(
     if len(known) < FEW:
         code = _case(f"CAST({value} AS VARCHAR)", {name: k + 1 for k, name in enumerate(known)}, len(known) + 1)
     else:
-        base.execute(f"CREATE OR REPLACE TYPE answers AS ENUM ({', '.join(map(_text, known))})")
+        base.execute(f"DROP TYPE IF EXISTS answers; CREATE TYPE answers AS ENUM ({', '.join(map(_text, known))})")
         code = f"CAST(COALESCE(enum_code(CAST(CAST({value} AS VARCHAR) AS answers)), {len(known)}) AS BIGINT) + 1"
     whose = [
         _case(f"CAST({rater} AS VARCHAR)", {name: 1 << width * k for k, name in enumerate(part)}, 0) for part in parts
