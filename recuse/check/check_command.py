@@ -186,6 +186,6 @@ PATIENCE = 2.0
 LARGE = 10_000_000
 """Bytes that take about as long to read."""
 MOST_LINES = 16
-"""Lines about a list of texts."""
+"""Lines of the terminal about a list of texts, without --all."""
 MOST_DRAWN = 2_000
 """Texts beyond which judges are not drawn: that many are seldom too few, and it would take seconds."""

@@ -81,10 +81,10 @@ def _tails(distribution: Distribution) -> float:
     def narrower(df: float) -> bool:
         return _quantile(0.999, df) / _quantile(0.95, df) < ratio
 
-    return _turn(narrower, 1.0, MANY, 1e-3, factors=True)[0] if narrower(MANY) else math.inf
+    return _bisected(narrower, 1.0, MANY, 1e-3, factors=True)[0] if narrower(MANY) else math.inf
 
 
-def _turn(
+def _bisected(
     holds: Callable[[float], bool], few: float, enough: float, close: float, *, factors: bool = False
 ) -> tuple[float, float]:
     """Where it begins to hold, by bisection from `few`, where it does not, and `enough`, where it does: both ends, at
@@ -129,7 +129,7 @@ def factor_to_decide(limit: Limit, estimate: Estimate, pass_level: float, fail_l
 
     if not settles(FEASIBLE):
         return math.inf
-    return 1.0 if settles(1.0) else _turn(settles, 1.0, FEASIBLE, 1e-3, factors=True)[1]
+    return 1.0 if settles(1.0) else _bisected(settles, 1.0, FEASIBLE, 1e-3, factors=True)[1]
 
 
 def power_of(limit: Limit, estimate: Estimate, pass_level: float, fail_level: float) -> Power | None:
@@ -176,7 +176,7 @@ def _detected(df: float, estimated: Parts, t: float) -> float | None:
     def enough(shift: float) -> bool:
         return _exceeds(shift, df, estimated, t) >= ENOUGH
 
-    return _turn(enough, 0.0, SURE, 1e-6)[1] if enough(SURE) else None
+    return _bisected(enough, 0.0, SURE, 1e-6)[1] if enough(SURE) else None
 
 
 def _moved_fault(
@@ -195,7 +195,7 @@ def _moved_fault(
         few, enough = enough, 2 * enough
         if enough > SURE * SURE * se:
             return None
-    _, enough = _turn(fails, few, enough, 1e-4)
+    _, enough = _bisected(fails, few, enough, 1e-4)
     return moved(bound + sign * enough).interval(2 * ENOUGH - 1)[1 if upper else 0]
 
 
