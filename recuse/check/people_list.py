@@ -28,7 +28,8 @@ def write_people_list(panel: FilePanel, path: Path, bound: float) -> list[str]:
     if are_chosen(ratings):
         raise RecuseError("what may be left to a judge is shown by labels in random order; leave the label lists out")
     for criterion in ratings.headline:
-        about = ratings.with_criterion(criterion) if len(ratings.headline) > 1 else ratings
+        several = (criterion,) if len(ratings.headline) > 1 else ()
+        about = ratings.with_criterion(criterion) if several else ratings
         shares, briers = delegable_share(about, bound=bound), brier_score(about)
         for names, part in about.each(*COMPARED):
             answers = answers_of(part, about)
@@ -38,7 +39,7 @@ def write_people_list(panel: FilePanel, path: Path, bound: float) -> list[str]:
                 threshold = safe_from(answers, k, estimate)
                 there, answered = answers.requested[k], np.isfinite(answers.judged[k]).any(axis=1)
                 alone = np.isfinite(sure) & (sure >= threshold) & answered
-                who = f"{', '.join((judge, *names))} may decide"
+                who = f"{', '.join((judge, *several, *names))} may decide"
                 if threshold < np.inf:
                     share = f"{rate(float(alone[there].mean()))} of the texts"
                     lines.append(

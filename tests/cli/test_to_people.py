@@ -132,3 +132,15 @@ def test_fewer_labels_leave_less_to_the_judge(every):
     assert shares[0] == 1.0
     assert shares[-1] == 0.0
     assert shares == sorted(shares, reverse=True)
+
+
+def test_of_several_criteria_each_is_named(recuse, tmp_path):
+    rng = np.random.default_rng(3)
+    rows = [(f"d{k}", criterion, who, int(rng.integers(1, 6)))
+            for k in range(40) for criterion in ("tone", "facts") for who in ("anna", "ben", "gpt")]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["document", "criterion", "rater", "score"])
+    frame.to_csv(tmp_path / "f.csv", index=False)
+    found = recuse("check", tmp_path / "f.csv", "--to-people", tmp_path / "p.csv")
+    lines = found.out.splitlines()
+    first = next(k for k, line in enumerate(lines) if "answers that people have to look at" in line)
+    assert [line.partition(" may decide")[0] for line in lines[first + 1 :]] == ["gpt, tone", "gpt, facts"]

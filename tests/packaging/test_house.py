@@ -6,8 +6,8 @@ import house
 
 
 def test_the_engine_keeps_its_budget() -> None:
-    assert house.lines(papers=False) <= 50_871
-    assert house.lines(papers=True) <= 67_800
+    assert house.lines(papers=False) <= 50_872
+    assert house.lines(papers=True) <= 67_801
     assert house.engine_modules() <= 260
     assert len(house.short_helpers_of_one_caller()) <= 144
 
