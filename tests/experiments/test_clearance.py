@@ -129,7 +129,7 @@ def test_a_judge_at_twice_a_margin_is_not_cleared(fault, texts):
 def test_the_planted_fault_is_the_first_cause(fault):
     words = [one for one in words_of(fault.setting, 200, fault.name, RUNS) if one.use == fault.use]
     refused = [one for one in words if one.word == "not cleared"]
-    named = sum(bool(re.search(fault.said, one.cause)) for one in refused)
+    named = sum(bool(re.search(fault.cause, one.cause)) for one in refused)
     assert refused
     assert named >= 0.95 * len(refused) - 3 * error_of(0.95, len(refused)) * len(refused)
 
