@@ -219,10 +219,11 @@ PAIRED_MARGIN = 0.0625
 `power`."""
 
 
-def bounded_test(differences: NDArray[np.float64], array: RatingArray) -> Paired:
-    """The same for differences of four scores, with an interval that holds where most of them are equal: what is gated,
-    while t reproduces what papers print. What never varied is bounded by slips of the smallest step of the scores."""
-    far = 2 * array.scale.span
+def bounded_test(differences: NDArray[np.float64], array: RatingArray, *, spans: int = 2) -> Paired:
+    """Differences between two scores (one of the scale's `spans`) or four (two), with an interval that holds where most
+    of them are equal: what is gated, while t reproduces what papers print. What never varied is bounded by slips of the
+    smallest step of the scores."""
+    far = spans * array.scale.span
     clusters = array.groups
     slip = array.step if isinstance(array.scale, Numeric) else None
     return Paired.of(differences, clusters, ends=(-far, far), slip=slip)

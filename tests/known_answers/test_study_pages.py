@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import re
 import sys
 import tomllib
@@ -54,6 +55,21 @@ def published(shipped_results: Run) -> Measured:
 @pytest.fixture(scope="module")
 def thesis(shipped_results: Run) -> Measured:
     return Measured(shipped_results("evals/test_self_preference.py", "--panel", "fixtures/panels/thesis.toml"))
+
+
+def test_no_number_leaves_the_ends_of_its_measure(local, shipped_results):
+    """Neither a value nor an end of its interval: an axis stops there, and a reader takes no more for possible."""
+    held, outside = 0, []
+    for results in (local, shipped_results("evals/", "--panel", "fixtures/panels/published.toml")):
+        for estimate in (row["estimate"] for row in results["measurements"]):
+            ends = results["measures"][estimate["metric"]]["ends"] or (None, None)
+            low, high = (math.inf * sign if end is None else end for end, sign in zip(ends, (-1, 1), strict=True))
+            for number in (estimate[name] for name in ("value", "low", "high")):
+                if number is not None:
+                    held += 1
+                    outside += [] if low - 1e-9 <= number <= high + 1e-9 else [(estimate["metric"], number)]
+    assert held > 4_000
+    assert outside == []
 
 
 def f(value: float, digits: int = 2) -> str:

@@ -200,6 +200,15 @@ def test_a_header_in_two_lines_is_read_together(file):
     assert read.ratings.table["item"].nunique() == 30
 
 
+def test_a_first_row_with_a_gap_whose_words_come_again_is_no_second_header(file):
+    """An empty name above, but the words below it are answers: `good` of the first row is one of the later rows."""
+    later = [("bad", "good", "fair"), ("fair", "fair", "bad"), ("good", "bad", "bad")]
+    answers = [("good", "bad", "good"), *later * 12]
+    lines = ["ticket,,Ben,GPT", *(f"T{k},{a},{b},{c}" for k, (a, b, c) in enumerate(answers))]
+    read = read_file(file("a.csv", "\n".join(lines)), scale="bad,fair,good", people=["Ben"])
+    assert read.ratings.table["item"].nunique() == 37
+
+
 def test_titles_above_and_sums_below_are_no_ratings_and_lines_keep_their_numbers(file):
     rows = five(30)
     rows[3] = (*rows[3][:3], "broken")

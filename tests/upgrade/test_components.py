@@ -242,6 +242,13 @@ def test_an_incumbent_that_wrote_nothing_has_no_favour_to_take_off():
     assert (found.low, found.high) == pytest.approx(alone.distribution.interval(0.9))
 
 
+def test_a_candidate_that_wrote_nothing_is_not_asked_for_favour():
+    """Not even where it has peers and scores, nor where what it wrote is not among the texts."""
+    table = frame(old=[5.0, 6.0] * 10, peer=[6.0, 5.0] * 10, new=[5.0, 5.0] * 10)
+    for authors in ({}, {"new": "elsewhere"}):
+        assert not [key for key in changes(table, authors=authors) if key[0] == "upgrade_self_preference"]
+
+
 @pytest.mark.parametrize("make", [lambda d: Hidden(d, 0.2, 0.1), Folded, lambda d: Largest((d, d), both=False)])
 def test_the_p_value_at_an_end_is_the_tail(make):
     """An end of the 90 % interval is the limit that is just reached at 5 %, whatever widens the interval."""

@@ -7,6 +7,7 @@ variant has; here every difference is between the same pairs on the same texts.
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 
 import numpy as np
@@ -80,7 +81,8 @@ def rubric_step(ratings: Ratings) -> Estimates:
 
 
 @measure(
-    "structural_share", "share of agreement that comes with the names", unit="share", rank=402,
+    "structural_share", "share of agreement that comes with the names", unit="share", ends=(-math.inf, math.inf),
+    rank=402,
     reading="How much of the agreement by rubrics with given names is gone when judges name the dimensions themselves. "
     "It is structure, not judgement, that gave it.",
 )  # fmt: skip

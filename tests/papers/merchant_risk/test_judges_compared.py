@@ -138,6 +138,17 @@ def test_a_judge_swayed_by_one_name_is_told_from_one_that_is_not(rate):
     assert name_shift.rank_stability(fair).of(judge="a").value == 1.0
 
 
+def test_authors_that_change_order_are_counted_and_those_too_close_to_tell(rate):
+    """x goes from below both to above both: two pairs; one of z and w, a hundredth apart, is noise."""
+    means = {"shown": (9.0, 5.0, 6.0, 3.01, 3.0), "hidden": (4.0, 5.0, 6.0, 3.0, 3.01)}
+    rows = [
+        {"judge": "a", "item": f"{target}", "target": target, "names": names, "repeat": run, "score": mean + run / 10}
+        for names, row in means.items() for target, mean in zip("xyvzw", row, strict=True) for run in range(5)
+    ]  # fmt: skip
+    detail = name_shift.rank_stability(rate(pd.DataFrame(rows))).of(judge="a").detail
+    assert (detail["swapped"], detail["within_noise"]) == (3, 1)
+
+
 @pytest.mark.parametrize("measure", [name_shift.name_shift, name_shift.rank_stability])
 def test_a_judge_that_was_not_asked_with_names_hidden_is_undefined(rate, measure):
     both = pd.concat([wide({"a": [1, 2, 3], "b": [1, 2, 3]}, "shown"), wide({"b": [1, 2, 3]}, "hidden")])

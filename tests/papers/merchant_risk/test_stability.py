@@ -168,6 +168,18 @@ def test_a_judge_that_repeats_itself_exactly(rate):
     assert found.low == pytest.approx((2 - 1 / 8) / (2 - 1 / 8 + 1 / 4))
 
 
+@pytest.mark.parametrize("form", ["single", "mean"])
+def test_the_p_value_at_an_end_is_the_tail(rate, form):
+    """Whether repeats differ or never do, an end of the 90 % interval is the limit that is just reached at 5 %."""
+    varied = rate({("x", t): [k, k + 1, k] for k, t in enumerate("abcd")})
+    exact = rate({("x", t): [k, k, k] for k, t in enumerate("abcd")}, scales=Numeric(0, 10, 1))
+    spread = one(score_repeats.repeat_reliability(varied, form=form)).distribution
+    never = one(score_repeats.repeat_reliability(exact, form=form)).distribution
+    assert spread.p_value(spread.interval(0.9)[0], "above") == pytest.approx(0.05)
+    assert spread.p_value(spread.interval(0.9)[1], "below") == pytest.approx(0.05)
+    assert never.p_value(never.interval(0.9)[0], "above") == pytest.approx(0.05)
+
+
 def test_a_judge_that_tells_no_targets_apart(rate):
     ratings = rate({("x", t): [7, 9] for t in "abc"})
     assert one(score_repeats.repeat_reliability(ratings)).value == pytest.approx(-1)  # -1 / (k - 1)
