@@ -39,9 +39,8 @@ class BaseCommit:
         """Paths of the regular files below these folders and files, as they were."""
         if not folders:
             return []
-        listed = run_git(self.root, "ls-tree", "-r", "-z", self.name, "--", *folders)
-        rows = (row.split(b"\t", 1) for row in (listed or b"").split(b"\0") if row)
-        return [path.decode("utf-8", "surrogateescape") for about, path in rows if about.startswith(b"100")]
+        rows = (row.split("\t", 1) for row in self._listed("ls-tree", "-r", "-z", self.name, "--", *folders))
+        return [path for about, path in rows if about.startswith("100")]
 
     def text(self, path: str) -> str | None:
         """What a file held; None where it was not there, or is no text."""
@@ -58,12 +57,10 @@ class BaseCommit:
     def differing(self) -> dict[str, str]:
         """Path -> "A", "M" or "D" of every file below `root` that is not what it was, those that git does not know yet
         among them, but for installed environments: thousands of files, and no part of the change."""
-        listed = run_git(self.root, "diff", "--name-status", "--no-renames", "--relative", "-z", self.name, "--", ".")
-        words = (listed or b"").decode("utf-8", "surrogateescape").split("\0")[:-1]
+        words = self._listed("diff", "--name-status", "--no-renames", "--relative", "-z", self.name, "--", ".")
         there = {path: "A" if kind == "A" else "D" if kind == "D" else "M"
                  for kind, path in zip(words[::2], words[1::2], strict=True)}  # fmt: skip
-        listed = run_git(self.root, "ls-files", "--others", "--exclude-standard", "-z")
-        new = (listed or b"").decode("utf-8", "surrogateescape").split("\0")[:-1]
+        new = self._listed("ls-files", "--others", "--exclude-standard", "-z")
         environments = tuple(path.removesuffix("pyvenv.cfg") for path in new if path.endswith("/pyvenv.cfg"))
         return there | {path: "A" for path in new if "__pycache__" not in path and not path.startswith(environments)}
 
@@ -71,8 +68,7 @@ class BaseCommit:
         """Files below these folders that are not at the tip what they are here: the base has gone on since."""
         if self.tip in ("", self.name):
             return []
-        listed = run_git(self.root, "diff", "--name-only", "--relative", "-z", self.name, self.tip, "--", *folders)
-        return (listed or b"").decode("utf-8", "surrogateescape").split("\0")[:-1]
+        return self._listed("diff", "--name-only", "--relative", "-z", self.name, self.tip, "--", *folders)
 
     def copy(self, paths: Iterable[str], folder: Path) -> None:
         """Write these files below `folder`, under the same paths."""
@@ -82,6 +78,10 @@ class BaseCommit:
             target = folder / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
+
+    def _listed(self, *words: str) -> list[str]:
+        """What git lists, each ended by a zero byte, for which it has -z."""
+        return (run_git(self.root, *words) or b"").decode("utf-8", "surrogateescape").split("\0")[:-1]
 
     def _contents(self, paths: list[str]) -> Iterator[tuple[str, bytes]]:
         """(path, content) of each that was there, of one call of git for all."""

@@ -35,8 +35,10 @@ from recuse.metrics.estimates import (
 )
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.ratings import Cells, Ratings
+from recuse.ratings.array import moments_of
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, Mask, distinct, number_of
+from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.clusters import difference_of_means
 from recuse.statistics.contrasts import Contrast, contrast, own_against_others, pooled_spread
 from recuse.statistics.distributions import Student
@@ -162,18 +164,12 @@ def _estimate(
 
 def _per_item(cells: Cells, bias: Floats, own: Mask, others: Mask | None) -> dict[str, float]:
     """The contrast within each cluster that has both sides: what a later recording of the same items is paired with."""
-    contrast = _means_by_cluster(cells, bias, own)
-    if others is not None:
-        contrast = contrast - _means_by_cluster(cells, bias, others)
-    return {name: float(value) for name, value in zip(cells.cluster_names, contrast, strict=True) if value == value}
-
-
-def _means_by_cluster(cells: Cells, bias: Floats, used: Mask) -> Floats:
-    """Mean over the texts in use of each cluster, NaN where it has none."""
-    count = np.bincount(cells.clusters[used], minlength=len(cells.cluster_names))
-    sums = np.bincount(cells.clusters[used], weights=bias[used], minlength=len(cells.cluster_names))
-    means: Floats = np.divide(sums, count, out=np.full(len(count), np.nan), where=count > 0)
-    return means
+    names = cells.cluster_names
+    contrast, *less = (
+        moments_of(cells.clusters[side], bias[side], len(names)).mean for side in (own, others) if side is not None
+    )
+    contrast = contrast - less[0] if less else contrast
+    return {name: float(value) for name, value in zip(names, contrast, strict=True) if value == value}
 
 
 def _about(cells: Cells, metric: str) -> dict[str, Any]:
@@ -251,10 +247,7 @@ def deviations(cells: Cells) -> Floats:
     """Bias of every judge on every text, shape (J, U); NaN without a score of its own or of a peer."""
     there = np.isfinite(cells.mean)
     sums, counts = np.where(there, cells.mean, 0.0).sum(axis=0), there.sum(axis=0)
-    peers = np.divide(sums - np.where(there, cells.mean, 0.0), counts - there, out=np.full(there.shape, np.nan),
-                      where=counts - there > 0)  # fmt: skip
-    bias: Floats = cells.mean - peers
-    return bias
+    return cells.mean - ratio(sums - np.where(there, cells.mean, 0.0), counts - there)
 
 
 def peer_weights(cells: Cells, judge: int, weights: Floats) -> Floats:

@@ -25,6 +25,7 @@ from recuse.statistics.agreement import Coefficient
 from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.clusters import Bounded, clustered_share, number_of_clusters
 from recuse.statistics.distributions import Binomial
+from recuse.statistics.paired import fewest
 
 POWERED = "prediction-powered mean, weight of the judge tuned; t over clusters"
 CORRECTED = "Rogan-Gladen, jackknife, t"
@@ -159,20 +160,12 @@ def labels_needed(sd: float, correlation: float, unlabelled: int, half_width: fl
     if not (sd > 0 and half_width > 0):
         return None
 
-    def wide(n: int) -> bool:
+    def narrow(n: int) -> bool:
         spared = 1 - correlation**2 * unlabelled / (n + unlabelled)
         critical = float(special.stdtrit(max(n - 2, 1), (1 + level) / 2))
-        return critical * sd * math.sqrt(spared / n) > half_width
+        return critical * sd * math.sqrt(spared / n) <= half_width
 
-    low, high = 2, 3
-    while wide(high):
-        low, high = high, high * 2
-        if high > 10**9:
-            return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if wide(middle) else (low, middle)
-    return high
+    return fewest(narrow, 2, 10**9)
 
 
 def _powered(answers: Answers, judge: int, half_width: float) -> Estimate:

@@ -19,6 +19,7 @@ from recuse.ratings.array import mean_of
 from recuse.ratings.text_slices import groups_on, label_weights
 from recuse.schema import STATUSES, Estimate, Estimates
 from recuse.schema.arrays import Floats, taken
+from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.clusters import SHARE, clustered_share, difference_of_means
 from recuse.statistics.distributions import Binomial
 
@@ -113,8 +114,7 @@ def unanswered(answers: Answers, judge: int) -> Estimate:
     requested = answers.requested[judge] & (answers.raters > 0)
     lost = requested & ~both_rated(answers, judge)
     n = answers.number(requested)
-    facts: dict[str, Any] = {"n": n, "over": answers.over, "unit": "share", "span": 1.0, "method": SHARE,
-                             "clusters": answers.clusters_called}  # fmt: skip
+    facts: dict[str, Any] = {"n": n, "unit": "share", "span": 1.0, "method": SHARE, **answers.about}
     if not requested.any():
         return undefined("unanswered", "people rated no text that the judge was asked about", **facts)
     distribution = clustered_share(lost[requested], answers.clusters[requested], taken(answers.times, requested))
@@ -147,11 +147,6 @@ def _disagreement(answers: Answers) -> Floats:
         each = np.nan_to_num(answers.person_shares)
         together = each.sum(axis=0)
         same = (together**2).sum(axis=1) - (each**2).sum(axis=(0, 2))
-        apart: Floats = np.full(len(m), np.nan)
-        np.divide(m * (m - 1) - same, m * (m - 1), out=apart, where=m > 1)
-        return apart
+        return ratio(m * (m - 1) - same, m * (m - 1))
     around = answers.person_means - answers.people_mean
-    spread = mean_of(around**2, axis=0) * m
-    variance: Floats = np.full(len(m), np.nan)
-    np.divide(spread, m - 1, out=variance, where=m > 1)
-    return variance
+    return ratio(mean_of(around**2, axis=0) * m, m - 1)

@@ -19,6 +19,7 @@ from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.schema.arrays import Floats, average, taken
 from recuse.statistics.clusters import clustered_mean, clustered_share
 from recuse.statistics.distributions import Binomial
+from recuse.statistics.paired import fewest
 
 STEPS = 10
 
@@ -71,15 +72,7 @@ def labels_for_bound(error_rate: float, bound: float, level: float = 0.95) -> in
     def shown(n: int) -> bool:
         return _upper(Binomial(math.ceil(error_rate * n - 1e-9), n), level) <= bound
 
-    low, high = 0, 1
-    while not shown(high):
-        low, high = high, high * 2
-        if high > 10**8:
-            return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if shown(middle) else (middle, high)
-    return high
+    return fewest(shown, 0, 10**8)
 
 
 def safe_from(answers: Answers, judge: int, share: Estimate, tolerance: float = 0.1) -> float:

@@ -9,6 +9,7 @@ of which is the one that is looked for.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -58,7 +59,7 @@ def sensitivity(ratings: Ratings, positive: str = "", threshold: float | None = 
     >>> round(found.value, 4), found.detail["positive"]
     (0.6667, 'fail')
     """
-    return _by_judge("sensitivity", ratings, 1.0, positive, threshold)
+    return _by_judge(ratings, positive, threshold, lambda decided, judge: _rate("sensitivity", decided, judge, 1.0))
 
 
 @measure(
@@ -74,12 +75,15 @@ def specificity(ratings: Ratings, positive: str = "", threshold: float | None = 
     >>> round(specificity(rated(judge="ffpp-p", ann="fffppp"), positive="fail").of(judge="judge").value, 4)
     0.6667
     """
-    return _by_judge("specificity", ratings, 0.0, positive, threshold)
+    return _by_judge(ratings, positive, threshold, lambda decided, judge: _rate("specificity", decided, judge, 0.0))
 
 
-def _by_judge(metric: str, ratings: Ratings, side: float, positive: str, threshold: float | None) -> Estimates:
+def _by_judge(
+    ratings: Ratings, positive: str, threshold: float | None, compute: Callable[[BinaryDecisions, int], Estimate]
+) -> Estimates:
+    """`compute` of every judge, criterion of which it is known what is positive, and combination of levels."""
     estimates = {
-        (judge, *names): _rate(metric, decided, k, side)
+        (judge, *names): compute(decided, k)
         for names, decided in each_decided(ratings, positive, threshold)
         for k, judge in enumerate(decided.answers.judges)
     }
@@ -92,8 +96,7 @@ def _rate(metric: str, decided: BinaryDecisions, judge: int, side: float) -> Est
     cases = requested & (decided.reference == side)
     answered = cases & np.isfinite(given)
     right = np.nan_to_num(given if side else 1 - given)
-    detail: dict[str, Any] = {
-        "positive": decided.positive, "stated": decided.stated, "held_against": decided.held_against,
+    detail = _about(decided) | {
         "unanswered": answers.number(cases & ~answered),
         "answered_only": number(answers.mean(right, answered)) if answered.any() else None,
         "even": answers.number(requested & (decided.expected == 0.5)),
@@ -128,12 +131,12 @@ def share_bias(ratings: Ratings, positive: str = "", threshold: float | None = N
     >>> share_bias(rated(judge="ffff", ann="fppp", bea="ffpp"), positive="fail").of(judge="judge").value
     0.625
     """
-    estimates = {
-        (judge, *names): _bias(decided, k)
-        for names, decided in each_decided(ratings, positive, threshold)
-        for k, judge in enumerate(decided.answers.judges)
-    }
-    return Estimates(("judge", *ratings.within(*COMPARED)), estimates)
+    return _by_judge(ratings, positive, threshold, _bias)
+
+
+def _about(decided: BinaryDecisions) -> dict[str, Any]:
+    """What is positive, and whose answers count, for the detail."""
+    return {"positive": decided.positive, "stated": decided.stated, "held_against": decided.held_against}
 
 
 def _bias(decided: BinaryDecisions, judge: int) -> Estimate:
@@ -144,9 +147,7 @@ def _bias(decided: BinaryDecisions, judge: int) -> Estimate:
         "n": answers.number(used), "n_excluded": answers.number(wanted & ~used), "unit": "share", "span": 1.0,
         "method": BOUNDED, **answers.about,
     }  # fmt: skip
-    detail: dict[str, Any] = {
-        "positive": decided.positive, "stated": decided.stated, "held_against": decided.held_against,
-    }  # fmt: skip
+    detail = _about(decided)
     if not used.any():
         return undefined("share_bias", "no text was answered by both the judge and people", detail=detail, **facts)
     own, people = given[used], decided.expected[used]

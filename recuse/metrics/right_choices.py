@@ -6,9 +6,8 @@ item's texts one by one, of which the best-scored is taken.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,7 +17,7 @@ from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.answers import against_truth
-from recuse.ratings.array import mean_of
+from recuse.ratings.array import mean_of, moments_of
 from recuse.ratings.pair_array import PAIRED, PairArray, pair_array, repeated_over, verdicts_of
 from recuse.schema import Estimate, Estimates, RatingsError
 from recuse.schema.arrays import Floats
@@ -62,48 +61,36 @@ def right_choices(ratings: Ratings) -> Estimates:
     estimates: dict[tuple[str, ...], Estimate] = {}
     held = against_truth(ratings) if pairs else ratings
     for names, part in held.each(*compare):
-        for choices in _of_pairs(part, held) if pairs else _of_scores(part):
-            estimates[(choices.judge, *names)] = _beyond_chance(choices)
+        for judge, estimate in _of_pairs(part, held) if pairs else _of_scores(part):
+            estimates[judge, *names] = estimate
     return Estimates(("judge", *held.within(*compare)), estimates)
 
 
-@dataclass(frozen=True, eq=False)
-class _Choices:
-    """One judge's: `credit` (N,) for choosing right, NaN where it left something unanswered; `chance` (N,) a guess's;
-    `constant`, the mean credit of the best constant choice, NaN where there is none."""
-
-    judge: str
-    credit: Floats
-    chance: Floats
-    constant: float
-    clusters: NDArray[Any]
-    held_against: str
-    over: Literal["items", "clusters"]
-    clusters_called: str
-
-
-def _beyond_chance(choices: _Choices) -> Estimate:
-    facts: dict[str, Any] = {"n": len(choices.credit), "method": METHOD, "over": choices.over,
-                             "clusters": choices.clusters_called}  # fmt: skip
-    if not len(choices.credit):
+def _beyond_chance(
+    given: Floats, guess: Floats, constant: float, clusters: NDArray[Any], held_against: str, over: Mapping[str, Any]
+) -> Estimate:
+    """Of one judge's credit for choosing right (N,), NaN where it left something unanswered, and a guess's (N,).
+    `constant`: the mean credit of the best constant choice, NaN where there is none."""
+    facts: dict[str, Any] = {"n": len(given), "method": METHOD, **over}
+    if not len(given):
         why = "the judge was asked about nothing of which the right choice is known"
         return undefined("right_choices", why, **facts)
-    answered = np.isfinite(choices.credit)
-    credit = np.where(answered, choices.credit, choices.chance)
-    chance, right = float(choices.chance.mean()), float(credit.mean())
-    base = max(chance, choices.constant) if np.isfinite(choices.constant) else chance
+    answered = np.isfinite(given)
+    credit = np.where(answered, given, guess)
+    chance, right = float(guess.mean()), float(credit.mean())
+    base = max(chance, constant) if np.isfinite(constant) else chance
     detail = {
-        "right": number(right), "chance": number(chance), "constant": number(choices.constant),
-        "unanswered": int((~answered).sum()), "held_against": choices.held_against,
+        "right": number(right), "chance": number(chance), "constant": number(constant),
+        "unanswered": int((~answered).sum()), "held_against": held_against,
     }  # fmt: skip
     if base >= 1:
         why = "the right text always stood in the same place, so nothing tells a judge from one that names that place"
         return undefined("right_choices", why, detail=detail, **facts)
-    distribution = InUnits(clustered_share(credit, choices.clusters), base, 1 - base)
+    distribution = InUnits(clustered_share(credit, clusters), base, 1 - base)
     return estimated("right_choices", (right - base) / (1 - base), distribution, detail=detail, **facts)
 
 
-def _of_pairs(part: Ratings, ratings: Ratings) -> Iterator[_Choices]:
+def _of_pairs(part: Ratings, ratings: Ratings) -> Iterator[tuple[str, Estimate]]:
     pairs, over = pair_array(part), repeated_over(part)
     known = np.isfinite(pairs.people) & (pairs.people != 0.5)
     right, shown_first = pairs.people > 0.5, _shown_first(part, pairs)
@@ -114,7 +101,7 @@ def _of_pairs(part: Ratings, ratings: Ratings) -> Iterator[_Choices]:
         won = pairs.won[judge][wanted]
         credit, guess = np.where(right[wanted], won, 1 - won), np.full(int(wanted.sum()), 0.5)
         constant = _constant(shown_first[judge][wanted], right[wanted])
-        yield _Choices(name, credit, guess, constant, pairs.clusters[wanted], against, over["over"], over["clusters"])
+        yield name, _beyond_chance(credit, guess, constant, pairs.clusters[wanted], against, over)
 
 
 def _shown_first(part: Ratings, pairs: PairArray) -> Floats:
@@ -127,10 +114,7 @@ def _shown_first(part: Ratings, pairs: PairArray) -> Floats:
     rows = rows[rows["rater"].isin(pairs.judges)]
     judge = pd.Index(pairs.judges).get_indexer(pd.Index(rows["rater"]))
     cells, size = judge * shape[1] + pd.Index(pairs.items).get_indexer(pd.Index(rows["item"])), shape[0] * shape[1]
-    shown = np.bincount(cells, minlength=size)
-    first = np.bincount(cells, weights=(rows["order"] == "ab").to_numpy(dtype=float), minlength=size)
-    share: Floats = np.divide(first, shown, out=np.full(size, np.nan), where=shown > 0)
-    return share.reshape(shape)
+    return moments_of(cells, np.asarray(rows["order"] == "ab", dtype=float), size).mean.reshape(shape)
 
 
 def _constant(first: Floats, right: NDArray[np.bool_]) -> float:
@@ -141,10 +125,11 @@ def _constant(first: Floats, right: NDArray[np.bool_]) -> float:
     return max(credit, 1 - credit)
 
 
-def _of_scores(part: Ratings) -> Iterator[_Choices]:
+def _of_scores(part: Ratings) -> Iterator[tuple[str, Estimate]]:
     array = part.array().only_judges()
     right = right_responses(part, array)
     clusters = np.asarray(array.clusters, dtype=object)
+    over = {"over": "clusters" if array.clustered else "items", "clusters": part.clusters}
     for judge, name in enumerate(array.judges):
         requested = array.requested[judge]
         wanted = (requested.sum(axis=1) > 1) & ((requested & right).sum(axis=1) == 1)
@@ -154,10 +139,7 @@ def _of_scores(part: Ratings) -> Iterator[_Choices]:
         top = scores == scores.max(axis=1, initial=-np.inf, keepdims=True)
         hits = (top & right[wanted]).any(axis=1) / np.maximum(top.sum(axis=1), 1)
         credit, chance = np.where(complete, hits, np.nan), 1 / requested[wanted].sum(axis=1)
-        yield _Choices(
-            name, credit, chance, float("nan"), clusters[wanted], RIGHT_ANSWERS,
-            "clusters" if array.clustered else "items", part.clusters,
-        )  # fmt: skip
+        yield name, _beyond_chance(credit, chance, float("nan"), clusters[wanted], RIGHT_ANSWERS, over)
 
 
 RIGHT = ("1", "1.0", "true", "yes", "chosen", "correct")

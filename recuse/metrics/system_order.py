@@ -22,6 +22,7 @@ from recuse.ratings import Cells, Ratings
 from recuse.ratings.answers import against_truth
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, Mask, ascending_codes, distinct
+from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.distributions import SEED, generator, percentile
 from recuse.statistics.multiplicity import holm
 
@@ -132,8 +133,7 @@ def _kept(means: Floats) -> Floats:
     theirs, less = people[:, first] - people[:, second], judge[:, first] - judge[:, second]
     total = np.abs(theirs).sum(axis=1)
     kept = (np.where(np.abs(less) < TIED, 0.0, np.sign(less)) * theirs).sum(axis=1)
-    values: Floats = np.divide(kept, total, out=np.full(len(means), math.nan), where=total > 0)
-    return values
+    return ratio(kept, total)
 
 
 def _means(cells: Cells, sides: list[Floats], used: list[Mask], systems: NDArray[Any]) -> tuple[Floats, Floats]:

@@ -117,15 +117,12 @@ def _table(
 
 
 def _row(n: Number, minus: str) -> UpgradeRow:
-    unit = str(n.estimate.get("unit") or "")
     cost = n.detail.get("unit")
     values = ["", ""]
     for k, who in enumerate(("incumbent", "candidate")):
         if is_number(value := n.detail.get(who)):
-            values[k] = f"{value:.3g}" if cost else in_unit(value, unit, 2, minus=minus)
-    change = n.with_interval(minus)
-    if not is_number(n.value):
-        change = numbers.why_missing(n.why_undefined)
+            values[k] = f"{value:.3g}" if cost else in_unit(value, n.unit, 2, minus=minus)
+    change = n.with_interval(minus) if is_number(n.value) else numbers.why_missing(n.why_undefined)
     return UpgradeRow(
         _title(n),
         values[0],
@@ -141,15 +138,14 @@ def _row(n: Number, minus: str) -> UpgradeRow:
 
 def _picture(n: Number) -> Picture | None:
     """None without a number, an interval, or an allowance other than none at all."""
-    within = n.limit.get("within") or (n.limit.get("at_least"), n.limit.get("at_most"))
-    ends = [abs(end) for end in within if is_number(end)]
+    ends = [abs(end) for end in n.limit_ends if is_number(end)]
     if not (ends and max(ends) > 0 and is_number(n.low) and is_number(n.high)):
         return None
 
     def at(value: float) -> float:
         return round(50 + 50 * min(1.0, max(-1.0, value / max(ends) / WIDEST)), 1)
 
-    least, most = (at(end) if is_number(end) else edge for end, edge in zip(within, (0.0, 100.0), strict=True))
+    least, most = (at(end) if is_number(end) else edge for end, edge in zip(n.limit_ends, (0.0, 100.0), strict=True))
     return Picture((least, round(most - least, 1)), at(n.low), at(n.high), at(n.amount))
 
 
@@ -193,10 +189,8 @@ def _foot(upgrade: UpgradeVerdictRow, compared: list[Number], minus: str) -> Ite
     yield f"{texts}; {count}, all of which must be allowed, each at 5 %{f'; {chance}' if chance else ''}."
     by_outcome: dict[str, str] = {}
     for n in sorted(compared, key=lambda n: n.measure.rank):
-        smallest = n.detail.get("smallest")
-        if is_number(smallest):
-            unit = str(n.estimate.get("unit") or "")
-            by_outcome.setdefault(n.gate, f"{n.gate_title} {in_unit(smallest, unit, minus=minus)}")
+        if is_number(smallest := n.detail.get("smallest")):
+            by_outcome.setdefault(n.gate, f"{n.gate_title} {in_unit(smallest, n.unit, minus=minus)}")
     if by_outcome:
         listed = ", ".join([*by_outcome.values()][:MOST_POWERS])
         yield f"Before you looked, this table could find with 80 % power a change of: {listed}."

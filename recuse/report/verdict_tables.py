@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recuse.report.addresses import group_anchor
-from recuse.report.gated_number import Number, limits_of, plain_name
+from recuse.report.gated_number import Number, grouped, limits_of, plain_name
 from recuse.report.results_model import Group, ResultsModel
 from recuse.schema.number_text import MISSING, decimals_for, is_number
 from recuse.schema.vocabulary import SHOWN, tally, worst
@@ -114,24 +114,16 @@ class VerdictTable:
 
 def verdict_tables(view: ResultsModel, groups: Sequence[Group]) -> list[VerdictTable]:
     """One table per panel and task that has verdicts, of all `groups` about them."""
-    by_place: dict[tuple[int, str], list[Group]] = {}
     names = [p.name for p in view.panels]
-    for group in groups:
-        if group.gates:
-            by_place.setdefault((names.index(group.panel.name), group.task), []).append(group)
+    gated = (group for group in groups if group.gates)
+    by_place = grouped(gated, lambda group: (names.index(group.panel.name), group.task))
     return [verdict_table(by_place[place]) for place in sorted(by_place)]
 
 
 def verdict_table(groups: Sequence[Group]) -> VerdictTable:
     """The table of these groups, which are about one panel and task."""
     gated = [(group, gate, some) for group in groups for gate, some in group.gates.items()]
-    first = groups[0]
-    table: list[dict[str, list[Number]]] = []
-    for _, _, some in gated:
-        about: dict[str, list[Number]] = {}
-        for n in some:
-            about.setdefault(n.who, []).append(n)
-        table.append(about)
+    first, table = groups[0], [grouped(some, lambda n: n.who) for _, _, some in gated]
     who = sorted({w for about in table for w in about}, key=lambda w: (w == "", first.place(w)))
     rows = [
         Row(w, first.label(w) if w else "the panel as a whole", [Cell(tuple(about.get(w, ()))) for about in table])

@@ -313,19 +313,17 @@ class Run(Records):
         return [not_asked[key] for key in sorted(not_asked)]
 
     def _cassettes(self) -> CassetteRows:
-        by_panel: dict[str, CassetteCounts] = {}
+        nothing: CassetteCounts = {"files": 0, "interactions": 0, "used": 0, "unused": 0}
+        every, by_panel = nothing.copy(), {plan.split("/")[0]: nothing.copy() for plan in self.replayed}
+        lines: list[str] = []
         for plan, part in sorted(self.replayed.items()):
-            counts = by_panel.setdefault(plan.split("/")[0], {"files": 0, "interactions": 0, "used": 0, "unused": 0})
-            counts["files"] += part["files"]
-            counts["used"] += part["used"]
-            counts["unused"] += part["unused"]
-            counts["interactions"] += part["used"] + part["unused"]
-        each = by_panel.values()
-        return {
-            "files": sum(c["files"] for c in each), "interactions": sum(c["interactions"] for c in each),
-            "used": sum(c["used"] for c in each), "unused": sum(c["unused"] for c in each), "by_panel": by_panel,
-            "unused_lines": [line for _, part in sorted(self.replayed.items()) for line in part["unused_lines"]],
-        }  # fmt: skip
+            for counts in (every, by_panel[plan.split("/")[0]]):
+                counts["files"] += part["files"]
+                counts["used"] += part["used"]
+                counts["unused"] += part["unused"]
+                counts["interactions"] += part["used"] + part["unused"]
+            lines += part["unused_lines"]
+        return {**every, "by_panel": by_panel, "unused_lines": lines}
 
 
 @dataclass

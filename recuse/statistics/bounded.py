@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from recuse.schema.arrays import Floats, ascending_codes, average, cluster_times
-from recuse.statistics.clusters import FEW, number_of_clusters
+from recuse.schema.arrays import Floats, ascending_codes, average
+from recuse.statistics.clusters import FEW, exact_sum, number_of_clusters, sizes_of
 from recuse.statistics.distributions import NOTHING, Side, tail
 
 BOUNDED = "mean within the ends of the scale, beta intervals of the parts above and below 0, joined (MOVER)"
@@ -162,9 +162,7 @@ def bounded_mean(
     x, groups = np.asarray(values, dtype=float), ascending_codes(clusters)
     low, high = ends
     origin = 0.0 if low < 0 < high else low
-    count = int(groups.max()) + 1 if len(x) else 0
-    alike = cluster_times(groups, times)
-    count = count if alike is None else int(alike.sum())
+    _, count, _ = sizes_of(groups, times)
     above, up = _part(np.maximum(x - origin, 0.0), groups, high - origin, step, slip or step, times)
     below, down = _part(np.maximum(origin - x, 0.0), groups, origin - low, step, slip or step, times)
     spread = math.sqrt(float((up @ up) * (down @ down)))
@@ -178,12 +176,10 @@ def _part(
 ) -> tuple[Part, Floats]:
     """The part, and the deviations of the clusters' sums, of those that stand for several by the root of their number:
     products of two parts are then those of all."""
-    alike = cluster_times(groups, times)
-    n, size = (len(y) if times is None else int(times.sum())), int(groups.max()) + 1 if len(y) else 0
-    count = size if alike is None else int(alike.sum())
+    n, count, alike = sizes_of(groups, times)
     if count < 2:
-        return Part(average(y, times), 0.0, top), np.zeros(size)
-    mean = math.fsum((y if times is None else y * times).tolist()) / n
+        return Part(average(y, times), 0.0, top), np.zeros(int(groups.max(initial=-1)) + 1)
+    mean = exact_sum(y, times) / n
     deviations = y - mean
     sums: Floats = np.bincount(groups, weights=deviations).astype(np.float64)
     if times is not None and alike is not None:

@@ -34,11 +34,9 @@ class OverClusters(Student):
     def undefined(self) -> str:
         if math.isnan(self.se) or math.isnan(self.value) or not self.df > 0:
             return "one cluster says nothing about the next"
-        return (
-            ""
-            if self.se > 0
-            else "no cluster differs from another, so how far new ones would differ cannot be estimated"
-        )
+        if self.se > 0:
+            return ""
+        return "no cluster differs from another, so how far new ones would differ cannot be estimated"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +73,8 @@ def clustered_mean(
     x, groups = np.asarray(values, dtype=float), ascending_codes(clusters)
     if not len(x):
         return OverClusters(math.nan, math.nan, 0)
-    alike = cluster_times(groups, times)
-    n, count = (len(x), int(groups.max()) + 1) if times is None or alike is None else (times.sum(), int(alike.sum()))
-    mean = math.fsum((x if times is None else x * times).tolist()) / n
+    n, count, alike = sizes_of(groups, times)
+    mean = exact_sum(x, times) / n
     if count < 2:
         return OverClusters(mean, math.nan, 0)
     size = n / count if step else 0.0
@@ -102,9 +99,7 @@ def clustered_share(hits: ArrayLike, clusters: ArrayLike, times: Floats | None =
     x, groups = np.asarray(hits, dtype=float), ascending_codes(clusters)
     if not len(x):
         return Binomial(0, 0)
-    alike = cluster_times(groups, times)
-    n, count = (len(x), int(groups.max()) + 1) if times is None or alike is None else (
-        int(times.sum()), int(alike.sum()))  # fmt: skip
+    n, count, alike = sizes_of(groups, times)
     p = float(x.sum() if times is None else x @ times) / n
     if count == n:
         size = float(n)
@@ -218,6 +213,20 @@ def _within(columns: Floats, groups: NDArray[Any]) -> Floats:
     return columns - np.column_stack(means)[groups] if means else columns
 
 
+def sizes_of(groups: NDArray[np.intp], times: Floats | None) -> tuple[int, int, Floats | None]:
+    """How many observations, in `groups` (n,) that are numbered from 0 without a gap, there are, and how many clusters;
+    and how many clusters each group stands for, (G,). `times` (n,): how many each observation stands for."""
+    alike = cluster_times(groups, times)
+    if times is None or alike is None:
+        return len(groups), int(groups.max(initial=-1)) + 1, None
+    return int(times.sum()), int(alike.sum()), alike
+
+
+def exact_sum(values: Floats, times: Floats | None) -> float:
+    """Sum of values (n,) of which each is there so many `times`, rounded once."""
+    return math.fsum((values if times is None else values * times).tolist())
+
+
 def _counted(sums: NDArray[Any], times: Floats | None) -> Floats:
     """Sums over clusters (G,) whose squares, added up, are those of as many clusters as each stands for."""
     counted: Floats = sums if times is None else sums * np.sqrt(times)
@@ -258,14 +267,13 @@ def difference_of_means(
         if not side.any():
             return OverClusters(math.nan, math.nan, 0)
         n = number_of(side, times)
-        mean = math.fsum((values[side] if times is None else values[side] * times[side]).tolist()) / n
+        mean = exact_sum(values[side], taken(times, side)) / n
         value += sign * mean
         weights[side] += sign / n
         residuals[side] = values[side] - mean
     used = weights != 0
     codes = ascending_codes(clusters[used])
-    alike = cluster_times(codes, taken(times, used))
-    count = int(codes.max()) + 1 if alike is None else int(alike.sum())
+    _, count, alike = sizes_of(codes, taken(times, used))
     if count < 2:
         return OverClusters(value, math.nan, 0)
     sums = _counted(np.bincount(codes, weights=(weights * residuals)[used]), alike)

@@ -41,11 +41,9 @@ class Student:
     def undefined(self) -> str:
         if math.isnan(self.se) or math.isnan(self.value):
             return "the variance is unknown: a single repeat says nothing about the next"
-        return (
-            ""
-            if self.se > 0 and self.df > 0
-            else "no repeat differs from another, so how far new ones would differ cannot be estimated"
-        )
+        if self.se > 0 and self.df > 0:
+            return ""
+        return "no repeat differs from another, so how far new ones would differ cannot be estimated"
 
     def interval(self, level: float) -> tuple[float, float]:
         if self.undefined:
@@ -131,11 +129,9 @@ class FisherZ:
     def undefined(self) -> str:
         if self.n < FEWEST_PAIRS:
             return f"an interval for a correlation needs {FEWEST_PAIRS} pairs; there are {self.n:g}"
-        return (
-            ""
-            if abs(self.rho) < 1 - 1e-12
-            else "the order agrees in every pair, and the interval has no finite width on Fisher's scale"
-        )
+        if abs(self.rho) < 1 - 1e-12:
+            return ""
+        return "the order agrees in every pair, and the interval has no finite width on Fisher's scale"
 
     @property
     def _se(self) -> float:
@@ -159,7 +155,7 @@ class FisherZ:
         n = self.n * factor
         if self.undefined or n <= 3:
             return None
-        z, half = math.atanh(self.rho), float(special.ndtri(0.975)) * math.sqrt((1 + self.rho**2 / 2) / (n - 3))
+        z, half = math.atanh(self.rho), float(special.ndtri(0.975)) * FisherZ(self.rho, n)._se
         return (math.tanh(z + half) - math.tanh(z - half)) / 2
 
 
@@ -195,12 +191,8 @@ class Draws:
     def p_value(self, limit: float, side: Side) -> float:
         if self.undefined:
             return 1.0
-        total = len(self.draws) + self.lost + 1
-        if side == "above":
-            beyond = int(np.searchsorted(self.draws, limit, side="right"))
-            return min(1.0, (beyond + self.lost + 1) / total)
-        beyond = len(self.draws) - int(np.searchsorted(self.draws, limit, side="left"))
-        return min(1.0, (beyond + self.lost + 1) / total)
+        contrary = self.draws <= limit if side == "above" else self.draws >= limit
+        return min(1.0, (int(contrary.sum()) + self.lost + 1) / (len(self.draws) + self.lost + 1))
 
     def half_width_at(self, factor: float) -> float | None:
         low, high = self.interval(0.95)
@@ -215,7 +207,7 @@ class Derived:
 
     @property
     def undefined(self) -> str:
-        return str(getattr(self.distribution, "undefined", ""))
+        return why_undefined(self.distribution)
 
     def interval(self, level: float) -> tuple[float, float]:
         return self.distribution.interval(level)
@@ -245,6 +237,11 @@ class InUnits(Derived):
     def half_width_at(self, factor: float) -> float | None:
         half = self.distribution.half_width_at(factor)
         return None if half is None else half / abs(self.unit)
+
+
+def why_undefined(*distributions: Distribution) -> str:
+    """Why the first of these that has no interval has none; empty where all have one, or say nothing of it."""
+    return next((why for one in distributions if (why := str(getattr(one, "undefined", "")))), "")
 
 
 def tail(level: float) -> float:

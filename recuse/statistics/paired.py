@@ -6,6 +6,7 @@ Pairing is over items. Two judges' repeats on one text are not paired with each 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -138,6 +139,19 @@ def rounded(value: float) -> float | None:
 # --------------------------------------------------------------------------- how much is enough
 # Plans for means of normal observations, by Student's t and its noncentral form (Cohen 1988, ch. 2); effects are in
 # standard deviations (of the paired differences, where items are compared in pairs).
+
+
+def fewest(enough: Callable[[int], bool], low: int, most: int) -> int | None:
+    """Smallest number above `low`, which is too few, that is `enough`; None where one beyond `most` is not."""
+    high = low + 1
+    while not enough(high):
+        low, high = high, high * 2
+        if high > most:
+            return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
 
 
 def power_of(effect: float, n: int, *, alpha: float = 0.05) -> float:

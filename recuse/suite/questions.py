@@ -107,7 +107,11 @@ class Selection:
         if len(set(names)) != len(names):
             raise RecuseError(f"two of the selected panels have the same name: {', '.join(names)}")
         if judges:
-            _check_judges(judges, {n for p in loaded for n in p.judges} | {n for file in files for n in file.judges})
+            known = {n for p in loaded for n in p.judges} | {n for file in files for n in file.judges}
+            if unknown := [name for name in judges if name not in known]:
+                raise RecuseError(
+                    f"--judges: unknown judge {', '.join(unknown)}; the selected panels have {', '.join(sorted(known))}"
+                )
             files = [file for file in files if any(judge in file.judges for judge in judges)]
             loaded = [panel for panel in loaded if any(judge in panel.judges for judge in judges)]
         selection = cls(root, {p.name: p for p in loaded}, {file.name: file for file in files}, frozenset(judges))
@@ -342,10 +346,3 @@ def _panel_path(root: Path, given: str) -> Path:
     if not path.suffix:
         path = Path("fixtures/panels") / f"{given}.toml"
     return path if path.is_absolute() else root / path
-
-
-def _check_judges(names: Sequence[str], known: Iterable[str]) -> None:
-    if unknown := [name for name in names if name not in known]:
-        raise RecuseError(
-            f"--judges: unknown judge {', '.join(unknown)}; the selected panels have {', '.join(sorted(known))}"
-        )

@@ -200,10 +200,15 @@ def _shifts(upgrade: Upgrade) -> dict[str, float]:
 
 
 def _decided(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], share: float) -> UpgradeVerdict:
+    def phrase(verdict: Verdict) -> str:
+        about, limit = described(verdict.estimate.metric), Limit.of(verdict.limit)
+        words = about.above if verdict.estimate.value > limit.high else about.below
+        return (words or about.below or about.above).split("|")[0]
+
+    measured = measure_upgrade(upgrade)
     return decide_upgrade(
-        gates, measure_upgrade(upgrade), subject, names=upgrade.shown, phrase=_phrase, change=upgrade.change,
-        share=share,
-    )  # fmt: skip
+        gates, measured, subject, names=upgrade.shown, phrase=phrase, change=upgrade.change, share=share
+    )
 
 
 def worst_of(verdicts: Iterable[UpgradeVerdict]) -> UpgradeVerdict:
@@ -213,9 +218,3 @@ def worst_of(verdicts: Iterable[UpgradeVerdict]) -> UpgradeVerdict:
 
 SEVERITY = ("equivalent", "better", UNDECIDED, "different", "not comparable", "worse")
 """Of several verdicts the last of these counts: better at one place and equivalent at another is better."""
-
-
-def _phrase(verdict: Verdict) -> str:
-    about, limit = described(verdict.estimate.metric), Limit.of(verdict.limit)
-    words = about.above if verdict.estimate.value > limit.high else about.below
-    return (words or about.below or about.above).split("|")[0]

@@ -94,11 +94,9 @@ def open_source(
     """A panel file (.toml), a file, frame or table of ratings, or ratings. `RecuseError` for what cannot be read."""
     if isinstance(path, Ratings):
         return _file(panel_of(path))
-    if not isinstance(path, Path):
-        return _file(load_file_panel(path, reader=reader, all_judges=True, **given))
-    if path.suffix == ".toml":
+    if isinstance(path, Path) and path.suffix == ".toml":
         return _panel(path, gates)
-    if not path.exists():
+    if isinstance(path, Path) and not path.exists():
         raise RecuseError(f"there is no file {path}; recuse compare FILE JUDGE_IN_USE CANDIDATE, or two files")
     return _file(load_file_panel(path, reader=reader, all_judges=True, **given))
 

@@ -18,6 +18,7 @@ from recuse.metrics.upgrade.change import (
     Hidden,
     Largest,
     change,
+    change_of_means,
     codes,
     graded,
     mean_change,
@@ -35,7 +36,7 @@ from recuse.ratings.array import mean_of
 from recuse.schema import Distribution, Estimate
 from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.coefficient import Coefficient, ratio
-from recuse.statistics.distributions import NOTHING, Side
+from recuse.statistics.distributions import NOTHING, Side, why_undefined
 
 NOBODY = "no text that people rated has a usable answer of both"
 METHOD = "difference of two distances from people over the same texts, t, both signs of either"
@@ -166,16 +167,10 @@ def errors(pair: Pair) -> Estimate | None:
     people = answers.rated if answers.options else sides(answers.rated, pair.thresholds)
     theirs = mean_of(_shares(people, count), axis=0)
     wrong = [1 - (_shares(judged[j], count) * theirs).sum(axis=1) for j in (0, 1)]
-    used = np.isfinite(wrong[0]) & np.isfinite(wrong[1])
-    if not used.any():
+    if not np.isfinite(wrong[1] - wrong[0]).any():
         return no_change("upgrade_human_decisions", pair, NOBODY, unit="share", span=1.0)
-    moved = np.where(used, wrong[1] - wrong[0], np.nan)
-    distribution = mean_change(moved, None, answers.clusters, span=1.0)
     detail: dict[str, object] = {"thresholds": list(pair.thresholds)} if pair.thresholds else {}
-    return change(
-        "upgrade_human_decisions", pair, distribution, (float(wrong[0][used].mean()), float(wrong[1][used].mean())),
-        used, value=distribution.value, unit="share", span=1.0, detail=detail,
-    )  # fmt: skip
+    return change_of_means("upgrade_human_decisions", pair, *wrong, unit="share", span=1.0, detail=detail)
 
 
 def _shares(given: Floats, count: int) -> Floats:
@@ -235,8 +230,7 @@ class Further:
 
     @property
     def undefined(self) -> str:
-        three = (self.first, self.difference, self.sum)
-        return next((why for d in three if (why := str(getattr(d, "undefined", "")))), "")
+        return why_undefined(self.first, self.difference, self.sum)
 
     def interval(self, level: float) -> tuple[float, float]:
         if self.undefined:

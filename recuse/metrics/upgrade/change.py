@@ -17,10 +17,11 @@ from recuse.ratings.array import mean_of
 from recuse.ratings.scale import Numeric
 from recuse.schema import Distribution, Estimate
 from recuse.schema.arrays import Floats
+from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.agreement.coefficient_intervals import Difference
 from recuse.statistics.agreement.correlation import ranks
 from recuse.statistics.clusters import OverClusters
-from recuse.statistics.distributions import NOTHING, Binomial, Derived, Side, Student
+from recuse.statistics.distributions import NOTHING, Binomial, Derived, Side, Student, why_undefined
 
 METHOD = "mean of paired differences over texts, t, with one more cluster a step either way"
 POWER = 0.8
@@ -43,6 +44,15 @@ def change(
         note=note, n_clusters=n_clusters, **answers.about,
         n_excluded=0 if answers.lost is None else int(answers.lost[:2].sum()), level=0.9, detail=detail, **more,
     )  # fmt: skip
+
+
+def change_of_means(metric: str, pair: Pair, old: Floats, new: Floats, *, span: float, **more: Any) -> Estimate:
+    """The mean over texts of `new` less `old` (U,), over the texts that have both, of which there are some."""
+    moved = new - old
+    used = np.isfinite(moved)
+    distribution = mean_change(moved, None, pair.answers.clusters, span=span)
+    values = float(old[used].mean()), float(new[used].mean())
+    return change(metric, pair, distribution, values, used, value=distribution.value, span=span, **more)
 
 
 def no_change(metric: str, pair: Pair, why: str, **more: Any) -> Estimate:
@@ -111,10 +121,8 @@ def agreement_of_two(given: Floats, count: int) -> tuple[Floats, Floats, Floats]
     (U,)."""
     hits = np.stack([(given == code).sum(axis=-1) for code in range(count)], axis=-1).astype(float)
     n = hits.sum(axis=-1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        across = (hits[0] * hits[1]).sum(axis=-1) / (n[0] * n[1])
-        own = ((hits * (hits - 1)).sum(axis=-1)) / (n * (n - 1))
-    return across, own[0], own[1]
+    own = ratio((hits * (hits - 1)).sum(axis=-1), n * (n - 1))
+    return ratio((hits[0] * hits[1]).sum(axis=-1), n[0] * n[1]), own[0], own[1]
 
 
 def mean_gap(given: Floats) -> Floats:
@@ -125,9 +133,7 @@ def mean_gap(given: Floats) -> Floats:
     ordered = np.sort(np.where(there, given, np.inf), axis=1)
     place = 2.0 * np.arange(1, given.shape[1] + 1)[None, :] - n[:, None] - 1
     total = np.where(np.isfinite(ordered), place * np.where(np.isfinite(ordered), ordered, 0.0), 0.0).sum(axis=1)
-    gap: Floats = np.full(len(n), np.nan)
-    np.divide(2 * total, n * (n - 1), out=gap, where=n > 1)
-    return gap
+    return ratio(2 * total, (n * (n - 1)).astype(float))
 
 
 def means(answers: Answers) -> tuple[Floats, Floats]:
@@ -210,28 +216,21 @@ class RareChange:
     undefined = ""
 
     def interval(self, level: float) -> tuple[float, float]:
-        low, high = self._joined.interval(level)
+        low, high = self._joined().interval(level)
         return self.span * low, self.span * high
 
     def p_value(self, limit: float, side: Side) -> float:
-        return self._joined.p_value(limit / self.span, side)
+        return self._joined().p_value(limit / self.span, side)
 
     def half_width_at(self, factor: float) -> float | None:
-        low, high = self._scaled(factor).interval(0.95)
+        low, high = self._joined(factor).interval(0.95)
         return self.span * (high - low) / 2
 
-    @property
-    def _joined(self) -> Difference:
-        return self._scaled(1.0)
-
-    def _scaled(self, factor: float) -> Difference:
-        distributions = [
-            Binomial(distribution.successes * factor, distribution.trials * factor)
-            for distribution in (self.up, self.down)
-        ]
-        p, q = (distribution.successes / distribution.trials for distribution in distributions)
+    def _joined(self, factor: float = 1.0) -> Difference:
+        up, down = (Binomial(share.successes * factor, share.trials * factor) for share in (self.up, self.down))
+        p, q = up.successes / up.trials, down.successes / down.trials
         together = -math.sqrt(p * q / ((1 - p) * (1 - q))) if p < 1 and q < 1 else 0.0
-        return Difference((p, q), distributions[0], distributions[1], together, distributions[0].trials - 1)
+        return Difference((p, q), up, down, together, up.trials - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,37 +246,29 @@ class Largest:
 
     @property
     def undefined(self) -> str:
-        return next(
-            (why for distribution in self.distributions if (why := str(getattr(distribution, "undefined", "")))), ""
-        )
+        return why_undefined(*self.distributions)
+
+    @property
+    def _sizes(self) -> tuple[Distribution, ...]:
+        return tuple(map(Folded, self.distributions)) if self.both else self.distributions
 
     def interval(self, level: float) -> tuple[float, float]:
         if self.undefined:
             return NOTHING
         corrected = 1 - (1 - level) / len(self.distributions)
-        low = max(self._ends(distribution, corrected)[0] for distribution in self.distributions)
-        high = max(self._ends(distribution, level)[1] for distribution in self.distributions)
+        low = max(size.interval(corrected)[0] for size in self._sizes)
+        high = max(size.interval(level)[1] for size in self._sizes)
         return min(low, high), high
 
     def p_value(self, limit: float, side: Side) -> float:
         if self.undefined:
             return 1.0
-        each = [self._p(distribution, limit, side) for distribution in self.distributions]
+        each = [size.p_value(limit, side) for size in self._sizes]
         return max(each) if side == "below" else min(1.0, len(each) * min(each))
 
     def half_width_at(self, factor: float) -> float | None:
         widths = [distribution.half_width_at(factor) for distribution in self.distributions]
         return None if any(width is None for width in widths) else max(width for width in widths if width is not None)
-
-    def _ends(self, distribution: Distribution, level: float) -> tuple[float, float]:
-        low, high = distribution.interval(level)
-        return _folded(low, high) if self.both else (low, high)
-
-    def _p(self, distribution: Distribution, limit: float, side: Side) -> float:
-        if not self.both:
-            return distribution.p_value(limit, side)
-        ends = distribution.p_value(limit, side), distribution.p_value(-limit, "above" if side == "below" else "below")
-        return max(ends) if side == "below" else min(ends)
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,10 +277,17 @@ class Folded(Derived):
 
     def interval(self, level: float) -> tuple[float, float]:
         low, high = self.distribution.interval(level)
-        return NOTHING if math.isnan(low) or math.isnan(high) else _folded(low, high)
+        if math.isnan(low) or math.isnan(high):
+            return NOTHING
+        return max(0.0, low, -high), max(abs(low), abs(high))
 
     def p_value(self, limit: float, side: Side) -> float:
-        return Largest((self.distribution,), both=True).p_value(limit, side)
+        if self.undefined:
+            return 1.0
+        p_value = self.distribution.p_value
+        if side == "above":
+            return min(p_value(limit, "above"), p_value(-limit, "below"))
+        return max(p_value(limit, "below"), p_value(-limit, "above"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,7 +321,3 @@ class Within(Derived):
     def interval(self, level: float) -> tuple[float, float]:
         low, high = self.distribution.interval(level)
         return max(low, self.least), min(high, self.most)  # NaN stays: it is the first of each pair
-
-
-def _folded(low: float, high: float) -> tuple[float, float]:
-    return max(0.0, low, -high), max(abs(low), abs(high))

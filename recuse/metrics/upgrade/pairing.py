@@ -77,9 +77,8 @@ class Upgrade:
     _memory: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        for ratings, judge in ((self.before, self.incumbent), (self.after, self.candidate)):
-            if judge not in ratings.judges:
-                raise RecuseError(f"there is no judge {judge} in the ratings; they hold {', '.join(ratings.judges)}")
+        _known(self.before, self.incumbent)
+        _known(self.after, self.candidate)
         if unknown := [name for name in self.change if name not in CHANGES]:
             raise RecuseError(f"an upgrade changes {', '.join(CHANGES)}; got {', '.join(unknown)}")
 
@@ -88,9 +87,7 @@ class Upgrade:
         """Of two judges of the same ratings; the others are company to both."""
         if incumbent == candidate:
             raise RecuseError(f"an upgrade is between two judges; {candidate} was named as both")
-        for judge in (incumbent, candidate):
-            if judge not in ratings.judges:
-                raise RecuseError(f"there is no judge {judge} in the ratings; they hold {', '.join(ratings.judges)}")
+        _known(ratings, incumbent, candidate)
         return cls(ratings.without(candidate), incumbent, ratings.without(incumbent), candidate, **more)
 
     def with_thresholds(self, thresholds: Sequence[float]) -> Upgrade:
@@ -105,7 +102,7 @@ class Upgrade:
     @cached_property
     def not_comparable(self) -> tuple[str, ...]:
         """Why the two cannot be compared, a clause each; empty where they can."""
-        return (*self._differently_asked(), *self._other_scale(), *(() if self._other_scale() else self._other_texts()))
+        return (*self._differently_asked(), *(self._other_scale() or self._other_texts()))
 
     def _differently_asked(self) -> Iterator[str]:
         old, new = self.settings
@@ -192,6 +189,12 @@ class Upgrade:
     @property
     def _several(self) -> bool:
         return len({*self.both.headline, *self.both.parts}) > 1
+
+
+def _known(ratings: Ratings, *judges: str) -> None:
+    for judge in judges:
+        if judge not in ratings.judges:
+            raise RecuseError(f"there is no judge {judge} in the ratings; they hold {', '.join(ratings.judges)}")
 
 
 def texts_of(ratings: Ratings, judge: str) -> frozenset[Text]:

@@ -61,20 +61,21 @@ def agreement_with_people(pair: Pair) -> Estimate | None:
     old, new = (float(value[0]) for value in kappas.of(sums))
     if not (math.isfinite(old) and math.isfinite(new)):
         return no_change("upgrade_agreement", pair, "people, and a judge, gave every text one and the same answer")
-    coefficient = Coefficient(kappas.shares[used], lambda s: _weighted(kappas.of(s), share), lambda s: "")
+
+    def gain(s: Floats) -> Floats:
+        before, after = kappas.of(s)
+        return np.asarray(share[1] * after - share[0] * before)
+
+    coefficient = Coefficient(kappas.shares[used], gain, lambda s: "")
     distribution = coefficient.jackknife(answers.clusters[used])
     assert isinstance(distribution, Student)
-    few = too_few(answers.options, _labels(answers, used))
+    labels = np.nansum(answers.people_shares[used], axis=0) if answers.options else np.array([used.sum()], dtype=float)
+    few = too_few(answers.options, labels)
     se = math.nan if few else math.hypot(distribution.se, kappas.one_text(sums) / answers.cluster_count(used))
     return change(
         "upgrade_agreement", pair, Student(distribution.value, se, distribution.df), (share[0] * old, share[1] * new),
         used, method=METHOD, note=few, detail={"answered": [float(v) for v in share]},
     )  # fmt: skip
-
-
-def _weighted(kappas: tuple[Floats, Floats], share: Floats) -> Floats:
-    gain: Floats = share[1] * kappas[1] - share[0] * kappas[0]
-    return gain
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,10 +86,6 @@ class _Kappas:
     shares: Floats
     of: Callable[[Floats], tuple[Floats, Floats]]
     one_text: Callable[[Floats], float]
-
-
-def _labels(answers: Answers, used: NDArray[np.bool_]) -> Floats:
-    return np.nansum(answers.people_shares[used], axis=0) if answers.options else np.array([used.sum()], dtype=float)
 
 
 def _options(answers: Answers) -> _Kappas:
@@ -112,15 +109,17 @@ def _options(answers: Answers) -> _Kappas:
 
 
 def _numbers(answers: Answers, used: NDArray[np.bool_]) -> _Kappas:
-    middle = float(np.nanmean(answers.people_mean[used])) if used.any() else 0.0
+    middle = float(np.nanmean(answers.people_mean[used]))
     people = mean_of(answers.rated - middle, axis=2)
     p, pp = np.nan_to_num(mean_of(people, axis=0)), np.nan_to_num(mean_of(people**2, axis=0))
     columns = [np.ones(len(p)), p, pp]
+    twice = np.isfinite(answers.judged[:2]).sum(axis=2) > 1
+    repeated = twice[:, used].mean(axis=1).min() > 0.5  # both judges answered most of these texts twice
     for judge in (0, 1):
         given = answers.judged[judge] - middle
         mean, square = np.nan_to_num(mean_of(given, axis=1)), np.nan_to_num(mean_of(given**2, axis=1))
         n = np.isfinite(given).sum(axis=1)
-        if _repeated(answers, used):
+        if repeated:
             crossed = ratio((n * mean) ** 2 - np.nansum(given**2, axis=1), (n * (n - 1)).astype(float))
             square = np.where(np.isfinite(crossed), crossed, square)
         columns += [mean, square, mean * p]
@@ -145,12 +144,6 @@ def _numbers(answers: Answers, used: NDArray[np.bool_]) -> _Kappas:
         return float((2 * math.sqrt(max(observed[0], 0.0)) * step + step**2) / max(expected[0], 1e-9))
 
     return _Kappas(shares, of, one_text)
-
-
-def _repeated(answers: Answers, used: NDArray[np.bool_]) -> bool:
-    """Whether both judges answered most of these texts twice."""
-    twice = np.isfinite(answers.judged[:2]).sum(axis=2) > 1
-    return bool(used.any() and twice[:, used].mean(axis=1).min() > 0.5)
 
 
 def gained_per_text(pair: Pair) -> Floats:

@@ -18,6 +18,7 @@ from recuse.metrics.upgrade.change import (
     Within,
     agreement_of_two,
     change,
+    change_of_means,
     codes,
     graded,
     mean_change,
@@ -201,15 +202,10 @@ def noise(pair: Pair) -> Estimate | None:
         _, old, new = (1 - part for part in agreement_of_two(answers.judged[:2], len(answers.options)))
     else:
         old, new = mean_gap(answers.judged[0]), mean_gap(answers.judged[1])
-    used = np.isfinite(old) & np.isfinite(new)
-    if not used.any():
+    if not np.isfinite(new - old).any():
         return None
-    distribution = mean_change(np.where(used, new - old, np.nan), None, answers.clusters, span=span_of(answers))
-    values = float(old[used].mean()), float(new[used].mean())
-    return change(
-        "upgrade_noise", pair, distribution, values, used, span=span_of(answers), value=distribution.value,
-        unit="share" if answers.options else answers.scale.unit,
-    )  # fmt: skip
+    unit = "share" if answers.options else answers.scale.unit
+    return change_of_means("upgrade_noise", pair, old, new, span=span_of(answers), unit=unit)
 
 
 # --------------------------------------------------------------------------- decisions, losses and right answers
@@ -245,7 +241,9 @@ def decisions_flipped(pair: Pair) -> Estimate | None:
     known = bool(again.any())
     minus = np.where(again, 1 - own, np.nan) if known else None
     seen = mean_change(1 - across, minus, answers.clusters, span=1.0)
-    by_itself = 0.0 if known else _most_by_itself(given[0][0][used], given[1])
+    decided = given[0][0][used]
+    shares = np.bincount(decided[np.isfinite(decided)].astype(int)) / np.isfinite(decided).sum()
+    by_itself = 0.0 if known else float(1 - (shares**2).sum())  # the mean of p_ik^2 is at least m_k^2 (Jensen)
     old = float((1 - own)[again].mean()) if known else math.nan
     note = "" if known else "the incumbent was asked once, so how often it flips by itself is not known"
     detail: dict[str, object] = {"thresholds": list(pair.thresholds)} if pair.thresholds else {}
@@ -259,14 +257,6 @@ def decisions_flipped(pair: Pair) -> Estimate | None:
     )  # fmt: skip
 
 
-def _most_by_itself(given: NDArray[np.float64], count: int) -> float:
-    """The largest chance that two answers of a judge to one text differ, given the codes (U, R) of its answers:
-    1 - sum m_k^2, since the mean over texts of p_ik^2 is at least the square of the mean (Jensen)."""
-    decided = given[np.isfinite(given)].astype(int)
-    shares = np.bincount(decided, minlength=count) / len(decided)
-    return float(1 - (shares**2).sum())
-
-
 def losses(pair: Pair) -> Estimate:
     """Mean over texts of the candidate's share of replies without a usable answer less the incumbent's. Detail
     `worst_case`: the smallest and largest shift of the scale if every text that one of them never answered had the
@@ -275,18 +265,12 @@ def losses(pair: Pair) -> Estimate:
     answers = pair.answers
     got = np.stack([repeats(answers, 0), repeats(answers, 1)]).astype(float)
     lost = np.zeros_like(got) if answers.lost is None else answers.lost[:2].astype(float)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        share = lost / (lost + got)
-    used = np.isfinite(share).all(axis=0)
-    if not used.any():
+    old, new = ratio(lost, lost + got)
+    if not np.isfinite(new - old).any():
         return no_change("upgrade_losses", pair, "no text was asked of both", unit="share", span=1.0)
-    distribution = mean_change(np.where(used, share[1] - share[0], np.nan), None, answers.clusters, span=1.0)
     never = {"incumbent": int((got[0] == 0).sum()), "candidate": int((got[1] == 0).sum())}
-    return change(
-        "upgrade_losses", pair, distribution, (float(share[0][used].mean()), float(share[1][used].mean())), used,
-        value=distribution.value, unit="share", span=1.0,
-        detail={"never": never, "answered": int((got > 0).all(axis=0).sum())},
-    )  # fmt: skip
+    detail = {"never": never, "answered": int((got > 0).all(axis=0).sum())}
+    return change_of_means("upgrade_losses", pair, old, new, unit="share", span=1.0, detail=detail)
 
 
 describe(

@@ -11,7 +11,7 @@ from recuse.report.figures import (
     number_cell,
     signed_cell,
 )
-from recuse.report.gated_number import Number, plain_name
+from recuse.report.gated_number import Number, grouped, plain_name
 from recuse.report.questions.generic import usable_replies
 from recuse.report.results_model import Group
 from recuse.schema.details import Gap, JudgingDetail
@@ -156,10 +156,10 @@ def _raw(n: Number) -> str:
 
 def _like_length(group: Group) -> list[Table]:
     """What the longer text gains, whatever it meets and when it meets its like; one table per protocol and level."""
-    parts: dict[str, list[Number]] = {}
-    for n in group.of("same_length_reference"):
-        levels = (plain_name(n.subject.get("protocol", "")), n.circumstances_but("reference"))
-        parts.setdefault(", ".join(part for part in levels if part), []).append(n)
+
+    def levels_of(n: Number) -> str:
+        return ", ".join(filter(None, (plain_name(n.subject.get("protocol", "")), n.circumstances_but("reference"))))
+
     return [
         cross_table(
             f"{_LIKE_LENGTH}, {levels}" if levels else _LIKE_LENGTH,
@@ -170,7 +170,7 @@ def _like_length(group: Group) -> list[Table]:
             columns=_REFERENCES,
             cell=_gain,
         )
-        for levels, numbers in parts.items()
+        for levels, numbers in grouped(group.of("same_length_reference"), levels_of).items()
         if any(is_number(n.value) for n in numbers)
     ]
 

@@ -16,7 +16,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from recuse.report.addresses import PROMPTS, page_name, place_anchor
-from recuse.report.gated_number import plain_name
+from recuse.report.gated_number import grouped, plain_name
 from recuse.report.replies.numbers_of_judges import small_page
 from recuse.schema import Call, Exchange, Prompt, Transcript, prompt_id, reply_id
 from recuse.schema.number_text import count
@@ -69,9 +69,7 @@ def write_transcript(transcript: Transcript, folder: Path) -> RepliesRow:
     "replies": how many, "bytes"}."""
     place = [transcript.panel, transcript.task, transcript.protocol]
     texts, prompts = _prompt_pages(transcript)
-    by_judge: dict[str, list[Exchange]] = {}
-    for exchange in transcript.exchanges:
-        by_judge.setdefault(exchange.call.judge, []).append(exchange)
+    by_judge = grouped(transcript.exchanges, lambda exchange: exchange.call.judge)
     pages: dict[str, list[str]] = {}
     further: dict[str, dict[str, int]] = {}
     for judge, made in by_judge.items():

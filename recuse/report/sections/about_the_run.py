@@ -12,7 +12,7 @@ from typing import Any
 from recuse.report.addresses import fault_anchor
 from recuse.report.drawing import Block, Words
 from recuse.report.figures import Cell, Table, trends
-from recuse.report.gated_number import Number, plain_name
+from recuse.report.gated_number import Number, grouped, place_in, plain_name
 from recuse.report.results_model import Panel, Question, ResultsModel
 from recuse.schema.number_text import MINUS, count, in_unit, is_number, limit, listed, short
 from recuse.schema.results import Known, NotAskedRow, UsageRow
@@ -46,10 +46,10 @@ MOST_NEEDS = 5
 
 def not_asked(view: ResultsModel) -> Table:
     """What would let questions be asked, what is lacking, how many, and which where; by what would unlock most."""
-    remedies: dict[tuple[str, str], list[NotAskedRow]] = {}
-    for row in view.results.get("not_asked") or ():
-        key = ("; ".join(row.get("unlock") or ()), _lacking(row.get("missing") or (), row.get("unfixed") or ()))
-        remedies.setdefault(key, []).append(row)
+    remedies = grouped(
+        view.results.get("not_asked") or (),
+        lambda row: ("; ".join(row.get("unlock") or ()), _lacking(row.get("missing") or (), row.get("unfixed") or ())),
+    )
     ordered = sorted(remedies.items(), key=lambda one: (-len(one[1]), one[0]))
     rows = [[how, missing, str(len(rows_alike)), _wanting(rows_alike)] for (how, missing), rows_alike in ordered]
     drawn = table("", "what would unlock it|for lack of|questions|which, and where", rows[:MOST_UNLOCKS])
@@ -63,9 +63,7 @@ def _wanting(entries: Iterable[NotAskedRow]) -> str:
         where = ", ".join(plain_name(str(of)) for name in ("task", "protocol") if (of := row.get(name)))
         title = str(row.get("title") or plain_name(str(row.get("question"))))
         places.setdefault(title, set()).add(f"{row.get('panel')}: {where}")
-    together: dict[tuple[str, ...], list[str]] = {}
-    for title in sorted(places):
-        together.setdefault(tuple(sorted(places[title])), []).append(title)
+    together = grouped(sorted(places), lambda title: tuple(sorted(places[title])))
     return "\n".join("\n".join([*titles, f"({'; '.join(where)})"]) for where, titles in together.items())
 
 
@@ -202,13 +200,11 @@ SPENT = ("calls", "input_tokens", "output_tokens", "dollars")
 def costs(view: ResultsModel) -> Table:
     """Calls, tokens and dollars per panel, protocol and judge, and of all; without rows where nothing was replayed."""
     usage = view.results.get("usage") or []
-    panels = {panel.name: panel for panel in view.panels}
-    order = list(panels)
+    panels = {panel.name: panel.judge_names for panel in view.panels}
 
     def place(row: UsageRow) -> tuple[object, ...]:
-        names = panels[row["panel"]].judge_names if row["panel"] in panels else []
-        at = names.index(row["judge"]) if row["judge"] in names else len(names)
-        return (order.index(row["panel"]) if row["panel"] in order else len(order), row["task"], row["protocol"], at)
+        panel, judge = place_in(list(panels), row["panel"]), place_in(panels.get(row["panel"], []), row["judge"])
+        return (panel[0], row["task"], row["protocol"], judge[0])
 
     rows = [
         [view.label(row["judge"]), f"{row['panel']}, {plain_name(row['task'])}, {plain_name(row['protocol'])}",

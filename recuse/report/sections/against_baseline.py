@@ -114,7 +114,7 @@ def _verdicts(view: ResultsModel, baseline: Comparison) -> Iterator[Change]:
 
 
 def _values(view: ResultsModel, baseline: Comparison) -> Iterator[Change]:
-    by_key = {(n.gate or n.metric, *sorted(n.subject.items())): n for n in view.numbers}
+    by_key = {(n.gate or n.metric, *n.about): n for n in view.numbers}
     for row in sorted(baseline.get("named") or (), key=lambda row: not row["beyond"]):
         n = by_key.get((row["what"], *sorted(row["subject"].items())))
         before, after = (_in_unit(n, row[side]) for side in ("before", "after"))
@@ -152,7 +152,7 @@ def _gate(view: ResultsModel, gate: str) -> str:
 def _in_unit(n: Number | None, value: Any) -> str:
     if n is None or not is_number(value):
         return fixed(value, 3)
-    return in_unit(value, str(n.estimate.get("unit") or ""), signed=n.is_signed)
+    return in_unit(value, n.unit, signed=n.is_signed)
 
 
 def _shown(value: Any) -> str:

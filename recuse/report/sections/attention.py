@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from recuse.report.addresses import matter_anchor, question_anchor, verdict_anchor
-from recuse.report.gated_number import Measure, Number, plain_name
+from recuse.report.gated_number import Measure, Number, grouped, plain_name
 from recuse.report.results_model import ResultsModel
 from recuse.report.upgrade_table import deciding_numbers, is_of_upgrade
 from recuse.schema.number_text import count
@@ -113,9 +113,10 @@ class Matter:
 def needs_attention(view: ResultsModel) -> list[Matter]:
     """Failed, unmeasured, and undecided verdicts that their gate does not allow; the worst gate first. Of an upgrade
     the row that decided it; its table shows the others."""
-    deciding = {id(n) for n in deciding_numbers(view)}
-    chosen = [n for n in view.numbers if not n.is_tolerated]
-    return _matters(view, [n for n in chosen if not is_of_upgrade(n) or id(n) in deciding])
+    deciding, badness = {id(n) for n in deciding_numbers(view)}, list(SHOWN)
+    chosen = [n for n in view.numbers if not n.is_tolerated and (not is_of_upgrade(n) or id(n) in deciding)]
+    chosen.sort(key=lambda n: (badness.index(n.state), n.measure.rank, n.metric, view.rank(n)))
+    return [_matter(view, alike) for alike in grouped(chosen, lambda n: (n.question, n.gate)).values()]
 
 
 def run_faults(view: ResultsModel) -> list[str]:
@@ -123,11 +124,9 @@ def run_faults(view: ResultsModel) -> list[str]:
     changed against the baseline is told where the changes are."""
     baseline = view.results.get("baseline")
     changes = (baseline.get("objections") if baseline else None) or ()
-    tests: dict[str, list[str]] = {}
-    for entry in view.results.get("unmeasured") or ():
-        tests.setdefault(str(entry.get("why")), []).append(str(entry.get("test")))
     unmeasured = [
-        f"{alike[0]}{f' and {len(alike) - 1} more tests' if alike[1:] else ''}: {why}" for why, alike in tests.items()
+        f"{alike[0].get('test')}{f' and {len(alike) - 1} more tests' if alike[1:] else ''}: {why}"
+        for why, alike in grouped(view.results.get("unmeasured") or (), lambda entry: entry.get("why")).items()
     ]
     return [*(str(o) for o in view.results.get("objections") or () if o not in changes), *unmeasured]
 
@@ -137,14 +136,6 @@ def whom(view: ResultsModel, n: Number) -> str:
     place = view.place(n)
     who = ", ".join(part for part in (n.who or "the panel", n.circumstances) if part)
     return f"{who} ({place})" if place else who
-
-
-def _matters(view: ResultsModel, chosen: list[Number]) -> list[Matter]:
-    badness = list(SHOWN)
-    grouped: dict[tuple[str, str], list[Number]] = {}
-    for n in sorted(chosen, key=lambda n: (badness.index(n.state), n.measure.rank, n.metric, view.rank(n))):
-        grouped.setdefault((n.question, n.gate), []).append(n)
-    return [_matter(view, alike) for alike in grouped.values()]
 
 
 def _matter(view: ResultsModel, alike: list[Number]) -> Matter:

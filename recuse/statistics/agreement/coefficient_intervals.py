@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from scipy import special
 
-from recuse.statistics.distributions import NOTHING, Binomial, Derived, Side, Student, tail
+from recuse.statistics.distributions import NOTHING, Binomial, Derived, Side, Student, tail, why_undefined
 
 if TYPE_CHECKING:
     from recuse.schema import Distribution
@@ -169,9 +169,8 @@ class Difference:
 
     @property
     def undefined(self) -> str:
-        for one in (self.first, self.second):
-            if why := getattr(one, "undefined", ""):
-                return str(why)
+        if why := why_undefined(self.first, self.second):
+            return why
         low, high = self._ends(0.95)
         return "" if high > low else "no cluster differs from another, so there is no standard error"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -12,6 +13,8 @@ from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.coefficient import EMPTY, Coefficient, ratio
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
+Parts = tuple[Floats, Floats, Floats]
+"""How many ratings, their observed disagreement and sum_ck n_c n_k d2_ck, each (B,)."""
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
 MOST = 2000
 """More different values than this have no table of distances; interval alpha needs none."""
@@ -68,18 +71,11 @@ def alpha_of_counts(counts: Floats, level: Level, options: ArrayLike) -> Coeffic
 def _from(shares: Floats, apart: Floats) -> Coefficient:
     """From each item's observed disagreement and its counts of options, (items, 1 + K)."""
 
-    def expected(sums: Floats) -> Floats:
-        disagreement: Floats = ((sums[:, 1:] @ apart) * sums[:, 1:]).sum(axis=1)
-        return disagreement
+    def parts(sums: Floats) -> Parts:
+        counts = sums[:, 1:]
+        return counts.sum(axis=1), sums[:, 0], ((counts @ apart) * counts).sum(axis=1)
 
-    def of(sums: Floats) -> Floats:
-        return 1 - ratio((sums[:, 1:].sum(axis=1) - 1) * sums[:, 0], expected(sums))
-
-    def worst(sums: Floats) -> float:
-        n = sums[1:].sum()
-        return float(apart.max() * n * (n - 1) / expected(sums[None])[0])
-
-    return Coefficient(shares, of, lambda s: _why(s[1:].sum(), expected(s[None])[0]), "chance", worst)
+    return _alpha(shares, parts, float(apart.max(initial=0.0)))
 
 
 def alpha_of_tables(tables: Floats, level: Level, options: ArrayLike) -> Coefficient:
@@ -115,19 +111,13 @@ def alpha_of_products(products: Floats, span: float) -> Coefficient:
 def _from_sums(shares: Floats, span: float) -> Coefficient:
     """From each item's number of ratings, their sum, sum of squares and observed disagreement, (items, 4)."""
 
-    def expected(s: Floats) -> Floats:
-        both = s[:, 0] * s[:, 2]
-        disagreement = 2 * (both - s[:, 1] ** 2)
-        kept: Floats = np.where(disagreement > 1e-12 * np.maximum(both, 1e-300), disagreement, 0.0)
-        return kept
+    def parts(sums: Floats) -> Parts:
+        n, one, squares, observed = sums.T
+        both = n * squares
+        disagreement = 2 * (both - one**2)
+        return n, observed, np.where(disagreement > 1e-12 * np.maximum(both, 1e-300), disagreement, 0.0)
 
-    def of(s: Floats) -> Floats:
-        return 1 - ratio((s[:, 0] - 1) * s[:, 3], expected(s))
-
-    def worst(s: Floats) -> float:
-        return float(span**2 * s[0] * (s[0] - 1) / expected(s[None])[0])
-
-    return Coefficient(shares, of, lambda s: _why(s[0], expected(s[None])[0]), "chance", worst)
+    return _alpha(shares, parts, span**2)
 
 
 def _ordinal(kept: Floats, weight: Floats) -> Coefficient:
@@ -145,7 +135,7 @@ def _ordinal(kept: Floats, weight: Floats) -> Coefficient:
 def _by_ranks(shares: Floats, options: int) -> Coefficient:
     """From each item's counts of options and of pairs of options, (items, K + K^2)."""
 
-    def parts(sums: Floats) -> tuple[Floats, Floats, Floats]:
+    def parts(sums: Floats) -> Parts:
         counts, tables = sums[:, :options], sums[:, options:].reshape(-1, options, options)
         n = counts.sum(axis=1)
         rank = np.cumsum(counts, axis=1) - counts / 2
@@ -154,17 +144,25 @@ def _by_ranks(shares: Floats, options: int) -> Coefficient:
         expected = np.einsum("bi,bij,bj->b", counts, apart, counts)
         return n, (tables * apart).sum(axis=(1, 2)), expected
 
+    return _alpha(shares, parts, 1.0)
+
+
+def _alpha(shares: Floats, parts: Callable[[Floats], Parts], furthest: float) -> Coefficient:
+    """Alpha of `shares` whose sums (B, F) have these `parts`; `furthest`: the largest d2."""
+
     def of(sums: Floats) -> Floats:
         n, observed, expected = parts(sums)
         return 1 - ratio((n - 1) * observed, expected)
 
     def why(sums: Floats) -> str:
         n, _, expected = parts(sums[None])
-        return _why(n[0], expected[0])
+        if n[0] == 0:
+            return EMPTY
+        return "" if expected[0] > 1e-13 else "all ratings are equal, so no disagreement could be expected"
 
     def worst(sums: Floats) -> float:
         n, _, expected = parts(sums[None])
-        return float(n[0] * (n[0] - 1) / expected[0])
+        return float(furthest * n[0] * (n[0] - 1) / expected[0])
 
     return Coefficient(shares, of, why, "chance", worst)
 
@@ -180,9 +178,3 @@ def _distances(level: Level, values: Floats) -> Floats:
         raise RecuseError(f"a ratio scale starts at 0; got {values.min():g}. Use level interval")
     shares: Floats = np.divide(a - b, a + b, out=np.zeros((len(values), len(values))), where=a + b > 0)
     return shares**2
-
-
-def _why(ratings: float, expected: float) -> str:
-    if ratings == 0:
-        return EMPTY
-    return "" if expected > 1e-13 else "all ratings are equal, so no disagreement could be expected"
