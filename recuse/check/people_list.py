@@ -14,7 +14,7 @@ from recuse.schema import Estimate, RecuseError
 from recuse.schema.number_text import percent, rate
 from recuse.security.files import begins_with, write_table
 
-HEAD = ("judge", "item", "system", "confidence", "why")
+HEAD = ("judge", "criterion", "item", "system", "confidence", "why")
 is_people_list = begins_with(",".join(HEAD))
 
 
@@ -53,7 +53,7 @@ def write_people_list(panel: FilePanel, path: Path, bound: float) -> list[str]:
                 for u in sent[np.argsort(np.nan_to_num(sure[sent], nan=-np.inf), kind="stable")]:
                     why = "not sure enough" if answered[u] else "no answer"
                     shown = f"{sure[u]:.4g}" if np.isfinite(sure[u]) else ""
-                    rows.append((judge, answers.items[u], answers.targets[u], shown, why))
+                    rows.append((judge, criterion, answers.items[u], answers.targets[u], shown, why))
     write_table(path, HEAD, rows, is_people_list)
     return [f"{len(rows)} answers that people have to look at: {path}", *lines]
 
