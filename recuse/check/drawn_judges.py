@@ -98,6 +98,9 @@ def people_of(ratings: Ratings, criterion: str, assumed: float | None = None) ->
     if not answers.options:
         return _of_numbers(answers, values, assumed)
     systems = _systems(answers)
+    if answers.either_way:  # every text both ways round, so that chance does not follow from names
+        turned = np.where(values < 2, 1 - values, values)
+        values, systems = np.concatenate([values, turned], axis=1), np.zeros(2 * len(systems), dtype=np.intp)
     distances = _distances(len(answers.options), answers.ordered)
     agreement = _agreement(values, systems, lambda a, b: distances[a.astype(np.intp), b.astype(np.intp)])
     agreement = assumed if agreement is None else agreement

@@ -72,7 +72,7 @@ def describe_people(answers: Answers, judge: int) -> dict[str, Any]:
     option that is right most often; of numbers, the median and its mean absolute error."""
     used = both_rated(answers, judge)
     if answers.options:
-        shares = answers.people_shares[used]
+        shares = answers.evened(answers.people_shares[used])
         if not len(shares):
             return {}
         labels = total(shares, taken(answers.times, used))
@@ -81,7 +81,7 @@ def describe_people(answers: Answers, judge: int) -> dict[str, Any]:
         return {
             "base_rate": {name: number(rate) for name, rate in zip(answers.options, rates, strict=True)},
             "labels": {name: number(count) for name, count in zip(answers.options, labels, strict=True)},
-            "constant": {"answer": answers.options[best], "agrees": number(rates[best])},
+            "constant": {"answer": answers.name_of(best), "agrees": number(rates[best])},
         }
     means = answers.people_mean[used]
     middle = median_of(means, taken(answers.times, used)) if len(means) else np.nan
@@ -220,7 +220,7 @@ def _against_constant(answers: Answers, judge: int, used: NDArray[np.bool_]) -> 
     The best constant is taken as known: its disagreement is at its smallest, so a repetition moves it little."""
     m = answers.raters.astype(float)
     if answers.options:
-        tables, people = answers.tables(judge), np.nan_to_num(answers.people_shares)
+        tables, people = answers.tables(judge), np.nan_to_num(answers.evened(answers.people_shares))
         best = int(total(people[used], taken(answers.times, used)).argmax())
         without = 1.0 - people[:, best]
         gained = np.trace(tables, axis1=1, axis2=2) - tables.sum(axis=(1, 2)) * people[:, best]
@@ -255,13 +255,16 @@ def commonest_answer(answers: Answers, judge: int) -> Estimate:
     there = np.isfinite(each)
     values, place = np.unique(each[there], return_inverse=True)
     times = None if answers.times is None else np.broadcast_to(answers.times[:, None], each.shape)[there]
-    counts = np.bincount(place, weights=times)
+    counts = np.bincount(place, weights=times).astype(float)
+    if answers.either_way:
+        values = np.arange(float(len(answers.options)))
+        counts = answers.evened(np.bincount(each[there].astype(int), times, len(values)).astype(float))
     n = int(counts.sum())
     if n < 2:
         return undefined("commonest_answer", "the judge gave fewer than two answers", method=METHOD, n=n)
     best = int(counts.argmax())
     value = float(values[best])
-    answer = answers.options[int(value)] if answers.options else f"{value:g}"
+    answer = answers.name_of(int(value)) if answers.options else f"{value:g}"
     return Estimate(
         metric="commonest_answer", value=float(counts[best] / n), unit="share", n=n, method=METHOD,
         detail={"answer": answer, "n": int(counts[best])},
@@ -303,9 +306,15 @@ def _alpha(answers: Answers, level: Level | None) -> Estimate:
         shares = answers.person_shares[:, rated]
         codes = np.where(np.isfinite(shares[:, :, 0]), np.nan_to_num(shares).argmax(axis=2), np.nan)
         counts = counts_of(codes, len(answers.options))
-        alpha = alpha_of_counts(counts, fitting, np.arange(len(answers.options)))
+
+        def made(build: Callable[[Floats], Coefficient]) -> Coefficient:
+            one = build(counts)
+            observed, chance = np.hsplit(one.shares, [-len(answers.options)])
+            return replace(one, shares=np.hstack([observed, answers.evened(chance)]), times=times)
+
+        alpha = made(lambda counts: alpha_of_counts(counts, fitting, np.arange(len(answers.options))))
         others = {"fleiss_kappa": fleiss_kappa, "gwet_ac1": gwet_many, "percent_agreement": percent_many}
-        detail |= {name: number(replace(build(counts), times=times).value) for name, build in others.items()}
+        detail |= {name: number(made(build).value) for name, build in others.items()}
     else:
         alpha = krippendorff_alpha(answers.person_means[:, rated], fitting)
     alpha = replace(alpha, times=times)

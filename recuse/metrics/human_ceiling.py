@@ -121,7 +121,7 @@ def human_ceiling(answers: Answers, judge: int, margin: float = MARGIN) -> Estim
         "human_human_interval": [number(low), number(high)], "margin": margin, "power": number(round(chance, 6)),
     }  # fmt: skip
     if answers.options:
-        labels = total(np.nan_to_num(answers.people_shares[used]), times)
+        labels = total(np.nan_to_num(answers.evened(answers.people_shares[used])), times)
         detail["labels"] = {name: number(count) for name, count in zip(answers.options, labels, strict=True)}
     notes = []
     if distribution.df < 29:
@@ -193,7 +193,8 @@ def _options(answers: Answers, judge: int) -> _Table:
     people = np.nan_to_num(answers.people_shares)
     answered = judges.sum(axis=1)
     between = ((judges @ apart) * people).sum(axis=1)
-    shares = np.column_stack([np.ones(len(m)), answered, between, np.nan_to_num(among), judges, people])
+    columns = [np.ones(len(m)), answered, between, np.nan_to_num(among), *map(answers.evened, (judges, people))]
+    shares = np.column_stack(columns)
 
     def expected(s: Floats) -> tuple[Floats, Floats]:
         p = s[:, 4 + k :] / np.maximum(s[:, :1], 1e-300)
@@ -201,7 +202,9 @@ def _options(answers: Answers, judge: int) -> _Table:
         return ((q @ apart) * p).sum(axis=1), ((p @ apart) * p).sum(axis=1)
 
     def person(used: NDArray[np.bool_]) -> OneMorePerson:
-        return OneMorePerson.of_options(people[used], m[used], among[used], apart, taken(answers.times, used))
+        times = taken(answers.times, used)
+        p = total(answers.evened(people[used]), times) / answers.number(used)
+        return OneMorePerson.of_options(people[used], p, m[used], among[used], apart, times)
 
     return _Table(shares, _used(answers, judge), expected, float(apart[apart > 0].min(initial=1.0)), LEAN, person)
 
@@ -275,13 +278,13 @@ class OneMorePerson:
 
     @classmethod
     def of_options(
-        cls, people: Floats, raters: Floats, among: Floats, distances: Floats, times: Floats | None
+        cls, people: Floats, p: Floats, raters: Floats, among: Floats, distances: Floats, times: Floats | None
     ) -> OneMorePerson:
-        """From people's shares (U, K) of K options, how many rated (U,), and their mean distance among themselves (U,).
+        """From people's shares (U, K) of K options, their shares over all texts (K,), how many rated (U,), and their
+        mean distance among themselves (U,).
 
-        One more person says k with probability (a p_k + m share_k) / (a + m), p the shares over all texts and
-        a = (1 - kappa) / kappa: the Dirichlet-multinomial distribution with people's shares and their agreement."""
-        p = people.mean(axis=0) if times is None else times @ people / times.sum()
+        One more person says k with probability (a p_k + m share_k) / (a + m), a = (1 - kappa) / kappa: the
+        Dirichlet-multinomial distribution with people's shares and their agreement."""
         by_chance = distances @ p
         expected = float(p @ by_chance)
         kappa = 1 - average(among, times) / expected

@@ -28,6 +28,9 @@ COMPARED = (ORDER, LABELS)
 """Factors that answers are pooled over: a choice is the same choice whoever stood first and whatever it was called."""
 PLACES = {"first", "second", "tie"}
 WON = ("a", "b", "tie")
+TIE = WON.index("tie")
+TURNED = [1, 0, 2]
+"""Places of `WON` where the two are called the other way round."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +54,7 @@ class Answers:
     part: Ratings | None = None  # where they come from
     lost: NDArray[np.int64] | None = None  # (J, U): replies without a usable answer
     times: Floats | None = None  # (U,): how many texts with these answers each stands for, 1 unless they were counted
+    either_way: bool = False  # of choices, whether several pairs of systems meet: see `evened`
 
     def number(self, texts: Mask) -> int:
         """How many texts are marked in (U,)."""
@@ -119,7 +123,17 @@ class Answers:
         a person, both drawn at random; 0 where either is missing."""
         own, people = np.nan_to_num(self.judge_shares[judge]), np.nan_to_num(self.people_shares)
         tables: Floats = own[:, :, None] * people[:, None, :]
-        return tables
+        return (tables + tables[:, TURNED][:, :, TURNED]) / 2 if self.either_way else tables
+
+    def evened(self, shares: Floats) -> Floats:
+        """Shares of the options (..., K) of which chance agreement is made. Where choices are among three systems or
+        more, which of two is called a follows from their names alone, so chance must not: both ways round count half.
+        Of two systems a is always the same one, which a judge may name whatever it reads."""
+        return (shares + shares[..., TURNED]) / 2 if self.either_way else shares
+
+    def name_of(self, option: int) -> str:
+        """What an answer that is given to everything is called."""
+        return "the same place" if self.either_way and option != TIE else self.options[option]
 
     def products(self, judge: int) -> Floats:
         """Per text 1, x, y, x^2, y^2, xy of one number of the judge and one of a person, both drawn at random, about
@@ -188,11 +202,13 @@ def _answers(part: Ratings, ratings: Ratings, needed: bool) -> Answers:
     lost = np.bincount((judge * count + text_of)[np.isnan(values)], minlength=requested.size).reshape(requested.shape)
     person = among(*source.coded("rater"), people)[rated]
     options, ordered, [values, labels] = _options(part, values, _values(source, rated))
+    items = tuple([all_items[k] for k in item_of.tolist()])
     return Answers(
-        judges, people, tuple([all_items[k] for k in item_of.tolist()]),
+        judges, people, items,
         tuple([all_targets[k] for k in target_of.tolist()]), clusters, _placed(values, judge, text_of, requested.shape),
         _placed(labels, person, text[len(judged) :], (len(people), count)), requested, options, ordered, part.scale,
-        part.clusters, part, lost, times_of(part, [all_items[k] for k in item_of.tolist()]),
+        part.clusters, part, lost, times_of(part, list(items)),
+        options == WON and _several_meet(part, items),
     )  # fmt: skip
 
 
@@ -230,6 +246,14 @@ def _placed(values: Floats, rater: NDArray[np.intp], text: NDArray[np.intp], sha
 def _is_choice(part: Ratings) -> bool:
     scale = part.scale
     return isinstance(scale, Nominal) and len(scale.options) > 1 and set(scale.options) <= PLACES
+
+
+def _several_meet(part: Ratings, items: Sequence[str]) -> bool:
+    """Whether it is known who meets in these items, and not always the same two."""
+    texts = part.texts
+    if texts is None or not {"item", "a", "b"} <= set(texts.columns):
+        return False
+    return len(texts.loc[texts["item"].astype(str).isin(items), ["a", "b"]].drop_duplicates()) > 1
 
 
 def _options(part: Ratings, *values: Floats) -> tuple[tuple[str, ...], bool, Sequence[Floats]]:

@@ -12,7 +12,7 @@ import pandas as pd
 from recuse.ratings.answers import has_several_options, is_binary
 from recuse.ratings.needs import CANDIDATE, KINDS
 from recuse.ratings.scale import PLACE, Nominal, Ordinal, Scale, counted_criteria
-from recuse.schema.factors import DIRECTION, LEVELS, TEMPERATURE, VERSION, WORDING
+from recuse.schema.factors import DIRECTION, LEVELS, ORDER, TEMPERATURE, VERSION, WORDING
 
 FEWEST = 20
 """Items that two people rated below which nothing is said of their agreement (`recuse.metrics.agreement_estimates`)."""
@@ -161,6 +161,7 @@ def offered(facts: RatingFacts) -> frozenset[str]:
         CANDIDATE: facts.candidate,
         "numbers": all(scale.counts for scale, _, _ in facts.scales),
         **{factor: len(facts.levels.get(factor, ())) > 1 for factor in (*LEVELS, TEMPERATURE)},
+        ORDER: ORDER in facts.levels,  # known, if only of one: which one follows from the names of the two
     }
     return frozenset(name for name, there in offers.items() if there) | facts.beside
 

@@ -150,8 +150,11 @@ def _correlation(x: Floats, y: Floats, texts: Answers) -> _Correlation | None:
     count = len(units) if times is None else int(times.sum())
     if count < FEWEST:
         return None
-    x, y = x[both] - x[both].mean(axis=0), y[both] - y[both].mean(axis=0)
-    columns = [np.ones(len(x)), *x.T, *y.T, (x * x).sum(axis=1), (y * y).sum(axis=1), (x * y).sum(axis=1)]
+    x, y = x[both], y[both]
+    if not texts.either_way:  # where a and b may be called either way, 0 is the middle
+        x, y = x - x.mean(axis=0), y - y.mean(axis=0)
+    means = (0 * x.T, 0 * y.T) if texts.either_way else (x.T, y.T)
+    columns = [np.ones(len(x)), *means[0], *means[1], (x * x).sum(axis=1), (y * y).sum(axis=1), (x * y).sum(axis=1)]
     sums = np.column_stack([np.bincount(place, column, len(units)) for column in columns]).astype(float)
     whole = total(sums, times)
     value, without = _of_sums(whole[None], x.shape[1]), _of_sums(whole - sums, x.shape[1])

@@ -28,7 +28,8 @@ FACTS = frozenset(
 
 
 def slices_of(answers: Answers, columns: tuple[str, ...] | None = None) -> tuple[Slices, int]:
-    """(column, level) -> which texts, (U,), and how many columns were looked at."""
+    """(column, level) -> which texts, (U,), and how many columns were looked at. A choice among three systems or more
+    is on the slices of both that meet."""
     targets = np.asarray(answers.targets, object)
     facts: dict[str, Any] = {"target": targets}
     known = None if answers.part is None else answers.part.texts
@@ -48,6 +49,13 @@ def slices_of(answers: Answers, columns: tuple[str, ...] | None = None) -> tuple
     slices: Slices = {}
     looked = 0
     for name in columns or facts:
+        if name == "target" and answers.either_way:
+            assert known is not None
+            sides = known.drop_duplicates("item").set_index(["item"])[["a", "b"]].reindex(answers.items).to_numpy(str)
+            if len(levels := np.unique(sides)) <= MOST:
+                looked += 1
+                slices |= {(name, str(level)): (sides == level).any(axis=1) for level in levels}
+            continue
         level_of, levels = pd.factorize(facts[name])
         if 1 < len(levels) <= MOST:
             looked += 1

@@ -37,6 +37,7 @@ from recuse.metrics.upgrade.scores import (
 from recuse.ratings import Ratings
 from recuse.ratings.pair_array import CHOICES
 from recuse.schema import Distribution, Estimate, Estimates, number
+from recuse.schema.factors import ORDER
 from recuse.schema.number_text import why_missing
 from recuse.statistics.agreement.coefficient_intervals import Difference, Known, NoInterval
 
@@ -222,7 +223,7 @@ def _own_text(ratings: Ratings) -> Estimates:
 BIASES = (
     _Bias("upgrade_self_preference", "", _own_text, _wrote, folded=False),
     _Bias("upgrade_position", "", position.slot_preference,
-          lambda r, j: _are_choices(r) and len(r.levels("order")) > 1),
+          lambda r, j: _are_choices(r) and ORDER in r.factors),
     _Bias("upgrade_length", "", length.length_coefficient, lambda r, j: _counts(r) and _has("words")(r, j)),
     _Bias("upgrade_length", "", length.choice_length_coefficient,
           lambda r, j: _are_choices(r) and _has("words_a", "words_b")(r, j)),

@@ -69,7 +69,9 @@ def agreement_with_people(pair: Pair) -> Estimate | None:
     coefficient = Coefficient(kappas.shares[used], gain, lambda s: "")
     distribution = coefficient.jackknife(answers.clusters[used])
     assert isinstance(distribution, Student)
-    labels = np.nansum(answers.people_shares[used], axis=0) if answers.options else np.array([used.sum()], dtype=float)
+    labels = np.array([used.sum()], dtype=float)
+    if answers.options:
+        labels = np.nansum(answers.evened(answers.people_shares[used]), axis=0)
     few = too_few(answers.options, labels)
     se = math.nan if few else math.hypot(distribution.se, kappas.one_text(sums) / answers.cluster_count(used))
     return change(
@@ -94,7 +96,7 @@ def _options(answers: Answers) -> _Kappas:
     people = np.nan_to_num(answers.people_shares)
     judged = [np.nan_to_num(answers.judge_shares[j]) for j in (0, 1)]
     between = [((own @ apart) * people).sum(axis=1) for own in judged]
-    shares = np.column_stack([np.ones(len(people)), *between, *judged, people])
+    shares = np.column_stack([np.ones(len(people)), *between, *map(answers.evened, (*judged, people))])
 
     def chance(s: Floats) -> list[Floats]:
         n = np.maximum(s[:, :1], 1e-300)

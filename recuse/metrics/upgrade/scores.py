@@ -242,7 +242,8 @@ def decisions_flipped(pair: Pair) -> Estimate | None:
     minus = np.where(again, 1 - own, np.nan) if known else None
     seen = mean_change(1 - across, minus, answers.clusters, span=1.0)
     decided = given[0][0][used]
-    shares = np.bincount(decided[np.isfinite(decided)].astype(int)) / np.isfinite(decided).sum()
+    hits = np.bincount(decided[np.isfinite(decided)].astype(int), minlength=given[1])
+    shares = answers.evened(hits / hits.sum())
     by_itself = 0.0 if known else float(1 - (shares**2).sum())  # the mean of p_ik^2 is at least m_k^2 (Jensen)
     old = float((1 - own)[again].mean()) if known else math.nan
     note = "" if known else "the incumbent was asked once, so how often it flips by itself is not known"

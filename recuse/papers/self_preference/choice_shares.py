@@ -31,19 +31,20 @@ def first_pick_share(part: Ratings) -> Iterator[Named]:
     """Share of verdicts for the first slot among those that name a winner, by judge; 0.5 without a preference.
 
     Over pairs with both verdicts usable, so that each text stood first as often as second; n counts the decided
-    verdicts. Where no pair was asked in both orders, over all decided verdicts, and the note says what that assumes.
-    Undefined where all are ties, and where all stood in one order. The two verdicts of a pair hang together, which the
-    interval over clusters allows for.
+    verdicts. Where no pair was asked in both orders, but the same two systems met in either, over all decided verdicts,
+    and the note says what that assumes. Undefined where all are ties, and where no two systems met in both orders. The
+    two verdicts of a pair hang together, which the interval over clusters allows for.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"judge": "x", "item": "1", "order": ["ab", "ba"], "response": ["first", "first"]})
     >>> first_pick_share(Ratings.of(frame, texts=pd.DataFrame({"item": ["1"], "a": "s", "b": "t"}))).of(judge="x").value
     1.0
     """
-    over = repeated_over(part)
+    over, verdicts = repeated_over(part), verdicts_of(part)
+    in_either_order = (verdicts.groupby(["rater", "a", "b"])["order"].nunique() > 1).groupby("rater").any()
     for judge, of_judge in pairs_by_judge(part).items():
         both = of_judge.complete
-        by_lot = not both.any() and bool(np.isfinite(of_judge.ab).any() and np.isfinite(of_judge.ba).any())
+        by_lot = not both.any() and bool(in_either_order.get(judge))
         kept = of_judge[np.isfinite(of_judge.won) if by_lot else both]
         lost = len(of_judge) - len(kept)
         estimate = _first_picks(kept, lost, over)
