@@ -27,7 +27,7 @@ from scipy import special
 
 from recuse.gates import Gates
 from recuse.ratings import Ratings
-from recuse.ratings.answers import WON, Answers, answers_of
+from recuse.ratings.answers import TIE, WON, Answers, answers_of
 from recuse.ratings.ratings_table import PERSON
 from recuse.readers.file_panel import FilePanel
 from recuse.run.run import ask_file
@@ -98,17 +98,20 @@ def people_of(ratings: Ratings, criterion: str, assumed: float | None = None) ->
     if not answers.options:
         return _of_numbers(answers, values, assumed)
     systems = _systems(answers)
-    if answers.either_way:  # every text both ways round, so that chance does not follow from names
-        turned = np.where(values < 2, 1 - values, values)
-        values, systems = np.concatenate([values, turned], axis=1), np.zeros(2 * len(systems), dtype=np.intp)
     distances = _distances(len(answers.options), answers.ordered)
-    agreement = _agreement(values, systems, lambda a, b: distances[a.astype(np.intp), b.astype(np.intp)])
+    turned = [values, np.where(values == TIE, TIE, 1 - values)] if answers.either_way else [values]
+    agreement = _agreement(
+        np.concatenate(turned, axis=1), np.tile(systems, len(turned)),
+        lambda a, b: distances[a.astype(np.intp), b.astype(np.intp)],
+    )  # fmt: skip
     agreement = assumed if agreement is None else agreement
     return None if agreement is None else People(answers, values, systems, agreement)
 
 
 def _systems(answers: Answers) -> NDArray[np.intp]:
-    """The system of each text, one of those with 20 texts or more or 0."""
+    """The system of each text, one of those with 20 texts or more or 0, as of pairs of systems."""
+    if answers.either_way:
+        return np.zeros(len(answers.targets), dtype=np.intp)
     codes = np.unique(np.array(answers.targets), return_inverse=True)[1].reshape(-1)
     return np.where(np.bincount(codes)[codes] >= FEWEST, codes + 1, 0)
 
@@ -218,7 +221,8 @@ def _urn(people: People, count: int, rng: np.random.Generator, error: float) -> 
     values, m = people.values, people.raters
     each = np.array([np.isfinite(values), *((values == code) for code in range(len(people.answers.options)))])
     counts = each[1:].sum(axis=1).astype(float)  # options, texts
-    shares = np.stack([_within((values == code) + 0 * values, people.systems) for code in range(len(counts))])
+    each_within = [_within((values == code) + 0 * values, people.systems) for code in range(len(counts))]
+    shares = people.answers.evened(np.stack(each_within, axis=1)).T
     own = np.cumsum(counts / np.maximum(m, 1), axis=0)
     shape = (count, values.shape[1])
     one = (rng.random(shape)[:, None] > own[None, :-1]).sum(axis=1)
@@ -238,8 +242,10 @@ def _of_most(people: People, most: NDArray[np.intp], error: float) -> float:
     distances = _distances(len(people.answers.options), people.answers.ordered)
     there = np.isfinite(people.values)
     apart = distances[np.nan_to_num(people.values).astype(np.intp), most[None]][there].mean()
-    of_people, of_most = (np.bincount(codes.astype(np.intp), minlength=len(distances)) / codes.size
-                     for codes in (people.values[there], most))  # fmt: skip
+    of_people, of_most = (
+        people.answers.evened(np.bincount(codes.astype(np.intp), minlength=len(distances)) / codes.size)
+        for codes in (people.values[there], most)
+    )
     chance = float(of_people @ distances @ of_most)
     reached = 1 - apart / chance if chance > 1e-12 else wanted
     return float(np.clip((wanted - people.agreement) / max(reached - people.agreement, 1e-9), 0.0, 1.0))

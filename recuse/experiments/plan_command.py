@@ -218,9 +218,10 @@ def _of_pilot(pilot: Pilot, source: Path) -> Iterator[str]:
         who = f"{len(people.values)} people{some}, who {how}"
         yield f"planned from {source.name}{about}: {len(people.raters)} texts, {who}"
         if people.answers.options:
-            counts = [(people.values == code).sum() for code in range(len(people.answers.options))]
-            shares = zip(people.answers.options, counts, strict=True)
-            yield "  " + ", ".join(f"{rate(n / max(sum(counts), 1))} {name}" for name, n in shares)
+            options = people.answers.options
+            counts = people.answers.evened(np.array([(people.values == k).sum() for k in range(len(options))], float))
+            shares = zip(options, counts / max(counts.sum(), 1), strict=True)
+            yield "  " + ", ".join(f"{rate(share)} {name}" for name, share in shares)
     yield f"  judges asked {_times(repeats)}, {100 * pilot.losses:.3g} % of replies lost"
 
 

@@ -49,8 +49,7 @@ def slices_of(answers: Answers, columns: tuple[str, ...] | None = None) -> tuple
     slices: Slices = {}
     looked = 0
     for name in columns or facts:
-        if name == "target" and answers.either_way:
-            assert known is not None
+        if name == "target" and answers.either_way and known is not None:
             sides = known.drop_duplicates("item").set_index(["item"])[["a", "b"]].reindex(answers.items).to_numpy(str)
             if len(levels := np.unique(sides)) <= MOST:
                 looked += 1
