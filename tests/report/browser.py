@@ -27,7 +27,10 @@ FLAGS = [
 POLICY = re.compile(r"<meta http-equiv=[^>]*>")
 
 # A window cannot be narrower than 500 pixels, a frame can; the page in it measures itself and tells its parent.
-FRAME = '<!doctype html><title></title><iframe width="{width}" height="900" style="border:0" srcdoc="{page}"></iframe>'
+FRAME = (
+    "<!doctype html><meta charset=utf-8><title></title>"
+    '<iframe width="{width}" height="900" style="border:0" srcdoc="{page}"></iframe>'
+)
 MEASURE = """<script>
 for (const d of document.querySelectorAll('details')) d.open = true;
 const wide = [...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1
