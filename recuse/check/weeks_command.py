@@ -134,10 +134,10 @@ def _order(entry: tuple[str, Ratings]) -> tuple[int, float, str]:
 def _counted(ratings: Ratings, every: list[Answers], first: Answers) -> tuple[Any, str]:
     if not first.options:
         return (lambda answers, k: answers.judge_means[k]), "mean score"
-    totals = sum(np.nansum(answers.evened(answers.judge_shares), axis=(0, 1)) for answers in every)
+    totals = sum(np.nansum(answers.judge_shares, axis=(0, 1)) for answers in every)
     stated = ratings.positive.get(ratings.criterion, "")
     place = first.options.index(stated) if stated in first.options else int(np.argmin(totals))
-    return (lambda answers, k: answers.evened(answers.judge_shares[k])[:, place]), f"share of {first.options[place]}"
+    return (lambda answers, k: answers.judge_shares[k][:, place]), f"share of {first.options[place]}"
 
 
 def _agreement(answers: Answers, k: int) -> Floats:

@@ -215,8 +215,7 @@ def _kappa(answers: Answers, judge: int) -> Estimate:
     own, people = np.nan_to_num(answers.judge_shares[judge]), np.nan_to_num(answers.people_shares)
     answered = own.sum(axis=1)
     between = ((own @ apart) * people).sum(axis=1)
-    chance = answers.evened(own), answered[:, None] * answers.evened(people)
-    shares = np.column_stack([np.ones(len(own)), answered, between, *chance])[used]
+    shares = np.column_stack([np.ones(len(own)), answered, between, own, answered[:, None] * people])[used]
 
     def kappa(s: Floats) -> Floats:
         n = np.maximum(s[:, 1:2], 1e-300)
@@ -238,7 +237,7 @@ def _kappa(answers: Answers, judge: int) -> Estimate:
     if coefficient.undefined:
         return undefined("expert_kappa", coefficient.undefined, detail=detail, **facts)
     detail["answered_only"] = number(coefficient.value / share)
-    if few := too_few(answers.options, total(answers.evened(people[used]), coefficient.times)):
+    if few := too_few(answers.options, total(people[used], coefficient.times)):
         return undefined("expert_kappa", few, detail=detail, **facts)
     distribution = coefficient.jackknife(answers.clusters[used])
     return estimated("expert_kappa", coefficient.value, distribution, detail=detail, **facts)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from recuse.ratings.answers import COMPARED, Answers, answers_of
+from recuse.ratings.answers import COMPARED, WON, Answers, answers_of
 from recuse.ratings.array import RatingArray
 from recuse.ratings.pair_array import PairArray
 from recuse.ratings.ratings import Ratings
@@ -28,8 +28,8 @@ FACTS = frozenset(
 
 
 def slices_of(answers: Answers, columns: tuple[str, ...] | None = None) -> tuple[Slices, int]:
-    """(column, level) -> which texts, (U,), and how many columns were looked at. A choice among three systems or more
-    is on the slices of both that meet."""
+    """(column, level) -> which texts, (U,), and how many columns were looked at. A choice is on the slices of both
+    systems that meet."""
     targets = np.asarray(answers.targets, object)
     facts: dict[str, Any] = {"target": targets}
     known = None if answers.part is None else answers.part.texts
@@ -49,9 +49,10 @@ def slices_of(answers: Answers, columns: tuple[str, ...] | None = None) -> tuple
     slices: Slices = {}
     looked = 0
     for name in columns or facts:
-        if name == "target" and answers.either_way and known is not None:
-            sides = known.drop_duplicates("item").set_index(["item"])[["a", "b"]].reindex(answers.items).to_numpy(str)
-            if len(levels := np.unique(sides)) <= MOST:
+        if name == "target" and answers.options == WON and known is not None and {"a", "b"} <= set(known.columns):
+            met = known.assign(item=known["item"].astype(str)).drop_duplicates("item").set_index("item")[["a", "b"]]
+            sides = met.reindex(answers.items).to_numpy(dtype=object)
+            if len(levels := pd.unique(sides.ravel())) <= MOST:
                 looked += 1
                 slices |= {(name, str(level)): (sides == level).any(axis=1) for level in levels}
             continue

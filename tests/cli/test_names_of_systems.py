@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from itertools import combinations
 from typing import Any
 
@@ -13,9 +14,17 @@ import pytest
 from statsmodels.stats.inter_rater import cohens_kappa
 
 import recuse as engine
+from recuse.check.drawn_judges import people_of, with_drawn_judges
 from recuse.metrics.agreement import coefficient
+from recuse.metrics.agreement_estimates import commonest_answer, people_alpha
+from recuse.metrics.human_ceiling import human_ceiling
+from recuse.metrics.upgrade import Upgrade, measure_upgrade
+from recuse.ratings import Ratings
 from recuse.ratings.answers import answers_of
+from recuse.ratings.pair_array import read_choices
+from recuse.ratings.people_faults import people_faults
 from recuse.ratings.text_slices import slices_of
+from recuse.schema import Estimate
 
 BEST_FIRST = ("auk", "emu", "jay", "kea", "owl")
 ORDERS = [("kea", "auk", "owl", "emu", "jay"), ("owl", "kea", "jay", "emu", "auk")]
@@ -88,6 +97,80 @@ def test_of_two_systems_chance_follows_from_how_often_each_wins():
     ratings = engine.read(frame, people=list(PEOPLE), judges="gpt")
     assert coefficient(ratings, "percent_agreement").of(judge="gpt").value > 0.6
     assert coefficient(ratings, "cohen_kappa").of(judge="gpt").value == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize("people", [PEOPLE, ()])
+@pytest.mark.parametrize("names", ORDERS)
+def test_where_no_order_is_known_an_upgrade_follows_no_names_either(names, people):
+    """Values and intervals, of so few texts that the names alone would leave too few labels of another option."""
+
+    def measured(named: tuple[str, ...]) -> dict[str, float]:
+        frame = pairs(named, shuffled=False, n=60).rename(columns={"question": "item", "model_a": "a", "model_b": "b"})
+        frame["response"] = frame["winner"].replace({"model_a": "a", "model_b": "b"})
+        table = frame.loc[frame["rater"].isin([*people, "gpt", "llama"]), ["rater", "item", "a", "b", "response"]]
+        upgrade = Upgrade.within(read_choices(table, people=people), "gpt", "llama")
+        found = [(name, one) for name, every in measure_upgrade(upgrade) for one in every.values()]
+        return {f"{name}, {end}": getattr(one, end) for name, one in found for end in ("value", "low", "high")}
+
+    assert measured(names) == pytest.approx(measured(BEST_FIRST), nan_ok=True)
+
+
+FIGURES: dict[str, Callable[[Ratings], Any]] = {
+    "people among themselves": lambda r: people_alpha(r).of(rater="people"),
+    "commonest answer": lambda r: commonest_answer(r).of(judge="gpt"),
+    "base rate": lambda r: coefficient(r, "percent_agreement").of(judge="gpt"),
+    "against people's own": lambda r: human_ceiling(r).of(judge="gpt"),
+    "one more person": lambda r: people_of(r, "winner").agreement,
+    "people at fault": lambda r: [(fault.people, fault.agreement, fault.low, fault.high) for fault in people_faults(r)],
+}
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+def test_no_figure_follows_from_names(figure):
+    def measured(names: tuple[str, ...]) -> list[float]:
+        frame = pairs(names)
+        if figure == "people at fault":  # cleo answers in reverse
+            turned = {"model_a": "model_b", "model_b": "model_a"}
+            frame["winner"] = frame["winner"].where(frame["rater"] != "cleo", frame["winner"].replace(turned))
+        value = FIGURES[figure](engine.read(frame, people=list(PEOPLE), judges="gpt,llama"))
+        known = (value.value, value.low, value.high, value.detail) if isinstance(value, Estimate) else value
+        return [float(number) for number in re.findall(r"-?\d+\.\d+", str(known))]
+
+    first = measured(BEST_FIRST)
+    assert first
+    for names in ORDERS:
+        assert measured(names) == pytest.approx(first)
+
+
+def test_where_the_order_is_known_a_candidate_that_follows_it_agrees_by_chance():
+    frame = pairs(BEST_FIRST)
+    frame.loc[frame["rater"] == "llama", "winner"] = "model_a"
+    upgrade = Upgrade.within(engine.read(frame, people=list(PEOPLE)), "gpt", "llama")
+    [agreement] = dict(measure_upgrade(upgrade))["upgrade_agreement"].values()
+    assert agreement.detail["candidate"] == pytest.approx(0, abs=1e-9)
+    assert agreement.detail["incumbent"] > 0.3
+
+
+def test_judges_drawn_as_one_more_person_follow_no_names():
+    """How often they say what anna says, of 300 judges on 100 texts each, most of which nobody else rated."""
+    shares = []
+    for names in (BEST_FIRST, ORDERS[0]):
+        frame = pairs(names)
+        few = frame["question"].isin([f"q{k}" for k in range(40)]) | ~frame["rater"].isin(["ben", "cleo"])
+        ratings = engine.read(frame[few], people=list(PEOPLE), judges="gpt,llama")
+        anna = ratings.table[ratings.table["rater"] == "anna"].set_index("item")["response"].astype(str)
+        people = {"winner": people_of(ratings, "winner")}
+        drawn = with_drawn_judges(ratings, people, 300, np.random.default_rng(2)).table.query("kind == 'judge'")
+        shares.append((drawn["response"].astype(str) == anna.reindex(drawn["item"]).to_numpy()).mean())
+    assert shares[0] == pytest.approx(shares[1], abs=0.01)
+
+
+def test_a_constant_answer_is_a_place_where_names_say_nothing():
+    frame = pairs(BEST_FIRST)
+    ratings = engine.read(frame, people=list(PEOPLE), judges="gpt")
+    assert coefficient(ratings, "percent_agreement").of(judge="gpt").detail["constant"]["answer"] == "the same place"
+    ties = engine.read(frame.assign(winner="tie"), people=list(PEOPLE), judges="gpt")
+    assert commonest_answer(ties).of(judge="gpt").detail["answer"] == "tie"
 
 
 def test_a_pair_is_on_the_slices_of_both_systems():

@@ -25,6 +25,7 @@ from recuse.ratings.array import clusters_of
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Numeric, Scale
 from recuse.schema import RecuseError
+from recuse.schema.factors import ORDER
 
 CHANGES = ("model", "prompt", "rubric", "sampling")
 """What an upgrade may declare that it changes. Texts and scale are the ground both stand on and never change."""
@@ -205,11 +206,12 @@ def texts_of(ratings: Ratings, judge: str) -> frozenset[Text]:
 
 def _stacked(parts: list[Answers], ratings: Ratings) -> Answers:
     """One text per pair, order and labels that it was asked under: a judge that follows the place gives two answers to
-    a pair whenever it is asked, which is no repeat that differs. All of a pair's share its cluster."""
+    a pair whenever it is asked, which is no repeat that differs. All of a pair's share its cluster. Where the order is
+    known, what won is a place, and chance follows from how often each place wins."""
+    first = replace(parts[0], either_way=parts[0].either_way and ORDER not in ratings.factors)
     if len(parts) == 1:
-        return parts[0]
+        return first
     names = [name for one in parts for name in clusters_of(ratings, one.items)]
-    first = parts[0]
     return replace(
         first,
         items=tuple(name for one in parts for name in one.items),
