@@ -13,14 +13,14 @@ import pytest
 from recuse import measures
 
 
-@pytest.mark.asks("forced_choices", "two_people")
+@pytest.mark.asks("forced_choices", "property", "two_people")
 def test_decisions(ratings, measure):
     """Does it let through what people let through, and find as much as they do, at every threshold?"""
     measure(measures.decision_consistency(ratings))
     measure(measures.prevalence_bias(ratings))
 
 
-@pytest.mark.asks("forced_choices", "two_people")
+@pytest.mark.asks("forced_choices", "property", "two_people")
 def test_decisions_over_beta(ratings, measure):
     """Does that survive if up to 4 in 10 of those who chose otherwise would have accepted it too?"""
     measure(measures.consistency_over_beta(ratings))
@@ -33,7 +33,7 @@ def test_agreement_by_definition(ratings, measure):
     measure(measures.performance(ratings))
 
 
-@pytest.mark.asks("forced_choices", "two_people")
+@pytest.mark.asks("forced_choices", "property", "two_people")
 def test_ratings_needed(ratings, measure):
     """How many ratings per text would settle it, and how far could people's own share move?"""
     measure(measures.ratings_needed(ratings))

@@ -11,14 +11,14 @@ import pytest
 from recuse import measures
 
 
-@pytest.mark.asks("forced_choices", "two_people", "peers")
+@pytest.mark.asks("forced_choices", "property", "two_people", "peers")
 def test_chosen_judge(ratings, measure):
     """Is the judge that a measure chooses the best one?"""
     measure(measures.best_judge(ratings))
     measure(measures.selection_regret(ratings))
 
 
-@pytest.mark.asks("forced_choices", "two_people", "peers")
+@pytest.mark.asks("forced_choices", "property", "two_people", "peers")
 def test_chosen_judge_over_beta(ratings, measure):
     """Does the choice survive if up to 4 in 10 of those who chose otherwise would have accepted it too?"""
     measure(measures.regret_over_beta(ratings))

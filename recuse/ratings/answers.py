@@ -366,6 +366,11 @@ def is_binary(scale: Scale, positive: str = "", thresholds: Sequence[float] = ()
     return len(scale.options) == 2 or positive in scale.options
 
 
+def has_property(scale: Scale, positive: str = "") -> bool:
+    """Whether one of the options is what texts are judged for: a stated one, one of two, or the best of several."""
+    return positive in getattr(scale, "options", ()) or isinstance(scale, Ordinal) or is_binary(scale)
+
+
 def has_several_options(scale: Scale, positive: str = "") -> bool:
     """Whether answers are three options or more, of which none is stated to be positive."""
     options = () if isinstance(scale, Numeric | ResponseSets) else scale.options

@@ -129,6 +129,10 @@ NEEDS: dict[str, Need] = {
         "a yes or no to decide: two options, or a stated property or threshold",
         "say which option is the property that texts are judged for, or from which score on a text passes",
     ),
+    "property": Need(
+        "an option that texts are judged for: stated, one of two, or the best in order",
+        "say which option is the property that texts are judged for, or give the options in order",
+    ),
     "several_options": Need(
         "three options or more, none of them the one that is looked for", "give the option that each rater chose"
     ),
@@ -205,6 +209,7 @@ COLUMNS: Mapping[str, str] = {
     "two_people": "a second person's ratings of the same items: add a column",
     "expert": "right answers, or one person's ratings of the same items: a column",
     "positive": 'a yes or no: a column with two options, or in FILE.recuse.toml positive = "toxic" or threshold = 4',
+    "property": "which label is looked for: --positive toxic; or their order: --scale 'bad<fair<good'",
     "several_options": "labels of three kinds or more: the option that each rater chose",
     "slices": "what replies can be grouped by: a column system, topic or language, with twenty replies of each",
     "ranking": "the texts' places in a ranking: a criterion place, 1 for the best",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from recuse.ratings.answers import has_several_options, is_binary
+from recuse.ratings.answers import has_property, has_several_options, is_binary
 from recuse.ratings.needs import CANDIDATE, KINDS
 from recuse.ratings.scale import PLACE, Nominal, Ordinal, Scale, counted_criteria
 from recuse.schema.factors import DIRECTION, LEVELS, ORDER, TEMPERATURE, VERSION, WORDING
@@ -150,6 +150,7 @@ def offered(facts: RatingFacts) -> frozenset[str]:
         and bool(persons[["item", "rater"]].drop_duplicates()["item"].duplicated().any()),
         "expert": facts.truth or (persons is not None and _has_one_person_each(persons)),
         "positive": any(is_binary(*scale) for scale in facts.scales),
+        "property": any(has_property(scale, positive) for scale, positive, _ in facts.scales),
         "several_options": any(has_several_options(scale, positive) for scale, positive, _ in facts.scales),
         "twins": any({"yes", "no"} <= known for known in flaws.values()),
         "slices": facts.slices,

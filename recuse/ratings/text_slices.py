@@ -50,8 +50,8 @@ def slices_of(answers: Answers, columns: tuple[str, ...] | None = None) -> tuple
     looked = 0
     for name in columns or facts:
         if name == "target" and answers.options == WON and known is not None and {"a", "b"} <= set(known.columns):
-            met = known.assign(item=known["item"].astype(str)).drop_duplicates("item").set_index("item")[["a", "b"]]
-            sides = met.reindex(answers.items).to_numpy(dtype=object)
+            pairs = known.assign(item=known["item"].astype(str)).drop_duplicates("item").set_index("item")
+            sides = pairs.reindex(answers.items)[["a", "b"]].to_numpy(dtype=object)
             if len(levels := pd.unique(sides.ravel())) <= MOST:
                 looked += 1
                 slices |= {(name, str(level)): (sides == level).any(axis=1) for level in levels}

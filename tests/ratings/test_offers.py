@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from recuse.ratings import Nominal, Numeric, Ratings
+from recuse.ratings import Nominal, Numeric, Ordinal, Ratings
 from recuse.ratings.needs import NEEDS, check_needs, kind_of, missing, unlock, unlock_by_column
 from recuse.ratings.offers import offers_of
 from recuse.schema import RecuseError
@@ -79,7 +79,7 @@ def test_an_author_without_a_text_here_and_one_level_are_nothing_to_ask_about() 
 
 def test_options_without_distances_are_no_numbers() -> None:
     frame = pd.DataFrame({"judge": ["x"], "item": ["i"], "response": ["red"]})
-    assert offers(frame, scales=Nominal(("red", "blue"))) == {"scores", "forced_choices", "positive"}
+    assert offers(frame, scales=Nominal(("red", "blue"))) == {"scores", "forced_choices", "positive", "property"}
 
 
 def test_three_judges_are_three() -> None:
@@ -110,5 +110,8 @@ def test_a_yes_or_no_is_two_options_or_what_is_stated() -> None:
     labels = pd.DataFrame({"judge": ["x"] * 3, "item": list("ijk"), "response": ["red", "blue", "green"]})
     assert {"several_options"} == offers(labels) & {"positive", "several_options"}
     assert {"positive"} == offers(labels, positive={"rating": "red"}) & {"positive", "several_options"}
+    assert "property" in offers(labels, positive={"rating": "red"})
+    assert "property" in offers(labels, scales={"rating": Ordinal(("red", "green", "blue"))})
+    assert "property" not in offers(labels), "the first label of the alphabet is none that anybody looks for"
     assert "positive" in offers(LEAST, thresholds={"rating": (2.0,)})
     assert "positive" not in offers(LEAST, thresholds={"rating": (2.0, 3.0)})
