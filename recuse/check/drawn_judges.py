@@ -109,7 +109,7 @@ def people_of(ratings: Ratings, criterion: str, assumed: float | None = None) ->
 
 
 def _systems(answers: Answers) -> NDArray[np.intp]:
-    """The system of each text, one of those with 20 texts or more or 0, as of pairs of systems."""
+    """The system of each text, one of those with 20 texts or more or 0; 0 for all where two of several meet."""
     if answers.either_way:
         return np.zeros(len(answers.targets), dtype=np.intp)
     codes = np.unique(np.array(answers.targets), return_inverse=True)[1].reshape(-1)

@@ -203,12 +203,13 @@ def _answers(part: Ratings, ratings: Ratings, needed: bool) -> Answers:
     person = among(*source.coded("rater"), people)[rated]
     options, ordered, [values, labels] = _options(part, values, _values(source, rated))
     items = tuple([all_items[k] for k in item_of.tolist()])
+    systems = systems_of_pairs(part, items) if options == WON else None
     return Answers(
         judges, people, items,
         tuple([all_targets[k] for k in target_of.tolist()]), clusters, _placed(values, judge, text_of, requested.shape),
         _placed(labels, person, text[len(judged) :], (len(people), count)), requested, options, ordered, part.scale,
         part.clusters, part, lost, times_of(part, list(items)),
-        options == WON and _several_meet(part, items),
+        systems is not None and len(systems.drop_duplicates().dropna()) > 1,
     )  # fmt: skip
 
 
@@ -248,12 +249,13 @@ def _is_choice(part: Ratings) -> bool:
     return isinstance(scale, Nominal) and len(scale.options) > 1 and set(scale.options) <= PLACES
 
 
-def _several_meet(part: Ratings, items: Sequence[str]) -> bool:
-    """Whether it is known who meets in these items, and not always the same two."""
+def systems_of_pairs(part: Ratings, items: Sequence[str]) -> pd.DataFrame | None:
+    """The two systems, a and b, that meet in each of these items; None where nothing says so."""
     texts = part.texts
     if texts is None or not {"item", "a", "b"} <= set(texts.columns):
-        return False
-    return len(texts.loc[texts["item"].astype(str).isin(items), ["a", "b"]].drop_duplicates()) > 1
+        return None
+    known = texts.assign(item=texts["item"].astype(str)).drop_duplicates("item").set_index("item")
+    return known.reindex(list(items))[["a", "b"]]
 
 
 def _options(part: Ratings, *values: Floats) -> tuple[tuple[str, ...], bool, Sequence[Floats]]:

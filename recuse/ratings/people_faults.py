@@ -150,11 +150,10 @@ def _correlation(x: Floats, y: Floats, texts: Answers) -> _Correlation | None:
     count = len(units) if times is None else int(times.sum())
     if count < FEWEST:
         return None
-    x, y = x[both], y[both]
-    if not texts.either_way:  # where a and b may be called either way, 0 is the middle
-        x, y = x - x.mean(axis=0), y - y.mean(axis=0)
-    means = (0 * x.T, 0 * y.T) if texts.either_way else (x.T, y.T)
-    columns = [np.ones(len(x)), *means[0], *means[1], (x * x).sum(axis=1), (y * y).sum(axis=1), (x * y).sum(axis=1)]
+    centre = 0.0 if texts.either_way else 1.0  # where a and b may be called either way, 0 is the middle
+    x, y = (side[both] - centre * side[both].mean(axis=0) for side in (x, y))
+    products = [(one * other).sum(axis=1) for one, other in ((x, x), (y, y), (x, y))]
+    columns = [np.ones(len(x)), *centre * x.T, *centre * y.T, *products]
     sums = np.column_stack([np.bincount(place, column, len(units)) for column in columns]).astype(float)
     whole = total(sums, times)
     value, without = _of_sums(whole[None], x.shape[1]), _of_sums(whole - sums, x.shape[1])

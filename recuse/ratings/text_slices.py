@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from recuse.ratings.answers import COMPARED, WON, Answers, answers_of
+from recuse.ratings.answers import COMPARED, WON, Answers, answers_of, systems_of_pairs
 from recuse.ratings.array import RatingArray
 from recuse.ratings.pair_array import PairArray
 from recuse.ratings.ratings import Ratings
@@ -31,7 +31,8 @@ def slices_of(answers: Answers, columns: tuple[str, ...] | None = None) -> tuple
     """(column, level) -> which texts, (U,), and how many columns were looked at. A choice is on the slices of both
     systems that meet."""
     targets = np.asarray(answers.targets, object)
-    facts: dict[str, Any] = {"target": targets}
+    pairs = None if answers.part is None or answers.options != WON else systems_of_pairs(answers.part, answers.items)
+    facts: dict[str, Any] = {"target": targets if pairs is None else pairs.to_numpy(dtype=object)}
     known = None if answers.part is None else answers.part.texts
     if known is not None:
         texts = known.assign(item=known["item"].astype(str))
@@ -49,17 +50,12 @@ def slices_of(answers: Answers, columns: tuple[str, ...] | None = None) -> tuple
     slices: Slices = {}
     looked = 0
     for name in columns or facts:
-        if name == "target" and answers.options == WON and known is not None and {"a", "b"} <= set(known.columns):
-            pairs = known.assign(item=known["item"].astype(str)).drop_duplicates("item").set_index("item")
-            sides = pairs.reindex(answers.items)[["a", "b"]].to_numpy(dtype=object)
-            if len(levels := pd.unique(sides.ravel())) <= MOST:
-                looked += 1
-                slices |= {(name, str(level)): (sides == level).any(axis=1) for level in levels}
-            continue
-        level_of, levels = pd.factorize(facts[name])
+        sides = np.asarray(facts[name], object).reshape(len(targets), -1)  # one level of each text, of a pair two
+        level_of, levels = pd.factorize(sides.ravel())
         if 1 < len(levels) <= MOST:
             looked += 1
-            slices |= {(name, str(level)): level_of == k for k, level in enumerate(levels)}
+            on = level_of.reshape(sides.shape)
+            slices |= {(name, str(level)): (on == k).any(axis=1) for k, level in enumerate(levels)}
     return slices, looked
 
 

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from recuse.ratings.folding import FOLDED_FROM
 from recuse.readers.column_names import COUNTS, NAMES, is_attribute, is_judge, is_person, plain
-from recuse.readers.columns import FEW_LABELS, Column, Roles, like_ratings
+from recuse.readers.columns import FEW_LABELS, Column, Roles
 from recuse.readers.faults import shown
 from recuse.readers.item_columns import take_item
 from recuse.readers.judgement_rows import Judgements
@@ -251,9 +251,9 @@ def with_counted_items(judged: Judgements) -> Judgements:
     where no column does.
 
     Where its `roles` name no column, one called `count` or `n` does if no other column says which item a row is; one
-    with another usual name is asked about, and so is any beside names of items where no two rows hold the same answers,
-    as in a table that was counted. `RecuseError` with these questions, with the line of a count that is no whole number
-    from 1, and for rows of one item with several counts."""
+    with another usual name is asked about, and so is any beside names of items where no two rows hold the same answers
+    and systems, as in a table that was counted. `RecuseError` with these questions, with the line of a count that is no
+    whole number from 1, and for rows of one item with several counts."""
     raw, frame, roles = judged.raw, judged.raw.frame, judged.raw.roles
     known = {plain(name): name for name in raw.names if name not in roles.get("ignore", ())}
     given = str(roles.get("count", ""))
@@ -265,7 +265,7 @@ def with_counted_items(judged: Judgements) -> Judgements:
     whole = (counts >= 1) & (counts % 1 == 0)
     take_item(guess, int(counts[whole].sum()))
     item = guess.filled("item") or [name for name in guess.free if guess.columns[name].wordy]
-    answers = [name for name in guess.free if like_ratings(frame, name)]
+    answers = [name for name in guess.free if guess.columns[name].rating]
     if not given and item and not (answers and whole.all() and not frame[answers].duplicated().any()):
         return judged
     if not given and (item or plain(column) not in COUNTS[:2]):

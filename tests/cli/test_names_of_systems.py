@@ -165,6 +165,20 @@ def test_judges_drawn_as_one_more_person_follow_no_names():
     assert shares[0] == pytest.approx(shares[1], abs=0.01)
 
 
+def test_the_second_orders_taken_away_clear_nobody(recuse, tmp_path):
+    """A judge that favours the first place fails; without the turned pairs it is undecided, whatever the names."""
+    for names in (BEST_FIRST, *ORDERS):
+        frame = pairs(names, both_orders=True, shuffled=False)
+        frame = frame[frame["rater"] != "llama"]
+        shown = frame.groupby(["question", "rater"]).cumcount()
+        frame.loc[(frame["rater"] == "gpt") & (shown == 1), "winner"] = "model_a"
+        codes = []
+        for some in (frame, frame[shown == 0]):
+            some.to_csv(tmp_path / "f.csv", index=False)
+            codes.append(recuse("check", tmp_path / "f.csv", "--people", ",".join(PEOPLE)).code)
+        assert codes == [1, 2]
+
+
 def test_a_constant_answer_is_a_place_where_names_say_nothing():
     frame = pairs(BEST_FIRST)
     ratings = engine.read(frame, people=list(PEOPLE), judges="gpt")

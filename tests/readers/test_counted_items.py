@@ -110,6 +110,16 @@ def test_one_question_where_either_may_be_meant(file):
     assert len(read_file(file("a.csv", text), ignore="count").ratings.table) == 8
 
 
+@pytest.mark.parametrize("answers", ["first second", "spam ham"])
+def test_it_is_asked_of_pairs_systems_and_labels_as_well(file, answers):
+    """The same answers come again of other systems alone."""
+    one, other = answers.split()
+    patterns = [f"{a},{b},{gpt},{anna}" for a, b in ("xy", "yx", "xz") for gpt in (one, other) for anna in (one, other)]
+    text = "id,first,second,gpt,anna,count\n" + "\n".join(f"p{k},{row},{k + 2}" for k, row in enumerate(patterns))
+    with pytest.raises(RecuseError, match=r"does count say how many items each row stands for, beside id\?"):
+        read_file(file("a.csv", text if one == "first" else text.replace("first,second", "system,topic")))
+
+
 @pytest.mark.parametrize("name", ["weight", "freq", "counts"])
 def test_other_names_are_asked_about(file, name):
     text = f"gpt,anna,{name}\npass,pass,50\npass,fail,7\nfail,pass,5\nfail,fail,40\n"
