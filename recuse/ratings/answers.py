@@ -363,14 +363,14 @@ def is_binary(scale: Scale, positive: str = "", thresholds: Sequence[float] = ()
     two texts is none: neither text is the property."""
     if isinstance(scale, Numeric):
         return len(thresholds) == 1
-    if isinstance(scale, ResponseSets) or set(scale.options) <= PLACES:
-        return False
-    return len(scale.options) == 2 or positive in scale.options
+    single = not isinstance(scale, ResponseSets) and not set(scale.options) <= PLACES
+    return single and (len(scale.options) == 2 or positive in scale.options)
 
 
 def has_property(scale: Scale, positive: str = "") -> bool:
     """Whether one of the options is what texts are judged for: a stated one, one of two, or the best of several."""
-    return positive in getattr(scale, "options", ()) or isinstance(scale, Ordinal) or is_binary(scale)
+    options: Sequence[str] = getattr(scale, "options", ())
+    return positive in options or isinstance(scale, Ordinal) or (len(options) == 2 and not set(options) <= PLACES)
 
 
 def has_several_options(scale: Scale, positive: str = "") -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from recuse.ratings import Nominal, Numeric, Ordinal, Ratings
+from recuse.ratings import Nominal, Numeric, Ordinal, Ratings, ResponseSets
 from recuse.ratings.needs import NEEDS, check_needs, kind_of, missing, unlock, unlock_by_column
 from recuse.ratings.offers import offers_of
 from recuse.schema import RecuseError
@@ -113,5 +113,7 @@ def test_a_yes_or_no_is_two_options_or_what_is_stated() -> None:
     assert "property" in offers(labels, positive={"rating": "red"})
     assert "property" in offers(labels, scales={"rating": Ordinal(("red", "green", "blue"))})
     assert "property" not in offers(labels), "the first label of the alphabet is none that anybody looks for"
+    assert "property" in offers(labels, scales={"rating": ResponseSets(("blue", "red"))}), "one of two, or both"
+    assert "property" not in offers(labels, scales={"rating": ResponseSets(("blue", "green", "red"))})
     assert "positive" in offers(LEAST, thresholds={"rating": (2.0,)})
     assert "positive" not in offers(LEAST, thresholds={"rating": (2.0, 3.0)})
