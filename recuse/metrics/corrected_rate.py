@@ -20,10 +20,10 @@ from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure, per_judge
 from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.schema import Estimate
-from recuse.schema.arrays import Floats, average, cluster_times, taken, total
+from recuse.schema.arrays import Floats, average, cluster_times, number_of_clusters, taken, total
 from recuse.statistics.agreement import Coefficient
 from recuse.statistics.agreement.coefficient import ratio
-from recuse.statistics.clusters import Bounded, clustered_share, number_of_clusters
+from recuse.statistics.clusters import Bounded, clustered_share
 from recuse.statistics.distributions import Binomial
 from recuse.statistics.paired import fewest
 

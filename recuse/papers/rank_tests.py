@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from recuse.schema.arrays import Floats, ascending_codes, average, cluster_times
+from recuse.schema.arrays import Floats, ascending_codes, average, cluster_times, number_of_clusters
 from recuse.statistics.agreement.coefficient_intervals import OnScale, PerfectAgreement
 from recuse.statistics.agreement.correlation import counted_ranks, over_root, pearson_of_ranks, ranks, spearman
-from recuse.statistics.clusters import clustered_mean, number_of_clusters
+from recuse.statistics.clusters import clustered_mean
 from recuse.statistics.distributions import FEWEST_PAIRS, SEED, FisherZ, InUnits, generator
 
 

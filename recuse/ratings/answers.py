@@ -20,7 +20,17 @@ from recuse.ratings.ratings import Ratings
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Nominal, Numeric, Ordinal, ResponseSets, Scale
 from recuse.schema import RecuseError
-from recuse.schema.arrays import Floats, Mask, average, distinct, number_of, taken, total
+from recuse.schema.arrays import (
+    Floats,
+    Mask,
+    average,
+    cluster_times,
+    distinct,
+    number_of,
+    number_of_clusters,
+    taken,
+    total,
+)
 from recuse.schema.factors import LABELS, ORDER
 from recuse.schema.vocabulary import RIGHT_ANSWERS
 
@@ -79,9 +89,9 @@ class Answers:
         """Whether answers can be averaged: numbers, and two options in order."""
         return not self.options or (self.ordered and len(self.options) == 2)
 
-    def cluster_count(self, texts: NDArray[np.bool_]) -> int:
+    def cluster_count(self, texts: Mask) -> int:
         """How many clusters these texts (U,) belong to."""
-        return distinct(self.clusters[texts])
+        return number_of_clusters(self.clusters[texts], cluster_times(self.clusters, self.times))
 
     @cached_property
     def judge_shares(self) -> Floats:

@@ -64,14 +64,14 @@ def folded(ratings: Ratings) -> Ratings:
     return replace(ratings, table=ratings.table[stands[item]], texts=texts, times=times, _memory={"single": ratings})
 
 
-def unfolded(ratings: Ratings) -> Ratings:
-    """Each item as often as it counts, its copies with names of their own.
+def unfolded(ratings: Ratings, what: str = "this measure asks") -> Ratings:
+    """Each item as often as it counts, its copies with names of their own; what several items share they share too.
 
-    `RecuseError` where these are more rows than `MOST_UNFOLDED`."""
+    `RecuseError` where these are more rows than `MOST_UNFOLDED`; `what`: who asks for single items."""
     known = pd.Series(ratings.times, dtype=np.int64)
     if int(ratings.table["item"].astype(str).map(known).sum()) > MOST_UNFOLDED:
         raise RecuseError(
-            f"{known.sum():,} items are counted by their answers, and this measure asks for single "
+            f"{known.sum():,} items are counted by their answers, and {what} for single "
             "ones; give it a sample of the items in a file of its own"
         )
 
@@ -81,7 +81,10 @@ def unfolded(ratings: Ratings) -> Ratings:
         row = np.repeat(np.arange(len(frame)), number)
         copy = np.arange(len(row)) - np.repeat(np.cumsum(number) - number, number)
         called = [f"{name} ({k})" if k else name for name, k in zip(named.iloc[row], copy.tolist(), strict=True)]
-        return frame.iloc[row].reset_index(drop=True).assign(item=called)
+        made = frame.iloc[row].reset_index(drop=True)
+        if "cluster" in made:
+            made["cluster"] = made["cluster"].astype(str).where(made["cluster"] != made["item"], called)
+        return made.assign(item=called)
 
     texts = None if ratings.texts is None else copies(ratings.texts)
     return replace(ratings, table=copies(ratings.table), texts=texts, times=None, _memory={})

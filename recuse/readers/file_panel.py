@@ -17,8 +17,10 @@ import pandas as pd
 from recuse.ratings import Ratings, ResponseSets
 from recuse.ratings.offers import offers_of
 from recuse.ratings.people_faults import people_faults, sentences
+from recuse.readers.column_names import PROMPTS, plain
 from recuse.readers.file_ratings import FileRatings, read_file
 from recuse.readers.formats import RatingsSource
+from recuse.readers.judgement_rows import called, digests_of
 from recuse.readers.mapping import ENDINGS, ColumnMapping, given_mapping
 from recuse.readers.raw_table import RawTable
 from recuse.schema import Provenance, RecuseError
@@ -197,9 +199,51 @@ SHARED = 0.5
 """Of the smaller file's texts, so many must be in the other, or the files are about different things."""
 
 
+def on_the_same_items(reads: Sequence[FileRatings]) -> list[FileRatings]:
+    """The files with items that bear one name in all of them: rows that no column names are called by the prompts and
+    texts that were judged.
+
+    `RecuseError` where these do not tell rows apart: rows in another order would be compared."""
+    named = any(read.mapping.item or not str(read.rows["item"].iat[0]).startswith("row ") for read in reads)
+    if named or len(reads) < 2:
+        return [*reads]
+    names = f"{reads[0].path.name} and {reads[-1].path.name}"
+    if any(read.mapping.count or read.ratings.times is not None for read in reads):
+        raise RecuseError(
+            f"{names} count items by their answers, so which of them are the same is not known; put the answers of all "
+            "judges into one table, and count that"
+        )
+    return [_called_by_content(read, names) for read in reads]
+
+
+def _called_by_content(read: FileRatings, names: str) -> FileRatings:
+    frame = read.raw.frame
+    columns = [name for name in frame if name == read.mapping.text or plain(str(name)) in PROMPTS]
+    contents = frame[columns].astype(str).agg("\n".join, axis=1)
+    if contents.duplicated().any():
+        raise RecuseError(
+            f"{names} have no column that says what was judged, so which row of one is about the same as which of the "
+            "other is not known; add a column of names, or say which it is: --item COLUMN"
+        )
+    known = {f"row {k + 1}": name for k, name in enumerate(called("item", digests_of(contents)))}
+
+    def renamed(table: pd.DataFrame) -> pd.DataFrame:
+        own = [name for name in ("item", "cluster") if name in table and table[name].isin(known.keys()).all()]
+        return table.assign(**{name: table[name].astype(str).map(known) for name in own})
+
+    texts = read.ratings.texts
+    ratings = replace(
+        read.ratings, table=renamed(read.ratings.table), texts=None if texts is None else renamed(texts), _memory={}
+    )
+    return replace(read, ratings=ratings, rows=renamed(read.rows))
+
+
 def are_versions(reads: Sequence[FileRatings]) -> str:
     """Why the files are not versions of the same judges; "" if they are."""
-    first = reads[0]
+    try:
+        first, *_ = reads = on_the_same_items(reads)
+    except RecuseError as why:
+        return str(why)
     for other in reads[1:]:
         one, two = first.path.name, other.path.name
         if not {*first.ratings.judges} & {*other.ratings.judges}:
@@ -227,7 +271,7 @@ def as_versions(reads: Sequence[FileRatings]) -> FileRatings:
         return reads[0]
     if why := are_versions(reads):
         raise RecuseError(f"several files are read as versions of one judge, the oldest first. {why}")
-    reads = [replace(r, ratings=r.ratings.single()) for r in reads]
+    reads = [replace(r, ratings=r.ratings.single()) for r in on_the_same_items(reads)]
     names = [read.name for read in reads]
     names = names if len({*names}) == len(names) else [f"{name} ({k + 1})" for k, name in enumerate(names)]
     tables = [r.ratings.table for r in reads]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from recuse.configuration import named as by_name
 from recuse.ratings import Numeric, Ratings, ResponseSets, Scale, read_choices
+from recuse.ratings.folding import unfolded
 from recuse.ratings.people_faults import PeopleFault, people_faults, sentences
 from recuse.readers.column_names import plain
 from recuse.readers.counts import with_counted_items, without_counts
@@ -122,6 +123,9 @@ def _rated(judged: Judgements) -> FileRatings:
     ratings = replace(ratings, reference=_rates(mapping.rates, raw.path)) if mapping.rates else ratings
     if raw.times is not None:
         ratings = replace(ratings, times=_times(ratings, judged.rows, raw.times), _memory={})
+        texts = ratings.texts
+        if texts is not None and "cluster" in texts and (texts["cluster"] != texts["item"]).any():
+            ratings = unfolded(ratings, f"an interval over {ratings.clusters} asks")
     faults_of_people = people_faults(ratings)
     noted = (*sure, *_few_rated(ratings.folded()), *sentences(faults_of_people))
     return FileRatings(

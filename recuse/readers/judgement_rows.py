@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from recuse.ratings import Ratings, Scale
 from recuse.readers.column_names import is_derived, is_judge, is_person, is_software, plain, rater_name
@@ -23,7 +24,7 @@ LONGEST = 40
 MOST_JUDGES = 200
 """Every judge is compared with every other."""
 CODED = 120
-"""Items whose names are longer than this on average are texts, and are called by number."""
+"""Items whose names are longer than this are texts, and are called by a number that stands for what they say."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,31 +116,39 @@ def _facts(frame: pd.DataFrame, mapping: ColumnMapping) -> pd.DataFrame:
 
 
 def _sides(first: pd.Series[Any], second: pd.Series[Any], pairs: bool) -> dict[str, Any]:
-    """The two that met by their names; of texts too long for a name, by number, with the texts beside them, and, where
-    nothing else names the `pairs`, the two as the item."""
+    """The two that met by their names; of texts too long for a name, by what they say, with the texts beside them, and,
+    where nothing else names the `pairs`, the two as the item."""
     codes, values = pd.factorize(pd.concat([first, second]))
     if sum(map(len, values)) <= LONGEST * max(len(values), 1):
         return {}
-    names = np.array([f"text {k + 1}" for k in range(len(values))], dtype=object)[codes]
+    digests = digests_of(values)[codes]
+    names = called("text", digests)
     sides = {"first": names[: len(first)], "second": names[len(first) :], "text_a": first, "text_b": second}
     if pairs:
-        one, other = codes[: len(first)], codes[len(first) :]
-        number, _ = pd.factorize(np.minimum(one, other) * len(values) + np.maximum(one, other))
-        sides["item"] = np.array([f"pair {k + 1}" for k in range(len(first))], dtype=object)[number]
+        sides["item"] = called("pair", digests[: len(first)] + digests[len(first) :])
     return sides
 
 
+def digests_of(texts: Any) -> NDArray[np.uint64]:
+    """A number for each text: of one text the same in every file and every order."""
+    return pd.util.hash_array(np.asarray(texts, dtype=object))
+
+
+def called(what: str, digests: NDArray[np.uint64]) -> NDArray[Any]:
+    """ "item 9ae16a3b2f90": twelve digits tell a million texts apart, but for once in 500."""
+    return np.array([f"{what} {digest:012x}"[: len(what) + 13] for digest in digests.tolist()], dtype=object)
+
+
 def _items(frame: pd.DataFrame, mapping: ColumnMapping) -> Any:
-    """Names of items: of several columns joined, of texts numbered, of rows numbered where no column names them."""
+    """Names of items: of several columns joined, of long texts what they say, as a number that is the same in every
+    file; of rows where they stand, where no column names them."""
     if not mapping.item:
         return np.array([f"row {k + 1}" for k in range(len(frame))], dtype=object)
     names = named(frame[mapping.item[0]], "(empty)")
     for other in mapping.item[1:]:
         names = names + " / " + named(frame[other], "(empty)")
     codes, values = pd.factorize(names)
-    if sum(map(len, values)) > CODED * max(len(values), 1):
-        return np.array([f"item {k + 1}" for k in range(len(values))], dtype=object)[codes]
-    return names
+    return np.where([len(name) > CODED for name in values], called("item", digests_of(values)), values)[codes]
 
 
 def _numbered(cells: pd.Series[Any]) -> Any:

@@ -45,6 +45,13 @@ def cluster_times(clusters: NDArray[np.intp], times: Floats | None) -> Floats | 
     return each
 
 
+def number_of_clusters(clusters: NDArray[np.intp], times: Floats | None) -> int:
+    """How many clusters these observations (n,) are of; `times` (G,): how many each cluster stands for."""
+    if times is None:
+        return distinct(clusters)
+    return int(times[np.unique(clusters)].sum())
+
+
 def average(values: Floats, times: Floats | None) -> float:
     """Mean of values (n,) of which each is there so many `times`; NaN of none."""
     if times is None:

@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from recuse.schema.arrays import Floats, ascending_codes, average
-from recuse.statistics.clusters import FEW, exact_sum, number_of_clusters, sizes_of
+from recuse.schema.arrays import Floats, ascending_codes, average, number_of_clusters
+from recuse.statistics.clusters import FEW, exact_sum, sizes_of
 from recuse.statistics.distributions import NOTHING, Side, tail
 
 BOUNDED = "mean within the ends of the scale, beta intervals of the parts above and below 0, joined (MOVER)"

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from recuse.schema.arrays import Floats, ascending_codes, cluster_times, distinct, number_of, taken
+from recuse.schema.arrays import Floats, ascending_codes, cluster_times, distinct, number_of, number_of_clusters, taken
 from recuse.statistics.contrasts import slip_variance
 from recuse.statistics.distributions import Binomial, Side, Student
 
@@ -231,13 +231,6 @@ def _counted(sums: NDArray[Any], times: Floats | None) -> Floats:
     """Sums over clusters (G,) whose squares, added up, are those of as many clusters as each stands for."""
     counted: Floats = sums if times is None else sums * np.sqrt(times)
     return counted
-
-
-def number_of_clusters(clusters: NDArray[np.intp], times: Floats | None) -> int:
-    """How many clusters these observations (n,) are of; `times` (G,): how many each cluster stands for."""
-    if times is None:
-        return distinct(clusters)
-    return int(times[np.unique(clusters)].sum())
 
 
 def _sum_of_squares(values: NDArray[Any]) -> float:

@@ -11,7 +11,7 @@ from recuse.metrics.upgrade import Upgrade
 from recuse.panels import UNLOCK, Panel, unfixed
 from recuse.protocols import protocol as known_protocol
 from recuse.ratings import Ratings
-from recuse.readers.file_panel import FilePanel, load_file_panel, panel_of
+from recuse.readers.file_panel import FilePanel, load_file_panel, on_the_same_items, panel_of
 from recuse.readers.formats import RatingsSource
 from recuse.schema import RecuseError
 from recuse.schema.vocabulary import FILE
@@ -80,12 +80,15 @@ def open_sources(
         set(names) <= set(panel.read.raw.frame.columns) for panel in panels
     ):  # fmt: skip
         return sources
-    return [
+    opened = (
         source
         if panel.read.mapping.item == names or isinstance(path, Ratings)
         else open_source(path, gates, {**given, "item": names}, reader)
         for path, source, panel in zip(paths, sources, panels, strict=True)
-    ]
+    )
+    panels = [panel for source in opened for panel in source.selection.files.values()]
+    reads = on_the_same_items([panel.read for panel in panels])
+    return [_file(replace(panel, read=read)) for panel, read in zip(panels, reads, strict=True)]
 
 
 def open_source(

@@ -12,6 +12,7 @@ import pytest
 
 from recuse import check, read
 from recuse.cli import main
+from recuse.metrics.human_ceiling import human_ceiling
 from recuse.readers import counts, read_file
 from recuse.schema import RecuseError
 
@@ -64,6 +65,23 @@ def test_numbers_and_clusters_are_kept(file):
     pd.testing.assert_frame_equal(whole.ratings.table, counted.ratings.table)
     pd.testing.assert_frame_equal(whole.ratings.texts, counted.ratings.texts)
     assert counted.ratings.clusters == "topics"
+
+
+def test_many_counted_items_of_clusters_are_drawn_by_cluster(file, monkeypatch):
+    """Patterns count clusters of one item each: 1,200 items of 30 topics are no 1,200 draws, however they are read."""
+    rng = np.random.default_rng(1)
+    right = np.repeat(rng.integers(0, 2, 30), 40)
+    table = pd.DataFrame({"topic": np.repeat([f"t{k}" for k in range(30)], 40)})
+    for name in ("gpt", "anna", "ben"):
+        table[name] = np.array(ANSWERS)[np.where(rng.random(1200) < 0.8, right, 1 - right)]
+    few = read_file(folded(table), cluster="topic").ratings
+    monkeypatch.setattr(counts, "FOLDED_FROM", 1)
+    many = read_file(folded(table), cluster="topic").ratings
+    one, other = (human_ceiling(ratings).of(judge="gpt") for ratings in (few, many))
+    assert (one.value, one.low, one.high, one.over) == (other.value, other.low, other.high, "clusters")
+    path = file("many.csv", folded(table).assign(count=lambda t: t["count"] * 10_000).to_csv(index=False))
+    with pytest.raises(RecuseError, match="counted by their answers, and an interval over topics asks for single ones"):
+        read_file(path, cluster="topic")
 
 
 def test_items_that_are_named_get_names_of_their_own(file):

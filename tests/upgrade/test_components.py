@@ -62,7 +62,7 @@ def test_swapping_the_judges_turns_the_sign():
 
 def test_what_was_never_seen_to_change_is_bounded_by_the_rule_of_three():
     """None of 40 changed: at 90 %, both ends lie where 40 without one have a chance of 5 %."""
-    distribution = mean_change(np.zeros(40), None, np.arange(40), span=10.0)
+    distribution = mean_change(np.zeros(40), None, np.arange(40), None, span=10.0)
     assert distribution.interval(0.9) == pytest.approx((-10 * (1 - 0.05 ** (1 / 40)), 10 * (1 - 0.05 ** (1 / 40))))
 
 

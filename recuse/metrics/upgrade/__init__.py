@@ -36,7 +36,7 @@ from recuse.metrics.upgrade.scores import (
 )
 from recuse.ratings import Ratings
 from recuse.ratings.pair_array import CHOICES
-from recuse.schema import Distribution, Estimate, Estimates, number
+from recuse.schema import Distribution, Estimate, Estimates, RecuseError, number
 from recuse.schema.factors import ORDER
 from recuse.schema.number_text import why_missing
 from recuse.statistics.agreement.coefficient_intervals import Difference, Known, NoInterval
@@ -241,10 +241,17 @@ def biases(upgrade: Upgrade) -> Iterator[tuple[str, Mapping[tuple[tuple[str, str
             continue
         if upgrade.candidate not in after.judges or upgrade.incumbent not in before.judges:
             continue
-        new = _of(bias.measure(after), upgrade.candidate)
-        has_stake = bias.offered(before, upgrade.incumbent)
-        old = _of(bias.measure(before), upgrade.incumbent) if has_stake else {}
         where = (("by", bias.kind),) if bias.kind else ()
+        has_stake = bias.offered(before, upgrade.incumbent)
+        try:
+            new = _of(bias.measure(after), upgrade.candidate)
+            old = _of(bias.measure(before), upgrade.incumbent) if has_stake else {}
+        except RecuseError:
+            if after.times is None:
+                raise
+            why = "it takes single items, and these were counted"
+            yield bias.component, {where: undefined(bias.component, why, method=METHOD_BIASES, over="items")}
+            continue
         yield bias.component, {(*levels, *where): _less(bias, now, old.get(levels)) for levels, now in new.items()}
 
 

@@ -83,12 +83,12 @@ def offset(pair: Pair) -> Estimate | None:
                          span=span)  # fmt: skip
     further = _further(old, new, people, used, answers, span)
     hidden = max(could_hide(answers, *(np.where(np.isfinite(people), given, np.nan) for given in (old, new))))
-    values = float((old - people)[used].mean()), float((new - people)[used].mean())
+    values = answers.mean(old - people, used), answers.mean(new - people, used)
     note = "wider by what texts could hide that one of the two never answered" if hidden else ""
     return change(
         "upgrade_human_offset", pair, Hidden(further, hidden, hidden) if hidden else further, values, used, span=span,
         unit=answers.scale.unit, value=further.value, note=note, method=METHOD,
-        detail={"people": float(people[used].mean()), "shift": float((new - old)[used].mean())},
+        detail={"people": answers.mean(people, used), "shift": answers.mean(new - old, used)},
     )  # fmt: skip
 
 
@@ -99,7 +99,7 @@ def _offset_of_shares(answers: Answers, pair: Pair) -> Estimate:
         return no_change("upgrade_human_offset", pair, NOBODY, span=1.0)
     parts = [_further(old[:, k], new[:, k], people[:, k], used, answers, 1.0) for k in range(len(answers.options))]
     most = int(np.argmax([part.value for part in parts]))
-    values = float((old - people)[used, most].mean()), float((new - people)[used, most].mean())
+    values = answers.mean((old - people)[:, most], used), answers.mean((new - people)[:, most], used)
     return change(
         "upgrade_human_offset", pair, Largest(tuple(parts), False), values, used, span=1.0, unit="share",
         value=parts[most].value, method=METHOD, detail={"option": answers.options[most]},
@@ -118,10 +118,10 @@ def order_of_people(pair: Pair) -> Estimate | None:
     answers = pair.answers
     if answers.options and (not answers.ordered or len(answers.options) == 2):
         return None
-    people = graded(answers.rated)
+    people = graded(answers.rated, answers.times)
     by_both = np.isfinite(answers.judged[:2]).any(axis=2).all(axis=0)
     used: NDArray[np.bool_] = np.logical_and(by_both, np.isfinite(people).any(axis=(0, 2)))
-    if used.sum() < 4:
+    if answers.number(used) < 4:
         return no_change("upgrade_human_order", pair, "an order takes four texts that people and both judges answered")
     person = mean_of(mean_of(people, axis=2), axis=0)
     squares = mean_of(mean_of(people**2, axis=2), axis=0)
@@ -129,12 +129,12 @@ def order_of_people(pair: Pair) -> Estimate | None:
         return None
     columns = [np.ones(len(person)), person, squares]
     for judge in (0, 1):
-        ours = graded(answers.judged[judge])
+        ours = graded(answers.judged[judge], answers.times)
         mean = mean_of(ours, axis=1)
         columns += [mean, mean_of(ours**2, axis=1), mean * person]
     shares = np.where(used[:, None], np.nan_to_num(np.column_stack(columns)), 0.0)
-    old, new = (float(rho[0]) for rho in _rhos(shares.sum(0)[None]))
-    built = Coefficient(shares, lambda s: np.subtract(*reversed(_rhos(s))), lambda s: "")
+    built = Coefficient(shares, lambda s: np.subtract(*reversed(_rhos(s))), lambda s: "", times=answers.times)
+    old, new = (float(rho[0]) for rho in _rhos(built.sums[None]))
     distribution = with_a_swap(built.jackknife(answers.clusters), answers.cluster_count(used))
     return change(
         "upgrade_human_order", pair, distribution, (old, new), used,
@@ -190,7 +190,7 @@ def worst_slice_offset(pair: Pair) -> Estimate | None:
     return worst_of_slices(
         "upgrade_slice_offset", pair, np.isfinite(old) & np.isfinite(new) & np.isfinite(people),
         lambda inside: _further(old, new, people, inside, answers, span),
-        lambda inside: (float((old - people)[inside].mean()), float((new - people)[inside].mean())),
+        lambda inside: (answers.mean(old - people, inside), answers.mean(new - people, inside)),
         both=False, span=span, unit=answers.scale.unit,
     )  # fmt: skip
 
@@ -203,7 +203,7 @@ def _further(
 ) -> Further:
     """|mean of new - people| - |mean of old - people| over the texts `used`, paired."""
     a, b = (np.where(used, given - people, np.nan) for given in (new, old))
-    return Further(*(mean_change(moved, None, answers.clusters, span=wide) for moved, wide in
+    return Further(*(mean_change(moved, None, answers.clusters, answers.times, span=wide) for moved, wide in
                      ((a, span), (a - b, span), (a + b, 2 * span))))  # fmt: skip
 
 

@@ -16,11 +16,11 @@ from recuse.ratings.answers import Answers
 from recuse.ratings.array import mean_of
 from recuse.ratings.scale import Numeric
 from recuse.schema import Distribution, Estimate
-from recuse.schema.arrays import Floats
+from recuse.schema.arrays import Floats, average, cluster_times, number_of, number_of_clusters, taken, total
 from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.agreement.coefficient_intervals import Difference
-from recuse.statistics.agreement.correlation import ranks
-from recuse.statistics.clusters import OverClusters
+from recuse.statistics.agreement.correlation import counted_ranks
+from recuse.statistics.clusters import OverClusters, exact_sum
 from recuse.statistics.distributions import NOTHING, Binomial, Derived, Side, Student, why_undefined
 
 METHOD = "mean of paired differences over texts, t, with one more cluster a step either way"
@@ -35,14 +35,14 @@ def change(
     `smallest`: the change that so many texts find with 80 % power at 5 %, one-sided, given the spread seen."""
     answers, n_clusters = pair.answers, pair.answers.cluster_count(used)
     detail = {
-        "incumbent": number(values[0]), "candidate": number(values[1]), "texts": int(used.sum()),
+        "incumbent": number(values[0]), "candidate": number(values[1]), "texts": answers.number(used),
         "smallest": number(smallest(distribution, n_clusters)), **more.pop("detail", {}),
     }  # fmt: skip
     value = more.pop("value", None)
+    lost = 0 if answers.lost is None else total(answers.lost[:2].sum(axis=0, dtype=float), answers.times)
     return estimated(
-        metric, values[1] - values[0] if value is None else value, distribution, n=int(used.sum()), method=method,
-        note=note, n_clusters=n_clusters, **answers.about,
-        n_excluded=0 if answers.lost is None else int(answers.lost[:2].sum()), level=0.9, detail=detail, **more,
+        metric, values[1] - values[0] if value is None else value, distribution, n=answers.number(used), method=method,
+        note=note, n_clusters=n_clusters, **answers.about, n_excluded=int(lost), level=0.9, detail=detail, **more,
     )  # fmt: skip
 
 
@@ -50,8 +50,8 @@ def change_of_means(metric: str, pair: Pair, old: Floats, new: Floats, *, span: 
     """The mean over texts of `new` less `old` (U,), over the texts that have both, of which there are some."""
     moved = new - old
     used = np.isfinite(moved)
-    distribution = mean_change(moved, None, pair.answers.clusters, span=span)
-    values = float(old[used].mean()), float(new[used].mean())
+    distribution = mean_change(moved, None, pair.answers.clusters, pair.answers.times, span=span)
+    values = pair.answers.mean(old, used), pair.answers.mean(new, used)
     return change(metric, pair, distribution, values, used, value=distribution.value, span=span, **more)
 
 
@@ -142,12 +142,14 @@ def means(answers: Answers) -> tuple[Floats, Floats]:
     return means_of_both[0], means_of_both[1]
 
 
-def graded(given: Floats) -> Floats:
-    """Mid-ranks among all answers that are given, from -1/2 to 1/2, of the same shape; NaN where there is none."""
+def graded(given: Floats, times: Floats | None) -> Floats:
+    """Mid-ranks among all answers (..., U, R) that are given, from -1/2 to 1/2, of the same shape; NaN where there is
+    none. `times` (U,): how many texts with these answers there are."""
     there = np.isfinite(given)
     graded = np.full(given.shape, np.nan)
+    each = np.broadcast_to(np.ones((1, 1)) if times is None else times[:, None], given.shape)[there]
     if there.any():
-        graded[there] = (ranks(given[there]) - 0.5) / there.sum() - 0.5
+        graded[there] = (counted_ranks(given[there], each) - 0.5) / each.sum() - 0.5
     return graded
 
 
@@ -166,10 +168,11 @@ FEW = 10
 
 
 def mean_change(
-    plus: Floats, minus: Floats | None, clusters: NDArray[np.intp], *, span: float
+    plus: Floats, minus: Floats | None, clusters: NDArray[np.intp], times: Floats | None, *, span: float
 ) -> OverClusters | RareChange:
     """Distribution of the mean of `plus` less the mean of `minus` (U,), each over the texts where it is known (not
-    NaN), paired as it comes. Values, and the difference, lie within -span and span.
+    NaN), paired as it comes; `times` (U,): how many texts each is. Values, and the difference, lie within -span and
+    span.
 
         e_g = sum over cluster g of (x - mean) / n, less the same of `minus`;    se^2 = G / (G - 1) sum e_g^2
 
@@ -182,22 +185,24 @@ def mean_change(
         if side is None:
             continue
         there = np.isfinite(side)
-        if not (n := int(there.sum())):
+        if not (n := number_of(there, times)):
             return OverClusters(math.nan, math.nan, 0)
-        mean = math.fsum(side[there].tolist()) / n
+        mean = exact_sum(side[there], taken(times, there)) / n
         value += sign * mean
         shares[there] += sign * (side[there] - mean) / n
         used |= there
         differs |= there & (np.abs(np.nan_to_num(side)) > 1e-12 * span)
-    sizes = np.bincount(clusters[used])
-    count = int(np.count_nonzero(sizes))
+    alike = cluster_times(clusters, times)
+    count = number_of_clusters(clusters[used], alike)
     if count < 2:
         return OverClusters(value, math.nan, 0)
-    if np.count_nonzero(np.bincount(clusters[differs])) < min(FEW, count / 2):
+    if number_of_clusters(clusters[differs], alike) < min(FEW, count / 2):
         moved = np.nan_to_num(plus) - (0 if minus is None else np.nan_to_num(minus))
-        up, down = (float(np.clip(sign * moved[used] / span, 0.0, 1.0).mean()) for sign in (1.0, -1.0))
+        sides = (np.clip(sign * moved[used] / span, 0.0, 1.0) for sign in (1.0, -1.0))
+        up, down = (average(side, taken(times, used)) for side in sides)
         return RareChange(value, Binomial(up * count, count), Binomial(down * count, count), span)
-    squares = float((np.bincount(clusters[used], weights=shares[used])[sizes > 0] ** 2).sum())
+    sums = np.bincount(clusters, weights=np.where(used, shares, 0.0)).astype(float)
+    squares = float(total(sums**2, alike))
     se = math.sqrt(count / (count - 1) * squares)
     return OverClusters(value, se if se > 1e-12 * span else abs(value) / count, count - 1)
 

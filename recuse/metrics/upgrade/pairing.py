@@ -221,6 +221,7 @@ def _stacked(parts: list[Answers], ratings: Ratings) -> Answers:
         rated=_joined([one.rated for one in parts]),
         requested=np.concatenate([one.requested for one in parts], axis=1),
         lost=np.concatenate([one.lost for one in parts if one.lost is not None], axis=1),
+        times=None if first.times is None else np.concatenate([one.times for one in parts if one.times is not None]),
         part=ratings,
     )
 

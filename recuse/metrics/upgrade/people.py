@@ -20,7 +20,7 @@ from recuse.ratings.answers import Answers
 from recuse.ratings.array import mean_of
 from recuse.ratings.text_slices import Slices, slices_of
 from recuse.schema import Distribution, Estimate
-from recuse.schema.arrays import Floats, Mask
+from recuse.schema.arrays import Floats, Mask, taken, total
 from recuse.statistics.agreement.coefficient import Coefficient, ratio
 from recuse.statistics.agreement.options import distances
 from recuse.statistics.clusters import OverClusters
@@ -57,7 +57,8 @@ def agreement_with_people(pair: Pair) -> Estimate | None:
     if not used.any():
         return no_change("upgrade_agreement", pair, "no text that people rated has a usable answer of both")
     kappas = _options(answers) if answers.options else _numbers(answers, used)
-    sums, share = kappas.shares[used].sum(axis=0)[None], got[:, rated].mean(axis=1)
+    sums = total(kappas.shares[used], taken(answers.times, used))[None]
+    share = [answers.mean(one, rated) for one in got.astype(float)]
     old, new = (float(value[0]) for value in kappas.of(sums))
     if not (math.isfinite(old) and math.isfinite(new)):
         return no_change("upgrade_agreement", pair, "people, and a judge, gave every text one and the same answer")
@@ -66,12 +67,12 @@ def agreement_with_people(pair: Pair) -> Estimate | None:
         before, after = kappas.of(s)
         return np.asarray(share[1] * after - share[0] * before)
 
-    coefficient = Coefficient(kappas.shares[used], gain, lambda s: "")
+    coefficient = Coefficient(kappas.shares[used], gain, lambda s: "", times=taken(answers.times, used))
     distribution = coefficient.jackknife(answers.clusters[used])
     assert isinstance(distribution, Student)
-    labels = np.array([used.sum()], dtype=float)
+    labels = np.array([answers.number(used)], dtype=float)
     if answers.options:
-        labels = np.nansum(answers.evened(answers.people_shares[used]), axis=0)
+        labels = total(np.nan_to_num(answers.evened(answers.people_shares[used])), taken(answers.times, used))
     few = too_few(answers.options, labels)
     se = math.nan if few else math.hypot(distribution.se, kappas.one_text(sums) / answers.cluster_count(used))
     return change(
@@ -116,7 +117,7 @@ def _numbers(answers: Answers, used: NDArray[np.bool_]) -> _Kappas:
     p, pp = np.nan_to_num(mean_of(people, axis=0)), np.nan_to_num(mean_of(people**2, axis=0))
     columns = [np.ones(len(p)), p, pp]
     twice = np.isfinite(answers.judged[:2]).sum(axis=2) > 1
-    repeated = twice[:, used].mean(axis=1).min() > 0.5  # both judges answered most of these texts twice
+    repeated = min(answers.mean(one, used) for one in twice.astype(float)) > 0.5  # most texts twice, by both
     for judge in (0, 1):
         given = answers.judged[judge] - middle
         mean, square = np.nan_to_num(mean_of(given, axis=1)), np.nan_to_num(mean_of(given**2, axis=1))
@@ -196,15 +197,15 @@ def worst_slice_agreement(pair: Pair) -> Estimate | None:
 
 
 def _worst(metric: str, pair: Pair, old: Floats, new: Floats, span: float, *, both: bool) -> Estimate | None:
-    moved = new - old
+    moved, answers = new - old, pair.answers
 
     def within(inside: Mask) -> OverClusters | RareChange:
-        return mean_change(np.where(inside, moved, np.nan), None, pair.answers.clusters, span=span)
+        return mean_change(np.where(inside, moved, np.nan), None, answers.clusters, answers.times, span=span)
 
     def values(inside: Mask) -> tuple[float, float]:
-        return (float(old[inside].mean()), float(new[inside].mean())) if both else (math.nan, math.nan)
+        return (answers.mean(old, inside), answers.mean(new, inside)) if both else (math.nan, math.nan)
 
-    unit = pair.answers.scale.unit if both else "share"
+    unit = answers.scale.unit if both else "share"
     return worst_of_slices(metric, pair, np.isfinite(moved), within, values, both=both, span=span, unit=unit)
 
 
@@ -214,8 +215,8 @@ def worst_of_slices(
 ) -> Estimate | None:  # fmt: skip
     """The largest change (`both`: of any sign) `within` a slice of the texts `there` (U,), of slices with at least 12
     of them; `values` are the two judges' own on a slice. None where there is no such slice."""
-    every = _slices(pair)
-    looked = {name: members & there for name, members in every.items() if (members & there).sum() >= FEWEST}
+    every, texts = _slices(pair), pair.answers.number
+    looked = {name: members & there for name, members in every.items() if texts(members & there) >= FEWEST}
     if not looked:
         return None
     parts: dict[tuple[str, str], Any] = {name: within(inside) for name, inside in looked.items()}
@@ -224,7 +225,7 @@ def worst_of_slices(
     detail: dict[str, Any] = {
         "slice": {"column": worst[0], "level": worst[1]}, "looks": len(looked),
         "slices": [
-            {"column": c, "level": v, "n": int(looked[c, v].sum()), "change": number(parts[c, v].value)}
+            {"column": c, "level": v, "n": texts(looked[c, v]), "change": number(parts[c, v].value)}
             for c, v in sorted(looked, key=lambda name: -size[name])
         ],
         "too_small": [{"column": c, "level": v} for c, v in every if (c, v) not in looked],

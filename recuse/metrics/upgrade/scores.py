@@ -34,7 +34,7 @@ from recuse.metrics.upgrade.pairing import Pair, Upgrade
 from recuse.ratings.answers import WON, Answers
 from recuse.ratings.array import mean_of
 from recuse.schema import Estimate
-from recuse.schema.arrays import Floats
+from recuse.schema.arrays import Floats, taken, total
 from recuse.statistics.agreement.coefficient import Coefficient, ratio
 
 ENOUGH_LOST = 3
@@ -80,12 +80,12 @@ def shift(pair: Pair) -> Estimate | None:
     used = np.isfinite(moved)
     if not used.any():
         return no_change("upgrade_shift", pair, "no text has a usable answer of both", span=span_of(answers))
-    distribution = mean_change(moved, None, answers.clusters, span=span_of(answers))
+    distribution = mean_change(moved, None, answers.clusters, answers.times, span=span_of(answers))
     down, up = could_hide(answers, old, new)
     note = "" if down == up == 0 else "wider by what texts could hide that one of the two never answered"
     return change(
         "upgrade_shift", pair, Hidden(distribution, down, up) if note else distribution,
-        (float(old[used].mean()), float(new[used].mean())), used, span=span_of(answers), unit=answers.scale.unit,
+        (answers.mean(old, used), answers.mean(new, used)), used, span=span_of(answers), unit=answers.scale.unit,
         value=distribution.value, note=note, detail={"hidden": [number(-down), number(up)]},
     )  # fmt: skip
 
@@ -97,19 +97,20 @@ def could_hide(answers: Answers, old: Floats, new: Floats) -> tuple[float, float
     there are three such texts or more, losses that have nothing to do with the scores are told from others by the
     judge that did answer: then at most their share of the texts, times how far (95 %) they lie from the others."""
     used, either = np.isfinite(old) & np.isfinite(new), np.isfinite(old) ^ np.isfinite(new)
-    share = float(either.sum() / (either | used).sum())
+    share = answers.number(either) / max(answers.number(either | used), 1)
     if not either.any() or not np.isfinite(answers.scale.span):
         return 0.0, 0.0
     low, high = answers.scale.ends
     lowest, highest = np.where(np.isfinite(new), new, low), np.where(np.isfinite(new), new, high)
-    moved = float((new - old)[used].mean())
-    down = share * (moved - float((lowest - np.where(np.isfinite(old), old, high))[either].mean()))
-    up = share * (float((highest - np.where(np.isfinite(old), old, low))[either].mean()) - moved)
-    if either.sum() >= ENOUGH_LOST:
+    moved = answers.mean(new - old, used)
+    down = share * (moved - answers.mean(lowest - np.where(np.isfinite(old), old, high), either))
+    up = share * (answers.mean(highest - np.where(np.isfinite(old), old, low), either) - moved)
+    if answers.number(either) >= ENOUGH_LOST:
         known = np.where(np.isfinite(old), old, new)
         apart = mean_change(
-            np.where(either, known, np.nan), np.where(used, known, np.nan), answers.clusters, span=span_of(answers)
-        )
+            np.where(either, known, np.nan), np.where(used, known, np.nan), answers.clusters, answers.times,
+            span=span_of(answers),
+        )  # fmt: skip
         most = share * max(map(abs, apart.interval(0.95)), default=math.inf)
         if math.isfinite(most):
             return min(down, most), min(up, most)
@@ -123,9 +124,9 @@ def _shares_moved(pair: Pair) -> Estimate:
     if not used.any():
         return no_change("upgrade_shift", pair, "no text has a usable answer of both", span=1.0)
     moved = np.where(used[:, None], new - old, np.nan)
-    distributions = tuple(mean_change(column, None, answers.clusters, span=1.0) for column in moved.T)
+    distributions = tuple(mean_change(column, None, answers.clusters, answers.times, span=1.0) for column in moved.T)
     most = int(np.argmax([abs(distribution.value) for distribution in distributions]))
-    values = float(old[used, most].mean()), float(new[used, most].mean())
+    values = answers.mean(old[:, most], used), answers.mean(new[:, most], used)
     detail = {"option": answers.options[most]}
     return change(
         "upgrade_shift", pair, Largest(distributions, True), values, used, span=1.0, unit="share",
@@ -146,18 +147,18 @@ def order(pair: Pair) -> Estimate | None:
     answers = pair.answers
     if answers.options and (not answers.ordered or len(answers.options) == 2):
         return None
-    old, new = graded(answers.judged[0]), graded(answers.judged[1])
+    old, new = (graded(given, answers.times) for given in answers.judged[:2])
     used: NDArray[np.bool_] = np.logical_and(np.isfinite(old).any(axis=1), np.isfinite(new).any(axis=1))
     twice = used & (repeats(answers, 0) > 1)
     if np.nanstd(old[used]) < 1e-9 if used.any() else False:
         return None
-    name = "upgrade_order" if twice.sum() * 2 > used.sum() else "upgrade_order_once"
-    if used.sum() < 4:
+    name = "upgrade_order" if answers.number(twice) * 2 > answers.number(used) else "upgrade_order_once"
+    if answers.number(used) < 4:
         return no_change(name, pair, "an order takes four texts that both answered")
     shares = _moments(old, new, used, twice)
     less = _across if name == "upgrade_order_once" else lambda s: _across(s) - _own(s)
-    built = Coefficient(shares, less, lambda s: "")
-    across, own = float(_across(shares.sum(0)[None])[0]), float(_own(shares.sum(0)[None])[0])
+    built = Coefficient(shares, less, lambda s: "", times=answers.times)
+    across, own = float(_across(built.sums[None])[0]), float(_own(built.sums[None])[0])
     spread = with_a_swap(built.jackknife(answers.clusters), answers.cluster_count(used))
     asked_once = name == "upgrade_order_once"
     distribution = Within(spread, -1.0, 1.0) if asked_once else spread
@@ -240,12 +241,12 @@ def decisions_flipped(pair: Pair) -> Estimate | None:
     again = used & (repeats(answers, 0) > 1)
     known = bool(again.any())
     minus = np.where(again, 1 - own, np.nan) if known else None
-    seen = mean_change(1 - across, minus, answers.clusters, span=1.0)
-    decided = given[0][0][used]
-    hits = np.bincount(decided[np.isfinite(decided)].astype(int), minlength=given[1])
+    seen = mean_change(1 - across, minus, answers.clusters, answers.times, span=1.0)
+    decided = np.stack([(given[0][0] == code).sum(axis=1) for code in range(given[1])], axis=1)
+    hits = total(decided[used].astype(float), taken(answers.times, used))
     shares = answers.evened(hits / hits.sum())
     by_itself = 0.0 if known else float(1 - (shares**2).sum())  # the mean of p_ik^2 is at least m_k^2 (Jensen)
-    old = float((1 - own)[again].mean()) if known else math.nan
+    old = answers.mean(1 - own, again) if known else math.nan
     note = "" if known else "the incumbent was asked once, so how often it flips by itself is not known"
     detail: dict[str, object] = {"thresholds": list(pair.thresholds)} if pair.thresholds else {}
     if not known:
@@ -253,24 +254,22 @@ def decisions_flipped(pair: Pair) -> Estimate | None:
         detail |= {"asked_once": True, "by_itself_at_most": by_itself, "smallest": least if least < 1 else None}
     return change(
         "upgrade_flips", pair, seen if known else Hidden(seen, by_itself, 0.0),
-        (old, float((1 - across)[used].mean())), used, value=seen.value, unit="share", span=1.0, note=note,
+        (old, answers.mean(1 - across, used)), used, value=seen.value, unit="share", span=1.0, note=note,
         detail=detail,
     )  # fmt: skip
 
 
 def losses(pair: Pair) -> Estimate:
     """Mean over texts of the candidate's share of replies without a usable answer less the incumbent's. Detail
-    `worst_case`: the smallest and largest shift of the scale if every text that one of them never answered had the
-    score that moves the mean most; `never`: texts that each of them never answered; `answered`: texts that both
-    answered."""
+    `never`: texts that each of them never answered; `answered`: texts that both answered."""
     answers = pair.answers
     got = np.stack([repeats(answers, 0), repeats(answers, 1)]).astype(float)
     lost = np.zeros_like(got) if answers.lost is None else answers.lost[:2].astype(float)
     old, new = ratio(lost, lost + got)
     if not np.isfinite(new - old).any():
         return no_change("upgrade_losses", pair, "no text was asked of both", unit="share", span=1.0)
-    never = {"incumbent": int((got[0] == 0).sum()), "candidate": int((got[1] == 0).sum())}
-    detail = {"never": never, "answered": int((got > 0).all(axis=0).sum())}
+    never = {"incumbent": answers.number(got[0] == 0), "candidate": answers.number(got[1] == 0)}
+    detail = {"never": never, "answered": answers.number(np.all(got > 0, axis=0))}
     return change_of_means("upgrade_losses", pair, old, new, unit="share", span=1.0, detail=detail)
 
 
@@ -315,7 +314,7 @@ def right_answers(upgrade: Upgrade) -> dict[tuple[str, ...], Estimate]:
         there = np.isfinite(array.means) | ~array.requested
         old, new = ((right_first(array.means[j], right) & there[j].all(axis=1)).astype(float) for j in (0, 1))
         clusters = np.unique(np.asarray(array.clusters, dtype=object).astype(str), return_inverse=True)[1]
-        distribution = mean_change(np.where(used, new - old, np.nan), None, clusters.astype(np.intp), span=1.0)
+        distribution = mean_change(np.where(used, new - old, np.nan), None, clusters.astype(np.intp), None, span=1.0)
         values = float(old[used].mean()), float(new[used].mean())
         count = len(np.unique(clusters[used]))
         estimates[levels] = estimated(
