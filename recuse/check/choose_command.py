@@ -42,7 +42,7 @@ from recuse.ratings.scale import ResponseSets
 from recuse.readers.file_panel import FilePanel, load_file_panel
 from recuse.readers.judgement_rows import COST, numbers_beside
 from recuse.schema import RecuseError
-from recuse.schema.arrays import Floats
+from recuse.schema.arrays import Floats, taken
 from recuse.schema.number_text import rate
 from recuse.security.sanitize import visible
 from recuse.statistics.distributions import SEED, by_content, cluster_counts, generator
@@ -197,7 +197,8 @@ def contest_of(panel: FilePanel) -> Contest:
     read = panel.read
     beside = numbers_beside(read.rows, read.raw.frame, read.mapping, panel.judges, COST) if "row" in read.rows else None
     costs = {} if beside is None else beside.groupby(read.rows["rater"]).mean().to_dict()
-    return Contest(str(panel.path), panel.ratings, panel.uses, {str(name): cost for name, cost in costs.items()})
+    known = {str(name): cost for name, cost in costs.items()}
+    return Contest(str(panel.path), panel.ratings.folded(), panel.uses, known)
 
 
 def _recorded(path: Path, use: str, task: str) -> Contest:
@@ -242,16 +243,17 @@ def _chosen(contest: Contest) -> Choice:
     place, use = contest.place, _use_of(contest)
     answers, common = _answers(contest)
     names = list(answers.judges)
-    if len(names) < 2 or common.sum() < FEWEST:
+    texts = answers.number(common)
+    if len(names) < 2 or texts < FEWEST:
         raise RecuseError(
             f"{place}: choosing takes two judges and {FEWEST} texts that all of them and a person judged; there "
-            f"are {len(names)} and {int(common.sum())}"
+            f"are {len(names)} and {texts}"
         )
     if use in ("estimate", "rank") and answers.options and not answers.ordered:
         options = ", ".join(answers.options)
         raise RecuseError(f"{place}: {options} have no order, so no mean; give --scale 'fail<pass'")
     shares, decided = _property(answers, contest) if use == "decide" else (None, "")
-    counts = cluster_counts(_in_order(answers, common), generator(SEED, "choose"), DRAWS)
+    counts = cluster_counts(_in_order(answers, common), generator(SEED, "choose"), DRAWS, taken(answers.times, common))
     by_beta: dict[float, tuple[str, float]] = {}
     if shares is None:
         errors = _errors(answers, common, use, counts)  # (J, 1 + DRAWS): as it is, then each draw
@@ -272,7 +274,7 @@ def _chosen(contest: Contest) -> Choice:
     ends = np.quantile(errors[:, 1:], [0.025, 0.975], axis=1).T
     behind = np.column_stack([less[:, 0], np.quantile(less[:, 1:], [0.025, 0.975], axis=1).T])
     return Choice(
-        use, int(common.sum()), tuple(names[k] for k in order), errors[order, 0], ends[order], chances[order],
+        use, texts, tuple(names[k] for k in order), errors[order, 0], ends[order], chances[order],
         costs[order], behind[order], decided, by_beta,
     )  # fmt: skip
 
@@ -398,7 +400,9 @@ def _differences(contest: Contest, choice: Choice) -> Floats:
     places = [answers.judges.index(name) for name in choice.judges[:2]]
     shares = _property(answers, contest)[0] if choice.use == "decide" else None
     if shares is None:
-        return np.subtract(*(_losses(answers, k, common) for k in places))
-    decided = _decisions(shares[0][places][:, common], contest.tau)[:, None]
-    apart = np.nan_to_num(np.abs(decided - shares[1][None, :, common]), nan=1.0)
-    return np.where(np.isfinite(shares[1][:, common]), apart[0] - apart[1], nan)
+        less = np.subtract(*(_losses(answers, k, common) for k in places))
+    else:
+        decided = _decisions(shares[0][places][:, common], contest.tau)[:, None]
+        apart = np.nan_to_num(np.abs(decided - shares[1][None, :, common]), nan=1.0)
+        less = np.where(np.isfinite(shares[1][:, common]), apart[0] - apart[1], nan)
+    return less if answers.times is None else np.repeat(less, answers.times[common].astype(int), axis=1)

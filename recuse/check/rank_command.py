@@ -25,7 +25,7 @@ from recuse.ratings import Ratings
 from recuse.ratings.answers import answers_of_one_way
 from recuse.readers.file_panel import load_file_panel
 from recuse.schema import RecuseError
-from recuse.schema.arrays import Floats
+from recuse.schema.arrays import Floats, taken
 from recuse.security.sanitize import visible
 from recuse.statistics.distributions import SEED, by_content, cluster_counts, generator
 
@@ -131,16 +131,16 @@ def rank_systems(ratings: Ratings) -> Ranking:
         groups = " and ".join(named)
         raise RecuseError(f"systems of {groups} never met, so nothing ranks them together; add pairs between them")
     clusters = _in_order(answers.clusters[there], ends, shares[:, there], len(systems))
-    count = cluster_counts(clusters, generator(SEED, "rank"), DRAWS)
+    count = cluster_counts(clusters, generator(SEED, "rank"), DRAWS, taken(answers.times, there))
     strengths = np.stack([bradley_terry(_wins(one[there], ends, len(systems), count)) for one in shares])  # (B, D, S)
     order = np.argsort(-strengths[0, 0], kind="stable")
     strengths = strengths[:, :, order]
     level = 0.05 / len(systems)
     moved = strengths[1:] - strengths[:1] if by[0] == "people" else strengths[:0]
     return Ranking(
-        tuple(systems[k] for k in order), by, _with_ends(strengths, 0.05), _with_ends(moved, level), int(there.sum()),
-        {name: lost for name, own in zip(by, given, strict=True)
-         if name in answers.judges and (lost := int((~own & given.any(axis=0)).sum()))},
+        tuple(systems[k] for k in order), by, _with_ends(strengths, 0.05), _with_ends(moved, level),
+        answers.number(there), {name: lost for name, own in zip(by, given, strict=True)
+                                if name in answers.judges and (lost := answers.number(~own & given.any(axis=0)))},
     )  # fmt: skip
 
 
@@ -183,7 +183,7 @@ def _joined(ends: NDArray[np.intp], systems: int) -> list[list[int]]:
 def run_rank(file: Path, given: Mapping[str, Any], *, to_json: Path | None = None, to_csv: Path | None = None) -> int:
     """The command; exit code 0: a ranking clears nobody. Raises `RecuseError` for what cannot be read."""
     check_tables(COLUMNS, to_json, to_csv)
-    ranking = rank_systems(load_file_panel(file, **given).ratings)
+    ranking = rank_systems(load_file_panel(file, **given).ratings.folded())
     print("\n".join(map(visible, ranking.lines())))
     facts = {"pairs": ranking.pairs, "unanswered": ranking.unanswered}
     write_tables("rank", COLUMNS, list(ranking.rows()), facts, to_json, to_csv)

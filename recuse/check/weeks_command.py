@@ -167,7 +167,7 @@ def run_weeks(
     week = week or WEEK
     factors = ",".join(filter(None, (str(given.get("factors") or ""), week)))
     panel = load_file_panel(source, **{**given, "factors": factors})
-    ratings = panel.ratings
+    ratings = panel.ratings.single()
     if len(ratings.headline) > 1:
         raise RecuseError(f"{file}: weeks are charted for one criterion; leave the columns of the others out: --ignore")
     if list(ratings.factors) != [plain(week)]:

@@ -178,6 +178,7 @@ def _source(source: Ratings | Path | None, given: Mapping[str, Any]) -> tuple[So
         place = source if isinstance(source, Path) else "these ratings"
         raise RecuseError(f"--{needless[0]} is measured from {place}; leave it out, or plan without a file")
     panel = panel_of(source) if isinstance(source, Ratings) else load_file_panel(source, **scale)
+    panel = replace(panel, read=replace(panel.read, ratings=panel.ratings.single()))
     pilot = Pilot(panel, given.get("agreement", Setting().agreement))
     return pilot, list(_of_pilot(pilot, panel.path))
 

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from recuse.schema import Distribution, RecuseError
-from recuse.schema.arrays import Floats
+from recuse.schema.arrays import Floats, cluster_times
 
 Side = Literal["above", "below"]
 
@@ -284,12 +284,16 @@ def by_content(clusters: ArrayLike, columns: ArrayLike) -> NDArray[np.intp]:
     return np.asarray(np.argsort(np.argsort(first))[codes], dtype=np.intp)
 
 
-def cluster_counts(clusters: ArrayLike, rng: np.random.Generator, draws: int) -> Floats:
-    """How often each observation counts, (1 + draws, n): once in the first row, then as clusters were drawn."""
+def cluster_counts(
+    clusters: ArrayLike, rng: np.random.Generator, draws: int, times: Floats | None = None
+) -> Floats:  # fmt: skip
+    """How often each observation counts, (1 + draws, n): as it is in the first row, once or so many `times` (n,), then
+    as clusters were drawn, of which an observation stands for so many."""
     codes = np.unique(clusters, return_inverse=True)[1]
-    groups = int(codes.max()) + 1
-    drawn = rng.multinomial(groups, np.full(groups, 1 / groups), size=draws)
-    return np.vstack([np.ones(len(codes)), drawn[:, codes]]).astype(float)
+    counted = cluster_times(codes, times)
+    alike = np.ones(int(codes.max()) + 1) if counted is None else counted
+    drawn = rng.multinomial(int(alike.sum()), alike / alike.sum(), size=draws)
+    return np.vstack([alike, drawn])[:, codes].astype(float)
 
 
 def percentile(value: float, values: Floats, *, discrete: bool = False) -> Draws:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,9 @@ import pytest
 
 from recuse.check.choose_command import choose_judge
 from recuse.check.label_budget import spending
+from recuse.cli import main
 from recuse.ratings import Numeric, Ordinal, Ratings, ResponseSets
+from recuse.readers import counts
 from recuse.readers.file_panel import FilePanel, panel_of, read
 from recuse.schema import RecuseError
 
@@ -228,3 +231,26 @@ def test_ratings_are_spent_by_what_people_and_texts_vary_by_hand():
     once = np.array([np.append(means + 1, np.zeros(10)), np.append(means - 1, np.full(10, np.nan))])
     whole = np.append(means, np.zeros(10)).var(ddof=1) - 2 * (20 / 2 + 10) / 30
     assert spending(once, 60)[0]["error"] == pytest.approx(1.96 * np.sqrt((whole + 2) / 60))
+
+
+@pytest.mark.parametrize("kind", ["choices", "scores"])
+def test_items_that_were_counted_are_chosen_by_as_so_many(kind, tmp_path, capsys, monkeypatch):
+    """Each pattern weighs what it stands for: with the rare patterns alone the other judge would be better."""
+    options, beside = (["A", "B"], {"first": "x", "second": "y"}) if kind == "choices" else (["1", "2", "3"], {})
+    rows = [(a, b, p, 1 if a != p else 40 if b != p else 20) for a in options for b in options for p in options]
+    table = pd.DataFrame(rows, columns=["gpt", "claude", "ann", "count"]).assign(**beside)
+    path = tmp_path / "counted.csv"
+    table.to_csv(path, index=False)
+    results = []
+    for fewest in (10**9, 1):
+        monkeypatch.setattr(counts, "FOLDED_FROM", fewest)
+        assert main(["choose", str(path), "--use", "choose" if kind == "choices" else "grade", "--json",
+                     str(tmp_path / "out.json")]) == 0  # fmt: skip
+        results.append(json.loads((tmp_path / "out.json").read_text()))
+    single, counted = results
+    assert counted["texts"] == single["texts"] == table["count"].sum()
+    for one, other in zip(single["rows"], counted["rows"], strict=True):
+        assert one["judge"] == other["judge"]
+        assert other["error"] == pytest.approx(one["error"], abs=1e-12)
+        assert other["error_low"] == pytest.approx(one["error_low"], abs=0.02)
+        assert other["error_high"] == pytest.approx(one["error_high"], abs=0.02)
