@@ -29,6 +29,7 @@ from recuse.gates import Gates
 from recuse.ratings import Ratings
 from recuse.ratings.answers import TIE, WON, Answers, answers_of
 from recuse.ratings.ratings_table import PERSON
+from recuse.ratings.scale import Numeric
 from recuse.readers.file_panel import FilePanel
 from recuse.run.run import ask_file
 from recuse.schema.arrays import Floats
@@ -273,7 +274,9 @@ def _rows_of_drawn(rows: pd.DataFrame, answers: Answers, values: Floats, name: s
     """The rows with another judge's answers, as the scale has them."""
     judged = rows.assign(rater=name, status="ok", request="")
     if not answers.options:
-        return judged.assign(score=values, response=None)
+        scale = answers.scale  # answers are on the ascending scale, ratings on the one that was written
+        written = scale.turned(values) if isinstance(scale, Numeric) and scale.reversed else values
+        return judged.assign(score=written, response=None)
     if answers.options != WON:
         return judged.assign(score=np.nan, response=np.array(answers.options, dtype=object)[values.astype(np.intp)])
     turned = rows[ORDER].eq("ba").to_numpy() if ORDER in rows else np.zeros(len(rows), dtype=bool)

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import glob
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -123,12 +124,13 @@ def weeks_of(ratings: Ratings, factor: str, judge: str) -> tuple[str, list[Week]
     return title, weeks
 
 
-def _order(entry: tuple[str, Ratings]) -> tuple[int, float, str]:
-    """Numbers by size, everything else, such as 2026-07-01 or 2026-W27, by the alphabet."""
+def _order(entry: tuple[str, Ratings]) -> list[tuple[float, str]]:
+    """Numbers by size, everything else, such as 2026-07-01, by the alphabet, numbers in it by size: week2, week10."""
     try:
-        return 0, float(entry[0]), ""
+        return [(float(entry[0]), "")]
     except ValueError:
-        return 1, 0.0, entry[0]
+        parts = re.split(r"(\d+)", entry[0])
+        return [(math.inf, ""), *((float(part), "") if k % 2 else (-1.0, part) for k, part in enumerate(parts))]
 
 
 def _counted(ratings: Ratings, every: list[Answers], first: Answers) -> tuple[Any, str]:

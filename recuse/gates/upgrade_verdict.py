@@ -56,6 +56,7 @@ PARTS_OF_AGREEMENT = (
 )  # fmt: skip
 """Components that a better agreement with people speaks for as well: too little data on these keeps nobody from being
 better whose values lie inside their limits."""
+BY_PEOPLE = (AGREEMENT, *(name for name in PARTS_OF_AGREEMENT if name != "upgrade_noise"))
 LEVEL = ("upgrade_human_offset", "upgrade_shift")
 ORDER = ("upgrade_human_order", "upgrade_order", "upgrade_order_once")
 LOSSES = "upgrade_losses"
@@ -200,6 +201,16 @@ def without_answers(verdict: UpgradeVerdict, missing: int) -> UpgradeVerdict:
     sentence = f"Whether {new} may replace {old} is {printed(UNDECIDED)}: {missing} texts have no answer of {new}."
     rows = Verdicts(verdict.rows, sentence)
     return replace(verdict, word=UNDECIDED, sentence=sentence, rows=rows, more=more, missing=missing)
+
+
+def by_people_at_fault(verdict: UpgradeVerdict, fault: str, step: str) -> UpgradeVerdict:
+    """What a verdict is worth where it cannot be held against these people: what they decided is undecided."""
+    decided = verdict.rows[:1] if verdict.outcome == "fail" else verdict.rows
+    if not any(row.gate in BY_PEOPLE for row in decided):
+        return verdict
+    sentence = f"Whether {verdict.candidate} may replace {verdict.incumbent} is {printed(UNDECIDED)}: {fault}."
+    rows, steps = Verdicts(verdict.rows, sentence), (f"keep {verdict.incumbent}", step)
+    return replace(verdict, word=UNDECIDED, sentence=sentence, rows=rows, more=None, clause="", steps=steps)
 
 
 def _undecided(verdict: UpgradeVerdict, opened: list[Verdict]) -> UpgradeVerdict:

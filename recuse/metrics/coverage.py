@@ -66,11 +66,13 @@ def parse_rate(ratings: Ratings, criteria: tuple[str, ...] | None = None) -> Est
         failure=status.where(counted & (status != "ok")), answered=criterion.where(counted),
         times=1.0 if times is None else times,
     )  # fmt: skip
+    of_text = table["criterion"].where(table["criterion"].isin(wanted)).groupby([item, ratings.coded("target")[1]])
+    rows["due"] = np.where(unnamed, of_text.transform("nunique"), len(set(wanted)))[row]
     calls = rows.groupby([*keys, "call", "repeat"], sort=False)
     calls_read = calls.agg(
-        failure=("failure", "first"), answered=("answered", "nunique"), times=("times", "first")
+        failure=("failure", "first"), answered=("answered", "nunique"), times=("times", "first"), due=("due", "first")
     ).reset_index()
-    complete = pd.Series("ok", index=calls_read.index).where(calls_read["answered"] == len(set(wanted)), "unparsed")
+    complete = pd.Series("ok", index=calls_read.index).where(calls_read["answered"] == calls_read["due"], "unparsed")
     status = calls_read["failure"].where(calls_read["failure"].notna(), complete)
     return Estimates(("judge",), {
         (judge,): replace(_rate(group, calls_read["times"]), note=ENFORCED if judge in ratings.enforced else "")

@@ -35,6 +35,7 @@ from recuse.ratings.text_slices import groups_on, label_weights
 from recuse.schema import Estimate, RecuseError
 from recuse.schema.arrays import Floats, Mask, distinct, taken
 from recuse.schema.vocabulary import RIGHT_ANSWERS
+from recuse.statistics.bounded import bounded_mean
 from recuse.statistics.clusters import difference_of_means, stratified_mean
 from recuse.statistics.contrasts import contrast
 from recuse.statistics.distributions import Student
@@ -112,9 +113,14 @@ class Compared:
             lost = cells.replies(cells.lost * wanted)
             return undefined(metric, self.nothing(wanted), n_excluded=lost, **about)
         these = self.over_repeats(used) if cells.fixed else None
-        distribution = these if repeats and these else self.over_texts(used, by_group=metric == "human_offset")
+        distribution: Any = these if repeats and these else self.over_texts(used, by_group=metric == "human_offset")
         se, df = self.people.error(texts)
-        in_general = distribution if math.isnan(se) else distribution.plus_error(se, df)
+        in_general: Any = distribution if math.isnan(se) else distribution.plus_error(se, df)
+        if cells.scale.unit == "share" and self.people.known and self.groups is None and not repeats:
+            text = np.nonzero(used)[1]
+            distribution = bounded_mean(
+                self.differences[used], cells.clusters[text], (-1.0, 1.0), times=taken(cells.times, text)
+            )
         n = int(cells.count[used].sum()) if repeats else cells.number(texts)
         detail = {
             **more.pop("detail", {}), "people": self.people.count(texts), "people_se": number(se),

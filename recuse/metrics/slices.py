@@ -17,12 +17,13 @@ from recuse.metrics.measure import measure, per_judge
 from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.text_slices import FEWEST, Slices, slices_of
 from recuse.schema import Estimate
-from recuse.schema.arrays import Floats
-from recuse.statistics.clusters import difference_of_means
+from recuse.schema.arrays import Floats, Mask, taken
+from recuse.statistics.agreement.coefficient_intervals import Difference
+from recuse.statistics.bounded import bounded_mean
 from recuse.statistics.distributions import Derived, Side
 
-METHOD = "agreement within the slice less elsewhere, t over clusters, Bonferroni over all slices"
-FAVOUR = "judge less people within the slice, less the same elsewhere, t over clusters, Bonferroni over all slices"
+METHOD = "agreement within the slice less elsewhere, each mean bounded, joined (MOVER), Bonferroni over all slices"
+FAVOUR = "judge less people within the slice, less the same elsewhere, bounded and joined, Bonferroni over all slices"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +105,7 @@ def _of_one(metric: str, answers: Answers, values: Floats, slices: Slices, colum
     for name, members in slices.items():
         within, outside = members & there, ~members & there
         if min(answers.number(within), answers.number(outside)) >= FEWEST:
-            looked[name] = (within, difference_of_means(
-                np.nan_to_num(values), within, outside, answers.clusters, times=answers.times
-            ))  # fmt: skip
+            looked[name] = (within, _less_elsewhere(answers, values, within, outside, -1.0 if two_sided else 0.0))
     if not looked:
         why = (
             f"no slice has {FEWEST} texts rated by both, within and outside"
@@ -129,6 +128,16 @@ def _of_one(metric: str, answers: Answers, values: Floats, slices: Slices, colum
     if two_sided:
         facts |= {"unit": "share", "span": 1.0}
     return estimated(metric, looked[worst][1].value, distributions[worst], detail=detail, note=note, **facts)
+
+
+def _less_elsewhere(answers: Answers, values: Floats, within: Mask, outside: Mask, low: float) -> Difference:
+    """The mean within less that outside, of values that end at `low` and 1: few texts that all agree say little of the
+    next one, so each side is bounded by itself."""
+    here, elsewhere = (
+        bounded_mean(values[side], answers.clusters[side], (low, 1.0), times=taken(answers.times, side))
+        for side in (within, outside)
+    )
+    return Difference((here.value, elsewhere.value), here, elsewhere, 0.0, min(here.df, elsewhere.df))
 
 
 def _p_value(distribution: Simultaneous, two_sided: bool) -> float:

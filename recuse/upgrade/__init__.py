@@ -8,13 +8,21 @@ from dataclasses import replace
 import pandas as pd
 
 from recuse.gates import Gates
+from recuse.gates.decision import MEND_PEOPLE
 from recuse.gates.limits import Limit
-from recuse.gates.upgrade_verdict import UpgradeVerdict, decide_upgrade, not_comparable, without_answers
+from recuse.gates.upgrade_verdict import (
+    UpgradeVerdict,
+    by_people_at_fault,
+    decide_upgrade,
+    not_comparable,
+    without_answers,
+)
 from recuse.metrics.human_ceiling import human_ceiling
 from recuse.metrics.measure import described
 from recuse.metrics.upgrade import Upgrade, measure_upgrade
 from recuse.metrics.upgrade.pairing import Overlap, missing_as_unanswered, on_common_texts, overlap
 from recuse.ratings.answers import COMPARED
+from recuse.ratings.people_faults import people_faults, sentences
 from recuse.ratings.ratings_table import JUDGE, PERSON
 from recuse.ratings.scale import Numeric
 from recuse.schema import Verdict
@@ -43,7 +51,7 @@ def judge_upgrade(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], *,
         return not_comparable(upgrade.shown, reasons, upgrade.change)
     shared = overlap(upgrade)
     verdict = _decided_on_common_texts(gates, upgrade, subject, share, shared)
-    return replace(
+    decided = replace(
         verdict,
         reasons=(
             *([_left_out_conditions(upgrade, added)] if added else []),
@@ -53,6 +61,12 @@ def judge_upgrade(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], *,
         ),
         steps=tuple(_steps(verdict, _repaired(gates, upgrade, subject, share, verdict))),
     )
+    faults = sentences(people_faults(upgrade.both))
+    if verdict.word == "equivalent" and len(upgrade.both.persons) > 1:
+        agree = [e.detail["people_agree"] for e in human_ceiling(upgrade.both).values() if "people_agree" in e.detail]
+        if not all(agree):
+            faults.append("your people hardly agree with each other, so they do not tell one judge from another")
+    return by_people_at_fault(decided, faults[0], MEND_PEOPLE) if faults else decided
 
 
 Conditions = list[tuple[str, ...]]

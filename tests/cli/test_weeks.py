@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from recuse.check import weeks_command
 from recuse.check.weeks_command import ALARMS, chart
 
 FILE = Path(__file__).parent / "weeks.csv"
@@ -181,3 +182,9 @@ def test_a_file_for_each_week_is_charted_as_one_with_a_column(recuse, tmp_path):
     assert one.code == 1
     alone = recuse("weeks", tmp_path / "1.csv", *given)
     assert (alone.code, "--week COLUMN, or give a file for each week" in alone.err) == (3, True)
+
+
+def test_weeks_are_in_order_of_the_numbers_in_their_names():
+    names = ["week10", "week9", "week2", "2026-07-01", "2026-W27", "2026-W3", "12", "9", "1.5", "KW 10", "KW 9"]
+    order = [name for name, _ in sorted(((name, None) for name in names), key=weeks_command._order)]
+    assert order == ["1.5", "9", "12", "2026-07-01", "2026-W3", "2026-W27", "KW 9", "KW 10", "week2", "week9", "week10"]

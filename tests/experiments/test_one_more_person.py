@@ -47,6 +47,17 @@ def test_a_drawn_judge_agrees_with_each_person_as_people_do(setting):
     assert len(values) == 20
 
 
+def test_where_the_lowest_is_best_drawn_judges_answer_as_people_do():
+    """The same file with every score turned round has judges of the same agreement, none that says the opposite."""
+    ratings = drawn(Setting("1-5", 0.7, people=2), 300).ratings
+    table = ratings.table.assign(score=6 - ratings.table["score"])
+    turned = replace(ratings, table=table, scales={name: Numeric(1, 5, 1, reversed=True) for name in ratings.scales},
+                     _memory={})  # fmt: skip
+    one, other = (human_ceiling(judges_like_people(each)) for each in (ratings, turned))
+    values = [[estimate.value for estimate in found.values()] for found in (one, other)]
+    assert values[0] == pytest.approx(values[1], abs=1e-9)
+
+
 @pytest.mark.parametrize("setting", [Setting("0-10", 0.5, systems=1), Setting("pass/fail", 0.6, systems=1),
                                      Setting("labels", 0.6, systems=1)],
                          ids=lambda s: s.scale)  # fmt: skip

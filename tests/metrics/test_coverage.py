@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from recuse import check, read
 from recuse.metrics import coverage
 
 
@@ -80,3 +81,19 @@ def test_people_are_not_counted(rate, make_frame):
 def test_options_are_usable_answers_too(rate):
     frame = pd.DataFrame({"judge": "x", "item": ["i", "j", "k"], "response": ["pass", None, "fail"]})
     assert coverage.parse_rate(rate(frame)).of(judge="x").value == pytest.approx(2 / 3)
+
+
+def test_a_criterion_that_is_asked_of_some_texts_is_no_loss_of_the_others():
+    """Of a table: who was asked about what is what anybody has a row for."""
+    rows = [
+        (f"t{k}", rater, criterion, 1 + (k * step) % 5)
+        for rater, step in (("gpt-4o", 3), ("anna", 3), ("ben", 3))
+        for criterion, texts in (("clarity", 60), ("citations", 30)) for k in range(texts)
+    ]  # fmt: skip
+    table = pd.DataFrame(rows, columns=["item", "rater", "criterion", "score"])
+    found = coverage.parse_rate(read(table)).of(judge="gpt-4o")
+    assert (found.value, found.n) == (1.0, 60)
+    lost = table.drop(index=table.index[table["rater"].eq("gpt-4o") & table["item"].eq("t3")][1])
+    found = coverage.parse_rate(read(lost)).of(judge="gpt-4o")
+    assert (found.value, found.n) == (59 / 60, 60)
+    assert "usable" not in check(table).sentences[0]

@@ -411,3 +411,25 @@ def test_no_people_and_faulty_summaries_are_named(rate, make_frame):
     scales = {"total": Numeric(0, 10), "tone": Numeric(0, 100)}
     with pytest.raises(RecuseError, match="must say of which criterion"):
         human_alignment.human_offset(rate(two, scales=scales, people=people(a=8.0, b=8.0)))
+
+
+def test_a_lenient_judge_at_the_limit_seldom_passes():
+    """Pass or fail, the judge errs in one direction alone: how often it passes is a sum of binomial chances, without
+    drawing. Jeffreys' bounds are right on average over the numbers of texts; Student's t let .17 pass at 52."""
+    limit, passed = 0.06, {}
+    for texts in (52, 65, 80, 100, 125, 150, 200):
+        passed[texts] = 0.0
+        for slips in range(texts // 16):
+            person = np.arange(texts) % 2
+            judge = np.where(np.cumsum(person == 0) <= slips, 1, person)
+            frame = pd.concat([
+                pd.DataFrame({"rater": rater, "kind": kind, "item": range(texts),
+                              "response": np.array(["fail", "pass"], dtype=object)[given]})
+                for rater, kind, given in (("judge", "judge", judge), ("anna", "person", person))
+            ])  # fmt: skip
+            found = human_alignment.human_offset(Ratings.of(frame, scales=Ordinal(("fail", "pass"))))
+            assert found.of(judge="judge").value == pytest.approx(slips / texts)
+            if found.of(judge="judge").high < limit:
+                passed[texts] += stats.binom.pmf(slips, texts, limit)
+    assert max(passed.values()) <= 0.05
+    assert 0.01 < sum(passed.values()) / len(passed) <= 0.03

@@ -47,6 +47,8 @@ ONE_SCALE = " (if both mean one scale, say which: --scale LOW-HIGH; otherwise br
 SAME_IDS = " (a text has to have the same name on both sides; --item COLUMN says where it stands)"
 
 TEXT = ["item", "target"]
+SAME_ANSWER = ("rater", *TEXT, "criterion", "repeat")
+"""What two files must say alike of an answer of a person for it to be one."""
 Text = tuple[str, str]
 
 
@@ -158,15 +160,19 @@ class Upgrade:
                 (self.before, self.after), (self.incumbent, self.candidate), self.shown, strict=True
             )
         )
-        tables = [r.table[r.table["kind"] == PERSON] for r in (self.before, self.after)]
-        people = next((rows for rows in tables if len(rows)), old.iloc[:0])
-        if len(true := people[people["rater"] == self.before.truth]):
+        truth = self.before.truth or self.after.truth
+        people = pd.concat([r.table[r.table["kind"] == PERSON] for r in (self.before, self.after)])
+        keys = [name for name in (*SAME_ANSWER, *self.before.factors) if name in people]
+        people = people.drop_duplicates(keys)
+        if len(true := people[people["rater"] == truth]):
             people = true  # what is true comes before what people say
         columns = [name for name in old.columns if name in new.columns]
         parts = [part[columns] for part in (old, new, people.reindex(columns=columns)) if len(part)]
         table = pd.concat(parts, ignore_index=True)
         facts = self.before if self.before.texts is not None else self.after
-        return replace(self.before, table=table, texts=facts.texts, clusters=facts.clusters, authors={}, _memory={})
+        return replace(
+            self.before, table=table, texts=facts.texts, clusters=facts.clusters, authors={}, truth=truth, _memory={}
+        )
 
     def pairs(self) -> Iterator[Pair]:
         """The two judges' answers by criterion and combination of factor levels: of the criteria that stand for the
@@ -251,11 +257,15 @@ COUNTED = ("words",)
 """What may be counted in another way, and says less than the text itself."""
 MOST = 0.5
 """Share of the texts on which what is told may differ: labels and topics get corrected, texts shortened."""
+FEWEST_LABELS = 10
 
 
 def contradiction(before: Ratings, after: Ratings, common: Collection[tuple[str, str]]) -> str:
     """ "item t17 has subset law in one, tax in the other", where something that both tell of the texts (`texts`: a
-    topic, the text, the right answer) differs for most of the `common` ones, (item, target); "" where nothing does."""
+    topic, the text, the right answer) differs for most of the `common` ones, (item, target), or where somebody's
+    labels in one say little of those in the other; "" where nothing does."""
+    if labels := _other_labels(before, after):
+        return labels
     old, new = _texts_by_name(before), _texts_by_name(after)
     if old is None or new is None:
         return ""
@@ -268,6 +278,27 @@ def contradiction(before: Ratings, after: Ratings, common: Collection[tuple[str,
             at = int(differ.to_numpy().argmax())
             values = f"{_short(one.iloc[at])} in one, {_short(other.iloc[at])} in the other"
             return f"item {wanted[at][0]} has {name} {values}"
+    return ""
+
+
+def _other_labels(before: Ratings, after: Ratings) -> str:
+    """Where a person's answers in the one differ from those in the other by more than half of what chance would make
+    of them (kappa below 1/2), which no mended label does."""
+    old, new = (
+        r.table.loc[r.table["kind"] == PERSON, [*SAME_ANSWER, "score", "response"]].assign(
+            answer=lambda rows: rows["response"].where(rows["response"].notna(), rows["score"]).astype(str)
+        )
+        for r in (before, after)
+    )
+    both = old.merge(new, on=list(SAME_ANSWER))
+    for person, rows in both.groupby("rater", observed=True):
+        one, other = rows["answer_x"], rows["answer_y"]
+        differ = (one != other).to_numpy()
+        shares = (part.value_counts(normalize=True) for part in (one, other))
+        by_chance = 1 - next(shares).mul(next(shares), fill_value=0.0).sum()
+        if len(rows) >= FEWEST_LABELS and differ.mean() > MOST * by_chance:
+            row = rows.iloc[int(differ.argmax())]
+            return f"item {row['item']} has {row['answer_x']} of {person} in one, {row['answer_y']} in the other"
     return ""
 
 

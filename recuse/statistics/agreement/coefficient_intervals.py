@@ -168,6 +168,11 @@ class Difference:
     df: float
 
     @property
+    def value(self) -> float:
+        """The first less the second."""
+        return self.values[0] - self.values[1]
+
+    @property
     def undefined(self) -> str:
         if why := why_undefined(self.first, self.second):
             return why

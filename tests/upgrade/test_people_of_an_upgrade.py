@@ -1,0 +1,88 @@
+"""Whom an upgrade is held against: all people and true answers that either file has, if they can be held against."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from recuse import compare, read
+
+TEXTS = 200
+RNG = np.random.default_rng(7)
+RIGHT = RNG.integers(1, 6, TEXTS)
+
+
+def like(answers: np.ndarray, share: float) -> np.ndarray:
+    """The answers, of which a share are drawn anew."""
+    return np.where(RNG.random(TEXTS) < share, RNG.integers(1, 6, TEXTS), answers)
+
+
+GOOD, POOR = like(RIGHT, 0.1), like(RIGHT, 0.7)
+
+
+def table(**columns: np.ndarray) -> pd.DataFrame:
+    named = {{"today": "gpt-4", "next": "gpt-5"}.get(name, name): answers for name, answers in columns.items()}
+    return pd.DataFrame({"id": [f"t{k}" for k in range(TEXTS)], **named})
+
+
+def test_what_is_true_counts_in_whichever_file_it_stands():
+    """As in one file: people of the other one do not shut it out."""
+    anna = like(POOR, 0.2)
+    before, after = table(anna=anna, today=GOOD), table(gold=RIGHT, next=POOR)
+    together = table(anna=anna, gold=RIGHT, today=GOOD, next=POOR)
+    apart = compare(read(before), read(after))
+    assert apart.word == compare(read(together), incumbent="gpt-4", candidate="gpt-5").word == "worse"
+    assert compare(read(after), read(before)).word == "better"
+
+
+def test_people_of_both_files_count():
+    """Thirty labels in the first file shut out none of the second."""
+    few = table(anna=RIGHT, today=GOOD)
+    few.loc[30:, "anna"] = np.nan
+    verdict = compare(read(few), read(table(anna=RIGHT, ben=like(RIGHT, 0.1), next=POOR)))
+    assert verdict.word == "worse"
+    assert next(row for row in verdict.rows if row.gate == "upgrade_agreement").estimate.n == TEXTS
+
+
+@pytest.mark.parametrize("scale", ["1 to 5", "pass or fail"])
+def test_labels_that_contradict_each_other_are_other_texts(scale):
+    """Numbers of rows as names, the second file in another order."""
+    labels = RIGHT if scale == "1 to 5" else np.where(RIGHT > 1, "pass", "fail")
+    judged = GOOD if scale == "1 to 5" else np.where(GOOD > 1, "pass", "fail")
+    order = np.random.default_rng(1).permutation(TEXTS)
+    before, after = table(anna=labels, judge=judged), table(anna=labels[order], judge=judged[order])
+    verdict = compare(read(before), read(after))
+    assert verdict.word == "not comparable"
+    assert "of anna in one" in verdict.sentence
+    mended = labels.copy()
+    mended[:10] = labels[order][:10]
+    assert compare(read(before), read(table(anna=mended, judge=judged))).word != "not comparable"
+
+
+@pytest.mark.parametrize("candidate", ["gpt-5", "gpt-4"])
+def test_people_who_answer_in_reverse_of_each_other_decide_nothing(candidate):
+    """As `recuse check` says of the same people: neither that the poor judge may replace the good one, nor that it may
+    not."""
+    other = {"gpt-5": "gpt-4", "gpt-4": "gpt-5"}[candidate]
+    ratings = read(table(anna=like(RIGHT, 0.1), carl=6 - like(RIGHT, 0.1), today=GOOD, next=POOR))
+    verdict = compare(ratings, incumbent=other, candidate=candidate)
+    assert verdict.word == "undecided"
+    assert "in reverse of each other" in verdict.sentence
+    assert verdict.steps == (f"keep {other}", "mend or leave out the ratings that this names, and check again")
+
+
+def test_people_at_chance_allow_no_exchange():
+    ratings = read(table(anna=RNG.permutation(RIGHT), ben=RNG.permutation(RIGHT), today=GOOD, next=like(GOOD, 0.05)))
+    verdict = compare(ratings, incumbent="gpt-4", candidate="gpt-5")
+    assert verdict.word == "undecided"
+    assert "your people hardly agree with each other" in verdict.sentence or "too close" in verdict.sentence
+
+
+def test_what_people_did_not_decide_stays(capsys):
+    """Losses are no matter of people."""
+    lossy = POOR.astype(object)
+    lossy[:90] = "no answer"
+    ratings = read(table(anna=like(RIGHT, 0.1), carl=6 - like(RIGHT, 0.1), today=GOOD, next=lossy))
+    verdict = compare(ratings, incumbent="gpt-4", candidate="gpt-5")
+    assert (verdict.word, verdict.rows[0].gate) == ("worse", "upgrade_losses")
