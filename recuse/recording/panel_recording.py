@@ -21,7 +21,7 @@ from recuse.panels import Panel
 from recuse.recording.asking import Recording
 from recuse.recording.budget import Cost, check_budget, cost_text, expected_costs, expected_dollars
 from recuse.recording.judge_queue import Limits, Readable
-from recuse.recording.progress import ProgressLine, Spending
+from recuse.recording.progress import ProgressLine, RecordingReport, Spending
 from recuse.schema import Call, Judge, RawResponse, RecuseError, Reply
 from recuse.standins import StandInError, open_source
 from recuse.standins.server import Answer, ReceivedRequest, RequestRouter, serve
@@ -38,8 +38,8 @@ class Recorder:
     yes: bool = False
     say: Callable[[str], None] = lambda line: print(line, file=sys.stderr, flush=True)
 
-    def record(self, plans: Sequence[Plan], readable: Readable | None = None, chains: Chains | None = None) -> None:
-        """Return when every call of the plans is on disk, or of `chains` instead; `Library.expect` was given them all.
+    def record(self, plans: Sequence[Plan], readable: Readable | None = None) -> None:
+        """Return when every call of the plans is on disk; `Library.expect` was given them all.
 
         The budget is asked once, before the first call, over everything that is missing. Local models are started one
         after the other, so that one machine can hold them; all others are asked at once. Calls that are made from
@@ -50,11 +50,16 @@ class Recorder:
         Raises `BudgetError` before anything is asked, `IncompleteRecordingError` if something is missing in the end,
         and `RecordingInterrupted` (a KeyboardInterrupt) after SIGINT or SIGTERM; all that was answered is then on disk.
         """
+        if report := self.attempt(Chains(self.panel, self.library, plans), readable):
+            self.say(report.text())
+            report.check()
+
+    def attempt(self, chains: Chains, readable: Readable | None = None) -> RecordingReport | None:
+        """`record`, whose outcome the caller says; None where nothing was missing."""
         with self.library.use():  # also without anything to ask: settles what a changed plan left behind
-            chains = chains or Chains(self.panel, self.library, plans)
             calls = chains.calls()
             if all(map(self.library.has, calls)):
-                return
+                return None
             path, missing = state_of(self.library.root, self.panel.name), [c for c in calls if not self.library.has(c)]
             under_way = State(path).under_way()
             if waiting := sum(number_of(call) in under_way for call in missing) if under_way else 0:
@@ -79,9 +84,7 @@ class Recorder:
                     self.say(recording.outcome().text())
                     raise
             recording.extend(chains.calls())  # what the last replies opened up and was not asked any more
-        report = recording.outcome()
-        self.say(report.text())
-        report.check()
+        return recording.outcome()
 
     def _recording(self, chains: Chains, readable: Readable | None) -> Recording:
         """What will be asked and what it may cost; `BudgetError` if that is not allowed."""
@@ -163,7 +166,6 @@ class Recorder:
                 if recording.stopped:
                     return
                 recording.extend(chains.calls())
-
 
     def _serve(self, serving: ExitStack, judges: Mapping[str, Judge]) -> None:
         """Start the local models among these judges."""
