@@ -58,20 +58,22 @@ class Recorder:
         """`record`, whose outcome the caller says; None where nothing was missing."""
         with self.library.use():  # also without anything to ask: settles what a changed plan left behind
             calls = chains.calls()
-            if all(map(self.library.has, calls)):
+            missing = [call for call in calls if not self.library.has(call)]
+            if kept := self.library.resumed(calls):
+                how = "delete the files ending in .new" if missing else "use --record=all once more"
+                self.say(
+                    f"{self.panel.name}: going on with a recording anew that was interrupted; {kept} of {len(calls)} "
+                    f"answers are from then ({how} to ask for all of them)"
+                )
+            if not missing:
                 return None
-            path, missing = state_of(self.library.root, self.panel.name), [c for c in calls if not self.library.has(c)]
+            path = state_of(self.library.root, self.panel.name)
             under_way = State(path).under_way()
             if waiting := sum(number_of(call) in under_way for call in missing) if under_way else 0:
                 raise RecuseError(
                     f"{self.panel.name}: {waiting} of the {len(missing)} answers that are missing are under way in a "
                     f"batch and would be paid for twice. Collect them first, with --record=batch; or delete {path}, "
                     "once the provider's console shows no batch, to ask for all of them now"
-                )
-            if kept := self.library.resumed(calls):
-                self.say(
-                    f"{self.panel.name}: going on with a recording anew that was interrupted; {kept} of {len(calls)} "
-                    "answers are from then (delete the files ending in .new to ask for all of them)"
                 )
             recording = self._recording(chains, readable)
             keys = {} if self.panel.stand_in else keys_from_environment(chains.judges(recording.missing))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hosted_panel import PROTOCOLS, load, opened, plans, record
 from misbehaving import Server
 
+from recuse.elicitation.plan import Plan
 from recuse.recording import BudgetError, IncompleteRecordingError
 from recuse.recording.panel_recording import Recorder
 from recuse.schema import Call, RawResponse
@@ -180,4 +182,28 @@ def test_how_much_is_kept_of_an_interrupted_recording_anew_is_said(root: Path, s
     assert [line for line in said if "going on with a recording anew" in line] == [
         "hosted: going on with a recording anew that was interrupted; 4 of 10 answers are from then "
         "(delete the files ending in .new to ask for all of them)"
+    ]
+
+
+def test_it_is_said_where_all_that_is_wanted_is_from_then(root: Path, server: Server) -> None:
+    """Two judges, of whom one failed: the other's replies are put in place without asking it again."""
+    panel = load(root.parent, server.url, settings="free = true", judges=("ann", "bob"))
+    said: list[str] = []
+
+    def recorded(wanted: Plan) -> None:
+        recorder = Recorder(panel, opened(root, panel, [wanted], "all"), root.parent, root.parent, say=said.append)
+        recorder.record([wanted], readable=everything_reads)
+
+    with Server() as of_bob:
+        panel = replace(panel, judges=panel.judges | {"bob": replace(panel.judges["bob"], base_url=of_bob.url)})
+        [plan] = plans(panel, repeats=1, protocols=["rubric"])
+        recorded(plan)
+        of_bob.default = "400"
+        with pytest.raises(IncompleteRecordingError):
+            recorded(plan)
+    said.clear()
+    recorded(plan.without({"bob"}))
+    assert said == [
+        "hosted: going on with a recording anew that was interrupted; 10 of 10 answers are from then "
+        "(use --record=all once more to ask for all of them)"
     ]
