@@ -72,6 +72,17 @@ def test_recording_stops_when_the_bill_exceeds_what_was_allowed(root: Path, serv
     assert opened(root, panel, plans(panel), mode="replay").coverage().present == 2
 
 
+def test_the_bill_that_ended_a_recording_holds_what_was_on_its_way(root: Path, server: Server) -> None:
+    server.usage, server.delay = {"prompt_tokens": 10, "completion_tokens": 1_000_000}, 0.3
+    panel = load(root.parent, server.url, settings="budget_usd = 150", more=PRICE)
+    with pytest.raises(IncompleteRecordingError) as told:
+        record(root, panel, plans(panel), readable=everything_reads)
+    dollars = f"${100 * server.requests:.2f}"
+    assert server.requests > 2
+    assert f"stopped early: {dollars} are spent, more than the $150.00" in str(told.value)
+    assert f", {dollars} spent" in str(told.value)
+
+
 def test_what_was_spent_stands_beside_what_was_expected(
     root: Path, server: Server, capsys: pytest.CaptureFixture[str]
 ) -> None:
