@@ -141,6 +141,19 @@ def test_eight_of_the_first_ten_are_too_many_and_other_protocols_go_on(root: Pat
     assert all(library.has(call) for call in planned[1].calls)
 
 
+def test_where_the_server_alone_was_mended_it_is_said_what_asks_it_anew(root: Path, server: Server) -> None:
+    panel = load(root.parent, server.url, settings="free = true")
+    [plan] = plans(panel, repeats=1, protocols=["rubric"])
+    with pytest.raises(IncompleteRecordingError):
+        record(root, panel, [plan])
+    server.default, asked = "refusal", server.requests
+    with pytest.raises(IncompleteRecordingError, match="where only the server was mended, --record=all asks"):
+        record(root, panel, [plan])
+    assert server.requests == asked, "what cannot be read is in the recording still"
+    Recorder(panel, opened(root, panel, [plan], "all"), root.parent, root.parent).record([plan])
+    assert server.requests == asked + len(plan.calls)
+
+
 def test_a_few_unreadable_replies_stop_nothing(root: Path, server: Server) -> None:
     panel = load(root.parent, server.url, settings="free = true", concurrency=16)
     planned = plans(panel, repeats=2, protocols=["rubric"])
