@@ -105,7 +105,7 @@ def sample_again(recorder: Recorder, library: Library, plans: Sequence[Plan]) ->
             if report.signal:
                 raise RecordingInterrupted(f"{report.signal} received; nothing of the new replies is kept")
             say(f"{panel.name}: {report.stored} of {report.planned} came back{spent_text(report.spent, None, ', ')}")
-            failed = {call.judge: reason for call, reason in reversed(report.failed)}  # the first of each
+            failed = {call.judge: reason.rstrip(".") for call, reason in reversed(report.failed)}  # the first of each
             why = {name: reason or failed.get(name, report.stopped) for name, reason in why.items()}
         rows = list(_rows(sample, library, new, why))
     for row in rows:
