@@ -76,11 +76,8 @@ class Batches:
     def submit(self, calls: Sequence[Call]) -> int:
         """Submit what is neither stored nor under way; returns how many requests. Every judge is looked at before the
         first is asked, so that one without a batch interface stops nothing halfway."""
-        by_judge: dict[str, list[Call]] = {}
-        for call in calls:
-            by_judge.setdefault(call.judge, []).append(call)
-        interfaces = {name: batch_interface(self._judges[name]) for name in by_judge}
-        return sum(self._submit(name, interfaces[name], calls_of_judge) for name, calls_of_judge in by_judge.items())
+        how = {name: batch_interface(self._judges[name]) for name in dict.fromkeys(call.judge for call in calls)}
+        return sum(self._submit(name, one, [c for c in calls if c.judge == name]) for name, one in how.items())
 
     def unsubmitted(self, calls: Sequence[Call]) -> list[Call]:
         """The calls that are neither stored nor under way: what `submit` would submit and what will be paid for."""
@@ -99,8 +96,8 @@ class Batches:
 
     def others(self, calls: Iterable[Call]) -> str:
         """What to say of requests that are under way and are none of these calls; nothing where there are none."""
-        numbers, known = self._state.under_way(), {number_of(call) for call in calls}
-        if not (left := numbers - known):
+        left = self._state.under_way() - {number_of(call) for call in calls}
+        if not left:
             return ""
         batches = ", ".join(entry.id or entry.tag for entry in self._state.holding(left))
         return (

@@ -141,9 +141,8 @@ class Recorder:
             return []
         recording.extend(chains.calls())
         judges = chains.judges(recording.unasked)
-        served = [{name: judge} for name, judge in judges.items() if name in self.panel.servers]
-        others = {name: judge for name, judge in judges.items() if name not in self.panel.servers}
-        return [*([others] if others else []), *served]
+        served = [{name: judges.pop(name)} for name in list(judges) if name in self.panel.servers]
+        return [*([judges] if judges else []), *served]
 
     def _ask(
         self, recording: Recording, judges: dict[str, Judge], chains: Chains, keys: Mapping[str, Credentials]
@@ -228,8 +227,7 @@ class Chains:
     def judges(self, calls: Iterable[Call]) -> dict[str, Judge]:
         """Those who are asked these calls."""
         names = {call.judge for call in calls}
-        known = {name: judge for chain in self.chains for name, judge in chain.judges.items()}
-        return {name: judge for name, judge in known.items() if name in names}
+        return {name: judge for chain in self.chains for name, judge in chain.judges.items() if name in names}
 
     def why_unreadable(self, call: Call, response: RawResponse) -> str | None:
         """Why the reply to one of the calls cannot be read by its protocol."""
