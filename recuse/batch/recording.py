@@ -76,11 +76,8 @@ class Batches:
     def submit(self, calls: Sequence[Call]) -> int:
         """Submit what is neither stored nor under way; returns how many requests. Every judge is looked at before the
         first is asked, so that one without a batch interface stops nothing halfway."""
-        by_judge: dict[str, list[Call]] = {}
-        for call in calls:
-            by_judge.setdefault(call.judge, []).append(call)
-        interfaces = {name: batch_interface(self._judges[name]) for name in by_judge}
-        return sum(self._submit(name, interfaces[name], calls_of_judge) for name, calls_of_judge in by_judge.items())
+        how = {name: batch_interface(self._judges[name]) for name in dict.fromkeys(call.judge for call in calls)}
+        return sum(self._submit(name, one, [c for c in calls if c.judge == name]) for name, one in how.items())
 
     def unsubmitted(self, calls: Sequence[Call]) -> list[Call]:
         """The calls that are neither stored nor under way: what `submit` would submit and what will be paid for."""
@@ -91,12 +88,24 @@ class Batches:
         """Store what has come back for these calls. A batch leaves the state when all of it is done with."""
         known = {number_of(call): call for call in calls}
         report = BatchReport()
-        judges = sorted({call.judge for call in calls})
-        for entry in self._state.of(judges):
-            if known.keys() & set(entry.numbers) and (entry := self._identified(entry, known, report)).id is not None:
+        for entry in self._state.holding(known):
+            if (entry := self._identified(entry, known, report)).id is not None:
                 self._collect(entry, known, report)
-        report.under_way = sum(len(entry.numbers) for entry in self._state.of(judges))
+        report.under_way = len(self._state.under_way() & known.keys())
         return report
+
+    def others(self, calls: Iterable[Call]) -> str:
+        """What to say of requests that are under way and are none of these calls; nothing where there are none."""
+        left = self._state.under_way() - {number_of(call) for call in calls}
+        if not left:
+            return ""
+        batches = ", ".join(entry.id or entry.tag for entry in self._state.holding(left))
+        return (
+            f"{self._panel}: {len(left)} requests under way are not of this run: what they ask was changed since, or "
+            "other tests or judges asked for it. They are not waited for. The same command with the files as they were "
+            f"then stores their answers; to give them up, cancel {batches} at the provider and take it out of "
+            f"{self._state.path}"
+        )
 
     def wait(self, calls: Sequence[Call], *, sleep: Callable[[float], None] = time.sleep) -> BatchReport:
         """Submit and collect until nothing of these calls is under way. Requests whose time ran out are submitted once
@@ -109,7 +118,7 @@ class Batches:
             total += collected
             if why := self._must_stop():
                 total.stopped = why
-                self._cancel({call.judge for call in calls})
+                self._cancel(calls)
                 return total
             if again := [call for call in collected.expired if self._tried[number_of(call)] < TRIES]:
                 total.expired = [call for call in total.expired if call not in again]
@@ -209,8 +218,8 @@ class Batches:
                 body = web.shown(outcome.body.decode("utf-8", "replace"))
                 report.failed.append((call, f"HTTP {outcome.status}: {body}"))
 
-    def _cancel(self, judges: Iterable[str]) -> None:
-        for entry in self._state.of(sorted(judges)):
+    def _cancel(self, calls: Sequence[Call]) -> None:
+        for entry in self._state.holding({number_of(call) for call in calls}):
             if entry.id is not None:
                 try:
                     with self._web(entry.judge) as web:
@@ -279,15 +288,16 @@ class State:
     is gone when nothing is under way."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self.path = path
         self._entries = {entry.tag: entry for entry in _read(path)}
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(tuple(self._entries.values()))
 
-    def of(self, judges: Sequence[str]) -> list[Entry]:
-        """Batches of these judges."""
-        return [entry for entry in self if entry.judge in judges]
+    def holding(self, numbers: Iterable[str]) -> list[Entry]:
+        """Batches with some of these requests."""
+        wanted = set(numbers)
+        return [entry for entry in self if not wanted.isdisjoint(entry.numbers)]
 
     def under_way(self) -> set[str]:
         """Numbers of all requests in some batch."""
@@ -305,16 +315,16 @@ class State:
 
     def _write(self) -> None:
         if not self._entries:
-            self._path.unlink(missing_ok=True)
+            self.path.unlink(missing_ok=True)
             return
         data = {"schema": SCHEMA, "batches": [asdict(entry) for entry in self._entries.values()]}
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        beside = self._path.with_name(self._path.name + ".new")
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        beside = self.path.with_name(self.path.name + ".new")
         with beside.open("w", encoding="utf-8") as file:
             json.dump(data, file, indent=1)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(beside, self._path)
+        os.replace(beside, self.path)
 
 
 def _read(path: Path) -> list[Entry]:

@@ -176,31 +176,36 @@ def _holding(folder: Path) -> dict[str, _OpenPack]:
     for pack in packs_of(folder):
         path = folder.parent / STORE / pack.name
         if (there := stamp_of(path)) is None:
-            fetch = f"fetch it with `python -m recuse.cassettes fetch {folder.parent}`" if pack.url else ""
-            raise _not_here(folder / INDEX, path, fetch)
-        stamps.append((path, there, pack.sha256))
+            raise _not_here(folder / INDEX, path, pack)
+        stamps.append((path, there, pack))
     return _merged(folder, tuple(stamps))
 
 
-def _not_here(index: Path, path: Path, fetch: str = "") -> CassetteError:
-    return CassetteError(f"{index} names {path}, which is not here; {fetch or 'restore it from version control'}")
+def _not_here(index: Path, path: Path, pack: Pack) -> CassetteError:
+    return CassetteError(f"{index} names {path}, which is not here; {_remedy(path, pack)}")
+
+
+def _remedy(path: Path, pack: Pack) -> str:
+    fetch = f"fetch it with `python -m recuse.cassettes fetch {path.parent.parent}`"
+    return fetch if pack.url else "restore it from version control or a copy"
 
 
 @lru_cache(maxsize=64)
-def _merged(folder: Path, packs: tuple[tuple[Path, Stamp, str], ...]) -> dict[str, _OpenPack]:
+def _merged(folder: Path, packs: tuple[tuple[Path, Stamp, Pack], ...]) -> dict[str, _OpenPack]:
     holding: dict[str, _OpenPack] = {}
-    for path, there, sha256 in packs:
-        pack = _open_pack(path, there, sha256)
+    for place in packs:
+        pack = _open_pack(*place)
         holding |= dict.fromkeys(pack.places, pack)
     return holding
 
 
 @lru_cache(maxsize=64)
-def _open_pack(path: Path, there: Stamp, sha256: str) -> _OpenPack:
+def _open_pack(path: Path, there: Stamp, named: Pack) -> _OpenPack:
     descriptor, _ = opened(path)
     with open(descriptor, "rb") as file:
-        if hashlib.file_digest(file, "sha256").hexdigest() != sha256:
-            raise CassetteError(f"{path}: not the pack of that sha256: delete it and fetch it again")
+        if hashlib.file_digest(file, "sha256").hexdigest() != named.sha256:
+            mend = f"{'delete it, then ' if named.url else ''}{_remedy(path, named)}"
+            raise CassetteError(f"{path}: not the pack of that sha256; {mend}")
         file.seek(0)
         places, dictionary = {}, b""
         try:
@@ -240,7 +245,7 @@ def write_pack(folder: Path, cells: Mapping[Path, int], contents: Callable[[Path
         sha256 = _written(file)
     pack = Pack(sha256, draft.stat().st_size, len(cells), sum(cells.values()), url)
     os.replace(draft, store / pack.name)
-    written = _open_pack(store / pack.name, stamp_of(store / pack.name) or (0, 0, 0), sha256)
+    written = _open_pack(store / pack.name, stamp_of(store / pack.name) or (0, 0, 0), pack)
     for plain in cells:
         if written.read(plain.relative_to(folder).as_posix(), plain)[0] != contents(plain):
             raise CassetteError(f"{plain}: the pack does not hold what the file does; nothing was changed")
@@ -268,7 +273,7 @@ def _is_covered(store: Path, pack: Pack, newer: _OpenPack) -> bool:
     """Whether a newer pack holds every cell of one in the store."""
     path = store / pack.name
     there = stamp_of(path)
-    return there is not None and _open_pack(path, there, pack.sha256).places.keys() <= newer.places.keys()
+    return there is not None and _open_pack(path, there, pack).places.keys() <= newer.places.keys()
 
 
 def _dictionary(cells: Mapping[Path, int], contents: Callable[[Path], bytes]) -> Any:
@@ -304,7 +309,7 @@ def fetch_packs(root: Path) -> Iterator[str]:
 
 def _download(pack: Pack, path: Path, index: Path) -> None:
     if not pack.url:
-        raise _not_here(index, path)
+        raise _not_here(index, path, pack)
     draft = path.with_name(path.name + TEMPORARY)
     draft.unlink(missing_ok=True)
     try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterable
+from itertools import chain, count
 from pathlib import Path
 
 from recuse import __version__
@@ -167,9 +168,10 @@ class Storage:
         header, old = self._header_line(cassette) if renew_header else None, contents(path)[0]
         data = canonical_bytes(cassette.index, old, header, _order(cassette), superseded)
         if cassette.main.exists() and (cassette.anew or superseded) and contents(cassette.main)[0] != data:
-            aside = self._root / SUPERSEDED / cassette.main.relative_to(self._root)
+            aside, kept = self._root / SUPERSEDED / cassette.main.relative_to(self._root), raw_bytes(cassette.main)
             aside.parent.mkdir(parents=True, exist_ok=True)
-            replace_file(aside, raw_bytes(cassette.main))
+            names = chain([aside], (aside.with_name(f"{aside.name}.{number}") for number in count(2)))
+            replace_file(next(name for name in names if not name.exists() or raw_bytes(name) == kept), kept)
         if cassette.anew or data != old:
             replace_contents(cassette.main, data)
         if cassette.anew:

@@ -84,11 +84,12 @@ class Recording:
     @property
     def stopped(self) -> str:
         """Why nothing more is asked, or nothing."""
-        return self._why_stopped or (f"{self.signals.received[0]} received" if self.signals.received else "")
+        why = self._why_stopped or self.spending.exceeded  # which calls on their way still add to
+        return why or (f"{self.signals.received[0]} received" if self.signals.received else "")
 
-    def stop(self, why: str) -> None:
-        """Ask nothing more; the first reason given is the one that is reported. Calls on their way are still
-        awaited."""
+    def stop(self, why: str = "") -> None:
+        """Ask nothing more; the first reason given is the one that is reported, after that a bill above what is
+        allowed. Calls on their way are still awaited."""
         self._why_stopped = self._why_stopped or why
         if self._stop is not None:
             self._stop.set()
@@ -210,7 +211,7 @@ class Recording:
         response = self.library.response(call)
         self.spending.add(call, response)
         if self.spending.exceeded:
-            self.stop(self.spending.exceeded)
+            self.stop()
         self._note_form(call, response)
 
     def _note_form(self, call: Call, response: RawResponse) -> None:

@@ -47,6 +47,8 @@ def record_batches(recorder: Recorder, plans: Sequence[Plan], *, sleep: Callable
             state=state_of(library.root, panel.name), say=lambda line: recorder.say(f"{line}{_spent(spending)}"),
             must_stop=lambda: spending.exceeded,
         )  # fmt: skip
+        if others := batches.others(chains.calls()):
+            recorder.say(others)
         if unsubmitted := batches.unsubmitted(chains.expected()):
             recorder.allow(unsubmitted, judges, share=PRICE, how=", by batch at half the price")
         report = BatchReport()

@@ -163,5 +163,5 @@ class FormCheck:
             f"{len(self._read)} replies "
             f"cannot be read, so no more were asked for. Reasons: {reasons}. One of them begins: {self.excerpt!r}. "
             "Change what the judge is sent (prompt, structured, parameters, max_tokens) or how it is read; then record "
-            "again"
+            "again. These replies are kept: where only the server was mended, --record=all asks for others"
         )

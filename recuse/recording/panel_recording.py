@@ -21,7 +21,7 @@ from recuse.panels import Panel
 from recuse.recording.asking import Recording
 from recuse.recording.budget import Cost, check_budget, cost_text, expected_costs, expected_dollars
 from recuse.recording.judge_queue import Limits, Readable
-from recuse.recording.progress import ProgressLine, Spending
+from recuse.recording.progress import ProgressLine, RecordingReport, Spending
 from recuse.schema import Call, Judge, RawResponse, RecuseError, Reply
 from recuse.standins import StandInError, open_source
 from recuse.standins.server import Answer, ReceivedRequest, RequestRouter, serve
@@ -38,8 +38,8 @@ class Recorder:
     yes: bool = False
     say: Callable[[str], None] = lambda line: print(line, file=sys.stderr, flush=True)
 
-    def record(self, plans: Sequence[Plan], readable: Readable | None = None, chains: Chains | None = None) -> None:
-        """Return when every call of the plans is on disk, or of `chains` instead; `Library.expect` was given them all.
+    def record(self, plans: Sequence[Plan], readable: Readable | None = None) -> None:
+        """Return when every call of the plans is on disk; `Library.expect` was given them all.
 
         The budget is asked once, before the first call, over everything that is missing. Local models are started one
         after the other, so that one machine can hold them; all others are asked at once. Calls that are made from
@@ -50,23 +50,30 @@ class Recorder:
         Raises `BudgetError` before anything is asked, `IncompleteRecordingError` if something is missing in the end,
         and `RecordingInterrupted` (a KeyboardInterrupt) after SIGINT or SIGTERM; all that was answered is then on disk.
         """
+        if report := self.attempt(Chains(self.panel, self.library, plans), readable):
+            self.say(report.text())
+            report.check()
+
+    def attempt(self, chains: Chains, readable: Readable | None = None) -> RecordingReport | None:
+        """`record`, whose outcome the caller says; None where nothing was missing."""
         with self.library.use():  # also without anything to ask: settles what a changed plan left behind
-            chains = chains or Chains(self.panel, self.library, plans)
             calls = chains.calls()
-            if all(map(self.library.has, calls)):
-                return
-            path, missing = state_of(self.library.root, self.panel.name), [c for c in calls if not self.library.has(c)]
+            missing = [call for call in calls if not self.library.has(call)]
+            if kept := self.library.resumed(calls):
+                how = "delete the files ending in .new" if missing else "use --record=all once more"
+                self.say(
+                    f"{self.panel.name}: going on with a recording anew that was interrupted; {kept} of {len(calls)} "
+                    f"answers are from then ({how} to ask for all of them)"
+                )
+            if not missing:
+                return None
+            path = state_of(self.library.root, self.panel.name)
             under_way = State(path).under_way()
             if waiting := sum(number_of(call) in under_way for call in missing) if under_way else 0:
                 raise RecuseError(
                     f"{self.panel.name}: {waiting} of the {len(missing)} answers that are missing are under way in a "
                     f"batch and would be paid for twice. Collect them first, with --record=batch; or delete {path}, "
                     "once the provider's console shows no batch, to ask for all of them now"
-                )
-            if kept := self.library.resumed(calls):
-                self.say(
-                    f"{self.panel.name}: going on with a recording anew that was interrupted; {kept} of {len(calls)} "
-                    "answers are from then (delete the files ending in .new to ask for all of them)"
                 )
             recording = self._recording(chains, readable)
             keys = {} if self.panel.stand_in else keys_from_environment(chains.judges(recording.missing))
@@ -79,9 +86,7 @@ class Recorder:
                     self.say(recording.outcome().text())
                     raise
             recording.extend(chains.calls())  # what the last replies opened up and was not asked any more
-        report = recording.outcome()
-        self.say(report.text())
-        report.check()
+        return recording.outcome()
 
     def _recording(self, chains: Chains, readable: Readable | None) -> Recording:
         """What will be asked and what it may cost; `BudgetError` if that is not allowed."""
@@ -136,9 +141,8 @@ class Recorder:
             return []
         recording.extend(chains.calls())
         judges = chains.judges(recording.unasked)
-        served = [{name: judge} for name, judge in judges.items() if name in self.panel.servers]
-        others = {name: judge for name, judge in judges.items() if name not in self.panel.servers}
-        return [*([others] if others else []), *served]
+        served = [{name: judges.pop(name)} for name in list(judges) if name in self.panel.servers]
+        return [*([judges] if judges else []), *served]
 
     def _ask(
         self, recording: Recording, judges: dict[str, Judge], chains: Chains, keys: Mapping[str, Credentials]
@@ -163,7 +167,6 @@ class Recorder:
                 if recording.stopped:
                     return
                 recording.extend(chains.calls())
-
 
     def _serve(self, serving: ExitStack, judges: Mapping[str, Judge]) -> None:
         """Start the local models among these judges."""
@@ -224,8 +227,7 @@ class Chains:
     def judges(self, calls: Iterable[Call]) -> dict[str, Judge]:
         """Those who are asked these calls."""
         names = {call.judge for call in calls}
-        known = {name: judge for chain in self.chains for name, judge in chain.judges.items()}
-        return {name: judge for name, judge in known.items() if name in names}
+        return {name: judge for chain in self.chains for name, judge in chain.judges.items() if name in names}
 
     def why_unreadable(self, call: Call, response: RawResponse) -> str | None:
         """Why the reply to one of the calls cannot be read by its protocol."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import random
 import tempfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -27,7 +27,7 @@ from recuse.elicitation.plan import Plan, headers
 from recuse.judges import read_response, wire
 from recuse.judges.client import MissingKeyError, keys_from_environment, secret_values
 from recuse.recording.panel_recording import Chains, Recorder
-from recuse.recording.progress import IncompleteRecordingError
+from recuse.recording.progress import RecordingInterrupted, spent_text
 from recuse.schema import Call, RawResponse, RecuseError
 from recuse.schema.results import ChangedRow
 
@@ -101,10 +101,12 @@ def sample_again(recorder: Recorder, library: Library, plans: Sequence[Plan]) ->
             own = [call for call in sample.calls() if sample.chain_of(call) is chain]
             new.expect(own, headers(panel, chain.plan, own))
         say(f"{panel.name}: {len(sample.calls())} calls, drawn at random, are made again; nothing of it is kept")
-        try:
-            replace(recorder, library=new).record(plans, readable=lambda call, response: None, chains=sample)
-        except IncompleteRecordingError as error:
-            why = {name: reason or str(error).splitlines()[0] for name, reason in why.items()}
+        if report := replace(recorder, library=new).attempt(sample, readable=lambda call, response: None):
+            if report.signal:
+                raise RecordingInterrupted(f"{report.signal} received; nothing of the new replies is kept")
+            say(f"{panel.name}: {report.stored} of {report.planned} came back{spent_text(report.spent, None, ', ')}")
+            failed = {call.judge: reason.rstrip(".") for call, reason in reversed(report.failed)}  # the first of each
+            why = {name: reason or failed.get(name, report.stopped) for name, reason in why.items()}
         rows = list(_rows(sample, library, new, why))
     for row in rows:
         say(f"{panel.name}: {row['cause']}{'; ' if row['after'] else ''}{row['after'] or ''}")
@@ -134,17 +136,24 @@ def _rows(sample: Sample, library: Library, new: Library, why: Mapping[str, str]
         if len(now) == len(calls):
             same[calls[0].judge].append(now[0] == before[recorded.index(calls[0])])
             units[calls[0].judge].append(Unit(before[0], now) if now[1:] else Unit(now[0], before))
+    drawn = Counter(calls[0].judge for _, calls in sample.drawn)
     for name, reason in why.items():
         word: Literal["merge", "decide", "do not merge"] = "decide"
         cause, counts = f"{name} was not asked again: {reason or 'none of its replies is recorded'}", None
-        if name in units:
-            differs = chance_of_as_much(units[name]) < ALPHA / len(units)
-            word = "do not merge" if differs else "merge"
-            pairs = [a == b for unit in units[name] for a, b in combinations(unit.together, 2)]
+        if of_judge := units[name]:
+            limit = ALPHA / len(drawn)
+            pairs = [a == b for unit in of_judge for a, b in combinations(unit.together, 2)]
             counts = (f"{sum(same[name])} of {len(same[name])} replies are as recorded, "
                       f"{sum(pairs)} of {len(pairs)} pairs of its own repeats are alike")  # fmt: skip
-            cause = (f"{name}, asked again, differs from its recording more than from itself" if differs else
-                     f"{name}, asked again, says what is recorded")  # fmt: skip
+            if chance_of_as_much(of_judge) < limit:
+                word, cause = "do not merge", f"{name}, asked again, differs from its recording more than from itself"
+            elif len(of_judge) < drawn[name]:
+                cause = f"{name}, asked again, answered only {len(of_judge)} of {drawn[name]} prompts: {reason}"
+            elif least_chance(of_judge) >= limit:
+                cause = (f"{name} was asked again, but {len(of_judge)} prompts are too few to tell its replies from "
+                         "made-up ones: record more texts, or ask all anew with --record=all")  # fmt: skip
+            else:
+                word, cause = "merge", f"{name}, asked again, says what is recorded"
         yield _row(sample.panel.name, name, word, cause, counts)
 
 
@@ -195,6 +204,11 @@ def chance_of_as_much(units: Sequence[Unit]) -> float:
     shifted = (total[:, scatter > 0] ** 2 / scatter[scatter > 0]).sum(axis=1)
     far, near, moved = (float((one >= one[0] - 1e-9).mean()) for one in (distances, -distances, shifted))
     return min(1.0, 2 * min(2 * far, 2 * near, moved))
+
+
+def least_chance(units: Sequence[Unit]) -> float:
+    """The smallest that `chance_of_as_much` can be with so many replies, whatever they are."""
+    return 2 * math.prod(1 / (1 + len(unit.together)) for unit in units)
 
 
 def _distance(a: Reading, b: Reading, widest: Mapping[tuple[str, ...], float]) -> float:

@@ -59,7 +59,10 @@ def stored_log(panel: FilePanel) -> StoredLog:
     rows = rows[rows["criterion"].isin(ratings.headline)]
     rows = rows.assign(criterion=rows["criterion"].map(_plain_words))
     people, judges = (rows[rows["kind"].eq(kind)] for kind in ("person", "judge"))
-    people = people[people["status"].eq("ok")].drop_duplicates(KEYS)
+    people = people[people["status"].eq("ok")]
+    ways = people.groupby(KEYS)[["score", "response"]].transform("nunique").sum(axis=1)
+    people = people[ways.gt(1) | ~people.duplicated(KEYS)]  # one rating stands beside each row of its text
+    people = people.assign(repeat=people.groupby(KEYS).cumcount())
     items = texts.rename(columns={"item": "id"}).to_dict("records")
     lines = [
         json.dumps({"id": one.pop("id"), "target": one.pop("target"), "fields": one}, ensure_ascii=False)
@@ -71,7 +74,8 @@ def stored_log(panel: FilePanel) -> StoredLog:
         f"{TASK}/prompts/{protocol}.user.j2": rendered(f"stored/{protocol}.user.j2", fields=fields),
     }
     if len(people):
-        columns = [*KEYS, *(name for name in ("score", "response") if people[name].notna().any())]
+        values = [name for name in ("score", "response") if people[name].notna().any()]
+        columns = [*KEYS, *(["repeat"] if people["repeat"].any() else []), *values]
         files[f"{TASK}/people.csv"] = people[columns].to_csv(index=False)
     if len(judges):
         value = judges["score"].map("{:g}".format).where(judges["score"].notna(), judges["response"])
@@ -92,6 +96,9 @@ def _taken(
     if len(people):
         raters = ", ".join(dict.fromkeys(people["rater"].astype(str)))
         yield f"{len(people):,} ratings by people ({raters}): {TASK}/people.csv"
+    if several := list(dict.fromkeys(people.loc[people["repeat"].gt(0), ["rater", "item"]].itertuples(index=False))):
+        shown = ", ".join(f"{rater} on {item}" for rater, item in several[:5])
+        yield f"  of one text one person said different things {len(several)} times, kept as repeats: {shown}"
     if len(judges):
         yield f"{len(judges):,} ratings by the log's judges: {STORED}; once yours are recorded:"
         yield f"  recuse compare {STORED} fixtures/panels/ours.toml {judges['rater'].iloc[0]} judge"

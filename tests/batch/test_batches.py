@@ -123,25 +123,46 @@ def test_a_batch_that_holds_calls_of_another_plan_is_kept_for_it(setting: Settin
     assert len(setting.provider.orders) == 1
 
 
+def test_a_batch_of_another_plan_is_named_and_not_waited_for(setting: Setting) -> None:
+    """As when the prompt was changed while it was under way; its answers are paid for, and can still be had."""
+    old, new = setting.calls[:2], setting.calls[2:]
+    waits = iter((None, None, None))  # a fourth time would be for ever
+    with setting.batches() as batches:
+        batches.submit(old)
+        setting.provider.orders[0]["polls"] = -(10**6)
+    with setting.batches() as batches:
+        report = batches.wait(new, sleep=lambda seconds: next(waits))
+        assert (report.stored, report.under_way) == (4, 0)
+        assert batches.others(setting.calls) == ""
+        assert "p: 2 requests under way are not of this run" in batches.others(new)
+        assert f"cancel {setting.provider.orders[0]['id']} at the provider" in batches.others(new)
+        assert str(setting.state) in batches.others(new)
+    setting.provider.orders[0]["polls"] = 0
+    with setting.batches() as batches:
+        assert batches.collect(old).stored == 2
+    assert setting.replayed() == WORDS
+
+
 # --------------------------------------------------------------------------- money
 
 
 def test_what_is_under_way_is_cancelled_once_nothing_more_may_be_spent(setting: Setting) -> None:
-    """The first batch has come back and cost too much; the second is never answered."""
-    first, second = setting.calls[:2], setting.calls[2:]
+    """The first batch has come back and cost too much; the second is never answered. One of another plan stays."""
+    first, second = setting.calls[:2], setting.calls[2:4]
     with setting.batches() as batches:
         batches.submit(first)
+        batches.submit(setting.calls[4:])
         setting.provider.polls_until_done = 10**6
         setting.provider.orders[0]["polls"] = 10**6
         setting.must_stop = lambda: "too much is spent"
-        report = batches.wait(setting.calls, sleep=no_sleep)
-    assert (report.stored, report.under_way, report.stopped) == (2, 4, "too much is spent")
+        report = batches.wait(first + second, sleep=no_sleep)
+    assert (report.stored, report.under_way, report.stopped) == (2, 2, "too much is spent")
     assert "stopped: too much is spent" in report.text()
-    assert setting.provider.cancelled == [setting.provider.orders[1]["id"]]
+    assert setting.provider.cancelled == [setting.provider.orders[2]["id"]]
     setting.must_stop = lambda: ""
     with setting.batches() as batches:  # the next process is told what became of them, and may ask anew
-        assert len(batches.collect(second).failed) == 4
-        assert batches.submit(second) == 4
+        assert len(batches.collect(second).failed) == 2
+        assert batches.submit(second) == 2
 
 
 # --------------------------------------------------------------------------- some of it does not

@@ -238,13 +238,17 @@ def rewritten(root: Path, panel: Path, data: bytes) -> None:
     (panel / "packs.json").write_text(json.dumps({"packs": [row]}))
 
 
-def test_a_changed_pack_is_refused(panel: Path, root: Path) -> None:
-    main(["pack", str(panel)])
+@pytest.mark.parametrize("elsewhere", [True, False])
+def test_a_changed_pack_is_refused_and_deleting_it_advised_where_it_can_be_fetched(
+    panel: Path, root: Path, tmp_path: Path, elsewhere: bool
+) -> None:
+    main(["pack", str(panel), *(["--to", f"file://{tmp_path}/elsewhere"] if elsewhere else [])])
     pack = only_pack(root)
     data = bytearray(pack.read_bytes())
     data[-600] ^= 1
     pack.write_bytes(data)
-    with pytest.raises(CassetteError, match="not the pack of that sha256"):
+    mend = "delete it, then fetch it with" if elsewhere else "restore it from version control or a copy"
+    with pytest.raises(CassetteError, match=f"not the pack of that sha256; {mend}"):
         answers(root, CALLS[3:])
     assert any("not the pack of that sha256" in fault for fault in check_cassettes(root).faults)
 

@@ -387,6 +387,21 @@ def test_what_was_replaced_is_set_aside(root: Path, server: Server) -> None:
     assert (root / ".superseded" / f"{calls[0].cell}.jsonl").read_bytes() == old
 
 
+def test_what_is_replaced_later_leaves_what_was_set_aside(root: Path, server: Server) -> None:
+    """A prompt is changed twice: both recordings that were paid for are kept, and the first can be put back."""
+    plans = [plan(server.url, items=("a",), prompt=prompt) for prompt in ("One:\n", "Two:\n", "Three:\n")]
+    first = root / f"{plans[0][0].cell}.jsonl"
+    for number, calls in enumerate(plans):
+        library = Library(root, "small", mode="missing")
+        library.expect(calls, headers(calls, prompt=str(number)))
+        recording(library, calls)
+    kept = sorted((root / ".superseded").rglob("*.*"))
+    assert [path.name for path in kept] == [first.name, f"{first.name}.2"]
+    first.write_bytes(kept[0].read_bytes())
+    back = Library(root, "small")
+    assert back.expect(plans[0], headers(plans[0], prompt="0")).missing == ()
+
+
 def test_a_changed_prompt_is_named_and_only_what_changed_is_asked(root: Path, server: Server) -> None:
     before = plan(server.url, items=("a", "b"), repeats=2)
     recording(opened(root, before, mode="missing"), before)

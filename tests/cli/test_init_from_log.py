@@ -120,6 +120,21 @@ def test_another_text_under_one_name_is_an_item_of_its_own(recuse, tmp_path):
     assert all(people[item.id] == (4 if item.fields["text"].startswith("first") else 3) for item in task.items)
 
 
+def test_a_person_who_said_two_things_of_one_text_is_taken_over_with_both(recuse, tmp_path):
+    """What is the same in all rows of a text is one rating; of what differs nothing is dropped."""
+    path = tmp_path / "log.csv"
+    rows = [f"Why {k}?,because of {k},{'fail' if k % 3 else 'pass'},pass,pass" for k in range(12)]
+    rows += ["Why 1?,because of 1,pass,pass,pass"]
+    path.write_text("\n".join(["question,reply,anna,ben,old_judge", *rows]) + "\n")
+    found = recuse("init", tmp_path / "r", "--from", path, *ENDPOINT)
+    assert (found.code, found.err) == (0, "")
+    assert "25 ratings by people (anna, ben)" in found.out
+    assert "of one text one person said different things 1 times, kept as repeats: anna on Why-1" in found.out
+    people = pd.read_csv(tmp_path / "r" / TASK / "people.csv")
+    both = people[people["rater"].eq("anna") & people["item"].eq("Why-1")]
+    assert (list(both["response"]), list(both["repeat"])) == (["fail", "pass"], [0, 1])
+
+
 @pytest.mark.parametrize(
     ("log", "more", "why"),
     [

@@ -141,6 +141,20 @@ def test_what_is_under_way_is_not_asked_one_by_one(root: Path, provider: Provide
     assert len(provider.orders) == 1
 
 
+def test_requests_of_another_run_are_named_and_collected_by_it(root: Path, provider: Provider, url: str) -> None:
+    provider.polls_until_done = 1
+    panel = load(root.parent, url, settings="budget_usd = 100.0", more=MORE)
+    with pytest.raises(RecordingInterrupted):
+        record(root, panel, sleep=lambda _: os.kill(os.getpid(), signal.SIGINT))
+    rubric, *rest = plans(panel, repeats=1)
+    said: list[str] = []
+    recorder = Recorder(panel, opened(root, panel, [rubric], secrets=[KEY]), root.parent, root.parent, say=said.append)
+    record_batches(recorder, [rubric], sleep=no_sleep)
+    assert f"{sum(len(plan.calls) for plan in rest)} requests under way are not of this run" in said[0]
+    assert "are not of this run" not in "".join(record(root, panel))
+    assert len(provider.orders) == 1
+
+
 def test_what_failed_is_told_and_asked_anew_by_the_same_command(root: Path, provider: Provider, url: str) -> None:
     panel = load(root.parent, url, settings="budget_usd = 100", more=MORE)
     provider.fate = lambda position: "bad" if position == 2 else "good"

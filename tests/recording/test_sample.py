@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import random
+from contextlib import ExitStack
+from dataclasses import replace
 
 import pytest
+from hosted_panel import load, opened, plans, record
+from misbehaving import Server
 
 from recuse.recording import sample
-from recuse.recording.sample import ALPHA, Unit, chance_of_as_much
+from recuse.recording.panel_recording import Recorder
+from recuse.recording.sample import ALPHA, Unit, chance_of_as_much, least_chance, sample_again
 
 PROMPTS = 20
 
@@ -82,3 +87,57 @@ def test_it_does_not_depend_on_the_unit_of_a_scale():
                 [{key: (10 * score, *rest) for key, (score, *rest) in one.items()} for one in unit.together])
            for unit in small]  # fmt: skip
     assert chance_of_as_much(small) == pytest.approx(chance_of_as_much(big))
+
+
+# --------------------------------------------------------------------------- no word of sameness without a ground
+
+
+@pytest.mark.parametrize(("prompts", "repeats"), [(1, 2), (4, 2), (5, 2), (2, 3), (3, 3), (4, 3)])
+def test_the_least_chance_is_that_of_replies_that_are_nothing_like_the_recording(prompts, repeats):
+    recorded, refused = [reading(3.0)] * repeats, reading("refused")
+    assert chance_of_as_much([Unit(refused, recorded)] * prompts) == pytest.approx(
+        least_chance([Unit(refused, recorded)] * prompts), rel=0.2
+    )
+
+
+def sampled(root, replies, prompts=5, conditions=1):
+    """Rows and news of a sample of prompts that were asked once each; `replies`: how the servers of the judges behave,
+    in turn."""
+    with ExitStack() as running:
+        panel = load(root.parent, "http://localhost", settings="free = true", judges=list(replies), concurrency=1)
+        servers = {name: running.enter_context(Server()) for name in replies}
+        for name, server in servers.items():
+            server.script["", -1] = replies[name]
+        judges = {name: replace(panel.judges[name], base_url=server.url) for name, server in servers.items()}
+        panel = replace(panel, judges=judges)
+        [plan] = plans(panel, repeats=1, protocols=["rubric"])
+        texts = list(dict.fromkeys(item for _, item, _ in plan.items))[:prompts]
+        items = {key: item for key, item in plan.items.items() if key[1] in texts}
+        plan = replace(plan, items=items, factors={"condition": ("anonymized", "attributed")[:conditions]})
+        record(root, panel, [plan])
+        said = []
+        recorder = Recorder(panel, opened(root, panel, [plan]), root.parent, root.parent, say=said.append)
+        return sample_again(recorder, recorder.library, [plan]), "\n".join(said)
+
+
+@pytest.mark.parametrize(("prompts", "word"), [(4, "decide"), (5, "merge")])
+def test_so_few_prompts_that_nobody_could_be_found_are_no_ground_to_merge(root, prompts, word):
+    [row], _ = sampled(root, {"ann": ["refusal"]}, prompts)
+    assert (row["word"], row["red"]) == (word, word != "merge")
+    assert (f"{prompts} prompts are too few to tell its replies" in row["cause"]) == (word == "decide")
+
+
+def test_a_judge_that_answered_some_of_what_it_was_asked_is_not_taken_for_the_same(root):
+    """Nine of the ten prompts would do, were they all that was asked."""
+    [row], said = sampled(root, {"ann": ["refusal"] * 28 + ["404"]}, conditions=2)
+    assert (row["word"], row["red"]) == ("decide", True)
+    assert "answered only 9 of 10 prompts: " in row["cause"]
+    assert "HTTP 404" in row["cause"]
+    assert "the same command goes on" not in said, "nothing of a sample is kept"
+
+
+def test_each_judge_is_named_with_a_reason_of_its_own(root):
+    rows, _ = sampled(root, {"ann": ["refusal"] * 5 + ["401"], "bob": ["refusal"] * 5 + ["404"]})
+    for row, own, other in zip(rows, ("HTTP 401", "HTTP 404"), ("HTTP 404", "HTTP 401"), strict=True):
+        assert own in row["cause"]
+        assert other not in row["cause"]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hosted_panel import PROTOCOLS, load, opened, plans, record
 from misbehaving import Server
 
+from recuse.elicitation.plan import Plan
 from recuse.recording import BudgetError, IncompleteRecordingError
 from recuse.recording.panel_recording import Recorder
 from recuse.schema import Call, RawResponse
@@ -70,6 +72,17 @@ def test_recording_stops_when_the_bill_exceeds_what_was_allowed(root: Path, serv
     assert opened(root, panel, plans(panel), mode="replay").coverage().present == 2
 
 
+def test_the_bill_that_ended_a_recording_holds_what_was_on_its_way(root: Path, server: Server) -> None:
+    server.usage, server.delay = {"prompt_tokens": 10, "completion_tokens": 1_000_000}, 0.3
+    panel = load(root.parent, server.url, settings="budget_usd = 150", more=PRICE)
+    with pytest.raises(IncompleteRecordingError) as told:
+        record(root, panel, plans(panel), readable=everything_reads)
+    dollars = f"${100 * server.requests:.2f}"
+    assert server.requests > 2
+    assert f"stopped early: {dollars} are spent, more than the $150.00" in str(told.value)
+    assert f", {dollars} spent" in str(told.value)
+
+
 def test_what_was_spent_stands_beside_what_was_expected(
     root: Path, server: Server, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -128,6 +141,19 @@ def test_eight_of_the_first_ten_are_too_many_and_other_protocols_go_on(root: Pat
     assert all(library.has(call) for call in planned[1].calls)
 
 
+def test_where_the_server_alone_was_mended_it_is_said_what_asks_it_anew(root: Path, server: Server) -> None:
+    panel = load(root.parent, server.url, settings="free = true")
+    [plan] = plans(panel, repeats=1, protocols=["rubric"])
+    with pytest.raises(IncompleteRecordingError):
+        record(root, panel, [plan])
+    server.default, asked = "refusal", server.requests
+    with pytest.raises(IncompleteRecordingError, match="where only the server was mended, --record=all asks"):
+        record(root, panel, [plan])
+    assert server.requests == asked, "what cannot be read is in the recording still"
+    Recorder(panel, opened(root, panel, [plan], "all"), root.parent, root.parent).record([plan])
+    assert server.requests == asked + len(plan.calls)
+
+
 def test_a_few_unreadable_replies_stop_nothing(root: Path, server: Server) -> None:
     panel = load(root.parent, server.url, settings="free = true", concurrency=16)
     planned = plans(panel, repeats=2, protocols=["rubric"])
@@ -180,4 +206,28 @@ def test_how_much_is_kept_of_an_interrupted_recording_anew_is_said(root: Path, s
     assert [line for line in said if "going on with a recording anew" in line] == [
         "hosted: going on with a recording anew that was interrupted; 4 of 10 answers are from then "
         "(delete the files ending in .new to ask for all of them)"
+    ]
+
+
+def test_it_is_said_where_all_that_is_wanted_is_from_then(root: Path, server: Server) -> None:
+    """Two judges, of whom one failed: the other's replies are put in place without asking it again."""
+    panel = load(root.parent, server.url, settings="free = true", judges=("ann", "bob"))
+    said: list[str] = []
+
+    def recorded(wanted: Plan) -> None:
+        recorder = Recorder(panel, opened(root, panel, [wanted], "all"), root.parent, root.parent, say=said.append)
+        recorder.record([wanted], readable=everything_reads)
+
+    with Server() as of_bob:
+        panel = replace(panel, judges=panel.judges | {"bob": replace(panel.judges["bob"], base_url=of_bob.url)})
+        [plan] = plans(panel, repeats=1, protocols=["rubric"])
+        recorded(plan)
+        of_bob.default = "400"
+        with pytest.raises(IncompleteRecordingError):
+            recorded(plan)
+    said.clear()
+    recorded(plan.without({"bob"}))
+    assert said == [
+        "hosted: going on with a recording anew that was interrupted; 10 of 10 answers are from then "
+        "(use --record=all once more to ask for all of them)"
     ]
