@@ -221,8 +221,8 @@ class Library:
             kept = kept_response(response)
         except ValueError as error:
             why, *bodies = error.args
-            said = "".join(words(self.secrets.clean(part), texts=self.texts) for part in bodies)
-            self.dropped[cassette.cell, *interaction] = self.shown(f"{why}{f': “{said}”' if said else ''}")
+            quote = "".join(words(self.secrets.clean(body), texts=self.texts) for body in bodies)
+            self.dropped[cassette.cell, *interaction] = self.shown(f"{why}{f': “{quote}”' if quote else ''}")
             return
         if self._storage is None:
             raise RecuseError("an answer can only be stored while the library is in use for recording")
