@@ -123,9 +123,8 @@ class Web:
     """A provider as one judge reaches it: its base address and credentials. Use as a context manager. Answers are
     bounded, in memory too: a compressed one is let go where it grows beyond what any answer has."""
 
-    def __init__(self, judge: Judge, credentials: Credentials, attempts: int = 6) -> None:
-        self.judge = judge
-        self._attempts = attempts
+    def __init__(self, judge: Judge, credentials: Credentials, attempts: int = 6, texts: bool = True) -> None:
+        self.judge, self._attempts, self._texts = judge, attempts, texts
         self._secrets = [credentials.key or "", *credentials.headers.values()]
         self._headers = {**wire(judge.wire).headers(credentials.key), **judge.headers, **credentials.headers}
         self._headers["accept-encoding"] = "identity"
@@ -148,7 +147,7 @@ class Web:
 
     def shown(self, text: str) -> str:
         """The provider's words as they may be shown, without the judge's secrets."""
-        return words(text.encode("utf-8", "replace"), self._secrets)
+        return words(text.encode("utf-8", "replace"), self._secrets, self._texts)
 
     def get(self, url: str, parameters: Mapping[str, str] | None = None) -> Any:
         """A JSON object, tried again while the trouble may pass."""
@@ -198,7 +197,7 @@ class Web:
                     response = self._exchange(method, url, headers, into, content)
                     if response.is_success:
                         return response
-                    message = words(response.content, self._secrets)
+                    message = words(response.content, self._secrets, self._texts)
                     status = f"HTTP {response.status_code}{f': “{message}”' if message else ''}"
                     fault = f"{self._place(method, url)}: {status}"
                     if response.status_code in retried:

@@ -58,17 +58,17 @@ class Batches:
     recording, whose lock keeps others out: whether the answer to a call is kept, and what keeps it.
 
     `attempts` is how often a passing trouble of the provider is met with another try. `must_stop` is asked after every
-    look: the reason why nothing more may be spent, or "".
+    look: the reason why nothing more may be spent, or "". `texts`: whether the provider's words are quoted.
     """
 
     def __init__(
         self, panel: str, judges: Mapping[str, Judge], keys: Mapping[str, Credentials], *,
         has: Callable[[Call], bool], store: Callable[[Call, RawResponse], None], state: Path,
         say: Callable[[str], None] = lambda line: None, attempts: int = 6,
-        must_stop: Callable[[], str] = lambda: "",
+        must_stop: Callable[[], str] = lambda: "", texts: bool = True,
     ) -> None:  # fmt: skip
         self._panel, self._judges, self._has, self._store, self._say = panel, judges, has, store, say
-        self._keys, self._attempts = keys, attempts
+        self._keys, self._attempts, self._texts = keys, attempts, texts
         self._state, self._must_stop = State(state), must_stop
         self._tried: Counter[str] = Counter()
         self._looks: Counter[str] = Counter()  # tag -> how often its batch was looked for in vain
@@ -228,7 +228,7 @@ class Batches:
                     self._say(f"{entry.judge}: a batch could not be cancelled: {error}")
 
     def _web(self, judge: str) -> Web:
-        return Web(self._judges[judge], self._keys.get(judge, Credentials()), self._attempts)
+        return Web(self._judges[judge], self._keys.get(judge, Credentials()), self._attempts, self._texts)
 
 
 def number_of(call: Call) -> str:

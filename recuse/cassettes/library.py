@@ -33,8 +33,10 @@ from recuse.cassettes.matching import (
 )
 from recuse.cassettes.storage import Storage, complete_cells
 from recuse.configuration import checked_name
+from recuse.judges.provider_responses import words
 from recuse.schema import Call, RawResponse, RecuseError, Request
 from recuse.schema.plain_values import paused_cycle_collector
+from recuse.schema.vocabulary import HIDDEN
 from recuse.security.network import blocked_network, is_loopback, loopback_addresses
 from recuse.security.redaction import Secrets, check_no_keys, clean_logging
 from recuse.security.sanitize import visible
@@ -50,17 +52,18 @@ class Library:
     `mode`: "replay" answers from recordings only; "missing" also lets unanswered calls of the plan out and stores their
     answers; "all" records every call of the plan anew, beside the old recording until the new one is complete.
     `secrets` are API key values; they are kept out of everything that is written or said. `command` is what a message
-    tells the reader to run in order to record.
+    tells the reader to run in order to record. `texts`: whether messages quote what judges and providers say.
     """
 
     def __init__(
-        self, root: Path, panel: str, *, mode: Mode = "replay", secrets: Iterable[str] = (), command: str | None = None
-    ) -> None:
+        self, root: Path, panel: str, *, mode: Mode = "replay", secrets: Iterable[str] = (), command: str | None = None,
+        texts: bool = True,
+    ) -> None:  # fmt: skip
         if mode not in MODES:
             raise RecuseError(f"unknown recording mode {mode!r}; known: {', '.join(MODES)}")
         self.root, self.panel, self.mode = Path(root), checked_name(panel, "panel", "cassettes"), mode
         check_panel_folder(self.root, self.panel)
-        self.secrets = Secrets(secrets)
+        self.secrets, self.texts = Secrets(secrets), texts
         self.command = command or f"pytest evals/ --panel fixtures/panels/{panel}.toml --record=missing"
         self.misses: list[str] = []  # every miss, also one that a client library hid behind an error of its own
         self.dropped: dict[tuple[str, str, int], str] = {}  # (cell, key, repeat) -> why
@@ -216,8 +219,10 @@ class Library:
         cassette, interaction = wanted
         try:
             kept = kept_response(response)
-        except ValueError as why:
-            self.dropped[cassette.cell, *interaction] = self.shown(str(why))
+        except ValueError as error:
+            why, *bodies = error.args
+            quote = "".join(words(self.secrets.clean(body), texts=self.texts) for body in bodies)
+            self.dropped[cassette.cell, *interaction] = self.shown(f"{why}{f': “{quote}”' if quote else ''}")
             return
         if self._storage is None:
             raise RecuseError("an answer can only be stored while the library is in use for recording")
@@ -226,6 +231,10 @@ class Library:
     def shown(self, text: str) -> str:
         """`text` as it may be shown: without secrets and without characters that act on a terminal."""
         return visible(self.secrets.clean_text(text))
+
+    def quoted(self, text: str) -> str:
+        """What a judge or its provider said, which may hold texts of the task, as it may be shown."""
+        return self.shown(text) if self.texts else HIDDEN
 
     def sync(self) -> None:
         """Hand what was stored so far to the disk itself."""

@@ -158,12 +158,12 @@ unread."""
 
 
 def kept_response(response: RawResponse) -> RawResponse:
-    """What is stored of a response: decompressed, in UTF-8, with few headers. `ValueError`, with the reason, for one
-    that is not kept."""
+    """What is stored of a response: decompressed, in UTF-8, with few headers. `ValueError`, with the reason and the
+    body as far as it can be read, for one that is not kept."""
     headers = {name.lower(): value for name, value in response.headers.items()}
     body = decompressed(response.body, headers.get("content-encoding", ""))
     if reason := reason_to_drop(response.status, body):
-        raise ValueError(reason)
+        raise ValueError(reason, body)
     kept = {name: headers[name] for name in KEPT_HEADERS if name in headers}
     return RawResponse(response.status, kept, in_utf_8(body), response.seconds)
 

@@ -12,6 +12,7 @@ import pandas as pd
 
 from recuse.check.underspecified import pass_rate_sentence
 from recuse.gates.causes import rounded
+from recuse.gates.decision import for_use
 from recuse.gates.limits import Limit
 from recuse.ratings.needs import NOT_OF_A_FILE, unlock_by_column
 from recuse.readers.column_names import plain
@@ -56,7 +57,7 @@ def _chances(answers: FileRun, chances: Mapping[str, float]) -> Iterator[str]:
     """What these texts can show at all: how often a judge that is one more person would be cleared."""
     for use in dict.fromkeys(one.use for one in answers.decision.judges if one.stated and one.use in chances):
         yield (
-            f"  with these texts, a judge that is one more person would be cleared to {use} "
+            f"  with these texts, a judge that is one more person would be cleared{for_use(use)} "
             f"{100 * chances[use]:.0f} times in 100"
         )
 
@@ -86,8 +87,9 @@ def _uses(answers: FileRun) -> Iterator[str]:
     """What the uses mean that the words above are about."""
     stated = dict.fromkeys(one.use for one in sorted(answers.decision.judges, key=lambda one: not one.stated))
     rows = answers.results.get("uses") or {}
-    meanings = [f"to {use}: {rows[use]['question']}" for use in stated if use in rows and rows[use].get("question")]
-    yield from [f"  ({'; '.join(meanings)})"] if meanings else []
+    questions = {use: rows[use].get("question") for use in stated if use in rows}
+    meanings = "; ".join(f"{for_use(use).lstrip()}: {question}" for use, question in questions.items() if question)
+    yield from [f"  ({meanings})"] if meanings else []
 
 
 FIRST = ("human_ceiling", "sensitivity", "system_order", "right_choices", "human_offset", "share_bias")

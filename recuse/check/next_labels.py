@@ -22,6 +22,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from recuse.gates.causes import rounded
+from recuse.gates.decision import for_use
 from recuse.ratings.answers import Answers, answers_of_one_way
 from recuse.ratings.scale import Numeric
 from recuse.ratings.text_slices import GROUP, WEIGHED
@@ -80,7 +81,7 @@ def write_next_labels(answers: FileRun, count: int, file: str, path: Path) -> li
     chosen = order[chosen]
     parts = (code[judged], code[labelled & judged], code[chosen])
     whole, have, taken = (np.bincount(part, minlength=len(groups)) for part in parts)
-    open_for = f", undecided to {undecided[0].use}" if undecided else ""
+    open_for = f", undecided{for_use(undecided[0].use)}" if undecided else ""
     lines = [
         f"{len(chosen)} texts to label: {path}, for {judge}{open_for}; fill in {', '.join(people)}, then: "
         f"recuse check {file} {path}"

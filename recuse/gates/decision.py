@@ -77,8 +77,7 @@ class JudgeDecision:
     @property
     def sentence(self) -> str:
         """ "gemini is not cleared to grade: it scores 0.83 above your people."."""
-        use = "" if self.use == EVERY_GATE else f" to {self.use}" if self.use in VERBS else f" for {self.use}"
-        return f"{self.judge} is {printed(self.word)}{use}: {self.cause}."
+        return f"{self.judge} is {printed(self.word)}{for_use(self.use)}: {self.cause}."
 
     def record(self) -> JudgeDecisionRow:
         """As builtins, for results.json."""
@@ -93,6 +92,11 @@ RECORD_OR_MEND = "mend what fails, or record what is missing: pytest evals/ --re
 STUDIES = "none is used for anything: studies are measured, and nobody is cleared or refused"
 VERBS = frozenset(["grade", "decide", "choose", "rank", "estimate"])
 """Uses whose name is a verb: a judge is cleared to grade, and for anything else."""
+
+
+def for_use(use: str) -> str:
+    """ " to grade", " for merchant_risk"; "" where every gate is asked."""
+    return "" if use == EVERY_GATE else f" {'to' if use in VERBS else 'for'} {use}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -366,8 +370,7 @@ def _who_is_cleared(judges: Sequence[JudgeDecision], compared: bool) -> str:
     for use in dict.fromkeys(one.use for one in judges if one.stated):
         stated = [one for one in judges if one.stated and one.use == use]
         cleared = [one.judge for one in stated if one.word == CLEARED]
-        what = "" if use == EVERY_GATE else f" to {use}" if use in VERBS else f" for {use}"
-        line = f"{len(cleared)} of {len(stated)} {printed(CLEARED)}{what}"
+        line = f"{len(cleared)} of {len(stated)} {printed(CLEARED)}{for_use(use)}"
         line += f" ({listed(cleared, 4)})" if cleared else ""
         for word in (NOT_CLEARED, UNDECIDED):
             if those := [one for one in stated if one.word == word]:

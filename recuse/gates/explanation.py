@@ -9,7 +9,7 @@ from typing import overload
 from recuse.gates.families import Decided
 from recuse.gates.limits import Limit, has_interval
 from recuse.schema import Estimate, RecuseError, Rule, Verdict
-from recuse.schema.number_text import percent
+from recuse.schema.number_text import in_number, percent
 from recuse.schema.vocabulary import printed
 
 WIDTH = 110
@@ -55,10 +55,8 @@ def _measured(estimate: Estimate, limit: Limit) -> str:
 
 
 def _over(estimate: Estimate) -> str:
-    units, count = estimate.units, count_of(estimate)
-    if count == 1:
-        units = f"{units.removesuffix('ies')}y" if units.endswith("ies") else units.removesuffix("s")
-    text = f"{count} {units}"
+    count = count_of(estimate)
+    text = f"{count} {in_number(estimate.units, count)}"
     if estimate.over == "repeats" and "texts only" not in estimate.note:
         text += " (these texts only)"
     if estimate.over == "clusters":

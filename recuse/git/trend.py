@@ -75,6 +75,8 @@ def _words(subject: Iterable[tuple[str, str]]) -> str:
 def trend(gate: str, *, judge: str, last: int, baseline: Path, csv: Path | None) -> int:
     """`recuse trend`; 0. Raises `RecuseError` where there is nothing to show."""
     check_output(csv, begins_with(HEAD))
+    if last < 1:
+        raise RecuseError(f"--last is how many baselines are read, 1 or more; got {last}")
     points = history(baseline, last)
     known = sorted({name for point in points for name, _ in point.values})
     if gate not in known:

@@ -42,15 +42,16 @@ class Client:
     `keys` are the judges' credentials; a judge without any is asked without. `proxy` is where stand-ins are served:
     requests to hosts that end in `.invalid` go there, all others go out. `identify` gives the headers by which a
     cassette knows the call: repeats of a request keep their answers. With `attempts=1` nothing is retried and nothing
-    sleeps, as replay wants it. `secrets` learns the tokens that requests are signed with, before they go out.
+    sleeps, as replay wants it. `secrets` learns the tokens that requests are signed with, before they go out. `texts`:
+    whether messages quote what providers say.
     """
 
     def __init__(
         self, judges: Mapping[str, Judge], keys: Mapping[str, Credentials],
         identify: Callable[[Call], Mapping[str, str]], *, attempts: int = 6, proxy: str | None = None,
-        secrets: Secrets | None = None,
+        secrets: Secrets | None = None, texts: bool = True,
     ) -> None:  # fmt: skip
-        self._judges, self._identify, self._secrets = judges, identify, secrets
+        self._judges, self._identify, self._secrets, self._texts = judges, identify, secrets, texts
         self._keys = {name: keys.get(name, Credentials()) for name in judges}
         self._headers = {n: {**wire(j.wire).headers(self._keys[n].key), **j.headers} for n, j in judges.items()}
         self._closed: dict[str, JudgeClosedError] = {}
@@ -104,7 +105,7 @@ class Client:
             # Nothing of these may be shown, whole or in parts ("Bearer ...", the fields of a signature).
             whole = [value for name, value in secret.items() if name not in ("content-type", "x-amz-date")]
             parts = [part for value in whole for part in re.split(r"[\s,=]+", value) if len(part) > 15]
-            message = words(response.content, [self._keys[call.judge].key or "", *whole, *parts])
+            message = words(response.content, [self._keys[call.judge].key or "", *whole, *parts], self._texts)
             raise self._failure(call, response, payload, message)
         self._answered.add(call.judge)
         return RawResponse(response.status_code, dict(response.headers), response.content)
@@ -141,6 +142,9 @@ class Client:
         if status in RETRIED:
             return _Busy(status, _retry_after(response.headers.get("retry-after")), message)
         advice = _ADVICE.get(status, "Look at the request and the provider’s status page.")
+        if 300 <= status < 400:
+            elsewhere = response.headers.get("location", "another address").partition("?")[0]
+            advice = f"It sends on to {elsewhere}, which is not followed: mend `base_url` in the panel file."
         return JudgeUnreachableError(_where(call), f"{phrase}. {advice}")
 
     def _close(self, judge: str, why: str) -> JudgeClosedError:

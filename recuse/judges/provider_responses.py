@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from recuse.schema.vocabulary import HIDDEN
 from recuse.security.redaction import without_keys
 from recuse.security.sanitize import visible
 
@@ -55,8 +56,9 @@ def is_bad_key(status: int, payload: Any) -> bool:
     return status == 401 or (status == 400 and "API_KEY_INVALID" in reasons)
 
 
-def words(body: bytes, secrets: Iterable[str] = ()) -> str:
-    """The provider's own error text on one line, without secrets, invisible characters spelled out; may be empty.
+def words(body: bytes, secrets: Iterable[str] = (), texts: bool = True) -> str:
+    """The provider's own error text on one line, without secrets, invisible characters spelled out; may be empty. Not
+    where `texts` stay hidden: it may quote the prompt.
 
     Known shapes: {"error": {"message", "param"}} (OpenAI, Anthropic, Google, Azure), the same in a list (Google),
     {"error": text}, {"message": text} (AWS), {"detail": text or faults} (FastAPI); else the text of the page.
@@ -65,7 +67,7 @@ def words(body: bytes, secrets: Iterable[str] = ()) -> str:
     text = _message(payload) if payload is not None else _TAGS.sub(" ", body.decode("utf-8", "replace"))
     for secret in sorted(filter(None, secrets), key=len, reverse=True):
         text = text.replace(secret, "[secret]")
-    line = " ".join(visible(without_keys(text)).split())
+    line = " ".join(visible(without_keys(text)).split()) if texts else text and HIDDEN
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
 
 

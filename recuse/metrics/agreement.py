@@ -21,7 +21,6 @@ from recuse.metrics.agreement_estimates import (
     both_rated,
     describe_people,
     estimate_of,
-    gain_over_constant,
     needs_numbers,
     needs_options,
     span_of,
@@ -89,9 +88,7 @@ def coefficient(ratings: Ratings, name: str) -> Estimates:
 
 
 def every_coefficient(ratings: Ratings) -> Iterator[Estimates]:
-    """Each coefficient, and the gain over a constant answer, measured on the headline criteria whose scale it fits;
-    those that fit none are passed over."""
-    yield gain_over_constant(ratings)
+    """Each coefficient, measured on the headline criteria whose scale it fits; those that fit none are passed over."""
     for name, row in COEFFICIENTS.items():
         if (part := ratings.where_scale(FITS[row.needs])) is not None:
             yield coefficient(part, name)

@@ -15,7 +15,7 @@ from recuse.plugin.collection import asked_rows, not_asked_rows
 from recuse.plugin.command_line import baseline_path, given, is_opened, is_worker, open_suite
 from recuse.plugin.fixtures import NOBODY, RECORDS, UNMEASURED
 from recuse.schema.number_text import subject
-from recuse.schema.vocabulary import ACCEPTED, FAIL, NOT_MEASURED, PASS, UNDECIDED
+from recuse.schema.vocabulary import ACCEPTED, FAIL, HIDDEN, NOT_MEASURED, PASS, UNDECIDED
 
 if TYPE_CHECKING:
     from recuse.run.run import Run
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from recuse.suite import Suite
 
 OURS = "recuse."
-HIDDEN = "not shown: recuse_texts = false"
+QUOTES = ("examples", "texts")
+"""Where the detail of an estimate lists what judges wrote."""
 PLACE = ("task", "panel", "protocol")  # the test's own name says them
 
 
@@ -106,6 +107,10 @@ class _Gathering:
             self.run.due = self.run.due or asked_rows(config)
             self.run.uses = {name: suite.uses(name) for name in (*suite.selection.panels, *suite.selection.files)}
             self.run.drawings = config.getini("recuse_drawings")
+            if not suite.recordings.texts:
+                for row in (*self.run.measurements, *self.run.verdicts):
+                    detail = row["estimate"]["detail"].items()
+                    row["estimate"]["detail"] = {k: v for k, v in detail if k not in QUOTES or not isinstance(v, list)}
             in_place, changed = _against_base(suite)
             self.run.finish(
                 suite.selection, suite.gates, whole=not (chosen := _chosen_tests(session)),

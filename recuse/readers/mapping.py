@@ -146,8 +146,9 @@ def given_mapping(given: Mapping[str, Any], columns: Sequence[str], place: str) 
         else:
             value, named = (value if role == "sampled" else str(value), []) if role in SETTINGS else (value, [value])
         if absent := [str(name) for name in named if name and name not in columns]:
+            as_what = "that tells weeks or ways of asking apart" if role == "factors" else f"to read as {role}"
             raise RecuseError(
-                f"{place}: there is no column {shown(absent[0])} to read as {role}.{did_you_mean(absent[0], columns)} "
+                f"{place}: there is no column {shown(absent[0])} {as_what}.{did_you_mean(absent[0], columns)} "
                 f"There are: {', '.join(columns)}"
             )
         checked[role] = value

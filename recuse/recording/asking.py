@@ -162,7 +162,7 @@ class Recording:
                 self._fault = self._fault or error
                 at = traceback.extract_tb(error.__traceback__)[-1]
                 where = f"({Path(at.filename).name}, line {at.lineno})"
-                self.stop(f"{describe(call)}: {type(error).__name__}: {error} {where}")
+                self.stop(f"{describe(call)}: {type(error).__name__}: {self.library.quoted(str(error))} {where}")
             finally:
                 queue.done(call)  # whoever waits for this call must not wait for ever
 
@@ -218,7 +218,7 @@ class Recording:
         check = self._form(form_of(call))
         if not check.decided and self._readable is not None:
             why = self._readable(call, response)
-            check.note(why and self.library.shown(why), self.library.shown(self._text(call, response)) if why else "")
+            check.note(why and self.library.quoted(why), self.library.quoted(self._text(call, response)) if why else "")
 
     async def _sync_regularly(self) -> None:
         while True:

@@ -45,7 +45,7 @@ def record_batches(recorder: Recorder, plans: Sequence[Plan], *, sleep: Callable
         batches = Batches(
             panel.name, judges, keys_from_environment(judges), has=library.has, store=store,
             state=state_of(library.root, panel.name), say=lambda line: recorder.say(f"{line}{_spent(spending)}"),
-            must_stop=lambda: spending.exceeded,
+            must_stop=lambda: spending.exceeded, texts=library.texts,
         )  # fmt: skip
         if others := batches.others(chains.calls()):
             recorder.say(others)

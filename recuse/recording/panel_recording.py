@@ -159,8 +159,10 @@ class Recorder:
                 with stand_ins or nullcontext() as proxy:
 
                     async def ask(calls: Sequence[Call] = calls, proxy: str | None = proxy) -> None:
-                        known = self.library.secrets
-                        async with Client(judges, own, call_headers, proxy=proxy, secrets=known) as client:
+                        library = self.library
+                        async with Client(
+                            judges, own, call_headers, proxy=proxy, secrets=library.secrets, texts=library.texts
+                        ) as client:
                             await recording.ask(calls, client.send, limits)
 
                     asyncio.run(ask())

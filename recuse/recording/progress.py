@@ -165,11 +165,13 @@ class RecordingReport:
         calls: dict[str, list[Call]] = {}
         for call, why in self.failed:
             calls.setdefault(why, []).append(call)
-        told_once = [
-            f"{describe(same_reason[0]) if len(same_reason) == 1 else f'{len(same_reason)} calls failed'}: {why}"
-            for why, same_reason in calls.items()
-        ]
-        parts += [*self.unreadable, *told_once[:limit]]
+        parts += self.unreadable
+        reasons = sorted(calls.items(), key=lambda reason: -len(reason[1]))
+        for why, failed in reasons[:limit]:
+            several = f"{len(failed)} calls failed ({', '.join(dict.fromkeys(call.judge for call in failed))})"
+            parts.append(f"{describe(failed[0]) if len(failed) == 1 else several}: {why}")
+        if rest := reasons[limit:]:
+            parts.append(f"... and {len(rest)} more reasons of {sum(len(failed) for _, failed in rest)} calls")
         parts.append(f"recorded {self.stored} of {self.planned} missing answers in {self.seconds:.0f} s{money}")
         if self.failed:
             parts.append(f"failed: {len(self.failed)}")

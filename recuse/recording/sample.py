@@ -96,7 +96,8 @@ def sample_again(recorder: Recorder, library: Library, plans: Sequence[Plan]) ->
             why[name] = str(error)
     sample.drawn = list(_drawn([call for call in recorded if not why[call.judge]]))
     with tempfile.TemporaryDirectory(prefix="recuse-sample-") as folder:
-        new = Library(Path(folder), panel.name, mode="missing", secrets=secret_values(panel.judges))
+        new = Library(Path(folder), panel.name, mode="missing", secrets=secret_values(panel.judges),
+                      texts=library.texts)  # fmt: skip
         for chain in sample.chains:
             own = [call for call in sample.calls() if sample.chain_of(call) is chain]
             new.expect(own, headers(panel, chain.plan, own))

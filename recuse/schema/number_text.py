@@ -111,6 +111,13 @@ def counted(n: int, noun: str) -> str:
     return f"{n} {noun}{'' if n == 1 else 's'}"
 
 
+def in_number(units: str, count: object) -> str:
+    """ "items", "replies"; where there is 1, "item", "reply"."""
+    if str(count) != "1":
+        return units
+    return f"{units.removesuffix('ies')}y" if units.endswith("ies") else units.removesuffix("s")
+
+
 def listed(names: Sequence[str], most: int = MOST_LISTED) -> str:
     """ "a", "a and b", "a, b and c", "a, b, c and 4 more"."""
     shown = list(names) if len(names) <= most + 1 else [*names[:most], f"{len(names) - most} more"]

@@ -27,6 +27,9 @@ RIGHT_ANSWERS: Final = "the right answers"
 FILE: Final = "file"
 """What stands in the place of a protocol for ratings from a file: they can be read anew, and not be recorded."""
 
+HIDDEN: Final = "not shown: recuse_texts = false"
+"""What stands in the place of a text where texts stay out of reports."""
+
 Outcome = Literal["pass", "fail", "undecided", "not measured", "accepted"]
 OUTCOMES: tuple[Outcome, ...] = (PASS, FAIL, UNDECIDED, NOT_MEASURED, ACCEPTED)
 GREEN = (PASS, ACCEPTED)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 PANEL = "fixtures/panels/ours.toml"
 CONFTEST = b'"""Fixtures of your own for evals/ go here; the shipped questions need none."""\n'
 IGNORED = (FILES / "gitignore").read_text(encoding="utf-8")
+ENDPOINT = re.compile(r"https?://[^\s\"\\@?#/:][^\s\"\\@?#/]*(/[^\s\"\\@?#]*)?")
+ACTION = re.compile(r"[\w.-]+(/[\w.-]+){2,}@[\w./-]+")
 READABLE = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".eval", ".gz", ".bz2", ".xz", ".zip")
 
 
@@ -39,6 +41,10 @@ def init(
     judge is not cleared for its use, this says so and the first run is red. `RecuseError` where a file would be
     overwritten (with `adopt` it is left as it is, and what to add to it is said) and for ratings that cannot be read;
     then nothing is written."""
+    if endpoint and not ENDPOINT.fullmatch(endpoint):  # not shown: it may hold a secret
+        raise RecuseError("--endpoint is http:// or https:// and a host, with or without a path, and nothing after it")
+    if action and not ACTION.fullmatch(action):
+        raise RecuseError(f"--action is OWNER/NAME/PATH@VERSION, as GitHub calls an action; got {action!r}")
     if protocol and not endpoint:
         raise RecuseError("--protocol says how a judge is asked: name its address with --endpoint")
     if log and (ratings or protocol or not endpoint):

@@ -157,7 +157,7 @@ class Recordings:
             secrets = secret_values(panel.judges) if self.mode != "replay" else ()
             self._libraries[name] = Library(
                 root / "cassettes", name, mode=self.mode, secrets=secrets,
-                command=f"pytest evals/ --panel {path} --record=missing",
+                command=f"pytest evals/ --panel {path} --record=missing", texts=self.texts,
             )  # fmt: skip
         return self._libraries[name]
 

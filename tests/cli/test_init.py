@@ -174,6 +174,19 @@ def test_the_workflow_uses_the_action_where_it_can_be_reached(recuse, tmp_path):
         assert ("recuse comment" in text) is not expected
 
 
+@pytest.mark.parametrize(
+    ("option", "given", "words"),
+    [("--endpoint", "foo", "--endpoint is http:// or https:// and a host"),
+     ("--endpoint", "https://", "--endpoint is http:// or https:// and a host"),
+     ("--endpoint", 'https://host/v1"', "--endpoint is http:// or https:// and a host"),
+     ("--action", "bad", "--action is OWNER/NAME/PATH@VERSION"),
+     ("--action", "acme/recuse/.github/actions/evals", "--action is OWNER/NAME/PATH@VERSION")],
+)  # fmt: skip
+def test_an_address_that_leads_nowhere_is_refused_before_anything_is_written(recuse, tmp_path, option, given, words):
+    found = recuse("init", tmp_path / "r", option, given)
+    assert (found.code, words in found.err, (tmp_path / "r").exists()) == (3, True, False)
+
+
 def test_what_check_kept_beside_the_ratings_comes_along(recuse, tmp_path):
     """Without it, the people of this file would be examined as judges."""
     rows = ["id,a1,a2,bot_verdict", *(f"{k},{['ok', 'bad'][k % 2]},{['ok', 'bad'][k % 3 > 0]},ok" for k in range(60))]

@@ -78,6 +78,12 @@ def test_without_a_name_it_lists_what_there_is(recuse, committed):
     assert "there are leniency, run_sd" in recuse("trend", "lenience").err
 
 
+@pytest.mark.parametrize("last", ["0", "-2"])
+def test_no_baselines_cannot_be_asked_for(recuse, committed, last):
+    found = recuse("trend", "leniency", f"--last={last}")
+    assert (found.code, found.err) == (3, f"recuse: --last is how many baselines are read, 1 or more; got {last}\n")
+
+
 def test_no_history_is_said_with_the_remedy(recuse, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))

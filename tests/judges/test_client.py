@@ -241,14 +241,14 @@ def test_without_a_usable_retry_after_it_backs_off_by_itself(
         (404, "No such model or path: check `base_url` and `model` in the panel file"),
         (413, "The request is too large"),
         (418, "Look at the request and the provider’s status page"),
-        (302, "Look at the request"),
+        (302, "It sends on to http://elsewhere.invalid/v1, which is not followed: mend `base_url` in the panel file"),
     ],
 )
 def test_a_mistake_in_the_set_up_is_told_with_advice_at_once(
     provider: Servers, judge: MakeJudge, call: MakeCall, status: int, advice: str
 ) -> None:
     body = b'{"error": {"message": "key canary-9d2f6c81e4 is wrong"}}'
-    server = provider({"status": status, "body": body, "headers": {"location": "http://elsewhere.invalid/"}})
+    server = provider({"status": status, "body": body, "headers": {"location": "http://elsewhere.invalid/v1?key=abc"}})
     ann = judge(base_url=server.url)
     said = failure(call(ann), ann, keys={"ann": KEY})
     place = (

@@ -11,11 +11,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
 
 from recuse.judges import wire
+from recuse.judges.client import Client
 from recuse.recording import sample
 from recuse.standins.server import ReceivedRequest, serve
 
@@ -27,18 +29,19 @@ KEY = "canary-51c0ffee93ab"
 
 class Provider:
     """Answers every judge on loopback as hosted judges would; `refuse` says which calls get an HTTP error instead,
-    `score` what a judge, called by its wire format, gives."""
+    `score` what a judge, called by its wire format, gives, `words` what is said instead, in errors too."""
 
     def __init__(self) -> None:
         self.asked: list[ReceivedRequest] = []
         self.url = ""
         self.refuse: Callable[[ReceivedRequest], int] = lambda asked: 0
         self.score: Callable[[str], int] = lambda judge: 7
+        self.words = ""
 
     def __call__(self, asked: ReceivedRequest) -> tuple[int, dict[str, str], bytes]:
         self.asked.append(asked)
         if status := self.refuse(asked):
-            return status, {}, b'{"error": {"message": "no"}}'
+            return status, {}, json.dumps({"error": {"message": self.words or "no"}}).encode()
         kind = next(
             name
             for end, name in (
@@ -50,7 +53,7 @@ class Provider:
         )
         score = self.score(kind)
         text = json.dumps({"clarity": {"score": score}, "depth": {"score": score}, "total": score})
-        payload = wire(kind).payload(text, model="real-1", refusal=False, input_tokens=9, output_tokens=9)
+        payload = wire(kind).payload(self.words or text, model="real-1", refusal=False, input_tokens=9, output_tokens=9)
         return 200, {"content-type": "application/json"}, json.dumps(payload).encode()
 
 
@@ -140,6 +143,22 @@ def test_a_judge_that_fails_costs_nothing_that_others_answered(hosted, provider:
     assert hosted.run(*RECORD).code == pytest.ExitCode.OK
     assert len(provider.asked) - asked == 16
     assert {name: hosted.cassettes[name] for name in kept} == kept
+
+
+@pytest.mark.parametrize("status", [0, 200, 400, 401, 503])
+def test_no_word_of_a_reply_or_an_error_is_quoted_where_texts_stay_hidden(
+    hosted, provider: Provider, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    """Replies that cannot be read, a report of an error under status 200, refused requests: all of them say the word,
+    and neither the terminal nor a report does."""
+    monkeypatch.setattr("recuse.recording.panel_recording.Client", partial(Client, attempts=1))
+    provider.words, provider.refuse = "quokka", lambda asked: status
+    hidden = hosted.run(*RECORD, "-o", "recuse_texts=false")
+    written = [path.read_text(encoding="utf-8") for path in hidden.reports.rglob("*") if path.is_file()]
+    assert written
+    assert "quokka" not in "".join([hidden.text, *written])
+    assert "not shown: recuse_texts = false" in hidden.words
+    assert "quokka" in hosted.run(*RECORD).text
 
 
 def test_a_budget_is_kept_until_it_is_accepted(hosted, provider: Provider) -> None:

@@ -50,6 +50,25 @@ TEXTS = ("Score this essay by", "Grade this essay by", "Short and plain", "Long 
 """What prompts, judged texts and replies of the repository say."""
 NOBODY = ("-c", "user.name=a", "-c", "user.email=a@b.invalid")
 HIDDEN = ("-o", "recuse_texts=false")
+QUOTING = """
+    import pandas as pd
+    import pytest
+
+    from recuse import measures
+    from recuse.papers.merchant_risk.picks import RATIONALE, RULE
+    from recuse.ratings import Ratings
+
+    pytestmark = pytest.mark.asks("scores")
+
+    def test_reasons(ratings, measure):
+        measure(measures.explanation_finding(ratings))
+
+    def test_rules(ratings, measure):
+        words = {RATIONALE: "So it is.", f"{RULE}length": "kept"}
+        rows = [{"judge": "ann", "item": "a", "criterion": name, "response": said} for name, said in words.items()]
+        measure(measures.rules_kept(Ratings.of(pd.DataFrame(rows))))
+"""
+"""Measures whose detail lists what judges wrote, as words or beside a number."""
 
 
 def texts_in(run: Any, folder: Path) -> set[str]:
@@ -63,6 +82,7 @@ def texts_in(run: Any, folder: Path) -> set[str]:
 @pytest.mark.parametrize("options", [[], pytest.param(["-n", "2"], marks=pytest.mark.slow("whole runs"))])
 def test_one_switch_keeps_prompts_and_replies_out_of_everything(repo, options) -> None:
     """Out of results, page, tables, summary and terminal, and what an earlier run wrote of them goes."""
+    repo.write("evals/test_quoting.py", QUOTING)
     assert texts_in(repo.run("--update-baseline", *options), repo / "reports") == {TEXTS[0], *TEXTS[2:]}
     assert texts_in(repo.run(*HIDDEN, *options), repo / "reports") == set()
     assert pages(repo.root) == {}

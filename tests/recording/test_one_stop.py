@@ -86,4 +86,4 @@ def test_a_lost_connection_ends_all_protocols(root: Path, monkeypatch: pytest.Mo
     assert int(failed.removeprefix("failed: ")) <= 5 + CONCURRENCY
     first, second = str(told.value).splitlines()[:2]
     assert first.startswith("stopped early: no connection"), "the reason stands before the counts"
-    assert second.startswith(f"{failed.removeprefix('failed: ')} calls failed: no answer after")
+    assert second.startswith(f"{failed.removeprefix('failed: ')} calls failed (ann): no answer after")

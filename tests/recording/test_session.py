@@ -12,6 +12,7 @@ from misbehaving import Server
 from recuse.elicitation.plan import Plan
 from recuse.recording import BudgetError, IncompleteRecordingError
 from recuse.recording.panel_recording import Recorder
+from recuse.recording.progress import RecordingReport
 from recuse.schema import Call, RawResponse
 
 PRICE = "price = { input_usd_per_mtok = 1.0, output_usd_per_mtok = 100.0 }"
@@ -94,6 +95,27 @@ def test_what_was_spent_stands_beside_what_was_expected(
     spent = total * (1000 * 1.0 + 100 * 100.0) / 1e6
     assert f"${spent:,.2f} of at most $" in capsys.readouterr().err.splitlines()[-1]
     assert f"${spent:,.2f} spent" in said[-1]
+
+
+# --------------------------------------------------------------------------- what failed
+
+
+def test_a_failed_call_says_whose_it_is_what_came_back_and_how_many_more_there_are(root: Path, server: Server) -> None:
+    """Eighteen reasons, of which twelve are told, the commonest first."""
+    panel = load(root.parent, server.url, settings="free = true")
+    calls = plans(panel)[0].calls[:20]
+    whys = [f"reason {min(n, 17)}" for n in range(len(calls))]
+    text = RecordingReport(20, 0, failed=tuple(zip(calls, whys, strict=True))).text()
+    assert text.startswith("3 calls failed (ann): reason 17\njudge ann, protocol rubric, item ")
+    assert text.count(": reason ") == 12
+    assert "... and 6 more reasons of 6 calls" in text
+
+
+def test_a_body_that_is_not_kept_is_quoted(root: Path, server: Server) -> None:
+    server.default = "html"
+    panel = load(root.parent, server.url, settings="free = true")
+    with pytest.raises(IncompleteRecordingError, match=r"\(ann\): the body is not a complete JSON object: “\w+"):
+        record(root, panel, plans(panel))
 
 
 # --------------------------------------------------------------------------- replies that cannot be read

@@ -61,6 +61,52 @@ def test_numbers_are_a_dot_per_text_on_the_ends_of_the_scale(tmp_path: Path) -> 
     assert [text.text for text in figure.one("svg", class_="axis").all("text")] == ["1", "2", "3", "4", "5"]
 
 
+def test_texts_that_people_share_out_add_up(tmp_path: Path) -> None:
+    """Two people who differ on each of 21 texts: half a text each, and no half is lost."""
+    rows = [f"t{k},{('bad', 'ok')[k % 2]},ok,bad" for k in range(21)]
+    page = checked(["item,judge_a,anna,ben", *rows], tmp_path, "--scale", "bad<ok")
+    (figure,) = [one for one in page.all("figure", class_="heat") if "people say" in one.text]
+    cells = [td.text.removesuffix(" (the same answer)") for td in figure.one("tbody").all("td")]
+    assert cells == ["5.5", "5.5", "5.0", "5.0"]
+
+
+def test_the_page_says_of_each_number_what_it_is(tmp_path: Path) -> None:
+    """Its gain is less people's own and stands there once, what it may not be left is no failed gate, and what one more
+    person would pass is one gate, not the use."""
+    rows = [f"t{k},{1 + k % 5},{1 + k % 5},{min(5, 1 + k % 5 + (k % 4 == 0))}" for k in range(80)]
+    page = checked(["item,judge_a,anna,ben", *rows], tmp_path)
+    gains = [one for one in page.all("figure") if "Gain over a constant answer, less people's own" in one.text]
+    assert len(gains) == 1
+    assert gains[0].text.count(" to +") == 1
+    (left,) = [one for one in page.all("table") if "may be left to it" in one.text]
+    assert "no" in [td.text for td in left.one("tbody").all("td")]
+    assert "fail" not in left.text
+    assert "With these texts, a judge that is one more person would pass this gate" in page.text
+
+
+@pytest.mark.parametrize(
+    ("gives", "says"),
+    [({"ok": "ok", "bad": "bad"}, "Overall, judge_a gives on average what people give; 0 of 40 scores lie above"),
+     ({"ok": "ok", "bad": "ok"}, "Overall, judge_a is 25 % of the scale more lenient than people; 10 of 40 scores")],
+)  # fmt: skip
+def test_how_far_one_judge_is_from_people_is_said_in_the_unit_of_the_scale(
+    gives: dict[str, str], says: str, tmp_path: Path
+) -> None:
+    peoples = ["bad" if k < 10 else "ok" for k in range(40)]
+    rows = [f"t{k},{gives[label]},{label},{label}" for k, label in enumerate(peoples)]
+    text = checked(["item,judge_a,anna,ben", *rows], tmp_path, "--scale", "bad<ok").text
+    assert says in text
+    assert "Closest to people is" not in text
+
+
+def test_two_answers_of_one_judge_lie_apart_on_average(tmp_path: Path) -> None:
+    """Of 40 texts it moves by two points on ten: half a point on average."""
+    moved = [(k, repeat, 2 + 2 * repeat * (k < 10)) for k in range(40) for repeat in (0, 1)]
+    rows = [f"t{k},{repeat},{score},{1 + k % 5},{1 + k % 5}" for k, repeat, score in moved]
+    page = checked(["item,repeat,judge_a,anna,ben", *rows], tmp_path)
+    assert "Two answers of judge_a to one text lie 0.50 points apart on average." in page.text
+
+
 def test_the_picture_is_held_to_a_sixtieth_of_the_scale() -> None:
     detail = coefficient(rated(judge="0369", ann="0333"), "mean_error").of(judge="judge").detail
     assert detail["ends"] == [0, 9]

@@ -69,7 +69,7 @@ def test_one_line_counts_what_is_wanted_most_first() -> None:
 def test_many_wants_are_cut() -> None:
     listed = [entry("a", "x", f"need_{k}") for k in range(9)]
     text = in_one_line(ResultsModel(normalised({**samples.published(), "not_asked": listed})))
-    assert text == "9 questions for lack of need 0 (1), need 1 (1), need 2 (1), need 3 (1), need 4 (1), 4 more"
+    assert text == "9 questions for lack of need 0 (1), need 1 (1), need 2 (1), need 3 (1), need 4 (1), 4 other needs"
 
 
 def test_terminal_has_one_line() -> None:

@@ -11,7 +11,7 @@ from recuse.report.figures import Cell, Forest, HeatMaps, Table, cross_table, de
 from recuse.report.gated_number import Number
 from recuse.report.questions.generic import all_but
 from recuse.report.results_model import Group
-from recuse.schema.number_text import MISSING, decimals_for, fixed, in_words, is_number, out_of
+from recuse.schema.number_text import MISSING, decimals_for, fixed, in_unit, in_words, is_number, out_of
 
 # --------------------------------------------------------------------------- what its measures say besides a number
 
@@ -193,11 +193,15 @@ def _offset_in_words(group: Group) -> str:
     if panel is None:
         return ""
     share = panel.detail.get("share_positive")
-    shown = panel.circumstances or "overall"
+    shown, far = panel.circumstances or "overall", abs(panel.amount)
+    by = f"{fixed(far)} points" if panel.unit == "points" else f"{in_unit(far, panel.unit)} of the scale"
     level = "lenient" if panel.amount > 0 else "strict"
-    offset = f"{shown[:1].upper()}{shown[1:]}, the panel is {fixed(abs(panel.amount))} points more {level} than people"
+    judges = {n.who for n in group.of("human_offset")}
+    who = group.label(*judges) if len(judges) == 1 else "the panel"
+    than = f"is {by} more {level} than people" if far >= 0.005 else "gives on average what people give"
+    offset = f"{shown[:1].upper()}{shown[1:]}, {who} {than}"
     text = f"{offset}; {share} scores lie above theirs." if share else f"{offset}."
-    closest = next((n.detail_as(Detail).get("judge") for n in group.of("closest_judge")), None)
+    closest = next((n.detail_as(Detail).get("judge") for n in group.of("closest_judge") if len(judges) != 1), None)
     return f"{text} Closest to people is {group.label(closest)}." if closest else text
 
 

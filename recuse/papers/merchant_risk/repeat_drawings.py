@@ -23,7 +23,7 @@ def _how_far(group: Group) -> str:
         return "How far a judge's answers to one text lie apart could be measured of no judge."
     least, most = (choose(known, key=lambda n: n.amount) for choose in (min, max))
     if least.who == most.who:
-        return f"Two answers of {group.label(most.who)} to one text lie {fixed(most.value)} points apart at most."
+        return f"Two answers of {group.label(most.who)} to one text lie {fixed(most.value)} points apart on average."
     still = len({n.who for n in known if n.value == 0})
     moved = f" {in_words(still, capital=True)} never moved at all." if still else ""
     return (

@@ -14,7 +14,7 @@ from typing import Any
 from recuse.report.figures.pictures import Scale, scale_over
 from recuse.report.gated_number import Number, grouped, varied
 from recuse.report.results_model import Group
-from recuse.schema.number_text import MISSING, count, decimals_for, in_unit, is_number, why_missing
+from recuse.schema.number_text import MISSING, count, decimals_for, in_number, in_unit, is_number, why_missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,9 +203,10 @@ def _count(numbers: list[Number]) -> str:
         n = _span(m.estimate.get("n") for m in of_kind)
         if over == "clusters":
             what = " and ".join(_distinct(m.estimate.get("clusters") for m in of_kind)) or over
-            phrases.append(f"n = {n} in {_span(m.estimate.get('n_clusters') for m in of_kind)} {what}")
+            clusters = _span(m.estimate.get("n_clusters") for m in of_kind)
+            phrases.append(f"n = {n} in {clusters} {in_number(what, clusters)}")
         else:
-            phrases.append(f"n = {n} {over}")
+            phrases.append(f"n = {n} {in_number(over, n)}")
     return " and ".join(phrases)
 
 

@@ -117,10 +117,11 @@ def magnitude_maps(
     outlined: str = OWN,
 ) -> HeatMaps:
     """Matrices of sizes (SDs, counts, shares), shaded from zero to the largest."""
-    extent, whole = _extent(matrices), all(v == int(v) for _, m in matrices for v in _values(m))
+    extent, values = _extent(matrices), [v for _, m in matrices for v in _values(m)]
+    digits = next((digits for digits in (0, 1) if all(v == round(v, digits) for v in values)), 2)
     return _maps(matrices, label, Shading(
         (least, ",m2,m4,m6,m9", most), lambda value, _: _step("m", abs(value) / extent),
-        lambda value: fixed(value, 0 if whole else 2), corner, outlined,
+        lambda value: fixed(value, digits), corner, outlined,
     ))  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from recuse.report.gated_number import Number
 from recuse.report.results_model import Group
 from recuse.schema.details import Matrix, MatrixDetail, PairsDetail, PeopleDetail
 from recuse.schema.number_text import fixed, is_number
-from recuse.schema.vocabulary import CLEARED, FAIL, PASS, UNDECIDED, printed
+from recuse.schema.vocabulary import PASS, UNDECIDED
 
 # --------------------------------------------------------------------------- item by item
 
@@ -38,8 +38,7 @@ def _beyond_chance_in_words(group: Group) -> str:
     judge, people = (fixed(ceiling.detail.get(name)) for name in ("judge_human", "human_human"))
     power = ceiling.detail.get("power")
     promised = (
-        f" With these texts, a judge that is one more person would be {printed(CLEARED)} {round(100 * power)} times in "
-        "100."
+        f" With these texts, a judge that is one more person would pass this gate {round(100 * power)} times in 100."
         if is_number(power)
         else ""
     )
@@ -55,8 +54,8 @@ def _confusions(group: Group) -> HeatMaps:
     for n in group.of("confusion"):
         counts = n.detail_as(MatrixDetail)
         options = counts["rows"]
-        whole = [[None if v is None else float(round(v)) for v in row] for row in counts["values"]]
-        table: Matrix = {"rows": options, "columns": options, "values": whole, "own": [[one, one] for one in options]}
+        values = [[None if v is None else round(v, 1) for v in row] for row in counts["values"]]
+        table: Matrix = {"rows": options, "columns": options, "values": values, "own": [[one, one] for one in options]}
         captioned.append((_named(group, n), table))
     corner = "judge says ↓ people say →"
     return magnitude_maps(captioned, str, least="0 texts", most="most", corner=corner, outlined="the same answer")
@@ -93,11 +92,12 @@ def _delegation(group: Group) -> Table:
         for g in (delegable.get("groups") or [])[:MOST_GROUPS]:
             if is_number(g["at_most"]):
                 texts = f"the surest {100 * g['share']:.0f} %" if g["share"] < 1 else "all texts"
-                most = Cell(f"{100 * g['at_most']:.1f} %", "", PASS if g["at_most"] <= bound else FAIL)
                 labels = f"{100 * g['errors']:.1f} % of {g['labels']}"
-                rows.append([Cell(_named(group, n)), Cell(texts), most, Cell(f"{100 * bound:.0f} %"), Cell(labels)])
-    columns = ["judge", "texts", "errors, at most", "errors allowed", "errors among labels"]
-    return Table("What may be left to a judge alone", columns, rows, frozenset({4}))
+                left, most = "yes" if g["at_most"] <= bound else "no", f"{100 * g['at_most']:.1f} %"
+                words = _named(group, n), texts, left, most, f"{100 * bound:.0f} %", labels
+                rows.append([Cell(word) for word in words])
+    columns = ["judge", "texts", "may be left to it", "errors, at most", "errors allowed", "errors among labels"]
+    return Table("What may be left to a judge alone", columns, rows, frozenset({3, 4, 5}))
 
 
 def _coefficients(group: Group) -> Table:
@@ -155,8 +155,8 @@ agreement_with_people = Drawing(
                "alternative annotator test: the judge against each person", signed=True),
         _winning,
         _delegation,
-        Forest("gain_over_constant", "Gain over always giving the commonest answer",
-               "gain over always giving the commonest answer", signed=True),
+        Forest("gain_over_constant", "Gain over a constant answer, less people's own",
+               "gain over a constant answer, less people's own", signed=True),
         Forest("unanswered", "Texts that people rated and the judge did not",
                "texts that people rated and the judge did not"),
         _coefficients,

@@ -14,7 +14,7 @@ from recuse.report.drawing import Block, Words
 from recuse.report.figures import Cell, Table, trends
 from recuse.report.gated_number import Number, grouped, place_in, plain_name
 from recuse.report.results_model import Panel, Question, ResultsModel
-from recuse.schema.number_text import MINUS, count, in_unit, is_number, limit, listed, short
+from recuse.schema.number_text import MINUS, count, in_number, in_unit, is_number, limit, listed, short
 from recuse.schema.results import Known, NotAskedRow, UsageRow
 from recuse.schema.vocabulary import NOT_MEASURED, PROVENANCE_MEANINGS, printed, tally, worst
 
@@ -76,7 +76,8 @@ def in_one_line(view: ResultsModel) -> str:
     wanted = Counter(need for row in entries for need in row.get("missing") or ())
     needs = sorted(wanted, key=lambda need: (-wanted[need], need))
     phrases = [f"{plain_name(need)} ({wanted[need]})" for need in needs[:MOST_NEEDS]]
-    phrases += [f"{len(needs) - MOST_NEEDS} more"] if len(needs) > MOST_NEEDS else []
+    if more := len(needs[MOST_NEEDS:]):
+        phrases.append(f"{more} {in_number('other needs', more)}")
     many = f"{len(entries)} question{'s' if len(entries) > 1 else ''}"
     return f"{many} for lack of {', '.join(phrases)}" if entries else ""
 
