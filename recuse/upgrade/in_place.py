@@ -1,6 +1,6 @@
 """Judges changed in place: the same name, and another model, prompt, rubric, sampling, wire or reader than before.
 
-    for change in changed_in_place(root, selection, base_commit(root, "origin/main")):
+    for change in changed_in_place(root, selection, base_commit(root, "origin/main"), gates):
         change["word"], change["cause"]        # "decide", "judge_1 is another model: it gives lower scores, ..."
 
 Such a change is an upgrade, declared or not. The panel, its task files and its cassettes are read from the base commit,
@@ -17,7 +17,6 @@ import json
 import tempfile
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import date
 from pathlib import Path
 from typing import Literal
 
@@ -47,25 +46,24 @@ ORDER = ("model", "prompt", "rubric", "scale", "wire", "sampling", "reader", "re
 COMPARED = ("scores", "choices")
 MOST_LINES = 3
 LONGEST_LINE = 160
-GATES = Path("evals") / "gates.toml"
 
 
-def changed_in_place(root: Path, selection: Selection, commit: BaseCommit) -> list[InPlaceRow]:
+def changed_in_place(root: Path, selection: Selection, commit: BaseCommit, gates: Gates) -> list[InPlaceRow]:
     """Every judge in use of the selected panels that is not what it was at the base commit, compared with the
     recordings of that commit; in the order of panels and judges. Candidates that a panel declares (`replaces`) are not
-    among them."""
+    among them. `gates`: the run's, which know those of the base commit."""
     changes: list[InPlaceRow] = []
     for panel in selection.panels.values():
         if panel.path.is_relative_to(root):
             with tempfile.TemporaryDirectory(prefix="recuse-base-") as folder:
-                changes += _of_panel(root, panel, commit, Path(folder))
+                changes += _of_panel(root, panel, commit, Path(folder), _limits(gates))
     return changes
 
 
 # --------------------------------------------------------------------------- who changed
 
 
-def _of_panel(root: Path, panel: Panel, commit: BaseCommit, folder: Path) -> Iterator[InPlaceRow]:
+def _of_panel(root: Path, panel: Panel, commit: BaseCommit, folder: Path, gates: Gates) -> Iterator[InPlaceRow]:
     path = panel.path.relative_to(root).as_posix()
     if (before := _path_before(panel, path, commit)) is None:
         return  # a new panel
@@ -76,9 +74,8 @@ def _of_panel(root: Path, panel: Panel, commit: BaseCommit, folder: Path) -> Ite
     texts, there = commit.texts(paths), {old: root / (path if old == before else old) for old in paths}
     if not readers and all(now.is_file() and texts.get(old) == _text_of(now) for old, now in there.items()):
         return
-    commit.copy([*paths, *commit.files(f"cassettes/{panel.name}", f"cassettes/{STORE}", GATES.as_posix())], folder)
+    commit.copy([*paths, *commit.files(f"cassettes/{panel.name}", f"cassettes/{STORE}")], folder)
     share_store(root / "cassettes", folder / "cassettes")
-    gates = _gates(root, folder)
     try:
         old = RecordedPanel.opened(folder, folder / before, gates)
     except RecuseError as error:
@@ -257,18 +254,11 @@ def _declared(judge: str, panel: Panel, kinds: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
-def _gates(root: Path, folder: Path) -> Gates:
+def _limits(gates: Gates) -> Gates:
     """The limits of the base commit; those of now, or the shipped ones, where it knew no upgrades as they are decided
     today."""
-    for path in (folder / GATES, root / GATES):
-        if path.is_file():
-            try:
-                loaded = Gates.load(path, today=date.today())
-            except RecuseError:
-                continue
-            if all(name in loaded for name in NEEDED):
-                return loaded
-    return Gates.load(shipped_evals() / "gates.toml", today=date.today())
+    known = (one for one in (gates.former, gates) if one is not None and all(name in one for name in NEEDED))
+    return next(known, None) or Gates.load(shipped_evals() / "gates.toml", today=gates.today)
 
 
 NEEDED = ("upgrade_agreement", "upgrade_human_offset", "upgrade_shift", "upgrade_losses")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tomllib
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "pictures"))
 
 import scenes
 
+from recuse.gates import Gates
+from recuse.gates.limit_changes import gates_at, stated, with_former
 from recuse.git import base_commit
 from recuse.schema import RecuseError
 from recuse.suite import Elicitation, Selection
@@ -51,8 +55,10 @@ def edit(folder, path, old, new):
     (folder / path).write_text(text.replace(old, new, 1), encoding="utf-8")
 
 
-def changes(folder, base=None):
-    return changed_in_place(folder, Selection.load(folder, ["desk"]), base_commit(folder, base))
+def changes(folder, base=None, panel="desk", gates="evals/gates.toml"):
+    selection, commit, today = Selection.load(folder, [panel]), base_commit(folder, base), date(2026, 1, 1)
+    before = gates_at(commit, gates, today)
+    return changed_in_place(folder, selection, commit, with_former(Gates.load(folder / gates, today), stated(before)))
 
 
 @pytest.fixture(scope="module")
@@ -196,6 +202,19 @@ def test_limits_come_from_the_base_commit(lowered):
     assert [change["word"] for change in changes(lowered)] == ["worse"]
 
 
+def test_limits_are_those_of_the_runs_own_gates_file(lowered):
+    """A gates file elsewhere than in evals/ decides what is changed in place, as it decides declared upgrades."""
+    tables = [one for one in re.split(r"\n(?=\[)", SHIPPED) if one.startswith("[upgrade_")]
+    wide = re.sub(r"^(within|at_most|at_least) = .*$", "within = [-1e6, 1e6]", "\n".join(tables), flags=re.M)
+    scenes._write(lowered, "judge_evals/gates.toml", wide)
+    git(lowered, "checkout", "-q", "main")
+    git(lowered, "add", "-A")
+    git(lowered, "commit", "-q", "-m", "limits elsewhere")
+    git(lowered, "checkout", "-q", "change")
+    git(lowered, "merge", "-q", "--no-edit", "main")
+    assert [change["word"] for change in changes(lowered, "main", gates="judge_evals/gates.toml")] == ["equivalent"]
+
+
 @pytest.mark.slow("whole runs")
 def test_people_come_from_the_base_commit(desk):
     """Ratings lowered together with the judge do not make it right."""
@@ -217,8 +236,7 @@ def test_a_declared_candidate_and_a_new_judge_are_not_changed_in_place(desk):
 
 def test_a_panel_under_another_file_name_is_the_same_panel(lowered):
     (lowered / PANEL).rename(lowered / "fixtures/panels/other.toml")
-    found = changed_in_place(lowered, Selection.load(lowered, ["other"]), base_commit(lowered))
-    assert [change["word"] for change in found] == ["worse"]
+    assert [change["word"] for change in changes(lowered, panel="other")] == ["worse"]
 
 
 def test_base_may_be_named(lowered):
