@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -113,10 +113,16 @@ def _file(panel: FilePanel) -> Source:
     return Source(panel.path, panel.judges, (part,), selection, {}, {}, remarks)
 
 
+def root_of(paths: Iterable[object]) -> Path:
+    """The repository of the first panel among them, which holds its tasks, cassettes and limits; else the folder that
+    Recuse was called in."""
+    panels = (path.resolve() for path in paths if isinstance(path, Path) and path.suffix == ".toml")
+    return next((path.parents[2] for path in panels if path.parts[-3:-1] == ("fixtures", "panels")), Path.cwd())
+
+
 def _panel(path: Path, gates: Gates) -> Source:
     path = path.resolve()
-    root = path.parents[2] if path.parts[-3:-1] == ("fixtures", "panels") else Path.cwd()
-    recorded = RecordedPanel.opened(root, path, gates)
+    recorded = RecordedPanel.opened(root_of([path]), path, gates)
     panel = recorded.panel
     if unfixed(panel.source_fixes, "pairs"):
         raise RecuseError(
