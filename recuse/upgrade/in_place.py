@@ -202,6 +202,7 @@ def _word(
         verdicts.append(judge_upgrade(new.suite.gates, upgrade, subject, share=1 / len(places)))
     worst = worst_of(verdicts)
     word: Word = worst.word if worst.word in ("better", "equivalent", "worse") else "decide"
+    word = "decide" if worst.accepted else word  # the acceptance may be of another judge of this name
     # about one judge, so without the names of two
     cause = f"it {worst.clause}" if word in ("better", "worse") else worst.sentence.rstrip(".")
     return word, cause, tuple(step.replace(f"{judge} before", f"{judge} as it was") for step in worst.steps)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from recuse.gates import Gates
+from recuse.gates.records import changes_of
 from recuse.gates.upgrade_verdict import UpgradeVerdict, decide_upgrade, not_comparable, without_answers
 from recuse.metrics.estimates import estimated, undefined
 from recuse.schema import Estimates
@@ -125,6 +126,48 @@ def test_texts_without_an_answer_leave_open_what_was_settled(gates):
     ]  # fmt: skip
     assert without_answers(near, near.more + 1).more == near.more + 1
     assert without_answers(decided(gates, component(0, 2.0)), 7).word == "worse"
+
+
+ACCEPTED = """
+[[accepted]]
+gate = "upgrade_{k}"
+subject = {{ panel = "p" }}
+accept = {{ outcome = ["fail", "undecided"] }}
+until = {until}
+reason = "r"
+"""
+
+
+@pytest.mark.parametrize(
+    ("accepted", "word", "cause"),
+    [({}, "do not merge", "next errs more"),
+     ({0: 2027}, "do not merge", "next errs more"),
+     ({0: 2025, 1: 2027, 2: 2027}, "do not merge", "next errs more"),
+     ({0: 2028, 1: 2027}, "decide", "next errs more (accepted until 2027-05-01); upgrade_2 is undecided"),
+     ({0: 2028, 1: 2027, 2: 2027}, "merge", "next errs more (accepted until 2027-05-01)")],
+)  # fmt: skip
+def test_an_upgrade_is_accepted_where_all_that_fails_is(tmp_path, accepted, word, cause):
+    """Until the first of the days; what is open beside it, and is not accepted, is for a person to decide."""
+    components = [component(0, 2.0), component(1, 2.1), component(2, 0.9), component(3, 0.0)]
+    tables = [ACCEPTED.format(k=k, until=f"{year}-05-01") for k, year in accepted.items()]
+    (tmp_path / "gates.toml").write_text(FILE + "".join(tables), encoding="utf-8")
+    found = decided(Gates.load(tmp_path / "gates.toml", date(2026, 1, 1)), *components)
+    assert found.word == "worse", "whatever is accepted"
+    assert ("; accepted until 2027-05-01" in found.sentence) == (word != "do not merge")
+    [change] = changes_of({"verdicts": [], "upgrades": [found.record()], "objections": []})
+    assert (change.word, change.cause) == (word, cause)
+
+
+def test_a_doubt_that_is_accepted_asks_nobody(tmp_path):
+    (tmp_path / "gates.toml").write_text(FILE + ACCEPTED.format(k=0, until="2027-05-01"), encoding="utf-8")
+    gates = Gates.load(tmp_path / "gates.toml", date(2026, 1, 1))
+    [doubt] = changes_of({"verdicts": [], "upgrades": [decided(gates, component(0, 0.9)).record()], "objections": []})
+    assert (doubt.word, doubt.cause) == (
+        "merge", "whether next may replace today is undecided (accepted until 2027-05-01)"
+    )  # fmt: skip
+    assert not without_answers(decided(gates, component(0, 0.9)), 7).accepted, "that answers are missing is not"
+    known, refused = decided(gates, component(0, 2.0)), decided(gates, component(1, 2.0))
+    assert worst_of([known, refused]) is worst_of([refused, known]) is refused
 
 
 def test_not_comparable_says_why():
