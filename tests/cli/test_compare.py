@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -202,7 +203,7 @@ def test_a_few_rows_that_are_gone_count_as_unanswered(recuse, files, rater, tmp_
     ("arguments", "says"),
     [
         (["judge_v1"], "name two judges, the one in use and its candidate, or none; got judge_v1"),
-        ([], "say which judge is in use and which would replace it: recuse compare t.csv judge_v1 judge_v2"),
+        ([], "say which judge is in use and which would replace it: recuse compare {path} judge_v1 judge_v2"),
         (["judge_v1", "judge_v9"], "t.csv has no judge judge_v9; it has judge_v1, judge_v2"),
         (["judge_v1", "judge_v1"], "an upgrade is between two judges; judge_v1 was named as both"),
     ],
@@ -211,7 +212,26 @@ def test_mistakes_are_told_in_a_line(recuse, files, rater, arguments, says):
     path = files("t.csv", judge_v1=rater(0.9), judge_v2=rater(0.9))
     found = recuse("compare", path, *arguments)
     assert found.code == 3
-    assert says in found.err
+    assert says.format(path=path) in found.err
+
+
+def test_the_command_that_is_offered_can_be_typed_as_it_stands(recuse, files, rater, tmp_path):
+    """From the folder it was typed in, with names that the shell would take apart."""
+    (tmp_path / "two words").mkdir()
+    path = files("two words/t.csv", **{"judge v1": rater(0.9), "judge v2": rater(0.9), "anna": rater(0.9)})
+    found = recuse("compare", path)
+    offered = shlex.split(found.err.partition("recuse compare ")[2].partition("; the judges")[0])
+    assert offered == [str(path), "judge v1", "judge v2"], found.err
+    assert recuse("compare", *offered).code != 3
+
+
+def test_which_of_several_judges_is_meant_is_asked_also_where_one_is_in_both_files(recuse, files, rater):
+    old, right = files("old.csv", anna=rater(0.95), judge_v1=rater(0.9)), rater(0.9)
+    new = files("new.csv", anna=rater(0.95), judge_v1=right, judge_v2=right)
+    found = recuse("compare", old, new)
+    assert found.code == 3, found.out
+    assert f"are meant: recuse compare {old} {new} judge_v1 judge_v2" in found.err
+    assert recuse("compare", new, old).code == 3
 
 
 def kept(path, *, value, judge="today", items="abc", panel="mine"):
