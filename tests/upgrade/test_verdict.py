@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from recuse.gates import Gates
+from recuse.gates.limit_changes import limit_changes, stated, with_former
 from recuse.gates.records import changes_of
 from recuse.gates.upgrade_verdict import UpgradeVerdict, decide_upgrade, not_comparable, without_answers
 from recuse.metrics.estimates import estimated, undefined
@@ -168,6 +169,20 @@ def test_a_doubt_that_is_accepted_asks_nobody(tmp_path):
     assert not without_answers(decided(gates, component(0, 0.9)), 7).accepted, "that answers are missing is not"
     known, refused = decided(gates, component(0, 2.0)), decided(gates, component(1, 2.0))
     assert worst_of([known, refused]) is worst_of([refused, known]) is refused
+
+
+def test_a_limit_that_was_widened_says_what_an_upgrade_was_without(gates, tmp_path):
+    """Component by component; of one that the baseline did not decide nothing is known."""
+    new = FILE.partition("\n[")[0].replace("[upgrade_agreement]", "[upgrade_new]")
+    (tmp_path / "wide.toml").write_text(f"{FILE.replace('1.0', '9.0')}{new}\n", encoding="utf-8")
+    now = with_former(Gates.load(tmp_path / "wide.toml", date(2026, 1, 1)), stated(gates))
+    found = decided(now, component("new", 0.0), component(0, 2.0), component(1, 0.9), component(2, 0.0))
+    assert found.word == "equivalent"
+    assert {row.gate.removeprefix("upgrade_"): row.formerly for row in found.rows} == {
+        "new": None, "0": "fail", "1": "undecided", "2": "pass",
+    }  # fmt: skip
+    changes = limit_changes(stated(gates), now, [row.record() for row in found.rows])
+    assert {row["gate"]: row["consequence"] for row in changes}["upgrade_0"] == "next fails"
 
 
 def test_not_comparable_says_why():
