@@ -228,7 +228,7 @@ def _upgrade(upgrade: UpgradeVerdictRow) -> Change:
         return Change("upgrade", what, "do not merge", f"{new} cannot be compared with {old}", f"keep {old}", 1)
     if outcome == "pass":
         why = f"it {upgrade['clause']}" if upgrade["verdict"] == "better" else "no difference larger than you allow"
-        step = f"remove {old} and write a new baseline"
+        step = f"remove {old} and the line replaces of {new}, and write a new baseline"
         return Change("upgrade", what, "merge", f"{new} may replace {old}: {why}", step)
     word: Literal["merge", "decide", "do not merge"] = "do not merge" if outcome == "fail" else "decide"
     cause, step, order = f"{new} {upgrade['clause']}", _instead(upgrade), int(word == "decide")
@@ -249,8 +249,10 @@ def _in_place(change: InPlaceRow) -> Change:
     words: Mapping[str, Literal["merge", "decide", "do not merge"]] = {
         "better": "merge", "equivalent": "merge", "decide": "decide", "worse": "do not merge",
     }  # fmt: skip
-    step = next(iter(change["steps"]), "") or "declare it (replaces = ...) and record both"
-    return Change("in place", f"{change['was']} -> {change['is']}", words[change["word"]], change["cause"], step)
+    word = words[change["word"]]
+    step = "" if word == "merge" else "declare it (replaces = ...) and record both"
+    step = next(iter(change["steps"]), step)
+    return Change("in place", f"{change['was']} -> {change['is']}", word, change["cause"], step)
 
 
 def _changed(row: ChangedRow, baseline: Comparison | None, labels: Mapping[str, str]) -> Change:

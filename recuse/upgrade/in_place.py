@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Literal
 
 from recuse.cassettes.pack_file import STORE, share_store
+from recuse.configuration.toml_files import read_toml
 from recuse.elicitation.chains import Chain
 from recuse.elicitation.plan import headers
 from recuse.gates import Gates
@@ -243,16 +244,22 @@ def _lines(old: RecordedPanel, new: RecordedPanel, task: str, pattern: str) -> t
 
 
 def _declared(judge: str, panel: Panel, kinds: Sequence[str]) -> str:
-    """The table to add to the panel file, with the judge's own as it was: the upgrade, declared."""
-    now, change = panel.judges[judge], [kind for kind in kinds if kind in CHANGES]
-    rows = {"name": f"{judge}-next", "wire": now.wire, "base_url": now.base_url, "model": now.model}
-    lines = ["[[judge]]", *(f"{name} = {json.dumps(value)}" for name, value in rows.items())]
-    if now.api_key_env:
-        lines.append(f"api_key_env = {json.dumps(now.api_key_env)}")
-    lines += ['prompts = "prompts-v2"'] if "prompt" in change else []
-    lines += ['rubric = "rubric-v2.toml"'] if "rubric" in change else []
-    lines += [f"replaces = {json.dumps(judge)}", f"change = {json.dumps(change or ['model'])}"]
-    return "\n".join(lines)
+    """The table to add to the panel file, with the judge's own as it was: the upgrade, declared, asked with all that
+    the judge is asked with now."""
+    rows = next(table for table in read_toml(panel.path)["judge"] if table["name"] == judge)
+    change = [kind for kind in kinds if kind in CHANGES]
+    rows |= {"prompts": "prompts-v2"} if "prompt" in change else {}
+    rows |= {"rubric": "rubric-v2.toml"} if "rubric" in change else {}
+    rows |= {"name": f"{judge}-next", "replaces": judge, "change": change or ["model"]}
+    return "\n".join(["[[judge]]", *(f"{name} = {_toml(value)}" for name, value in rows.items() if name != "label")])
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{json.dumps(name)} = {_toml(one)}' for name, one in value.items())} }}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _limits(gates: Gates) -> Gates:

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -179,6 +180,19 @@ def test_a_change_that_was_not_recorded_is_never_shown_equivalent(desk):
     [change] = changes(desk)
     assert (change["word"], change["steps"]) == ("decide", ["pytest evals/ --record=missing"])
     assert "was not recorded again" in change["cause"]
+
+
+def test_the_table_that_declares_it_can_be_pasted_and_asks_as_the_judge_is_asked(desk):
+    before = (desk / PANEL).read_text(encoding="utf-8")
+    more = 'parameters = { temperature = 0.7, stop = ["\\n", "\u00e9"] }\nheaders = { x-team = "desk" }\nseeded = true'
+    edit(desk, PANEL, 'model = "judge_1 (scripted)"', f'model = "judge_1-v2 (scripted)"\n{more}')
+    [change] = changes(desk)
+    now = Selection.load(desk, ["desk"]).panels["desk"].judges["judge_1"]
+    (desk / PANEL).write_text(f"{before}\n{change['paste']}\n", encoding="utf-8")
+    declared = Selection.load(desk, ["desk"]).panels["desk"]
+    assert declared.replaces == {"judge_1-next": "judge_1"}
+    assert set(declared.changes["judge_1-next"]) == {"model", "sampling"}
+    assert replace(declared.judges["judge_1-next"], name="judge_1", label=now.label) == now
 
 
 @pytest.mark.slow("whole runs", but_first=True)

@@ -171,6 +171,18 @@ def test_a_doubt_that_is_accepted_asks_nobody(tmp_path):
     assert worst_of([known, refused]) is worst_of([refused, known]) is refused
 
 
+def test_the_next_step_of_what_may_be_merged_can_be_followed(gates):
+    """A judge that is removed takes with it what its candidate names; one changed in place was compared already."""
+    candidate = decided(gates, component(0, 0.0)).record()
+    same = {"judge": "today", "panel": "p", "kind": "model", "was": "a", "is": "b", "cause": "", "steps": []}
+    results = {"verdicts": [], "upgrades": [candidate], "objections": []}
+    rows = [{**same, "word": word} for word in ("better", "equivalent", "decide")]
+    assert [(change.word, change.next) for change in changes_of({**results, "in_place": rows})] == [
+        ("merge", "remove today and the line replaces of next, and write a new baseline"),
+        ("merge", ""), ("merge", ""), ("decide", "declare it (replaces = ...) and record both"),
+    ]  # fmt: skip
+
+
 def test_a_limit_that_was_widened_says_what_an_upgrade_was_without(gates, tmp_path):
     """Component by component; of one that the baseline did not decide nothing is known."""
     new = FILE.partition("\n[")[0].replace("[upgrade_agreement]", "[upgrade_new]")
