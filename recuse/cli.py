@@ -129,7 +129,7 @@ COMMANDS = (
         "not, 2 undecided, 3 could not compare.",
         (
             _option("what", nargs="+", metavar="FILE", help="one file or two, then two judges where not clear"),
-            _file("--gates", help="limits; evals/gates.toml or the shipped ones"),
+            _file("--gates", help="limits; those of the repository, or the shipped ones"),
             _option("--change", metavar="A,B", help="what is changed on purpose: model, prompt, rubric, sampling"),
             _option("--threshold", dest="thresholds", metavar="A,B", help="scores from which on you decide otherwise"),
             PAGE, JSON, READER,

@@ -80,6 +80,9 @@ def run_check(
     mapping, saved = panel.read.mapping.toml(), saved_path(files[-1])
     if save:
         _refuse_to_drop(saved, mapping)
+        if not panel.judges:  # is refused below, and is what `recuse init --from` needs of people's labels
+            write_output(saved, mapping, bool)
+            print(f"Saved what was read as what: {saved}")
     whole = everything or html is not None or json is not None
     answers, gates, questions = _decide(panel, patience=PATIENCE, deciding=not whole)
     chances = _chances(panel, answers, gates, questions, everything=everything)

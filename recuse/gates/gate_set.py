@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
-from itertools import repeat
 from pathlib import Path
 
 from recuse.configuration.toml_files import did_you_mean
@@ -70,10 +69,8 @@ class Gates(Mapping[str, Gate]):
         given = {key: str(value) for key, value in subject.items()}
         family = Family(name=name, within=given, alpha=self.alpha(name))
         decided = decide_together(members_of(name, gate, measured, given), family)
-        formerly = self._formerly(name, measured, subject) or repeat(None, len(decided))
-        return Verdicts(
-            self._verdict(one, before, asserted=asserted) for one, before in zip(decided, formerly, strict=True)
-        )
+        formerly = self.former.decide(name, measured, subject) if self.former and name in self.former else ()
+        return self._verdicts(decided, formerly, asserted=asserted)
 
     def decide_jointly(
         self, measured: Iterable[tuple[str, Estimates]], subject: Mapping[str, str], *, together: str,
@@ -89,13 +86,18 @@ class Gates(Mapping[str, Gate]):
         """
         given = {key: str(value) for key, value in subject.items()}
         members: list[Member] = []
+        measured = list(measured)
         for name, estimates in measured:
             gate = self[name]
             if gate.together != together:
                 raise GatesError(f'gate {name} in {self.file} is decided with others: add together = "{together}"')
             members += members_of(name, gate, estimates, given)
         family = Family(name=together, within=given, alpha=round(self.run.false_fail * share, 12))
-        return Verdicts(self._verdict(one) for one in decide_together(members, family))
+        formerly: Iterable[Verdict] = ()
+        if former := self.former:
+            known = [one for one in measured if one[0] in former and former[one[0]].together == together]
+            formerly = former.decide_jointly(known, subject, together=together, share=share)
+        return self._verdicts(decide_together(members, family), formerly)
 
     # -- which gates decide, and at which level
 
@@ -225,15 +227,15 @@ class Gates(Mapping[str, Gate]):
     def __len__(self) -> int:
         return len(self.gates)
 
-    def _formerly(self, name: str, measured: Estimate | Estimates, subject: Mapping[str, str]) -> list[Outcome]:
-        """What each verdict would be under the gates of the baseline; empty where these are the same."""
-        if self.former is None or name not in self.former:
-            return []
-        return [verdict.outcome for verdict in self.former.decide(name, measured, subject)]
+    # -- verdicts
 
-    # -- one verdict
+    def _verdicts(self, decided: Iterable[Decided], formerly: Iterable[Verdict], *, asserted: bool = True) -> Verdicts:
+        """`formerly`: those of the same under the gates of the baseline, where these are others."""
+        before = {(one.gate, *sorted(one.subject.items())): one.outcome for one in formerly}
+        about = ((one, (one.member.name, *sorted(one.member.subject.items()))) for one in decided)
+        return Verdicts(self._verdict(one, before.get(key), asserted=asserted) for one, key in about)
 
-    def _verdict(self, decided: Decided, formerly: Outcome | None = None, *, asserted: bool = True) -> Verdict:
+    def _verdict(self, decided: Decided, formerly: Outcome | None, *, asserted: bool) -> Verdict:
         member, decision = decided.member, decided.decision
         gate, applied, outcome = member.gate, member.applied, decision.outcome
         allowed = gate.allows_undecided(self.today) and decision.straddles

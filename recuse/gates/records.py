@@ -224,18 +224,24 @@ def changes_of(results: Results) -> list[Change]:
 def _upgrade(upgrade: UpgradeVerdictRow) -> Change:
     old, new, outcome = upgrade["incumbent"], upgrade["candidate"], upgrade["outcome"]
     what = f"{old} -> {new}"
-    if outcome == "fail":
-        return Change("upgrade", what, "do not merge", f"{new} {upgrade['clause']}", _instead(upgrade))
     if outcome == NOT_MEASURED:
         return Change("upgrade", what, "do not merge", f"{new} cannot be compared with {old}", f"keep {old}", 1)
+    if outcome == "pass":
+        why = f"it {upgrade['clause']}" if upgrade["verdict"] == "better" else "no difference larger than you allow"
+        step = f"remove {old} and the line replaces of {new}, and write a new baseline"
+        return Change("upgrade", what, "merge", f"{new} may replace {old}: {why}", step)
+    word: Literal["merge", "decide", "do not merge"] = "do not merge" if outcome == "fail" else "decide"
+    cause, step, order = f"{new} {upgrade['clause']}", _instead(upgrade), int(word == "decide")
     if upgrade["verdict"] == "different":
         cause = f"{new} decides differently from {old}: it {upgrade['clause']}, and nobody knows who is right"
-        return Change("upgrade", what, "decide", cause, _instead(upgrade), 1)
-    if outcome == UNDECIDED:
-        more = f"collect about {upgrade['more']} {upgrade['units']} more" if upgrade["more"] else ""
-        return Change("upgrade", what, "decide", f"whether {new} may replace {old} is {printed(UNDECIDED)}", more, 1)
-    why = f"it {upgrade['clause']}" if upgrade["verdict"] == "better" else "no difference larger than you allow"
-    return Change("upgrade", what, "merge", f"{new} may replace {old}: {why}", f"remove {old} and write a new baseline")
+    elif outcome == UNDECIDED:
+        step = f"collect about {upgrade['more']} {upgrade['units']} more" if upgrade["more"] else ""
+        cause = f"whether {new} may replace {old} is {printed(UNDECIDED)}"
+    if until := upgrade.get("accepted"):
+        beside = upgrade.get("open")
+        word, cause = "decide" if beside else "merge", f"{cause} (accepted until {until})"
+        cause, step = (f"{cause}; {beside}", step) if beside else (cause, "")
+    return Change("upgrade", what, word, cause, step, order)
 
 
 def _in_place(change: InPlaceRow) -> Change:
@@ -243,8 +249,10 @@ def _in_place(change: InPlaceRow) -> Change:
     words: Mapping[str, Literal["merge", "decide", "do not merge"]] = {
         "better": "merge", "equivalent": "merge", "decide": "decide", "worse": "do not merge",
     }  # fmt: skip
-    step = next(iter(change["steps"]), "") or "declare it (replaces = ...) and record both"
-    return Change("in place", f"{change['was']} -> {change['is']}", words[change["word"]], change["cause"], step)
+    word = words[change["word"]]
+    step = "" if word == "merge" else "declare it (replaces = ...) and record both"
+    step = next(iter(change["steps"]), step)
+    return Change("in place", f"{change['was']} -> {change['is']}", word, change["cause"], step)
 
 
 def _changed(row: ChangedRow, baseline: Comparison | None, labels: Mapping[str, str]) -> Change:

@@ -104,6 +104,20 @@ class UpgradeVerdict:
         return words[self.word]
 
     @property
+    def accepted(self) -> str:
+        """Until when all that fails is accepted, or, where nothing fails, all that is open; "" where some of it is not:
+        the word stays what the numbers say, and a run is green."""
+        against = [row for row in self.rows if _says(row) == "fail"] or [r for r in self.rows if _says(r) != "pass"]
+        if self.outcome == "pass" or self.missing or not all(against):
+            return ""
+        return min((row.accepted_fault.until for row in against if row.accepted_fault), default="")
+
+    @property
+    def still_open(self) -> str:
+        """The first of what is neither settled nor accepted, in words."""
+        return next((f"{_title(row)} is {printed(row.outcome)}" for row in self.rows if not row), "")
+
+    @property
     def sentences(self) -> list[str]:
         """What `recuse compare` prints first: the verdict, what else is good to know, the next steps."""
         known = 0 if len(self.rows) else 1  # of what cannot be compared the sentence gives the first reason
@@ -139,6 +153,7 @@ class UpgradeVerdict:
             "clause": self.clause, "items": self.items, "more": self.more, "units": self.units,
             "missing": self.missing, "steps": list(self.steps),
             "not_measured": list(self.unmeasured),
+            **({"accepted": self.accepted, "open": self.still_open} if self.accepted else {}),
         }  # fmt: skip
 
 
@@ -168,7 +183,7 @@ def decide_upgrade(
         sentence = f"Do not replace {old} by {new}: {worse}."
         if failed[0].gate in AGAINST_INCUMBENT:
             word, sentence = "different", f"{new} decides differently from {old}: {worse}; nobody knows who is right."
-        return replace(verdict, word=word, sentence=sentence, clause=clause, rows=Verdicts(ordered, sentence))
+        return _concluded(replace(verdict, word=word, clause=clause, rows=ordered), sentence)
     won = _superior(rows)
     opened = [row for row in rows if _says(row) != "pass"]
     if opened and not (won and won[0].gate == AGREEMENT and all(map(_spoken_for, opened))):
@@ -218,8 +233,17 @@ def _undecided(verdict: UpgradeVerdict, opened: list[Verdict]) -> UpgradeVerdict
     old, new, most = verdict.incumbent, verdict.candidate, _needed(opened[0])
     more = None if math.isinf(most) else max(1, int(most))
     sentence = f"Whether {new} may replace {old} is {printed(UNDECIDED)}: {_open(opened[0], old, more)}."
-    rows = Verdicts(_ordered(verdict.rows, opened), sentence)
-    return replace(verdict, word=UNDECIDED, sentence=sentence, rows=rows, more=more, units=opened[0].estimate.units)
+    rows = _ordered(verdict.rows, opened)
+    units = opened[0].estimate.units
+    return _concluded(replace(verdict, word=UNDECIDED, rows=rows, more=more, units=units), sentence)
+
+
+def _concluded(verdict: UpgradeVerdict, sentence: str) -> UpgradeVerdict:
+    """With the sentence, which also says whether what it says is accepted."""
+    if until := verdict.accepted:
+        but = f", but {verdict.still_open}" if verdict.still_open else ""
+        sentence = f"{sentence.removesuffix('.')}; accepted until {until}{but}."
+    return replace(verdict, sentence=sentence, rows=Verdicts(verdict.rows, sentence))
 
 
 def _open(row: Verdict, incumbent: str, more: int | None) -> str:

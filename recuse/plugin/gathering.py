@@ -155,7 +155,7 @@ def _against_base(suite: Suite) -> tuple[list[InPlaceRow], list[ChangedRow]]:
         return [], sampled
     root, gates = selection.root, suite.gates.path
     evals = gates.relative_to(root) if gates.is_relative_to(root) else Path("evals/gates.toml")
-    in_place = changed_in_place(root, selection, commit)
+    in_place = changed_in_place(root, selection, commit, suite.gates)
     paths = [*(panel.path for panel in selection.panels.values()), *(file.path for file in selection.files.values())]
     measured = [path.relative_to(root).as_posix() for path in paths if path.is_relative_to(root)]
     recordings = changed_recordings(root, commit, selection.panels)

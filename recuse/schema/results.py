@@ -323,7 +323,8 @@ class GateAndSubject(TypedDict):
 
 
 class UpgradeVerdictRow(TypedDict):
-    """The verdict on a candidate; `rows`: its verdicts, the deciding one first."""
+    """The verdict on a candidate; `rows`: its verdicts, the deciding one first; `accepted`: until when what speaks
+    against it is; `open`: what is not accepted beside it."""
 
     panel: NotRequired[str]
     task: NotRequired[str]
@@ -343,6 +344,8 @@ class UpgradeVerdictRow(TypedDict):
     missing: int
     not_measured: list[str]
     steps: NotRequired[list[str]]
+    accepted: NotRequired[str]
+    open: NotRequired[str]
 
 
 InPlaceRow = TypedDict(

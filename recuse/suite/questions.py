@@ -239,7 +239,7 @@ class Selection:
                 continue
             named = [name for name in table.protocols if protocol in (None, name)]
             fitting = [name for name in named if kind == known_protocol(name).OFFERS or protocol is not None]
-            candidates = ("", *panel.candidates_of(table.name))
+            candidates = ("", *(c for c in panel.candidates_of(table.name) if self.is_shown({"judge": c})))
             only = candidates[1:] if CANDIDATE in needs and len(candidates) > 1 else candidates
             yield from (Elicitation(panel.name, table.name, name, candidate) for candidate in only for name in fitting)
             if not fitting:

@@ -175,7 +175,7 @@ def _steps(verdict: UpgradeVerdict, repaired: str) -> Iterator[str]:
         yield "let two people rate these texts, which says who is right"
     elif verdict.more:
         yield f"collect about {verdict.more} {verdict.units} more"
-    first = verdict.rows[0].gate if len(verdict.rows) else ""
+    first = next((row.gate for row in verdict.rows if not row), "")  # of those that are not accepted
     if first and verdict.word != UNDECIDED:
         yield f"or accept it, with a reason and a date: [[accepted]] of {first} in the gates file"
 
@@ -227,7 +227,7 @@ def _decided(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], share: 
 
 def worst_of(verdicts: Iterable[UpgradeVerdict]) -> UpgradeVerdict:
     """The verdict that counts where a candidate was held against the judge in use at several places."""
-    return max(verdicts, key=lambda verdict: SEVERITY.index(verdict.word))
+    return max(verdicts, key=lambda verdict: (SEVERITY.index(verdict.word), not verdict.accepted))
 
 
 SEVERITY = ("equivalent", "better", UNDECIDED, "different", "not comparable", "worse")

@@ -4,6 +4,7 @@ verdict in Python: `compare`."""
 from __future__ import annotations
 
 import json
+import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,9 +37,9 @@ from recuse.security.files import is_results, write_output
 from recuse.security.sanitize import shortened, visible
 from recuse.suite.question_runner import Asking, Respondents, shipped_evals
 from recuse.upgrade import judge_upgrade, worst_of
-from recuse.upgrade.sources import Part, Source, open_sources, pair_up, split_arguments
+from recuse.upgrade.executed_code import SETTINGS, text_of
+from recuse.upgrade.sources import Part, Source, open_sources, pair_up, root_of, split_arguments
 
-OWN_GATES = Path("evals") / "gates.toml"
 WORDS: QuestionWords = {"question": "upgrade", "title": "May a judge be replaced by its candidate?", "note": ""}
 NAME = 22
 
@@ -57,8 +58,8 @@ def compare(
         raise RecuseError(f"name two judges, the one in use and its candidate, or none; got {incumbent or candidate}")
     if options and isinstance(before, Ratings) and (after is None or isinstance(after, Ratings)):
         raise RecuseError(f"{', '.join(options)}: give it to recuse.read, which made these ratings")
-    limits = Gates.load(_gates(Path(gates) if gates is not None else None), today=date.today())
     given = [Path(one) if isinstance(one, str) else one for one in (before, after) if one is not None]
+    limits = Gates.load(Path(gates) if gates is not None else _limits_of(given), today=date.today())
     mapping = {name: value for name, value in options.items() if name != "reader"}
     sources = open_sources(given, limits, mapping, options.get("reader", ""))
     names = (incumbent, candidate) if candidate else ()
@@ -74,7 +75,7 @@ def run_compare(
     paths, names = split_arguments(what)
     changes, scores = ([part.strip() for part in text.split(",") if part.strip()] for text in (change, thresholds))
     check_outputs(json, html)
-    limits = Gates.load(_gates(gates), today=date.today())
+    limits = Gates.load(gates or _limits_of(paths), today=date.today())
     held = [read_estimates(path, limits) for path in paths]
     if any(one is not None for one in held):
         return _by_baselines(paths, held, names, limits, changes, html, json)
@@ -82,8 +83,9 @@ def run_compare(
     verdicts = _decide(sources, names, limits, changes, [score_of(score) for score in scores])
     worst = worst_of(verdict for _, verdict in verdicts)
     results = _results(sources[-1], limits, verdicts) | {"headline": worst.sentence}
-    remarks = [visible(remark) for source in dict.fromkeys(sources) for remark in source.remarks]
-    print("\n".join([verdict_text(results, worst), *remarks]))
+    own = [] if gates or limits.path == shipped_evals() / "gates.toml" else [f"limits: {limits.path}"]
+    remarks = [remark for source in dict.fromkeys(sources) for remark in source.remarks]
+    print("\n".join([verdict_text(results, worst), *map(visible, [*own, *remarks])]))
     write_results(results, json, html)
     return worst.exit_code
 
@@ -124,12 +126,13 @@ def _by_baselines(
     return compared.exit_code
 
 
-def _gates(given: Path | None) -> Path:
-    """The file named, a repository's own where it knows upgrades, or the shipped one."""
-    if given is not None:
-        return given
-    own = OWN_GATES.is_file() and "[upgrade_" in OWN_GATES.read_text(encoding="utf-8")
-    return OWN_GATES if own else shipped_evals() / "gates.toml"
+def _limits_of(paths: Sequence[object]) -> Path:
+    """The file with a repository's own limits, as pytest takes it there, if it knows upgrades; or the shipped one."""
+    root = root_of(paths)
+    settings = "\n".join(text_of(root / name) or "" for name in sorted(SETTINGS))
+    named = re.search(r"""^recuse_gates\s*=\s*["']?([^"'\n]+)""", settings, re.M)
+    own = root / (named[1].strip() if named else "evals/gates.toml")
+    return own if "[upgrade_" in (text_of(own) or "") else shipped_evals() / "gates.toml"
 
 
 def _results(source: Source, gates: Gates, verdicts: Sequence[tuple[Part, UpgradeVerdict]]) -> Results:

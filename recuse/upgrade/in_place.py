@@ -1,6 +1,6 @@
 """Judges changed in place: the same name, and another model, prompt, rubric, sampling, wire or reader than before.
 
-    for change in changed_in_place(root, selection, base_commit(root, "origin/main")):
+    for change in changed_in_place(root, selection, base_commit(root, "origin/main"), gates):
         change["word"], change["cause"]        # "decide", "judge_1 is another model: it gives lower scores, ..."
 
 Such a change is an upgrade, declared or not. The panel, its task files and its cassettes are read from the base commit,
@@ -17,11 +17,11 @@ import json
 import tempfile
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import date
 from pathlib import Path
 from typing import Literal
 
 from recuse.cassettes.pack_file import STORE, share_store
+from recuse.configuration.toml_files import read_toml
 from recuse.elicitation.chains import Chain
 from recuse.elicitation.plan import headers
 from recuse.gates import Gates
@@ -47,25 +47,24 @@ ORDER = ("model", "prompt", "rubric", "scale", "wire", "sampling", "reader", "re
 COMPARED = ("scores", "choices")
 MOST_LINES = 3
 LONGEST_LINE = 160
-GATES = Path("evals") / "gates.toml"
 
 
-def changed_in_place(root: Path, selection: Selection, commit: BaseCommit) -> list[InPlaceRow]:
+def changed_in_place(root: Path, selection: Selection, commit: BaseCommit, gates: Gates) -> list[InPlaceRow]:
     """Every judge in use of the selected panels that is not what it was at the base commit, compared with the
     recordings of that commit; in the order of panels and judges. Candidates that a panel declares (`replaces`) are not
-    among them."""
+    among them. `gates`: the run's, which know those of the base commit."""
     changes: list[InPlaceRow] = []
     for panel in selection.panels.values():
         if panel.path.is_relative_to(root):
             with tempfile.TemporaryDirectory(prefix="recuse-base-") as folder:
-                changes += _of_panel(root, panel, commit, Path(folder))
+                changes += _of_panel(root, panel, commit, Path(folder), _limits(gates))
     return changes
 
 
 # --------------------------------------------------------------------------- who changed
 
 
-def _of_panel(root: Path, panel: Panel, commit: BaseCommit, folder: Path) -> Iterator[InPlaceRow]:
+def _of_panel(root: Path, panel: Panel, commit: BaseCommit, folder: Path, gates: Gates) -> Iterator[InPlaceRow]:
     path = panel.path.relative_to(root).as_posix()
     if (before := _path_before(panel, path, commit)) is None:
         return  # a new panel
@@ -76,9 +75,8 @@ def _of_panel(root: Path, panel: Panel, commit: BaseCommit, folder: Path) -> Ite
     texts, there = commit.texts(paths), {old: root / (path if old == before else old) for old in paths}
     if not readers and all(now.is_file() and texts.get(old) == _text_of(now) for old, now in there.items()):
         return
-    commit.copy([*paths, *commit.files(f"cassettes/{panel.name}", f"cassettes/{STORE}", GATES.as_posix())], folder)
+    commit.copy([*paths, *commit.files(f"cassettes/{panel.name}", f"cassettes/{STORE}")], folder)
     share_store(root / "cassettes", folder / "cassettes")
-    gates = _gates(root, folder)
     try:
         old = RecordedPanel.opened(folder, folder / before, gates)
     except RecuseError as error:
@@ -205,6 +203,7 @@ def _word(
         verdicts.append(judge_upgrade(new.suite.gates, upgrade, subject, share=1 / len(places)))
     worst = worst_of(verdicts)
     word: Word = worst.word if worst.word in ("better", "equivalent", "worse") else "decide"
+    word = "decide" if worst.accepted else word  # the acceptance may be of another judge of this name
     # about one judge, so without the names of two
     cause = f"it {worst.clause}" if word in ("better", "worse") else worst.sentence.rstrip(".")
     return word, cause, tuple(step.replace(f"{judge} before", f"{judge} as it was") for step in worst.steps)
@@ -245,30 +244,29 @@ def _lines(old: RecordedPanel, new: RecordedPanel, task: str, pattern: str) -> t
 
 
 def _declared(judge: str, panel: Panel, kinds: Sequence[str]) -> str:
-    """The table to add to the panel file, with the judge's own as it was: the upgrade, declared."""
-    now, change = panel.judges[judge], [kind for kind in kinds if kind in CHANGES]
-    rows = {"name": f"{judge}-next", "wire": now.wire, "base_url": now.base_url, "model": now.model}
-    lines = ["[[judge]]", *(f"{name} = {json.dumps(value)}" for name, value in rows.items())]
-    if now.api_key_env:
-        lines.append(f"api_key_env = {json.dumps(now.api_key_env)}")
-    lines += ['prompts = "prompts-v2"'] if "prompt" in change else []
-    lines += ['rubric = "rubric-v2.toml"'] if "rubric" in change else []
-    lines += [f"replaces = {json.dumps(judge)}", f"change = {json.dumps(change or ['model'])}"]
-    return "\n".join(lines)
+    """The table to add to the panel file, with the judge's own as it was: the upgrade, declared, asked with all that
+    the judge is asked with now."""
+    rows = next(table for table in read_toml(panel.path)["judge"] if table["name"] == judge)
+    change = [kind for kind in kinds if kind in CHANGES]
+    rows |= {"prompts": "prompts-v2"} if "prompt" in change else {}
+    rows |= {"rubric": "rubric-v2.toml"} if "rubric" in change else {}
+    rows |= {"name": f"{judge}-next", "replaces": judge, "change": change or ["model"]}
+    return "\n".join(["[[judge]]", *(f"{name} = {_toml(value)}" for name, value in rows.items() if name != "label")])
 
 
-def _gates(root: Path, folder: Path) -> Gates:
+def _toml(value: object) -> str:
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{json.dumps(name)} = {_toml(one)}' for name, one in value.items())} }}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _limits(gates: Gates) -> Gates:
     """The limits of the base commit; those of now, or the shipped ones, where it knew no upgrades as they are decided
     today."""
-    for path in (folder / GATES, root / GATES):
-        if path.is_file():
-            try:
-                loaded = Gates.load(path, today=date.today())
-            except RecuseError:
-                continue
-            if all(name in loaded for name in NEEDED):
-                return loaded
-    return Gates.load(shipped_evals() / "gates.toml", today=date.today())
+    known = (one for one in (gates.former, gates) if one is not None and all(name in one for name in NEEDED))
+    return next(known, None) or Gates.load(shipped_evals() / "gates.toml", today=gates.today)
 
 
 NEEDED = ("upgrade_agreement", "upgrade_human_offset", "upgrade_shift", "upgrade_losses")

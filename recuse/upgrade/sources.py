@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -113,10 +114,15 @@ def _file(panel: FilePanel) -> Source:
     return Source(panel.path, panel.judges, (part,), selection, {}, {}, remarks)
 
 
+def root_of(paths: Iterable[object]) -> Path:
+    """The repository of the first panel among them, which holds its tasks, cassettes and limits; else the folder that
+    Recuse was called in."""
+    panels = (path.resolve() for path in paths if isinstance(path, Path) and path.suffix == ".toml")
+    return next((path.parents[2] for path in panels if path.parts[-3:-1] == ("fixtures", "panels")), Path.cwd())
+
+
 def _panel(path: Path, gates: Gates) -> Source:
-    path = path.resolve()
-    root = path.parents[2] if path.parts[-3:-1] == ("fixtures", "panels") else Path.cwd()
-    recorded = RecordedPanel.opened(root, path, gates)
+    recorded = RecordedPanel.opened(root_of([path]), path.resolve(), gates)
     panel = recorded.panel
     if unfixed(panel.source_fixes, "pairs"):
         raise RecuseError(
@@ -187,18 +193,19 @@ def _only(old: Source, new: Source) -> tuple[str, str]:
         if len(new.replaces) == 1:
             candidate, incumbent = next(iter(new.replaces.items()))
             return incumbent, candidate
+        like = shlex.join([str(old.path), *old.judges[:2]])
         raise RecuseError(
-            f"say which judge is in use and which would replace it: recuse compare {old.path.name} "
-            f"{' '.join(old.judges[:2])}; the judges are {', '.join(old.judges)}"
+            f"say which judge is in use and which would replace it: recuse compare {like}; the judges are "
+            f"{', '.join(old.judges)}"
         )
     if len(old.judges) == len(new.judges) == 1:
         return old.judges[0], new.judges[0]
-    common = [judge for judge in old.judges if judge in new.judges]
-    if len(common) == 1:
-        return common[0], common[0]
+    # asked also where one judge is in both: more often another one beside it is the candidate
+    candidate = next((judge for judge in new.judges if judge not in old.judges), new.judges[0])
+    like = shlex.join([str(old.path), str(new.path), old.judges[0], candidate])
     raise RecuseError(
         f"say which judge of {old.path.name} ({', '.join(old.judges)}) and which of {new.path.name} "
-        f"({', '.join(new.judges)}) are meant, after the two files"
+        f"({', '.join(new.judges)}) are meant: recuse compare {like}"
     )
 
 

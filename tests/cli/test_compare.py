@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,10 +13,14 @@ import pytest
 
 from recuse.cli import main
 from recuse.gates.baseline_file import SCHEMA
+from recuse.suite.question_runner import shipped_evals
 from recuse.suite.questions import Elicitation
+from recuse.upgrade.compare_command import _limits_of
 from recuse.upgrade.sources import RecordedPanel
 
 ITEMS = 500
+PANEL = Path(__file__).parents[2] / "fixtures" / "panels" / "thesis.toml"
+SHIPPED = shipped_evals() / "gates.toml"
 
 
 @pytest.fixture
@@ -197,7 +203,7 @@ def test_a_few_rows_that_are_gone_count_as_unanswered(recuse, files, rater, tmp_
     ("arguments", "says"),
     [
         (["judge_v1"], "name two judges, the one in use and its candidate, or none; got judge_v1"),
-        ([], "say which judge is in use and which would replace it: recuse compare t.csv judge_v1 judge_v2"),
+        ([], "say which judge is in use and which would replace it: recuse compare {path} judge_v1 judge_v2"),
         (["judge_v1", "judge_v9"], "t.csv has no judge judge_v9; it has judge_v1, judge_v2"),
         (["judge_v1", "judge_v1"], "an upgrade is between two judges; judge_v1 was named as both"),
     ],
@@ -206,7 +212,26 @@ def test_mistakes_are_told_in_a_line(recuse, files, rater, arguments, says):
     path = files("t.csv", judge_v1=rater(0.9), judge_v2=rater(0.9))
     found = recuse("compare", path, *arguments)
     assert found.code == 3
-    assert says in found.err
+    assert says.format(path=path) in found.err
+
+
+def test_the_command_that_is_offered_can_be_typed_as_it_stands(recuse, files, rater, tmp_path):
+    """From the folder it was typed in, with names that the shell would take apart."""
+    (tmp_path / "two words").mkdir()
+    path = files("two words/t.csv", **{"judge v1": rater(0.9), "judge v2": rater(0.9), "anna": rater(0.9)})
+    found = recuse("compare", path)
+    offered = shlex.split(found.err.partition("recuse compare ")[2].partition("; the judges")[0])
+    assert offered == [str(path), "judge v1", "judge v2"], found.err
+    assert recuse("compare", *offered).code != 3
+
+
+def test_which_of_several_judges_is_meant_is_asked_also_where_one_is_in_both_files(recuse, files, rater):
+    old, right = files("old.csv", anna=rater(0.95), judge_v1=rater(0.9)), rater(0.9)
+    new = files("new.csv", anna=rater(0.95), judge_v1=right, judge_v2=right)
+    found = recuse("compare", old, new)
+    assert found.code == 3, found.out
+    assert f"are meant: recuse compare {old} {new} judge_v1 judge_v2" in found.err
+    assert recuse("compare", new, old).code == 3
 
 
 def kept(path, *, value, judge="today", items="abc", panel="mine"):
@@ -285,8 +310,7 @@ def test_a_threshold_makes_decisions_of_scores(recuse, tmp_path):
 
 
 def test_a_panel_known_from_printed_statistics_is_not_compared(recuse):
-    panel = Path(__file__).parents[2] / "fixtures" / "panels" / "thesis.toml"
-    found = recuse("compare", panel, "deepseek-chat", "sonar-reasoning-pro")
+    found = recuse("compare", PANEL, "deepseek-chat", "sonar-reasoning-pro")
     assert found.code != 0
     assert "not measured: the source gives no pairs" in found.err
 
@@ -298,6 +322,44 @@ def test_a_candidate_is_read_in_the_line_up_it_would_be_in():
     part = RecordedPanel(SimpleNamespace(replaces={"new": "old"}), suite).part(Elicitation("ours", "poems", "rubric"))
     for read in (part.ratings, part.settings, part.calls):
         assert [read(judge) for judge in ("old", "new")] == ["ours/poems/rubric", "ours/poems/rubric/new"]
+
+
+def own_limits(folder, name):
+    """A repository whose own limits forbid what every upgrade changes."""
+    tables = [one for one in re.split(r"\n(?=\[)", SHIPPED.read_text(encoding="utf-8")) if one.startswith("[upgrade_")]
+    strict = "\n".join(tables).replace("[upgrade_agreement]\nat_least = -0.05", "[upgrade_agreement]\nat_least = 0.9")
+    (folder / name).parent.mkdir(parents=True)
+    (folder / name).write_text(strict, encoding="utf-8")
+    return folder / name
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [("evals/gates.toml", {}), ("judges/limits.toml", {"pytest.ini": "[pytest]\nrecuse_gates = judges/limits.toml"}),
+     ("judges/gates.toml", {"pyproject.toml": '[tool.pytest.ini_options]\nrecuse_gates = "judges/gates.toml"'})],
+)  # fmt: skip
+def test_the_limits_are_those_of_the_repository_and_named(recuse, files, rater, monkeypatch, tmp_path, name, settings):
+    right = rater(0.95)
+    path = files("t.csv", anna=rater(0.95), ben=rater(0.95), judge_v1=right, judge_v2=right)
+    assert recuse("compare", path, "judge_v1", "judge_v2").code == 0
+    limits = own_limits(tmp_path, name)
+    for file, text in settings.items():
+        (tmp_path / file).write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    found = recuse("compare", path, "judge_v1", "judge_v2")
+    assert found.code == 1, found.out
+    assert f"\nlimits: {limits}\n" in found.out
+
+
+def test_a_panel_is_compared_by_the_limits_of_its_own_repository(monkeypatch, tmp_path):
+    """From wherever it is named."""
+    own = own_limits(tmp_path / "team", "evals/gates.toml")
+    monkeypatch.chdir(own.parent)
+    assert _limits_of([Path("../fixtures/panels/desk.toml")]) == own
+    assert _limits_of([Path("t.csv")]) == SHIPPED
+    monkeypatch.chdir(own.parents[1])
+    assert _limits_of([PANEL]) == SHIPPED
+    assert _limits_of([Path("t.csv")]) == own
 
 
 # --------------------------------------------------------------------------- judges that were asked in several ways

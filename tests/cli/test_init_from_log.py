@@ -49,6 +49,16 @@ def test_texts_and_what_they_answer_are_taken_over_and_nothing_else(recuse, tmp_
     assert {item["id"] for item in items(tmp_path / "r")} == set(stored.table["item"])
 
 
+def test_labels_by_people_alone_are_kept_as_the_message_says_and_judged_anew(recuse, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = [f"r{k},Reply {k} is {'good' if k % 2 else 'poor'}.,{'pass' if k % 2 else 'fail'},pass" for k in range(60)]
+    Path("labels.csv").write_text("\n".join(["item,text,anna,ben", *lines]), encoding="utf-8")
+    assert "--save of recuse check keeps it" in recuse("init", "r", "--from", "labels.csv", *ENDPOINT).err
+    saved = recuse("check", "labels.csv", "--people", "anna,ben", "--save")
+    assert (saved.code, saved.first) == (3, "Saved what was read as what: labels.recuse.toml")
+    assert "120 ratings by people (anna, ben)" in recuse("init", "r", "--from", "labels.csv", *ENDPOINT).out
+
+
 def log_of_a_stranger(path: Path, count: int = 60) -> pd.DataFrame:
     """Replies rated pass or fail by an old judge and two people, in words and layout of their own."""
     rng = np.random.default_rng(8)

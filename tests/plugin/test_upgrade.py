@@ -84,6 +84,13 @@ def test_without_its_recordings_only_its_own_tests_are_not_measured(candidate):
     assert {v["subject"].get("judge") for v in run.results["verdicts"]} == {"ann", "bob", "eve"}
 
 
+def test_a_candidate_that_is_not_among_the_judges_chosen_is_not_asked_about(candidate):
+    """Its fault would turn a run red that does not name it."""
+    candidate.run("--record=missing", "evals/test_upgrade.py")
+    assert candidate.run("evals/test_upgrade.py", "--judges", "ann,cat").outcomes == {"failed": 1}
+    assert candidate.run("evals/test_upgrade.py", "--judges", "ann").outcomes == {"skipped": 1}
+
+
 def test_an_upgrade_that_nobody_can_judge_is_for_a_person_to_decide(candidate):
     """Nobody rated these texts: three points more are another level, and nobody knows which of the two is right."""
     run = candidate.run("--record=missing")

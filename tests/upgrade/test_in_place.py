@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tomllib
+from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -15,6 +18,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "pictures"))
 
 import scenes
 
+from recuse.gates import Gates
+from recuse.gates.limit_changes import gates_at, stated, with_former
 from recuse.git import base_commit
 from recuse.schema import RecuseError
 from recuse.suite import Elicitation, Selection
@@ -51,8 +56,10 @@ def edit(folder, path, old, new):
     (folder / path).write_text(text.replace(old, new, 1), encoding="utf-8")
 
 
-def changes(folder, base=None):
-    return changed_in_place(folder, Selection.load(folder, ["desk"]), base_commit(folder, base))
+def changes(folder, base=None, panel="desk", gates="evals/gates.toml"):
+    selection, commit, today = Selection.load(folder, [panel]), base_commit(folder, base), date(2026, 1, 1)
+    before = gates_at(commit, gates, today)
+    return changed_in_place(folder, selection, commit, with_former(Gates.load(folder / gates, today), stated(before)))
 
 
 @pytest.fixture(scope="module")
@@ -175,6 +182,19 @@ def test_a_change_that_was_not_recorded_is_never_shown_equivalent(desk):
     assert "was not recorded again" in change["cause"]
 
 
+def test_the_table_that_declares_it_can_be_pasted_and_asks_as_the_judge_is_asked(desk):
+    before = (desk / PANEL).read_text(encoding="utf-8")
+    more = 'parameters = { temperature = 0.7, stop = ["\\n", "\u00e9"] }\nheaders = { x-team = "desk" }\nseeded = true'
+    edit(desk, PANEL, 'model = "judge_1 (scripted)"', f'model = "judge_1-v2 (scripted)"\n{more}')
+    [change] = changes(desk)
+    now = Selection.load(desk, ["desk"]).panels["desk"].judges["judge_1"]
+    (desk / PANEL).write_text(f"{before}\n{change['paste']}\n", encoding="utf-8")
+    declared = Selection.load(desk, ["desk"]).panels["desk"]
+    assert declared.replaces == {"judge_1-next": "judge_1"}
+    assert set(declared.changes["judge_1-next"]) == {"model", "sampling"}
+    assert replace(declared.judges["judge_1-next"], name="judge_1", label=now.label) == now
+
+
 @pytest.mark.slow("whole runs", but_first=True)
 @pytest.mark.parametrize(
     ("line", "kind"), [("parameters = { temperature = 0.7 }", "sampling"), ("seeded = true", "sampling")]
@@ -194,6 +214,19 @@ def test_limits_come_from_the_base_commit(lowered):
         text = text.replace(old, new)
     (lowered / "evals/gates.toml").write_text(text, encoding="utf-8")
     assert [change["word"] for change in changes(lowered)] == ["worse"]
+
+
+def test_limits_are_those_of_the_runs_own_gates_file(lowered):
+    """A gates file elsewhere than in evals/ decides what is changed in place, as it decides declared upgrades."""
+    tables = [one for one in re.split(r"\n(?=\[)", SHIPPED) if one.startswith("[upgrade_")]
+    wide = re.sub(r"^(within|at_most|at_least) = .*$", "within = [-1e6, 1e6]", "\n".join(tables), flags=re.M)
+    scenes._write(lowered, "judge_evals/gates.toml", wide)
+    git(lowered, "checkout", "-q", "main")
+    git(lowered, "add", "-A")
+    git(lowered, "commit", "-q", "-m", "limits elsewhere")
+    git(lowered, "checkout", "-q", "change")
+    git(lowered, "merge", "-q", "--no-edit", "main")
+    assert [change["word"] for change in changes(lowered, "main", gates="judge_evals/gates.toml")] == ["equivalent"]
 
 
 @pytest.mark.slow("whole runs")
@@ -217,8 +250,7 @@ def test_a_declared_candidate_and_a_new_judge_are_not_changed_in_place(desk):
 
 def test_a_panel_under_another_file_name_is_the_same_panel(lowered):
     (lowered / PANEL).rename(lowered / "fixtures/panels/other.toml")
-    found = changed_in_place(lowered, Selection.load(lowered, ["other"]), base_commit(lowered))
-    assert [change["word"] for change in found] == ["worse"]
+    assert [change["word"] for change in changes(lowered, panel="other")] == ["worse"]
 
 
 def test_base_may_be_named(lowered):

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from recuse.gates import Gates
+from recuse.gates.limit_changes import limit_changes, stated, with_former
+from recuse.gates.records import changes_of
 from recuse.gates.upgrade_verdict import UpgradeVerdict, decide_upgrade, not_comparable, without_answers
 from recuse.metrics.estimates import estimated, undefined
 from recuse.schema import Estimates
@@ -125,6 +127,74 @@ def test_texts_without_an_answer_leave_open_what_was_settled(gates):
     ]  # fmt: skip
     assert without_answers(near, near.more + 1).more == near.more + 1
     assert without_answers(decided(gates, component(0, 2.0)), 7).word == "worse"
+
+
+ACCEPTED = """
+[[accepted]]
+gate = "upgrade_{k}"
+subject = {{ panel = "p" }}
+accept = {{ outcome = ["fail", "undecided"] }}
+until = {until}
+reason = "r"
+"""
+
+
+@pytest.mark.parametrize(
+    ("accepted", "word", "cause"),
+    [({}, "do not merge", "next errs more"),
+     ({0: 2027}, "do not merge", "next errs more"),
+     ({0: 2025, 1: 2027, 2: 2027}, "do not merge", "next errs more"),
+     ({0: 2028, 1: 2027}, "decide", "next errs more (accepted until 2027-05-01); upgrade_2 is undecided"),
+     ({0: 2028, 1: 2027, 2: 2027}, "merge", "next errs more (accepted until 2027-05-01)")],
+)  # fmt: skip
+def test_an_upgrade_is_accepted_where_all_that_fails_is(tmp_path, accepted, word, cause):
+    """Until the first of the days; what is open beside it, and is not accepted, is for a person to decide."""
+    components = [component(0, 2.0), component(1, 2.1), component(2, 0.9), component(3, 0.0)]
+    tables = [ACCEPTED.format(k=k, until=f"{year}-05-01") for k, year in accepted.items()]
+    (tmp_path / "gates.toml").write_text(FILE + "".join(tables), encoding="utf-8")
+    found = decided(Gates.load(tmp_path / "gates.toml", date(2026, 1, 1)), *components)
+    assert found.word == "worse", "whatever is accepted"
+    assert ("; accepted until 2027-05-01" in found.sentence) == (word != "do not merge")
+    [change] = changes_of({"verdicts": [], "upgrades": [found.record()], "objections": []})
+    assert (change.word, change.cause) == (word, cause)
+
+
+def test_a_doubt_that_is_accepted_asks_nobody(tmp_path):
+    (tmp_path / "gates.toml").write_text(FILE + ACCEPTED.format(k=0, until="2027-05-01"), encoding="utf-8")
+    gates = Gates.load(tmp_path / "gates.toml", date(2026, 1, 1))
+    [doubt] = changes_of({"verdicts": [], "upgrades": [decided(gates, component(0, 0.9)).record()], "objections": []})
+    assert (doubt.word, doubt.cause) == (
+        "merge", "whether next may replace today is undecided (accepted until 2027-05-01)"
+    )  # fmt: skip
+    assert not without_answers(decided(gates, component(0, 0.9)), 7).accepted, "that answers are missing is not"
+    known, refused = decided(gates, component(0, 2.0)), decided(gates, component(1, 2.0))
+    assert worst_of([known, refused]) is worst_of([refused, known]) is refused
+
+
+def test_the_next_step_of_what_may_be_merged_can_be_followed(gates):
+    """A judge that is removed takes with it what its candidate names; one changed in place was compared already."""
+    candidate = decided(gates, component(0, 0.0)).record()
+    same = {"judge": "today", "panel": "p", "kind": "model", "was": "a", "is": "b", "cause": "", "steps": []}
+    results = {"verdicts": [], "upgrades": [candidate], "objections": []}
+    rows = [{**same, "word": word} for word in ("better", "equivalent", "decide")]
+    assert [(change.word, change.next) for change in changes_of({**results, "in_place": rows})] == [
+        ("merge", "remove today and the line replaces of next, and write a new baseline"),
+        ("merge", ""), ("merge", ""), ("decide", "declare it (replaces = ...) and record both"),
+    ]  # fmt: skip
+
+
+def test_a_limit_that_was_widened_says_what_an_upgrade_was_without(gates, tmp_path):
+    """Component by component; of one that the baseline did not decide nothing is known."""
+    new = FILE.partition("\n[")[0].replace("[upgrade_agreement]", "[upgrade_new]")
+    (tmp_path / "wide.toml").write_text(f"{FILE.replace('1.0', '9.0')}{new}\n", encoding="utf-8")
+    now = with_former(Gates.load(tmp_path / "wide.toml", date(2026, 1, 1)), stated(gates))
+    found = decided(now, component("new", 0.0), component(0, 2.0), component(1, 0.9), component(2, 0.0))
+    assert found.word == "equivalent"
+    assert {row.gate.removeprefix("upgrade_"): row.formerly for row in found.rows} == {
+        "new": None, "0": "fail", "1": "undecided", "2": "pass",
+    }  # fmt: skip
+    changes = limit_changes(stated(gates), now, [row.record() for row in found.rows])
+    assert {row["gate"]: row["consequence"] for row in changes}["upgrade_0"] == "next fails"
 
 
 def test_not_comparable_says_why():
