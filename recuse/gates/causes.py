@@ -209,7 +209,7 @@ def _explanations(failed: Sequence[VerdictRecord], figures: Sequence[Figure]) ->
     steady = max([UNSTEADY, *(kappa for kappa in among if isinstance(kappa, float))])
     noisy = any(f.metric == "repeat_reliability" and f.high < steady for f in figures)
     clauses = ["it answers otherwise when it is asked again"] if noisy else []
-    length = next((f for f in figures if f.metric == "length_coefficient" and not f.low <= 0 <= f.high), None)
+    length = next((f for f in figures if f.metric == "length_coefficient" and (f.low > 0 or f.high < 0)), None)
     if length is not None:
         clauses.append(f"it prefers {'longer' if length.value > 0 else 'shorter'} texts than the other judges do")
     return clauses

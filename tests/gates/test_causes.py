@@ -141,6 +141,12 @@ def test_noise_and_length_explain_agreement_that_is_too_low():
     assert len(clauses([CEILING], [steady, neither])) == 1
 
 
+@pytest.mark.parametrize("value", [math.nan, -0.4])
+def test_an_effect_of_length_without_an_interval_explains_nothing(value):
+    """Where all texts are equally long there is none."""
+    assert clauses([CEILING], [figure("length_coefficient", value, math.nan)]) == clauses([CEILING], [])
+
+
 def test_a_cause_names_criterion_and_level_where_there_are_several():
     failed = [verdict("human_offset", 0.9, WITHIN, criterion="style", names="shown")]
     assert clauses(failed, []) == ["on style, with names shown, it scores 0.9 above your people"]
