@@ -10,7 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
-from math import floor, log10
+from math import ceil, floor, log10
+
+import numpy as np
 
 from recuse.gates.records import Figure, VerdictRecord
 from recuse.schema.details import MatrixDetail, SliceDetail, detail_as
@@ -37,6 +39,8 @@ RATED = ("unanswered", "human_offset", "share_bias")
 EXPLAINING = frozenset(["commonest_answer", "every_coefficient", "repeat_reliability", "length_coefficient"])
 """What the evals call to measure the figures that explain a verdict without being gated."""
 PLACES = ("panel", "task", "protocol", "judge", "version")
+SURE = 0.05
+"""Chance of naming two options as exchanged that are not."""
 UNSTEADY = 0.5
 """ICC(1,1) below which a judge's repeats differ more than the texts do."""
 
@@ -192,13 +196,19 @@ def _relation(failed: Iterable[VerdictRecord], figures: Sequence[Figure]) -> dic
 
 
 def _exchanged(figures: Iterable[Figure]) -> Iterator[str]:
-    """Two of three or more options that a judge says the one for the other, of what people say each way more often."""
-    for figure in (f for f in figures if f.metric == "confusion" and f.detail):
-        detail = detail_as(MatrixDetail, figure.detail)
-        options, table = list(detail["rows"]), [[cell or 0.0 for cell in row] for row in detail["values"]]
-        for a, b in combinations(range(len(options)), 2) if len(options) > 2 else ():
-            if table[b][a] > table[a][a] and table[a][b] > table[b][b]:
-                one, other = options[a], options[b]
+    """Two of three or more options that a judge says the one for the other: of what people say each way more often, and
+    beyond chance by Fisher's exact test on the texts where both say one of the two, Bonferroni over all pairs: of
+    judges that answer at random, one in 20 at most has any. Shares of a text are rounded against it."""
+    tables = ((f, detail_as(MatrixDetail, f.detail)) for f in figures if f.metric == "confusion" and f.detail)
+    pairs = [(f, t, *pair) for f, t in tables if len(t["rows"]) > 2 for pair in combinations(range(len(t["rows"])), 2)]
+    for figure, table, a, b in pairs:
+        (aa, ab), (ba, bb) = ([table["values"][i][j] or 0.0 for j in (a, b)] for i in (a, b))
+        if ba > aa and ab > bb:
+            from scipy.stats import fisher_exact  # heavier than all else of a check
+
+            counts = np.array([[ceil(aa), floor(ab)], [floor(ba), ceil(bb)]])
+            if fisher_exact(counts, alternative="less").pvalue * len(pairs) < SURE:
+                one, other = table["rows"][a], table["rows"][b]
                 yield f'{_where(figure)}it says "{other}" where your people say "{one}", and the other way round'
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 
+import numpy as np
 import pytest
 
 from recuse.gates.causes import causes_of_doubt, causes_of_failure, rounded, unfinished_cause
@@ -279,6 +280,26 @@ def test_two_labels_that_a_judge_exchanges_are_named_before_the_agreement_that_t
     assert first == 'it says "b" where your people say "a", and the other way round'
     kept = figure("confusion", 0.9, detail={**table, "values": [[40, 2, 1], [3, 38, 0], [1, 0, 30]]})
     assert "where your people say" not in "; ".join(causes_of_failure([CEILING], [CEILING], [kept])[0])
+
+
+def test_a_judge_that_answers_at_random_exchanges_no_labels():
+    """Of five labels some two always stand the wrong way round by luck; at most one judge in 20 is said to do it."""
+    rng, named = np.random.default_rng(4), 0
+    for _ in range(100):
+        people, judge = rng.integers(0, 5, (2, 200))
+        values = np.histogram2d(judge, people, bins=(range(6), range(6)))[0].tolist()
+        table = {"kind": "matrix", "rows": list("abcdf"), "columns": list("abcdf"), "values": values}
+        drawn = figure("confusion", 0.2, detail=table)
+        named += any("other way round" in clause for clause in clauses([CEILING], [drawn]))
+    assert named <= 5
+
+
+def test_criteria_share_what_may_be_named_by_luck():
+    options = list("abc")
+    table = {"kind": "matrix", "rows": options, "columns": options, "values": [[1, 6, 0], [6, 1, 0], [0, 0, 9]]}
+    each = [figure("confusion", 0.5, detail=table, criterion=f"c{k}") for k in range(3)]
+    assert "on c0, it says" in clauses([CEILING], each[:1])[0]  # p = .0146 by Fisher, times 3
+    assert not any("other way round" in clause for clause in clauses([CEILING], each))
 
 
 @pytest.mark.parametrize(("value", "limit", "side"), [
