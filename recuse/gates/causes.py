@@ -16,7 +16,7 @@ import numpy as np
 
 from recuse.gates.records import Figure, VerdictRecord
 from recuse.schema.details import MatrixDetail, SliceDetail, detail_as
-from recuse.schema.number_text import brief, fixed, listed, why_missing
+from recuse.schema.number_text import brief, fixed, listed, of_units, why_missing
 from recuse.schema.vocabulary import NOT_MEASURED, RIGHT_ANSWERS, UNDECIDED, printed
 
 UNANSWERED = ("unanswered", "parse_rate")
@@ -105,11 +105,10 @@ def causes_of_doubt(
         step = step or "add ratings by a person of the same texts (recuse check: --people A,B)"
     clauses += [_there(v, _does(v)) for v in every if _is_effect(v)]
     unmeasured = ""  # which no number of items mends
+    step = step or _collecting(open_)
     for verdict in sorted(open_, key=lambda v: (v.gate not in AGREEMENT, -(v.more or 0), v.gate)):
         clauses.append(_there(verdict, _open(verdict, open_)))
-        if verdict.more and not step:
-            step = f"collect about {rounded(verdict.more)} {verdict.units} more"
-        elif verdict.outcome == NOT_MEASURED and verdict.gate in AGAINST_PEOPLE:
+        if verdict.outcome == NOT_MEASURED and verdict.gate in AGAINST_PEOPLE:
             unmeasured = unmeasured or "let people rate more of the texts that it rated"
         elif verdict.outcome == NOT_MEASURED and verdict.gate in BOTH_ORDERS:
             unmeasured = unmeasured or "let it judge some pairs in both orders"
@@ -126,6 +125,15 @@ def causes_of_doubt(
     if not clauses:
         clauses, step = ["no gate was asked of it"], "ask one: assert gate(name, estimates) in evals/"
     return list(dict.fromkeys(clauses)), step
+
+
+def _collecting(open_: Sequence[VerdictRecord]) -> str:
+    """How many more would decide all that is open; where none would decide one of them, none is worth collecting."""
+    if never := next((v for v in open_ if not v.feasible), None):
+        about = f"{_where(never.figure)}no feasible number of {never.units} decides {never.label}"
+        return f"keep the judge in use, and collect no more: {about}"
+    most = max((v for v in open_ if v.more), key=lambda v: v.times, default=None)
+    return f"collect about {of_units(rounded(most.more), most.units)} more" if most and most.more else ""
 
 
 def unfinished_cause(unfinished: Sequence[tuple[str, str]]) -> str:
@@ -282,11 +290,15 @@ def _open(verdict: VerdictRecord, open_: Sequence[VerdictRecord]) -> str:
         return f"{listed(alike)} could not be measured ({why_missing(note) or 'no reason given'})"
     if math.isnan(verdict.figure.low):
         return f"{what} has no interval, so nobody knows how sure it is"
-    more = f"; about {rounded(verdict.more)} {verdict.units} more would decide" if verdict.more else ""
-    needs = f"it needs about {rounded(verdict.more)} more {verdict.units}" if verdict.more else ""
     may = _side(verdict)
     brief_ = f"whether it {may} is too close to call" if may else f"{what} is too close to its limit"
-    return Clause(f"{what} lies too close to its limit to tell{more}", needs or brief_)
+    if not verdict.feasible:
+        return Clause(f"{what} lies so close to its limit that no feasible number of {verdict.units} decides", brief_)
+    if not verdict.more:
+        return Clause(f"{what} lies too close to its limit to tell", brief_)
+    more = of_units(rounded(verdict.more), verdict.units)
+    clause = f"{what} lies too close to its limit to tell; about {more} more would decide"
+    return Clause(clause, f"it needs about {more} more")
 
 
 def _labels_fault(verdict: VerdictRecord) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 
-from recuse.gates.explanation import count_of
+from recuse.gates.explanation import counted_as
 from recuse.gates.families import AppliedLimit, Decided, Member
 from recuse.gates.gate_tables import AcceptedFault
 from recuse.gates.limits import GatesError, Limit, has_interval, sure_at
@@ -83,7 +83,8 @@ def _undecided(decided: Decided) -> Remedy:
     """Why it is undecided, and about how many observations would decide."""
     decision, limit = decided.decision, decided.member.applied.limit
     estimate, needed = decision.estimate, None
-    n, units = count_of(estimate), estimate.units
+    part, units = counted_as(estimate)
+    n = int(estimate.detail.get("of", part))  # a share of some of the texts grows with all of them
     kind: RemedyKind = "straddles"
     if decision.lost:
         kind, finding = "lost answers", _lost_answers(limit, estimate)
@@ -113,9 +114,10 @@ def _undecided(decided: Decided) -> Remedy:
         else:  # rounded up to two digits from one hundred on: it is a forecast
             step = int(10 ** max(0, len(str(math.ceil(factor * n))) - 2))
             needed = math.ceil(factor * n / step - 1e-9) * step
+            of_part = f" ({math.ceil(factor * part - 1e-9)} that count here instead of {part})" if n != part else ""
             finding += (
-                f"About {needed} {units} instead of {n} would decide with {percent(ENOUGH)} chance, if the true value "
-                f"lies {limit.distance(estimate.value, bound)} from {limit.show(bound)}, as measured."
+                f"About {needed} {units} instead of {n}{of_part} would decide with {percent(ENOUGH)} chance, if the "
+                f"true value lies {limit.distance(estimate.value, bound)} from {limit.show(bound)}, as measured."
             )
     return Remedy(
         kind=kind, finding=finding, needed=needed, observed=n, units=units, distance=limit.excess(estimate.value)

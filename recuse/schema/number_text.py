@@ -111,6 +111,12 @@ def counted(n: int, noun: str) -> str:
     return f"{n} {noun}{'' if n == 1 else 's'}"
 
 
+def of_units(n: int, units: str) -> str:
+    """The same of a word in the plural: "1 story", "3 stories"."""
+    one = f"{units.removesuffix('ies')}y" if units.endswith("ies") else units.removesuffix("s")
+    return f"{n} {one if n == 1 else units}"
+
+
 def listed(names: Sequence[str], most: int = MOST_LISTED) -> str:
     """ "a", "a and b", "a, b and c", "a, b, c and 4 more"."""
     shown = list(names) if len(names) <= most + 1 else [*names[:most], f"{len(names) - most} more"]

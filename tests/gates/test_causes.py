@@ -196,6 +196,27 @@ def test_too_few_texts_come_with_how_many_more_are_needed():
     )  # fmt: skip
 
 
+def test_the_next_step_is_what_decides_all_that_is_open():
+    """Of several numbers the largest, by how many times as many as there are: 90 items of 40 are more than 150 texts of
+    300."""
+    ceiling = verdict("human_ceiling", -0.05, LEAST, "undecided", more=150, times=1.5, units="texts")
+    offset = verdict("human_offset", 0.4, WITHIN, "undecided", more=90, times=3.25)
+    assert doubts(ceiling, offset)[1] == doubts(offset, ceiling)[1] == "collect about 90 items more"
+    one = verdict("human_offset", 0.4, WITHIN, "undecided", more=1, times=1.1, units="stories")
+    clauses, step = doubts(one)
+    assert clauses[0].endswith("about 1 story more would decide")
+    assert (step, clauses[0].brief) == ("collect about 1 story more", "it needs about 1 story more")
+
+
+def test_nobody_is_sent_to_collect_where_no_number_decides_one_of_the_gates():
+    near = verdict("human_ceiling", -0.05, LEAST, "undecided", more=100, times=1.3)
+    on_it = verdict("human_ceiling", -0.1, LEAST, "undecided", feasible=False, criterion="tone")
+    clauses, step = doubts(near, on_it)
+    assert clauses[1] == "on tone, human ceiling lies so close to its limit that no feasible number of items decides"
+    never = "on tone, no feasible number of items decides human ceiling"
+    assert step == f"keep the judge in use, and collect no more: {never}"
+
+
 def test_labels_that_no_judge_could_agree_with_are_blamed_before_the_judge():
     near = verdict("human_ceiling", -0.05, LEAST, "undecided", detail={"people_agree": False}, more=400)
     clauses, step = doubts(near)
