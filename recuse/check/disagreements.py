@@ -17,7 +17,7 @@ from recuse.ratings.scale import Numeric, Ordinal
 from recuse.ratings.text_slices import FEWEST, slices_of
 from recuse.readers.formats import whole_texts
 from recuse.schema.arrays import Mask
-from recuse.schema.number_text import fixed
+from recuse.schema.number_text import counted, fixed
 from recuse.security.files import beginning_of, columns_in, write_table
 from recuse.security.sanitize import safe_cell
 
@@ -117,7 +117,7 @@ def write_disagreements(panel: FilePanel, path: Path) -> list[str]:
     if is_review(path):
         table = _with_verdicts(table, _frame(path))
     write_table(path, table.columns, table.itertuples(index=False, name=None), is_review_text)
-    return [f"{len(rows)} disagreements: {path}; fill in your_verdict", *kinds_of_disagreement(panel.read)]
+    return [f"{counted(len(rows), 'disagreement')}: {path}; fill in your_verdict", *kinds_of_disagreement(panel.read)]
 
 
 def _with_verdicts(rows: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
@@ -152,10 +152,10 @@ class Review:
     def sentence(self) -> str:
         """With whom you side, in numbers."""
         if not self.decided:
-            return f"{self.judge}: none of {self.cases} disagreements has a your_verdict yet."
+            return f"{self.judge}: none of {counted(self.cases, 'disagreement')} has a your_verdict yet."
         return (
-            f"{self.judge}: you decided {self.decided} of {self.cases} disagreements; you side with the judge in "
-            f"{self.with_judge}, with people in {self.with_people}, with neither in {self.neither}."
+            f"{self.judge}: you decided {self.decided} of {counted(self.cases, 'disagreement')}; you side with the "
+            f"judge in {self.with_judge}, with people in {self.with_people}, with neither in {self.neither}."
         )
 
 
@@ -242,7 +242,7 @@ def kinds_of_disagreement(read: FileRatings) -> Iterator[str]:
             if kinds.empty:
                 continue
             where = ", ".join((judge, *names))
-            yield f"{where} disagrees on {len(differing)} of {int(both.sum())} texts that people rated:"
+            yield f"{where} disagrees on {len(differing)} of {counted(int(both.sum()), 'text')} that people rated:"
             texts = {text: u for u, text in enumerate(zip(answers.items, answers.targets, strict=True))}
             slices = slices_of(answers)[0]
             slices = {

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from math import ceil, floor, log10
 
@@ -84,10 +85,11 @@ def _repair(failed: Sequence[VerdictRecord], unrelated: bool) -> str:
 def causes_of_doubt(
     open_: Sequence[VerdictRecord], apart: Sequence[VerdictRecord], missing: Sequence[str],
     figures: Sequence[Figure], *, verdicts: Sequence[VerdictRecord], part: str, lacking: bool,
-    every: Sequence[VerdictRecord] = (),
+    every: Sequence[VerdictRecord] = (), question: str = "",
 ) -> tuple[list[str], str]:  # fmt: skip
     """Clauses why nothing can be concluded yet, and the next step. `every`: all verdicts on the judge, also those of
-    other uses, which may explain what is open: a fault, or a favour that is surely there but not surely too large."""
+    other uses, which may explain what is open: a fault, or a favour that is surely there but not surely too large.
+    `question`: what the use does with the judge."""
     if part:
         return [part], "run all of evals/"
     clauses: list[str] = []
@@ -97,7 +99,12 @@ def causes_of_doubt(
         clauses.append(labels)
         step = "look at what people disagree about, and ask two of them again"
     # before what is open: more items without a yardstick clear nobody
-    if lacking and any(v.gate in RATED for v in verdicts):
+    if lacking:
+        open_ = [replace(v, more=None) for v in open_]
+    if lacking and any(v.gate == "human_ceiling" for v in every):  # of another use: people are there, texts are not
+        clauses.append(f"nothing in these ratings tells how well it {question}")
+        step = step or "check it for another use, or add what this one takes: recuse check FILE --all says what"
+    elif lacking and any(v.gate in RATED for v in verdicts):
         clauses.append("one person alone rated these texts, so nobody knows how well people agree")
         step = step or "let a second person rate some of the same texts"
     elif lacking:
@@ -109,7 +116,7 @@ def causes_of_doubt(
     for verdict in sorted(open_, key=lambda v: (v.gate not in AGREEMENT, -(v.more or 0), v.gate)):
         clauses.append(_there(verdict, _open(verdict, open_)))
         if verdict.outcome == NOT_MEASURED and verdict.gate in AGAINST_PEOPLE:
-            unmeasured = unmeasured or "let people rate more of the texts that it rated"
+            unmeasured = unmeasured or _rated_more(verdict, verdicts, step)
         elif verdict.outcome == NOT_MEASURED and verdict.gate in BOTH_ORDERS:
             unmeasured = unmeasured or "let it judge some pairs in both orders"
     step = ", and ".join(filter(None, (step, unmeasured)))
@@ -134,6 +141,16 @@ def _collecting(open_: Sequence[VerdictRecord]) -> str:
         return f"keep the judge in use, and collect no more: {about}"
     most = max((v for v in open_ if v.more), key=lambda v: v.times, default=None)
     return f"collect about {of_units(rounded(most.more), most.units)} more" if most and most.more else ""
+
+
+def _rated_more(verdict: VerdictRecord, verdicts: Sequence[VerdictRecord], step: str) -> str:
+    """What people would have to rate where too little of theirs was there; nothing where that is collected anyway."""
+    if "one and the same answer" in verdict.figure.note:
+        return "add texts that people answer otherwise"
+    judged = max((v.figure.n for v in verdicts if v.gate == "unanswered"), default=math.inf)
+    if judged > verdict.figure.n:
+        return "let people rate more of the texts that it rated"
+    return "" if step else "add texts that it and people rate"
 
 
 def unfinished_cause(unfinished: Sequence[tuple[str, str]]) -> str:

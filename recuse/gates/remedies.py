@@ -16,18 +16,16 @@ from recuse.gates.verdict_power import ENOUGH, factor_to_decide
 from recuse.schema import Acceptance, Estimate, Outcome, Remedy, RemedyKind
 from recuse.schema.details import LossesDetail, detail_as
 from recuse.schema.number_text import percent, why_missing
-from recuse.schema.vocabulary import FILE, NOT_MEASURED, UNDECIDED, printed
+from recuse.schema.vocabulary import FILE, NOT_MEASURED, UNDECIDED, printed, record_command
 
-RECORD = "pytest evals/ --record=missing"
 READ_REPLIES = (
     "Read the judge's own words for this subject in the report. If judge, prompt or rubric changed, record again: "
-    f"{RECORD}"
 )
 READ_FILE = (
     "Read where it differs from people: recuse check FILE --disagreements review.csv. If judge, prompt or rubric "
     "changed, give a file of its new ratings"
 )
-RECORD_MISSING = f"Look at the replies that were left out, or record what is missing: {RECORD}"
+RECORD_MISSING = "Look at the replies that were left out, or record what is missing: "
 COMPLETE_FILE = "Look at the rows that were left out, or add what is missing; recuse check FILE --all says what that is"
 
 
@@ -37,11 +35,10 @@ def next_step(decided: Decided, today: date, file: str) -> Remedy | None:
     limit, estimate, gate, of_file = (
         member.applied.limit, decision.estimate, member.gate, member.subject.get("protocol") == FILE
     )  # fmt: skip
+    record = record_command(member.subject.get("panel", ""))
+    read, complete = (READ_FILE, COMPLETE_FILE) if of_file else (READ_REPLIES + record, RECORD_MISSING + record)
     if decision.outcome == "fail":
-        advice = (
-            f"{READ_FILE if of_file else READ_REPLIES}. Otherwise leave the judge out, or accept it knowingly and for "
-            f"a time in {file}."
-        )
+        advice = f"{read}. Otherwise leave the judge out, or accept it knowingly and for a time in {file}."
         return replace(
             _how_far(limit, estimate), advice=advice, paste=_snippet(member, _accepting(limit, estimate)), file=file
         )
@@ -58,8 +55,8 @@ def next_step(decided: Decided, today: date, file: str) -> Remedy | None:
         return Remedy(
             kind=NOT_MEASURED,
             finding=f"Could not be measured: {_why(estimate)}.",
-            advice=f"What cannot be measured does not pass. {COMPLETE_FILE if of_file else RECORD_MISSING}. If it can "
-            f"never be measured here, accept that knowingly and for a time in {file}.",
+            advice=f"What cannot be measured does not pass. {complete}. If it can never be measured here, accept that "
+            f"knowingly and for a time in {file}.",
             paste=_snippet(member, f'outcome = ["{NOT_MEASURED}"]'),
             file=file,
         )

@@ -27,6 +27,12 @@ RIGHT_ANSWERS: Final = "the right answers"
 FILE: Final = "file"
 """What stands in the place of a protocol for ratings from a file: they can be read anew, and not be recorded."""
 
+
+def record_command(panel: str = "") -> str:
+    """What records the answers that are missing: of a panel, whether or not `recuse_panels` names it."""
+    return f"pytest evals/ {f'--panel fixtures/panels/{panel}.toml ' if panel else ''}--record=missing"
+
+
 Outcome = Literal["pass", "fail", "undecided", "not measured", "accepted"]
 OUTCOMES: tuple[Outcome, ...] = (PASS, FAIL, UNDECIDED, NOT_MEASURED, ACCEPTED)
 GREEN = (PASS, ACCEPTED)

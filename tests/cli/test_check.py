@@ -281,6 +281,21 @@ def test_the_number_more_that_would_decide_is_of_what_is_collected(recuse, tmp_p
     assert re.search(r"about \d+ texts more would decide\.$", recuse("check", tmp_path / "systems.csv").first)
 
 
+def test_a_word_keeps_its_next_step_where_not_all_are_shown(recuse, tmp_path):
+    rng = np.random.default_rng(2)
+    truth = rng.random(150) < 0.6
+    said = {who: np.where(rng.random(150) < wrong, ~truth, truth) for who, wrong in
+            [("anna", 0.05), ("ben", 0.05), *((f"judge_{k:02d}", 0.45) for k in range(12))]}  # fmt: skip
+    table = pd.DataFrame({who: np.where(of, "pass", "fail") for who, of in said.items()})
+    table.insert(0, "item", range(150))
+    table.to_csv(tmp_path / "many.csv", index=False)
+    lines = recuse("check", tmp_path / "many.csv").out.splitlines()
+    cut = next(k for k, line in enumerate(lines) if "more word" in line)
+    assert cut == 6
+    assert [line.startswith("  next: ") for line in lines[:cut]] == [False, True] * 3
+    assert int(lines[cut].split()[1]) >= 9
+
+
 def test_whom_it_may_stand_in_for_and_what_needs_no_person_are_sentences(checked):
     out, _, _ = checked
     assert "it may stand in for 2 of 2 people (anna, ben), by the alternative annotator test" in out

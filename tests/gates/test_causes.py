@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -262,6 +263,38 @@ def test_one_person_alone_is_not_called_nobody():
     )
     assert clauses == ["one person alone rated these texts, so nobody knows how well people agree"]
     assert step == "let a second person rate some of the same texts"
+
+
+def test_what_people_would_have_to_rate_is_what_is_not_there():
+    """Whoever rated everything the same, or every text, is not asked to rate more of these texts."""
+    def step(n, note, *others):
+        lone = verdict("human_ceiling", math.nan, LEAST, "not measured")
+        lone = replace(lone, figure=replace(lone.figure, n=n, note=f"undefined: {note}"))
+        asked = verdict("unanswered", 0.0, MOST, "pass")
+        asked = replace(asked, figure=replace(asked.figure, n=60))
+        open_ = [lone, *others]
+        return causes_of_doubt(open_, [], [], [], verdicts=[*open_, asked], part="", lacking=False)[1]
+
+    alike = "people gave every text one and the same answer, so nothing tells their agreement from chance"
+    assert step(60, alike) == "add texts that people answer otherwise"
+    assert step(10, "two people rated 10 texts") == "let people rate more of the texts that it rated"
+    assert step(60, "two people rated 60 texts") == "add texts that it and people rate"
+    near = verdict("human_offset", 0.3, WITHIN, "undecided", more=90)
+    assert step(60, "two people rated 60 texts", near) == "collect about 90 items more"
+
+
+def test_a_use_that_these_ratings_cannot_show_is_not_for_want_of_people():
+    rated = [verdict("unanswered", 0.0, MOST, "pass")]
+    clauses, step = causes_of_doubt(
+        [], [], [], [], verdicts=rated, every=[*rated, CEILING], part="", lacking=True, question="compares systems",
+    )  # fmt: skip
+    assert clauses == ["nothing in these ratings tells how well it compares systems"]
+    assert step.startswith("check it for another use")
+
+
+def test_no_number_is_promised_to_decide_where_there_is_no_yardstick():
+    near = verdict("leniency", 0.4, WITHIN, "undecided", more=1400)
+    assert doubts(near, lacking=True)[0][1] == "leniency lies too close to its limit to tell"
 
 
 def test_peers_say_who_stands_apart_and_that_nobody_knows_who_is_right():

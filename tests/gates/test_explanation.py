@@ -32,8 +32,8 @@ bias: FAIL for judge = grok-4, names = shown, panel = published, task = merchant
   because   half a point, paper sec. 4.3
   next      +0.77 is above +0.5 by 0.27, and the near end of the interval, +0.657, by 0.157. Read the judge's
             own words for this subject in the report. If judge, prompt or rubric changed, record again: pytest
-            evals/ --record=missing. Otherwise leave the judge out, or accept it knowingly and for a time in
-            evals/gates.toml.
+            evals/ --panel fixtures/panels/published.toml --record=missing. Otherwise leave the judge out, or
+            accept it knowingly and for a time in evals/gates.toml.
 
     [[accepted]]
     gate = "bias"
