@@ -368,7 +368,7 @@ def test_a_cause_that_stops_several_tests_is_told_once():
 
 def test_what_records_the_missing_answers_names_the_panel():
     """It may not be among those that are examined without a name; a file is recorded nowhere."""
-    tests = ("t[replies.csv/replies/file]", "t[ours/replies/rubric]", "u[ours/replies/rubric]", "conftest")
+    tests = (*["t[x.csv/replies/file]"] * 3, "t[local/replies/rubric]", *["t[ours/replies/rubric]"] * 2, "conftest")
     found = decide(evidence(*passes(), unfinished=tuple((test, "not recorded") for test in tests)))
     assert found.next.endswith(": pytest evals/ --panel fixtures/panels/ours.toml --record=missing")
 
