@@ -36,7 +36,7 @@ from recuse.configuration import checked_name
 from recuse.judges.provider_responses import words
 from recuse.schema import Call, RawResponse, RecuseError, Request
 from recuse.schema.plain_values import paused_cycle_collector
-from recuse.schema.vocabulary import HIDDEN
+from recuse.schema.vocabulary import HIDDEN, record_command
 from recuse.security.network import blocked_network, is_loopback, loopback_addresses
 from recuse.security.redaction import Secrets, check_no_keys, clean_logging
 from recuse.security.sanitize import visible
@@ -64,7 +64,7 @@ class Library:
         self.root, self.panel, self.mode = Path(root), checked_name(panel, "panel", "cassettes"), mode
         check_panel_folder(self.root, self.panel)
         self.secrets, self.texts = Secrets(secrets), texts
-        self.command = command or f"pytest evals/ --panel fixtures/panels/{panel}.toml --record=missing"
+        self.command = command or record_command(panel)
         self.misses: list[str] = []  # every miss, also one that a client library hid behind an error of its own
         self.dropped: dict[tuple[str, str, int], str] = {}  # (cell, key, repeat) -> why
         self.more_to_come = False  # calls are not known yet: they are made from replies that are still to be recorded

@@ -17,11 +17,12 @@ from recuse.gates.limits import Limit
 from recuse.ratings.needs import NOT_OF_A_FILE, unlock_by_column
 from recuse.readers.column_names import plain
 from recuse.readers.columns import like_ratings
+from recuse.readers.file_ratings import FileRatings
 from recuse.readers.judgement_rows import CONFIDENCE
 from recuse.run.run import FileRun
 from recuse.schema.details import PeopleDetail, SliceDetail, detail_as
 from recuse.schema.factors import level_words
-from recuse.schema.number_text import fitting, fixed, more, percent, value_text, why_missing, with_interval
+from recuse.schema.number_text import counted, fitting, fixed, more, percent, value_text, why_missing, with_interval
 from recuse.schema.results import PassRateRow, Results
 from recuse.schema.verdict_rows import MeasurementRow, VerdictRow
 from recuse.schema.vocabulary import NOT_MEASURED, PASS, printed
@@ -43,14 +44,24 @@ def short_text(
         words = [one.sentence for one in answers.decision.judges if one.stated]
         kept = [*fitting(words, 4, "more words; --all prints them"), *islice(_read_briefly(answers, file), 3)]
         return "\n".join(map(visible, kept))
-    decided = [*fitting(answers.decision.sentences, 8, "more words; --all prints them"), *_uses(answers)]
+    decided = [*_words(answers.decision.sentences, 8), *_uses(answers)]
     decided += _chances(answers, chances)
     numbers = fitting(list(_deciding(answers)), 7, "more numbers that decide; --all prints them")
     rest = [f"Every number: recuse check {file} --all     as a page: --html report.html"]
     if disagreements:
-        rest.append(f"{disagreements} disagreements with people: recuse check {file} --disagreements review.csv")
+        they = counted(disagreements, "disagreement")
+        rest.append(f"{they} with people: recuse check {file} --disagreements review.csv")
     lines = [*decided, *numbers, *_read_briefly(answers, file), *rest]
     return "\n".join(visible(line) for line in lines)
+
+
+def _words(sentences: Sequence[str], most: int) -> list[str]:
+    """The words on judges, each with its next step, as far as `most` lines hold them, and how many more there are."""
+    if len(sentences) <= most:
+        return list(sentences)
+    steps = [line.startswith("  next: ") for line in sentences]
+    held = most - 2 if steps[most - 1] else most - 1
+    return [*sentences[:held], f"  and {counted(steps[held:].count(False), 'more word')}; --all prints them"]
 
 
 def _chances(answers: FileRun, chances: Mapping[str, float]) -> Iterator[str]:
@@ -111,7 +122,7 @@ def _read_briefly(answers: FileRun, file: str) -> Iterator[str]:
     read = answers.panel.read
     mapping, ratings = read.mapping, read.ratings
     roles = ", ".join(f"{role}: {column}" for role, column in _roles(mapping) if role not in ("criteria", "slice"))
-    yield f"Read: {len(read.raw.frame)} rows, {ratings.judgements} judgements{'; ' if roles else ''}{roles}"
+    yield f"Read: {_size(read)}{'; ' if roles else ''}{roles}"
     people = f"{', '.join(ratings.persons[:8]) or 'nobody'}{more(ratings.persons, 8)}"
     yield f"  people: {people}; judges: {', '.join(ratings.judges[:8])}{more(ratings.judges, 8)}"
     alike = {name: why for name, why in mapping.ignored.items() if like_ratings(read.raw.frame, name)}
@@ -168,7 +179,7 @@ def _titled(title: str, lines: Iterable[str]) -> list[str]:
 def _read(answers: FileRun, file: str) -> Iterator[str]:
     read = answers.panel.read
     mapping, frame = read.mapping, read.raw.frame
-    yield f"What was read: {len(frame)} rows, {read.ratings.judgements} judgements"
+    yield f"What was read: {_size(read)}"
     for role, column in _roles(mapping):
         yield f"  {role:<{WIDTH}}{column:<20} {_holds(frame, column)}"
     for kind, names in (("people", read.ratings.persons), ("judges", read.ratings.judges)):
@@ -184,6 +195,10 @@ def _read(answers: FileRun, file: str) -> Iterator[str]:
     people = quote(",".join(read.ratings.persons)) if read.ratings.persons else "A,B"
     judges = quote(",".join(read.ratings.judges))
     yield f"  Not right? recuse check {file} --people {people} --judge {judges}   (--save keeps it)"
+
+
+def _size(read: FileRatings) -> str:
+    return f"{counted(len(read.raw.frame), 'row')}, {counted(read.ratings.judgements, 'judgement')}"
 
 
 def _roles(mapping: Any) -> Iterator[tuple[str, str]]:

@@ -3,7 +3,8 @@ in: with whom do you side?"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from recuse.ratings.scale import Numeric, Ordinal
 from recuse.ratings.text_slices import FEWEST, slices_of
 from recuse.readers.formats import whole_texts
 from recuse.schema.arrays import Mask
-from recuse.schema.number_text import fixed
+from recuse.schema.number_text import counted, fixed
 from recuse.security.files import beginning_of, columns_in, write_table
 from recuse.security.sanitize import safe_cell
 
@@ -40,12 +41,12 @@ def disagreements(read: FileRatings) -> pd.DataFrame:
     given: dict[int, list[str]] = {}  # by text, in alphabetical order
     for place, code in people.sort_values("answer", kind="stable")[["text_", "answer"]].itertuples(index=False):
         given.setdefault(place, []).append(str(answers[code]))
-    rows = rows.assign(people=[", ".join(given[place]) for place in rows["text_"]], answer=answers[rows["answer"]])
-    scored = [isinstance(ratings.scales[name], Numeric) for name in rows["criterion"]]
-    each = zip(scored, rows["above"], rows["answer"], answers[rows["commonest"]], strict=True)
+    theirs = [given[place] for place in rows["text_"]]
+    rows = rows.assign(people=list(map(", ".join, theirs)), answer=answers[rows["answer"]])
+    each = zip(rows["scored"], rows["above"], rows["answer"], theirs, strict=True)
     rows["kind"] = [
-        f"{'above' if above else 'below'} people" if numbers else f"{own} where people say {theirs}"
-        for numbers, above, own, theirs in each
+        f"{'above' if above else 'below'} people" if numbers else f"{own} where people say {_commonest(several)}"
+        for numbers, above, own, several in each
     ]
     out = rows[["rater", *keys, "people", "answer", "kind", "difference"]].rename(columns={"rater": "judge"})
     for role in ("text", "reason"):
@@ -56,6 +57,12 @@ def disagreements(read: FileRatings) -> pd.DataFrame:
     return out.reset_index(drop=True)
 
 
+def _commonest(answers: list[str]) -> str:
+    """What people say most often; several, where these are as many: "fail or pass"."""
+    most = max(map(answers.count, answers))
+    return " or ".join(dict.fromkeys(answer for answer in answers if answers.count(answer) == most))
+
+
 def count_disagreements(ratings: Ratings) -> int:
     """How many there are, without writing any."""
     few = ratings.folded()
@@ -64,16 +71,18 @@ def count_disagreements(ratings: Ratings) -> int:
 
 
 def _differing(ratings: Ratings, keys: list[str]) -> tuple[pd.DataFrame, pd.DataFrame, pd.Index[Any]]:
-    """The judges' answers that differ from people's: `place` in the table, `text_`, `answer`, `difference`, people's
-    `commonest` answer and whether the judge's number lies `above` their mean; people's with `text_` and `answer`; and
-    the answers that the codes stand for. Rows of one text and criterion share `text_`."""
+    """The judges' answers that differ from people's: `place` in the table, `text_`, `answer`, `difference`, whether it
+    is a score (`scored`) and lies `above` their mean; people's with `text_` and `answer`; and the answers that the
+    codes stand for. Rows of one text and criterion share `text_`. A score differs by more than half a step; an option,
+    where it is not people's commonest, and where several are, none that one of them gave."""
     place = np.flatnonzero(ratings.table["status"] == "ok")
     usable = ratings.table[["kind", "criterion", "score", "response"]].iloc[place]
-    number = np.full(len(usable), np.nan)
+    number, scored = np.full(len(usable), np.nan), np.zeros(len(usable), dtype=bool)
     for name, scale in ratings.scales.items():
         of_criterion = (usable["criterion"] == name).to_numpy()
         if isinstance(scale, Numeric | Ordinal):
             number[of_criterion] = scale.numbers(usable["score"][of_criterion], usable["response"][of_criterion])
+            scored |= of_criterion & isinstance(scale, Numeric)
     score, scores = pd.factorize(usable["score"])
     shown = np.array([*(f"{value:g}" for value in scores), ""], dtype=object)[score]  # the last one for NaN
     responses = usable["response"].astype(object)
@@ -84,19 +93,20 @@ def _differing(ratings: Ratings, keys: list[str]) -> tuple[pd.DataFrame, pd.Data
         text = pd.factorize(text * (len(names) + 1) + codes)[0]
     rater = ratings.coded("rater")[1][place]
     columns = {"place": place, "text_": text[place], "rater": rater, "answer": answer, "number": number}
-    rows, kind = pd.DataFrame(columns), usable["kind"].to_numpy()
+    rows, kind = pd.DataFrame(columns | {"scored": scored}), usable["kind"].to_numpy()
     people, judges = rows[kind == "person"], rows[kind == "judge"]
     counts = people.groupby(["text_", "answer"]).size().rename("times").reset_index()
-    common = counts.sort_values(["times", "answer"], ascending=[False, True], kind="stable").drop_duplicates("text_")
+    common = counts["times"].eq(counts.groupby("text_")["times"].transform("max"))
+    several = counts["text_"].isin(counts["text_"][common][counts["text_"][common].duplicated()])
     mean = people.groupby("text_")["number"].mean()
     pairs = judges[judges["text_"].isin(mean.index)].drop_duplicates(["text_", "rater"])
+    own, theirs = (some["text_"] * len(answers) + some["answer"] for some in (pairs, counts[common | several]))
     by = (pairs["number"] - pairs["text_"].map(mean)).abs()
-    commonest = pairs["text_"].map(common.set_index("text_")["answer"])
-    otherwise = (pairs["answer"] != commonest).astype(float)
     above = pairs["number"] > pairs["text_"].map(mean)
-    pairs = pairs.assign(difference=by.where(by.notna(), otherwise).round(6), commonest=commonest, above=above)
+    pairs = pairs.assign(difference=by.where(by.notna(), 1.0).round(6), above=above)
     steps = [scale.step for scale in ratings.scales.values() if isinstance(scale, Numeric) and scale.step]
-    return pairs[pairs["difference"] > 0.5 * min(steps, default=0.0)], people, pd.Index(answers)
+    differing = np.where(pairs["scored"], pairs["difference"] > 0.5 * min(steps, default=0.0), ~own.isin(theirs))
+    return pairs[differing], people, pd.Index(answers)
 
 
 def write_disagreements(panel: FilePanel, path: Path) -> list[str]:
@@ -107,7 +117,7 @@ def write_disagreements(panel: FilePanel, path: Path) -> list[str]:
     if is_review(path):
         table = _with_verdicts(table, _frame(path))
     write_table(path, table.columns, table.itertuples(index=False, name=None), is_review_text)
-    return [f"{len(rows)} disagreements: {path}; fill in your_verdict", *kinds_of_disagreement(panel.read)]
+    return [f"{counted(len(rows), 'disagreement')}: {path}; fill in your_verdict", *kinds_of_disagreement(panel.read)]
 
 
 def _with_verdicts(rows: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
@@ -142,10 +152,10 @@ class Review:
     def sentence(self) -> str:
         """With whom you side, in numbers."""
         if not self.decided:
-            return f"{self.judge}: none of {self.cases} disagreements has a your_verdict yet."
+            return f"{self.judge}: none of {counted(self.cases, 'disagreement')} has a your_verdict yet."
         return (
-            f"{self.judge}: you decided {self.decided} of {self.cases} disagreements; you side with the judge in "
-            f"{self.with_judge}, with people in {self.with_people}, with neither in {self.neither}."
+            f"{self.judge}: you decided {self.decided} of {counted(self.cases, 'disagreement')}; you side with the "
+            f"judge in {self.with_judge}, with people in {self.with_people}, with neither in {self.neither}."
         )
 
 
@@ -163,9 +173,11 @@ def read_review(path: Path) -> list[Review]:
     """One summary per judge. People's side is the answer that most of them gave; where they are split, any of theirs.
 
     Raises `RecuseError` for a file that cannot be read."""
-    reviewed = []
-    for judge, rows in _frame(path).groupby("judge", sort=False):
-        sides = [_side(*cells) for cells in zip(rows["your_verdict"], rows["answer"], rows["people"], strict=True)]
+    reviewed, frame = [], _frame(path)
+    labels = set(map(_cell, frame["answer"]))
+    for judge, rows in frame.groupby("judge", sort=False):
+        cells = zip(rows["your_verdict"], rows["answer"], rows["people"], strict=True)
+        sides = [_side(*each, labels) for each in cells]
         counts = (sides.count(side) for side in ("judge", "people", "neither"))
         reviewed.append(Review(str(judge), len(rows), *counts))
     return reviewed
@@ -177,14 +189,31 @@ def _frame(path: Path) -> pd.DataFrame:
     return read_path(path).frame
 
 
-def _side(yours: object, judge: object, people: object) -> str:
-    verdict, answer = (str(cell).strip().lstrip("'").lower() for cell in (yours, judge))
-    theirs = [part.strip().lower() for part in str(people).split(",")]
+def _side(yours: object, judge: object, people: object, labels: Collection[str]) -> str:
+    """Whose answer your verdict is, or whose name you wrote; 3.0, as tables are saved, is 3. A label may hold a comma:
+    of people's answers the longest that is one of the `labels` is read first."""
+    verdict, answer = map(_cell, (yours, judge))
+    known = "|".join(map(re.escape, sorted({*labels, verdict} - {""}, key=len, reverse=True)))
+    theirs = re.findall(rf"({known}|.+?)(?:, |$)", _cell(people))
     if not verdict:
         return ""
-    if verdict == answer:
-        return "judge"
-    return "people" if verdict in theirs else "neither"
+    for same in (str, _number):
+        if same(verdict) == same(answer):
+            return "judge"
+        if same(verdict) in map(same, theirs):
+            return "people"
+    return verdict if verdict in ("judge", "people") else "neither"
+
+
+def _cell(cell: object) -> str:
+    return str(cell).strip().lstrip("'").lower()
+
+
+def _number(text: str) -> str:
+    try:
+        return f"{float(text):g}"
+    except ValueError:
+        return text
 
 
 # --------------------------------------------------------------------------- disagreements by kind
@@ -213,7 +242,7 @@ def kinds_of_disagreement(read: FileRatings) -> Iterator[str]:
             if kinds.empty:
                 continue
             where = ", ".join((judge, *names))
-            yield f"{where} disagrees on {len(differing)} of {int(both.sum())} texts that people rated:"
+            yield f"{where} disagrees on {len(differing)} of {counted(int(both.sum()), 'text')} that people rated:"
             texts = {text: u for u, text in enumerate(zip(answers.items, answers.targets, strict=True))}
             slices = slices_of(answers)[0]
             slices = {

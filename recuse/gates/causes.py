@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
-from math import floor, log10
+from math import ceil, floor, log10
+
+import numpy as np
 
 from recuse.gates.records import Figure, VerdictRecord
 from recuse.schema.details import MatrixDetail, SliceDetail, detail_as
-from recuse.schema.number_text import brief, fixed, listed, why_missing
+from recuse.schema.number_text import brief, fixed, listed, of_units, why_missing
 from recuse.schema.vocabulary import NOT_MEASURED, RIGHT_ANSWERS, UNDECIDED, printed
 
 UNANSWERED = ("unanswered", "parse_rate")
@@ -37,6 +40,8 @@ RATED = ("unanswered", "human_offset", "share_bias")
 EXPLAINING = frozenset(["commonest_answer", "every_coefficient", "repeat_reliability", "length_coefficient"])
 """What the evals call to measure the figures that explain a verdict without being gated."""
 PLACES = ("panel", "task", "protocol", "judge", "version")
+SURE = 0.05
+"""Chance of naming two options as exchanged that are not."""
 UNSTEADY = 0.5
 """ICC(1,1) below which a judge's repeats differ more than the texts do."""
 
@@ -80,10 +85,11 @@ def _repair(failed: Sequence[VerdictRecord], unrelated: bool) -> str:
 def causes_of_doubt(
     open_: Sequence[VerdictRecord], apart: Sequence[VerdictRecord], missing: Sequence[str],
     figures: Sequence[Figure], *, verdicts: Sequence[VerdictRecord], part: str, lacking: bool,
-    every: Sequence[VerdictRecord] = (),
+    every: Sequence[VerdictRecord] = (), question: str = "",
 ) -> tuple[list[str], str]:  # fmt: skip
     """Clauses why nothing can be concluded yet, and the next step. `every`: all verdicts on the judge, also those of
-    other uses, which may explain what is open: a fault, or a favour that is surely there but not surely too large."""
+    other uses, which may explain what is open: a fault, or a favour that is surely there but not surely too large.
+    `question`: what the use does with the judge."""
     if part:
         return [part], "run all of evals/"
     clauses: list[str] = []
@@ -93,7 +99,12 @@ def causes_of_doubt(
         clauses.append(labels)
         step = "look at what people disagree about, and ask two of them again"
     # before what is open: more items without a yardstick clear nobody
-    if lacking and any(v.gate in RATED for v in verdicts):
+    if lacking:
+        open_ = [replace(v, more=None) for v in open_]
+    if lacking and any(v.gate == "human_ceiling" for v in every):  # of another use: people are there, texts are not
+        clauses.append(f"nothing in these ratings tells how well it {question}")
+        step = step or "check it for another use, or add what this one takes: recuse check FILE --all says what"
+    elif lacking and any(v.gate in RATED for v in verdicts):
         clauses.append("one person alone rated these texts, so nobody knows how well people agree")
         step = step or "let a second person rate some of the same texts"
     elif lacking:
@@ -101,12 +112,11 @@ def causes_of_doubt(
         step = step or "add ratings by a person of the same texts (recuse check: --people A,B)"
     clauses += [_there(v, _does(v)) for v in every if _is_effect(v)]
     unmeasured = ""  # which no number of items mends
+    step = step or _collecting(open_)
     for verdict in sorted(open_, key=lambda v: (v.gate not in AGREEMENT, -(v.more or 0), v.gate)):
         clauses.append(_there(verdict, _open(verdict, open_)))
-        if verdict.more and not step:
-            step = f"collect about {rounded(verdict.more)} {verdict.units} more"
-        elif verdict.outcome == NOT_MEASURED and verdict.gate in AGAINST_PEOPLE:
-            unmeasured = unmeasured or "let people rate more of the texts that it rated"
+        if verdict.outcome == NOT_MEASURED and verdict.gate in AGAINST_PEOPLE:
+            unmeasured = unmeasured or _rated_more(verdict, verdicts, step)
         elif verdict.outcome == NOT_MEASURED and verdict.gate in BOTH_ORDERS:
             unmeasured = unmeasured or "let it judge some pairs in both orders"
     step = ", and ".join(filter(None, (step, unmeasured)))
@@ -122,6 +132,25 @@ def causes_of_doubt(
     if not clauses:
         clauses, step = ["no gate was asked of it"], "ask one: assert gate(name, estimates) in evals/"
     return list(dict.fromkeys(clauses)), step
+
+
+def _collecting(open_: Sequence[VerdictRecord]) -> str:
+    """How many more would decide all that is open; where none would decide one of them, none is worth collecting."""
+    if never := next((v for v in open_ if not v.feasible), None):
+        about = f"{_where(never.figure)}no feasible number of {never.units} decides {never.label}"
+        return f"keep the judge in use, and collect no more: {about}"
+    most = max((v for v in open_ if v.more), key=lambda v: v.times, default=None)
+    return f"collect about {of_units(rounded(most.more), most.units)} more" if most and most.more else ""
+
+
+def _rated_more(verdict: VerdictRecord, verdicts: Sequence[VerdictRecord], step: str) -> str:
+    """What people would have to rate where too little of theirs was there; nothing where that is collected anyway."""
+    if "one and the same answer" in verdict.figure.note:
+        return "add texts that people answer otherwise"
+    judged = max((v.figure.n for v in verdicts if v.gate == "unanswered"), default=math.inf)
+    if judged > verdict.figure.n:
+        return "let people rate more of the texts that it rated"
+    return "" if step else "add texts that it and people rate"
 
 
 def unfinished_cause(unfinished: Sequence[tuple[str, str]]) -> str:
@@ -192,13 +221,19 @@ def _relation(failed: Iterable[VerdictRecord], figures: Sequence[Figure]) -> dic
 
 
 def _exchanged(figures: Iterable[Figure]) -> Iterator[str]:
-    """Two of three or more options that a judge says the one for the other, of what people say each way more often."""
-    for figure in (f for f in figures if f.metric == "confusion" and f.detail):
-        detail = detail_as(MatrixDetail, figure.detail)
-        options, table = list(detail["rows"]), [[cell or 0.0 for cell in row] for row in detail["values"]]
-        for a, b in combinations(range(len(options)), 2) if len(options) > 2 else ():
-            if table[b][a] > table[a][a] and table[a][b] > table[b][b]:
-                one, other = options[a], options[b]
+    """Two of three or more options that a judge says the one for the other: of what people say each way more often, and
+    beyond chance by Fisher's exact test on the texts where both say one of the two, Bonferroni over all pairs: of
+    judges that answer at random, one in 20 at most has any. Shares of a text are rounded against it."""
+    tables = ((f, detail_as(MatrixDetail, f.detail)) for f in figures if f.metric == "confusion" and f.detail)
+    pairs = [(f, t, *pair) for f, t in tables if len(t["rows"]) > 2 for pair in combinations(range(len(t["rows"])), 2)]
+    for figure, table, a, b in pairs:
+        (aa, ab), (ba, bb) = ([table["values"][i][j] or 0.0 for j in (a, b)] for i in (a, b))
+        if ba > aa and ab > bb:
+            from scipy.stats import fisher_exact  # heavier than all else of a check
+
+            counts = np.array([[ceil(aa), floor(ab)], [floor(ba), ceil(bb)]])
+            if fisher_exact(counts, alternative="less").pvalue * len(pairs) < SURE:
+                one, other = table["rows"][a], table["rows"][b]
                 yield f'{_where(figure)}it says "{other}" where your people say "{one}", and the other way round'
 
 
@@ -209,7 +244,7 @@ def _explanations(failed: Sequence[VerdictRecord], figures: Sequence[Figure]) ->
     steady = max([UNSTEADY, *(kappa for kappa in among if isinstance(kappa, float))])
     noisy = any(f.metric == "repeat_reliability" and f.high < steady for f in figures)
     clauses = ["it answers otherwise when it is asked again"] if noisy else []
-    length = next((f for f in figures if f.metric == "length_coefficient" and not f.low <= 0 <= f.high), None)
+    length = next((f for f in figures if f.metric == "length_coefficient" and (f.low > 0 or f.high < 0)), None)
     if length is not None:
         clauses.append(f"it prefers {'longer' if length.value > 0 else 'shorter'} texts than the other judges do")
     return clauses
@@ -272,11 +307,15 @@ def _open(verdict: VerdictRecord, open_: Sequence[VerdictRecord]) -> str:
         return f"{listed(alike)} could not be measured ({why_missing(note) or 'no reason given'})"
     if math.isnan(verdict.figure.low):
         return f"{what} has no interval, so nobody knows how sure it is"
-    more = f"; about {rounded(verdict.more)} {verdict.units} more would decide" if verdict.more else ""
-    needs = f"it needs about {rounded(verdict.more)} more {verdict.units}" if verdict.more else ""
     may = _side(verdict)
     brief_ = f"whether it {may} is too close to call" if may else f"{what} is too close to its limit"
-    return Clause(f"{what} lies too close to its limit to tell{more}", needs or brief_)
+    if not verdict.feasible:
+        return Clause(f"{what} lies so close to its limit that no feasible number of {verdict.units} decides", brief_)
+    if not verdict.more:
+        return Clause(f"{what} lies too close to its limit to tell", brief_)
+    more = of_units(rounded(verdict.more), verdict.units)
+    clause = f"{what} lies too close to its limit to tell; about {more} more would decide"
+    return Clause(clause, f"it needs about {more} more")
 
 
 def _labels_fault(verdict: VerdictRecord) -> str:

@@ -9,7 +9,7 @@ from typing import overload
 from recuse.gates.families import Decided
 from recuse.gates.limits import Limit, has_interval
 from recuse.schema import Estimate, RecuseError, Rule, Verdict
-from recuse.schema.number_text import in_number, percent
+from recuse.schema.number_text import of_units, percent
 from recuse.schema.vocabulary import printed
 
 WIDTH = 110
@@ -39,9 +39,11 @@ def subject_text(subject: Mapping[str, str]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in subject.items()) or "the whole run"
 
 
-def count_of(estimate: Estimate) -> int:
-    """How many of what the estimate is over."""
-    return estimate.n_clusters if estimate.over == "clusters" and estimate.n_clusters is not None else estimate.n
+def counted_as(estimate: Estimate) -> tuple[int, str]:
+    """How many of what the estimate is over: clusters, or the texts in them where nobody says how many clusters."""
+    if estimate.over != "clusters" or estimate.n_clusters is None:
+        return estimate.n, "texts" if estimate.over == "clusters" else estimate.units
+    return estimate.n_clusters, estimate.units
 
 
 def _measured(estimate: Estimate, limit: Limit) -> str:
@@ -55,11 +57,11 @@ def _measured(estimate: Estimate, limit: Limit) -> str:
 
 
 def _over(estimate: Estimate) -> str:
-    count = count_of(estimate)
-    text = f"{count} {in_number(estimate.units, count)}"
+    count, units = counted_as(estimate)
+    text = of_units(count, units)
     if estimate.over == "repeats" and "texts only" not in estimate.note:
         text += " (these texts only)"
-    if estimate.over == "clusters":
+    if estimate.over == "clusters" and estimate.n_clusters is not None:
         text += f" ({estimate.n} observations)"
     return text
 

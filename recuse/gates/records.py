@@ -62,6 +62,8 @@ class VerdictRecord:
     test: str = ""
     more: int | None = None  # about how many observations more decide with 80 % chance
     units: str = "items"
+    times: float = 1.0  # how many times as many as there are those are, with them
+    feasible: bool = True  # whether any number of them decides
 
     @property
     def excess(self) -> float:
@@ -166,6 +168,7 @@ def _verdict(record: VerdictRow, measures: Mapping[str, MeasureRow]) -> VerdictR
         record.get("of") or 1,
         record.get("test") or "", needed - observed if needed and observed and needed > observed else None,
         (remedy.get("units") if remedy else "") or "items",
+        needed / observed if needed and observed else 1.0, not remedy or remedy.get("kind") != "on the bound",
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 
-from recuse.gates.explanation import count_of
+from recuse.gates.explanation import counted_as
 from recuse.gates.families import AppliedLimit, Decided, Member
 from recuse.gates.gate_tables import AcceptedFault
 from recuse.gates.limits import GatesError, Limit, has_interval, sure_at
@@ -16,18 +16,16 @@ from recuse.gates.verdict_power import ENOUGH, factor_to_decide
 from recuse.schema import Acceptance, Estimate, Outcome, Remedy, RemedyKind
 from recuse.schema.details import LossesDetail, detail_as
 from recuse.schema.number_text import percent, why_missing
-from recuse.schema.vocabulary import FILE, NOT_MEASURED, UNDECIDED, printed
+from recuse.schema.vocabulary import FILE, NOT_MEASURED, UNDECIDED, printed, record_command
 
-RECORD = "pytest evals/ --record=missing"
 READ_REPLIES = (
     "Read the judge's own words for this subject in the report. If judge, prompt or rubric changed, record again: "
-    f"{RECORD}"
 )
 READ_FILE = (
     "Read where it differs from people: recuse check FILE --disagreements review.csv. If judge, prompt or rubric "
     "changed, give a file of its new ratings"
 )
-RECORD_MISSING = f"Look at the replies that were left out, or record what is missing: {RECORD}"
+RECORD_MISSING = "Look at the replies that were left out, or record what is missing: "
 COMPLETE_FILE = "Look at the rows that were left out, or add what is missing; recuse check FILE --all says what that is"
 
 
@@ -37,11 +35,10 @@ def next_step(decided: Decided, today: date, file: str) -> Remedy | None:
     limit, estimate, gate, of_file = (
         member.applied.limit, decision.estimate, member.gate, member.subject.get("protocol") == FILE
     )  # fmt: skip
+    record = record_command(member.subject.get("panel", ""))
+    read, complete = (READ_FILE, COMPLETE_FILE) if of_file else (READ_REPLIES + record, RECORD_MISSING + record)
     if decision.outcome == "fail":
-        advice = (
-            f"{READ_FILE if of_file else READ_REPLIES}. Otherwise leave the judge out, or accept it knowingly and for "
-            f"a time in {file}."
-        )
+        advice = f"{read}. Otherwise leave the judge out, or accept it knowingly and for a time in {file}."
         return replace(
             _how_far(limit, estimate), advice=advice, paste=_snippet(member, _accepting(limit, estimate)), file=file
         )
@@ -58,8 +55,8 @@ def next_step(decided: Decided, today: date, file: str) -> Remedy | None:
         return Remedy(
             kind=NOT_MEASURED,
             finding=f"Could not be measured: {_why(estimate)}.",
-            advice=f"What cannot be measured does not pass. {COMPLETE_FILE if of_file else RECORD_MISSING}. If it can "
-            f"never be measured here, accept that knowingly and for a time in {file}.",
+            advice=f"What cannot be measured does not pass. {complete}. If it can never be measured here, accept that "
+            f"knowingly and for a time in {file}.",
             paste=_snippet(member, f'outcome = ["{NOT_MEASURED}"]'),
             file=file,
         )
@@ -83,7 +80,8 @@ def _undecided(decided: Decided) -> Remedy:
     """Why it is undecided, and about how many observations would decide."""
     decision, limit = decided.decision, decided.member.applied.limit
     estimate, needed = decision.estimate, None
-    n, units = count_of(estimate), estimate.units
+    part, units = counted_as(estimate)
+    n = int(estimate.detail.get("of", part))  # a share of some of the texts grows with all of them
     kind: RemedyKind = "straddles"
     if decision.lost:
         kind, finding = "lost answers", _lost_answers(limit, estimate)
@@ -113,9 +111,10 @@ def _undecided(decided: Decided) -> Remedy:
         else:  # rounded up to two digits from one hundred on: it is a forecast
             step = int(10 ** max(0, len(str(math.ceil(factor * n))) - 2))
             needed = math.ceil(factor * n / step - 1e-9) * step
+            of_part = f" ({math.ceil(factor * part - 1e-9)} that count here instead of {part})" if n != part else ""
             finding += (
-                f"About {needed} {units} instead of {n} would decide with {percent(ENOUGH)} chance, if the true value "
-                f"lies {limit.distance(estimate.value, bound)} from {limit.show(bound)}, as measured."
+                f"About {needed} {units} instead of {n}{of_part} would decide with {percent(ENOUGH)} chance, if the "
+                f"true value lies {limit.distance(estimate.value, bound)} from {limit.show(bound)}, as measured."
             )
     return Remedy(
         kind=kind, finding=finding, needed=needed, observed=n, units=units, distance=limit.excess(estimate.value)

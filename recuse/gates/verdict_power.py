@@ -33,6 +33,7 @@ from scipy import special
 from recuse.gates.limits import Limit, has_interval
 from recuse.schema import Distribution, Estimate, Power
 from recuse.schema.arrays import Floats
+from recuse.statistics.distributions import Binomial
 
 ENOUGH = 0.8
 """The chance that a plan promises: a decision, or a fault found."""
@@ -118,10 +119,15 @@ def factor_to_decide(limit: Limit, estimate: Estimate, pass_level: float, fail_l
     `inf` where more than FEASIBLE times would be needed (the value lies practically on the bound), None where the
     estimate's distribution cannot tell.
     """
-    if not has_interval(estimate) or (now := spread(estimate)) is None or spread(estimate, FEASIBLE, now.df) is None:
+    if not has_interval(estimate):
         return None
-    df, value = now.df, estimate.value
+    value = estimate.value
     chance, level = (chance_to_pass, pass_level) if limit.holds(value) else (chance_to_fail, fail_level)
+    if isinstance(estimate.distribution, Binomial):
+        return _trials_to_decide(limit, estimate.distribution, level)
+    if (now := spread(estimate)) is None or spread(estimate, FEASIBLE, now.df) is None:
+        return None
+    df = now.df
 
     def settles(factor: float) -> bool:
         around = spread(estimate, factor, df)
@@ -129,7 +135,34 @@ def factor_to_decide(limit: Limit, estimate: Estimate, pass_level: float, fail_l
 
     if not settles(FEASIBLE):
         return math.inf
-    return 1.0 if settles(1.0) else _bisected(settles, 1.0, FEASIBLE, 1e-3, factors=True)[1]
+    low, high = estimate.distribution.interval(level)  # type: ignore[union-attr]
+    ends = [(limit.low, low), (limit.high, high)] if limit.holds(value) else [(limit.low, high), (limit.high, low)]
+    # where one end is farther off than the other: what brings the end to the bound, at least
+    reach = [((end - value) / (bound - value)) ** 2 for bound, end in ends if (bound - value) * (end - value) > 0]
+    return max([1.0 if settles(1.0) else _bisected(settles, 1.0, FEASIBLE, 1e-3, factors=True)[1], *reach])
+
+
+def _trials_to_decide(limit: Limit, seen: Binomial, level: float) -> float:
+    """The same for a share, whose exact interval moves in steps: the first whole number of trials that has the chance,
+    by the binomial law, over the trials that were seen. Above a few hundred not every number is looked at."""
+    trials = np.unique(np.ceil(np.geomspace(1, FEASIBLE, 2000) * seen.trials - 1e-9).astype(int))
+    share = min(seen.successes / seen.trials, 1.0)
+
+    def above(bound: float, p: float) -> Floats:
+        """That the interval will lie above the bound, if the share is p: that of more than so many successes does."""
+        most = np.ceil(special.bdtrik((1 + level) / 2, trials, bound))
+        fewer = np.maximum(most - 1, 0)
+        most = np.where(special.bdtr(fewer, trials, bound) >= (1 + level) / 2, fewer, most)
+        return np.asarray(special.bdtrc(most, trials, p))
+
+    lower, upper = limit.low > 0, limit.high < 1  # bounds that a share can lie beyond
+    if limit.holds(share):
+        chances = above(limit.low, share) if lower else np.ones(len(trials))
+        chances = chances + (above(1 - limit.high, 1 - share) - 1 if upper else 0.0)
+    else:
+        chances = above(limit.high, share) if share > limit.high else above(1 - limit.low, 1 - share)
+    settles = chances >= ENOUGH
+    return float(trials[settles.argmax()] / seen.trials) if settles.any() else math.inf
 
 
 def power_of(limit: Limit, estimate: Estimate, pass_level: float, fail_level: float) -> Power | None:

@@ -43,7 +43,7 @@ def estimated(
     why = f"{NO_INTERVAL}{distribution.undefined}" if distribution.undefined else ""
     return Estimate(
         metric=metric, value=float(value), low=low, high=high, level=level, over=over, n=n, method=method,
-        clusters=clusters if over == "clusters" else "", note="; ".join(part for part in (note, why) if part),
+        clusters=_counted(over, clusters), note="; ".join(part for part in (note, why) if part),
         distribution=distribution, **more,
     )  # fmt: skip
 
@@ -53,9 +53,14 @@ def undefined(
 ) -> Estimate:
     """An estimate that could not be made: NaN, and the reason in its note."""
     return Estimate(
-        metric=metric, value=math.nan, n=n, method=method, over=over, clusters=clusters if over == "clusters" else "",
+        metric=metric, value=math.nan, n=n, method=method, over=over, clusters=_counted(over, clusters),
         note=f"{UNDEFINED}{why}", **more,
     )  # fmt: skip
+
+
+def _counted(over: Over, clusters: str) -> str:
+    """What an estimate counts, where that is not what it is over: clusters, or several texts of an item."""
+    return clusters if over == "clusters" or clusters in ("texts", "pairs") else ""
 
 
 def these_texts(distribution: SamplingDistribution) -> tuple[dict[str, Any], str]:

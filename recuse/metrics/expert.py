@@ -49,10 +49,11 @@ def sensitivity(ratings: Ratings, positive: str = "", threshold: float | None = 
     no judge gains by leaving out the hard ones.
 
     What is positive: see `recuse.ratings.answers`; the detail names it (`positive`, and `stated`, whether
-    somebody did), with `held_against`, `unanswered`, `answered_only` (what it would be without the unanswered texts)
-    and `even` (texts on which people are split evenly, which do not count). Clopper-Pearson interval, so that a judge
-    below a limit passes at most as often as the level says at any size (Clopper and Pearson 1934, Biometrika 26,
-    404-413); over clusters at the effective sample size. Undefined where the reference has no positive text.
+    somebody did), with `held_against`, `unanswered`, `answered_only` (what it would be without the unanswered texts),
+    `even` (texts on which people are split evenly, which do not count) and `of` (all texts). Clopper-Pearson interval,
+    so that a judge below a limit passes at most as often as the level says at any size (Clopper and Pearson 1934,
+    Biometrika 26, 404-413); over clusters at the effective sample size. Undefined where the reference has no positive
+    text.
 
     >>> from recuse.metrics.agreement_estimates import rated
     >>> found = sensitivity(rated(judge="ffpp-p", ann="fffppp"), positive="fail").of(judge="judge")
@@ -100,6 +101,7 @@ def _rate(metric: str, decided: BinaryDecisions, judge: int, side: float) -> Est
         "unanswered": answers.number(cases & ~answered),
         "answered_only": number(answers.mean(right, answered)) if answered.any() else None,
         "even": answers.number(requested & (decided.expected == 0.5)),
+        "of": answers.number(requested & np.isfinite(decided.expected)),
     }  # fmt: skip
     facts: dict[str, Any] = {
         "n": answers.number(cases), "unit": "share", "span": 1.0, "method": SHARE, **answers.about, "detail": detail,

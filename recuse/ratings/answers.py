@@ -214,11 +214,13 @@ def _answers(part: Ratings, ratings: Ratings, needed: bool) -> Answers:
     options, ordered, [values, labels] = _options(part, values, _values(source, rated))
     items = tuple([all_items[k] for k in item_of.tolist()])
     systems = systems_of_pairs(part, items) if options == WON else None
+    several = distinct(clusters) == len(set(items)) < len(items)  # what is counted then is not items
+    called = ("pairs" if options == WON else "texts") if several else part.clusters
     return Answers(
         judges, people, items,
         tuple([all_targets[k] for k in target_of.tolist()]), clusters, _placed(values, judge, text_of, requested.shape),
         _placed(labels, person, text[len(judged) :], (len(people), count)), requested, options, ordered, part.scale,
-        part.clusters, part, lost, times_of(part, list(items)),
+        called, part, lost, times_of(part, list(items)),
         systems is not None and len(systems.drop_duplicates().dropna()) > 1,
     )  # fmt: skip
 

@@ -118,6 +118,11 @@ def in_number(units: str, count: object) -> str:
     return f"{units.removesuffix('ies')}y" if units.endswith("ies") else units.removesuffix("s")
 
 
+def of_units(n: int, units: str) -> str:
+    """The same of a word in the plural: "1 story", "3 stories"."""
+    return f"{n} {in_number(units, n)}"
+
+
 def listed(names: Sequence[str], most: int = MOST_LISTED) -> str:
     """ "a", "a and b", "a, b and c", "a, b, c and 4 more"."""
     shown = list(names) if len(names) <= most + 1 else [*names[:most], f"{len(names) - most} more"]

@@ -30,6 +30,12 @@ FILE: Final = "file"
 HIDDEN: Final = "not shown: recuse_texts = false"
 """What stands in the place of a text where texts stay out of reports."""
 
+
+def record_command(panel: str = "") -> str:
+    """What records the answers that are missing: of a panel, whether or not `recuse_panels` names it."""
+    return f"pytest evals/ {f'--panel fixtures/panels/{panel}.toml ' if panel else ''}--record=missing"
+
+
 Outcome = Literal["pass", "fail", "undecided", "not measured", "accepted"]
 OUTCOMES: tuple[Outcome, ...] = (PASS, FAIL, UNDECIDED, NOT_MEASURED, ACCEPTED)
 GREEN = (PASS, ACCEPTED)

@@ -26,7 +26,7 @@ from recuse.ratings.people_faults import people_faults, sentences
 from recuse.ratings.ratings_table import JUDGE, PERSON
 from recuse.ratings.scale import Numeric
 from recuse.schema import Verdict
-from recuse.schema.number_text import brief, fixed
+from recuse.schema.number_text import brief, fixed, in_unit
 from recuse.schema.vocabulary import UNDECIDED
 
 
@@ -133,17 +133,18 @@ def _left_out(shared: Overlap, verdict: UpgradeVerdict) -> Iterator[str]:
 
 
 def _level(verdict: UpgradeVerdict) -> Iterator[str]:
-    """Where the candidate's level moves, though that is no fault: thresholds have to move with it."""
+    """Where the candidate's level moves, though that is no fault: thresholds have to move with it; a pass or fail has
+    none."""
     for row in verdict.rows:
         moved, limit = row.estimate.detail.get("shift"), Limit.of(row.limit)
         if row.gate != "upgrade_human_offset" or row.outcome == "fail" or moved is None or abs(moved) <= limit.high:
             continue
         before, after = row.estimate.detail["incumbent"], row.estimate.detail["candidate"]
         where = "towards" if abs(after) < abs(before) else "away from"
-        yield (
-            f"{verdict.candidate} scores {brief(abs(moved))} {'higher' if moved > 0 else 'lower'} than "
-            f"{verdict.incumbent}, {where} your people; move thresholds by {brief(moved, signed=True)}"
-        )
+        by, share = ("higher" if moved > 0 else "lower"), row.estimate.unit == "share"
+        amount = in_unit(abs(moved), "share") if share else brief(abs(moved))
+        thresholds = "" if share else f"; move thresholds by {brief(moved, signed=True)}"
+        yield f"{verdict.candidate} scores {amount} {by} than {verdict.incumbent}, {where} your people{thresholds}"
 
 
 def _below_people(upgrade: Upgrade) -> Iterator[str]:

@@ -32,6 +32,7 @@ from recuse.panels import Panel
 from recuse.protocols import module_of, protocol
 from recuse.schema import RecuseError
 from recuse.schema.results import InPlaceRow
+from recuse.schema.vocabulary import record_command
 from recuse.suite import Elicitation, Selection
 from recuse.suite.question_runner import shipped_evals
 from recuse.upgrade import judge_upgrade, worst_of
@@ -192,9 +193,9 @@ def _word(
         try:
             after = new.suite.ratings(place)
         except RecuseError:
-            return "decide", f"{place} was not recorded again", ("pytest evals/ --record=missing",)
+            return "decide", f"{place} was not recorded again", (record_command(place.panel),)
         if judge not in before.judges or judge not in after.judges:
-            return "decide", f"{place} has no recording of it in both states", ("pytest evals/ --record=missing",)
+            return "decide", f"{place} has no recording of it in both states", (record_command(place.panel),)
         upgrade = Upgrade(
             before, judge, after, judge, change=CHANGES,
             calls=(old.suite.calls(place, judge), new.suite.calls(place, judge)),

@@ -266,6 +266,36 @@ def test_it_says_how_many_labels_more_and_what_it_could_have_shown(recuse, ticke
     assert re.search(r"a judge that is one more person would be cleared to decide \d+ times in 100", out)
 
 
+def test_the_number_more_that_would_decide_is_of_what_is_collected(recuse, tmp_path):
+    """Ten fails of 200 were all caught, and 17 show 80 %: 140 texts more. Of 40 items by three systems, texts count."""
+    rows = [["item", "anna", "judge"], *([k, *["fail" if k < 10 else "pass"] * 2] for k in range(200))]
+    (tmp_path / "fails.csv").write_text("\n".join(",".join(map(str, row)) for row in rows))
+    found = recuse("check", tmp_path / "fails.csv")
+    assert found.first.endswith("about 140 items more would decide.")
+    assert "  next: collect about 140 items more\n" in found.out
+    rng = np.random.default_rng(1)
+    z = rng.normal(5, 1.5, 120)
+    given = np.clip((z + rng.normal(0, 1, (3, 120))).round(), 0, 10).astype(int)
+    rows = [["item", "system", "anna", "ben", "judge"], *([k // 3, "xyz"[k % 3], *given[:, k]] for k in range(120))]
+    (tmp_path / "systems.csv").write_text("\n".join(",".join(map(str, row)) for row in rows))
+    assert re.search(r"about \d+ texts more would decide\.$", recuse("check", tmp_path / "systems.csv").first)
+
+
+def test_a_word_keeps_its_next_step_where_not_all_are_shown(recuse, tmp_path):
+    rng = np.random.default_rng(2)
+    truth = rng.random(150) < 0.6
+    said = {who: np.where(rng.random(150) < wrong, ~truth, truth) for who, wrong in
+            [("anna", 0.05), ("ben", 0.05), *((f"judge_{k:02d}", 0.45) for k in range(12))]}  # fmt: skip
+    table = pd.DataFrame({who: np.where(of, "pass", "fail") for who, of in said.items()})
+    table.insert(0, "item", range(150))
+    table.to_csv(tmp_path / "many.csv", index=False)
+    lines = recuse("check", tmp_path / "many.csv").out.splitlines()
+    cut = next(k for k, line in enumerate(lines) if "more word" in line)
+    assert cut == 6
+    assert [line.startswith("  next: ") for line in lines[:cut]] == [False, True] * 3
+    assert int(lines[cut].split()[1]) >= 9
+
+
 def test_whom_it_may_stand_in_for_and_what_needs_no_person_are_sentences(checked):
     out, _, _ = checked
     assert "it may stand in for 2 of 2 people (anna, ben), by the alternative annotator test" in out

@@ -8,7 +8,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.check.disagreements import kinds_of_disagreement
+from recuse.check.disagreements import (
+    _commonest,
+    _differing,
+    count_disagreements,
+    disagreements,
+    kinds_of_disagreement,
+    read_review,
+)
+from recuse.ratings import Nominal, Ordinal, Ratings
 from recuse.readers.file_panel import panel_of, read
 
 
@@ -52,6 +60,66 @@ def test_scores_say_which_way():
     above, below = (said > people).sum(), (said < people).sum()
     assert lines(frame)[1].startswith(f"  {above} above people (such as ")
     assert lines(frame)[2].startswith(f"  {below} below people (such as ")
+
+
+def kinds(people: dict[str, list[str]], judge: list[str], scales: object) -> dict[str, str]:
+    """Item -> kind of the disagreements of one judge."""
+    said = [*((who, "person", given) for who, given in people.items()), ("gpt", "judge", judge)]
+    rows = [(who, kind, f"t{k}", option) for who, kind, given in said for k, option in enumerate(given)]
+    ratings = Ratings.of(pd.DataFrame(rows, columns=["rater", "kind", "item", "response"]), scales=scales)
+    places, asked, answers = _differing(ratings, ["item", "target", "criterion"])
+    assert count_disagreements(ratings) == len(places)
+    given = asked.groupby("text_")["answer"].agg(lambda codes: sorted(answers[codes]))
+    text = ratings.table["item"].iloc[places["place"]]
+    each = zip(text, answers[places["answer"]], places["text_"], strict=True)
+    return {item: f"{own} where people say {_commonest(given[place])}" for item, own, place in each}
+
+
+@pytest.mark.parametrize("scales", [Nominal(("a", "b", "c")), Ordinal(("a", "b", "c"))])
+def test_where_people_are_split_no_answer_of_theirs_is_a_disagreement(scales):
+    """A tie was called the first of the alphabet, and an ordered answer held against the mean of three."""
+    two = {"anna": list("aaab"), "ben": list("abbb")}
+    assert kinds(two, list("bbac"), scales) == {"t0": "b where people say a", "t3": "c where people say b"}
+    assert kinds(two, list("acca"), scales) == {
+        "t1": "c where people say a or b", "t2": "c where people say a or b", "t3": "a where people say b",
+    }  # fmt: skip
+    assert kinds({"anna": ["a"], "ben": ["c"]}, ["b"], scales) == {"t0": "b where people say a or c"}
+    three = {"anna": list("aa"), "ben": list("aa"), "cleo": list("cb")}
+    assert kinds(three, list("ac"), scales) == {"t1": "c where people say a"}
+
+
+def test_a_tie_of_some_is_no_disagreement_with_another_one_of_them():
+    four = {"anna": ["a"], "ben": ["a"], "cleo": ["b"], "dora": ["b"], "eve": ["c"]}
+    assert kinds(four, ["c"], Nominal(("a", "b", "c", "d"))) == {}
+    assert kinds(four, ["d"], Nominal(("a", "b", "c", "d"))) == {"t0": "d where people say a or b"}
+
+
+def test_both_answers_of_people_who_are_split_are_in_the_list(tmp_path):
+    frame = pd.DataFrame({"item": [f"t{k}" for k in range(30)], "anna": ["bug", "fee", "ad"] * 10})
+    frame = frame.assign(ben=frame["anna"], gpt=frame["anna"])
+    frame.loc[0, ["ben", "gpt"]] = ["fee", "ad"]
+    found = disagreements(panel_of(read(frame, people=["anna", "ben"], judges="gpt")).read)
+    assert found["kind"].tolist() == ["ad where people say bug or fee"]
+    assert found["people"].tolist() == ["bug, fee"]
+
+
+@pytest.mark.parametrize(("yours", "judge", "people", "side"), [
+    ("judge", "pass", "fail, fail", "judge"), ("People", "pass", "fail, fail", "people"),
+    ("x", "pass", "fail", "neither"),
+    ("Yes, fully", "No", "Yes, fully, Yes", "people"), ("Yes", "No", "Yes, fully", "neither"),
+    ("Yes, fully", "Yes, fully", "No", "judge"), ("fully", "Yes", "Yes, fully", "neither"),
+    ("3.0", "3", "4, 5", "judge"), ("4.0", "3", "4, 5", "people"), ("4", "3.5", "4.0", "people"),
+    ("1.10", "1.1", "1.10, 1.10", "people"), ("5", "2", "1,5", "neither"), ("1,5", "2", "1,5, 2,5", "people"),
+    ("", "pass", "fail", ""), ("people", "judge", "people, judge", "people"),
+])  # fmt: skip
+def test_whose_answer_a_verdict_is(yours, judge, people, side, tmp_path):
+    rows = [["judge", "item", "people", "answer", "your_verdict"], ["gpt", "1", people, judge, yours]]
+    rows.append(["gpt", "2", "No", "Yes, fully", ""])
+    with (tmp_path / "review.csv").open("w", newline="", encoding="utf-8") as out:
+        csv.writer(out).writerows(rows)
+    review = read_review(tmp_path / "review.csv")[0]
+    counts = {"judge": review.with_judge, "people": review.with_people, "neither": review.neither}
+    assert [name for name, count in counts.items() if count] == ([side] if side else [])
 
 
 def test_a_slice_is_named_by_fishers_test_over_all_slices_and_kinds():

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from recuse.gates.causes import causes_of_doubt, causes_of_failure, rounded, unfinished_cause
@@ -141,6 +143,12 @@ def test_noise_and_length_explain_agreement_that_is_too_low():
     assert len(clauses([CEILING], [steady, neither])) == 1
 
 
+@pytest.mark.parametrize("value", [math.nan, -0.4])
+def test_an_effect_of_length_without_an_interval_explains_nothing(value):
+    """Where all texts are equally long there is none."""
+    assert clauses([CEILING], [figure("length_coefficient", value, math.nan)]) == clauses([CEILING], [])
+
+
 def test_a_cause_names_criterion_and_level_where_there_are_several():
     failed = [verdict("human_offset", 0.9, WITHIN, criterion="style", names="shown")]
     assert clauses(failed, []) == ["on style, with names shown, it scores 0.9 above your people"]
@@ -187,6 +195,27 @@ def test_too_few_texts_come_with_how_many_more_are_needed():
         ["human ceiling lies too close to its limit to tell; about 440 items more would decide"],
         "collect about 440 items more",
     )  # fmt: skip
+
+
+def test_the_next_step_is_what_decides_all_that_is_open():
+    """Of several numbers the largest, by how many times as many as there are: 90 items of 40 are more than 150 texts of
+    300."""
+    ceiling = verdict("human_ceiling", -0.05, LEAST, "undecided", more=150, times=1.5, units="texts")
+    offset = verdict("human_offset", 0.4, WITHIN, "undecided", more=90, times=3.25)
+    assert doubts(ceiling, offset)[1] == doubts(offset, ceiling)[1] == "collect about 90 items more"
+    one = verdict("human_offset", 0.4, WITHIN, "undecided", more=1, times=1.1, units="stories")
+    clauses, step = doubts(one)
+    assert clauses[0].endswith("about 1 story more would decide")
+    assert (step, clauses[0].brief) == ("collect about 1 story more", "it needs about 1 story more")
+
+
+def test_nobody_is_sent_to_collect_where_no_number_decides_one_of_the_gates():
+    near = verdict("human_ceiling", -0.05, LEAST, "undecided", more=100, times=1.3)
+    on_it = verdict("human_ceiling", -0.1, LEAST, "undecided", feasible=False, criterion="tone")
+    clauses, step = doubts(near, on_it)
+    assert clauses[1] == "on tone, human ceiling lies so close to its limit that no feasible number of items decides"
+    never = "on tone, no feasible number of items decides human ceiling"
+    assert step == f"keep the judge in use, and collect no more: {never}"
 
 
 def test_labels_that_no_judge_could_agree_with_are_blamed_before_the_judge():
@@ -236,6 +265,38 @@ def test_one_person_alone_is_not_called_nobody():
     assert step == "let a second person rate some of the same texts"
 
 
+def test_what_people_would_have_to_rate_is_what_is_not_there():
+    """Whoever rated everything the same, or every text, is not asked to rate more of these texts."""
+    def step(n, note, *others):
+        lone = verdict("human_ceiling", math.nan, LEAST, "not measured")
+        lone = replace(lone, figure=replace(lone.figure, n=n, note=f"undefined: {note}"))
+        asked = verdict("unanswered", 0.0, MOST, "pass")
+        asked = replace(asked, figure=replace(asked.figure, n=60))
+        open_ = [lone, *others]
+        return causes_of_doubt(open_, [], [], [], verdicts=[*open_, asked], part="", lacking=False)[1]
+
+    alike = "people gave every text one and the same answer, so nothing tells their agreement from chance"
+    assert step(60, alike) == "add texts that people answer otherwise"
+    assert step(10, "two people rated 10 texts") == "let people rate more of the texts that it rated"
+    assert step(60, "two people rated 60 texts") == "add texts that it and people rate"
+    near = verdict("human_offset", 0.3, WITHIN, "undecided", more=90)
+    assert step(60, "two people rated 60 texts", near) == "collect about 90 items more"
+
+
+def test_a_use_that_these_ratings_cannot_show_is_not_for_want_of_people():
+    rated = [verdict("unanswered", 0.0, MOST, "pass")]
+    clauses, step = causes_of_doubt(
+        [], [], [], [], verdicts=rated, every=[*rated, CEILING], part="", lacking=True, question="compares systems",
+    )  # fmt: skip
+    assert clauses == ["nothing in these ratings tells how well it compares systems"]
+    assert step.startswith("check it for another use")
+
+
+def test_no_number_is_promised_to_decide_where_there_is_no_yardstick():
+    near = verdict("leniency", 0.4, WITHIN, "undecided", more=1400)
+    assert doubts(near, lacking=True)[0][1] == "leniency lies too close to its limit to tell"
+
+
 def test_peers_say_who_stands_apart_and_that_nobody_knows_who_is_right():
     clauses, step = doubts(apart=[verdict("leniency", 0.9, WITHIN)])
     assert clauses == ["it differs from the other judges by +0.9, and nobody says who is right"]
@@ -273,6 +334,26 @@ def test_two_labels_that_a_judge_exchanges_are_named_before_the_agreement_that_t
     assert first == 'it says "b" where your people say "a", and the other way round'
     kept = figure("confusion", 0.9, detail={**table, "values": [[40, 2, 1], [3, 38, 0], [1, 0, 30]]})
     assert "where your people say" not in "; ".join(causes_of_failure([CEILING], [CEILING], [kept])[0])
+
+
+def test_a_judge_that_answers_at_random_exchanges_no_labels():
+    """Of five labels some two always stand the wrong way round by luck; at most one judge in 20 is said to do it."""
+    rng, named = np.random.default_rng(4), 0
+    for _ in range(100):
+        people, judge = rng.integers(0, 5, (2, 200))
+        values = np.histogram2d(judge, people, bins=(range(6), range(6)))[0].tolist()
+        table = {"kind": "matrix", "rows": list("abcdf"), "columns": list("abcdf"), "values": values}
+        drawn = figure("confusion", 0.2, detail=table)
+        named += any("other way round" in clause for clause in clauses([CEILING], [drawn]))
+    assert named <= 5
+
+
+def test_criteria_share_what_may_be_named_by_luck():
+    options = list("abc")
+    table = {"kind": "matrix", "rows": options, "columns": options, "values": [[1, 6, 0], [6, 1, 0], [0, 0, 9]]}
+    each = [figure("confusion", 0.5, detail=table, criterion=f"c{k}") for k in range(3)]
+    assert "on c0, it says" in clauses([CEILING], each[:1])[0]  # p = .0146 by Fisher, times 3
+    assert not any("other way round" in clause for clause in clauses([CEILING], each))
 
 
 @pytest.mark.parametrize(("value", "limit", "side"), [

@@ -361,7 +361,16 @@ def test_the_cause_is_that_of_the_worst_change_and_brings_its_step():
 
 
 def test_a_cause_that_stops_several_tests_is_told_once():
-    assert decide(evidence(*passes(), **UNFINISHED)).cause == "no key (3 tests unfinished)"
+    found = decide(evidence(*passes(), **UNFINISHED))
+    assert found.cause == "no key (3 tests unfinished)"
+    assert found.next.endswith(": pytest evals/ --record=missing")
+
+
+def test_what_records_the_missing_answers_names_the_panel():
+    """It may not be among those that are examined without a name; a file is recorded nowhere."""
+    tests = (*["t[x.csv/replies/file]"] * 3, "t[local/replies/rubric]", *["t[ours/replies/rubric]"] * 2, "conftest")
+    found = decide(evidence(*passes(), unfinished=tuple((test, "not recorded") for test in tests)))
+    assert found.next.endswith(": pytest evals/ --panel fixtures/panels/ours.toml --record=missing")
 
 
 def test_nothing_changed_is_told_only_where_a_baseline_says_so():

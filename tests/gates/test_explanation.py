@@ -16,6 +16,7 @@ from recuse.gates.limits import Limit
 from recuse.gates.remedies import next_step
 from recuse.schema import Estimates, Family, Remedy, Verdict
 from recuse.schema.number_text import percent
+from recuse.statistics.distributions import Binomial
 
 GATE = '[bias]\nwithin = [-0.5, 0.5]\nreason = "half a point, paper sec. 4.3"\n'
 SUBJECT = {"judge": "grok-4", "names": "shown", "panel": "published", "task": "merchant_risk"}
@@ -31,8 +32,8 @@ bias: FAIL for judge = grok-4, names = shown, panel = published, task = merchant
   because   half a point, paper sec. 4.3
   next      +0.77 is above +0.5 by 0.27, and the near end of the interval, +0.657, by 0.157. Read the judge's
             own words for this subject in the report. If judge, prompt or rubric changed, record again: pytest
-            evals/ --record=missing. Otherwise leave the judge out, or accept it knowingly and for a time in
-            evals/gates.toml.
+            evals/ --panel fixtures/panels/published.toml --record=missing. Otherwise leave the judge out, or
+            accept it knowingly and for a time in evals/gates.toml.
 
     [[accepted]]
     gate = "bias"
@@ -77,6 +78,24 @@ def test_clusters_are_counted_as_clusters(load, estimate):
     verdict = load(GATE).decide("bias", estimate(0.4, 0.08, over="clusters", n_clusters=7, n=10), SUBJECT)[0]
     assert "instead of 7 would decide" in verdict.remedy.finding
     assert "over 7 clusters (10 observations)" in " ".join(explain(verdict).split())
+
+
+def test_texts_are_counted_as_texts_where_nobody_says_how_many_clusters_they_come_in(load, estimate):
+    gates = load(GATE)
+    for over in ({"over": "clusters", "clusters": "stories"}, {"over": "items", "clusters": "texts"}):
+        verdict = gates.decide("bias", estimate(0.4, 0.08, n=120, **over), SUBJECT)[0]
+        assert "texts instead of 120 would decide" in verdict.remedy.finding
+        assert "over 120 texts\n" in explain(verdict)
+
+
+def test_a_share_of_some_of_the_texts_says_how_many_texts_bring_enough_of_them(load, estimate):
+    """17 of 17 show 80 %; where 10 of 200 texts count, 340 bring 17."""
+    gates = load('[found]\nat_least = 0.8\nreason = "r"\n')
+    low, high = Binomial(10, 10).interval(0.95)
+    of = estimate(1.0, 0.1, over="items", unit="share", distribution=Binomial(10, 10), detail={"of": 200})
+    remedy = gates.decide("found", replace(of, low=low, high=high), SUBJECT)[0].remedy
+    assert "About 340 items instead of 200 (17 that count here instead of 10) would decide" in remedy.finding
+    assert (remedy.needed, remedy.observed) == (340, 200)
 
 
 def test_clusters_are_called_by_their_name(load, estimate):

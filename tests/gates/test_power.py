@@ -175,3 +175,53 @@ def test_a_share_is_taken_by_the_width_of_its_interval(estimate):
     around = spread(estimate(0.8, 0.1, distribution=distribution))
     assert around.se == pytest.approx((high - low) / 2 / 1.959964, rel=1e-6)
     assert math.isinf(around.df)
+
+
+def test_an_interval_with_one_long_end_is_not_promised_to_decide_as_it_is(estimate):
+    """Half its width is .04, but its lower end lies .2 from the value and the bound .1: four times as many."""
+    class Skewed:
+        def interval(self, level):
+            return (0.4, 0.48)
+
+        def half_width_at(self, factor):
+            return 0.04 / math.sqrt(factor)
+
+    long_end = estimate(0.6, 0.1, distribution=Skewed())
+    for limit in ({"at_least": 0.5}, {"within": (0.5, 0.9)}):
+        assert factor_to_decide(Limit.of(limit), long_end, 0.95, 0.98) == pytest.approx(4.0)
+
+
+def share(successes, trials):
+    found = Binomial(successes, trials)
+    low, high = found.interval(0.95)
+    return Estimate(metric="share", value=successes / trials, low=low, high=high, distribution=found, n=trials,
+                    method="m")  # fmt: skip
+
+
+def test_all_of_seventeen_show_a_share_of_four_fifths_and_no_fewer_do():
+    """.025 to the power 1/17 is .805, 1/16 .794: two more than ten, or than fifteen, decide nothing."""
+    limit = Limit.of({"at_least": 0.8})
+    for seen in (10, 15, 16):
+        assert factor_to_decide(limit, share(seen, seen), 0.95, 0.98) == pytest.approx(17 / seen)
+    assert factor_to_decide(Limit.of({"at_most": 0.2}), share(0, 10), 0.95, 0.98) == pytest.approx(1.7)
+    assert factor_to_decide(limit, share(8, 10), 0.95, 0.98) == math.inf
+
+
+@pytest.mark.parametrize(("limit", "successes", "seen"), [
+    ({"at_least": 0.8}, 19, 20), ({"at_least": 0.8}, 53, 60), ({"at_least": 0.8}, 6, 10), ({"at_most": 0.05}, 1, 60),
+    ({"at_most": 0.05}, 6, 60), ({"within": (0.2, 0.8)}, 12, 20), ({"within": (0.4, 0.6)}, 25, 30),
+    ({"within": (0.4, 0.6)}, 5, 30),
+])  # fmt: skip
+def test_a_share_is_decided_by_the_first_whole_number_whose_exact_interval_has_the_chance(limit, successes, seen):
+    """The chance, of all possible numbers of successes by their binomial weights; none before has it."""
+    limit, truth = Limit.of(limit), successes / seen
+
+    def chance(n):
+        each = [Binomial(x, n).interval(0.95 if limit.holds(truth) else 0.98) for x in range(n + 1)]
+        lands = limit.encloses if limit.holds(truth) else limit.excludes
+        weights = [math.comb(n, x) * truth**x * (1 - truth) ** (n - x) for x in range(n + 1)]
+        return sum(weight for weight, ends in zip(weights, each, strict=True) if lands(*ends))
+
+    needed = round(factor_to_decide(limit, share(successes, seen), 0.95, 0.98) * seen)
+    assert needed < 400
+    assert chance(needed) >= 0.8 > max(chance(n) for n in range(seen, needed))

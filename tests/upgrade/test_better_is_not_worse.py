@@ -4,6 +4,7 @@ The whole table is printed by `python tests/upgrade/candidates.py 200`."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -112,6 +113,14 @@ def test_a_move_towards_people_is_no_fault_and_thresholds_move_with_it():
     assert found.word == "better"
     [level] = [reason for reason in found.reasons if "scores" in reason]
     assert level == "next scores 1.5 lower than today, towards your people; move thresholds by -1.5"
+
+
+def test_a_share_of_passes_that_moves_has_no_thresholds():
+    texts = Texts(np.random.default_rng(5), scale="pass/fail", items=600)
+    truth, texts.view = texts.view, texts.view - 0.8
+    found = verdict(texts, lambda t: t.answers(truth))
+    [level] = [reason for reason in found.reasons if "scores" in reason]
+    assert re.fullmatch(r"next scores \d+(\.\d)? % higher than today, towards your people", level)
 
 
 @pytest.mark.parametrize("people", [0, 3])

@@ -178,7 +178,7 @@ def test_a_prompt_changed_and_recorded_is_compared_and_its_lines_are_told(desk):
 def test_a_change_that_was_not_recorded_is_never_shown_equivalent(desk):
     edit(desk, PANEL, 'model = "judge_1 (scripted)"', 'model = "judge_1-v2 (scripted)"')
     [change] = changes(desk)
-    assert (change["word"], change["steps"]) == ("decide", ["pytest evals/ --record=missing"])
+    assert (change["word"], change["steps"]) == ("decide", [f"pytest evals/ --panel {PANEL} --record=missing"])
     assert "was not recorded again" in change["cause"]
 
 

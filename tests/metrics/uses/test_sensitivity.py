@@ -24,7 +24,7 @@ def test_by_hand_with_an_unanswered_text_on_either_side(label):
     assert (left.value, left.n) == (0.6, 5)
     assert found.detail == {
         "positive": "t", "stated": False, "held_against": "one person", "unanswered": 1,
-        "answered_only": pytest.approx(2 / 3, abs=1e-12), "even": 0,
+        "answered_only": pytest.approx(2 / 3, abs=1e-12), "even": 0, "of": 9,
     }  # fmt: skip
 
 
