@@ -161,7 +161,7 @@ def _numbered(cells: pd.Series[Any]) -> Any:
 
 
 ANYBODY = ("human", "humans", "people", "person", "persons", "annotator", "annotators", "crowd", "expert", "experts",
-           "reviewer", "reviewers")  # fmt: skip
+           "reviewer", "reviewers", "rater", "raters")  # fmt: skip
 """Names that stand for whoever it was: their repeats are different people."""
 
 
