@@ -98,7 +98,7 @@ def test_versions_of_a_model_are_judges_of_their_own(file, one, other):
 
 def test_columns_that_are_named_as_raters_are_theirs(file):
     path = file("a.csv", "item,human.1,human.2,rater_r1,rater_r2,gpt\n1,3,4,3,3,3\n2,5,5,4,4,4\n3,1,2,1,2,2\n")
-    assert read_file(path, people="human.1,human.2").ratings.persons == ("human.1", "human.2")
+    assert read_file(path, people="human.1,human.2", judges="gpt").ratings.persons == ("human.1", "human.2")
     assert read_file(path).ratings.persons == ("human 1", "human 2", "rater 1", "rater 2")
 
 
