@@ -46,7 +46,8 @@ def test_a_raters_other_answer_is_no_slice_of_texts(file):
     rows = [f"t{k // 2},{'xy'[k % 2]},{who},{k % 5 + 1},{word}" for k in range(60)
             for who, word in (("anna", ("good", "bad")[k % 2]), ("gpt-4o", ("good", "bad")[k % 3 > 0]))]  # fmt: skip
     read = read_file(file("a.csv", "\n".join(["item,system,rater,score,verdict", *rows])))
-    assert read.mapping.slices == () and "verdict" in read.mapping.ignored
+    assert read.mapping.slices == ()
+    assert "verdict" in read.mapping.ignored
 
 
 def test_turns_of_a_conversation_are_items_of_a_cluster(file):

@@ -93,7 +93,8 @@ def test_versions_of_a_model_are_judges_of_their_own(file, one, other):
     rows = "1,3,4,3,3\n2,5,5,4,4\n3,1,2,1,2\n"
     assert read_file(file("a.csv", f"item,{one},{other},anna,ben\n{rows}")).ratings.judges == (one, other)
     again = read_file(file("b.csv", f"item,{other}_run1,{other}_run2,anna,ben\n{rows}"))
-    assert again.ratings.judges == (other,) and {*again.ratings.table["repeat"]} == {0, 1}
+    assert again.ratings.judges == (other,)
+    assert {*again.ratings.table["repeat"]} == {0, 1}
 
 
 def test_columns_that_are_named_as_raters_are_theirs(file):
