@@ -26,9 +26,9 @@ def _read_cells(judged: Judgements) -> Judgements:
     `RecuseError` where a criterion mixes numbers and labels or scales of another length, and where it is free text."""
     long = judged.rows
     declared = scale_from_text(judged.mapping.scale) if judged.mapping.scale else None
-    if declared is None:
-        _check_words_for_nothing(long)
     empty = is_empty(long["cell"], getattr(declared, "options", ()))
+    if declared is None:
+        _check_words_for_nothing(long, empty.to_numpy())
     if (silent := empty & long["kind"].eq("person")).any():
         long, empty = long[~silent], empty[~silent]
     score = np.full(len(long), np.nan)
@@ -63,12 +63,12 @@ OFTEN = 0.1
 """Where people and judges both say it so often, it may be."""
 
 
-def _check_words_for_nothing(rows: pd.DataFrame) -> None:
+def _check_words_for_nothing(rows: pd.DataFrame, empty: NDArray[np.bool_]) -> None:
     codes, values = pd.factorize(rows["cell"])
     words = np.array([str(value).strip().lower() for value in values], dtype=object)
     people = rows["kind"].eq("person").to_numpy()
     for word in sorted({*words} & NO_ANSWER) if people.any() and not people.all() else ():
-        said = (words == word)[codes] & (codes >= 0)
+        said = (words == word)[codes] & empty
         if min(said[people].mean(), said[~people].mean()) >= OFTEN:
             others = ",".join([*dict.fromkeys(w for w in words.tolist() if w not in EMPTY)][:6])
             raise RecuseError(
