@@ -12,7 +12,7 @@ options have ranks, no distances, and are not averaged.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -82,6 +82,11 @@ class Numeric:
         """The mirror image, minimum + maximum - value; -value where the scale has no end to mirror at."""
         turned: Values = sum(self.ends) - values if math.isfinite(self.span) else -values  # type: ignore[operator, assignment]
         return turned
+
+    def splits(self, threshold: float) -> bool:
+        """Whether some of its scores pass a threshold and others do not."""
+        low, high = self.ends
+        return low <= threshold < high if self.reversed else low < threshold <= high
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +182,18 @@ Scale = Numeric | Ordinal | Nominal | ResponseSets
 
 ORDERED: Sequence[tuple[str, str]] = (("fail", "pass"), ("no", "yes"), ("false", "true"), ("bad", "good"), ("0", "1"))
 """Pairs of options whose order needs no telling."""
+
+
+def check_thresholds(thresholds: Iterable[float], scales: Iterable[Scale], place: str = "") -> None:
+    """`RecuseError` for a threshold that all scores of every scale of numbers pass, or none: it decides nothing."""
+    numeric = [scale for scale in scales if isinstance(scale, Numeric)]
+    for score in thresholds:
+        if numeric and not any(scale.splits(score) for scale in numeric):
+            known = ", ".join(dict.fromkeys(f"{scale.minimum:g} to {scale.maximum:g}" for scale in numeric))
+            raise RecuseError(
+                f"{place}threshold = {score:g} decides nothing: scores are from {known}, of which all or none pass; "
+                "give one between these, or the scale where it reaches further (--scale LOW-HIGH)"
+            )
 
 
 def scale_of(scores: pd.Series[Any], responses: pd.Series[Any]) -> Scale:

@@ -30,6 +30,8 @@ ADDRESS = re.compile(r"[^@\s]+@[^@\s]+\.[a-z]{2,}", re.IGNORECASE)
 SCRIPTS = re.compile(r"(?<=[a-z0-9])(?=[\u3040-\u9fff\uac00-\ud7a3])|(?<=[\u3040-\u9fff\uac00-\ud7a3])(?=[a-z0-9])")
 """Where letters of Latin meet Japanese, Chinese or Korean ones: another word begins."""
 NUMBERED = re.compile(r"^(.+?)(?:\.|_r|_run_?|_rep_?|_repeat_?)(\d{1,3})$")
+VERSION = re.compile(r"(?i)(?:\d\.|deepseek_r)\d+$")
+"""How names of judges end that bear a version: claude-3.5."""
 
 
 @lru_cache(maxsize=4096)  # a file's columns are asked thousands of times what they are called
@@ -126,8 +128,8 @@ def told_apart(names: Collection[str]) -> list[tuple[str, str]]:
 
 
 def base_of(name: str, names: Sequence[str]) -> str:
-    """anna for anna.1 where the names hold another column of hers; else the name itself."""
-    match = NUMBERED.match(name)
+    """anna for anna.1 where the names hold another column of hers; else the name itself, as that of a version."""
+    match = NUMBERED.match(name) if is_person(name) or not VERSION.search(name) else None
     if match and sum(bool((o := NUMBERED.match(n)) and o[1] == match[1]) for n in names) + (match[1] in names) > 1:
         return match[1]
     return name

@@ -64,12 +64,21 @@ def read_criterion(part: pd.DataFrame, criterion: str, declared: str, place: Pla
 
     `RecuseError` where numbers and labels or scales of another length are mixed, and for free text."""
     given = scale_from_text(declared) if declared else None
-    if not isinstance(given, Numeric | Ordinal | Nominal) and (sets := _sets(part, criterion, given, place)):
-        return sets
-    if not isinstance(given, ResponseSets | Ordinal | Nominal) and (numbers := _numbers(part, criterion, given, place)):
-        return numbers
-    assert not isinstance(given, ResponseSets | Numeric)  # all answers count or do not on one of these
-    return _labels(part, criterion, given, place)
+    answers = None
+    if not isinstance(given, Numeric | Ordinal | Nominal):
+        answers = _sets(part, criterion, given, place)
+    if answers is None and not isinstance(given, ResponseSets | Ordinal | Nominal):
+        answers = _numbers(part, criterion, given, place)
+    if answers is None:
+        assert not isinstance(given, ResponseSets | Numeric)  # all answers count or do not on one of these
+        answers = _labels(part, criterion, given, place)
+    if declared and answers.bad.all():
+        seen = ", ".join(map(shown, part["cell"].drop_duplicates()[:SHOWN]))
+        raise RecuseError(
+            f"{criterion}: none of the answers ({seen}) is on the scale {shown(declared)}; give the one that they are "
+            "on, --scale worst<...<best or --scale LOW-HIGH, or none"
+        )
+    return answers
 
 
 def _sets(part: pd.DataFrame, criterion: str, given: ResponseSets | None, place: Place) -> CriterionAnswers | None:

@@ -17,6 +17,7 @@ from recuse.configuration import named as by_name
 from recuse.ratings import Nominal, Numeric, Ordinal, Ratings, ResponseSets, Scale, read_choices
 from recuse.ratings.folding import unfolded
 from recuse.ratings.people_faults import PeopleFault, people_faults, sentences
+from recuse.ratings.scale import check_thresholds
 from recuse.readers.column_names import plain
 from recuse.readers.counts import with_counted_items, without_counts
 from recuse.readers.exports import as_exported
@@ -181,10 +182,12 @@ def _decided_by(scales: Mapping[str, Scale], mapping: ColumnMapping) -> dict[str
     if mapping.positive and not having:
         known = ", ".join(dict.fromkeys(option for own in options.values() for option in own)) or "numbers only"
         raise RecuseError(f"positive = {mapping.positive!r} is none of the options; there are {known}")
-    if mapping.threshold and not numeric:
+    thresholds = (score_of(mapping.threshold),) if mapping.threshold else ()
+    if thresholds and not numeric:
         raise RecuseError(f"threshold = {mapping.threshold!r} needs scores; there are options only: name positive")
-    thresholds = dict.fromkeys(numeric, (score_of(mapping.threshold),)) if mapping.threshold else {}
-    return {"positive": dict.fromkeys(having, mapping.positive), "thresholds": thresholds}
+    check_thresholds(thresholds, scales.values())
+    decided = dict.fromkeys(numeric, thresholds) if thresholds else {}
+    return {"positive": dict.fromkeys(having, mapping.positive), "thresholds": decided}
 
 
 def as_decisions(ratings: Ratings, uses: Collection[str]) -> tuple[Ratings, list[str]]:

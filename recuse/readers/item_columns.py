@@ -115,7 +115,7 @@ def _holds_clusters(roles: Roles, column: Column, fewest: int) -> bool:
     if not item:
         return True
     pairs = roles.frame[[*item, column.name]].drop_duplicates()
-    return len(pairs) > len(column.distinct) and 2 * int(pairs.duplicated(item).sum()) <= len(pairs)
+    return len(pairs) > len(column.distinct) and 2 * int(pairs.duplicated(item).sum()) < len(pairs)
 
 
 def take_factors(roles: Roles) -> None:
@@ -125,7 +125,8 @@ def take_factors(roles: Roles) -> None:
     factors = []
     for name in (name for name in roles.free if plain(name) in FACTORS):
         levels = {*roles.columns[name].distinct}
-        if levels <= {*LEVELS.get(plain(name), levels)} and len(levels) > 1 and _varies(roles, name):
+        known = levels <= {*LEVELS.get(plain(name), levels)} and len(levels) > 1
+        if known and _varies(roles, name, roles.filled("item", "rater", "target")):
             factors.append(name)
     roles.use(factors)
     roles.taken["factors"] = tuple(factors)
@@ -160,14 +161,14 @@ def take_slices(roles: Roles) -> None:
         few = 1 < len(column.distinct) <= MOST_SLICES and 2 * len(column.distinct) <= len(column.filled)
         names = not (column.numeric or column.wordy or is_date(name) or column.dated)
         reason = plain(name).rsplit("_", 1)[-1] in NAMES["reason"]
-        if few and names and not reason and not (keys and _varies(roles, name)):
+        if few and names and not reason and not _varies(roles, name, keys):
             slices.append(name)
     roles.use(slices)
     roles.taken["slices"] = tuple(slices)
 
 
-def _varies(roles: Roles, name: str) -> bool:
-    keys = roles.filled("item", "rater", "target")
+def _varies(roles: Roles, name: str, keys: list[str]) -> bool:
+    """Whether it says several things in rows that are alike in `keys`."""
     if not keys or len(roles.columns[name].distinct) > 50:
         return False
     return bool((roles.frame.groupby(keys, sort=False)[name].nunique() > 1).any())

@@ -88,7 +88,7 @@ def with_lists_apart(raw: RawTable) -> RawTable:
                 columns |= {f"{name}{place + 1}.{key}": [cell_text((c or {}).get(key)) for c in cells] for key in keys}
             else:
                 about = f".{name}" if len(several) > 1 and whose != name else ""
-                sign = "." if is_judge(name) else ""
+                sign = "_run" if is_judge(name) else ""
                 columns[f"{whose}{sign}{place + 1}{about}"] = [cell_text(cell) for cell in cells]
         if not columns or {*columns} & {*frame.columns}:
             continue

@@ -161,7 +161,7 @@ def _numbered(cells: pd.Series[Any]) -> Any:
 
 
 ANYBODY = ("human", "humans", "people", "person", "persons", "annotator", "annotators", "crowd", "expert", "experts",
-           "reviewer", "reviewers")  # fmt: skip
+           "reviewer", "reviewers", "rater", "raters")  # fmt: skip
 """Names that stand for whoever it was: their repeats are different people."""
 
 
@@ -192,9 +192,12 @@ def with_kinds(judged: Judgements) -> Judgements:
         )
     people = {rater for rater, kind in kinds.items() if kind == "person"}
     derived = [r for r in raters if is_derived(r) and r in people and r not in stated]
-    if derived and len(people) - len(derived) > 1:
+    if derived and len(people) > len(derived):
         long = long[~long["rater"].isin(derived)].reset_index(drop=True)
-        notes.append(f"{', '.join(derived)}: made of other raters' answers by the name, so nobody's own: left out")
+        notes.append(
+            f"{', '.join(derived)}: made of other raters' answers by the name, so nobody's own: left out; --people "
+            f"{derived[0]} holds the judges against it alone"
+        )
     elif derived:
         notes.append(
             f"{', '.join(derived)}: made of several people's answers by the name, and read as one person's; how well "

@@ -11,7 +11,7 @@ from recuse.ratings.scale import Numeric, Scale
 from recuse.readers.criterion_answers import read_criterion
 from recuse.readers.faults import Fault, faults_in
 from recuse.readers.judgement_rows import Judgements
-from recuse.readers.values import STATUSES, chosen, is_empty, labels_of
+from recuse.readers.values import EMPTY, STATUSES, chosen, is_empty, labels_of, scale_from_text
 from recuse.schema import RecuseError
 
 
@@ -25,7 +25,10 @@ def _read_cells(judged: Judgements) -> Judgements:
 
     `RecuseError` where a criterion mixes numbers and labels or scales of another length, and where it is free text."""
     long = judged.rows
-    empty = is_empty(long["cell"])
+    declared = scale_from_text(judged.mapping.scale) if judged.mapping.scale else None
+    empty = is_empty(long["cell"], getattr(declared, "options", ()))
+    if declared is None:
+        _check_words_for_nothing(long, empty.to_numpy())
     if (silent := empty & long["kind"].eq("person")).any():
         long, empty = long[~silent], empty[~silent]
     score = np.full(len(long), np.nan)
@@ -52,6 +55,27 @@ def _read_cells(judged: Judgements) -> Judgements:
         status[places[answers.bad]] = answers.status
     rows = long.assign(score=score, response=response, status=status)
     return judged.noted(*notes, faults=faults, rows=rows, scales=scales)
+
+
+NO_ANSWER = {*EMPTY} - {"", "nan", "null", "missing"}
+"""Words for no answer that may be one as well: "n/a" where nothing applies, "none" of several topics."""
+OFTEN = 0.1
+"""Where people and judges both say it so often, it may be."""
+
+
+def _check_words_for_nothing(rows: pd.DataFrame, empty: NDArray[np.bool_]) -> None:
+    codes, values = pd.factorize(rows["cell"])
+    words = np.array([str(value).strip().lower() for value in values], dtype=object)
+    people = rows["kind"].eq("person").to_numpy()
+    for word in sorted({*words} & NO_ANSWER) if people.any() and not people.all() else ():
+        said = (words == word)[codes] & empty
+        if min(said[people].mean(), said[~people].mean()) >= OFTEN:
+            others = ",".join([*dict.fromkeys(w for w in words.tolist() if w not in EMPTY)][:6])
+            raise RecuseError(
+                f"people and judges often answer {word} ({said[people].mean():.0%} and {said[~people].mean():.0%}): if "
+                f'that is an answer, say the scale with it (--scale "{others},{word}"); if it stands for none, without '
+                "it (--scale worst<...<best or --scale LOW-HIGH)"
+            )
 
 
 def _words_of_status(part: pd.DataFrame) -> NDArray[np.object_]:

@@ -238,7 +238,7 @@ def _take_wide(roles: Roles, names: list[str]) -> None:
     """Columns of a rater are its ratings by criterion where the names say so, and its repeats; columns that
     are all called after what is rated are the criteria of one judge."""
     stated = {*roles.taken.get("people", ()), *roles.taken.get("judges", ())}
-    of = {name: base_of(name, names) for name in names}
+    of = {name: name if name in stated else base_of(name, names) for name in names}
     if crossed := crossed_names([*dict.fromkeys(of.values())], stated):
         repeats = _by_rater(of)
         own = {rater: tuple(n for base in bases for n in repeats[base]) for rater, bases in crossed.raters.items()}

@@ -68,11 +68,12 @@ MONTHS = ("jan", "feb", "mar", "mär", "apr", "may", "mai", "jun", "jul", "aug",
 OUT_OF = r"^(-?\d+(?:[.,]\d+)?)\s*(?:/|out of|of)\s*(\d+)(?:\s*(?:stars?|points?|pts?\.?))?$"
 
 
-def is_empty(cells: pd.Series[Any]) -> pd.Series[bool]:
-    """Cells that say nothing: empty, NaN, n/a and the like."""
+def is_empty(cells: pd.Series[Any], answers: Collection[str] = ()) -> pd.Series[bool]:
+    """Cells that say nothing: empty, NaN, n/a and the like, but for those that somebody says are `answers`."""
     codes, values = pd.factorize(cells)
     words = [str(v).strip()[:40].lower() for v in values.tolist()]  # what says nothing is shorter
-    nothing = {*EMPTY} - ({"none"} if len({*words} & {*DEGREES}) > 1 and {*words} <= {*DEGREES, *EMPTY} else set())
+    degrees = len({*words} & {*DEGREES}) > 1 and {*words} <= {*DEGREES, *EMPTY}
+    nothing = {*EMPTY} - {*answers, *(["none"] if degrees else [])}
     empty = np.array([word in nothing for word in words] or [False])
     return pd.Series(empty[codes] | (codes < 0), index=cells.index)
 
@@ -90,7 +91,7 @@ def as_numbers(cells: pd.Series[Any]) -> pd.Series[float]:
 @lru_cache(maxsize=256)
 def _numbers_of(words: tuple[str, ...]) -> Floats:
     """Each as a number: a column is looked at by a dozen questions that ask the same."""
-    plain = pd.Series(words, dtype=object).astype(str).str.strip()
+    plain = pd.Series(words, dtype=object).astype(str).str.strip().str.replace("\u2212", "-")  # a minus sign
     numbers = pd.to_numeric(plain, errors="coerce").to_numpy(dtype=float, copy=True)
     lost = np.isnan(numbers)
     if any(NUMERIC.search(word) for word in plain[lost]):
@@ -325,7 +326,7 @@ def find_sets(labels: Sequence[str], criterion: str = "", declared: ResponseSets
 
 def always_one(raters: pd.Series[Any], written: pd.Series[Any]) -> list[str]:
     """What to say of raters that name one option every time where others name several: perhaps nobody let them."""
-    several = written.str.contains("|", regex=False).groupby(raters, sort=False).any().astype(bool)
+    several = written.astype(str).str.contains("|", regex=False).groupby(raters, sort=False).any().astype(bool)
     if several.all() or not several.any():
         return []
     names = ", ".join(map(str, several.index[~several][:6]))

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, PositiveInt, fie
 
 from recuse.configuration import checked_distinct, checked_name, entry_points_of
 from recuse.configuration.toml_files import parse, read_toml
-from recuse.ratings.scale import Nominal, Numeric, Ordinal, Scale
+from recuse.ratings.scale import Nominal, Numeric, Ordinal, Scale, check_thresholds
 from recuse.schema import Item, RecuseError
 
 RESERVED = frozenset({"task", "author_label"})
@@ -162,7 +162,9 @@ class Task:
     @property
     def thresholds(self) -> tuple[float, ...]:
         """The scores from which on something else is decided, where such decisions are taken."""
-        return tuple(float(score) for score in self.data.get("thresholds", ()))
+        scores = tuple(map(float, self.data.get("thresholds", ())))
+        check_thresholds(scores, self.scales.values(), f"{self.folder}: ")
+        return scores
 
     @property
     def text(self) -> tuple[str, ...]:

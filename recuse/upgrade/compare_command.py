@@ -19,6 +19,7 @@ from recuse.gates.limits import Limit
 from recuse.gates.upgrade_verdict import EXIT, UpgradeVerdict, Word
 from recuse.gates.uses import Uses
 from recuse.ratings import Ratings
+from recuse.ratings.scale import check_thresholds
 from recuse.readers.file_panel import ReadOptions
 from recuse.readers.file_ratings import score_of
 from recuse.readers.formats import RatingsSource
@@ -99,6 +100,7 @@ def _decide(
         pairs = list(pair_up(sources, names, change))
         if not pairs:
             raise RecuseError("the two judges were never asked the same: no task and protocol has both")
+        check_thresholds(thresholds, [scale for _, one in pairs for scale in one.before.scales.values()])
         wanted = [(part, one.with_thresholds(thresholds) if thresholds else one) for part, one in pairs]
         return [(part, judge_upgrade(limits, one, part.place, share=1 / len(pairs))) for part, one in wanted]
 

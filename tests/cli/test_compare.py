@@ -307,6 +307,9 @@ def test_a_threshold_makes_decisions_of_scores(recuse, tmp_path):
     for none in ("x", "nan", "5,inf"):
         refused = recuse("compare", path, "judge_v1", "judge_v2", "--threshold", none)
         assert (refused.code, "threshold is a score, for example 4; got" in refused.err) == (3, True)
+    for beyond in ("0", "10.5"):
+        refused = recuse("compare", path, "judge_v1", "judge_v2", "--scale", "0-10", "--threshold", beyond)
+        assert (refused.code, f"threshold = {beyond} decides nothing" in refused.err) == (3, True)
 
 
 def test_a_panel_known_from_printed_statistics_is_not_compared(recuse):

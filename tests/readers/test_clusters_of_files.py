@@ -34,6 +34,22 @@ def test_a_few_topics_are_slices_and_a_few_talks_are_clusters(file):
     assert read_file(file("b.csv", talks("thread", 6, 40))).mapping.cluster == "thread"
 
 
+@pytest.mark.parametrize("people", [2, 3])
+def test_what_each_annotator_has_of_their_own_groups_no_texts(file, people):
+    rows = [f"t{k},p{n},s{n},{(k + n) % 3 + 1},{k % 3 + 1}" for k in range(60) for n in range(people)]
+    read = read_file(file("a.csv", "\n".join(["item,annotator,session_id,label,gpt-4o", *rows])))
+    assert (read.mapping.cluster, read.mapping.slices) == ("", ())
+    assert read.ratings.array().items == tuple(f"t{k}" for k in range(60))
+
+
+def test_a_raters_other_answer_is_no_slice_of_texts(file):
+    rows = [f"t{k // 2},{'xy'[k % 2]},{who},{k % 5 + 1},{word}" for k in range(60)
+            for who, word in (("anna", ("good", "bad")[k % 2]), ("gpt-4o", ("good", "bad")[k % 3 > 0]))]  # fmt: skip
+    read = read_file(file("a.csv", "\n".join(["item,system,rater,score,verdict", *rows])))
+    assert read.mapping.slices == ()
+    assert "verdict" in read.mapping.ignored
+
+
 def test_turns_of_a_conversation_are_items_of_a_cluster(file):
     rows = ["conversation_id,turn,anna,gpt-4o", *(f"c{k // 5},{k % 5},{k % 5 + 1},{k % 4 + 1}" for k in range(100))]
     read = read_file(file("a.csv", "\n".join(rows)))

@@ -97,3 +97,14 @@ def test_a_mark_that_is_the_sum_of_the_two_above_it_is_no_total(file):
     read = read_file(file("a.csv", "\n".join(["item,is_test,rater,score", *rows])))
     assert read.faults == ()
     assert list(read.ratings.table.query("rater == 'human'")["score"][:3]) == [2, 2, 4]
+
+
+@pytest.mark.parametrize("word", ["N/A", "none"])
+def test_a_word_for_nothing_that_everybody_gives_is_asked_about(file, word):
+    answers = ("fail", "pass", word)
+    path = file("a.csv", "id,anna,ben,gpt\n" + "".join(
+        f"t{k},{answers[k % 3]},{answers[k % 3]},{answers[(k + k % 7 // 6) % 3]}\n" for k in range(60)))  # fmt: skip
+    with pytest.raises(RecuseError, match=f'often answer {word.lower()} .*--scale "fail,pass,{word.lower()}"'):
+        read_file(path)
+    assert {*read_file(path, scale=f"fail,pass,{word}").ratings.table["response"]} == {"fail", "pass", word.lower()}
+    assert {*read_file(path, scale="fail<pass").ratings.table["status"]} == {"ok", "unparsed"}

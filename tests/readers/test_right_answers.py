@@ -87,6 +87,24 @@ def test_a_threshold_that_is_no_number_is_an_error(file, threshold):
         read_file(file("a.csv", "item,llm,ann\n1,5,4\n2,3,5\n"), people="ann", threshold=threshold)
 
 
+@pytest.mark.parametrize(("scale", "threshold"), [
+    ("", "500"), ("", "0"), ("0-10", "10.5"), ("0-10", "0"), ("0-10 lowest best", "10"), ("0-10 lowest best", "-1"),
+])  # fmt: skip
+def test_a_threshold_that_all_scores_pass_or_none_is_an_error(file, scale, threshold):
+    scores = file("a.csv", "item,llm,ann\n1,5,4\n2,3,5\n3,9,8\n")
+    with pytest.raises(RecuseError, match=f"threshold = {threshold} decides nothing: scores are from . to 10"):
+        read_file(scores, people="ann", threshold=threshold, scale=scale)
+    ends = {"0-10": "10", "0-10 lowest best": "0"}
+    assert read_file(scores, people="ann", threshold=ends.get(scale, "4"), scale=scale).ratings.thresholds
+
+
+@pytest.mark.parametrize("scale", ["bad<good", "x,y", "a|b", "1-5"])
+def test_a_scale_that_nobody_answers_on_is_an_error(file, scale):
+    path = file("a.csv", "item,llm,ann\n1,toxic,toxic\n2,fine,toxic\n3,fine,fine\n")
+    with pytest.raises(RecuseError, match=r"none of the answers \('toxic', 'fine'\) is on the scale"):
+        read_file(path, people="ann", scale=scale)
+
+
 @pytest.mark.parametrize(("doubly", "expert"), [(0, True), (19, True), (20, False)])
 def test_one_expert_is_one_as_long_as_few_texts_have_a_second_label(file, doubly, expert):
     rows = "".join(f"{k},pass,{'pass' if k % 2 else 'fail'},{'pass' if k < doubly else ''}\n" for k in range(100))

@@ -81,8 +81,26 @@ def test_repeats_side_by_side_and_what_was_varied(file):
 
 
 def test_columns_numbered_by_a_point_are_repeats_of_one_rater(file):
-    read = read_file(file("a.csv", "item,judge_v2.1,judge_v2.2,anna\n1,3,4,3\n2,5,5,4\n3,1,2,1\n"))
-    assert read.mapping.raters == {"judge_v2": ("judge_v2.1", "judge_v2.2"), "anna": ("anna",)}
+    read = read_file(file("a.csv", "item,judge.1,judge.2,anna\n1,3,4,3\n2,5,5,4\n3,1,2,1\n"))
+    assert read.mapping.raters == {"judge": ("judge.1", "judge.2"), "anna": ("anna",)}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("claude-3.5", "claude-3.7"), ("gpt-4", "gpt-4.1"), ("judge-v2", "judge-v2.1"), ("deepseek", "deepseek_r1")],
+)
+def test_versions_of_a_model_are_judges_of_their_own(file, one, other):
+    rows = "1,3,4,3,3\n2,5,5,4,4\n3,1,2,1,2\n"
+    assert read_file(file("a.csv", f"item,{one},{other},anna,ben\n{rows}")).ratings.judges == (one, other)
+    again = read_file(file("b.csv", f"item,{other}_run1,{other}_run2,anna,ben\n{rows}"))
+    assert again.ratings.judges == (other,)
+    assert {*again.ratings.table["repeat"]} == {0, 1}
+
+
+def test_columns_that_are_named_as_raters_are_theirs(file):
+    path = file("a.csv", "item,human.1,human.2,rater_r1,rater_r2,gpt\n1,3,4,3,3,3\n2,5,5,4,4,4\n3,1,2,1,2,2\n")
+    assert read_file(path, people="human.1,human.2", judges="gpt").ratings.persons == ("human.1", "human.2")
+    assert read_file(path).ratings.persons == ("human 1", "human 2", "rater 1", "rater 2")
 
 
 def test_raters_with_a_number_are_people_of_their_own(file):

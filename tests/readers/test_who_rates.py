@@ -61,6 +61,13 @@ def test_a_lone_majority_stands_for_the_people(file):
     assert read.ratings.raters == {"majority": "person", "llm_judge": "judge"}
 
 
+@pytest.mark.parametrize("derived", ["final_label", "consensus", "adjudicated", "human_mean"])
+def test_what_is_made_of_one_persons_answers_is_no_second_person(file, derived):
+    read = read_file(file("a.csv", table(f"id,human_label,{derived},llm_judge", lambda k: (k, *marks(k)))))
+    assert read.ratings.raters == {"human": "person", "llm_judge": "judge"}
+    assert any("nobody's own: left out; --people" in note for note in read.notes)
+
+
 def test_a_consensus_among_the_raters_of_a_long_table_is_left_out(file):
     rows = [f"{k},{who},{m}" for k in range(40) for who, m in zip(("anna", "ben", "gpt-4o"), marks(k), strict=True)]
     rows += [f"{k},consensus,{marks(k)[0]}" for k in range(40)]

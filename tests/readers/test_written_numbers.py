@@ -100,3 +100,8 @@ def test_two_numbers_that_may_be_one_are_asked_about(file, pairs):
         read_file(path)
     for scale, kind in (("1-5", Numeric), ("1|2|3|4|5", ResponseSets)):
         assert isinstance(read_file(path, scale=scale).ratings.scales["rating"], kind)
+
+
+def test_a_minus_sign_is_a_minus(file):
+    read = read_file(file("a.csv", "id,anna,gpt\n1,\u22122,\u22121.5\n2,1,2\n3,2,\u22122\n"))
+    assert [*read.ratings.table["score"]] == [-2, 1, 2, -1.5, 2, -2]

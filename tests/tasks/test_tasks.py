@@ -56,6 +56,12 @@ def test_a_criterion_without_options_or_scale_is_told(task_folder: TaskFolder) -
     assert "criterion clarity has neither options nor a scale, and the task has no scale" in fault_of(folder)
 
 
+def test_a_threshold_beyond_the_scale_is_told(task_folder: TaskFolder) -> None:
+    task = load_task(task_folder('name = "essays"', 'name = "essays"\nthresholds = [11]'))
+    with pytest.raises(RecuseError, match="essays: threshold = 11 decides nothing: scores are from 0 to 10"):
+        _ = task.thresholds
+
+
 def test_an_unknown_task_is_told_with_the_known_ones(task_folder: TaskFolder) -> None:
     folder = task_folder().parent
     assert fault_of(folder / "poems") == (f"unknown task 'poems': there is no folder {folder / 'poems'}; known: essays")
