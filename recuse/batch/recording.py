@@ -46,7 +46,8 @@ class BatchReport:
         """One line, and one for each reason of failures with their number."""
         reasons = Counter(f"{call.judge}: {why}" for call, why in self.failed)
         head = f"stored {self.stored} answers; {self.under_way} requests are under way"
-        shown = [f"  {count} x {reason}" for reason, count in list(reasons.items())[:limit]]
+        shown = [f"  {count} x {reason}" for reason, count in reasons.most_common(limit)]
+        shown += [f"  ... and {len(reasons) - limit} more reasons"] if len(reasons) > limit else []
         more = [f"failed: {len(self.failed)}", *shown] if self.failed else []
         left = [f"expired: {len(self.expired)}"] if self.expired else []
         stopped = [f"stopped: {self.stopped}"] if self.stopped else []

@@ -89,7 +89,7 @@ class Client:
         except (_Busy, httpx2.RequestError) as error:
             tried = self._attempts if _whether_to_retry(error) is not False else 1
             raise JudgeUnreachableError(
-                _where(call), f"no answer after {tried} attempt(s), last: {_described(error)}. "
+                f"no answer after {tried} attempt(s), last: {_described(error)}. "
                 "What was answered so far is on disk; run again with --record=missing to go on."
             ) from error  # fmt: skip
         raise AssertionError("stamina ends by returning or raising")
@@ -145,7 +145,7 @@ class Client:
         if 300 <= status < 400:
             elsewhere = response.headers.get("location", "another address").partition("?")[0]
             advice = f"It sends on to {elsewhere}, which is not followed: mend `base_url` in the panel file."
-        return JudgeUnreachableError(_where(call), f"{phrase}. {advice}")
+        return JudgeUnreachableError(f"{phrase}. {advice}")
 
     def _close(self, judge: str, why: str) -> JudgeClosedError:
         error = JudgeClosedError(f"judge {judge}: {why} No further call of this judge was sent.")
@@ -198,12 +198,6 @@ def _retry_after(value: str | None) -> float | None:
         except (ValueError, TypeError):
             return None
     return min(max(seconds, 0.0), LONGEST_WAIT_S) if seconds == seconds else None
-
-
-def _where(call: Call) -> str:
-    factors = "".join(f", {value}" for _, value in call.factors)
-    what = f"{call.task}/{call.protocol}, item {call.item}, target {call.target}{factors}, repeat {call.repeat}"
-    return f"judge {call.judge}, {what}"
 
 
 # --------------------------------------------------------------------------- what requests are authorised with

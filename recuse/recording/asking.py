@@ -38,7 +38,7 @@ from recuse.recording.progress import (
     StopSignals,
     is_connection_error,
 )
-from recuse.schema import Call, JudgeClosedError, JudgeUnreachableError, RawResponse, RecuseError
+from recuse.schema import Call, JudgeClosedError, RawResponse, RecuseError
 
 Send = Callable[[Call], Awaitable[RawResponse]]
 Text = Callable[[Call, RawResponse], str]
@@ -194,8 +194,6 @@ class Recording:
                 self._unconnected = self._unconnected + 1 if is_connection_error(error) else 0
                 if self._unconnected >= GIVE_UP_AFTER:
                     self.stop(f"no connection: {self._unconnected} calls in a row did not reach their server")
-                if isinstance(error, JudgeUnreachableError):  # which call it was stands beside it
-                    return self.library.shown(error.why)
                 name = "" if isinstance(error, RecuseError) else f"{type(error).__name__}: "
                 return self.library.shown(f"{name}{error}")
         if self.library.has(call):

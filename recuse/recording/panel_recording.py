@@ -159,10 +159,8 @@ class Recorder:
                 with stand_ins or nullcontext() as proxy:
 
                     async def ask(calls: Sequence[Call] = calls, proxy: str | None = proxy) -> None:
-                        library = self.library
-                        async with Client(
-                            judges, own, call_headers, proxy=proxy, secrets=library.secrets, texts=library.texts
-                        ) as client:
+                        known, texts = self.library.secrets, self.library.texts
+                        async with Client(judges, own, call_headers, proxy=proxy, secrets=known, texts=texts) as client:
                             await recording.ask(calls, client.send, limits)
 
                     asyncio.run(ask())

@@ -36,7 +36,6 @@ class Spending:
     allowed: float | None = None
     _dollars: float = 0.0
 
-
     @property
     def spent(self) -> float | None:
         """Dollars so far; None where no judge has a price."""

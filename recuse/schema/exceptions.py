@@ -13,12 +13,8 @@ class JudgeClosedError(RecuseError):
 
 
 class JudgeUnreachableError(RecuseError):
-    """The judge gave no usable HTTP answer; nothing of this call was recorded. `why`: the reason without the call,
-    which many calls share."""
-
-    def __init__(self, where: str, why: str) -> None:
-        super().__init__(f"{where}: {why}")
-        self.why = why
+    """The judge gave no usable HTTP answer; nothing of this call was recorded. Says the reason without the call, which
+    many calls share."""
 
 
 class RatingsError(RecuseError):

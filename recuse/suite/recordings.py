@@ -37,8 +37,7 @@ class Recordings:
     """`models`: where weights of local models are kept. `yes`: record even above the panel's budget. `distributed`:
     this is one of several processes, so nothing is recorded. `batch`: what is missing is handed in as files. `sample`:
     a part is asked again and compared, `sampled`. `keep`: is given every call as it went, and what it returns joins the
-    account. `texts`: whether records and messages quote
-    prompts and replies."""
+    account. `texts`: whether records and messages quote prompts and replies."""
 
     selection: Selection
     mode: Mode = "replay"

@@ -44,7 +44,7 @@ class Setting:
         return library
 
     @contextmanager
-    def batches(self) -> Iterator[Batches]:
+    def batches(self, texts: bool = True) -> Iterator[Batches]:
         library = self.library()
 
         def store(call: Call, response: RawResponse) -> None:
@@ -62,6 +62,7 @@ class Setting:
                 say=self.said.append,
                 attempts=2,
                 must_stop=lambda: self.must_stop(),
+                texts=texts,
             )
 
     def replayed(self) -> list[str]:

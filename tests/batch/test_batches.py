@@ -21,7 +21,7 @@ from setting import Setting
 
 import recuse.batch
 from recuse.batch import BatchError, Web, openai
-from recuse.batch.recording import number_of
+from recuse.batch.recording import BatchReport, number_of
 from recuse.judges.client import Credentials
 from recuse.schema import RecuseError
 
@@ -182,6 +182,21 @@ def test_partial_failures_are_told_in_the_providers_words(setting: Setting) -> N
         assert batches.wait(setting.calls, sleep=no_sleep).stored == 2
     assert len(setting.provider.orders[1]["entries"]) == 2
     assert setting.replayed() == WORDS
+
+
+def test_the_providers_words_are_not_told_where_texts_stay_hidden(setting: Setting) -> None:
+    setting.provider.fate = lambda position: "bad" if position in (1, 4) else "good"
+    with setting.batches(texts=False) as batches:
+        report = batches.wait(setting.calls, sleep=no_sleep)
+    assert "this request is bad" not in report.text()
+    assert "not shown: recuse_texts = false" in report.text()
+
+
+def test_more_reasons_than_are_told_are_counted(setting: Setting) -> None:
+    calls = [setting.calls[0]] * 10
+    report = BatchReport(failed=[(call, f"reason {min(n, 8)}") for n, call in enumerate(calls)])
+    assert "failed: 10\n  2 x ann: reason 8\n" in report.text()
+    assert report.text().endswith("\n  ... and 1 more reasons")
 
 
 def test_what_ran_out_of_time_is_submitted_once_more(setting: Setting) -> None:

@@ -149,7 +149,7 @@ def test_attempts_are_bounded_and_the_last_trouble_is_told(
     server = provider(trouble)
     ann = judge(base_url=server.url, timeout_s=1)
     said = failure(call(ann, repeat=2), ann)
-    assert said.startswith("judge ann, essays/rubric, item one, target alpha, attributed, repeat 2: no answer after 3")
+    assert said.startswith("no answer after 3")
     assert f"last: {last}" in said
     assert "run again with --record=missing" in said
     assert len(server.asked) == 3
@@ -251,12 +251,8 @@ def test_a_mistake_in_the_set_up_is_told_with_advice_at_once(
     server = provider({"status": status, "body": body, "headers": {"location": "http://elsewhere.invalid/v1?key=abc"}})
     ann = judge(base_url=server.url)
     said = failure(call(ann), ann, keys={"ann": KEY})
-    place = (
-        "judge ann"
-        if status in (401, 403)
-        else "judge ann, essays/rubric, item one, target alpha, attributed, repeat 0"
-    )
-    assert said.startswith(f"{place}: HTTP {status} from 127.0.0.1: “key [secret] is wrong”. ")
+    place = "judge ann: " if status in (401, 403) else ""
+    assert said.startswith(f"{place}HTTP {status} from 127.0.0.1: “key [secret] is wrong”. ")
     assert advice in said
     assert KEY not in said
     assert len(server.asked) == 1
@@ -359,7 +355,7 @@ def test_a_key_that_has_worked_is_not_blamed_for_one_forbidden_call(
     ann = judge(base_url=server.url)
     first, second, third = Session(ann).send(call(ann), call(ann, 1), call(ann, 2))
     assert (first, third) == ("answered", "answered")
-    assert "repeat 1: HTTP 403 from 127.0.0.1: “flagged”" in second
+    assert second.startswith("HTTP 403 from 127.0.0.1: “flagged”")
 
 
 @pytest.mark.usefixtures("at_once")

@@ -92,11 +92,8 @@ def explanation_finding(ratings: Ratings) -> Estimates:
         for name, flag in FINDINGS.items():
             flags = flag(reasons, beside.criteria)
             shown = reasons[flags].drop_duplicates("response").head(EXAMPLES)
-            columns = (shown[column] for column in ("item", "criterion", "score", "response"))
-            examples = [
-                [str(item), str(criterion), number(score), str(words)[:160]]
-                for item, criterion, score, words in zip(*columns, strict=True)
-            ]
+            quoted = shown[["item", "criterion", "score", "response"]].itertuples(index=False)
+            examples = [[str(item), str(of), number(score), str(words)[:160]] for item, of, score, words in quoted]
             texts = reasons["of"].to_numpy()
             estimates[str(judge), name] = estimated(
                 "explanation_finding", float(flags.mean()), clustered_share(flags, texts), n=len(flags), unit="share",

@@ -36,16 +36,12 @@ def _beyond_chance_in_words(group: Group) -> str:
     if ceiling is None:
         return ""
     judge, people = (fixed(ceiling.detail.get(name)) for name in ("judge_human", "human_human"))
-    power = ceiling.detail.get("power")
-    promised = (
-        f" With these texts, a judge that is one more person would pass this gate {round(100 * power)} times in 100."
-        if is_number(power)
-        else ""
-    )
-    return (
-        f"Beyond chance, {group.label(ceiling.who)} agrees with people by {judge}, and people with each other by "
-        f"{people}.{promised}"
-    )
+    who, power = group.label(ceiling.who), ceiling.detail.get("power")
+    text = f"Beyond chance, {who} agrees with people by {judge}, and people with each other by {people}."
+    if is_number(power):
+        often = f"{100 * power:.0f} times in 100"
+        text += f" With these texts, a judge that is one more person would pass this gate {often}."
+    return text
 
 
 def _confusions(group: Group) -> HeatMaps:
