@@ -35,20 +35,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from recuse.gates.causes import AGAINST_PEOPLE, causes_of_doubt, causes_of_failure, unfinished_cause
-from recuse.gates.records import Change, Evidence, Figure, PanelPlan, Plan, VerdictRecord
+from recuse.gates.records import Change, Evidence, Figure, PanelPlan, VerdictRecord
 from recuse.gates.uses import EVERY_GATE
 from recuse.schema.number_text import counted, html_table, listed
 from recuse.schema.results import AskedRow, DecisionRow, JudgeDecisionRow
-from recuse.schema.vocabulary import (
-    CLEARED,
-    FILE,
-    NOT_CLEARED,
-    RIGHT_ANSWERS,
-    UNDECIDED,
-    JudgeWord,
-    printed,
-    record_command,
-)
+from recuse.schema.vocabulary import CLEARED, NOT_CLEARED, RIGHT_ANSWERS, UNDECIDED, JudgeWord, printed
 from recuse.security.sanitize import visible
 
 if TYPE_CHECKING:
@@ -329,7 +320,7 @@ def _words(
     if red := [v for v in evidence.verdicts if not v.green and v.outcome == "fail" and not v.figure.judge]:
         yield "do not merge", f"{min(red, key=_furthest).label} is outside its limit", ""
     if plan.unfinished:
-        yield "no decision", unfinished_cause(plan.unfinished), RECORD_OR_MEND + record_command(_unrecorded(plan))
+        yield "no decision", unfinished_cause(plan.unfinished), RECORD_OR_MEND + plan.records_missing
     yield from of_changes("decide", lambda change: change.word == "decide" and change.kind in EVEN_OF_A_PART)
     if plan.part or not plan.whole:
         yield "no decision", plan.part or "only part of the questions was asked", "run all of evals/"
@@ -343,13 +334,6 @@ def _words(
         yield "no decision", "nothing was to be decided", ""
     yield from of_changes("merge", lambda change: True)
     yield "merge", "nothing changed" if evidence.compared else "nothing stands against it", ""
-
-
-def _unrecorded(plan: Plan) -> str:
-    """The panel with most unfinished tests, by their names ("[panel/task/protocol]"); none of a file, nor of others."""
-    places = [test.partition("[")[2].removesuffix("]").split("/") for test, _ in plan.unfinished]
-    panels = [place[0] for place in places if len(place) == 3 and place[2] != FILE]
-    return max(dict.fromkeys(panels), key=panels.count, default="")
 
 
 def _doubtful(judges: Sequence[JudgeDecision]) -> list[JudgeDecision]:

@@ -14,7 +14,7 @@ from recuse.schema import Outcome
 from recuse.schema.number_text import counted, listed
 from recuse.schema.results import AskedRow, ChangedRow, EndRow, InPlaceRow, MeasureRow, Results, UpgradeVerdictRow
 from recuse.schema.verdict_rows import Comparison, EstimateRow, LimitChangeRow, VerdictRow
-from recuse.schema.vocabulary import NOT_MEASURED, UNDECIDED, printed
+from recuse.schema.vocabulary import FILE, NOT_MEASURED, UNDECIDED, printed, record_command
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +101,14 @@ class Plan:
     part: str = ""
     unfinished: tuple[tuple[str, str], ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def records_missing(self) -> str:
+        """What records the missing answers of the panel with most unfinished tests, by their names
+        ("[panel/task/protocol]"); a file is recorded nowhere."""
+        places = [test.partition("[")[2].removesuffix("]").split("/") for test, _ in self.unfinished]
+        panels = [place[0] for place in places if len(place) == 3 and place[2] != FILE]
+        return record_command(max(dict.fromkeys(panels), key=panels.count, default=""))
 
     def label(self, gate: str) -> str:
         """What people call a gate, also one that was not measured."""
