@@ -219,7 +219,8 @@ def _names_somebody(column: Column) -> bool:
 
 def choosers_between(roles: Roles, first: str, second: str) -> list[str]:
     """Columns that hold nothing but choices between the two: each rater's, side by side. Numbers (1, 2 and 3 for a tie)
-    are choices beside two texts only: beside names they may be anything."""
+    are choices beside two texts only: beside names they may be anything. One choice in every row is a rater's who is
+    named, or called as judges are beside others."""
     sides = roles.columns[first].words | roles.columns[second].words
     texts = roles.columns[first].wordy or roles.columns[first].told_once
     others = (roles.columns[name] for name in roles.free if name not in (first, second))
@@ -228,10 +229,13 @@ def choosers_between(roles: Roles, first: str, second: str) -> list[str]:
     def chose(column: Column) -> bool:
         return all(word in sides or won(word) for word in column.words)
 
-    return [
-        c.name for c in others if len(c.distinct) > 1 and chose(c)
+    choosing = [
+        c for c in others if len(c.distinct) and chose(c)
         and (not c.numeric or (texts and {"first", "second"} <= {*map(won, c.words)}))
     ]  # fmt: skip
+    stated = {*roles.taken.get("people", ()), *roles.taken.get("judges", ())}
+    stated |= {c.name for c in choosing if len(c.distinct) > 1}
+    return [c.name for c in choosing if c.name in stated or (stated and is_judge(c.name) and not is_attribute(c.name))]
 
 
 def _take_wide(roles: Roles, names: list[str]) -> None:

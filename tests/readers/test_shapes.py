@@ -225,6 +225,14 @@ def test_pairs_with_a_column_for_every_rater(file):
     assert set(table.loc[table["rater"] == "ann", "response"]) == {"first", "tie"}
 
 
+def test_a_judge_that_chooses_the_same_place_in_every_pair_is_a_judge(file):
+    """By its name, or as you say; a column that says one thing and is called otherwise is nobody's."""
+    rows = [f"{k},{'X,Y' if k % 2 else 'Y,X'},{'AB'[k % 2]},{'AB'[k % 3 > 0]},A,A" for k in range(12)]
+    path = file("a.csv", "\n".join(["pid,first,second,judge_choice,ann,gpt-6,shown", *rows]))
+    assert read_file(path).ratings.raters == {"judge_choice": "judge", "ann": "person", "gpt-6": "judge"}
+    assert read_file(path, judges=("judge_choice", "gpt-6", "shown")).ratings.raters["shown"] == "judge"
+
+
 def test_thumbs_have_an_order(file):
     rows = [f"{k},{'👍' if k % 3 else '👎'},{'👍' if k % 4 else '👎'}" for k in range(12)]
     read = read_file(file("a.csv", "\n".join(["id,llm,human", *rows])))
