@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from recuse.ratings import Numeric
-from recuse.readers.column_names import NAMES, is_date, is_judge, is_person, plain
+from recuse.readers.column_names import NAMES, is_attribute, is_date, is_judge, is_person, plain
 from recuse.readers.columns import Column
 from recuse.readers.mapping import ColumnMapping, stem_of
 from recuse.readers.rater_columns import splits
@@ -33,8 +33,16 @@ def below_one_another(tables: Sequence[RawTable]) -> RawTable:
     rated = []
     for table in tables:  # the column that is called as ratings are and may hold some; "" where there is none
         called = {plain(name): name for name in table.names}
-        names = (called[word] for word in NAMES["value"] if word in called)
-        rated.append(next((name for name in names if Column(name, table.frame[name]).rating), ""))
+        names = [called[word] for word in NAMES["value"] if word in called]
+        raters = [n for n in table.names if (is_judge(n) or is_person(n)) and not is_attribute(n)]
+        raters = [n for n in raters if n not in names and plain(n) not in NAMES["rater"]]
+        raters, names = ([n for n in each if Column(n, table.frame[n]).rating] for each in (raters, names))
+        if not names and len(raters) > 1:
+            raise RecuseError(
+                f"{table.path.name} has several raters' columns ({', '.join(raters)}), and --raters reads a file for each; "
+                "put a column of each rater into one table"
+            )
+        rated.append(([*names, *raters] or [""])[0])
     for table, value in zip(tables, rated, strict=True):
         own = [name for name in table.names if plain(name) in NAMES["rater"]]
         if any(table.frame[name].nunique() > 1 for name in own):
