@@ -112,7 +112,7 @@ def rater_name(column: str) -> str:
 
 SIDES = (("a", "b"), ("0", "1"), ("1", "2"), ("first", "second"), ("left", "right"), ("one", "two"))
 """How the two columns of a pair are told apart."""
-THIRD = (("b", "c"), ("1", "2"), ("2", "3"), ("second", "third"), ("two", "three"))
+THIRD = (("b", "c"), ("1", "2"), ("2", "3"), ("two", "three"))
 """And a third one from the second."""
 
 

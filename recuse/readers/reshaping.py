@@ -39,8 +39,8 @@ def below_one_another(tables: Sequence[RawTable]) -> RawTable:
         raters, names = ([n for n in each if Column(n, table.frame[n]).rating] for each in (raters, names))
         if not names and len(raters) > 1:
             raise RecuseError(
-                f"{table.path.name} has several raters' columns ({', '.join(raters)}), and --raters reads a file for each; "
-                "put a column of each rater into one table"
+                f"{table.path.name} has several raters' columns ({', '.join(raters)}), and --raters reads a file for "
+                "each rater; put a column of each into one table"
             )
         rated.append(([*names, *raters] or [""])[0])
     for table, value in zip(tables, rated, strict=True):

@@ -94,7 +94,7 @@ def test_battles_of_the_same_two_systems_are_not_one_item(file):
     assert read_file(file("a.csv", "\n".join(rows))).ratings.table["item"].nunique() == 40
 
 
-@pytest.mark.parametrize("ends", ["abc", "123", "012", ("first", "second", "third")])
+@pytest.mark.parametrize("ends", ["abc", "123", "012"])
 def test_the_best_of_three_is_asked_about(file, ends):
     names = [f"reply_{end}" for end in ends]
     rows = [f"t{k},one text {k},other text {k},third text {k},{names[k % 3]},{names[k % 3]}" for k in range(30)]

@@ -68,7 +68,7 @@ def test_files_of_other_raters_are_no_versions(tmp_path):
         rows = [",".join([f"t{k}", *(str((k + n) % 4 + 1) for n in range(header.count(",")))]) for k in range(20)]
         (tmp_path / f"{name}.csv").write_text("\n".join([header, *rows]), encoding="utf-8")
     labels, human, gpt = (tmp_path / f"{name}.csv" for name in columns)
-    with pytest.raises(RecuseError, match="labels.csv are nobody, of gpt.csv gpt-4o: .* say --raters"):
+    with pytest.raises(RecuseError, match=r"labels.csv are nobody, of gpt.csv gpt-4o: .* say --raters"):
         load_versions([labels, gpt])
     with pytest.raises(RecuseError, match=r"labels.csv has several raters' columns \(human_1, human_2\)"):
         load_versions([labels, gpt], raters=True)
