@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -112,13 +112,17 @@ def rater_name(column: str) -> str:
 
 SIDES = (("a", "b"), ("0", "1"), ("1", "2"), ("first", "second"), ("left", "right"), ("one", "two"))
 """How the two columns of a pair are told apart."""
+THIRD = (("b", "c"), ("1", "2"), ("2", "3"), ("two", "three"))
+"""And a third one from the second."""
 
 
-def told_apart(names: Collection[str]) -> list[tuple[str, str]]:
+def told_apart(
+    names: Collection[str], sides: Iterable[tuple[str, str]] = (*SIDES, ("chosen", "rejected"))
+) -> list[tuple[str, str]]:
     """Pairs of names that differ in the word for a side alone: reply_a and reply_b, left_model and right_model,
     answer1_body and answer2_body."""
     pairs = []
-    for one, other in (*SIDES, ("chosen", "rejected")):
+    for one, other in sides:
         side = re.compile(rf"(?:(?:^|(?<=_)){one}|(?<=[a-z]){one if one.isdigit() else '(?!)'})(?=_|$)")
         pairs += [
             (name, changed) for name in names

@@ -249,9 +249,10 @@ def are_versions(reads: Sequence[FileRatings]) -> str:
     for other in reads[1:]:
         one, two = first.path.name, other.path.name
         if not {*first.ratings.judges} & {*other.ratings.judges}:
+            names, others = (", ".join(read.ratings.judges) or "nobody" for read in (first, other))
             return (
-                f"{one} has the judge(s) {', '.join(first.ratings.judges)}, {two} {', '.join(other.ratings.judges)}: "
-                "versions of one judge bear one name"
+                f"the judges of {one} are {names}, of {two} {others}: versions of one judge bear one name. If each "
+                "file holds one rater's answers, say --raters; if one holds several, make one table, a column each"
             )
         if other.kind != first.kind or other.ratings.scales != first.ratings.scales:
             return f"{one} and {two} are not on one scale; say which it is with --scale"

@@ -18,6 +18,8 @@ FEWEST_CLUSTERS = 20
 """With fewer levels a topic groups texts and is a slice: an interval over a handful of clusters says nothing."""
 MERGED = 0.5
 """Of so many rows without a name of their own, cells are merged; a few are names that were forgotten."""
+SHARED = 0.5
+"""Texts have so many raters more than one, on average, where they are what was judged."""
 SURELY = 5
 """So many rows that a column of letters tells apart are not told apart by chance."""
 
@@ -211,7 +213,30 @@ def with_whole_items(judged: Judgements) -> Judgements:
             slices = mapping.slices if other in (mapping.cluster, *mapping.slices) else (*mapping.slices, other)
             item = (mapping.item[0], other)
             return judged.noted(note, mapping=replace(mapping, item=item, slices=slices, ignored=known))
-    return judged
+    return _with_texts_of_items(judged)
+
+
+def _with_texts_of_items(judged: Judgements) -> Judgements:
+    """Where nothing else tells the rows of an item apart and these hold several texts, both name an item: answers to
+    one question are no repeats. Where each rater has texts of its own, they are what it said; where people's columns
+    say one thing of an item, a judge alone was asked again."""
+    raw, mapping = judged.raw, judged.mapping
+    if not mapping.text or len(mapping.item) != 1 or "item" in raw.roles:
+        return judged
+    if mapping.target or mapping.pairs or mapping.repeat or mapping.repeats:
+        return judged
+    keys = [*mapping.item, *filter(None, (mapping.rater, mapping.criterion)), *mapping.factors]
+    again = int(raw.frame.duplicated(keys).sum() - raw.frame.duplicated([*keys, mapping.text]).sum())
+    both = [*mapping.item, mapping.text]
+    own = mapping.rater and raw.frame.groupby(both, sort=False)[mapping.rater].nunique().mean() < 1 + SHARED
+    people = [column for rater, columns in mapping.raters.items() if is_person(rater) for column in columns]
+    alike = people and (raw.frame.groupby([*mapping.item], sort=False)[people].nunique() < 2).all(axis=None)
+    if not again or own or alike:
+        return judged
+    many = raw.frame[mapping.item[0]].nunique() >= FEWEST_CLUSTERS
+    note = f"rows about one {mapping.item[0]} hold several texts, which are no repeats: an item is named by both"
+    cluster = mapping.cluster or (mapping.item[0] if many else "")
+    return judged.noted(note, mapping=replace(mapping, item=(*mapping.item, mapping.text), cluster=cluster))
 
 
 def _tells_rows_apart(raw: RawTable, mapping: ColumnMapping, other: str) -> bool:

@@ -11,6 +11,7 @@ from recuse.readers.column_names import (
     NAMES,
     PROMPTS,
     SETS,
+    THIRD,
     WINNERS,
     is_attribute,
     is_judge,
@@ -206,9 +207,21 @@ def _take_pair(roles: Roles) -> None:
     for one, other in pairs:
         won = one in named.values() and any(plain(n) in WINNERS for n in roles.free)
         if won or "value" in roles.taken or choosers_between(roles, one, other):
+            _check_no_third(roles, one, other)
             roles.take("first", one)
             roles.take("second", other)
             return
+
+
+def _check_no_third(roles: Roles, one: str, other: str) -> None:
+    """`RecuseError` where a third column is called as these two are: the best of three is no choice between two."""
+    called = {plain(name): name for name in roles.free if len(roles.columns[name].distinct)}
+    for third in (called[b] for a, b in told_apart(called, THIRD) if a == plain(other)):
+        raise RecuseError(
+            f"{one}, {other} and {third} are three to choose from, and choices between two are read; write a row for "
+            f"each two of them, with columns first, second and winner, or a row for each text, with columns item, "
+            f"system and score; if {third} was not to choose from, say --ignore {third}"
+        )
 
 
 def _take_value(roles: Roles) -> None:

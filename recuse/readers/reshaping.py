@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from recuse.ratings import Numeric
-from recuse.readers.column_names import NAMES, is_date, is_judge, is_person, plain
+from recuse.readers.column_names import NAMES, is_attribute, is_criterion, is_date, is_judge, is_person, plain
 from recuse.readers.columns import Column
 from recuse.readers.mapping import ColumnMapping, stem_of
 from recuse.readers.rater_columns import splits
@@ -33,8 +33,16 @@ def below_one_another(tables: Sequence[RawTable]) -> RawTable:
     rated = []
     for table in tables:  # the column that is called as ratings are and may hold some; "" where there is none
         called = {plain(name): name for name in table.names}
-        names = (called[word] for word in NAMES["value"] if word in called)
-        rated.append(next((name for name in names if Column(name, table.frame[name]).rating), ""))
+        names = [called[word] for word in NAMES["value"] if word in called]
+        raters = [n for n in table.names if (is_judge(n) or is_person(n)) and not is_attribute(n)]
+        raters = [n for n in raters if n not in names and plain(n) not in NAMES["rater"]]
+        raters, names = ([n for n in each if Column(n, table.frame[n]).rating] for each in (raters, names))
+        if not names and len(raters) > 1:
+            raise RecuseError(
+                f"{table.path.name} has several raters' columns ({', '.join(raters)}), and --raters reads a file for "
+                "each rater; put a column of each into one table"
+            )
+        rated.append(([*names, *raters] or [""])[0])
     for table, value in zip(tables, rated, strict=True):
         own = [name for name in table.names if plain(name) in NAMES["rater"]]
         if any(table.frame[name].nunique() > 1 for name in own):
@@ -120,15 +128,16 @@ def with_systems_apart(raw: RawTable) -> RawTable:
 
         id, llama_human, llama_judge, gpt_human, gpt_judge   ->   id, system, human, judge
 
-    Systems are called as models are; of those who rate them, at least one is called as people are, and one is not."""
-    names = [n for n in raw.names if is_judge(n) and Column(n, raw.frame[n]).rating]
+    Some system is called as models are, and none as people; of those who rate, one at least as people are, one not."""
+    names = [n for n in raw.names if (is_judge(n) or is_person(n)) and not is_attribute(n)]
+    names = [n for n in names if Column(n, raw.frame[n]).rating]
     if raw.all_named or not raw.of_nobody_known or any(plain(n) in NAMES["target"] for n in raw.names):
         return raw
     for parts in splits(names):
         for side in (0, 1):
             systems, raters = ([*dict.fromkeys(part[k] for part in parts.values())] for k in (side, 1 - side))
             people = [name for name in raters if is_person(name)]
-            models = all(is_judge(name) and not is_person(name) for name in systems)
+            models = any(map(is_judge, systems)) and not any(is_person(n) or is_criterion(n) for n in systems)
             whole = len(systems) > 1 and len(parts) == len(systems) * len(raters)
             if not (whole and models and people and any(is_judge(r) and not is_person(r) for r in raters)):
                 continue

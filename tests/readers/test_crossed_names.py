@@ -72,3 +72,17 @@ def test_columns_of_rater_criterion_and_repeat(file):
     assert own[["criterion", "repeat", "score"]].to_numpy().tolist() == [
         ["tone", 0, 3], ["tone", 1, 4], ["tone", 2, 5], ["truth", 0, 1], ["truth", 1, 2], ["truth", 2, 3],
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("one", ["llama", "mist"])
+def test_systems_of_which_one_is_called_as_models_are(file, one):
+    names = ",".join(f"{system}_{rater}" for system in (one, "gpt") for rater in ("human", "judge"))
+    rows = [f"{k},{k % 5},{(k + 1) % 5},{k % 4},{(k + 2) % 5}" for k in range(20)]
+    ratings = read_file(file("a.csv", "\n".join([f"id,{names}", *rows]))).ratings
+    assert ({*ratings.targets}, ratings.persons, ratings.judges) == ({one, "gpt"}, ("human",), ("judge",))
+
+
+def test_criteria_of_which_one_is_called_as_models_are_are_no_systems(file):
+    rows = [f"{k},{k % 5},{(k + 1) % 5},{k % 4},{(k + 2) % 5}" for k in range(20)]
+    names = "human_model_fit,human_tone,gpt_model_fit,gpt_tone"
+    assert read_file(file("a.csv", "\n".join([f"id,{names}", *rows]))).ratings.targets == ("",)

@@ -72,3 +72,20 @@ def test_an_answer_that_a_judge_owes_in_a_rated_role_is_owed(file):
     read = read_file(file("a.csv", "\n".join(rows)))
     judged = read.ratings.table[read.ratings.table["rater"] == "llm_judge"]
     assert (len(judged), int((judged["status"] == "ok").sum())) == (30, 6)
+
+
+@pytest.mark.parametrize("questions", [4, 30])
+def test_answers_to_one_question_are_no_repeats(file, questions):
+    rows = [f"Which organ is number {k % questions}?,It is {k},{k % 5 + 1},{k % 4 + 1},{k % 3 + 1}" for k in range(120)]
+    read = read_file(file("a.csv", "\n".join(["question,answer,human_1,human_2,gpt-4o", *rows])))
+    assert (read.mapping.item, read.mapping.cluster) == (("question", "answer"), "question" if questions == 30 else "")
+    assert read.ratings.table["item"].nunique() == 120
+
+
+def test_what_a_judge_said_when_asked_again_names_no_item(file):
+    rows = [f"q{k // 3},It says {k},{k % 5 + 1},{k // 3 % 5 + 1}" for k in range(120)]
+    read = read_file(file("a.csv", "\n".join(["question,output,gpt-4o,human", *rows])))
+    assert read.mapping.item == ("question",)
+    rows = [f"q{k // 4},{('gpt', 'anna')[k % 2]},It says {k},{k % 5 + 1}" for k in range(120)]
+    read = read_file(file("b.csv", "\n".join(["question,rater,output,score", *rows])))
+    assert read.mapping.item == ("question",)

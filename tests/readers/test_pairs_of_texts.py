@@ -7,6 +7,7 @@ import pytest
 from recuse.metrics.coverage import unanswered
 from recuse.metrics.position import slot_preference
 from recuse.readers import read_file
+from recuse.schema import RecuseError
 
 
 def pairs(header, word="A,B,tie", number=40, both=True, item=True):
@@ -91,3 +92,12 @@ def test_a_long_table_of_pairs_of_texts(file):
 def test_battles_of_the_same_two_systems_are_not_one_item(file):
     rows = ["model_a,model_b,judge_choice,ann", *(f"llama,qwen,{'AB'[k % 2]},{'AB'[k % 3 % 2]}" for k in range(40))]
     assert read_file(file("a.csv", "\n".join(rows))).ratings.table["item"].nunique() == 40
+
+
+@pytest.mark.parametrize("ends", ["abc", "123", "012"])
+def test_the_best_of_three_is_asked_about(file, ends):
+    names = [f"reply_{end}" for end in ends]
+    rows = [f"t{k},one text {k},other text {k},third text {k},{names[k % 3]},{names[k % 3]}" for k in range(30)]
+    path = file("a.csv", "\n".join([f"id,{','.join(names)},human,gpt-4o", *rows]))
+    with pytest.raises(RecuseError, match=f"{names[2]} are three to choose from.*--ignore {names[2]}"):
+        read_file(path)

@@ -60,3 +60,16 @@ def test_in_a_run_of_pytest_files_of_other_judges_stay_panels_of_their_own(files
     panels = load_file_panels([*files, file("gpt.csv", APRIL.replace("judge", "gpt_judge"))])
     assert [panel.name for panel in panels] == ["april", "gpt"]
     assert [panel.ratings.levels("version") for panel in panels] == [("march", "april"), ()]
+
+
+def test_files_of_other_raters_are_no_versions(tmp_path):
+    columns = {"labels": "id,human_1,human_2", "human": "id,human_1", "gpt": "id,gpt-4o"}
+    for name, header in columns.items():
+        rows = [",".join([f"t{k}", *(str((k + n) % 4 + 1) for n in range(header.count(",")))]) for k in range(20)]
+        (tmp_path / f"{name}.csv").write_text("\n".join([header, *rows]), encoding="utf-8")
+    labels, human, gpt = (tmp_path / f"{name}.csv" for name in columns)
+    with pytest.raises(RecuseError, match=r"labels.csv are nobody, of gpt.csv gpt-4o: .* say --raters"):
+        load_versions([labels, gpt])
+    with pytest.raises(RecuseError, match=r"labels.csv has several raters' columns \(human_1, human_2\)"):
+        load_versions([labels, gpt], raters=True)
+    assert load_versions([human, gpt], raters=True).ratings.raters == {"human": "person", "gpt": "judge"}
