@@ -132,12 +132,18 @@ def _of_one(metric: str, answers: Answers, values: Floats, slices: Slices, colum
 
 def _less_elsewhere(answers: Answers, values: Floats, within: Mask, outside: Mask, low: float) -> Difference:
     """The mean within less that outside, of values that end at `low` and 1: few texts that all agree say little of the
-    next one, so each side is bounded by itself."""
+    next one, so each side is bounded by itself. Sides hang together where texts of a cluster lie on both."""
     here, elsewhere = (
         bounded_mean(values[side], answers.clusters[side], (low, 1.0), times=taken(answers.times, side))
         for side in (within, outside)
     )
-    return Difference((here.value, elsewhere.value), here, elsewhere, 0.0, min(here.df, elsewhere.df))
+    one, other = (
+        np.bincount(answers.clusters, weights=np.where(side, values - mean.value, 0.0))
+        for side, mean in ((within, here), (outside, elsewhere))
+    )
+    spread = float(np.sqrt((one @ one) * (other @ other)))
+    together = float(one @ other) / spread if spread > 0 else 0.0
+    return Difference((here.value, elsewhere.value), here, elsewhere, together, min(here.df, elsewhere.df))
 
 
 def _p_value(distribution: Simultaneous, two_sided: bool) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,9 +11,10 @@ import pytest
 from scipy import stats
 from simulated_raters import World, answers_from
 
-from recuse.metrics.slices import Simultaneous, _agreement, _of_one, worst_slice
+from recuse.metrics.slices import Simultaneous, _agreement, _less_elsewhere, _of_one, worst_slice
 from recuse.ratings import Ratings
 from recuse.schema import RecuseError
+from recuse.statistics.clusters import difference_of_means
 from recuse.statistics.distributions import Student
 
 
@@ -111,6 +113,20 @@ def test_of_two_slices_the_one_that_gains_is_told():
     for members in ({("topic", "liked"): liked, ("topic", "other"): ~liked},
                     {("topic", "other"): ~liked, ("topic", "liked"): liked}):  # fmt: skip
         assert _favour(answers_from(judge, world.people), 0, members, 1).detail["slice"]["level"] == "liked"
+
+
+@pytest.mark.parametrize("like", [-0.9, 0.0, 0.9])
+def test_where_values_vary_it_is_the_paired_t(like):
+    """Two texts a cluster, one of them on the slice: alike, opposite (as ranks are) or neither."""
+    rng = np.random.default_rng(0)
+    first = rng.normal(0, 0.1, 200)
+    values = np.column_stack([first, like * first + np.sqrt(1 - like**2) * rng.normal(0, 0.1, 200)]).ravel()
+    answers = replace(answers_from(values, [values]), clusters=np.repeat(np.arange(200), 2))
+    within = np.tile([True, False], 200)
+    found = _less_elsewhere(answers, values, within, ~within, -1.0)
+    known = difference_of_means(values, within, ~within, answers.clusters)
+    assert found.value == pytest.approx(known.value, abs=1e-12)
+    assert np.diff(found.interval(0.95)) == pytest.approx(np.diff(known.interval(0.95)), rel=0.05)
 
 
 def test_interval_is_bonferronis():
