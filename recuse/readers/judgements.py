@@ -68,11 +68,11 @@ def _check_words_for_nothing(rows: pd.DataFrame, empty: NDArray[np.bool_]) -> No
     words = np.array([str(value).strip().lower() for value in values], dtype=object)
     people = rows["kind"].eq("person").to_numpy()
     for word in sorted({*words} & NO_ANSWER) if people.any() and not people.all() else ():
-        said = (words == word)[codes] & empty
-        if min(said[people].mean(), said[~people].mean()) >= OFTEN:
+        given = (words == word)[codes] & empty
+        if min(given[people].mean(), given[~people].mean()) >= OFTEN:
             others = ",".join([*dict.fromkeys(w for w in words.tolist() if w not in EMPTY)][:6])
             raise RecuseError(
-                f"people and judges often answer {word} ({said[people].mean():.0%} and {said[~people].mean():.0%}): if "
+                f"people and judges often answer {word} ({given[people].mean():.0%} and {given[~people].mean():.0%}): if "
                 f'that is an answer, say the scale with it (--scale "{others},{word}"); if it stands for none, without '
                 "it (--scale worst<...<best or --scale LOW-HIGH)"
             )

@@ -144,11 +144,13 @@ def test_offset_from_people(ratings: Ratings, judge: str, criterion: str, value:
 
 
 def test_the_interval_of_an_offset_is_over_tickets(ratings: Ratings) -> None:
-    """kin on safe: a ticket's two texts sum to 1 on 6 tickets and to 0 on 24: mean of sums 0.2, halved 0.1; the t
-    interval of thirty sums, halved, and within it what other people would change."""
+    """kin on safe: a ticket's two texts sum to 1 on 6 tickets and to 0 on 24: mean of sums 0.2, halved 0.1; about the t
+    interval of thirty sums, halved, and wider by what few slips leave open."""
     found = answer(ratings, f"{PEOPLE}.test_human_offset", "human_offset", judge="kin", criterion="safe")
     theirs = stats.ttest_1samp([0.5] * 6 + [0.0] * 24, 0.0).confidence_interval(0.95)
-    assert (found.low, found.high) == pytest.approx((theirs.low, theirs.high))
+    assert found.value == pytest.approx(0.1)
+    assert found.low < theirs.low < theirs.high < found.high
+    assert found.high - found.low < 1.3 * (theirs.high - theirs.low)
 
 
 def test_order_against_people_and_who_is_closest(ratings: Ratings) -> None:
