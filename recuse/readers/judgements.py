@@ -13,6 +13,7 @@ from recuse.readers.faults import Fault, faults_in
 from recuse.readers.judgement_rows import Judgements
 from recuse.readers.values import EMPTY, STATUSES, chosen, is_empty, labels_of, scale_from_text
 from recuse.schema import RecuseError
+from recuse.schema.number_text import rate
 
 
 def read_answers(judged: Judgements) -> Judgements:
@@ -68,11 +69,12 @@ def _check_words_for_nothing(rows: pd.DataFrame, empty: NDArray[np.bool_]) -> No
     words = np.array([str(value).strip().lower() for value in values], dtype=object)
     people = rows["kind"].eq("person").to_numpy()
     for word in sorted({*words} & NO_ANSWER) if people.any() and not people.all() else ():
-        given = (words == word)[codes] & empty
-        if min(given[people].mean(), given[~people].mean()) >= OFTEN:
+        here = (words == word)[codes] & empty
+        often = [float(here[people].mean()), float(here[~people].mean())]
+        if min(often) >= OFTEN:
             others = ",".join([*dict.fromkeys(w for w in words.tolist() if w not in EMPTY)][:6])
             raise RecuseError(
-                f"people and judges often answer {word} ({given[people].mean():.0%} and {given[~people].mean():.0%}): if "
+                f"people and judges often answer {word} ({' and '.join(map(rate, often))}): if "
                 f'that is an answer, say the scale with it (--scale "{others},{word}"); if it stands for none, without '
                 "it (--scale worst<...<best or --scale LOW-HIGH)"
             )
