@@ -1,0 +1,87 @@
+"""What is decided by scores from a threshold on, or by one of several labels, is compared as that decision."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from recuse import check, read
+from recuse.cli import main
+from recuse.schema import RecuseError
+
+TEXTS = 400
+
+
+def scores(lowest_best: bool = False) -> pd.DataFrame:
+    """Scores from 0 to 100: the judge follows people closely, but for the narrow band in which the decision falls."""
+    rng = np.random.default_rng(6)
+    quality = np.where(rng.random(TEXTS) < 0.7, rng.integers(46, 55, TEXTS), rng.integers(0, 101, TEXTS))
+    table = pd.DataFrame({"id": [f"t{k}" for k in range(TEXTS)]})
+    for name, error in (("ann", 1), ("ben", 1), ("gpt-4o", 6)):
+        table[name] = np.clip(quality + rng.integers(-error, error + 1, TEXTS), 0, 100)
+    table.iloc[:2, 1:] = [[0] * 3, [100] * 3]
+    return table.assign(**{n: 100 - table[n] for n in ("ann", "ben", "gpt-4o")}) if lowest_best else table
+
+
+def labels() -> pd.DataFrame:
+    """Four labels: the judge knows three of them from each other, and seldom sees the fourth."""
+    rng = np.random.default_rng(8)
+    kinds = np.array(["fine", "odd", "rude", "spam"], dtype=object)
+    truth = rng.choice(kinds, TEXTS, p=[0.4, 0.3, 0.2, 0.1])
+    table = pd.DataFrame({"id": [f"t{k}" for k in range(TEXTS)]})
+    for name, error in (("ann", 0.05), ("ben", 0.05), ("gpt-4o", 0.0)):
+        table[name] = np.where(rng.random(TEXTS) < error, rng.choice(kinds, TEXTS), truth)
+    missed = (table["gpt-4o"] == "spam") & (rng.random(TEXTS) < 0.75)
+    table.loc[missed, "gpt-4o"] = "odd"
+    return table
+
+
+def decided(table: pd.DataFrame, decide) -> pd.DataFrame:
+    return table.assign(**{name: np.where(decide(table[name]), "yes", "no") for name in ("ann", "ben", "gpt-4o")})
+
+
+@pytest.mark.parametrize(("table", "decide", "options"), [
+    (scores(), lambda s: s >= 50, {"threshold": "50", "scale": "0-100"}),
+    (scores(lowest_best=True), lambda s: s <= 50, {"threshold": "50", "scale": "0-100 lowest best"}),
+    (labels(), lambda s: s == "spam", {"positive": "spam"}),
+], ids=["scores", "lowest best", "labels"])  # fmt: skip
+def test_every_number_is_that_of_the_decisions(table, decide, options, tmp_path, capsys):
+    """As if the file held yes and no; the judge that agrees on the whole scale is not cleared."""
+    results = []
+    for name, frame, given in (("scores", table, options), ("yes", decided(table, decide), {"positive": "yes"})):
+        path, out = tmp_path / f"{name}.csv", tmp_path / f"{name}.json"
+        frame.to_csv(path, index=False)
+        args = [part for key, value in given.items() for part in (f"--{key}", value)]
+        code = main(["check", str(path), "--use", "decide", "--json", str(out), *args])
+        verdicts = {v["gate"]: v["estimate"] for v in json.loads(out.read_text())["verdicts"]}
+        results.append((code, {gate: (e["value"], e["low"], e["high"]) for gate, e in verdicts.items()}))
+    (code, one), (same, other) = results
+    assert code == same == 1
+    for gate in ("human_ceiling", "share_bias", "unanswered"):
+        assert one[gate] == pytest.approx(other[gate], abs=1e-9), gate
+    assert one["human_ceiling"][2] < -0.1
+    first = capsys.readouterr().out.splitlines()[0]
+    assert first.startswith("gpt-4o is not cleared to decide: it agrees with your people less")
+    words = check(read(table, **options | {"threshold": ""}), use="grade") if "threshold" in options else None
+    assert words is None or words.exit_code == 0, "on the whole scale it agrees"
+
+
+def test_a_threshold_alone_clears_nobody_to_decide(tmp_path, capsys):
+    path = tmp_path / "scores.csv"
+    scores().to_csv(path, index=False)
+    main(["check", str(path), "--threshold", "50"])
+    assert "to decide" not in capsys.readouterr().out
+    main(["check", str(path), "--use", "decide", "--threshold", "50"])
+    assert "every word is about one decision on rating: less than 50, or 50 or more" in capsys.readouterr().out
+
+
+def test_scores_decide_nothing_without_a_threshold_and_no_other_use_stands_beside():
+    with pytest.raises(RecuseError, match="scores decide from a threshold on: --threshold 4"):
+        read(scores(), use="decide")
+    with pytest.raises(RecuseError, match="what is decided by 50 or more is asked by itself: --use decide"):
+        read(scores(), use="decide,grade", threshold="50")
+    ratings = read(scores(), threshold="50")
+    assert check(ratings, use="decide").exit_code == check(read(scores(), use="decide", threshold="50")).exit_code == 1
