@@ -60,8 +60,9 @@ def test_every_number_is_that_of_the_decisions(table, decide, options, tmp_path,
         results.append((code, {gate: (e["value"], e["low"], e["high"]) for gate, e in verdicts.items()}))
     (code, one), (same, other) = results
     assert code == same == 1
-    for gate in ("human_ceiling", "share_bias", "unanswered"):
-        assert one[gate] == pytest.approx(other[gate], abs=1e-9), gate
+    assert one.keys() == other.keys() >= {"human_ceiling", "share_bias", "unanswered"}
+    for gate, figures in one.items():
+        assert figures == pytest.approx(other[gate], abs=1e-9), gate
     assert one["human_ceiling"][2] < -0.1
     first = capsys.readouterr().out.splitlines()[0]
     assert first.startswith("gpt-4o is not cleared to decide: it agrees with your people less")
