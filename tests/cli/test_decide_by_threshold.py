@@ -60,7 +60,7 @@ def test_every_number_is_that_of_the_decisions(table, decide, options, tmp_path,
         results.append((code, {gate: (e["value"], e["low"], e["high"]) for gate, e in verdicts.items()}))
     (code, one), (same, other) = results
     assert code == same == 1
-    assert one.keys() == other.keys() >= {"human_ceiling", "share_bias", "unanswered"}
+    assert other.keys() >= one.keys() >= {"human_ceiling", "share_bias", "unanswered"}  # of yes and no the mean as well
     for gate, figures in one.items():
         assert figures == pytest.approx(other[gate], abs=1e-9), gate
     assert one["human_ceiling"][2] < -0.1
