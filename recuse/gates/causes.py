@@ -17,7 +17,7 @@ import numpy as np
 
 from recuse.gates.records import Figure, VerdictRecord
 from recuse.schema.details import MatrixDetail, SliceDetail, detail_as
-from recuse.schema.number_text import brief, fixed, listed, of_units, why_missing
+from recuse.schema.number_text import brief, fixed, in_number, listed, of_units, why_missing
 from recuse.schema.vocabulary import NOT_MEASURED, RIGHT_ANSWERS, UNDECIDED, printed
 
 UNANSWERED = ("unanswered", "parse_rate")
@@ -313,9 +313,9 @@ def _open(verdict: VerdictRecord, open_: Sequence[VerdictRecord]) -> str:
         return Clause(f"{what} lies so close to its limit that no feasible number of {verdict.units} decides", brief_)
     if not verdict.more:
         return Clause(f"{what} lies too close to its limit to tell", brief_)
-    more = of_units(rounded(verdict.more), verdict.units)
-    clause = f"{what} lies too close to its limit to tell; about {more} more would decide"
-    return Clause(clause, f"it needs about {more} more")
+    count = rounded(verdict.more)
+    clause = f"{what} lies too close to its limit to tell; about {of_units(count, verdict.units)} more would decide"
+    return Clause(clause, f"it needs about {count} more {in_number(verdict.units, count)}")
 
 
 def _labels_fault(verdict: VerdictRecord) -> str:

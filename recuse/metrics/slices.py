@@ -6,6 +6,7 @@ Whoever looks at many slices finds a worst one. So the worst is told with what l
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,7 @@ from recuse.metrics.measure import measure, per_judge
 from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.text_slices import FEWEST, Slices, slices_of
 from recuse.schema import Estimate
-from recuse.schema.arrays import Floats, Mask, taken
+from recuse.schema.arrays import Floats, Mask, cluster_times, taken, total
 from recuse.statistics.agreement.coefficient_intervals import Difference
 from recuse.statistics.bounded import bounded_mean
 from recuse.statistics.distributions import Derived, Side
@@ -138,11 +139,12 @@ def _less_elsewhere(answers: Answers, values: Floats, within: Mask, outside: Mas
         for side in (within, outside)
     )
     one, other = (
-        np.bincount(answers.clusters, weights=np.where(side, values - mean.value, 0.0))
+        np.bincount(answers.clusters, weights=np.where(side, values - mean.value, 0.0)).astype(float)
         for side, mean in ((within, here), (outside, elsewhere))
     )
-    spread = float(np.sqrt((one @ one) * (other @ other)))
-    together = float(one @ other) / spread if spread > 0 else 0.0
+    alike = cluster_times(answers.clusters, answers.times)
+    own, both, others = (float(total(product, alike)) for product in (one * one, one * other, other * other))
+    together = both / math.sqrt(own * others) if own * others > 0 else 0.0
     return Difference((here.value, elsewhere.value), here, elsewhere, together, min(here.df, elsewhere.df))
 
 

@@ -139,7 +139,9 @@ class Upgrade:
             return (f"they have no text in common{SAME_IDS}",)
         if any(row[:2] in common for row in old ^ new):
             return ("not the same texts under the same conditions",)
-        if contrary := contradiction(self.before, self.after, common):
+        recorded = any((*self.settings, *self.calls))  # of one task, whose labels a change may move
+        labels = "" if recorded else other_labels(self.before, self.after)
+        if contrary := labels or contradiction(self.before, self.after, common):
             return (f"the same names stand for other texts, {contrary}{SAME_IDS}",)
         return ()
 
@@ -262,10 +264,7 @@ FEWEST_LABELS = 10
 
 def contradiction(before: Ratings, after: Ratings, common: Collection[tuple[str, str]]) -> str:
     """ "item t17 has subset law in one, tax in the other", where something that both tell of the texts (`texts`: a
-    topic, the text, the right answer) differs for most of the `common` ones, (item, target), or where somebody's
-    labels in one say little of those in the other; "" where nothing does."""
-    if labels := _other_labels(before, after):
-        return labels
+    topic, the text, the right answer) differs for most of the `common` ones, (item, target); "" where nothing does."""
     old, new = _texts_by_name(before), _texts_by_name(after)
     if old is None or new is None:
         return ""
@@ -281,9 +280,9 @@ def contradiction(before: Ratings, after: Ratings, common: Collection[tuple[str,
     return ""
 
 
-def _other_labels(before: Ratings, after: Ratings) -> str:
-    """Where a person's answers in the one differ from those in the other by more than half of what chance would make
-    of them (kappa below 1/2), which no mended label does."""
+def other_labels(before: Ratings, after: Ratings) -> str:
+    """The same of somebody's labels, where those in the one differ from those in the other by more than half of what
+    chance would make of them (kappa below 1/2), which no mended labels do; "" where nobody's do."""
     old, new = (
         r.table.loc[r.table["kind"] == PERSON, [*SAME_ANSWER, "score", "response"]].assign(
             answer=lambda rows: rows["response"].where(rows["response"].notna(), rows["score"]).astype(str)
