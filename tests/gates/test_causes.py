@@ -206,7 +206,7 @@ def test_the_next_step_is_what_decides_all_that_is_open():
     one = verdict("human_offset", 0.4, WITHIN, "undecided", more=1, times=1.1, units="stories")
     clauses, step = doubts(one)
     assert clauses[0].endswith("about 1 story more would decide")
-    assert (step, clauses[0].brief) == ("collect about 1 story more", "it needs about 1 story more")
+    assert (step, clauses[0].brief) == ("collect about 1 story more", "it needs about 1 more story")
 
 
 def test_nobody_is_sent_to_collect_where_no_number_decides_one_of_the_gates():
