@@ -136,7 +136,7 @@ def digests_of(texts: Any) -> NDArray[np.uint64]:
 
 def called(what: str, digests: NDArray[np.uint64]) -> NDArray[Any]:
     """ "item 9ae16a3b2f90": twelve digits tell a million texts apart, but for once in 500."""
-    return np.array([f"{what} {digest:012x}"[: len(what) + 13] for digest in digests.tolist()], dtype=object)
+    return np.array([f"{what} {digest:016x}"[: len(what) + 13] for digest in digests.tolist()], dtype=object)
 
 
 def _items(frame: pd.DataFrame, mapping: ColumnMapping) -> Any:
@@ -148,7 +148,10 @@ def _items(frame: pd.DataFrame, mapping: ColumnMapping) -> Any:
     for other in mapping.item[1:]:
         names = names + " / " + named(frame[other], "(empty)")
     codes, values = pd.factorize(names)
-    return np.where([len(name) > CODED for name in values], called("item", digests_of(values)), values)[codes]
+    called_so: NDArray[Any] = np.array(values, dtype=object)
+    if long := [k for k, name in enumerate(values) if len(name) > CODED]:
+        called_so[long] = called("item", digests_of(called_so[long]))
+    return called_so[codes]
 
 
 def _numbered(cells: pd.Series[Any]) -> Any:

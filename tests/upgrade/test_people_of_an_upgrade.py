@@ -86,3 +86,15 @@ def test_what_people_did_not_decide_stays(capsys):
     ratings = read(table(anna=like(RIGHT, 0.1), carl=6 - like(RIGHT, 0.1), today=GOOD, next=lossy))
     verdict = compare(ratings, incumbent="gpt-4", candidate="gpt-5")
     assert (verdict.word, verdict.rows[0].gate) == ("worse", "upgrade_losses")
+
+
+def test_people_who_chose_in_both_orders_do_not_contradict_themselves():
+    """Another order is another answer: what stood first won, then what stood second."""
+    wins = np.where(RIGHT > 2, "A", "B")
+    rows = [
+        {"id": f"t{k}", "first": a, "second": b, "anna": won, judge: won}
+        for judge in ("gpt-4",) for k, win in enumerate(wins)
+        for a, b, won in (("x", "y", win), ("y", "x", "B" if win == "A" else "A"))
+    ]  # fmt: skip
+    pairs = pd.DataFrame(rows)
+    assert compare(read(pairs), read(pairs.copy())).word != "not comparable"

@@ -283,13 +283,14 @@ def contradiction(before: Ratings, after: Ratings, common: Collection[tuple[str,
 def other_labels(before: Ratings, after: Ratings) -> str:
     """The same of somebody's labels, where those in the one differ from those in the other by more than half of what
     chance would make of them (kappa below 1/2), which no mended labels do; "" where nobody's do."""
+    keys = [*SAME_ANSWER, *(name for name in before.factors if name in after.factors)]
     old, new = (
-        r.table.loc[r.table["kind"] == PERSON, [*SAME_ANSWER, "score", "response"]].assign(
+        r.table.loc[r.table["kind"] == PERSON, [*keys, "score", "response"]].assign(
             answer=lambda rows: rows["response"].where(rows["response"].notna(), rows["score"]).astype(str)
         )
         for r in (before, after)
     )
-    both = old.merge(new, on=list(SAME_ANSWER))
+    both = old.merge(new, on=keys)
     for person, rows in both.groupby("rater", observed=True):
         one, other = rows["answer_x"], rows["answer_y"]
         differ = (one != other).to_numpy()
