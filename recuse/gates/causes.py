@@ -119,7 +119,10 @@ def causes_of_doubt(
             unmeasured = unmeasured or _rated_more(verdict, verdicts, step)
         elif verdict.outcome == NOT_MEASURED and verdict.gate in BOTH_ORDERS:
             unmeasured = unmeasured or "let it judge some pairs in both orders"
-    step = ", and ".join(filter(None, (step, unmeasured)))
+    if not all(v.feasible for v in open_):  # else it would say to collect no more, and to let people rate more
+        step = unmeasured or step
+    elif unmeasured:
+        step = f"{step}, and {unmeasured}" if step else unmeasured
     if missing:
         were = "was" if len(missing) == 1 else "were"
         clauses.append(f"{listed(missing, 3)} {were} {printed(NOT_MEASURED)} in this run")

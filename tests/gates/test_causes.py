@@ -218,6 +218,14 @@ def test_nobody_is_sent_to_collect_where_no_number_decides_one_of_the_gates():
     assert step == f"keep the judge in use, and collect no more: {never}"
 
 
+def test_what_could_not_be_measured_comes_before_collecting_no_more():
+    on_it = verdict("human_offset", 0.3, WITHIN, "undecided", feasible=False)
+    unrated = verdict("human_ceiling", float("nan"), LEAST, "not measured")
+    _, step = doubts(on_it, unrated)
+    assert step
+    assert "collect no more" not in step
+
+
 def test_labels_that_no_judge_could_agree_with_are_blamed_before_the_judge():
     near = verdict("human_ceiling", -0.05, LEAST, "undecided", detail={"people_agree": False}, more=400)
     clauses, step = doubts(near)
