@@ -52,7 +52,7 @@ def test_worst_slice(ratings, gate):
     assert gate("worst_slice", measures.worst_slice(ratings))
 
 
-@pytest.mark.asks("scores", "people_items", "slices", "numbers")
+@pytest.mark.asks("scores", "people_items", "groups", "numbers")
 def test_slice_favour(ratings, gate):
     """Is there a system or a topic that it favours against people?"""
     assert gate("slice_favour", measures.slice_favour(ratings))

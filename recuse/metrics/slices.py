@@ -1,13 +1,13 @@
 """Slices: is there a system, a topic or a language on which the judge agrees with people less than elsewhere, or that
 it favours against people?
 
-Whoever looks at many slices finds a worst one. So the worst is told with what looking at all of them costs.
+Which slice is the worst is not known. That all lie within a limit takes every one of them within it, each at its own
+level; that one lies beyond takes one beyond it after looking at all (`Largest`).
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,34 +17,26 @@ from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure, per_judge
 from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.text_slices import FEWEST, Slices, slices_of
-from recuse.schema import Estimate
+from recuse.schema import Distribution, Estimate
 from recuse.schema.arrays import Floats, Mask, cluster_times, taken, total
 from recuse.statistics.agreement.coefficient_intervals import Difference
 from recuse.statistics.bounded import bounded_mean
-from recuse.statistics.distributions import Derived, Side
+from recuse.statistics.distributions import InUnits
+from recuse.statistics.multiplicity import Folded, Largest
 
-METHOD = "agreement within the slice less elsewhere, each mean bounded, joined (MOVER), Bonferroni over all slices"
-FAVOUR = "judge less people within the slice, less the same elsewhere, bounded and joined, Bonferroni over all slices"
-
-
-@dataclass(frozen=True, slots=True)
-class Simultaneous(Derived):
-    """The distribution of one of `looks` differences, chosen after looking at all of them: Bonferroni's correction."""
-
-    looks: int
-
-    def interval(self, level: float) -> tuple[float, float]:
-        return self.distribution.interval(1 - (1 - level) / self.looks)
-
-    def p_value(self, limit: float, side: Side) -> float:
-        return min(1.0, self.looks * self.distribution.p_value(limit, side))
+OVER_SLICES = "every slice at its own level to pass, Bonferroni over all of them to fail"
+METHOD = f"agreement within the slice less elsewhere, each mean bounded, joined (MOVER); {OVER_SLICES}"
+FAVOUR = f"judge less people within the slice, less the same elsewhere, bounded and joined; {OVER_SLICES}"
+FEWEST_OF_A_SYSTEM = 10
+"""Texts of a system below which `slice_favour` does not look at it: as many as an order of systems takes. So few never
+show that nothing is favoured, and a use that asks it stays undecided."""
 
 
 @measure(
     "worst_slice", "agreement on its worst slice", signed=True, rank=380, bad="below", counts=True,
     below="agrees with people less on one slice than elsewhere|agree with people less on one slice than elsewhere",
-    reading="Agreement with people on the slice where it is lowest, less agreement elsewhere; the interval allows for "
-    "having looked at every slice.",
+    reading="Agreement with people on the slice where it is lowest, less agreement elsewhere; the interval is that of "
+    "the lowest of all slices.",
 )  # fmt: skip
 @per_judge(answers_of, *COMPARED)
 def worst_slice(answers: Answers, judge: int, columns: tuple[str, ...] | None = None) -> Estimate:
@@ -53,9 +45,10 @@ def worst_slice(answers: Answers, judge: int, columns: tuple[str, ...] | None = 
     Agreement of a text is the share of people that give the judge's answer; of numbers, 1 less the mean absolute
     difference as a share of the scale's range. Slices are the levels of `columns` of `ratings.texts` (and `target`),
     by default of all columns with up to 30 levels; one with fewer than 20 texts within or outside is not looked at. The
-    slice shown is the one with the smallest corrected p-value, and the interval is Bonferroni's over all of them: on
-    random slices, 95 % of tables show one that holds 0 or more. Detail: `slice`, and `slices` with mean, n and
-    corrected p. Undefined where there is nothing to look at.
+    slice shown is the one that is surest to be low. The interval is that of the smallest of the true differences,
+    whichever slice it is: from the smallest of the lower ends to the smallest of the upper ends, these corrected for
+    all slices (Bonferroni): on random slices, 95 % of tables show an interval that reaches 0. Detail: `slice`, and
+    `slices` with mean, n and corrected p. Undefined where there is nothing to look at.
 
     Raises `RecuseError` for a column that the texts do not have.
 
@@ -71,15 +64,16 @@ def worst_slice(answers: Answers, judge: int, columns: tuple[str, ...] | None = 
     above="favours one slice against people|favour one slice against people",
     below="marks one slice down against people|mark one slice down against people",
     reading="The judge's mean less people's on one slice, less the same elsewhere, as a share of the scale's range; "
-    "the slice where this is surest not to be 0. The interval allows for having looked at every slice.",
+    "the slice where this is surest not to be 0. The interval is that of the largest of all slices, of any sign.",
 )  # fmt: skip
 @per_judge(answers_of, *COMPARED)
 def slice_favour(answers: Answers, judge: int, columns: tuple[str, ...] | None = None) -> Estimate:
-    """(judge - people) within a slice less (judge - people) outside it, of the slice with the smallest two-sided
-    p-value, by judge and factor level; in shares of the scale's range, two options in order counting as 0 and 1.
+    """(judge - people) within a slice less (judge - people) outside it, of the slice where it is surest to be large, by
+    judge and factor level; in shares of the scale's range, two options in order counting as 0 and 1.
 
-    Slices, correction and detail as for `worst_slice`. A judge that is generous to everyone has 0: what counts is that
-    one system, topic or language gains on the others. Undefined where answers have no order or nothing can be sliced.
+    Slices, correction and detail as for `worst_slice`, but that a system is looked at from 10 texts on. A judge that is
+    generous to everyone has 0: what counts is that one system, topic or language gains on the others. Undefined where
+    answers have no order or nothing can be sliced.
 
     >>> from recuse.metrics.agreement_estimates import rated
     >>> slice_favour(rated(judge="pf" * 50, ann="pf" * 50)).of(judge="judge").note
@@ -98,26 +92,36 @@ def _slices(answers: Answers, names: tuple[str, ...] | None) -> tuple[Slices, in
 
 
 def _of_one(metric: str, answers: Answers, values: Floats, slices: Slices, columns: int) -> Estimate:
-    """The difference of mean `values` (U,) within and outside the slice where it has the smallest p-value."""
+    """The difference of mean `values` (U,) within and outside the slice where it is surest to be large."""
     there, two_sided = np.isfinite(values), metric == "slice_favour"
+    fewest = FEWEST_OF_A_SYSTEM if two_sided else FEWEST
     method = FAVOUR if two_sided else METHOD
     facts: dict[str, Any] = {"n": answers.number(there), "method": method, **answers.about}
     looked = {}
     for name, members in slices.items():
         within, outside = members & there, ~members & there
-        if min(answers.number(within), answers.number(outside)) >= FEWEST:
-            looked[name] = (within, _less_elsewhere(answers, values, within, outside, -1.0 if two_sided else 0.0))
+        if min(answers.number(within), answers.number(outside)) >= (fewest if name[0] == "target" else FEWEST):
+            difference = _less_elsewhere(answers, values, within, outside, -1.0 if two_sided else 0.0)
+            if not difference.undefined:  # the texts of a slice may all be of one cluster
+                looked[name] = (within, difference)
     if not looked:
+        of_a_system = f"no system has {fewest} texts rated by both, and " if fewest < FEWEST else ""
         why = (
-            f"no slice has {FEWEST} texts rated by both, within and outside"
+            f"{of_a_system}no slice has {FEWEST} texts rated by both, within and outside"
             if columns else "the texts have no column to slice by, such as system, topic or language"
         )  # fmt: skip
         return undefined(metric, why, **facts)
-    distributions = {name: Simultaneous(distribution, len(looked)) for name, (_, distribution) in looked.items()}
-    p = {name: _p_value(distribution, two_sided) for name, distribution in distributions.items()}
-    # Of two slices, one gains what the other loses: the gain is told.
-    sign = -1 if two_sided else 1
-    worst = min(looked, key=lambda name: (float(f"{p[name]:.9g}"), sign * looked[name][1].value))
+    p = {name: min(1.0, len(looked) * _p_value(one, two_sided)) for name, (_, one) in looked.items()}
+    size = {name: Folded(one) if two_sided else InUnits(one, 0.0, -1.0) for name, (_, one) in looked.items()}
+    surely = {name: max(0.0, one.interval(1 - 0.05 / len(looked))[0]) for name, one in size.items()}
+
+    def sureness(name: tuple[str, str]) -> tuple[float, ...]:
+        """Of two slices, one gains what the other loses: the gain is shown."""
+        value = looked[name][1].value
+        return (*(float(f"{x:.9g}") for x in (surely[name], -p[name])), value if two_sided else -value)
+
+    worst = max(looked, key=sureness)
+    value = looked[worst][1].value
     listed = [
         {"column": name[0], "level": name[1], "n": answers.number(within),
          "mean": number(answers.mean(values, within)), "difference": number(distribution.value),
@@ -128,7 +132,8 @@ def _of_one(metric: str, answers: Answers, values: Floats, slices: Slices, colum
     note = "" if p[worst] < 0.05 else f"none of {len(looked)} slices stands out"
     if two_sided:
         facts |= {"unit": "share", "span": 1.0}
-    return estimated(metric, looked[worst][1].value, distributions[worst], detail=detail, note=note, **facts)
+    largest = InUnits(Largest(tuple(size.values()), both=False), 0.0, -1.0 if value < 0 or not two_sided else 1.0)
+    return estimated(metric, value, largest, detail=detail, note=note, **facts)
 
 
 def _less_elsewhere(answers: Answers, values: Floats, within: Mask, outside: Mask, low: float) -> Difference:
@@ -148,11 +153,9 @@ def _less_elsewhere(answers: Answers, values: Floats, within: Mask, outside: Mas
     return Difference((here.value, elsewhere.value), here, elsewhere, together, min(here.df, elsewhere.df))
 
 
-def _p_value(distribution: Simultaneous, two_sided: bool) -> float:
-    if distribution.undefined:
-        return 1.0
+def _p_value(distribution: Distribution, two_sided: bool) -> float:
     below = distribution.p_value(0.0, "below")
-    return min(1.0, 2 * min(below, distribution.p_value(0.0, "above"))) if two_sided else below
+    return 2 * min(below, distribution.p_value(0.0, "above")) if two_sided else below
 
 
 def _agreement(answers: Answers, judge: int) -> Floats:

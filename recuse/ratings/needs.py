@@ -140,6 +140,10 @@ NEEDS: dict[str, Need] = {
         "texts of several systems, topics or languages, twenty of each",
         "say what texts can be grouped by: several targets, or a column such as topic, with twenty texts of each",
     ),
+    "groups": Need(
+        "texts of three systems or more, or of several topics or languages, twenty of each",
+        "say what texts can be grouped by: three targets or more, or a column such as topic, with twenty texts of each",
+    ),
     "ranking": Need("a ranking of the texts beside their scores", "ask by the protocol rubric_joint"),
     "right_scores": Need(
         "a criterion that can be counted, with its right score",
@@ -212,6 +216,7 @@ COLUMNS: Mapping[str, str] = {
     "property": "which label is looked for: --positive toxic; or their order: --scale 'bad<fair<good'",
     "several_options": "labels of three kinds or more: the option that each rater chose",
     "slices": "what replies can be grouped by: a column system, topic or language, with twenty replies of each",
+    "groups": "what replies can be grouped by: a column system with three, or topic with twenty replies of each",
     "ranking": "the texts' places in a ranking: a criterion place, 1 for the best",
     "right_scores": "the right score of a criterion that can be counted: a column true_<criterion>",
     "right_answer": "which response of an item is the right one: a column gold (1 or 0)",

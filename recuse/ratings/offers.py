@@ -99,32 +99,25 @@ def offers_of(ratings: Ratings, kind: str = "") -> frozenset[str]:
         held_out_payloads=ratings.payloads is not None and bool(ratings.payloads["held_out"].any()),
         reference=ratings.reference is not None,
         counted=few.times is not None,
-        beside=frozenset(_further_kinds(ratings, kind)),
+        beside=frozenset(name for name in KINDS if name != kind and ratings.beside(name) is not None),
     )
     return offered(facts)
 
 
-def _further_kinds(ratings: Ratings, kind: str) -> set[str]:
-    """What is known beside rows of this kind, and what else these rows are."""
-    further = {name for name in KINDS if name != kind and ratings.beside(name) is not None}
-    scales = [ratings.scales[name] for name in ratings.headline]
-    if kind == "scores" and all(isinstance(scale, Nominal | Ordinal) for scale in scales):
-        further.add("forced_choices")
-    if kind == "scores" and all(len(ratings.levels(factor)) > 1 for factor in (WORDING, DIRECTION)):
-        further.add("worded_scores")
-    if kind == "response_sets":
-        further |= {"scores", "forced_choices"}  # two raters may name one set; and a set says more than a choice
-    return further
-
-
 def offered(facts: RatingFacts) -> frozenset[str]:
     """Everything in `NEEDS` that ratings of which this is known have."""
-    persons, judges = facts.persons, len(facts.judges)
+    persons, judges, kind = facts.persons, len(facts.judges), facts.kind
     flaws: dict[str, set[object]] = {}  # what is known of the texts of each item
     for item, flawed in facts.flawed:
         flaws.setdefault(item, set()).add(flawed)
+    scored = kind == "scores"
+    has_options = bool(facts.scales) and all(isinstance(scale, Nominal | Ordinal) for scale, _, _ in facts.scales)
+    sets = kind == "response_sets"  # two raters may name one set; and a set says more than a choice
     offers = {
-        facts.kind: True,
+        "scores": sets,
+        "forced_choices": sets or (scored and has_options),
+        "worded_scores": scored and all(len(facts.levels.get(factor, ())) > 1 for factor in (WORDING, DIRECTION)),
+        kind: True,
         "versions": len(facts.levels.get(VERSION, ())) > 1,
         "repeats": facts.repeats > 1,
         "peers": judges > 1,
@@ -154,6 +147,7 @@ def offered(facts: RatingFacts) -> frozenset[str]:
         "several_options": any(has_several_options(scale, positive) for scale, positive, _ in facts.scales),
         "twins": any({"yes", "no"} <= known for known in flaws.values()),
         "slices": facts.slices,
+        "groups": facts.slices or len(facts.targets) > 2,
         "ranking": facts.ranking,
         "right_scores": facts.right_scores,
         "right_answer": "gold" in facts.facts,

@@ -7,7 +7,7 @@ for names, part in ratings.each():          # within every criterion and every l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import product
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.ratings.ratings_table import JUDGE, PERSON, check_table, completed
-from recuse.ratings.scale import Numeric, Scale, scale_of
+from recuse.ratings.scale import Numeric, Scale, decisions_of, scale_of
 from recuse.schema import RatingsError
 from recuse.schema.factors import DIRECTION, LEVELS, TEMPERATURE, VERSION, check_levels, level_words, levels_in
 
@@ -229,6 +229,34 @@ class Ratings:
         if unknown := [name for name in criteria if name not in self.criteria]:
             raise RatingsError(f"no ratings of criterion {', '.join(unknown)}; there are {', '.join(self.criteria)}")
         return self._measuring(criteria)
+
+    def as_decisions(self, uses: Collection[str]) -> tuple[Ratings, list[str]]:
+        """What is decided (`decisions_of`) in place of scores or labels, where one of the `uses` is to decide: a judge
+        may agree with people on the whole scale and decide otherwise than they do. And notes."""
+        positive, thresholds = self.positive, self.thresholds
+        of = {name: (self.scales[name], positive.get(name, ""), thresholds.get(name, ())) for name in self.headline}
+        if not (decided := decisions_of(of, uses)):
+            return self, []
+        table, notes = self.table.copy(), []
+        for name, (scale, option) in decided.items():
+            before, other = self.scales[name], scale.options[0]
+            rows = table["criterion"].eq(name) & table["status"].eq("ok")
+            if isinstance(before, Numeric):
+                score = table.loc[rows, "score"]
+                if DIRECTION in table:  # as written on the mirror image of the scale
+                    turned = table.loc[rows, DIRECTION].eq("reversed")
+                    score = score.mask(turned, before.minimum + before.maximum - score)
+                start = thresholds[name][0]
+                passes = score <= start if before.reversed else score >= start
+            else:
+                passes = table.loc[rows, "response"].eq(option)
+            table.loc[rows, "response"] = np.where(passes, option, other)
+            table.loc[rows, "score"] = np.nan
+            notes.append(f"every word is about one decision on {name}: {other}, or {option}")
+        scales = {**self.scales, **{name: scale for name, (scale, _) in decided.items()}}
+        positive = {**positive, **{name: option for name, (_, option) in decided.items()}}
+        made = replace(self, table=table, scales=scales, positive=positive, thresholds={}, parts=(), _memory={})
+        return made, notes
 
     def where_scale(self, fits: Callable[[Scale], bool]) -> Ratings | None:
         """The same with those headline criteria whose scale fits, each named in what is measured as long as there are

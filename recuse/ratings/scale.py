@@ -12,7 +12,7 @@ options have ranks, no distances, and are not averaged.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -194,6 +194,35 @@ def check_thresholds(thresholds: Iterable[float], scales: Iterable[Scale], place
                 f"{place}threshold = {score:g} decides nothing: scores are from {known}, of which all or none pass; "
                 "give one between these, or the scale where it reaches further (--scale LOW-HIGH)"
             )
+
+
+DECIDE = "decide"
+"""The use of a judge whose answer somebody acts on."""
+
+
+def decisions_of(
+    scales: Mapping[str, tuple[Scale, str, Sequence[float]]], uses: Collection[str]
+) -> dict[str, tuple[Nominal | Ordinal, str]]:
+    """Criterion -> the two options between which is decided and the one that is looked for, where one of `uses` is to
+    decide by scores from a threshold on or by one of several labels. `scales`: criterion -> scale, option, thresholds.
+
+    `RecuseError` for scores without a threshold, and for a second use, which would be of other answers."""
+    decided: dict[str, tuple[Nominal | Ordinal, str]] = {}
+    for name, (scale, option, thresholds) in scales.items() if DECIDE in uses else ():
+        if isinstance(scale, Numeric):
+            if not thresholds:
+                raise RecuseError(
+                    "scores decide from a threshold on: --threshold 4, in task.toml thresholds = [4]; or --use grade "
+                    "compares scores"
+                )
+            less, more = ("more", "less") if scale.reversed else ("less", "more")
+            option, other = f"{thresholds[0]:g} or {more}", f"{less} than {thresholds[0]:g}"
+            decided[name] = Ordinal((other, option)), option
+        elif not isinstance(scale, ResponseSets) and len(scale.options) > 2 and option:
+            decided[name] = Nominal((f"not {option}", option)), option
+        if name in decided and len(uses) > 1:
+            raise RecuseError(f"what is decided by {option} is asked by itself: --use decide; then the other uses")
+    return decided
 
 
 def scale_of(scores: pd.Series[Any], responses: pd.Series[Any]) -> Scale:

@@ -73,6 +73,17 @@ def have_slices(ratings: Ratings) -> bool:
     return False
 
 
+def will_have_slices(texts: pd.DataFrame, persons: pd.DataFrame) -> bool:
+    """The same before judges are asked: of `texts`, a row each with what is known of it, those that people rated."""
+    keys = [name for name in ("item", "target") if name in persons]
+    rated = texts.merge(persons[keys].drop_duplicates(), on=keys)
+    for name in rated.columns.difference([*FACTS]):
+        size = rated[name].astype(str).value_counts()
+        if 1 < len(size) <= MOST and bool((np.minimum(size, len(rated) - size) >= FEWEST).any()):
+            return True
+    return False
+
+
 # --------------------------------------------------------------------------- labels that were chosen group by group
 # `recuse check --next-labels` groups texts by what the judges say of them, and asks for more labels where these tell
 # more. Texts of a group have one chance to be labelled, those of different groups have not, so group h counts

@@ -18,7 +18,7 @@ from recuse.ratings import Ratings, ResponseSets
 from recuse.ratings.offers import offers_of
 from recuse.ratings.people_faults import people_faults, sentences
 from recuse.readers.column_names import PROMPTS, plain
-from recuse.readers.file_ratings import FileRatings, as_decisions, read_file
+from recuse.readers.file_ratings import FileRatings, read_file
 from recuse.readers.formats import RatingsSource
 from recuse.readers.judgement_rows import called, digests_of
 from recuse.readers.mapping import ENDINGS, ColumnMapping, given_mapping
@@ -144,7 +144,7 @@ def panel_of(ratings: Ratings, use: str | Sequence[str] = ()) -> FilePanel:
     if not use:
         return panel
     mapping = replace(panel.read.mapping, **given_mapping({"use": use}, (), str(panel.path)))
-    ratings, notes = as_decisions(panel.ratings, mapping.use)
+    ratings, notes = panel.ratings.as_decisions(mapping.use)
     read = replace(panel.read, mapping=mapping, ratings=ratings, notes=(*panel.read.notes, *notes))
     return replace(panel, read=read)
 

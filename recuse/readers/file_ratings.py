@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import isfinite
@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from recuse.configuration import named as by_name
-from recuse.ratings import Nominal, Numeric, Ordinal, Ratings, ResponseSets, Scale, read_choices
+from recuse.ratings import Numeric, Ratings, ResponseSets, Scale, read_choices
 from recuse.ratings.folding import unfolded
 from recuse.ratings.people_faults import PeopleFault, people_faults, sentences
 from recuse.ratings.scale import check_thresholds
@@ -120,7 +120,7 @@ def _rated(judged: Judgements) -> FileRatings:
     """The ratings, a row per judgement that counts."""
     raw, mapping = judged.raw, judged.mapping
     kind, ratings = ("choices", _chosen(judged)) if mapping.pairs else _without_sets(_scored(judged))
-    ratings, decided = as_decisions(ratings, mapping.use)
+    ratings, decided = ratings.as_decisions(mapping.use)
     ratings, sure = with_confidence(ratings, judged)
     ratings = replace(ratings, reference=_rates(mapping.rates, raw.path)) if mapping.rates else ratings
     if raw.times is not None:
@@ -188,41 +188,6 @@ def _decided_by(scales: Mapping[str, Scale], mapping: ColumnMapping) -> dict[str
     check_thresholds(thresholds, scales.values())
     decided = dict.fromkeys(numeric, thresholds) if thresholds else {}
     return {"positive": dict.fromkeys(having, mapping.positive), "thresholds": decided}
-
-
-def as_decisions(ratings: Ratings, uses: Collection[str]) -> tuple[Ratings, list[str]]:
-    """What is decided by scores from a threshold on, or by one of several labels, in place of these where one of the
-    `uses` is to decide: a judge may agree with people on the whole scale and decide otherwise than they do. And notes.
-
-    `RecuseError` for scores without a threshold, and for a second use, which would be of other answers."""
-    notes: list[str] = []
-    if "decide" not in uses:
-        return ratings, notes
-    table, scales, positive = ratings.table.copy(), dict(ratings.scales), dict(ratings.positive)
-    for name in ratings.headline:
-        scale, option = scales[name], ratings.positive.get(name, "")
-        rows = table["criterion"].eq(name) & table["status"].eq("ok")
-        if isinstance(scale, Numeric):
-            if not (thresholds := ratings.thresholds.get(name)):
-                raise RecuseError("scores decide from a threshold on: --threshold 4; or --use grade compares scores")
-            less, more = ("more", "less") if scale.reversed else ("less", "more")
-            option, other = f"{thresholds[0]:g} or {more}", f"{less} than {thresholds[0]:g}"
-            score = table.loc[rows, "score"]
-            passes = score <= thresholds[0] if scale.reversed else score >= thresholds[0]
-            scales[name] = Ordinal((other, option))
-        elif isinstance(scale, ResponseSets) or len(scale.options) < 3 or not option:
-            continue
-        else:
-            passes, other = table.loc[rows, "response"].eq(option), f"not {option}"
-            scales[name] = Nominal((other, option))
-        if len(uses) > 1:
-            raise RecuseError(f"what is decided by {option} is asked by itself: --use decide; then the other uses")
-        table.loc[rows, "response"] = np.where(passes, option, other)
-        table.loc[rows, "score"] = np.nan
-        positive[name] = option
-        notes.append(f"every word is about one decision on {name}: {other}, or {option}")
-    decided = replace(ratings, table=table, scales=scales, positive=positive, thresholds={}, _memory={})
-    return (decided if notes else ratings), notes
 
 
 def score_of(threshold: str) -> float:

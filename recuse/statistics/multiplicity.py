@@ -1,7 +1,7 @@
 """Many tests at once: adjusted p-values, and the interval levels a family of gates decides at.
 
 A gate decides on intervals, so its family is corrected by widening them. `decision_levels` says how far; `holm` adjusts
-plain p-values, for measures that report tests.
+plain p-values, for measures that report tests. `Largest` is what is known of the largest of several values.
 
 Sources: Holm (1979), Scandinavian Journal of Statistics 6, 65-70. Directional decisions in step-down procedures:
 Shaffer (1980), Annals of Statistics 8, 1342-1347.
@@ -9,13 +9,16 @@ Shaffer (1980), Annals of Statistics 8, 1342-1347.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from recuse.schema import RecuseError
+from recuse.schema import Distribution, RecuseError
+from recuse.statistics.distributions import NOTHING, Derived, Side, why_undefined
 
 Correction = Literal["holm", "bonferroni", "none"]
 
@@ -86,3 +89,60 @@ def _adjusted(p: ArrayLike, adjust: Callable[[NDArray[np.float64]], NDArray[np.f
     result = np.full_like(given, np.nan)
     result[places] = np.minimum(adjust(given[places]), 1.0)
     return result
+
+
+@dataclass(frozen=True, slots=True)
+class Largest:
+    """The largest of several true values, of any sign where `both`: which one it is, is not known.
+
+    That all lie below a limit takes every one below it, each at its own level (an intersection-union test: no
+    correction). That some one lies above takes one above it after looking at all (Bonferroni). So the upper end of the
+    interval is the largest of the upper ends, the lower end the largest of the corrected lower ends."""
+
+    distributions: tuple[Distribution, ...]
+    both: bool
+
+    @property
+    def undefined(self) -> str:
+        return why_undefined(*self.distributions)
+
+    @property
+    def _sizes(self) -> tuple[Distribution, ...]:
+        return tuple(map(Folded, self.distributions)) if self.both else self.distributions
+
+    def interval(self, level: float) -> tuple[float, float]:
+        if self.undefined:
+            return NOTHING
+        corrected = 1 - (1 - level) / len(self.distributions)
+        low = max(size.interval(corrected)[0] for size in self._sizes)
+        high = max(size.interval(level)[1] for size in self._sizes)
+        return min(low, high), high
+
+    def p_value(self, limit: float, side: Side) -> float:
+        if self.undefined:
+            return 1.0
+        each = [size.p_value(limit, side) for size in self._sizes]
+        return max(each) if side == "below" else min(1.0, len(each) * min(each))
+
+    def half_width_at(self, factor: float) -> float | None:
+        widths = [distribution.half_width_at(factor) for distribution in self.distributions]
+        return None if any(width is None for width in widths) else max(width for width in widths if width is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Folded(Derived):
+    """A value without its sign: how far a bias is from 0, whichever way it leans."""
+
+    def interval(self, level: float) -> tuple[float, float]:
+        low, high = self.distribution.interval(level)
+        if math.isnan(low) or math.isnan(high):
+            return NOTHING
+        return max(0.0, low, -high), max(abs(low), abs(high))
+
+    def p_value(self, limit: float, side: Side) -> float:
+        if self.undefined:
+            return 1.0
+        p_value = self.distribution.p_value
+        if side == "above":
+            return min(p_value(limit, "above"), p_value(-limit, "below"))
+        return max(p_value(limit, "below"), p_value(-limit, "above"))

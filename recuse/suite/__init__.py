@@ -116,11 +116,13 @@ class Suite:
         plan = self.selection.plan(elicitation)
         elicited, account = self.recordings.read(elicitation, plan)
         self.replayed[str(elicitation)] = account
+        panel = self.selection.panels[elicitation.panel]
         made = panel_ratings(
-            plan, elicited.table, authors=self.selection.authors(elicitation),
-            families=self.selection.panels[elicitation.panel].families,
+            plan, elicited.table, authors=self.selection.authors(elicitation), families=panel.families,
             beside=lambda kind: self._of_kind(elicitation, kind),
         )  # fmt: skip
+        if known_protocol(elicitation.protocol).OFFERS == "scores":
+            made, _ = made.as_decisions(panel.uses or ())
         return self._in_place(elicitation, made) if elicitation.candidate else made
 
     def _of_kind(self, elicitation: Elicitation, kind: str) -> Ratings | None:

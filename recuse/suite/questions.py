@@ -18,7 +18,8 @@ from recuse.protocols import protocol as known_protocol
 from recuse.protocols.wording import facts_of
 from recuse.ratings.needs import CANDIDATE, KINDS, kind_of, missing, unlock, unlock_by_column
 from recuse.ratings.offers import RatingFacts, offered
-from recuse.ratings.scale import PLACE, TRUE, Numeric, Scale
+from recuse.ratings.scale import PLACE, TRUE, Numeric, Scale, decisions_of
+from recuse.ratings.text_slices import will_have_slices
 from recuse.readers.file_panel import FilePanel, is_ratings_file, load_file_panels
 from recuse.references import BLINDED, people_of, persons_of
 from recuse.schema import RecuseError, SourceFixes
@@ -301,10 +302,12 @@ class Selection:
             judges[elicitation.candidate] = panel.judges[elicitation.candidate]
         first = table.first.get(elicitation.protocol)
         items = planned_items(protocol, task, next(iter(judges.values())), first) if judges else ()
-        texts = pd.DataFrame([(item.id, item.target) for item in items], columns=["item", "target"])
         varied = planned_levels(protocol, elicitation.protocol, table.factors.get(elicitation.protocol, {}))
-        known = [(item.id, facts_of(protocol, task, item)) for item in items]
-        shown, scales = self.shown, scales_of(protocol, task)
+        known = [{**facts_of(protocol, task, item), "item": item.id, "target": item.target} for item in items]
+        shown, scales, persons = self.shown, scales_of(protocol, task), persons_of(task, elicitation.protocol)
+        texts = pd.DataFrame(known, columns=[*dict.fromkeys(("item", "target", *(known[0] if known else ())))])
+        headline = {name: (scales[name], "", task.thresholds) for name in headline_of(protocol, task) if name in scales}
+        decided = decisions_of(headline, panel.uses or ()) if protocol.OFFERS == "scores" else {}
         about = [elicitation.candidate] if elicitation.candidate else [*judges]
         return RatingFacts(
             kind=protocol.OFFERS,
@@ -312,21 +315,22 @@ class Selection:
             about=[judge for judge in about if not shown or judge in shown],
             wrote=panel.own(list(task.targets)),
             families=panel.families,
-            texts=texts.drop_duplicates(),
+            texts=texts[["item", "target"]].drop_duplicates(),
             targets=set(texts["target"]),
             written=task.targets,
             tiers=len(task.tiers),
             repeats=table.repeats.get(elicitation.protocol) or protocol.REPEATS,
             levels={called(protocol, factor): levels for factor, levels in varied.items()},
-            scales=[(scales[name], "", ()) for name in headline_of(protocol, task) if name in scales],
-            facts=known[0][1] if known else (),
-            flawed=((item, facts.get("flawed")) for item, facts in known),
-            persons=persons_of(task, elicitation.protocol),
+            scales=[(*decided[name], ()) if name in decided else known for name, known in headline.items()],
+            facts=known[0] if known else (),
+            flawed=((text["item"], text.get("flawed")) for text in known),
+            persons=persons,
             people=people_of(task, elicitation.protocol) is not None,
             truth=bool(task.truth),
-            parts=bool(getattr(protocol, "parts", lambda task: ())(task)),
+            parts=bool(getattr(protocol, "parts", lambda task: ())(task)) and not decided,
+            slices=persons is not None and will_have_slices(texts, persons),
             ranking=PLACE in scales,
-            right_scores=any(TRUE + name in facts for _, facts in known for name in scales),
+            right_scores=any(TRUE + name in text for text in known for name in scales),
             held_out_payloads="payloads" in task.data,
             reference="reference" in task.data,
             candidate=bool(elicitation.candidate),

@@ -10,9 +10,10 @@ import pytest
 from scipy import stats
 
 from recuse.metrics.upgrade import Upgrade, measure_upgrade
-from recuse.metrics.upgrade.change import Folded, Hidden, Largest, mean_change
+from recuse.metrics.upgrade.change import Hidden, mean_change
 from recuse.ratings import Nominal, Numeric, Ordinal, Ratings
 from recuse.statistics.distributions import Student
+from recuse.statistics.multiplicity import Folded, Largest
 
 TENS = Numeric(0, 10, 1)
 NAN = math.nan

@@ -22,7 +22,6 @@ from recuse.metrics.estimates import estimated, undefined
 from recuse.metrics.injection import injection_success
 from recuse.metrics.measure import describe
 from recuse.metrics.upgrade.against_people import errors, offset, order_of_people, worst_slice_offset
-from recuse.metrics.upgrade.change import Folded
 from recuse.metrics.upgrade.pairing import CHANGES, SETTINGS, Pair, Upgrade
 from recuse.metrics.upgrade.people import agreement_with_people, worst_slice_agreement, worst_slice_shift
 from recuse.metrics.upgrade.scores import (
@@ -40,6 +39,7 @@ from recuse.schema import Distribution, Estimate, Estimates, RecuseError, number
 from recuse.schema.factors import ORDER
 from recuse.schema.number_text import why_missing
 from recuse.statistics.agreement.coefficient_intervals import Difference, Known, NoInterval
+from recuse.statistics.multiplicity import Folded
 
 __all__ = ["CHANGES", "COMPONENTS", "SETTINGS", "Pair", "Upgrade", "measure_pair", "measure_upgrade"]
 

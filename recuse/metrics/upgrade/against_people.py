@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from recuse.metrics.measure import describe
 from recuse.metrics.upgrade.change import (
     Hidden,
-    Largest,
     change,
     change_of_means,
     codes,
@@ -37,6 +36,7 @@ from recuse.schema import Distribution, Estimate
 from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.coefficient import Coefficient, ratio
 from recuse.statistics.distributions import NOTHING, Side, why_undefined
+from recuse.statistics.multiplicity import Largest
 
 NOBODY = "no text that people rated has a usable answer of both"
 METHOD = "difference of two distances from people over the same texts, t, both signs of either"

@@ -21,7 +21,7 @@ from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.agreement.coefficient_intervals import Difference
 from recuse.statistics.agreement.correlation import counted_ranks
 from recuse.statistics.clusters import OverClusters, exact_sum
-from recuse.statistics.distributions import NOTHING, Binomial, Derived, Side, Student, why_undefined
+from recuse.statistics.distributions import Binomial, Derived, Side, Student
 
 METHOD = "mean of paired differences over texts, t, with one more cluster a step either way"
 POWER = 0.8
@@ -236,63 +236,6 @@ class RareChange:
         p, q = up.successes / up.trials, down.successes / down.trials
         together = -math.sqrt(p * q / ((1 - p) * (1 - q))) if p < 1 and q < 1 else 0.0
         return Difference((p, q), up, down, together, up.trials - 1)
-
-
-@dataclass(frozen=True, slots=True)
-class Largest:
-    """The largest of several true values, of any sign where `both`: which one it is, is not known.
-
-    That all lie below a limit takes every one below it, each at its own level (an intersection-union test: no
-    correction). That some one lies above takes one above it after looking at all (Bonferroni). So the upper end of the
-    interval is the largest of the upper ends, the lower end the largest of the corrected lower ends."""
-
-    distributions: tuple[Distribution, ...]
-    both: bool
-
-    @property
-    def undefined(self) -> str:
-        return why_undefined(*self.distributions)
-
-    @property
-    def _sizes(self) -> tuple[Distribution, ...]:
-        return tuple(map(Folded, self.distributions)) if self.both else self.distributions
-
-    def interval(self, level: float) -> tuple[float, float]:
-        if self.undefined:
-            return NOTHING
-        corrected = 1 - (1 - level) / len(self.distributions)
-        low = max(size.interval(corrected)[0] for size in self._sizes)
-        high = max(size.interval(level)[1] for size in self._sizes)
-        return min(low, high), high
-
-    def p_value(self, limit: float, side: Side) -> float:
-        if self.undefined:
-            return 1.0
-        each = [size.p_value(limit, side) for size in self._sizes]
-        return max(each) if side == "below" else min(1.0, len(each) * min(each))
-
-    def half_width_at(self, factor: float) -> float | None:
-        widths = [distribution.half_width_at(factor) for distribution in self.distributions]
-        return None if any(width is None for width in widths) else max(width for width in widths if width is not None)
-
-
-@dataclass(frozen=True, slots=True)
-class Folded(Derived):
-    """A value without its sign: how far a bias is from 0, whichever way it leans."""
-
-    def interval(self, level: float) -> tuple[float, float]:
-        low, high = self.distribution.interval(level)
-        if math.isnan(low) or math.isnan(high):
-            return NOTHING
-        return max(0.0, low, -high), max(abs(low), abs(high))
-
-    def p_value(self, limit: float, side: Side) -> float:
-        if self.undefined:
-            return 1.0
-        p_value = self.distribution.p_value
-        if side == "above":
-            return min(p_value(limit, "above"), p_value(-limit, "below"))
-        return max(p_value(limit, "below"), p_value(-limit, "above"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from recuse.metrics.agreement_estimates import too_few
 from recuse.metrics.estimates import number
 from recuse.metrics.measure import describe
-from recuse.metrics.upgrade.change import Largest, RareChange, change, mean_change, means, no_change, span_of, step_of
+from recuse.metrics.upgrade.change import RareChange, change, mean_change, means, no_change, span_of, step_of
 from recuse.metrics.upgrade.pairing import Pair
 from recuse.ratings.answers import Answers
 from recuse.ratings.array import mean_of
@@ -25,6 +25,7 @@ from recuse.statistics.agreement.coefficient import Coefficient, ratio
 from recuse.statistics.agreement.options import distances
 from recuse.statistics.clusters import OverClusters
 from recuse.statistics.distributions import Student
+from recuse.statistics.multiplicity import Largest
 
 METHOD = "agreement beyond chance, candidate less incumbent on the same texts, jackknife over texts, t"
 

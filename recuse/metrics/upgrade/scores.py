@@ -14,7 +14,6 @@ from recuse.metrics.right_choices import right_first, right_responses
 from recuse.metrics.upgrade.change import (
     METHOD,
     Hidden,
-    Largest,
     Within,
     agreement_of_two,
     change,
@@ -36,6 +35,7 @@ from recuse.ratings.array import mean_of
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats, taken, total
 from recuse.statistics.agreement.coefficient import Coefficient, ratio
+from recuse.statistics.multiplicity import Largest
 
 ENOUGH_LOST = 3
 
