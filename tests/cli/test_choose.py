@@ -106,22 +106,23 @@ def test_repeated_runs_say_the_same():
 
 
 @pytest.mark.slow("simulation")
-def test_the_chance_to_be_best_is_as_large_as_it_says():
-    """Two judges whose errors are drawn alike, 80 texts: of recommendations at 90 % or more nine in ten are right, and
-    all together as many as their mean chance."""
+@pytest.mark.parametrize("judges", [2, 5, 12])
+def test_the_chance_to_be_best_is_as_large_as_it_says(judges):
+    """Judges whose errors are drawn alike, 80 texts: of recommendations at 90 % or more nine in ten are right, and all
+    together about as many as their mean chance, or more."""
     rng = np.random.default_rng(5)
     chances, right = [], []
     for _ in range(150):
-        errors = rng.uniform(0.05, 0.35, 2)
+        errors = rng.uniform(0.05, 0.35, judges)
         truth = rng.random(80) < 0.6
-        wrong = rng.random((2, 80)) < errors[:, None]
-        said = {f"j{k}": WORDS[(truth ^ wrong[k]).astype(int)] for k in range(2)}
+        wrong = rng.random((judges, 80)) < errors[:, None]
+        said = {f"j{k}": WORDS[(truth ^ wrong[k]).astype(int)] for k in range(judges)}
         choice = choose_judge(panel({**said, "p": WORDS[truth.astype(int)]}, Ordinal(("fail", "pass"))))
         chances.append(choice.chances[0])
         right.append(choice.judges[0] == f"j{int(errors.argmin())}")
     sure = np.array(chances) >= 0.9
     assert np.mean(np.array(right)[sure]) >= 0.9
-    assert np.mean(right) == pytest.approx(np.mean(chances), abs=0.08)
+    assert -0.08 <= np.mean(right) - np.mean(chances) <= 0.12
 
 
 def said(*answers: str) -> np.ndarray:
