@@ -16,7 +16,7 @@ from recuse.metrics.agreement_estimates import needs_numbers, span_of
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure, per_judge
 from recuse.ratings.answers import COMPARED, Answers, answers_of
-from recuse.ratings.text_slices import FEWEST, Slices, slices_of
+from recuse.ratings.text_slices import FEWEST, FEWEST_OF_A_SYSTEM, Slices, large_enough, slices_of
 from recuse.schema import Distribution, Estimate
 from recuse.schema.arrays import Floats, Mask, cluster_times, taken, total
 from recuse.statistics.agreement.coefficient_intervals import Difference
@@ -27,9 +27,6 @@ from recuse.statistics.multiplicity import Folded, Largest
 OVER_SLICES = "every slice at its own level to pass, Bonferroni over all of them to fail"
 METHOD = f"agreement within the slice less elsewhere, each mean bounded, joined (MOVER); {OVER_SLICES}"
 FAVOUR = f"judge less people within the slice, less the same elsewhere, bounded and joined; {OVER_SLICES}"
-FEWEST_OF_A_SYSTEM = 10
-"""Texts of a system below which `slice_favour` does not look at it: as many as an order of systems takes. So few never
-show that nothing is favoured, and a use that asks it stays undecided."""
 
 
 @measure(
@@ -43,12 +40,12 @@ def worst_slice(answers: Answers, judge: int, columns: tuple[str, ...] | None = 
     """Smallest difference, over slices, between agreement within and outside the slice, by judge and factor level.
 
     Agreement of a text is the share of people that give the judge's answer; of numbers, 1 less the mean absolute
-    difference as a share of the scale's range. Slices are the levels of `columns` of `ratings.texts` (and `target`),
-    by default of all columns with up to 30 levels; one with fewer than 20 texts within or outside is not looked at. The
-    slice shown is the one that is surest to be low. The interval is that of the smallest of the true differences,
-    whichever slice it is: from the smallest of the lower ends to the smallest of the upper ends, these corrected for
-    all slices (Bonferroni): on random slices, 95 % of tables show an interval that reaches 0. Detail: `slice`, and
-    `slices` with mean, n and corrected p. Undefined where there is nothing to look at.
+    difference as a share of the scale's range. Slices are the levels of `columns` of `ratings.texts` (and `target`), by
+    default of all columns with up to 30 levels; one with fewer than 20 texts (a system: 10) within or outside is not
+    looked at. The slice shown is the one that is surest to be low. The interval is that of the smallest of the true
+    differences, whichever slice it is: from the smallest of the lower ends to the smallest of the upper ends, these
+    corrected for all slices (Bonferroni): on random slices, 95 % of tables show an interval that reaches 0. Detail:
+    `slice`, and `slices` with mean, n and corrected p. Undefined where there is nothing to look at.
 
     Raises `RecuseError` for a column that the texts do not have.
 
@@ -71,9 +68,8 @@ def slice_favour(answers: Answers, judge: int, columns: tuple[str, ...] | None =
     """(judge - people) within a slice less (judge - people) outside it, of the slice where it is surest to be large, by
     judge and factor level; in shares of the scale's range, two options in order counting as 0 and 1.
 
-    Slices, correction and detail as for `worst_slice`, but that a system is looked at from 10 texts on. A judge that is
-    generous to everyone has 0: what counts is that one system, topic or language gains on the others. Undefined where
-    answers have no order or nothing can be sliced.
+    Slices, correction and detail as for `worst_slice`. A judge that is generous to everyone has 0: what counts is that
+    one system, topic or language gains on the others. Undefined where answers have no order or nothing can be sliced.
 
     >>> from recuse.metrics.agreement_estimates import rated
     >>> slice_favour(rated(judge="pf" * 50, ann="pf" * 50)).of(judge="judge").note
@@ -94,20 +90,18 @@ def _slices(answers: Answers, names: tuple[str, ...] | None) -> tuple[Slices, in
 def _of_one(metric: str, answers: Answers, values: Floats, slices: Slices, columns: int) -> Estimate:
     """The difference of mean `values` (U,) within and outside the slice where it is surest to be large."""
     there, two_sided = np.isfinite(values), metric == "slice_favour"
-    fewest = FEWEST_OF_A_SYSTEM if two_sided else FEWEST
     method = FAVOUR if two_sided else METHOD
     facts: dict[str, Any] = {"n": answers.number(there), "method": method, **answers.about}
     looked = {}
     for name, members in slices.items():
         within, outside = members & there, ~members & there
-        if min(answers.number(within), answers.number(outside)) >= (fewest if name[0] == "target" else FEWEST):
+        if large_enough(name[0], answers.number(within), answers.number(outside)):
             difference = _less_elsewhere(answers, values, within, outside, -1.0 if two_sided else 0.0)
             if not difference.undefined:  # the texts of a slice may all be of one cluster
                 looked[name] = (within, difference)
     if not looked:
-        of_a_system = f"no system has {fewest} texts rated by both, and " if fewest < FEWEST else ""
         why = (
-            f"{of_a_system}no slice has {FEWEST} texts rated by both, within and outside"
+            f"no slice has {FEWEST} texts rated by both, within and outside, and no system {FEWEST_OF_A_SYSTEM}"
             if columns else "the texts have no column to slice by, such as system, topic or language"
         )  # fmt: skip
         return undefined(metric, why, **facts)

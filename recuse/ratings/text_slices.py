@@ -19,8 +19,9 @@ from recuse.schema.arrays import Floats
 Slices = dict[tuple[str, str], NDArray[np.bool_]]
 GROUP = "label_group"
 """The column of `Ratings.texts` that names each text's group."""
-FEWEST = 20
-"""Texts within a slice, and outside it, below which it is not looked at: t cannot be trusted far out in its tails."""
+FEWEST, FEWEST_OF_A_SYSTEM = 20, 10
+"""Texts within a slice, and outside it, below which it is not looked at; of a system as many as an order of systems
+takes, though so few seldom show that nothing is wrong there: what a use asks then stays undecided."""
 MOST = 30
 FACTS = frozenset(
     ["item", "cluster", "text", "words", "a", "b", "words_a", "words_b", "payload", "clean", "attacked", "gold", GROUP]
@@ -59,6 +60,11 @@ def slices_of(answers: Answers, columns: tuple[str, ...] | None = None) -> tuple
     return slices, looked
 
 
+def large_enough(column: str, within: int, outside: int) -> bool:
+    """Whether a slice by the column has enough texts, within and outside."""
+    return min(within, outside) >= (FEWEST_OF_A_SYSTEM if column == "target" else FEWEST)
+
+
 def have_slices(ratings: Ratings) -> bool:
     """Whether judges and people both rated enough texts of some slice, and enough outside it."""
     if not ratings.persons:
@@ -67,9 +73,9 @@ def have_slices(ratings: Ratings) -> bool:
     for _, part in ratings.each(*COMPARED):
         answers = answers_of(part, ratings)
         there = (answers.raters > 0) & answers.requested.any(axis=0)
-        each = slices_of(answers)[0].values()
-        if any(min(answers.number(s & there), answers.number(~s & there)) >= FEWEST for s in each):
-            return True
+        for (column, _), members in slices_of(answers)[0].items():
+            if large_enough(column, answers.number(members & there), answers.number(~members & there)):
+                return True
     return False
 
 
@@ -78,8 +84,8 @@ def will_have_slices(texts: pd.DataFrame, persons: pd.DataFrame) -> bool:
     keys = [name for name in ("item", "target") if name in persons]
     rated = texts.merge(persons[keys].drop_duplicates(), on=keys)
     for name in rated.columns.difference([*FACTS]):
-        size = rated[name].astype(str).value_counts()
-        if 1 < len(size) <= MOST and bool((np.minimum(size, len(rated) - size) >= FEWEST).any()):
+        sizes = rated[name].astype(str).value_counts()
+        if 1 < len(sizes) <= MOST and any(large_enough(name, size, len(rated) - size) for size in sizes):
             return True
     return False
 
