@@ -40,7 +40,7 @@ from recuse.readers.reshaping import (
     with_shares_of_scales,
     with_systems_apart,
 )  # fmt: skip
-from recuse.readers.values import as_numbers
+from recuse.readers.values import as_numbers, spelled
 from recuse.schema import RecuseError
 
 SHAPING: tuple[Callable[[RawTable], RawTable], ...] = (
@@ -178,8 +178,9 @@ def _decided_by(scales: Mapping[str, Scale], mapping: ColumnMapping) -> dict[str
     """`positive` and `thresholds` of the criteria that they fit. `RecuseError` where they fit none."""
     numeric = [name for name, scale in scales.items() if isinstance(scale, Numeric)]
     options = {name: scale.options for name, scale in scales.items() if not isinstance(scale, Numeric)}
-    having = [name for name, own in options.items() if mapping.positive in own]
-    if mapping.positive and not having:
+    wanted = spelled(mapping.positive)
+    positive = {name: option for name, own in options.items() for option in own if spelled(option) == wanted}
+    if mapping.positive and not positive:
         known = ", ".join(dict.fromkeys(option for own in options.values() for option in own)) or "numbers only"
         raise RecuseError(f"positive = {mapping.positive!r} is none of the options; there are {known}")
     thresholds = (score_of(mapping.threshold),) if mapping.threshold else ()
@@ -187,7 +188,7 @@ def _decided_by(scales: Mapping[str, Scale], mapping: ColumnMapping) -> dict[str
         raise RecuseError(f"threshold = {mapping.threshold!r} needs scores; there are options only: name positive")
     check_thresholds(thresholds, scales.values())
     decided = dict.fromkeys(numeric, thresholds) if thresholds else {}
-    return {"positive": dict.fromkeys(having, mapping.positive), "thresholds": decided}
+    return {"positive": positive, "thresholds": decided}
 
 
 def score_of(threshold: str) -> float:

@@ -150,11 +150,15 @@ def unwrapped(answer: str) -> str:
     return (bare[:-1] if bare.endswith(".") and bare[:-1].replace(" ", "").isalpha() else bare) or answer
 
 
+def spelled(label: object) -> str:
+    """A label in one spelling: case, blanks around it and what judges write around it do not matter."""
+    return unwrapped(" ".join(str(label).split()).lower())
+
+
 def labels_of(cells: pd.Series[Any]) -> pd.Series[Any]:
-    """Labels in one spelling: case, blanks around them and what judges write around them do not matter."""
+    """Labels in one spelling (`spelled`)."""
     codes, values = pd.factorize(cells)
-    spelled = np.array([*(unwrapped(" ".join(str(v).split()).lower()) for v in values.tolist()), None], dtype=object)
-    return pd.Series(spelled[codes], index=cells.index)
+    return pd.Series(np.array([*map(spelled, values.tolist()), None], dtype=object)[codes], index=cells.index)
 
 
 def is_verdict(words: Collection[str]) -> bool:

@@ -69,6 +69,14 @@ def test_positive_and_threshold_beside_the_file(file):
     assert (found.value, found.detail["positive"]) == (0.5, "4 or more")
 
 
+@pytest.mark.parametrize("scale", ["", "Toxic,Fine", "Fine<Toxic"])
+@pytest.mark.parametrize("positive", ["Toxic", " TOXIC ", "toxic"])
+def test_positive_may_be_written_as_the_file_writes_it(file, scale, positive):
+    path = file("a.csv", "item,llm,ann\n" + "".join(f"{k},{'Toxic' if k % 3 else 'Fine'},Toxic\n" for k in range(9)))
+    ratings = read_file(path, people="ann", positive=positive, scale=scale).ratings
+    assert ratings.positive == {ratings.criterion: "toxic"}
+
+
 @pytest.mark.parametrize(
     ("setting", "says"),
     [
