@@ -248,6 +248,7 @@ def _usable(table: pd.DataFrame, names: tuple[str, ...]) -> Iterator[str]:
 # --------------------------------------------------------------------------- every number
 
 AGREEMENT = "agreement_with_people"
+PEOPLE = ("people", "among people")
 HALF_WIDTH = 0.05
 BEYOND_CHANCE = ("cohen_kappa", "concordance", "krippendorff_alpha")
 
@@ -296,9 +297,10 @@ def _in_sentences(records: Sequence[MeasurementRow]) -> Iterator[str]:
             continue
         if estimate["metric"] == "human_ceiling":
             margin, lost = detail.get("margin"), estimate["n_excluded"]
+            whom, among = (right, f"of people with {right}") if (right := detail.get("held_against")) else PEOPLE
+            judged, among_people = (fixed(detail.get(name), minus="-") for name in ("judge_human", "human_human"))
             yield (
-                f"  {where}: agreement beyond chance with people {fixed(detail.get('judge_human'), minus='-')}, among "
-                f"people {fixed(detail.get('human_human'), minus='-')}; difference "
+                f"  {where}: agreement beyond chance with {whom} {judged}, {among} {among_people}; difference "
                 f"{with_interval(estimate, signed=True, minus='-')}"
                 + (f", margin -{fixed(margin)}" if margin is not None else "")
                 + (f"; guesses stand for answers that are not there: {lost:,}" if lost else "")

@@ -12,6 +12,8 @@ and losses of people that the file has. With m people on a text who agree by kap
 
 on the steps of the scale that people use. All answers, mean, variance and kappa are those within a system (of 20 texts
 or more): what is said of a text is drawn towards its own system, or every drawn judge would favour the weak ones.
+Where right answers are known, they are those of texts with one right answer instead (numbers: `FEWEST` texts or more
+with the nearest), for then judges are held against these: a drawn judge is as often right as people are.
 """
 
 from __future__ import annotations
@@ -94,11 +96,15 @@ def people_of(ratings: Ratings, criterion: str, assumed: float | None = None) ->
     part = ratings.with_criterion(criterion)
     if not part.persons:
         return None
-    answers = answers_of(part, part)
+    answers, truth = answers_of(part, part).apart
     values = answers.rated[:, :, 0]
+    if truth is not None and answers.either_way:  # what is right of a pair depends on which is called the first
+        return None
+    systems = _systems(answers) if truth is None else _alike(truth)
+    if truth is not None and assumed is None:
+        assumed = 0.0  # one person is enough: others are right as often
     if not answers.options:
-        return _of_numbers(answers, values, assumed)
-    systems = _systems(answers)
+        return _of_numbers(answers, values, systems, assumed)
     distances = _distances(len(answers.options), answers.ordered)
     turned = [values, np.where(values == TIE, TIE, 1 - values)] if answers.either_way else [values]
     agreement = _agreement(
@@ -117,13 +123,25 @@ def _systems(answers: Answers) -> NDArray[np.intp]:
     return np.where(np.bincount(codes)[codes] >= FEWEST, codes + 1, 0)
 
 
-def _of_numbers(answers: Answers, values: Floats, assumed: float | None) -> People | None:
+def _alike(truth: Answers) -> NDArray[np.intp]:
+    """Texts of one right answer, numbered; of numbers, of the nearest until there are `FEWEST`; last those of none."""
+    known, place, counts = np.unique(truth.rated[0, :, 0], return_inverse=True, return_counts=True)
+    if truth.options:
+        return place.reshape(-1)
+    group, size, left = np.zeros(len(known), dtype=np.intp), 0, int(counts.sum())
+    for k, count in enumerate(counts.tolist()[:-1]):
+        size, left = size + count, left - count
+        full = min(size, left) >= FEWEST
+        group[k + 1], size = group[k] + full, 0 if full else size
+    return group[place.reshape(-1)]
+
+
+def _of_numbers(answers: Answers, values: Floats, systems: NDArray[np.intp], assumed: float | None) -> People | None:
     def squares(a: Floats, b: Floats) -> Floats:
         return (a - b) ** 2
 
     severities = _severities(values)
     centred = values - severities[:, None]
-    systems = _systems(answers)
     agreement = _agreement(centred, systems, squares)
     agreement = assumed if agreement is None else agreement
     if agreement is None:

@@ -28,6 +28,11 @@ EFFECTS = (*FAVOURS, "worst_slice")
 """Gates that a judge fails for a reason of its own, or because it agrees with nobody."""
 PEOPLE = "your people"
 """Whom a judge is held against, where a figure does not say that it is somebody else."""
+IN_PLACE_OF_PEOPLE = {
+    "the expert finds": f"{RIGHT_ANSWERS} name", "the expert does not": f"{RIGHT_ANSWERS} do not",
+    "the expert": RIGHT_ANSWERS, "your people": RIGHT_ANSWERS, " people": f" {RIGHT_ANSWERS}",
+}  # fmt: skip
+"""What the descriptions of measures call whom a judge is held against, and what it is called where it is no person."""
 COEFFICIENTS = ("right_choices", "cohen_kappa", "concordance", "krippendorff_alpha")
 """Agreement beyond chance; the first that was measured is read."""
 AGAINST_PEOPLE = frozenset(
@@ -104,6 +109,9 @@ def causes_of_doubt(
     if lacking and any(v.gate == "human_ceiling" for v in every):  # of another use: people are there, texts are not
         clauses.append(f"nothing in these ratings tells how well it {question}")
         step = step or "check it for another use, or add what this one takes: recuse check FILE --all says what"
+    elif lacking and any(_whom(v.figure) == RIGHT_ANSWERS for v in verdicts):
+        clauses.append("nobody rated these texts beside the right answers, so it is unknown how near a person comes")
+        step = step or "let a person rate some of the same texts"
     elif lacking and any(v.gate in RATED for v in verdicts):
         clauses.append("one person alone rated these texts, so nobody knows how well people agree")
         step = step or "let a second person rate some of the same texts"
@@ -237,7 +245,7 @@ def _exchanged(figures: Iterable[Figure]) -> Iterator[str]:
             counts = np.array([[ceil(aa), floor(ab)], [floor(ba), ceil(bb)]])
             if fisher_exact(counts, alternative="less").pvalue * len(pairs) < SURE:
                 one, other = table["rows"][a], table["rows"][b]
-                yield f'{_where(figure)}it says "{other}" where your people say "{one}", and the other way round'
+                yield f'{_where(figure)}it says "{other}" where {_whom(figure)} say "{one}", and the other way round'
 
 
 def _explanations(failed: Sequence[VerdictRecord], figures: Sequence[Figure]) -> list[str]:
@@ -279,14 +287,14 @@ def _does(verdict: VerdictRecord) -> str:
     if verdict.gate == "human_offset":
         return f"it scores {brief(abs(f.value))} {'above' if f.value > 0 else 'below'} {_whom(f)}"
     if verdict.gate == "human_ceiling":
-        return "it agrees with your people less than they agree with each other"
+        return "it agrees with {} less than {}".format(*as_well(f))
     if slice_ := detail_as(SliceDetail, f.detail).get("slice"):
         where = f"{'system' if slice_['column'] == 'target' else slice_['column']} {slice_['level']}"
         value = verdict.figure.value
         if verdict.gate == "slice_favour":
             share = f"{fixed(100 * value, 0, signed=True, minus='-')} % of the scale"
-            return f"it {'favours' if value > 0 else 'marks down'} {where} against your people ({share})"
-        return f"on {where} it agrees with your people less than elsewhere ({fixed(value, signed=True, minus='-')})"
+            return f"it {'favours' if value > 0 else 'marks down'} {where} against {_whom(f)} ({share})"
+        return f"on {where} it agrees with {_whom(f)} less than elsewhere ({fixed(value, signed=True, minus='-')})"
     words = _side(verdict)
     phrase = f"it {words}" if words else f"its {verdict.label} is outside the limit"
     return Clause(f"{phrase} ({f.title} {shown.show(f.value)}, limit {shown})", phrase)
@@ -298,6 +306,9 @@ def _side(verdict: VerdictRecord) -> str:
     f, limit = verdict.figure, verdict.limit
     above = f.value > (limit.low + limit.high) / 2
     words = ((f.above if above else f.below) or f.below or f.above).partition("|")[0]
+    if _whom(f) == RIGHT_ANSWERS:
+        for person, right in IN_PLACE_OF_PEOPLE.items():
+            words = words.replace(person, right)
     positive = f.detail.get("positive")
     return words.replace(" of it", f' of "{positive}"') if positive else words
 
@@ -325,8 +336,9 @@ def _labels_fault(verdict: VerdictRecord) -> str:
     """People who agree with each other no more than chance: no judge could be told from a constant."""
     if verdict.gate != "human_ceiling" or verdict.figure.detail.get("people_agree", True):
         return ""
+    others = RIGHT_ANSWERS if _whom(verdict.figure) == RIGHT_ANSWERS else "each other"
     return (
-        f"{_where(verdict.figure)}your people hardly agree with each other, so no judge can be told from chance: the "
+        f"{_where(verdict.figure)}your people hardly agree with {others}, so no judge can be told from chance: the "
         "labels are the problem"
     )
 
@@ -334,6 +346,18 @@ def _labels_fault(verdict: VerdictRecord) -> str:
 def _whom(figure: Figure) -> str:
     """Right answers where they are known; whoever else rated is the reader's own people."""
     return RIGHT_ANSWERS if figure.detail.get("held_against") == RIGHT_ANSWERS else PEOPLE
+
+
+def rests_on_people(verdict: VerdictRecord) -> bool:
+    """Whether a person at fault may decide it: where right answers do, only that a judge is as good as people."""
+    by_errors = verdict.gate == "human_ceiling" and verdict.outcome == "pass"
+    return verdict.gate in AGAINST_PEOPLE and (by_errors or _whom(verdict.figure) != RIGHT_ANSWERS)
+
+
+def as_well(figure: Figure) -> tuple[str, str]:
+    """Whom the human ceiling holds a judge against, and who agrees with them as well as a judge may be expected to."""
+    right = _whom(figure) == RIGHT_ANSWERS
+    return (RIGHT_ANSWERS, f"{PEOPLE} do") if right else (PEOPLE, "they agree with each other")
 
 
 def _where(figure: Figure) -> str:

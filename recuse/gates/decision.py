@@ -34,7 +34,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from recuse.gates.causes import AGAINST_PEOPLE, causes_of_doubt, causes_of_failure, unfinished_cause
+from recuse.gates.causes import as_well, causes_of_doubt, causes_of_failure, rests_on_people, unfinished_cause
 from recuse.gates.records import Change, Evidence, Figure, PanelPlan, VerdictRecord
 from recuse.gates.uses import EVERY_GATE
 from recuse.schema.number_text import counted, html_table, listed
@@ -246,7 +246,7 @@ def _judge(
         )  # fmt: skip
 
     part = "" if plan.whole else plan.part or "only part of the questions was asked"
-    by_people = [v for v in verdicts if v.gate in AGAINST_PEOPLE] if panel.people_faults else []
+    by_people = [v for v in verdicts if panel.people_faults and rests_on_people(v)]
     if failed and all(v in by_people for v in failed):
         return concluded(UNDECIDED, panel.people_faults[:MOST_CAUSES], failed, "people", step=MEND_PEOPLE)
     if failed:
@@ -291,12 +291,12 @@ def _about(figure: Figure) -> list[tuple[str, str]]:
 
 
 def _as_good(verdicts: Sequence[VerdictRecord]) -> str:
-    gates = {v.gate for v in verdicts}
+    gates = {v.gate: v.figure for v in verdicts}
     if "human_ceiling" in gates:
-        return "it agrees with your people about as well as they agree with each other"
+        return "it agrees with {} about as well as {}".format(*as_well(gates["human_ceiling"]))
     if any(v.figure.detail.get("held_against") == RIGHT_ANSWERS for v in verdicts):
         return "it decides as the right answers say"
-    if gates & {"sensitivity", "expert_kappa"}:
+    if {*gates} & {"sensitivity", "expert_kappa"}:
         return "it decides as your one expert does; nobody knows how far experts agree"
     return "every gate that decides passes"
 

@@ -149,7 +149,7 @@ def _confusion(answers: Answers, judge: int, metric: str) -> Estimate:
     n = float(table.sum())
     detail = {
         "kind": "matrix", "rows": list(answers.options), "columns": list(answers.options), "own": [],
-        "values": [[number(cell) for cell in row] for row in table],
+        "values": [[number(cell) for cell in row] for row in table], **answers.held,
     }  # fmt: skip
     return Estimate(
         metric=metric, value=float(np.trace(table)) / n if n else np.nan, n=round(n), method="counts",

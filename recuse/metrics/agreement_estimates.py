@@ -44,7 +44,7 @@ def estimate_of(
     built = built if built.times is not None else replace(built, times=taken(answers.times, used))
     facts = {"n": answers.number(used), "n_excluded": known["unanswered"], "over": answers.over, "method": method,
              "clusters": answers.clusters_called, **more}  # fmt: skip
-    known |= describe_people(answers, judge) | (detail or {})
+    known |= describe_people(answers, judge) | answers.held | (detail or {})
     if built.undefined:
         return undefined(metric, built.undefined, detail=known, **facts)
     clusters = answers.clusters[used]
@@ -290,7 +290,7 @@ def people_alpha(answers: Answers, level: Level | None = None) -> Iterator[Named
     >>> round(people_alpha(rated(judge="pppp", ann="ppff", bea="ppfp")).of(rater="people").value, 4)
     0.5333
     """
-    yield "people", _alpha(answers, level)
+    yield "people", _alpha(answers.apart[0], level)
 
 
 def _alpha(answers: Answers, level: Level | None) -> Estimate:

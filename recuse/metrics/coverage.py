@@ -126,7 +126,8 @@ def unanswered(answers: Answers, judge: int) -> Estimate:
         weights = label_weights(groups, answers.requested[judge], requested)
         share, size = float((weights * lost[requested]).sum() / n), n**2 / float((weights**2).sum())
         distribution = Binomial(share * size, size)
-    return estimated("unanswered", share, distribution, detail={"harder": _harder(answers, requested, lost)}, **facts)
+    detail = {"harder": _harder(answers, requested, lost), **answers.held}
+    return estimated("unanswered", share, distribution, detail=detail, **facts)
 
 
 def _harder(answers: Answers, requested: NDArray[np.bool_], lost: NDArray[np.bool_]) -> dict[str, float | None] | None:

@@ -29,6 +29,7 @@ from recuse.metrics.consensus import WELCH
 from recuse.metrics.estimates import THESE_TEXTS, estimated, losses_of_judge, number, these_texts, undefined
 from recuse.metrics.measure import measure, per_judge
 from recuse.ratings import Cells, Ratings
+from recuse.ratings.answers import against_truth
 from recuse.ratings.array import among, mean_of, moments_of, numbers, recoded
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.text_slices import groups_on, label_weights
@@ -64,6 +65,11 @@ class Compared:
     def judges(self) -> tuple[str, ...]:
         """Those of the cells."""
         return self.cells.judges
+
+    @property
+    def held(self) -> dict[str, Any]:
+        """For the detail, where it is not people that judges are compared with."""
+        return {"held_against": RIGHT_ANSWERS} if self.right else {}
 
     @property
     def differences(self) -> Floats:
@@ -125,7 +131,7 @@ class Compared:
         detail = {
             **more.pop("detail", {}), "people": self.people.count(texts), "people_se": number(se),
             "people_in_general": None if math.isnan(se) else [number(end) for end in in_general.interval(0.95)],
-            **self._losses(wanted), **({"held_against": RIGHT_ANSWERS} if self.right else {}),
+            **self._losses(wanted), **self.held,
         }  # fmt: skip
         phrase = THESE_TEXTS if repeats else ""
         if these and not repeats:
@@ -174,14 +180,18 @@ class Compared:
 
 
 def compared(part: Ratings, ratings: Ratings) -> Compared:
-    """`part`, one combination of factor levels of `ratings`, beside its people."""
+    """`part`, one combination of factor levels of `ratings`, beside its people, or the right answers where these are
+    known."""
 
     def made() -> Compared:
         cells = part.cells()
         items, targets = ([names[k] for k in places] for names, places in
                           ((cells.item_names, cells.items), (cells.target_names, cells.targets)))  # fmt: skip
-        right = bool(ratings.truth) and ratings.persons == (ratings.truth,)
-        return Compared(cells, people_on(part, cells, ratings), part.own(), groups_on(part, items, targets), right)
+        held = against_truth(ratings)
+        people = people_on(against_truth(ratings, part), cells, held)
+        rows = held.table["kind"].eq(PERSON) & held.table["criterion"].eq(part.criterion)
+        right = {*held.table["rater"][rows].unique()} == {ratings.truth}
+        return Compared(cells, people, part.own(), groups_on(part, items, targets), right)
 
     return part.remember(compared, made)
 

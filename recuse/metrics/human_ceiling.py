@@ -3,6 +3,9 @@
 Agreement beyond chance has no natural target: 0.6 may be all there is where people themselves disagree. So the judge is
 measured against that: its agreement with people less people's agreement among themselves, both on the very texts that
 the judge was asked about and that two people or more rated, and texts (clusters) leave together.
+
+Where right answers are known beside people, both are measured against these: people who are wrong together neither
+refuse a judge that is right nor clear one that is wrong with them, and one person is enough.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.array import mean_of, smallest_step
 from recuse.ratings.text_slices import groups_on, label_weights
 from recuse.schema import Estimate
-from recuse.schema.arrays import Floats, average, taken, total
+from recuse.schema.arrays import Floats, Mask, average, taken, total
 from recuse.statistics.agreement import Coefficient, distances
 from recuse.statistics.agreement.coefficient import SLIGHT, ratio
 from recuse.statistics.agreement.coefficient_intervals import AtMost
@@ -58,8 +61,9 @@ def human_ceiling(answers: Answers, judge: int, margin: float = MARGIN) -> Estim
     D: mean over texts of the mean distance between the judge's answer and a person's, and between two people's. E: the
     same for answers drawn from the shares (means and variances) of all texts. Distances: unequal or not for options
     without order, squared for options in order and for numbers, so that the coefficients are Cohen's kappa (quadratic:
-    Lin's concordance) and Scott's pi of people. A text that the judge left without an answer counts as a guess: no
-    judge gains by leaving out the hard ones. Rare options count together with all others.
+    Lin's concordance) and Scott's pi of people. Where right answers are known, they stand for the (other) person in
+    both, on the texts that they and a person answered: then both are Cohen's. A text that the judge left without an
+    answer counts as a guess: no judge gains by leaving out the hard ones. Rare options count together with all others.
 
     The interval is over texts (clusters), with these people: a paired jackknife t that allows for one slip more than
     was seen (`Coefficient.jackknife`). A slip is another option; of options in order and numbers one step, at least
@@ -67,22 +71,24 @@ def human_ceiling(answers: Answers, judge: int, margin: float = MARGIN) -> Estim
 
     Detail: both coefficients; `answered`; what it would be without the unanswered texts; `labels` per option;
     `people_agree`, whether people's agreement is shown to exceed `margin` (the low end of its 95 % interval); and
-    `power`, the chance that one more person is cleared at `margin`, from people's answers alone. Where people are not
-    shown to agree, a judge that always says the same may lie inside the margin: the interval then has no low end, so
-    nobody passes, `power` is 0, and the note says so.
+    `power`, the chance that one more person is cleared at `margin`, from people's answers alone (None with right
+    answers). Where people are not shown to agree, a judge that always says the same may lie inside the margin: the
+    interval then has no low end, so nobody passes, `power` is 0, and the note says so; but for a judge that is itself
+    shown to agree so with the right answers.
 
     Labels that were chosen by group count by their weight (`recuse.ratings.text_slices`), and each text's influence
     varies about the mean of its group (`stratified_mean`).
 
-    Undefined where no two people rated one text, or fewer than 20, where the judge never answered, and where people or
-    judge always say the same.
+    Undefined where two people (a person and the right answers) rated fewer than 20 texts, or none; where the judge
+    never answered; and where people or judge always say the same.
 
     >>> from recuse.metrics.agreement_estimates import rated
     >>> estimates = human_ceiling(rated(judge="ppff" * 20, ann="ppff" * 20, bea="pppf" * 20)).of(judge="judge")
     >>> estimates.detail["judge_human"], estimates.detail["human_human"], estimates.low > -0.1
     (0.75, 0.466666666667, True)
     """
-    table = _options(answers, judge) if answers.options else _numbers(answers, judge)
+    people, truth = answers.apart
+    table = (_options if answers.options else _numbers)(people, judge, truth)
     used = table.used
     clusters, shares, times = answers.clusters[used], table.shares[used], taken(answers.times, used)
     n = answers.number(used)
@@ -100,9 +106,14 @@ def human_ceiling(answers: Answers, judge: int, margin: float = MARGIN) -> Estim
     if difference.undefined:
         return undefined("human_ceiling", difference.undefined, n_excluded=unanswered, **facts)
     judged, among = (float(part(sums[None])[0]) for part in (table.judge_human, table.human_human))
-    people_alone = Coefficient(shares, table.human_human, lambda s: "", "chance", table.persons_slip, times=times)
-    low, high = people_alone.jackknife(clusters).interval(0.95)
+
+    def alone(part: Callable[[Floats], Floats]) -> tuple[float, float]:
+        built = Coefficient(shares, part, lambda s: "", "chance", table.persons_slip, times=times)
+        return built.jackknife(clusters).interval(0.95)
+
+    low, high = alone(table.human_human)
     agree = low > margin
+    told_apart = agree or (truth is not None and alone(table.judge_human)[0] > margin)
     distribution: Any = difference.jackknife(clusters)
     single: Any = difference.jackknife()
     if groups is not None:  # each text's influence, about the mean of its group
@@ -112,29 +123,34 @@ def human_ceiling(answers: Answers, judge: int, margin: float = MARGIN) -> Estim
         distribution = stratified_mean(pulled, groups[used], weights, clusters, step=slip)
         single = stratified_mean(pulled, groups[used], weights, np.arange(len(pulled)), step=slip)
     alike = 1.0 if answers.over == "items" else max(1.0, distribution.se / single.se)
-    person = table.person(used).of_fewer(alike**2)  # texts of a cluster say less where they are alike
-    chance = chance_to_pass(person, distribution.df, table.persons_slip(sums), table.lean, margin) if agree else 0.0
-    people, answered = int(np.isfinite(answers.rated).any((1, 2)).sum()), float(sums[1] / sums[0])
+    chance = math.nan if truth else 0.0
+    if agree and truth is None:
+        person = table.person(used).of_fewer(alike**2)  # texts of a cluster say less where they are alike
+        chance = chance_to_pass(person, distribution.df, table.persons_slip(sums), table.lean, margin)
+    count, answered = int(np.isfinite(people.rated).any((1, 2)).sum()), float(sums[1] / sums[0])
     detail: dict[str, Any] = {
         "judge_human": number(judged), "human_human": number(among), "answered": number(answered),
-        "answered_only": number(judged / answered - among), "people": people, "people_agree": bool(agree),
+        "answered_only": number(judged / answered - among), "people": count, "people_agree": bool(agree),
         "human_human_interval": [number(low), number(high)], "margin": margin, "power": number(round(chance, 6)),
+        **(truth.held if truth else {}),
     }  # fmt: skip
     if answers.options:
-        labels = total(np.nan_to_num(answers.evened(answers.people_shares[used])), times)
+        labels = total(np.nan_to_num(answers.evened((truth or people).people_shares[used])), times)
         detail["labels"] = {name: number(count) for name, count in zip(answers.options, labels, strict=True)}
     notes = []
     if distribution.df < 29:
         unit = answers.clusters_called if answers.over == "clusters" else "texts"
         notes.append(f"provisional: fewer than 30 {unit}")
-    if not agree and not math.isnan(low):
+    if not told_apart and not math.isnan(low):
+        whom = "people agree with the right answers" if truth else "people agree"
         notes.append(
-            f"the labels decide nothing: people agree beyond chance by {among:.2f} ({low:.2f} to {high:.2f}), not "
+            f"the labels decide nothing: {whom} beyond chance by {among:.2f} ({low:.2f} to {high:.2f}), not "
             f"shown to be more than {margin:g}, so one answer given to everything may agree with them as well"
         )
         distribution = AtMost(distribution, LOWEST)
-    if people <= FEW_PEOPLE:
-        notes.append(f"these {people} people: how far others would agree with each other is unknown")
+    if count <= FEW_PEOPLE:
+        these, them = (f"these {count} people" if count > 1 else "one person"), "them" if truth else "each other"
+        notes.append(f"{these}: how far others would agree with {them} is unknown")
     return estimated(
         "human_ceiling", difference.value, distribution, n_excluded=unanswered, detail=detail, note="; ".join(notes),
         **facts,
@@ -144,10 +160,12 @@ def human_ceiling(answers: Answers, judge: int, margin: float = MARGIN) -> Estim
 @dataclass(frozen=True, eq=False)
 class _Table:
     """Per text the sums of both coefficients: 1, answered, D_jh, D_hh, then what expected distances are made of.
-    `slip`: the distance of a slip; `lean`: as in `Coefficient`; `person(used)`: how far one more person would fall."""
+    `slip`: the distance of a slip; `lean`: as in `Coefficient`; `person(used)`: how far one more person would fall;
+    `raters`: who rated the texts in use beside the judge."""
 
     shares: Floats
     used: NDArray[np.bool_]
+    raters: str
     expected: Callable[[Floats], tuple[Floats, Floats]]
     slip: float
     lean: float
@@ -172,44 +190,49 @@ class _Table:
 
     def why(self, s: Floats) -> str:
         if s[0] == 0:
-            return "no text was rated by two people and the judge; add a second person's ratings of the same texts"
+            one = "a second person's" if self.raters == "two people" else "a person's"
+            return f"no text was rated by {self.raters} and the judge; add {one} ratings of the same texts"
         if s[1] == 0:
-            return "the judge answered none of the texts that two people rated"
+            return f"the judge answered none of the texts that {self.raters} rated"
         if s[0] < FEWEST:
-            return f"two people rated {int(s[0])} texts; an interval needs {FEWEST}"
+            return f"{self.raters} rated {int(s[0])} texts; an interval needs {FEWEST}"
         judged, people = self.expected(s[None])
         if not people[0] > 1e-13:
             return "people gave every text one and the same answer, so nothing tells their agreement from chance"
         return "" if judged[0] > 1e-13 else "judge and people gave every text one and the same answer"
 
 
-def _options(answers: Answers, judge: int) -> _Table:
+def _options(answers: Answers, judge: int, truth: Answers | None) -> _Table:
     k = len(answers.options)
     apart = distances(k, "quadratic" if answers.ordered else "plain")
     each, judges = np.nan_to_num(answers.person_shares), np.nan_to_num(answers.judge_shares[judge])
     m, together = answers.raters.astype(float), each.sum(axis=0)
     with_oneself = np.einsum("puk,kl,pul->u", each, apart, each)
     among = ratio(((together @ apart) * together).sum(axis=1) - with_oneself, m * (m - 1))
-    people = np.nan_to_num(answers.people_shares)
+    people = right = np.nan_to_num(answers.people_shares)
+    if truth is not None:
+        right = np.nan_to_num(truth.people_shares)
+        among = ((people @ apart) * right).sum(axis=1)
     answered = judges.sum(axis=1)
-    between = ((judges @ apart) * people).sum(axis=1)
-    columns = [np.ones(len(m)), answered, between, np.nan_to_num(among), *map(answers.evened, (judges, people))]
+    between = ((judges @ apart) * right).sum(axis=1)
+    columns = [np.ones(len(m)), answered, between, np.nan_to_num(among), *map(answers.evened, (judges, people, right))]
     shares = np.column_stack(columns)
 
     def expected(s: Floats) -> tuple[Floats, Floats]:
-        p = s[:, 4 + k :] / np.maximum(s[:, :1], 1e-300)
+        p, r = np.split(s[:, 4 + k :] / np.maximum(s[:, :1], 1e-300), 2, axis=1)
         q = s[:, 4 : 4 + k] / np.maximum(s[:, 1:2], 1e-300)
-        return ((q @ apart) * p).sum(axis=1), ((p @ apart) * p).sum(axis=1)
+        return ((q @ apart) * r).sum(axis=1), ((p @ apart) * r).sum(axis=1)
 
     def person(used: NDArray[np.bool_]) -> OneMorePerson:
         times = taken(answers.times, used)
         p = total(answers.evened(people[used]), times) / answers.number(used)
         return OneMorePerson.of_options(people[used], p, m[used], among[used], apart, times)
 
-    return _Table(shares, _used(answers, judge), expected, float(apart[apart > 0].min(initial=1.0)), LEAN, person)
+    slip = float(apart[apart > 0].min(initial=1.0))
+    return _Table(shares, *_used(answers, judge, truth), expected, slip, LEAN, person)
 
 
-def _numbers(answers: Answers, judge: int) -> _Table:
+def _numbers(answers: Answers, judge: int, truth: Answers | None) -> _Table:
     known = np.isfinite(answers.people_mean)
     middle = answers.mean(answers.people_mean, known) if known.any() else 0.0
     x, y = answers.judged[judge] - middle, answers.rated - middle
@@ -219,15 +242,20 @@ def _numbers(answers: Answers, judge: int) -> _Table:
     people, people_squares = (np.nan_to_num(mean_of(part, axis=0)) for part in (person, person_squares))
     crossed = ratio((m * people) ** 2 - np.nansum(person**2, axis=0), m * (m - 1))
     answered = np.isfinite(answers.judged[judge]).any(axis=1).astype(float)
-    between = answered * (squares - 2 * own * people + people_squares)
-    among = np.nan_to_num(2 * people_squares - 2 * crossed)
-    shares = np.column_stack([np.ones(len(m)), answered, between, among, own, squares, people, people_squares])
+    among, right, right_squares = np.nan_to_num(2 * people_squares - 2 * crossed), people, people_squares
+    if truth is not None:
+        right, right_squares = (np.nan_to_num((truth.people_mean - middle) ** power) for power in (1, 2))
+        among = people_squares - 2 * people * right + right_squares
+    between = answered * (squares - 2 * own * right + right_squares)
+    columns = [np.ones(len(m)), answered, between, among, own, squares, people, people_squares, right, right_squares]
+    shares = np.column_stack(columns)
 
     def expected(s: Floats) -> tuple[Floats, Floats]:
         n, judged = np.maximum(s[:, 0], 1e-300), np.maximum(s[:, 1], 1e-300)
-        means = s[:, 4] / judged, s[:, 6] / n
-        second = s[:, 5] / judged, s[:, 7] / n
-        return second[0] - 2 * means[0] * means[1] + second[1], 2 * (second[1] - means[1] ** 2)
+        means = s[:, 4] / judged, s[:, 6] / n, s[:, 8] / n
+        second = s[:, 5] / judged, s[:, 7] / n, s[:, 9] / n
+        by_judge, by_person = (second[k] - 2 * means[k] * means[2] + second[2] for k in (0, 1))
+        return by_judge, by_person
 
     def one_more(used: NDArray[np.bool_]) -> OneMorePerson:
         return OneMorePerson.of_numbers(
@@ -235,12 +263,14 @@ def _numbers(answers: Answers, judge: int) -> _Table:
         )
 
     step = smallest_step(answers.scale, answers.rated[np.isfinite(answers.rated)])
-    return _Table(shares, _used(answers, judge), expected, step**2, 1.0, one_more)
+    return _Table(shares, *_used(answers, judge, truth), expected, step**2, 1.0, one_more)
 
 
-def _used(answers: Answers, judge: int) -> NDArray[np.bool_]:
-    used: NDArray[np.bool_] = answers.requested[judge] & (answers.raters >= 2)
-    return used
+def _used(people: Answers, judge: int, truth: Answers | None) -> tuple[Mask, str]:
+    """Texts that the judge was asked about and that two people, or a person and the right answers, rated; and who."""
+    if truth is None:
+        return people.requested[judge] & (people.raters >= 2), "two people"
+    return people.requested[judge] & (people.raters > 0) & (truth.raters > 0), "a person and the right answers"
 
 
 # --------------------------------------------------------------------------- the agreement of one more person

@@ -36,7 +36,6 @@ from recuse.metrics.estimates import (
 from recuse.metrics.human_alignment import Compared, compared
 from recuse.metrics.measure import Named, measure, per_subject
 from recuse.ratings import RatingArray, Ratings
-from recuse.ratings.answers import against_truth
 from recuse.ratings.array import judges_array, mean_of
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, distinct
@@ -123,7 +122,8 @@ METHOD = "judge less people on own texts, less the same on others', cluster-robu
     above="favours its own texts|favour their own texts", below="marks its own texts down|mark their own texts down",
     reading="The judge's score less people's on its own texts, less the same on the others'.",
 )  # fmt: skip
-def own_favour(ratings: Ratings) -> Estimates:
+@per_subject("judge", compared)
+def own_favour(against: Compared) -> Iterator[Named]:
     """mean over own texts of (judge - people) - mean over others' texts of (judge - people), by judge that wrote a
     target and factor level, in units of the scale. Free of the judge's leniency, and of how good its texts are as far
     as people see it. The right answers stand in people's place where they are known.
@@ -139,11 +139,6 @@ def own_favour(ratings: Ratings) -> Estimates:
     >>> own_favour(Ratings.of(frame, authors={"a": "a"})).of(judge="a").value
     1.0
     """
-    return _favours(against_truth(ratings))
-
-
-@per_subject("judge", compared)
-def _favours(against: Compared) -> Iterator[Named]:
     return ((judge, _favour(against, judge, target)) for judge, target in against.own.items())
 
 
@@ -167,7 +162,7 @@ def _favour(against: Compared, judge: str, target: str) -> Estimate:
     distribution = difference_of_means(values, used & own, used & ~own, cells.clusters, step=cells.step)
     detail = {
         "own": number(float(values[used & own].mean())), "others": number(float(values[used & ~own].mean())),
-        **losses_of_judge(cells, row, lambda: against.people.mean, requested & own, requested & ~own),
+        **losses_of_judge(cells, row, lambda: against.people.mean, requested & own, requested & ~own), **against.held,
     }  # fmt: skip
     return estimated("own_favour", distribution.value, distribution, detail=detail, **facts)
 

@@ -1,5 +1,5 @@
 """Slices: is there a system, a topic or a language on which the judge agrees with people less than elsewhere, or that
-it favours against people?
+it favours against people? Where right answers are known, these stand in people's place.
 
 Which slice is the worst is not known. That all lie within a limit takes every one of them within it, each at its own
 level; that one lies beyond takes one beyond it after looking at all (`Largest`).
@@ -15,7 +15,7 @@ import numpy as np
 from recuse.metrics.agreement_estimates import needs_numbers, span_of
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure, per_judge
-from recuse.ratings.answers import COMPARED, Answers, answers_of
+from recuse.ratings.answers import COMPARED, Answers, answers_against_truth
 from recuse.ratings.text_slices import FEWEST, FEWEST_OF_A_SYSTEM, Slices, large_enough, slices_of
 from recuse.schema import Distribution, Estimate
 from recuse.schema.arrays import Floats, Mask, cluster_times, taken, total
@@ -35,7 +35,7 @@ FAVOUR = f"judge less people within the slice, less the same elsewhere, bounded 
     reading="Agreement with people on the slice where it is lowest, less agreement elsewhere; the interval is that of "
     "the lowest of all slices.",
 )  # fmt: skip
-@per_judge(answers_of, *COMPARED)
+@per_judge(answers_against_truth, *COMPARED)
 def worst_slice(answers: Answers, judge: int, columns: tuple[str, ...] | None = None) -> Estimate:
     """Smallest difference, over slices, between agreement within and outside the slice, by judge and factor level.
 
@@ -63,7 +63,7 @@ def worst_slice(answers: Answers, judge: int, columns: tuple[str, ...] | None = 
     reading="The judge's mean less people's on one slice, less the same elsewhere, as a share of the scale's range; "
     "the slice where this is surest not to be 0. The interval is that of the largest of all slices, of any sign.",
 )  # fmt: skip
-@per_judge(answers_of, *COMPARED)
+@per_judge(answers_against_truth, *COMPARED)
 def slice_favour(answers: Answers, judge: int, columns: tuple[str, ...] | None = None) -> Estimate:
     """(judge - people) within a slice less (judge - people) outside it, of the slice where it is surest to be large, by
     judge and factor level; in shares of the scale's range, two options in order counting as 0 and 1.
@@ -122,7 +122,7 @@ def _of_one(metric: str, answers: Answers, values: Floats, slices: Slices, colum
          "p": float(f"{p[name]:.6g}")}
         for name, (within, distribution) in sorted(looked.items(), key=lambda entry: p[entry[0]])
     ]  # fmt: skip
-    detail = {"slice": {"column": worst[0], "level": worst[1]}, "looks": len(looked), "slices": listed}
+    detail = {"slice": {"column": worst[0], "level": worst[1]}, "looks": len(looked), "slices": listed, **answers.held}
     note = "" if p[worst] < 0.05 else f"none of {len(looked)} slices stands out"
     if two_sided:
         facts |= {"unit": "share", "span": 1.0}

@@ -18,9 +18,8 @@ from scipy import special
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.human_alignment import Compared, compared
 from recuse.metrics.measure import measure, per_judge
-from recuse.ratings import Cells, Ratings
-from recuse.ratings.answers import against_truth
-from recuse.schema import Estimate, Estimates
+from recuse.ratings import Cells
+from recuse.schema import Estimate
 from recuse.schema.arrays import Floats, Mask, ascending_codes, distinct
 from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.distributions import SEED, generator, percentile
@@ -48,7 +47,8 @@ CLOSE = (
     reading="How much of people's differences between systems the judge's order keeps: 1 where it orders them as people"
     " do, 0 where it might as well guess, -1 where it turns the order round. Swapping two that are close costs little.",
 )  # fmt: skip
-def system_order(ratings: Ratings, seed: int = SEED, draws: int = DRAWS) -> Estimates:
+@per_judge(compared)
+def system_order(against: Compared, judge: int, seed: int = SEED, draws: int = DRAWS) -> Estimate:
     """Order of systems kept by the judge, by judge and factor level:
 
         sum over pairs s, t of sign(J_s - J_t) (P_s - P_t)  /  sum over pairs of |P_s - P_t|
@@ -77,11 +77,6 @@ def system_order(ratings: Ratings, seed: int = SEED, draws: int = DRAWS) -> Esti
     >>> system_order(Ratings.of(frame)).of(judge="j").value
     1.0
     """
-    return _order(against_truth(ratings), seed, draws)
-
-
-@per_judge(compared)
-def _order(against: Compared, judge: int, seed: int, draws: int) -> Estimate:
     cells, people = against.cells, against.people.mean
     wanted = (cells.count[judge] + cells.lost[judge] > 0) & np.isfinite(people)
     answered = wanted & np.isfinite(cells.mean[judge])
@@ -103,7 +98,7 @@ def _order(against: Compared, judge: int, seed: int, draws: int) -> Estimate:
         {"system": cells.target_names[t], "people": number(p), "judge": number(j)}
         for t, p, j in zip(systems, *np.split(means, 2), strict=True)
     ]
-    detail: dict[str, Any] = {"systems": listed, "told_apart": told_apart, "swapped": _swapped(cells, systems, means)}
+    detail = {"systems": listed, "told_apart": told_apart, "swapped": _swapped(cells, systems, means), **against.held}
     if not told_apart:
         return undefined("system_order", CLOSE, detail=detail, **facts)
     rng = generator(seed, "system_order")

@@ -128,6 +128,32 @@ class Answers:
         """How many people rated each text, (U,)."""
         return np.asarray(np.isfinite(self.rated).any(axis=2).sum(axis=0), dtype=np.int64)
 
+    @cached_property
+    def right(self) -> bool:
+        """Whether the right answers alone stand in the place of people."""
+        rated = np.isfinite(self.rated).any(axis=(1, 2))
+        return bool(rated.any() and (rated == self._truth).all())
+
+    @property
+    def _truth(self) -> Mask:
+        """Which of the people are the right answers, if these are known of any text, (P,)."""
+        named = [self.part is not None and name == self.part.truth for name in self.people]
+        return np.isfinite(self.rated).any(axis=(1, 2)) & np.array(named, dtype=bool)
+
+    @property
+    def held(self) -> dict[str, Any]:
+        """For the detail, where it is not people that judges are compared with."""
+        return {"held_against": RIGHT_ANSWERS} if self.right else {}
+
+    @cached_property
+    def apart(self) -> tuple[Answers, Answers | None]:
+        """The same with people alone, and with the right answers alone where these are known beside people."""
+        right, names = self._truth, np.array(self.people, dtype=object)
+        if self.right or not right.any():
+            return self, None
+        people, truth = (replace(self, people=(*names[s],), rated=self.rated[s]) for s in (~right, right))
+        return people, truth
+
     def tables(self, judge: int) -> Floats:
         """Per text how often the judge gives option i and a person j, (U, K, K): one answer of the judge against one of
         a person, both drawn at random; 0 where either is missing."""
@@ -164,6 +190,11 @@ def answers_of(part: Ratings, ratings: Ratings, *, people: bool = True) -> Answe
 
     Raises `RecuseError` where no person rated anything, naming the remedy, unless `people` are not needed."""
     return part.remember(("answers", part.headline, people), lambda: _answers(part, ratings, people))
+
+
+def answers_against_truth(part: Ratings, ratings: Ratings) -> Answers:
+    """As `answers_of`; where right answers are known they stand in the place of people."""
+    return answers_of(against_truth(ratings, part), against_truth(ratings))
 
 
 def answers_of_one_way(ratings: Ratings, what: str, *, people: bool = True) -> Answers:
@@ -317,7 +348,6 @@ class BinaryDecisions:
     answers: Answers
     positive: str
     stated: bool
-    truth: bool
     judged: Floats
     expected: Floats
 
@@ -331,7 +361,7 @@ class BinaryDecisions:
     @property
     def held_against(self) -> str:
         """Whose answers the judge's are compared with, in words."""
-        if self.truth:
+        if self.answers.right:
             return RIGHT_ANSWERS
         rated = self.answers.raters.max(initial=0) > 1
         return "most people" if rated else "one person for each text" if len(self.answers.people) > 1 else "one person"
@@ -357,17 +387,22 @@ def each_decided(
             yield names, _decided(part, held, option, thresholds)
 
 
-def against_truth(ratings: Ratings) -> Ratings:
-    """The same ratings where right answers are known: without the other people."""
+def against_truth(ratings: Ratings, part: Ratings | None = None) -> Ratings:
+    """The same ratings, or one `part` of them, without the other people where right answers are known: of the criteria
+    that these are about."""
+    part = ratings if part is None else part
     if not ratings.truth or ratings.persons == (ratings.truth,):
-        return ratings
+        return part
 
     def made() -> Ratings:
-        table = ratings.table
-        kept = table[~table["kind"].eq(PERSON) | table["rater"].astype(str).eq(ratings.truth)]
-        return replace(ratings, table=kept, _memory={})
+        def right(table: pd.DataFrame) -> pd.Series[bool]:
+            return table["kind"].eq(PERSON) & table["rater"].astype(str).eq(ratings.truth)
 
-    return ratings.remember("against truth", made)
+        known = ratings.table["criterion"][right(ratings.table)].unique()
+        others = part.table["kind"].eq(PERSON) & ~right(part.table) & part.table["criterion"].isin(known)
+        return replace(part, table=part.table[~others], _memory={})
+
+    return part.remember("against truth", made)
 
 
 def is_binary(scale: Scale, positive: str = "", thresholds: Sequence[float] = ()) -> bool:
@@ -393,7 +428,6 @@ def has_several_options(scale: Scale, positive: str = "") -> bool:
 
 def _decided(part: Ratings, ratings: Ratings, positive: str, thresholds: Sequence[float]) -> BinaryDecisions:
     answers = answers_of(part, ratings)
-    truth = bool(ratings.truth) and ratings.truth in answers.people
     scale = part.scale
     if isinstance(scale, Numeric):
         (start,) = thresholds
@@ -402,14 +436,13 @@ def _decided(part: Ratings, ratings: Ratings, positive: str, thresholds: Sequenc
             np.where(np.isfinite(given), given >= limit, np.nan) for given in (answers.judged, answers.rated)
         )
         name = f"{start:g} or {'less' if scale.reversed else 'more'}"
-        return BinaryDecisions(answers, name, True, truth, mean_of(judged, 2), mean_of(mean_of(persons, 2), 0))
+        return BinaryDecisions(answers, name, True, mean_of(judged, 2), mean_of(mean_of(persons, 2), 0))
     stated, given = positive in answers.options, total(np.nan_to_num(answers.people_shares), answers.times)
     # else the one that people give less often, or the first where they are equally common
     place = answers.options.index(positive) if stated else int(given[1] < given[0] - 1e-9)
     return BinaryDecisions(
-        answers, answers.options[place], stated, truth, answers.judge_shares[..., place],
-        answers.people_shares[..., place],
-    )  # fmt: skip
+        answers, answers.options[place], stated, answers.judge_shares[..., place], answers.people_shares[..., place]
+    )
 
 
 def _option_names(ratings: Ratings, criterion: str) -> tuple[str, ...]:

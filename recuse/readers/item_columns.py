@@ -259,7 +259,7 @@ def groups_of(mapping: ColumnMapping) -> list[str]:
 
 
 def with_gold(judged: Judgements) -> Judgements:
-    """A column of right answers on the raters' own scale is read as one more person, whose answers are right. Beside
+    """A column of right answers on the raters' own scale is read as a rater whose answers are right. Beside
     scores of several systems, two values mark which of them is right and are no scores."""
     raw, mapping = judged.raw, judged.mapping
     if not mapping.gold:
@@ -273,5 +273,5 @@ def with_gold(judged: Judgements) -> Judgements:
         return judged
     raters = {**mapping.raters, mapping.gold: (mapping.gold,)}
     people, truth = (*mapping.people, mapping.gold), rater_name(mapping.gold)
-    note = f"{mapping.gold} holds right answers on the same scale: read as one more person"
+    note = f"{mapping.gold} holds right answers on the same scale: judges are held against them"
     return judged.noted(note, mapping=replace(mapping, raters=raters, people=people, gold="", truth=truth))

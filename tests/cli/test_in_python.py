@@ -214,3 +214,28 @@ def test_what_a_judge_is_called_is_text(tmp_path):
         assert "<b>" not in page
         assert "\x1b" not in page + (repr(one) if one in (decision, verdict) else "")
     assert "&lt;script&gt;" in decision._repr_html_()
+
+
+# --------------------------------------------------------------------------- what is true, then people
+
+
+def lenient_people():
+    """Scores of 200 texts: three people and a judge 2 points above the right answers, and a judge that is right."""
+    rng = np.random.default_rng(9)
+    gold = rng.integers(0, 9, 200)
+    given = {who: np.minimum(gold + 2 + (rng.random(200) < 0.3), 10) for who in ("anna", "ben", "cora")}
+    table = pd.DataFrame({"item": [f"t{k}" for k in range(200)], **given, "exact": gold, "lenient": gold + 2})
+    return table.assign(gold=gold)
+
+
+@pytest.mark.parametrize("people", ["anna,ben,cora", "anna", ""])
+def test_people_who_are_wrong_change_no_word_where_the_right_answers_are_known(people):
+    table = lenient_people()[["item", *filter(None, people.split(",")), "exact", "lenient", "gold"]]
+    read = face.read(table, people=people, judges="exact,lenient", gold="gold")
+    found = {(one.use, one.judge): one for one in face.check(read, use="grade").judges}
+    assert {key: one.word for key, one in found.items()} == {
+        ("grade", "exact"): "cleared" if people else "undecided",  # nobody knows how near a person would come
+        ("estimate", "exact"): "cleared", ("grade", "lenient"): "not cleared", ("estimate", "lenient"): "not cleared",
+    }  # fmt: skip
+    assert "above the right answers" in found["grade", "lenient"].cause
+    assert "your people" not in found["grade", "lenient"].cause

@@ -15,7 +15,7 @@ from recuse.check.drawn_judges import chance_of_clearance, people_of, with_drawn
 from recuse.experiments.simulated_files import Setting, simulated_file
 from recuse.metrics.human_ceiling import human_ceiling
 from recuse.metrics.position import order_consistency, slot_preference
-from recuse.ratings import Numeric, Ratings
+from recuse.ratings import Nominal, Numeric, Ratings
 from recuse.readers.file_panel import panel_of
 from recuse.run.run import ask_file
 from recuse.suite.question_runner import read_evals
@@ -125,6 +125,30 @@ def test_one_expert_says_nothing_of_one_more():
     assumed = people_of(drawn(Setting("pass/fail", people=1), 60).ratings, "rating", 0.5)
     assert assumed.agreement == 0.5
     assert assumed.weights == pytest.approx(np.full(60, 0.5))
+
+
+@pytest.mark.parametrize("people", [1, 3])
+@pytest.mark.parametrize(("scale", "texts"), [(Numeric(0, 10), 1500), (Nominal(("bug", "other", "refund")), 1500)])
+def test_beside_right_answers_a_drawn_judge_is_as_often_right_as_people_are(scale, texts, people):
+    """human_ceiling, which then holds both against the right answers, is 0 on average; and people are lenient by 1."""
+    rng = np.random.default_rng(6)
+    numbers = isinstance(scale, Numeric)
+    right = rng.normal(5, 2, texts).round().clip(0, 10) if numbers else rng.choice(scale.options, texts)
+    hard = rng.normal(0, 1, texts)  # what all people share beside the truth
+
+    def answers():
+        if numbers:
+            return (right + 1 + 0.7 * hard + rng.normal(0, 0.7, texts)).round().clip(0, 10)
+        return np.where(hard + rng.normal(0, 1, texts) > -0.7, right, rng.choice(scale.options, texts))
+
+    raters = {"key": right, **{f"p{k}": answers() for k in range(people)}, "judge": answers()}
+    value = "score" if numbers else "response"
+    rows = [{"rater": who, "kind": "judge" if who == "judge" else "person", "item": f"t{k}", value: one}
+            for who, own in raters.items() for k, one in enumerate(own)]  # fmt: skip
+    ratings = Ratings.of(pd.DataFrame(rows), scales=scale, truth="key")
+    assert people_of(ratings, ratings.criterion).answers.people == tuple(f"p{k}" for k in range(people))
+    estimates = human_ceiling(judges_like_people(ratings, count=20)).values()
+    assert np.mean([one.value for one in estimates]) == pytest.approx(0, abs=0.02)
 
 
 def test_a_newer_version_is_asked_alone_and_only_once():

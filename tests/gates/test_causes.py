@@ -112,6 +112,29 @@ def test_right_answers_are_not_called_people():
     assert step == "keep the judge in use, and read where this one disagrees with the right answers"
 
 
+@pytest.mark.parametrize(
+    ("gate", "words", "detail", "clause"),
+    [
+        ("human_ceiling", "", {}, "it agrees with the right answers less than your people do"),
+        ("worst_slice", "", SLICE.figure.detail, "on language Thai it agrees with the right answers less"),
+        ("slice_favour", "", FAVOUR.figure.detail, "it marks down system gpt against the right answers"),
+        ("sensitivity", "misses what the expert finds", {}, "it misses what the right answers name"),
+        ("specificity", "finds what the expert does not", {}, "it finds what the right answers do not"),
+        ("system_order", "orders systems unlike people", {}, "it orders systems unlike the right answers"),
+    ],
+)
+def test_every_clause_names_the_right_answers_where_a_judge_is_held_against_them(gate, words, detail, clause):
+    failed = [verdict(gate, -0.9, LEAST, below=words, detail={"held_against": "the right answers", **detail})]
+    [cause] = clauses(failed, [])
+    assert cause.startswith(clause)
+
+
+def test_labels_exchanged_for_right_ones_are_not_people_s():
+    detail = {"rows": ["a", "b", "c"], "values": [[0, 40, 0], [40, 0, 0], [0, 0, 40]]}
+    [cause, *_] = clauses([CEILING], [figure("confusion", 0.3, detail={"held_against": "the right answers", **detail})])
+    assert cause == 'it says "b" where the right answers say "a", and the other way round'
+
+
 def test_only_what_answers_all_alike_is_called_constant():
     found = clauses(EFFECTS, [constant(0.97), coefficient(0.5)])
     assert not any("always says" in clause for clause in found)
@@ -271,6 +294,13 @@ def test_one_person_alone_is_not_called_nobody():
     )
     assert clauses == ["one person alone rated these texts, so nobody knows how well people agree"]
     assert step == "let a second person rate some of the same texts"
+
+
+def test_right_answers_alone_are_no_person_who_rated():
+    held = verdict("unanswered", 0.0, MOST, "pass", detail={"held_against": "the right answers"})
+    [clause], step = causes_of_doubt([], [], [], [], verdicts=[held], part="", lacking=True)
+    assert clause.startswith("nobody rated these texts beside the right answers")
+    assert step == "let a person rate some of the same texts"
 
 
 def test_what_people_would_have_to_rate_is_what_is_not_there():

@@ -83,6 +83,7 @@ def test_cleared_is_who_passes_every_gate_that_had_to_be_asked():
         ("sensitivity", "one person", "it decides as your one expert does; nobody knows how far experts agree"),
         ("expert_kappa", "", "it decides as your one expert does; nobody knows how far experts agree"),
         ("human_ceiling", "", "it agrees with your people about as well as they agree with each other"),
+        ("human_ceiling", "the right answers", "it agrees with the right answers about as well as your people do"),
     ],
 )
 def test_whoever_is_cleared_is_as_good_as_what_it_was_held_against(gate, held_against, said):

@@ -303,14 +303,27 @@ def test_one_person_has_no_error_of_their_own(rate, make_frame):
     assert "one person" in found.note
 
 
-@pytest.mark.parametrize("others", [{}, {"ann": {"i": 2, "j": 3}}])
-def test_right_answers_are_no_person_and_people_beside_them_are_people(rate, make_frame, others):
+@pytest.mark.parametrize("others", [{}, {"ann": {"i": 4, "j": 5}, "ben": {"i": 4, "j": 5}}])
+def test_right_answers_are_no_person_and_come_before_people_who_are_wrong_together(rate, make_frame, others):
     frame = crowd(make_frame, {"x": {"i": 3, "j": 5}}, {"key": {"i": 2, "j": 3}, **others})
     found = human_alignment.human_offset(rate(frame, truth="key")).of(judge="x")
     assert found.value == 1.5
-    assert ("right answers" in found.note, found.detail.get("held_against")) == (
-        (False, None) if others else (True, "the right answers")
-    )
+    assert ("right answers" in found.note, found.detail.get("held_against")) == (True, "the right answers")
+
+
+def test_people_stay_where_no_right_answers_are_known(rate, make_frame):
+    """Of one of two criteria; of the other the people are right."""
+    raters = [("x", "judge", (4, 3)), ("key", "person", (2, None)), ("ann", "person", (4, 5))]
+    parts = [
+        make_frame({(rater, "i", "t"): [score]}, criterion=name, kind=kind)
+        for rater, kind, scores in raters
+        for name, score in zip(("tone", "facts"), scores, strict=True)
+        if score is not None
+    ]
+    found = human_alignment.human_offset(rate(pd.concat(parts), scales=Numeric(1, 5), truth="key"))
+    assert {key: (e.value, e.detail.get("held_against")) for key, e in found.items()} == {
+        ("x", "tone"): (2.0, "the right answers"), ("x", "facts"): (-2.0, None),
+    }  # fmt: skip
 
 
 # --------------------------------------------------------------------------- identities and coverage

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -198,3 +200,13 @@ def test_one_sentence_for_each_of_the_people_and_each_way_to_be_at_fault():
     ])  # fmt: skip
     assert [one.split(" answer")[0] for one in said] == ["ann", "ben", "the", "ann and ben", "ann and cid"]
     assert [one.endswith("; the same is true of form") for one in said] == [True, False, False, False, False]
+
+
+def test_right_answers_are_no_person_at_fault():
+    """People who answer in reverse of what is right are a matter of the people."""
+    draw = np.random.default_rng(8)
+    quality = draw.normal(size=120)
+    people = fair(draw, "0-10", 3, quality=quality)
+    with_key = frame({**people, "key": turned("0-10", FORMS["0-10"](quality))})
+    assert [fault.people for fault in people_faults(with_key)] == [("key",)]
+    assert people_faults(replace(with_key, truth="key", _memory={})) == ()

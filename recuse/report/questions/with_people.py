@@ -37,7 +37,9 @@ def _beyond_chance_in_words(group: Group) -> str:
         return ""
     judge, people = (fixed(ceiling.detail.get(name)) for name in ("judge_human", "human_human"))
     who, power = group.label(ceiling.who), ceiling.detail.get("power")
-    text = f"Beyond chance, {who} agrees with people by {judge}, and people with each other by {people}."
+    right = ceiling.detail.get("held_against")
+    whom, others = (right, right) if right else ("people", "each other")
+    text = f"Beyond chance, {who} agrees with {whom} by {judge}, and people with {others} by {people}."
     if is_number(power):
         often = f"{100 * power:.0f} times in 100"
         text += f" With these texts, a judge that is one more person would pass this gate {often}."

@@ -6,6 +6,7 @@ import inspect
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from simulated_raters import NAN, World, answers_from
 
@@ -259,3 +260,60 @@ def test_one_cluster_says_nothing_of_the_next_and_does_not_blame_the_labels():
     assert np.isnan(found.low)
     assert "one cluster says nothing about the next" in found.note
     assert "the labels decide nothing" not in found.note
+
+
+# --------------------------------------------------------------------------- beside right answers
+
+
+def beside_key(key, judge, *people, scale=None):
+    """Ratings of a judge and of people, with the rater `key` whose answers are right."""
+    raters = {"judge": judge, "key": key, **{f"person {k}": own for k, own in enumerate(people)}}
+    value = "score" if isinstance(scale, Numeric) else "response"
+    rows = [
+        {"rater": who, "kind": "judge" if who == "judge" else "person", "item": f"t{k}", value: one}
+        for who, own in raters.items() for k, one in enumerate(own)
+    ]  # fmt: skip
+    return Ratings.of(pd.DataFrame(rows), scales=scale, truth="key")
+
+
+@pytest.mark.parametrize("people", [1, 3])
+def test_beside_right_answers_judge_and_people_are_held_against_these(people):
+    """Both parts are textbook coefficients with the right answers: concordance of numbers, Cohen's kappa of options."""
+    rng = np.random.default_rng(2)
+    key, judge, *others = (rng.normal(5, 1, 80) * (k == 0) + rng.normal(0, 1, 80) for k in range(2 + people))
+    judge, others = judge + key, [one + key for one in others]
+    stacked = np.tile(key, people), np.concatenate(others)
+    found = human_ceiling(beside_key(key, judge, *others, scale=Numeric(-20, 20))).of(judge="judge")
+    assert found.detail["judge_human"] == pytest.approx(ag.concordance(ag.products(key, judge)).value, abs=1e-9)
+    assert found.detail["human_human"] == pytest.approx(ag.concordance(ag.products(*stacked)).value, abs=1e-9)
+    assert (found.detail["people"], found.detail["held_against"]) == (people, "the right answers")
+    passed = [np.where(one > 5, "pass", "fail") for one in (key, judge, *others)]
+    found = human_ceiling(beside_key(*passed, scale=Ordinal(("fail", "pass")))).of(judge="judge")
+    codes = [(one == "pass").astype(int) for one in passed]
+    expected = [ag.cohen_kappa(tables(np.tile(codes[0], len(of)), np.concatenate(of))).value
+                for of in ([codes[1]], codes[2:])]  # fmt: skip
+    assert [found.detail["judge_human"], found.detail["human_human"]] == pytest.approx(expected, abs=1e-9)
+
+
+def test_people_who_are_wrong_together_refuse_no_judge_that_is_right():
+    rng = np.random.default_rng(3)
+    key = rng.integers(0, 8, 200).astype(float)
+    lenient = [np.minimum(key + 2 + (rng.random(200) < 0.2), 10) for _ in range(3)]
+    exact = human_ceiling(beside_key(key, key, *lenient, scale=Numeric(0, 10))).of(judge="judge")
+    assert exact.low > 0.1
+    guessing = [rng.choice(["pass", "fail"], 200) for _ in range(2)]
+    right = np.where(key > 3, "pass", "fail")
+    exact, constant = (
+        human_ceiling(beside_key(right, judge, *guessing, scale=Ordinal(("fail", "pass")))).of(judge="judge")
+        for judge in (right, ["pass"] * 200)
+    )
+    assert exact.detail["people_agree"] is False  # with the right answers; the judge does
+    assert exact.low > 0.5
+    assert "people agree with the right answers beyond chance" in constant.note
+    assert not constant.low > -0.1
+
+
+def test_right_answers_alone_are_nobody_to_be_as_good_as():
+    key = ["pass", "fail"] * 30
+    found = human_ceiling(beside_key(key, key, scale=Ordinal(("fail", "pass")))).of(judge="judge")
+    assert "no text was rated by two people and the judge" in found.note
