@@ -33,6 +33,7 @@ from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, average, taken, total
 from recuse.statistics.agreement import Coefficient, distances
 from recuse.statistics.agreement.coefficient import ratio
+from recuse.statistics.agreement.coefficient_intervals import Known
 from recuse.statistics.bounded import BOUNDED, bounded_mean
 from recuse.statistics.clusters import SHARE, clustered_share, stratified_mean
 
@@ -188,7 +189,8 @@ def expert_kappa(ratings: Ratings) -> Estimates:
     """Cohen's kappa of the judge's label and a person's, by judge and factor level, of every criterion with three
     options or more; weighted by squared distance where they are in order. Times the share of texts that the judge
     answered, as in `human_ceiling`: an unanswered text counts as a guess, and no judge gains by leaving out the hard
-    ones. Jackknife over texts (clusters). Detail: `answered`, `answered_only`, and people's base rate.
+    ones. Jackknife over texts (clusters); one answer to everything has exactly 0, whatever the texts. Detail:
+    `answered`, `answered_only`, and people's base rate.
 
     Undefined with fewer than 20 labels outside the expert's commonest one, and where both say the same of every text.
 
@@ -235,11 +237,14 @@ def _kappa(answers: Answers, judge: int) -> Estimate:
         "n": answers.number(used), **answers.about, "method": f"answered share of Cohen's kappa, {JACKKNIFE}",
     }  # fmt: skip
     share = answers.mean(answered, used) if used.any() else 0.0
-    detail: dict[str, Any] = {**describe_people(answers, judge), "answered": number(share)}
+    detail: dict[str, Any] = {**describe_people(answers, judge), "answered": number(share), **answers.held}
     if coefficient.undefined:
         return undefined("expert_kappa", coefficient.undefined, detail=detail, **facts)
     detail["answered_only"] = number(coefficient.value / share)
     if few := too_few(answers.options, total(people[used], coefficient.times)):
         return undefined("expert_kappa", few, detail=detail, **facts)
+    if np.count_nonzero(total(own[used], coefficient.times)) == 1:
+        note = "one answer to everything has a kappa of 0 whatever the texts"
+        return estimated("expert_kappa", 0.0, Known(0.0), detail=detail, note=note, **facts)
     distribution = coefficient.jackknife(answers.clusters[used])
     return estimated("expert_kappa", coefficient.value, distribution, detail=detail, **facts)

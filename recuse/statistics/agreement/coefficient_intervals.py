@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from scipy import special
 
@@ -139,6 +139,7 @@ class Known:
     """A value that is the same in every sample, such as the kappa of a rater that always says the same."""
 
     value: float
+    undefined: ClassVar[str] = ""
 
     def interval(self, level: float) -> tuple[float, float]:
         return self.value, self.value

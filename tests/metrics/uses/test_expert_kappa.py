@@ -48,6 +48,17 @@ def test_too_few_other_labels_are_undefined(label, word):
     assert word("expert_kappa", estimates) != ["pass"]
 
 
+def test_a_judge_that_always_says_the_same_fails_and_does_not_stay_open(label, word):
+    """Its kappa is 0 whatever the texts are."""
+    expert = ["bug", "billing", "other"] * 100
+    found = expert_kappa(label({"judge": ["bug"] * 300, "ann": expert}, scales=LABELS)).of(judge="judge")
+    assert (found.value, found.low, found.high) == (0.0, 0.0, 0.0)
+    assert "one answer to everything" in found.note
+    assert word("expert_kappa", expert_kappa(label({"judge": ["bug"] * 300, "ann": expert}, scales=LABELS))) == ["fail"]
+    once = expert_kappa(label({"judge": ["bug"] * 299 + ["other"], "ann": expert}, scales=LABELS)).of(judge="judge")
+    assert once.low < once.value < once.high
+
+
 def test_a_judge_that_is_the_expert_passes(label, word):
     said = rated(np.random.default_rng(3), 100, 1.0)
     assert word("expert_kappa", expert_kappa(label(said, scales=LABELS))) == ["pass"]
