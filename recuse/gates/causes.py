@@ -26,6 +26,10 @@ AGREEMENT = ("human_ceiling", "sensitivity", "specificity", "system_order", "rig
 FAVOURS = ("slice_favour", "own_favour")
 EFFECTS = (*FAVOURS, "worst_slice")
 """Gates that a judge fails for a reason of its own, or because it agrees with nobody."""
+FAULTS = {
+    "unanswered": 0, "parse_rate": 0, "drift": 2, "slot_preference": 3, "letter_preference": 3, "order_consistency": 4,
+}  # fmt: skip
+"""A judge's own, by rank: what a preference for a place does too comes after it."""
 PEOPLE = "your people"
 """Whom a judge is held against, where a figure does not say that it is somebody else."""
 COEFFICIENTS = ("right_choices", "cohen_kappa", "concordance", "krippendorff_alpha")
@@ -61,11 +65,9 @@ def causes_of_failure(
     for verdict in [*failed, *([] if unrelated else explaining)]:
         explained = _levels(verdict.figure.subject) in unrelated
         if not (explained and verdict.gate in AGREEMENT):
-            sign = verdict.outcome == UNDECIDED and verdict.gate in FAVOURS  # after whatever surely fails
-            rank, excess = (7, math.inf) if sign else (_rank(verdict, explained), -verdict.excess)
-            clauses.append((rank, excess, _there(verdict, _does(verdict))))
+            clauses.append((_rank(verdict, explained), -verdict.excess, _there(verdict, _does(verdict))))
     if not unrelated and any(v.gate in AGREEMENT for v in failed):
-        clauses += [(6, 0.0, clause) for clause in _explanations(failed, figures)]
+        clauses += [(7, 0.0, clause) for clause in _explanations(failed, figures)]
     return list(dict.fromkeys(clause for _, _, clause in sorted(clauses))), _repair(failed, bool(unrelated))
 
 
@@ -169,19 +171,15 @@ def unfinished_cause(unfinished: Sequence[tuple[str, str]]) -> str:
 
 def _rank(verdict: VerdictRecord, unrelated: bool) -> int:
     gate = verdict.gate
-    if gate in UNANSWERED:
-        return 0
-    if gate == "drift":
-        return 2
-    if gate in ("slot_preference", "letter_preference"):
-        return 3
-    if gate == "order_consistency":  # what a preference for a place does too
-        return 4
-    if gate in EFFECTS:
-        return 9 if unrelated else 6
-    if gate in ("human_offset", "share_bias"):
-        return 10 if unrelated else 7
-    return 8 if gate in AGREEMENT else 7
+    if gate in FAULTS:
+        return FAULTS[gate]
+    if gate in FAVOURS:  # noise as well marks the best system down a little
+        return 12 if verdict.outcome == UNDECIDED else 10 if unrelated else 6
+    if gate == "worst_slice":  # what a favour does too, and an offset a little
+        return 10 if unrelated else 9 if verdict.outcome == UNDECIDED else 7
+    if gate in AGREEMENT:
+        return 10
+    return 11 if unrelated and gate in ("human_offset", "share_bias") else 8
 
 
 Levels = frozenset[tuple[str, str]]

@@ -86,6 +86,23 @@ def test_the_cause_comes_first_whatever_the_order_and_size_of_its_effects(failed
         assert clauses(order, figures)[0].startswith(first)
 
 
+SURE = {
+    "noise marks the best system down": ((CEILING,), favour(-0.2), "it agrees with your people less than they"),
+    "leniency is worst where most fail": ((verdict("share_bias", 0.9, WITHIN, above="calls too much good"),),
+                                          replace(SLICE, outcome="undecided"), "it calls too much good"),
+    "one slice": ((CEILING,), replace(SLICE, outcome="undecided"), "on language Thai it agrees"),
+    "a favour makes a slice the worst": ((favour(0.9),), SLICE, "it favours system gpt"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("failed", "effect", "first"), SURE.values(), ids=SURE)
+def test_an_effect_that_is_surely_there_comes_after_what_surely_fails(failed, effect, first):
+    """`effect`: of a gate of another use, that fails nothing."""
+    effect = replace(effect, outcome="undecided") if effect.gate == "slice_favour" else effect
+    causes, _ = causes_of_failure(failed, [*failed, effect], [coefficient(0.5)])
+    assert (causes[0].startswith(first), len(causes)) == (True, 2)
+
+
 def test_a_judge_unrelated_to_people_is_not_reported_to_disagree_as_well():
     """That it agrees less than people do is the same thing once more."""
     for figures in ([constant()], [coefficient(0.0)], [coefficient(-0.8)]):
