@@ -94,9 +94,9 @@ def causes_of_doubt(
     `question`: what the use does with the judge."""
     if part:
         return [part], "run all of evals/"
-    clauses: list[str] = []
+    constant = _constant(figures)
+    clauses: list[str] = list(constant.values())
     step = ""
-    clauses += _constant(figures).values()
     if labels := next(filter(None, map(_labels_fault, (*open_, *verdicts))), ""):
         clauses.append(labels)
         step = "look at what people disagree about, and ask two of them again"
@@ -112,7 +112,11 @@ def causes_of_doubt(
     elif lacking:
         clauses.append("nobody's ratings and no true answers to compare it with")
         step = step or "add ratings by a person of the same texts (recuse check: --people A,B)"
-    clauses += [_there(v, _does(v)) for v in every if _is_effect(v)]
+    doubtful = sorted((v for v in every if v.outcome in ("fail", UNDECIDED)), key=lambda v: v.outcome)  # fails first
+    related = _relation(doubtful, [f for f in figures if _levels(f.subject) not in constant])
+    clauses += related.values()
+    unrelated = {*constant, *related}
+    clauses += [_there(v, _does(v)) for v in every if _is_effect(v) and _levels(v.figure.subject) not in unrelated]
     unmeasured = ""  # which no number of items mends
     step = step or _collecting(open_)
     for verdict in sorted(open_, key=lambda v: (v.gate not in AGREEMENT, -(v.more or 0), v.gate)):
@@ -216,8 +220,9 @@ def _relation(failed: Iterable[VerdictRecord], figures: Sequence[Figure]) -> dic
             phrase = f"it says the opposite of what {_whom(verdict.figure)} say"
             related[at] = Clause(_where(verdict.figure) + phrase, phrase)
         elif coefficient is not None and coefficient.low <= 0:
-            phrase = f"it agrees with {_whom(verdict.figure)} no more than chance would"
-            related[at] = Clause(_where(verdict.figure) + phrase, "it agrees no more than chance would")
+            agrees = "it agrees" if verdict.outcome == "fail" else "it may agree"
+            phrase = f"{agrees} with {_whom(verdict.figure)} no more than chance would"
+            related[at] = Clause(_where(verdict.figure) + phrase, f"{agrees} no more than chance would")
     return related
 
 

@@ -339,6 +339,31 @@ def test_a_constant_judge_is_called_so_before_anything_is_decided():
     assert doubts(near, figures=[constant()])[0][0] == "it always says 4, so it tells nothing apart"
 
 
+@pytest.mark.parametrize(("outcome", "value", "half", "first"), [
+    ("fail", 0.01, 0.05, "it agrees with your people no more than chance would"),
+    ("undecided", 0.3, 0.4, "it may agree with your people no more than chance would"),
+    ("fail", -0.7, 0.05, "it says the opposite of what your people say"),
+    ("fail", 0.5, 0.05, "it favours system gpt"),
+])  # fmt: skip
+def test_a_judge_that_may_be_unrelated_is_not_called_partial(outcome, value, half, first):
+    """The favour is of a gate that this use does not ask, and so is the agreement that fails."""
+    near = verdict("system_order", -0.05, LEAST, "undecided", more=100)
+    ceiling, partial = replace(CEILING, outcome=outcome), replace(favour(0.9), outcome="undecided")
+    causes, _ = causes_of_doubt(
+        [near], [], [], [coefficient(value, half)], verdicts=[near], every=[partial, ceiling], part="", lacking=False
+    )
+    assert causes[0].startswith(first)
+    assert any("favours" in cause for cause in causes) == ("favours" in first)
+
+
+def test_agreement_that_passes_is_not_called_chance_where_a_coefficient_cannot_tell():
+    near, passing = verdict("unanswered", 0.04, MOST, "undecided"), replace(CEILING, outcome="pass")
+    causes, _ = causes_of_doubt(
+        [near], [], [], [coefficient(0.3, 0.4)], verdicts=[near], every=[near, passing], part="", lacking=False
+    )
+    assert causes == ["unanswered lies too close to its limit to tell"]
+
+
 def test_there_is_always_a_cause():
     assert doubts() == (["no gate was asked of it"], "ask one: assert gate(name, estimates) in evals/")
 
