@@ -21,7 +21,9 @@ from recuse.schema.number_text import brief, fixed, in_number, listed, of_units,
 from recuse.schema.vocabulary import NOT_MEASURED, RIGHT_ANSWERS, UNDECIDED, printed
 
 UNANSWERED = ("unanswered", "parse_rate")
-AGREEMENT = ("human_ceiling", "sensitivity", "specificity", "system_order", "right_choices", "human_order")
+AGREEMENT = (
+    "human_ceiling", "sensitivity", "specificity", "expert_kappa", "system_order", "right_choices", "human_order",
+)  # fmt: skip
 """Gates that fail wherever a judge says little of what it is asked about, whatever the reason."""
 FAVOURS = ("slice_favour", "own_favour")
 EFFECTS = (*FAVOURS, "worst_slice")
@@ -32,12 +34,14 @@ FAULTS = {
 """A judge's own, by rank: what a preference for a place does too comes after it."""
 PEOPLE = "your people"
 """Whom a judge is held against, where a figure does not say that it is somebody else."""
-COEFFICIENTS = ("right_choices", "cohen_kappa", "concordance", "krippendorff_alpha")
+COEFFICIENTS = ("right_choices", "expert_kappa", "cohen_kappa", "concordance", "krippendorff_alpha")
 """Agreement beyond chance; the first that was measured is read."""
 AGAINST_PEOPLE = frozenset(
     ["human_ceiling", "human_offset", "share_bias", "worst_slice", "slice_favour", "own_favour", "system_order"]
 )
 """Gates by which one person at fault may make a good judge fail, or a bad one pass."""
+CHOICES = ["a", "b", "tie"]
+"""Options of a choice between two texts, whose names a and b are no labels that a judge could exchange."""
 BOTH_ORDERS = ("order_consistency", "slot_preference")
 RATED = ("unanswered", "human_offset", "share_bias")
 """Gates that are asked wherever a person rated."""
@@ -231,7 +235,8 @@ def _exchanged(figures: Iterable[Figure]) -> Iterator[str]:
     beyond chance by Fisher's exact test on the texts where both say one of the two, Bonferroni over all pairs: of
     judges that answer at random, one in 20 at most has any. Shares of a text are rounded against it."""
     tables = ((f, detail_as(MatrixDetail, f.detail)) for f in figures if f.metric == "confusion" and f.detail)
-    pairs = [(f, t, *pair) for f, t in tables if len(t["rows"]) > 2 for pair in combinations(range(len(t["rows"])), 2)]
+    tables = ((f, t) for f, t in tables if len(t["rows"]) > 2 and t["rows"] != CHOICES)
+    pairs = [(f, t, *pair) for f, t in tables for pair in combinations(range(len(t["rows"])), 2)]
     for figure, table, a, b in pairs:
         (aa, ab), (ba, bb) = ([table["values"][i][j] or 0.0 for j in (a, b)] for i in (a, b))
         if ba > aa and ab > bb:

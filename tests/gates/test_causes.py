@@ -7,11 +7,14 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from recuse import check, read
 from recuse.gates.causes import causes_of_doubt, causes_of_failure, rounded, unfinished_cause
 from recuse.gates.limits import Limit
 from recuse.gates.records import Figure, VerdictRecord
+from recuse.ratings.answers import WON
 
 WITHIN, LEAST, MOST = Limit("within", -0.5, 0.5), Limit("at_least", -0.1, math.inf), Limit("at_most", -math.inf, 0.05)
 ABOUT = {"judge": "ann", "panel": "p", "task": "t", "protocol": "q"}
@@ -117,6 +120,29 @@ def test_choices_better_than_chance_are_not_called_chance_where_kappa_cannot_tel
         failed = verdict("right_choices", value, LEAST, below="agrees with your people less than they agree")
         [cause] = clauses([failed], [coefficient(0.03)])
         assert words in cause
+
+
+@pytest.mark.parametrize(("right", "first"), [
+    (0.67, "it agrees with the expert less than you ask"),
+    (1 / 3, "it agrees with the right answers no more than chance"),
+])  # fmt: skip
+def test_labels_well_beyond_chance_are_not_called_chance(right, first):
+    rng = np.random.default_rng(4)
+    truth, lot = rng.integers(0, 3, 400), rng.random(400) < right
+    label, other = np.array(["billing", "login", "other"]), (truth + rng.integers(1, 3, 400)) % 3
+    frame = pd.DataFrame({"text": range(400), "mia": label[np.where(lot, truth, other)], "gold": label[truth]})
+    [judge] = (j for j in check(read(frame, gold="gold", judges=["mia"])).judges if j.use == "decide")
+    assert judge.cause.startswith(first)
+    assert "chance" not in judge.cause or right < 0.5
+
+
+def test_pairs_chosen_better_than_by_lot_are_not_called_chance():
+    rng = np.random.default_rng(4)
+    gold, right = rng.choice(["A", "B"], 900), rng.random(900) < 0.66
+    mia = np.where(right, gold, np.where(gold == "A", "B", "A"))
+    frame = pd.DataFrame({"text": range(900), "response_a": "x", "response_b": "y", "mia": mia, "gold": gold})
+    [judge] = check(read(frame, gold="gold", judges=["mia"])).judges
+    assert judge.brief == "it chooses the right text less often than you ask"
 
 
 def test_right_answers_are_not_called_people():
@@ -384,6 +410,13 @@ def test_two_labels_that_a_judge_exchanges_are_named_before_the_agreement_that_t
     assert first == 'it says "b" where your people say "a", and the other way round'
     kept = figure("confusion", 0.9, detail={**table, "values": [[40, 2, 1], [3, 38, 0], [1, 0, 30]]})
     assert "where your people say" not in "; ".join(causes_of_failure([CEILING], [CEILING], [kept])[0])
+
+
+def test_a_judge_that_always_chooses_the_other_text_exchanges_no_labels():
+    """Which of two texts is called a is the reader's doing: no answer of the file is an a or a b."""
+    table = {"kind": "matrix", "rows": list(WON), "columns": list(WON), "values": [[2, 40, 0], [38, 3, 0], [0, 0, 1]]}
+    chosen = figure("confusion", 0.1, detail=table)
+    assert clauses([CEILING], [chosen, coefficient(-0.8)]) == ["it says the opposite of what your people say"]
 
 
 def test_a_judge_that_answers_at_random_exchanges_no_labels():
