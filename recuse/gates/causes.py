@@ -91,11 +91,12 @@ def _repair(failed: Sequence[VerdictRecord], unrelated: bool) -> str:
 def causes_of_doubt(
     open_: Sequence[VerdictRecord], apart: Sequence[VerdictRecord], missing: Sequence[str],
     figures: Sequence[Figure], *, verdicts: Sequence[VerdictRecord], part: str, lacking: bool,
-    every: Sequence[VerdictRecord] = (), question: str = "",
+    every: Sequence[VerdictRecord] = (), question: str = "", rated: Sequence[str] = (), yardsticks: Sequence[str] = (),
 ) -> tuple[list[str], str]:  # fmt: skip
     """Clauses why nothing can be concluded yet, and the next step. `every`: all verdicts on the judge, also those of
     other uses, which may explain what is open: a fault, or a favour that is surely there but not surely too large.
-    `question`: what the use does with the judge."""
+    `question`: what the use does with the judge; `yardsticks`: what would compare it with somebody, and `rated`: the
+    needs that people's ratings meet, whether or not any eval asked for them."""
     if part:
         return [part], "run all of evals/"
     constant = _constant(figures)
@@ -107,10 +108,15 @@ def causes_of_doubt(
     # before what is open: more items without a yardstick clear nobody
     if lacking:
         open_ = [replace(v, more=None) for v in open_]
+    asked = any(v.gate in RATED for v in verdicts)
     if lacking and any(v.gate == "human_ceiling" for v in every):  # of another use: people are there, texts are not
         clauses.append(f"nothing in these ratings tells how well it {question}")
         step = step or "check it for another use, or add what this one takes: recuse check FILE --all says what"
-    elif lacking and any(v.gate in RATED for v in verdicts):
+    elif lacking and (("two_people" in rated and "human_ceiling" in yardsticks) or (rated and not (asked or missing))):
+        unasked = f"people rated these texts, but no eval here asks {' or '.join(yardsticks)}"
+        clauses.append(Clause(unasked, f"no eval here asks {yardsticks[0]}"))
+        step = step or "bring back an eval that does"
+    elif lacking and asked:
         clauses.append("one person alone rated these texts, so nobody knows how well people agree")
         step = step or "let a second person rate some of the same texts"
     elif lacking:
@@ -129,6 +135,8 @@ def causes_of_doubt(
             unmeasured = unmeasured or _rated_more(verdict, verdicts, step)
         elif verdict.outcome == NOT_MEASURED and verdict.gate in BOTH_ORDERS:
             unmeasured = unmeasured or "let it judge some pairs in both orders"
+        elif verdict.lost:
+            unmeasured = unmeasured or "get the lost answers again"
     if not all(v.feasible for v in open_):  # else it would say to collect no more, and to let people rate more
         step = unmeasured or step
     elif unmeasured:
@@ -316,6 +324,8 @@ def _open(verdict: VerdictRecord, open_: Sequence[VerdictRecord]) -> str:
         note = verdict.figure.note
         alike = sorted({v.label for v in open_ if v.outcome == NOT_MEASURED and v.figure.note == note} | {what})
         return f"{listed(alike)} could not be measured ({why_missing(note) or 'no reason given'})"
+    if verdict.lost:
+        return f"answers were lost that could take {what} beyond its limit"
     if math.isnan(verdict.figure.low):
         return f"{what} has no interval, so nobody knows how sure it is"
     may = _side(verdict)

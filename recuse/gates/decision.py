@@ -264,7 +264,7 @@ def _judge(
     if missing or open_ or apart or lacking or part or not verdicts:
         causes, step = causes_of_doubt(
             open_, apart, missed, figures, part=part, lacking=lacking, verdicts=verdicts, every=every,
-            question=plan.uses[use].question if use in plan.uses else "",
+            question=plan.uses[use].question if use in plan.uses else "", rated=panel.rated, yardsticks=yardsticks,
         )  # fmt: skip
         more = (*missing, *(["people"] if lacking else []), *(["part"] if part else []))
         if by_people:

@@ -64,6 +64,7 @@ class VerdictRecord:
     units: str = "items"
     times: float = 1.0  # how many times as many as there are those are, with them
     feasible: bool = True  # whether any number of them decides
+    lost: bool = False  # whether answers that were lost could take it beyond its limit
 
     @property
     def excess(self) -> float:
@@ -85,6 +86,7 @@ class PanelPlan:
     uses: tuple[str, ...]
     further: tuple[str, ...] = ()
     people_faults: tuple[str, ...] = ()  # whom of the people a judge cannot be held against as they are
+    rated: tuple[str, ...] = ()  # which needs their ratings meet: people_items, two_people
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +179,7 @@ def _verdict(record: VerdictRow, measures: Mapping[str, MeasureRow]) -> VerdictR
         record.get("test") or "", needed - observed if needed and observed and needed > observed else None,
         (remedy.get("units") if remedy else "") or "items",
         needed / observed if needed and observed else 1.0, not remedy or remedy.get("kind") != "on the bound",
+        remedy is not None and remedy.get("kind") == "lost answers",
     )  # fmt: skip
 
 
@@ -190,6 +193,7 @@ def _plan(results: Results, verdicts: Iterable[VerdictRecord]) -> Plan:
             tuple(p.get("uses", (EVERY_GATE,))),
             tuple(p.get("further_uses") or ()),
             tuple(p.get("people_faults") or ()),
+            tuple(p.get("rated") or ()),
         )
         for p in results["panels"]
     )

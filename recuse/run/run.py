@@ -282,7 +282,8 @@ class Run(Records):
         uses = self.uses.get(panel["name"])
         if not uses:
             return {**panel, "uses": []}
-        return {**panel, "uses": list(uses.stated), "further_uses": list(uses.further)}
+        rated = sorted({"people_items", "two_people"} & uses.offers)
+        return {**panel, "uses": list(uses.stated), "further_uses": list(uses.further), "rated": rated}
 
     def _outcome(self) -> str:
         objecting = {r["outcome"] for r in self.verdicts if not (r["outcome"] in (PASS, ACCEPTED) or r["allowed"])}

@@ -5,16 +5,21 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import replace
+from datetime import date
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from recuse import check, read
+from recuse.check.check_command import panel_of
 from recuse.gates.causes import causes_of_doubt, causes_of_failure, rounded, unfinished_cause
 from recuse.gates.limits import Limit
 from recuse.gates.records import Figure, VerdictRecord
 from recuse.ratings.answers import WON
+from recuse.run.run import ask_file
+from recuse.suite.question_runner import read_evals
 
 WITHIN, LEAST, MOST = Limit("within", -0.5, 0.5), Limit("at_least", -0.1, math.inf), Limit("at_most", -math.inf, 0.05)
 ABOUT = {"judge": "ann", "panel": "p", "task": "t", "protocol": "q"}
@@ -314,6 +319,43 @@ def test_one_person_alone_is_not_called_nobody():
     )
     assert clauses == ["one person alone rated these texts, so nobody knows how well people agree"]
     assert step == "let a second person rate some of the same texts"
+
+
+@pytest.mark.parametrize(("rated", "asked", "first"), [
+    (["people_items", "two_people"], True, "no eval here asks human_ceiling"),  # which is asked wherever two rated
+    (["people_items"], False, "no eval here asks human_ceiling"),
+    (["people_items"], True, "one person alone rated these texts, so nobody knows how well people agree"),
+    ([], False, "nobody's ratings and no true answers to compare it with"),
+])  # fmt: skip
+def test_people_who_rated_are_not_called_nobody_where_an_eval_is_gone(rated, asked, first):
+    verdicts = [verdict("unanswered", 0.0, MOST, "pass")] if asked else []
+    (cause, *_), step = causes_of_doubt(
+        [], [], [], [], verdicts=verdicts, part="", lacking=True, rated=rated, yardsticks=["human_ceiling", "other"]
+    )
+    assert getattr(cause, "brief", cause) == first
+    assert ("bring back" in step) == ("no eval" in first)
+
+
+def test_an_eval_that_is_gone_is_known_to_be():
+    """Through a whole run: what people's ratings could answer is told by the ratings."""
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"text": range(60), **{who: rng.integers(1, 6, 60) for who in ("anna", "ben", "mia")}})
+    panel = panel_of(read(frame, people=["anna", "ben"], judges=["mia"]), "grade")
+    gates, questions = read_evals(Path(__file__).parents[2] / "evals", date(2026, 1, 1))
+    kept = [question for question in questions if "human_ceiling" not in question.name]
+    [judge] = (j for j in ask_file(panel, gates, kept).decision.judges if j.use == "grade")
+    assert judge.cause.startswith("people rated these texts, but no eval here asks human_ceiling")
+
+
+def test_lost_answers_are_the_cause_and_not_a_limit_that_is_far_off():
+    rng, raters = np.random.default_rng(3), ("mia", "anna", "ben")
+    text = rng.integers(1, 6, 200)
+    one = {name: np.clip(text + rng.choice([-1, 0, 1], 200, p=[0.2, 0.6, 0.2]), 1, 5) for name in raters}
+    new = pd.DataFrame({"item": range(200), "system": "new", **one})
+    old = new.assign(system="old", mia=new["mia"].astype(object).where(new.index % 10 > 0, "ERROR: timeout"))
+    judge = check(read(pd.concat([old, new]), people=["anna", "ben"], judges=["mia"]), use="grade").judges[0]
+    assert judge.cause == "answers were lost that could take offset from people beyond its limit"
+    assert judge.next == "get the lost answers again"
 
 
 def test_what_people_would_have_to_rate_is_what_is_not_there():
