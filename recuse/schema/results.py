@@ -74,6 +74,7 @@ class AskedRows(TypedDict, total=False):
 
     whole: bool
     part: str
+    outside: list[str]
     conditions: list[str]
     peers: list[str]
     shown: list[str]
