@@ -21,11 +21,17 @@ from recuse.schema.number_text import brief, fixed, in_number, listed, of_units,
 from recuse.schema.vocabulary import NOT_MEASURED, RIGHT_ANSWERS, UNDECIDED, printed
 
 UNANSWERED = ("unanswered", "parse_rate")
-AGREEMENT = ("human_ceiling", "sensitivity", "specificity", "system_order", "right_choices", "human_order")
+AGREEMENT = (
+    "human_ceiling", "sensitivity", "specificity", "expert_kappa", "system_order", "right_choices", "human_order",
+)  # fmt: skip
 """Gates that fail wherever a judge says little of what it is asked about, whatever the reason."""
 FAVOURS = ("slice_favour", "own_favour")
 EFFECTS = (*FAVOURS, "worst_slice")
 """Gates that a judge fails for a reason of its own, or because it agrees with nobody."""
+FAULTS = {
+    "unanswered": 0, "parse_rate": 0, "drift": 2, "slot_preference": 3, "letter_preference": 3, "order_consistency": 4,
+}  # fmt: skip
+"""A judge's own, by rank: what a preference for a place does too comes after it."""
 PEOPLE = "your people"
 """Whom a judge is held against, where a figure does not say that it is somebody else."""
 IN_PLACE_OF_PEOPLE = {
@@ -33,12 +39,14 @@ IN_PLACE_OF_PEOPLE = {
     "the expert": RIGHT_ANSWERS, "your people": RIGHT_ANSWERS, " people": f" {RIGHT_ANSWERS}",
 }  # fmt: skip
 """What the descriptions of measures call whom a judge is held against, and what it is called where it is no person."""
-COEFFICIENTS = ("right_choices", "cohen_kappa", "concordance", "krippendorff_alpha")
+COEFFICIENTS = ("right_choices", "expert_kappa", "cohen_kappa", "concordance", "krippendorff_alpha")
 """Agreement beyond chance; the first that was measured is read."""
 AGAINST_PEOPLE = frozenset(
     ["human_ceiling", "human_offset", "share_bias", "worst_slice", "slice_favour", "own_favour", "system_order"]
 )
 """Gates by which one person at fault may make a good judge fail, or a bad one pass."""
+CHOICES = ["a", "b", "tie"]
+"""Options of a choice between two texts, whose names a and b are no labels that a judge could exchange."""
 BOTH_ORDERS = ("order_consistency", "slot_preference")
 RATED = ("unanswered", "human_offset", "share_bias")
 """Gates that are asked wherever a person rated."""
@@ -66,11 +74,9 @@ def causes_of_failure(
     for verdict in [*failed, *([] if unrelated else explaining)]:
         explained = _levels(verdict.figure.subject) in unrelated
         if not (explained and verdict.gate in AGREEMENT):
-            sign = verdict.outcome == UNDECIDED and verdict.gate in FAVOURS  # after whatever surely fails
-            rank, excess = (7, math.inf) if sign else (_rank(verdict, explained), -verdict.excess)
-            clauses.append((rank, excess, _there(verdict, _does(verdict))))
+            clauses.append((_rank(verdict, explained), -verdict.excess, _there(verdict, _does(verdict))))
     if not unrelated and any(v.gate in AGREEMENT for v in failed):
-        clauses += [(6, 0.0, clause) for clause in _explanations(failed, figures)]
+        clauses += [(7, 0.0, clause) for clause in _explanations(failed, figures)]
     return list(dict.fromkeys(clause for _, _, clause in sorted(clauses))), _repair(failed, bool(unrelated))
 
 
@@ -90,35 +96,45 @@ def _repair(failed: Sequence[VerdictRecord], unrelated: bool) -> str:
 def causes_of_doubt(
     open_: Sequence[VerdictRecord], apart: Sequence[VerdictRecord], missing: Sequence[str],
     figures: Sequence[Figure], *, verdicts: Sequence[VerdictRecord], part: str, lacking: bool,
-    every: Sequence[VerdictRecord] = (), question: str = "",
+    every: Sequence[VerdictRecord] = (), question: str = "", rated: Sequence[str] = (), yardsticks: Sequence[str] = (),
 ) -> tuple[list[str], str]:  # fmt: skip
     """Clauses why nothing can be concluded yet, and the next step. `every`: all verdicts on the judge, also those of
     other uses, which may explain what is open: a fault, or a favour that is surely there but not surely too large.
-    `question`: what the use does with the judge."""
+    `question`: what the use does with the judge; `yardsticks`: what would compare it with somebody, and `rated`: the
+    needs that people's ratings meet, whether or not any eval asked for them."""
     if part:
         return [part], "run all of evals/"
-    clauses: list[str] = []
+    constant = _constant(figures)
+    clauses: list[str] = list(constant.values())
     step = ""
-    clauses += _constant(figures).values()
     if labels := next(filter(None, map(_labels_fault, (*open_, *verdicts))), ""):
         clauses.append(labels)
         step = "look at what people disagree about, and ask two of them again"
     # before what is open: more items without a yardstick clear nobody
     if lacking:
         open_ = [replace(v, more=None) for v in open_]
+    asked = any(v.gate in RATED for v in verdicts)
     if lacking and any(v.gate == "human_ceiling" for v in every):  # of another use: people are there, texts are not
         clauses.append(f"nothing in these ratings tells how well it {question}")
         step = step or "check it for another use, or add what this one takes: recuse check FILE --all says what"
     elif lacking and any(_whom(v.figure) == RIGHT_ANSWERS for v in verdicts):
         clauses.append("nobody rated these texts beside the right answers, so it is unknown how near a person comes")
         step = step or "let a person rate some of the same texts"
-    elif lacking and any(v.gate in RATED for v in verdicts):
+    elif lacking and (("two_people" in rated and "human_ceiling" in yardsticks) or (rated and not (asked or missing))):
+        unasked = f"people rated these texts, but no eval here asks {' or '.join(yardsticks)}"
+        clauses.append(Clause(unasked, f"no eval here asks {yardsticks[0]}"))
+        step = step or "bring back an eval that does"
+    elif lacking and asked:
         clauses.append("one person alone rated these texts, so nobody knows how well people agree")
         step = step or "let a second person rate some of the same texts"
     elif lacking:
         clauses.append("nobody's ratings and no true answers to compare it with")
         step = step or "add ratings by a person of the same texts (recuse check: --people A,B)"
-    clauses += [_there(v, _does(v)) for v in every if _is_effect(v)]
+    doubtful = sorted((v for v in every if v.outcome in ("fail", UNDECIDED)), key=lambda v: v.outcome)  # fails first
+    related = _relation(doubtful, [f for f in figures if _levels(f.subject) not in constant])
+    clauses += related.values()
+    unrelated = {*constant, *related}
+    clauses += [_there(v, _does(v)) for v in every if _is_effect(v) and _levels(v.figure.subject) not in unrelated]
     unmeasured = ""  # which no number of items mends
     step = step or _collecting(open_)
     for verdict in sorted(open_, key=lambda v: (v.gate not in AGREEMENT, -(v.more or 0), v.gate)):
@@ -127,6 +143,8 @@ def causes_of_doubt(
             unmeasured = unmeasured or _rated_more(verdict, verdicts, step)
         elif verdict.outcome == NOT_MEASURED and verdict.gate in BOTH_ORDERS:
             unmeasured = unmeasured or "let it judge some pairs in both orders"
+        elif verdict.lost:
+            unmeasured = unmeasured or "get the lost answers again"
     if not all(v.feasible for v in open_):  # else it would say to collect no more, and to let people rate more
         step = unmeasured or step
     elif unmeasured:
@@ -177,19 +195,15 @@ def unfinished_cause(unfinished: Sequence[tuple[str, str]]) -> str:
 
 def _rank(verdict: VerdictRecord, unrelated: bool) -> int:
     gate = verdict.gate
-    if gate in UNANSWERED:
-        return 0
-    if gate == "drift":
-        return 2
-    if gate in ("slot_preference", "letter_preference"):
-        return 3
-    if gate == "order_consistency":  # what a preference for a place does too
-        return 4
-    if gate in EFFECTS:
-        return 9 if unrelated else 6
-    if gate in ("human_offset", "share_bias"):
-        return 10 if unrelated else 7
-    return 8 if gate in AGREEMENT else 7
+    if gate in FAULTS:
+        return FAULTS[gate]
+    if gate in FAVOURS:  # noise as well marks the best system down a little
+        return 12 if verdict.outcome == UNDECIDED else 10 if unrelated else 6
+    if gate == "worst_slice":  # what a favour does too, and an offset a little
+        return 10 if unrelated else 9 if verdict.outcome == UNDECIDED else 7
+    if gate in AGREEMENT:
+        return 10
+    return 11 if unrelated and gate in ("human_offset", "share_bias") else 8
 
 
 Levels = frozenset[tuple[str, str]]
@@ -226,8 +240,9 @@ def _relation(failed: Iterable[VerdictRecord], figures: Sequence[Figure]) -> dic
             phrase = f"it says the opposite of what {_whom(verdict.figure)} say"
             related[at] = Clause(_where(verdict.figure) + phrase, phrase)
         elif coefficient is not None and coefficient.low <= 0:
-            phrase = f"it agrees with {_whom(verdict.figure)} no more than chance would"
-            related[at] = Clause(_where(verdict.figure) + phrase, "it agrees no more than chance would")
+            agrees = "it agrees" if verdict.outcome == "fail" else "it may agree"
+            phrase = f"{agrees} with {_whom(verdict.figure)} no more than chance would"
+            related[at] = Clause(_where(verdict.figure) + phrase, f"{agrees} no more than chance would")
     return related
 
 
@@ -236,7 +251,8 @@ def _exchanged(figures: Iterable[Figure]) -> Iterator[str]:
     beyond chance by Fisher's exact test on the texts where both say one of the two, Bonferroni over all pairs: of
     judges that answer at random, one in 20 at most has any. Shares of a text are rounded against it."""
     tables = ((f, detail_as(MatrixDetail, f.detail)) for f in figures if f.metric == "confusion" and f.detail)
-    pairs = [(f, t, *pair) for f, t in tables if len(t["rows"]) > 2 for pair in combinations(range(len(t["rows"])), 2)]
+    tables = ((f, t) for f, t in tables if len(t["rows"]) > 2 and t["rows"] != CHOICES)
+    pairs = [(f, t, *pair) for f, t in tables for pair in combinations(range(len(t["rows"])), 2)]
     for figure, table, a, b in pairs:
         (aa, ab), (ba, bb) = ([table["values"][i][j] or 0.0 for j in (a, b)] for i in (a, b))
         if ba > aa and ab > bb:
@@ -319,6 +335,8 @@ def _open(verdict: VerdictRecord, open_: Sequence[VerdictRecord]) -> str:
         note = verdict.figure.note
         alike = sorted({v.label for v in open_ if v.outcome == NOT_MEASURED and v.figure.note == note} | {what})
         return f"{listed(alike)} could not be measured ({why_missing(note) or 'no reason given'})"
+    if verdict.lost:
+        return f"answers were lost that could take {what} beyond its limit"
     if math.isnan(verdict.figure.low):
         return f"{what} has no interval, so nobody knows how sure it is"
     may = _side(verdict)

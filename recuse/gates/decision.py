@@ -88,7 +88,6 @@ class JudgeDecision:
         }  # fmt: skip
 
 
-RECORD_OR_MEND = "mend what fails, or record what is missing: "
 STUDIES = "none is used for anything: studies are measured, and nobody is cleared or refused"
 VERBS = frozenset(["grade", "decide", "choose", "rank", "estimate"])
 """Uses whose name is a verb: a judge is cleared to grade, and for anything else."""
@@ -264,7 +263,7 @@ def _judge(
     if missing or open_ or apart or lacking or part or not verdicts:
         causes, step = causes_of_doubt(
             open_, apart, missed, figures, part=part, lacking=lacking, verdicts=verdicts, every=every,
-            question=plan.uses[use].question if use in plan.uses else "",
+            question=plan.uses[use].question if use in plan.uses else "", rated=panel.rated, yardsticks=yardsticks,
         )  # fmt: skip
         more = (*missing, *(["people"] if lacking else []), *(["part"] if part else []))
         if by_people:
@@ -320,10 +319,11 @@ def _words(
     if red := [v for v in evidence.verdicts if not v.green and v.outcome == "fail" and not v.figure.judge]:
         yield "do not merge", f"{min(red, key=_furthest).label} is outside its limit", ""
     if plan.unfinished:
-        yield "no decision", unfinished_cause(plan.unfinished), RECORD_OR_MEND + plan.records_missing
+        yield "no decision", unfinished_cause(plan.unfinished), plan.finishing
     yield from of_changes("decide", lambda change: change.word == "decide" and change.kind in EVEN_OF_A_PART)
     if plan.part or not plan.whole:
-        yield "no decision", plan.part or "only part of the questions was asked", "run all of evals/"
+        added = f"add {listed(plan.outside)} to recuse_panels, then " if plan.outside else ""
+        yield "no decision", plan.part or "only part of the questions was asked", f"{added}run all of evals/"
     yield from of_changes("decide", lambda change: change.word == "decide" and change.kind != "base")
     if doubtful := _doubtful(judges):
         yield "decide", *_first(doubtful)

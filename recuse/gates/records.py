@@ -4,6 +4,7 @@ change touches. `decoded` reads all of it from results as results.json holds the
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -15,6 +16,8 @@ from recuse.schema.number_text import counted, listed
 from recuse.schema.results import AskedRow, ChangedRow, EndRow, InPlaceRow, MeasureRow, Results, UpgradeVerdictRow
 from recuse.schema.verdict_rows import Comparison, EstimateRow, LimitChangeRow, VerdictRow
 from recuse.schema.vocabulary import FILE, NOT_MEASURED, UNDECIDED, printed, record_command
+
+FETCH = re.compile(r"python -m recuse\.cassettes fetch[^`]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,7 @@ class VerdictRecord:
     units: str = "items"
     times: float = 1.0  # how many times as many as there are those are, with them
     feasible: bool = True  # whether any number of them decides
+    lost: bool = False  # whether answers that were lost could take it beyond its limit
 
     @property
     def excess(self) -> float:
@@ -85,6 +89,7 @@ class PanelPlan:
     uses: tuple[str, ...]
     further: tuple[str, ...] = ()
     people_faults: tuple[str, ...] = ()  # whom of the people a judge cannot be held against as they are
+    rated: tuple[str, ...] = ()  # which needs their ratings meet: people_items, two_people
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,16 +104,20 @@ class Plan:
     peers: frozenset[str]  # gates that compare a judge with other judges
     whole: bool = True
     part: str = ""
+    outside: tuple[str, ...] = ()  # panels that `recuse_panels` does not name
     unfinished: tuple[tuple[str, str], ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def records_missing(self) -> str:
-        """What records the missing answers of the panel with most unfinished tests, by their names
-        ("[panel/task/protocol]"); a file is recorded nowhere."""
+    def finishing(self) -> str:
+        """What brings unfinished tests to a verdict: fetching recordings that are kept elsewhere, or recording what is
+        missing of the panel with most of these tests, by their names ("[panel/task/protocol]"); a file never is."""
+        if fetch := next(filter(None, (FETCH.search(why) for _, why in self.unfinished)), None):
+            return f"fetch the recordings: {fetch[0]}"
         places = [test.partition("[")[2].removesuffix("]").split("/") for test, _ in self.unfinished]
         panels = [place[0] for place in places if len(place) == 3 and place[2] != FILE]
-        return record_command(max(dict.fromkeys(panels), key=panels.count, default=""))
+        command = record_command(max(dict.fromkeys(panels), key=panels.count, default=""))
+        return f"mend what fails, or record what is missing: {command}"
 
     def label(self, gate: str) -> str:
         """What people call a gate, also one that was not measured."""
@@ -177,6 +186,7 @@ def _verdict(record: VerdictRow, measures: Mapping[str, MeasureRow]) -> VerdictR
         record.get("test") or "", needed - observed if needed and observed and needed > observed else None,
         (remedy.get("units") if remedy else "") or "items",
         needed / observed if needed and observed else 1.0, not remedy or remedy.get("kind") != "on the bound",
+        remedy is not None and remedy.get("kind") == "lost answers",
     )  # fmt: skip
 
 
@@ -190,6 +200,7 @@ def _plan(results: Results, verdicts: Iterable[VerdictRecord]) -> Plan:
             tuple(p.get("uses", (EVERY_GATE,))),
             tuple(p.get("further_uses") or ()),
             tuple(p.get("people_faults") or ()),
+            tuple(p.get("rated") or ()),
         )
         for p in results["panels"]
     )
@@ -201,6 +212,7 @@ def _plan(results: Results, verdicts: Iterable[VerdictRecord]) -> Plan:
         frozenset(scope.get("peers") or ()),
         bool(scope.get("whole", True)),
         scope.get("part") or "",
+        tuple(scope.get("outside") or ()),
         tuple((one["test"], one["why"]) for one in results.get("unmeasured") or ()),
         scope.get("labels") or {},
     )

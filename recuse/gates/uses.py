@@ -12,7 +12,7 @@ file without uses has one, `EVERY_GATE`: all of its gates decide.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pydantic import Field
 
@@ -56,6 +56,7 @@ class Uses:
 
     stated: tuple[str, ...]
     further: tuple[str, ...] = ()
+    offers: frozenset[str] = field(default=frozenset(), repr=False, compare=False)  # needs that its ratings meet
 
     @property
     def every(self) -> tuple[str, ...]:
@@ -89,4 +90,5 @@ def uses_for(
     every = [set(one) for one in offers]
     offered = [name for name, use in uses.items() if use.of and any(use.is_offered_by(one) for one in every)]
     chosen = tuple(stated or offered[:1])
-    return Uses(chosen, tuple(name for name in offered if name not in chosen) if chosen else ())
+    further = tuple(name for name in offered if name not in chosen) if chosen else ()
+    return Uses(chosen, further, frozenset().union(*every))

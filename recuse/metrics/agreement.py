@@ -244,7 +244,7 @@ def _icc(answers: Answers, judge: int, metric: str) -> Estimate:
 COEFFICIENTS: dict[str, Row] = {}
 """Every coefficient by the name of its measure."""
 
-CHANCE = "agrees with people hardly more than by chance|agree with people hardly more than by chance"
+LESS = "agrees with people less than you ask|agree with people less than you ask"
 
 
 def _row(name: str, title: str, needs: Needs, compute: Compute, definition: str, **about: Any) -> None:
@@ -256,7 +256,7 @@ _row(
     "krippendorff_alpha", "Krippendorff's alpha with people", "any", _alpha,
     "Krippendorff's alpha of one answer of the judge and one of a person: nominal for options, ordinal for options in "
     "order, interval for numbers. Undefined where all these answers are equal. Krippendorff (2019), Content Analysis.",
-    ends=(-1, 1), bad="below", rank=305, below=CHANCE,
+    ends=(-1, 1), bad="below", rank=305, below=LESS,
     reading="Agreement beyond chance on the scale at hand: 1 is complete, 0 is chance, below 0 is worse than chance.",
 )  # fmt: skip
 _row(
@@ -272,7 +272,7 @@ _row(
     "cohen_kappa", "Cohen's kappa with people", "options", _kappa,
     "Cohen's kappa 1 - D_o / D_e of one answer of the judge and one of a person, weighted by squared distance where "
     "there are three options in order or more. Undefined where both always give one and the same answer. Cohen (1960).",
-    ends=(-1, 1), bad="below", rank=310, below=CHANCE,
+    ends=(-1, 1), bad="below", rank=310, below=LESS,
     reading="Agreement beyond what judge and person would reach by chance with their own shares of each answer: 0 is "
     "chance, 1 is complete.",
 )  # fmt: skip

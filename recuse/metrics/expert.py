@@ -31,6 +31,7 @@ from recuse.ratings.answers import (
 from recuse.ratings.text_slices import groups_on, label_weights
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, average, taken, total
+from recuse.schema.vocabulary import RIGHT_ANSWERS
 from recuse.statistics.agreement import Coefficient, distances
 from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.agreement.coefficient_intervals import Known
@@ -181,7 +182,7 @@ def _bias(decided: BinaryDecisions, judge: int) -> Estimate:
 
 @measure(
     "expert_kappa", "kappa with the expert", ends=(-1, 1), bad="below", rank=289, counts=True,
-    below="agrees with the expert hardly more than by chance|agree with the expert hardly more than by chance",
+    below="agrees with the expert less than you ask|agree with the expert less than you ask",
     reading="Agreement with the expert's labels (or the right answers) beyond what both reach by chance: 0 is chance, "
     "1 is complete. A text without an answer counts as a guess.",
 )  # fmt: skip

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from recuse.run.run import Run
     from recuse.schema.results import ChangedRow, InPlaceRow
     from recuse.suite import Suite
+    from recuse.suite.questions import Selection
 
 OURS = "recuse."
 QUOTES = ("examples", "texts")
@@ -106,6 +107,8 @@ class _Gathering:
             self.run.not_asked.update(not_asked_rows(config))
             self.run.due = self.run.due or asked_rows(config)
             self.run.uses = {name: suite.uses(name) for name in (*suite.selection.panels, *suite.selection.files)}
+            configured, examined = _panels_of(config, suite.selection)
+            self.run.outside = sorted(os.path.relpath(path, config.rootpath) for path in examined - configured)
             self.run.drawings = config.getini("recuse_drawings")
             if not suite.recordings.texts:
                 for row in (*self.run.measurements, *self.run.verdicts):
@@ -190,12 +193,17 @@ def _chosen_panels(session: pytest.Session, suite: Suite) -> str:
     config, selection = session.config, suite.selection
     if selection.shown:
         return f"only {', '.join(sorted(selection.shown))} of the judges examined"
-    configured = {(config.rootpath / path).resolve() for path in config.getini("recuse_panels")}
-    examined = {panel.path.resolve() for panel in selection.panels.values()}
-    examined |= {file.path.resolve() for file in selection.files.values()}
+    configured, examined = _panels_of(config, selection)
     if examined >= configured or not (examined & configured or given(config, "panel")):
         return ""
-    return f"only {', '.join((*selection.panels, *selection.files))} of {len(configured)} panels examined"
+    return f"only {', '.join((*selection.panels, *selection.files))} of {len(configured | examined)} panels examined"
+
+
+def _panels_of(config: pytest.Config, selection: Selection) -> tuple[set[Path], set[Path]]:
+    """Those that the configuration names, and those that are examined."""
+    configured = {(config.rootpath / path).resolve() for path in config.getini("recuse_panels")}
+    examined = {panel.path.resolve() for panel in selection.panels.values()}
+    return configured, examined | {file.path.resolve() for file in selection.files.values()}
 
 
 def scope_of(nodeid: str) -> str:

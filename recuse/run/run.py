@@ -59,6 +59,7 @@ class Run(Records):
     uses: dict[str, Uses] = field(default_factory=dict)  # panel -> what its judges are used for
     whole: bool = True  # whether every question was asked of the panels examined
     part: str = ""  # what of the suite ran, where not all of it did
+    outside: Sequence[str] = ()  # panels that ran and that `recuse_panels` does not name
     drawings: Sequence[str] = ()  # a team's own drawings of questions, by dotted module name
     nobody_asked: bool = False  # some eval found no panel that offers what it needs
 
@@ -250,6 +251,7 @@ class Run(Records):
             "asked": {
                 "whole": self.whole,
                 "part": self.part,
+                "outside": list(self.outside),
                 "conditions": sorted(gates.conditions),
                 "peers": sorted(name for name, gate in gates.items() if gate.against == "peers"),
                 "shown": sorted(selection.shown),
@@ -282,7 +284,8 @@ class Run(Records):
         uses = self.uses.get(panel["name"])
         if not uses:
             return {**panel, "uses": []}
-        return {**panel, "uses": list(uses.stated), "further_uses": list(uses.further)}
+        rated = sorted({"people_items", "two_people"} & uses.offers)
+        return {**panel, "uses": list(uses.stated), "further_uses": list(uses.further), "rated": rated}
 
     def _outcome(self) -> str:
         objecting = {r["outcome"] for r in self.verdicts if not (r["outcome"] in (PASS, ACCEPTED) or r["allowed"])}

@@ -42,6 +42,7 @@ class PanelRow(TypedDict):
     tasks: list[str]
     uses: NotRequired[list[str]]
     further_uses: NotRequired[list[str]]
+    rated: NotRequired[list[str]]  # which needs people's ratings meet: people_items, two_people
     read_as: NotRequired[Mapping[str, object]]  # of a file: which column was read as what
     notes: NotRequired[list[str]]
     faults: NotRequired[list[Mapping[str, object]]]
@@ -73,6 +74,7 @@ class AskedRows(TypedDict, total=False):
 
     whole: bool
     part: str
+    outside: list[str]
     conditions: list[str]
     peers: list[str]
     shown: list[str]

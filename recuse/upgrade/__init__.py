@@ -140,11 +140,15 @@ def _level(verdict: UpgradeVerdict) -> Iterator[str]:
         if row.gate != "upgrade_human_offset" or row.outcome == "fail" or moved is None or abs(moved) <= limit.high:
             continue
         before, after = row.estimate.detail["incumbent"], row.estimate.detail["candidate"]
-        where = "towards" if abs(after) < abs(before) else "away from"
-        by, share = ("higher" if moved > 0 else "lower"), row.estimate.unit == "share"
-        amount = in_unit(abs(moved), "share") if share else brief(abs(moved))
-        thresholds = "" if share else f"; move thresholds by {brief(moved, signed=True)}"
-        yield f"{verdict.candidate} scores {amount} {by} than {verdict.incumbent}, {where} your people{thresholds}"
+        share, where = row.estimate.unit == "share", ""
+        by, was, is_ = (in_unit(abs(x), "share") if share else brief(abs(x)) for x in (moved, before, after))
+        if before * after < 0:
+            side, other = ("below", "above") if after > 0 else ("above", "below")
+            where = f", from {was} {side} your people to {is_} {other} them"
+        elif row.estimate.high < 0 or row.estimate.low > 0:  # surely nearer, or further
+            where = f", {'towards' if row.estimate.high < 0 else 'away from'} your people"
+        where += "" if share else f"; move thresholds by {brief(moved, signed=True)}"
+        yield f"{verdict.candidate} scores {by} {'higher' if moved > 0 else 'lower'} than {verdict.incumbent}{where}"
 
 
 def _below_people(upgrade: Upgrade) -> Iterator[str]:

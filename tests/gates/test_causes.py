@@ -5,13 +5,21 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import replace
+from datetime import date
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from recuse import check, read
+from recuse.check.check_command import panel_of
 from recuse.gates.causes import causes_of_doubt, causes_of_failure, rounded, unfinished_cause
 from recuse.gates.limits import Limit
 from recuse.gates.records import Figure, VerdictRecord
+from recuse.ratings.answers import WON
+from recuse.run.run import ask_file
+from recuse.suite.question_runner import read_evals
 
 WITHIN, LEAST, MOST = Limit("within", -0.5, 0.5), Limit("at_least", -0.1, math.inf), Limit("at_most", -math.inf, 0.05)
 ABOUT = {"judge": "ann", "panel": "p", "task": "t", "protocol": "q"}
@@ -86,6 +94,23 @@ def test_the_cause_comes_first_whatever_the_order_and_size_of_its_effects(failed
         assert clauses(order, figures)[0].startswith(first)
 
 
+SURE = {
+    "noise marks the best system down": ((CEILING,), favour(-0.2), "it agrees with your people less than they"),
+    "leniency is worst where most fail": ((verdict("share_bias", 0.9, WITHIN, above="calls too much good"),),
+                                          replace(SLICE, outcome="undecided"), "it calls too much good"),
+    "one slice": ((CEILING,), replace(SLICE, outcome="undecided"), "on language Thai it agrees"),
+    "a favour makes a slice the worst": ((favour(0.9),), SLICE, "it favours system gpt"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("failed", "effect", "first"), SURE.values(), ids=SURE)
+def test_an_effect_that_is_surely_there_comes_after_what_surely_fails(failed, effect, first):
+    """`effect`: of a gate of another use, that fails nothing."""
+    effect = replace(effect, outcome="undecided") if effect.gate == "slice_favour" else effect
+    causes, _ = causes_of_failure(failed, [*failed, effect], [coefficient(0.5)])
+    assert (causes[0].startswith(first), len(causes)) == (True, 2)
+
+
 def test_a_judge_unrelated_to_people_is_not_reported_to_disagree_as_well():
     """That it agrees less than people do is the same thing once more."""
     for figures in ([constant()], [coefficient(0.0)], [coefficient(-0.8)]):
@@ -100,6 +125,29 @@ def test_choices_better_than_chance_are_not_called_chance_where_kappa_cannot_tel
         failed = verdict("right_choices", value, LEAST, below="agrees with your people less than they agree")
         [cause] = clauses([failed], [coefficient(0.03)])
         assert words in cause
+
+
+@pytest.mark.parametrize(("right", "first"), [
+    (0.67, "it agrees with the expert less than you ask"),
+    (1 / 3, "it agrees with the right answers no more than chance"),
+])  # fmt: skip
+def test_labels_well_beyond_chance_are_not_called_chance(right, first):
+    rng = np.random.default_rng(4)
+    truth, lot = rng.integers(0, 3, 400), rng.random(400) < right
+    label, other = np.array(["billing", "login", "other"]), (truth + rng.integers(1, 3, 400)) % 3
+    frame = pd.DataFrame({"text": range(400), "mia": label[np.where(lot, truth, other)], "gold": label[truth]})
+    [judge] = (j for j in check(read(frame, gold="gold", judges=["mia"])).judges if j.use == "decide")
+    assert judge.cause.startswith(first)
+    assert "chance" not in judge.cause or right < 0.5
+
+
+def test_pairs_chosen_better_than_by_lot_are_not_called_chance():
+    rng = np.random.default_rng(4)
+    gold, right = rng.choice(["A", "B"], 900), rng.random(900) < 0.66
+    mia = np.where(right, gold, np.where(gold == "A", "B", "A"))
+    frame = pd.DataFrame({"text": range(900), "response_a": "x", "response_b": "y", "mia": mia, "gold": gold})
+    [judge] = check(read(frame, gold="gold", judges=["mia"])).judges
+    assert judge.brief == "it chooses the right text less often than you ask"
 
 
 def test_right_answers_are_not_called_people():
@@ -303,6 +351,43 @@ def test_right_answers_alone_are_no_person_who_rated():
     assert step == "let a person rate some of the same texts"
 
 
+@pytest.mark.parametrize(("rated", "asked", "first"), [
+    (["people_items", "two_people"], True, "no eval here asks human_ceiling"),  # which is asked wherever two rated
+    (["people_items"], False, "no eval here asks human_ceiling"),
+    (["people_items"], True, "one person alone rated these texts, so nobody knows how well people agree"),
+    ([], False, "nobody's ratings and no true answers to compare it with"),
+])  # fmt: skip
+def test_people_who_rated_are_not_called_nobody_where_an_eval_is_gone(rated, asked, first):
+    verdicts = [verdict("unanswered", 0.0, MOST, "pass")] if asked else []
+    (cause, *_), step = causes_of_doubt(
+        [], [], [], [], verdicts=verdicts, part="", lacking=True, rated=rated, yardsticks=["human_ceiling", "other"]
+    )
+    assert getattr(cause, "brief", cause) == first
+    assert ("bring back" in step) == ("no eval" in first)
+
+
+def test_an_eval_that_is_gone_is_known_to_be():
+    """Through a whole run: what people's ratings could answer is told by the ratings."""
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"text": range(60), **{who: rng.integers(1, 6, 60) for who in ("anna", "ben", "mia")}})
+    panel = panel_of(read(frame, people=["anna", "ben"], judges=["mia"]), "grade")
+    gates, questions = read_evals(Path(__file__).parents[2] / "evals", date(2026, 1, 1))
+    kept = [question for question in questions if "human_ceiling" not in question.name]
+    [judge] = (j for j in ask_file(panel, gates, kept).decision.judges if j.use == "grade")
+    assert judge.cause.startswith("people rated these texts, but no eval here asks human_ceiling")
+
+
+def test_lost_answers_are_the_cause_and_not_a_limit_that_is_far_off():
+    rng, raters = np.random.default_rng(3), ("mia", "anna", "ben")
+    text = rng.integers(1, 6, 200)
+    one = {name: np.clip(text + rng.choice([-1, 0, 1], 200, p=[0.2, 0.6, 0.2]), 1, 5) for name in raters}
+    new = pd.DataFrame({"item": range(200), "system": "new", **one})
+    old = new.assign(system="old", mia=new["mia"].astype(object).where(new.index % 10 > 0, "ERROR: timeout"))
+    judge = check(read(pd.concat([old, new]), people=["anna", "ben"], judges=["mia"]), use="grade").judges[0]
+    assert judge.cause == "answers were lost that could take offset from people beyond its limit"
+    assert judge.next == "get the lost answers again"
+
+
 def test_what_people_would_have_to_rate_is_what_is_not_there():
     """Whoever rated everything the same, or every text, is not asked to rate more of these texts."""
     def step(n, note, *others):
@@ -352,6 +437,31 @@ def test_a_constant_judge_is_called_so_before_anything_is_decided():
     assert doubts(near, figures=[constant()])[0][0] == "it always says 4, so it tells nothing apart"
 
 
+@pytest.mark.parametrize(("outcome", "value", "half", "first"), [
+    ("fail", 0.01, 0.05, "it agrees with your people no more than chance would"),
+    ("undecided", 0.3, 0.4, "it may agree with your people no more than chance would"),
+    ("fail", -0.7, 0.05, "it says the opposite of what your people say"),
+    ("fail", 0.5, 0.05, "it favours system gpt"),
+])  # fmt: skip
+def test_a_judge_that_may_be_unrelated_is_not_called_partial(outcome, value, half, first):
+    """The favour is of a gate that this use does not ask, and so is the agreement that fails."""
+    near = verdict("system_order", -0.05, LEAST, "undecided", more=100)
+    ceiling, partial = replace(CEILING, outcome=outcome), replace(favour(0.9), outcome="undecided")
+    causes, _ = causes_of_doubt(
+        [near], [], [], [coefficient(value, half)], verdicts=[near], every=[partial, ceiling], part="", lacking=False
+    )
+    assert causes[0].startswith(first)
+    assert any("favours" in cause for cause in causes) == ("favours" in first)
+
+
+def test_agreement_that_passes_is_not_called_chance_where_a_coefficient_cannot_tell():
+    near, passing = verdict("unanswered", 0.04, MOST, "undecided"), replace(CEILING, outcome="pass")
+    causes, _ = causes_of_doubt(
+        [near], [], [], [coefficient(0.3, 0.4)], verdicts=[near], every=[near, passing], part="", lacking=False
+    )
+    assert causes == ["unanswered lies too close to its limit to tell"]
+
+
 def test_there_is_always_a_cause():
     assert doubts() == (["no gate was asked of it"], "ask one: assert gate(name, estimates) in evals/")
 
@@ -372,6 +482,13 @@ def test_two_labels_that_a_judge_exchanges_are_named_before_the_agreement_that_t
     assert first == 'it says "b" where your people say "a", and the other way round'
     kept = figure("confusion", 0.9, detail={**table, "values": [[40, 2, 1], [3, 38, 0], [1, 0, 30]]})
     assert "where your people say" not in "; ".join(causes_of_failure([CEILING], [CEILING], [kept])[0])
+
+
+def test_a_judge_that_always_chooses_the_other_text_exchanges_no_labels():
+    """Which of two texts is called a is the reader's doing: no answer of the file is an a or a b."""
+    table = {"kind": "matrix", "rows": list(WON), "columns": list(WON), "values": [[2, 40, 0], [38, 3, 0], [0, 0, 1]]}
+    chosen = figure("confusion", 0.1, detail=table)
+    assert clauses([CEILING], [chosen, coefficient(-0.8)]) == ["it says the opposite of what your people say"]
 
 
 def test_a_judge_that_answers_at_random_exchanges_no_labels():

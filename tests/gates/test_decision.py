@@ -6,11 +6,14 @@ import json
 import math
 import random
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from recuse.cassettes.pack_file import _remedy
 from recuse.gates import decide
 from recuse.gates.limits import Limit
 from recuse.gates.records import Change, Evidence, Figure, PanelPlan, Plan, VerdictRecord
@@ -372,6 +375,13 @@ def test_what_records_the_missing_answers_names_the_panel():
     tests = (*["t[x.csv/replies/file]"] * 3, "t[local/replies/rubric]", *["t[ours/replies/rubric]"] * 2, "conftest")
     found = decide(evidence(*passes(), unfinished=tuple((test, "not recorded") for test in tests)))
     assert found.next.endswith(": pytest evals/ --panel fixtures/panels/ours.toml --record=missing")
+
+
+def test_recordings_that_are_kept_elsewhere_are_fetched_and_not_recorded_again():
+    path = Path("/repo/fixtures/cassettes/packs/abc.pack")
+    why = f"index.json names {path}, which is not here; {_remedy(path, SimpleNamespace(url='https://store/'))}"
+    found = decide(evidence(*passes(), unfinished=(("t[local/replies/rubric]", "no key"), ("t", why))))
+    assert found.next == "fetch the recordings: python -m recuse.cassettes fetch /repo/fixtures/cassettes"
 
 
 def test_nothing_changed_is_told_only_where_a_baseline_says_so():

@@ -139,6 +139,15 @@ def test_a_part_of_the_suite_decides_nothing_and_leaves_the_whole_report_alone(r
     assert ("cleared" in {one["word"] for one in decision["judges"]}) is clears
 
 
+def test_a_panel_that_is_not_configured_is_added_before_all_of_the_evals_run(repo) -> None:
+    """Else the next run would leave it out."""
+    repo.accept("bob")
+    run = repo.run("--panel", "fixtures/panels/mini.toml", "-o", "recuse_panels=fixtures/panels/x.toml")
+    decision = run.results["decision"]
+    assert (decision["word"], decision["cause"]) == ("no decision", "only mini of 2 panels examined")
+    assert decision["next"] == "add fixtures/panels/mini.toml to recuse_panels, then run all of evals/"
+
+
 def test_a_gate_that_the_file_does_not_have_any_more_passes_nobody(repo) -> None:
     """Renamed in the gates file and not in the eval, it would be in force nowhere."""
     repo.accept("bob")

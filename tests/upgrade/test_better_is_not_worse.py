@@ -14,7 +14,7 @@ from candidates import CANDIDATES, FAULTY, GATES, MIXED, PLACE, SCALES, Texts, u
 
 from recuse.metrics.upgrade import Upgrade
 from recuse.ratings import Ratings
-from recuse.upgrade import judge_upgrade
+from recuse.upgrade import _level, judge_upgrade
 
 ACCEPTED = ("equivalent", "better")
 
@@ -120,7 +120,27 @@ def test_a_share_of_passes_that_moves_has_no_thresholds():
     truth, texts.view = texts.view, texts.view - 0.8
     found = verdict(texts, lambda t: t.answers(truth))
     [level] = [reason for reason in found.reasons if "scores" in reason]
-    assert re.fullmatch(r"next scores \d+(\.\d)? % higher than today, towards your people", level)
+    share = r"\d+(\.\d)? %"
+    past = f"next scores {share} higher than today, from {share} below your people to {share} above them"
+    assert re.fullmatch(past, level)
+
+
+@pytest.mark.parametrize(("distances", "where"), [
+    ((-1.0, 0.98, (-0.2, 0.1)), ", from 1 below your people to 0.98 above them"),  # past people
+    ((3.0, -0.5, (-3.0, -2.0)), ", from 3 above your people to 0.5 below them"),
+    ((1.5, 0.1, (-1.6, -1.2)), ", towards your people"), ((-0.1, -1.5, (1.2, 1.6)), ", away from your people"),
+    ((1.5, 0.9, (-1.2, 0.1)), ""), ((0.9, 1.5, (-0.1, 1.2)), ""),
+])  # fmt: skip
+def test_a_move_is_towards_people_or_away_from_them_only_where_that_is_sure(distances, where):
+    before, after, (low, high) = distances
+    found = one("the same judge again")
+    [row] = (row for row in found.rows if row.gate == "upgrade_human_offset")
+    detail = {"incumbent": before, "candidate": after, "shift": after - before}
+    estimate = replace(row.estimate, value=abs(after) - abs(before), low=low, high=high, detail=detail)
+    [level] = _level(replace(found, rows=(replace(row, estimate=estimate),)))
+    side = "higher" if after > before else "lower"
+    move = f"{after - before:+.2g}"
+    assert level == f"next scores {move[1:]} {side} than today{where}; move thresholds by {move}"
 
 
 @pytest.mark.parametrize("people", [0, 3])
