@@ -39,17 +39,64 @@ BY_NUMBER = ("id", "rater", "annotator", "reviewer", "worker", "user", "labeler"
 """Columns of raters that may hold numbers."""
 
 
+SURELY = 5
+"""Fewer rows about one thing may be there by mistake."""
+TOLD = ("target", "criterion", "text", "first", "second", "repeat", "order")
+"""What may tell rows about one item apart, whoever rated."""
+
+
 def names_raters(roles: Roles, column: Column) -> bool:
     """A column called judge may hold the names of judges, or the ratings of the only one."""
     others = [name for name in roles.free if name != column.name and roles.columns[name].rating]
     scores = any(plain(name) in NAMES["value"] for name in others)
     if len(column.distinct) == 1 and not scores and any(is_judge(n) and not is_attribute(n) for n in others):
         return False  # other columns are called as judges are and hold ratings
+    least = 2 if plain(column.name).endswith(BY_NUMBER) else 3  # a judge's 0 and 1 may tell good texts from bad ones
+    few = least <= len(column.distinct) <= MOST_SLICES and not column.has_fraction
+    if column.numeric and few and column.name not in roles.filled("people", "judges") and _tells_apart(roles, column):
+        return True
     if column.wordy or column.holds_labels or (column.numeric and not plain(column.name).endswith(BY_NUMBER)):
         return False
     if all(re.match(OUT_OF, str(value)) for value in column.distinct) or _answers_as_others(roles, column):
         return False
     return len(column.distinct) <= max(2, len(roles.frame) // 2) or len(roles.frame) < 10
+
+
+def _tells_apart(roles: Roles, column: Column) -> bool:
+    """Whether a column tells apart the rows about one thing, of which another column holds several ratings: it says who
+    rated, though 1, 2 and 3 may be ratings as well. `RecuseError` where such rows are not told apart by numbers that
+    are called as raters are, and nothing says which of the two they are."""
+    free = {plain(n): n for n in roles.free if n != column.name and len(roles.columns[n].distinct) > 1}
+    told = (word for role in TOLD for word in NAMES[role] if word not in NAMES["value"])
+    about = [free[word] for word in (*told, *PARTS) if word in free]
+    item = roles.filled("item") or [free[word] for word in NAMES["item"] if word in free][:1]
+    some = range(SURELY + 1, len(roles.frame) // 2 + 1)
+    for keys in ([*one, *about] for one in ([item] if item else [[n] for n in free.values()])):
+        if not item and len(roles.columns[keys[0]].distinct) not in some:
+            continue
+        rated = [n for n in free.values() if n not in keys and roles.columns[n].rating and not is_attribute(n)]
+        rated = [n for n in rated if not (is_judge(n) or is_person(n))]
+        several = int(roles.frame.duplicated(keys).sum())
+        if several < SURELY or not (roles.frame.groupby(keys, sort=False)[rated].nunique() > 1).any(axis=None):
+            continue
+        if roles.frame.duplicated([*keys, column.name]).sum() <= (1 - SAME_COLUMN) * several:
+            return True
+        if item and plain(column.name).endswith(BY_NUMBER) and _answers_as_others(roles, column):
+            raise RecuseError(
+                f"the numbers in {column.name} may say who rated or be somebody's ratings: say --rater {column.name}, "
+                f"or --people {column.name} and --judges for the others"
+            )
+    return False
+
+
+def users_rated(roles: Roles, column: Column) -> bool:
+    """`RecuseError` where users may have rated texts that others wrote, or written the texts that others rated."""
+    if column.name not in roles.filled("target", "cluster") and _tells_apart(roles, column):
+        raise RecuseError(
+            f"{column.name} may say who rated or whose texts were rated: say --rater {column.name}, or --target "
+            f"{column.name}"
+        )
+    return False
 
 
 def names_systems(roles: Roles, column: Column) -> bool:
@@ -306,8 +353,9 @@ def _alike(roles: Roles, names: list[str]) -> list[str]:
     """Columns whose values look like those of the surest ones: persons and judges answer on one scale."""
     if not names:
         return []
-    others = [n for n in roles.free if n not in names and not is_nobodys(n) and plain(n) not in (*BATCHES, *PARTS)]
-    others = [n for n in others if not FLAG.match(plain(n))]
+    ends = tuple(f"_{plain(n).rpartition('_')[2]}" for n in names if is_judge(n) and "_" in plain(n))  # _complexity
+    others = [n for n in roles.free if n not in names and plain(n) not in (*BATCHES, *PARTS) and not is_attribute(n)]
+    others = [n for n in others if not FLAG.match(plain(n)) and (not is_nobodys(n) or plain(n).endswith(ends))]
     sure = [n for n in others if roles.columns[n].rating and roles.columns[n].varied]
     like = [n for n in sure if any(roles.columns[n].answers_like(roles.columns[other]) for other in names)]
     return [n for n in roles.free if n in names or n in like]
@@ -349,20 +397,19 @@ def crossed_names(names: Sequence[str], stated: Collection[str] = ()) -> Crossed
 
 
 def splits(names: Sequence[str]) -> Iterator[dict[str, tuple[str, str]]]:
-    """Every way to cut all names in two such that front or back of the first name comes again: a criterion may hold a
-    blank or a line of its own, so the cut is found by what the names share."""
-    for cut in PLACES.finditer(names[0]) if len(names) >= 4 else ():
-        front, back = names[0][: cut.end()], names[0][cut.start() :]
-        fronts = {n[: -len(back)] for n in names if n.endswith(back)}
-        backs = {n[len(front) :] for n in names if n.startswith(front)}
-        parts = {n: part for n in names if (part := _parted(n, fronts, backs))}
-        if len(parts) == len(names):
-            yield parts
-
-
-def _parted(name: str, fronts: set[str], backs: set[str]) -> tuple[str, str] | None:
-    for cut in PLACES.finditer(name):
-        front, back = name[: cut.start()], name[cut.end() :]
-        if front in fronts and back in backs:
-            return BRACKETED.sub(r"\1", front), BRACKETED.sub(r"\1", back)
-    return None
+    """Every way to cut all names in two such that front or back of one name, whichever, comes again: a criterion may
+    hold a blank or a line of its own, so the cut is found by what the names share, whatever stands between."""
+    cuts = {n: [(n[: cut.start()], n[cut.end() :]) for cut in PLACES.finditer(n)] for n in names}
+    beside: tuple[dict[str, set[str]], ...] = ({}, {})
+    for parted in (each for own in cuts.values() for each in own):
+        for side in (0, 1):
+            beside[side].setdefault(parted[side], set()).add(parted[1 - side])
+    seen = []
+    for front, back in (each for own in (cuts.values() if len(names) >= 4 else ()) for each in own):
+        fronts, backs = beside[1][back], beside[0][front]
+        if len(fronts) * len(backs) < len(names):
+            continue
+        parts = {n: part for n in names for part in reversed(cuts[n]) if part[0] in fronts and part[1] in backs}
+        if len(parts) == len(names) and parts not in seen:
+            seen.append(parts)
+            yield {n: (BRACKETED.sub(r"\1", one), BRACKETED.sub(r"\1", other)) for n, (one, other) in parts.items()}

@@ -42,6 +42,7 @@ from recuse.readers.rater_columns import (
     take_raters,
     take_raters_beside,
     take_sources,
+    users_rated,
 )
 from recuse.readers.raw_table import RawTable
 from recuse.readers.reshaping import without_unrated_roles
@@ -68,6 +69,7 @@ def _recognised(raw: RawTable) -> ColumnMapping:
     _take_repeats(roles)
     _take_pair(roles)
     roles.take_named("rater", lambda c: names_raters(roles, c))
+    roles.take_named("rater", lambda c: users_rated(roles, c), ("user_id",))
     take_sources(roles)
     roles.take_named("kind", lambda c: len(c.distinct) <= 4 and not c.numeric)
     take_item(roles)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from recuse.readers import read_file
@@ -86,3 +88,32 @@ def test_criteria_of_which_one_is_called_as_models_are_are_no_systems(file):
     rows = [f"{k},{k % 5},{(k + 1) % 5},{k % 4},{(k + 2) % 5}" for k in range(20)]
     names = "human_model_fit,human_tone,gpt_model_fit,gpt_tone"
     assert read_file(file("a.csv", "\n".join([f"id,{names}", *rows]))).ratings.targets == ("",)
+
+
+def test_a_criterion_that_the_first_rater_left_out_is_one(file):
+    """Whose columns come first decides nothing."""
+    whole = [f"{who}_{what}" for who in ("ben", "gpt4") for what in ("tone", "accuracy", "style")]
+    for names in (["anna_tone", "anna_accuracy", *whole], [*whole, "anna_tone", "anna_accuracy"]):
+        found = crossed_names(names)
+        assert found is not None
+        assert set(found.raters) == {"anna", "ben", "gpt4"}
+        assert set(found.criteria.values()) == {"tone", "accuracy", "style"}
+
+
+def test_lists_of_people_by_criterion_beside_a_judge_are_crossed(file):
+    rows = [
+        {"id": k, "depth": [k % 5, k % 5, (k + 1) % 5], "tone": [k % 4, k % 4, k % 3], "llm_depth": k % 5,
+         "llm_tone": k % 4} for k in range(40)
+    ]  # fmt: skip
+    ratings = read_file(file("a.jsonl", "\n".join(map(json.dumps, rows)))).ratings
+    assert dict(ratings.raters) == {**{f"annotator{k}": "person" for k in (1, 2, 3)}, "llm": "judge"}
+    assert set(ratings.headline) == {"depth", "tone"}
+
+
+def test_what_a_judge_rates_by_criterion_is_rated_by_the_people_too(file):
+    """Complexity is a text's own, unless it is what a judge was asked about."""
+    names = [f"{who}_{what}" for who in ("maria", "jon", "llama") for what in ("tone", "complexity")]
+    rows = [f"{k}," + ",".join(str((k + n // 2 * (k % 7 == 0)) % 5 + 1) for n in range(6)) for k in range(40)]
+    read = read_file(file("a.csv", "\n".join([",".join(["id", *names]), *rows])))
+    assert set(read.ratings.raters) == {"maria", "jon", "llama"}
+    assert len(read.ratings.table) == 40 * 6

@@ -131,3 +131,41 @@ def test_a_program_beside_people_who_are_called_so_is_no_person(file):
 def test_names_of_one_kind_are_peoples_beside_a_judge(file, names):
     read = read_file(file("a.csv", table(f"id,{names},gpt-4o", four)))
     assert read.ratings.judges == ("gpt-4o",)
+
+
+@pytest.mark.parametrize("name", ["annotator", "judge", "coder", "participant", "worker_id"])
+@pytest.mark.parametrize("item", ["item", "text_no"])
+def test_numbers_that_tell_rows_about_one_text_apart_are_raters(file, name, item):
+    """1, 2 and 3 may be ratings too: of one text they would not all be different."""
+    text = table(
+        f"{item},{name},rating,gpt4",
+        lambda k: (k // 3, k % 3 + 1, (k // 3 + (k % 11 == 0)) % 5 + 1, (k // 3) % 5 + 1), 180,
+    )  # fmt: skip
+    read = read_file(file("a.csv", text))
+    assert read.ratings.raters == {"1": "person", "2": "person", "3": "person", "gpt4": "judge"}
+    assert len(read.ratings.table) == 60 * 4
+
+
+def test_numbers_that_do_not_tell_rows_about_one_text_apart_are_asked_about(file):
+    text = table("item,annotator,rating,gpt4", lambda k: (k // 6, k % 3 + 1, (k // 6 + k % 4 // 3) % 5 + 1, 3), 180)
+    with pytest.raises(RecuseError, match="may say who rated or be somebody's ratings: say --rater annotator"):
+        read_file(file("a.csv", text))
+    assert read_file(file("b.csv", text), rater="annotator").ratings.persons == ("1", "2", "3")
+
+
+def test_numbers_of_somebody_who_rated_each_text_once_are_ratings(file):
+    """Also where a question has several replies, and where a judge that is always right says 0 and 1 of two."""
+    read = read_file(
+        file("a.csv", table("question,system,annotator,gpt4", lambda k: (k // 3, "xyz"[k % 3], *marks(k)[:2])))
+    )
+    assert read.ratings.raters == {"annotator": "person", "gpt4": "judge"}
+    read = read_file(file("b.csv", table("prompt_id,label,judge", lambda k: (k // 2, k % 2, k % 2))))
+    assert read.ratings.raters == {"label": "person", "judge": "judge"}
+
+
+def test_users_who_may_have_rated_or_written_are_asked_about(file):
+    path = file("a.csv", table("item,user_id,rating,gpt4", lambda k: (k // 3, f"u{k % 3}", k % 5 + 1, k // 3 % 5 + 1)))
+    with pytest.raises(RecuseError, match="say --rater user_id, or --target user_id"):
+        read_file(path)
+    assert read_file(path, rater="user_id").ratings.persons == ("u0", "u1", "u2")
+    assert read_file(path, target="user_id").ratings.raters == {"rating": "person", "gpt4": "judge"}
