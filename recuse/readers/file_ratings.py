@@ -97,7 +97,8 @@ def read_file(
     (`recuse.readers.formats`). `all_judges`: what raters are where nothing tells judges from people.
 
     Raises `RecuseError` with place and remedy for a file that cannot be read."""
-    given = {k: v for k, v in given.items() if v}
+    plain_given = {k: v.tolist() if hasattr(v, "tolist") else v for k, v in given.items()}  # names in a Series
+    given = {k: v for k, v in plain_given.items() if v}
     kept = saved_mapping(Path(source)) if isinstance(source, Path | str) else {}
     raw = read_source(source, reader, {**kept, **given})
     with errors_in(raw.path):
