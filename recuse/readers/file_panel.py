@@ -6,7 +6,8 @@ Several files are versions of the same judges: one table with the factor `versio
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -178,8 +179,24 @@ def load_versions(paths: Sequence[RatingsSource], *, raters: bool = False, **giv
     """Files with versions of the same judges, the oldest first, as one panel, which bears the last file's name; or
     each with the answers of one of the `raters`, as a panel that bears the first file's name.
     `RecuseError` for what cannot be read, and for files that are no versions of the same judges."""
-    read = as_versions([read_file(*each, **given) for each in ([paths] if raters else [[path] for path in paths])])
+    files = [[*paths]] if raters else [[path] for path in paths]
+    try:
+        reads = [read_file(*each, **given) for each in files]
+    except RecuseError as error:
+        if len(files) > 1 and (why := _why_no_versions(files, given)):
+            raise RecuseError(why) from error
+        raise
+    read = as_versions(reads)
     return FilePanel(_safe(read.name), read.path, read)
+
+
+def _why_no_versions(files: Sequence[Sequence[RatingsSource]], given: Mapping[str, Any]) -> str:
+    """Where one of the files was not read for want of judges in it: why they are not versions of one judge; ""
+    where they may be, or something else is wrong."""
+    with suppress(RecuseError):
+        others = {name: value for name, value in given.items() if name not in ("people", "judges")}
+        return are_versions([read_file(*each, **{**others, "all_judges": True}) for each in files])
+    return ""
 
 
 def load_file_panels(paths: Sequence[Path]) -> list[FilePanel]:
