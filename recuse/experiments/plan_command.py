@@ -92,6 +92,8 @@ def plan(
     this takes minutes. The same seed gives the same plan. Raises `RecuseError` for options that do not fit."""
     if runs < 2 or processes < 1:
         raise RecuseError(f"--runs is a whole number from 2 and --processes one from 1; got {runs} and {processes}")
+    if not sizes or any(n != int(n) or n < 1 for n in sizes):
+        raise RecuseError(f"sizes are numbers of texts, for example (60, 240); got {sizes}")
     folder = evals_folder(Path(evals) if evals is not None else None)
     stated = zip(NAMES, (scale, agreement, people, positive, systems, repeats, losses), strict=True)
     source = Path(source) if isinstance(source, str) else source

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from recuse.ratings.cells import Cells
 
 CRITERION = "criterion"
+ORIGIN = "origin"
+"""Under which `Ratings.remember` holds where ratings come from."""
 Found = TypeVar("Found")
 
 
@@ -193,6 +195,9 @@ class Ratings:
         return self.remember(("where", *sorted(levels.items())), lambda: self._where(levels))
 
     def _where(self, levels: Mapping[str, str]) -> Ratings:
+        if unknown := [name for name in levels if name not in self.table]:
+            varied = ", ".join(self.factors) or "nothing"
+            raise RatingsError(f"{unknown[0]} was not varied; varied was {varied}")
         kept = [self.table[factor] == level for factor, level in levels.items()]
         left = tuple(name for name in self.factors if name not in levels)
         table = self.table[reduce(and_, kept)] if kept else self.table
@@ -201,7 +206,12 @@ class Ratings:
         scales = self.scales
         if levels.get(DIRECTION) == "reversed":
             scales = {name: replace(s, reversed=True) if isinstance(s, Numeric) else s for name, s in scales.items()}
-        return replace(self, table=table, factors=left, scales=scales, _memory={})
+        return replace(self, table=table, factors=left, scales=scales, _memory=self._origin)
+
+    @property
+    def _origin(self) -> dict[Any, Any]:
+        """What is remembered of some of these rows as well: where they come from, and what was said of them."""
+        return {ORIGIN: self._memory[ORIGIN]} if ORIGIN in self._memory else {}
 
     def without(self, *judges: str) -> Ratings:
         """The same ratings without these judges, here and in what stands `beside`."""
@@ -213,7 +223,10 @@ class Ratings:
             return None if beside_rows is None else beside_rows.without(*judges)
 
         kept = self.table[~(self.table["rater"].isin(judges) & self.table["kind"].eq(JUDGE))]
-        return self.remember(("without", *judges), lambda: replace(self, table=kept, beside=without_judges, _memory={}))
+        memory = self._origin
+        return self.remember(
+            ("without", *judges), lambda: replace(self, table=kept, beside=without_judges, _memory=memory)
+        )
 
     def joined_by(self, other: Ratings) -> Ratings:
         """The same ratings with the judges of `other`, who were asked the same, among the raters; `beside` is

@@ -73,9 +73,9 @@ def check_table(table: pd.DataFrame, factors: tuple[str, ...] = (), of: Any = No
     `of`: a number per row, where it is known that rows with different numbers differ in more than their criterion.
 
     Rules: every core and factor column is there; `status` is one of STATUSES, or a stage and one of them; `kind` is one
-    of KINDS; exactly one of `score` and `response` is present when status is "ok" and neither otherwise; scores are
-    finite; `repeat` is a whole number from 0; no two rows share (task, protocol, rater, item, target, criterion,
-    repeat, *factors).
+    of KINDS; rater and item are named; exactly one of `score` and `response` is present when status is "ok" and neither
+    otherwise; scores are finite; `repeat` is a whole number from 0; no two rows share (task, protocol, rater,
+    item, target, criterion, repeat, *factors).
     """
     import pandas as pd
 
@@ -107,6 +107,8 @@ def check_table(table: pd.DataFrame, factors: tuple[str, ...] = (), of: Any = No
     fault(~ok & (has_score | has_response), "a row that is not ok carries a value; nothing is imputed")
     fault(has_score & ~np.isfinite(score), "score is not a finite number")
     fault(~((repeat >= 0) & (repeat == np.floor(repeat)) & (repeat < np.inf)), "repeat is not a whole number from 0")
+    for name in ("rater", "item"):
+        fault(table[name].isna().to_numpy(), f"{name} is missing")
     identity = ["task", "protocol", "rater", "item", "target", "criterion", "repeat", *factors]
     same = f"same {', '.join(identity)}"
     repeated = _repeated(table, identity) if of is None else _repeated(table, ["criterion"], of)

@@ -6,7 +6,8 @@ Several files are versions of the same judges: one table with the factor `versio
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +18,7 @@ import pandas as pd
 from recuse.ratings import Ratings, ResponseSets
 from recuse.ratings.offers import offers_of
 from recuse.ratings.people_faults import people_faults, sentences
+from recuse.ratings.ratings import ORIGIN
 from recuse.readers.column_names import PROMPTS, plain
 from recuse.readers.file_ratings import FileRatings, read_file
 from recuse.readers.formats import RatingsSource
@@ -135,12 +137,16 @@ def read(*sources: RatingsSource | Sequence[RatingsSource], **options: Unpack[Re
     if not several:
         raise RecuseError("recuse.read needs a file, several files or a data frame")
     panel = load_versions([Path(one) if isinstance(one, str) else one for one in several], **options)
-    return panel.ratings.remember(PANEL, lambda: panel).ratings
+    return panel.ratings.remember(ORIGIN, lambda: panel).ratings
 
 
 def panel_of(ratings: Ratings, use: str | Sequence[str] = ()) -> FilePanel:
-    """The panel that `read` made of a file, or one around ratings that were made in Python; with `use`, where given."""
-    panel = ratings.remember(PANEL, lambda: _around(ratings))
+    """The panel that `read` made of a file, or one around ratings that were made in Python, or around some rows or
+    criteria of others, whose uses stand. With `use`, where given."""
+    panel = ratings.remember_of_rows(ORIGIN, lambda: _around(ratings, ColumnMapping()))
+    if panel.ratings is not ratings:
+        stated = ColumnMapping(use=panel.read.mapping.use, rates=panel.read.mapping.rates)
+        panel = ratings.remember("panel of a part", lambda: _around(ratings, stated))
     if not use:
         return panel
     mapping = replace(panel.read.mapping, **given_mapping({"use": use}, (), str(panel.path)))
@@ -149,17 +155,13 @@ def panel_of(ratings: Ratings, use: str | Sequence[str] = ()) -> FilePanel:
     return replace(panel, read=read)
 
 
-PANEL = "file panel"
-"""Under which `Ratings.remember` holds where ratings come from."""
-
-
-def _around(ratings: Ratings) -> FilePanel:
+def _around(ratings: Ratings, stated: ColumnMapping) -> FilePanel:
     sets = all(isinstance(ratings.scales[name], ResponseSets) for name in ratings.headline)
     pairs = ratings.texts is not None and {"a", "b"} <= set(ratings.texts)
     kind = "response_sets" if sets else "choices" if pairs else "scores"
     path, faults = Path("ratings"), people_faults(ratings)
     raw, notes = RawTable(path, ratings.table), tuple(sentences(faults))
-    read = FileRatings(path, "", ratings, kind, ColumnMapping(), raw, ratings.table, (), notes, faults)
+    read = FileRatings(path, "", ratings, kind, stated, raw, ratings.table, (), notes, faults)
     return FilePanel(path.name, path, read)
 
 
@@ -177,8 +179,24 @@ def load_versions(paths: Sequence[RatingsSource], *, raters: bool = False, **giv
     """Files with versions of the same judges, the oldest first, as one panel, which bears the last file's name; or
     each with the answers of one of the `raters`, as a panel that bears the first file's name.
     `RecuseError` for what cannot be read, and for files that are no versions of the same judges."""
-    read = as_versions([read_file(*each, **given) for each in ([paths] if raters else [[path] for path in paths])])
+    files = [[*paths]] if raters else [[path] for path in paths]
+    try:
+        reads = [read_file(*each, **given) for each in files]
+    except RecuseError as error:
+        if len(files) > 1 and (why := _why_no_versions(files, given)):
+            raise RecuseError(why) from error
+        raise
+    read = as_versions(reads)
     return FilePanel(_safe(read.name), read.path, read)
+
+
+def _why_no_versions(files: Sequence[Sequence[RatingsSource]], given: Mapping[str, Any]) -> str:
+    """Where one of the files was not read for want of judges in it: why they are not versions of one judge; ""
+    where they may be, or something else is wrong."""
+    with suppress(RecuseError):
+        others = {name: value for name, value in given.items() if name not in ("people", "judges")}
+        return are_versions([read_file(*each, **{**others, "all_judges": True}) for each in files])
+    return ""
 
 
 def load_file_panels(paths: Sequence[Path]) -> list[FilePanel]:

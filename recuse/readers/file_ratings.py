@@ -21,7 +21,7 @@ from recuse.ratings.scale import check_thresholds
 from recuse.readers.column_names import plain
 from recuse.readers.counts import with_counted_items, without_counts
 from recuse.readers.exports import as_exported
-from recuse.readers.faults import Fault, errors_in
+from recuse.readers.faults import Fault, errors_in, shown
 from recuse.readers.formats import FOLDED, RatingsSource, read_source
 from recuse.readers.item_columns import groups_of, with_gold, with_merged_cells, with_whole_items
 from recuse.readers.json_cells import with_fields_of_json, with_last_words, with_lists_apart
@@ -97,7 +97,8 @@ def read_file(
     (`recuse.readers.formats`). `all_judges`: what raters are where nothing tells judges from people.
 
     Raises `RecuseError` with place and remedy for a file that cannot be read."""
-    given = {k: v for k, v in given.items() if v}
+    plain_given = {k: v.tolist() if hasattr(v, "tolist") else v for k, v in given.items()}  # names in a Series
+    given = {k: v for k, v in plain_given.items() if v}
     kept = saved_mapping(Path(source)) if isinstance(source, Path | str) else {}
     raw = read_source(source, reader, {**kept, **given})
     with errors_in(raw.path):
@@ -113,7 +114,22 @@ def read_file(
         judged = Judgements(replace(raw, roles={**raw.roles, **saved, **own}), all_judges=all_judges)
         for settled in SETTLING:
             judged = settled(judged)
+        if further:
+            _check_items_shared(judged.rows)
         return _rated(judged)
+
+
+def _check_items_shared(rows: pd.DataFrame) -> None:
+    """`RecuseError` where the file of one rater names no item as any other does: 12 or 12.0 for 00012."""
+    of = {str(rater): [*own.unique()] for rater, own in rows.groupby("rater", sort=False)["item"]}
+    for rater, own in of.items():
+        others = {item: other for other, items in of.items() if other != rater for item in items}
+        if others and not {*own} & others.keys():
+            item, other = next(iter(others.items()))
+            raise RecuseError(
+                f"{rater} names no item as the other files do: {shown(str(own[0]))} is there, {shown(str(item))} in "
+                f"that of {other}. Write the names in one form, or say which column holds them: --item COLUMN"
+            )
 
 
 def _rated(judged: Judgements) -> FileRatings:

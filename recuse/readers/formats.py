@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -75,7 +75,12 @@ def read_source(source: RatingsSource, reader: str = "", given: Mapping[str, Any
         return fetched if isinstance(fetched, RawTable) else _of_frame(fetched)
     if isinstance(source, pd.DataFrame):
         return _of_frame(source)
-    if is_pattern(path := Path(cast("str", source))):
+    if not isinstance(source, str | Path):
+        raise RecuseError(
+            f"ratings are a file, a pandas data frame or a table of Ibis, not a {type(source).__name__}; make a data "
+            "frame of it first, with a row per rating and columns item, rater and score"
+        )
+    if is_pattern(path := Path(source)):
         from recuse.readers.many_files import read_together
 
         return read_together(path, reader, given or {})
@@ -106,9 +111,9 @@ def read_path(path: Path, reader: str = "", wanted: dict[str, str] | None = None
 
 
 def _of_frame(source: pd.DataFrame) -> RawTable:
-    named = any(name is not None for name in source.index.names)
+    named = [name for name in source.index.names if name is not None and name not in source]
     with errors_in(FRAME):
-        raw = check_bounds(_of_cells(FRAME, source.reset_index() if named else source, "a data frame"))
+        raw = check_bounds(_of_cells(FRAME, source.reset_index(named) if named else source, "a data frame"))
     content = raw.frame.to_csv(index=False).encode("utf-8", "surrogatepass")
     return replace(raw, sha256=hashlib.sha256(content).hexdigest())
 
@@ -117,7 +122,8 @@ def _of_cells(path: Path, frame: pd.DataFrame, note: str) -> RawTable:
     """Values of any type; where cells hold lists of objects, as the records of JSON that they are."""
     if frame.columns.duplicated().any():
         return from_frame(path, frame, note)  # which says so
-    lists = [name for name in frame if frame[name].map(lambda cell: isinstance(cell, np.ndarray | list)).any()]
+    cells = ((name, frame[name].astype(object)) for name in frame)  # what a categorical column maps to is categorical
+    lists = [name for name, own in cells if own.map(lambda cell: isinstance(cell, np.ndarray | list)).any()]
     if not any(isinstance(one, dict) for name in lists for cell in frame[name] if cell is not None for one in cell):
         return from_frame(path, frame, note)
     for name in lists:

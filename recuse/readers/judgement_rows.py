@@ -62,7 +62,7 @@ def lengthened(judged: Judgements) -> Judgements:
     anybody = mapping.value[0] if mapping.pairs and mapping.value else "judge"  # a choice by nobody is asked about
     for rater, criterion, repeat, column in _rated_columns(mapping, anybody):
         changed: dict[str, Any] = {"column": column, "cell": frame[column].to_numpy(dtype=object)}
-        beside = bool(mapping.value) and column not in mapping.value
+        beside = bool(mapping.value or mapping.repeats) and column not in (*mapping.value, *mapping.repeats)
         if beside or not mapping.rater:
             changed["rater"] = rater
         if beside and mapping.kind:  # the row's kind is that of the rater whom the row names
@@ -96,7 +96,7 @@ def _rated_columns(mapping: ColumnMapping, usual_rater: str) -> list[tuple[str, 
             repeat = about[:k].count(criterion) if about.count(criterion) > 1 else -1
             own.append((rater_name(rater), criterion, repeat, column))
     if mapping.repeats:
-        return own or [(usual_rater, "rating", k, column) for k, column in enumerate(mapping.repeats)]
+        return [*((usual_rater, "rating", k, column) for k, column in enumerate(mapping.repeats)), *own]
     several = len(mapping.value) > 1
     return [*((usual_rater, column if several else "rating", -1, column) for column in mapping.value), *own]
 

@@ -16,6 +16,7 @@ from recuse.readers.column_names import (
     PARTS,
     PROMPTS,
     SETS,
+    WINNERS,
     base_of,
     is_attribute,
     is_criterion,
@@ -131,10 +132,14 @@ def take_raters_beside(roles: Roles) -> None:
     """Beside a column of ratings, columns that bear a person's or a judge's name and hold answers of the same kind:
     a log of a judge's choices with what people chose in a column of its own; and a label that a text has whoever
     judges it."""
-    if "raters" in roles.taken or len(roles.taken.get("value", ())) != 1:
+    if "raters" in roles.taken or "value" not in roles.taken:
+        return
+    if len(values := roles.taken["value"]) > 1:
+        if "rater" in roles.taken:
+            _take_others(roles, [n for n in roles.free if roles.columns[n].rating and not is_attribute(n)], values)
         return
     named = {*roles.taken.get("people", ()), *roles.taken.get("judges", ())}
-    value = roles.columns[roles.taken["value"][0]]
+    value = roles.columns[values[0]]
     called = [name for name in roles.free if (is_person(name) or is_judge(name)) and not is_attribute(name)]
     item = roles.filled("item")
     labels = [n for n in roles.free if plain(n) == "label" and "rater" in roles.taken and item]
@@ -147,11 +152,19 @@ def take_raters_beside(roles: Roles) -> None:
 
 def take_raters(roles: Roles) -> None:
     """In a wide table, every column that may hold ratings is a rater; beside a column of raters, a criterion."""
-    if "raters" in roles.taken or "value" in roles.taken or "repeats" in roles.taken:
+    if "raters" in roles.taken or "value" in roles.taken:
+        return
+    if repeats := roles.taken.get("repeats", ()):
+        if "rater" in roles.taken:
+            _take_others(roles, [n for n in roles.free if roles.columns[n].rating and not is_attribute(n)], repeats)
         return
     if "first" in roles.taken:
         choosers = choosers_between(roles, roles.taken["first"], roles.taken["second"])
-        roles.taken["raters"] = {name: (name,) for name in choosers}
+        if "rater" in roles.taken and (others := _take_others(roles, choosers, one=True)):
+            games = tuple(n for n in choosers if n not in others)
+            roles.taken["repeats" if games[1:] else "value"] = games
+        else:
+            roles.taken["raters"] = {name: (name,) for name in choosers}
         roles.use(choosers)
         return
     named = {*roles.taken.get("people", ()), *roles.taken.get("judges", ())}
@@ -175,14 +188,13 @@ def take_raters(roles: Roles) -> None:
         return
     if "rater" in roles.taken:
         kept = [n for n in rated if n in named or (roles.columns[n].varied and len(roles.columns[n].distinct) > 1)]
-        judges = [n for n in kept if is_judge(n) and not is_person(n)]
-        if judges and any(is_person(n) and not is_judge(n) for n in kept):  # whoever is named gave human_score alone
-            roles.taken["raters"] = {name: (name,) for name in judges}
+        others = _take_others(roles, kept)
+        kept = [n for n in kept if n not in others]
         facts = [n for n in kept if n not in named and _is_a_fact(roles, n, kept)]
         roles.ignored |= dict.fromkeys(facts, "by its name a system, or the same in all rows of a rater or of a text")
         kept = [n for n in kept if n not in facts]
         roles.use(facts)
-        roles.taken["value"] = tuple(n for n in kept if n not in roles.taken.get("raters", ()))
+        roles.taken["value"] = tuple(kept)
     else:
         called = [n for n in rated if is_judge(n) or is_person(n)]
         facts = [n for n in called if n not in named and _names_somebody(roles.columns[n])]
@@ -212,11 +224,7 @@ def _take_beside_bare(roles: Roles) -> bool:
     rated = [n for n in roles.free if not is_attribute(n) and not is_derived(n)]
     columns = {n: c for n in rated if (c := roles.columns[n]).rating and (c.numeric or c.holds_labels)}
     bare = {plain(n): n for n in columns if not (is_judge(n) or is_person(n) or plain(n) in NAMES["value"])}
-    own = {
-        n: (whose, bare[word]) for n in columns if n not in bare.values() for word in bare
-        for whose in (plain(n).removesuffix(f"_{word}"), plain(n).removeprefix(f"{word}_"))
-        if whose != plain(n) and (is_judge(whose) or is_person(whose))
-    }  # fmt: skip
+    own = _whose([n for n in columns if n not in bare.values()], bare)
     about = {criterion for _, criterion in own.values()}
     rest = [n for n in bare.values() if n in about or is_criterion(n)]
     kinds = {is_person(whose) for whose, _ in own.values()}
@@ -228,6 +236,55 @@ def _take_beside_bare(roles: Roles) -> bool:
     roles.taken |= {"raters": _by_rater({n: whose for n, (whose, _) in own.items()}), "criteria": criteria}
     roles.use([*own])
     return True
+
+
+def _whose(names: Sequence[str], bare: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """Name -> the rater and the criterion that it is made of, criteria by their plain names."""
+    return {
+        n: (whose, bare[word]) for n in names for word in bare
+        for whose in (plain(n).removesuffix(f"_{word}"), plain(n).removeprefix(f"{word}_"))
+        if whose != plain(n) and (is_judge(whose) or is_person(whose))
+    }  # fmt: skip
+
+
+def _take_others(roles: Roles, names: Sequence[str], about: Sequence[str] = (), *, one: bool = False) -> list[str]:
+    """Beside a column that names raters, those of `names` that hold the ratings of others: people's where it names
+    judges, judges' where it names none. Each is about the one of the rest, or of `about`, whose name it bears beside
+    its rater's (of which there is `one` where they are repeats); user_satisfaction is what somebody rated.
+    `RecuseError` where it could be about each of several."""
+    column = roles.columns[roles.taken["rater"]]
+    stated = {name: role for role in ("people", "judges") for name in roles.taken.get(role, ())}
+    called = {str(v): stated.get(str(v)) == "judges" or (is_judge(str(v)) and str(v) not in stated)
+              for v in column.distinct}  # fmt: skip
+    people = [n for n in names if is_person(n) and not is_judge(n)]
+    if all(called.values()) or (is_judge(column.name) and not any(map(is_person, (column.name, *called)))):
+        bearing = people
+    else:  # whoever is named gave human_score alone
+        bearing = [n for n in names if is_judge(n) and not is_person(n) and (people or not any(called.values()))]
+    bearing = [n for n in names if n in stated or n in bearing]
+    own = _whose(bearing, {plain(n): n for n in about or names if n not in bearing})
+    alone = [n for n in bearing if n not in own and (n in stated or _is_a_raters(n))]
+    rest = about or [n for n in names if not (n in own or n in alone)]
+    if not rest or not (own or alone):
+        return []
+    several = len(rest) > 1 and not (one or rest == roles.taken.get("repeats"))
+    if alone and several:
+        raise RecuseError(
+            f"{', '.join(alone)} may be about each of {', '.join(rest)}: say which is meant, for example --value "
+            f"{rest[0]}, or call it {rater_name(alone[0])}_{rest[0]}; if nobody's rating, --ignore {alone[0]}"
+        )
+    raters = {n: base_of(n, alone) for n in alone} | {n: whose for n, (whose, _) in own.items()}
+    roles.taken["raters"] = _by_rater(raters)
+    if several:
+        roles.taken["criteria"] = {n: criterion for n, (_, criterion) in own.items()}
+    roles.use([*raters])
+    return [*raters]
+
+
+def _is_a_raters(name: str) -> bool:
+    """Whether a name is a rater's and speaks of no criterion: human_score, expert_2, gpt-4o-mini."""
+    last = plain(name).rsplit("_", 1)[-1]
+    return last in NAMES["value"] or is_judge(last) or is_person(last) or any(c.isdigit() for c in name)
 
 
 def _by_rater(whose: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
@@ -282,7 +339,11 @@ def choosers_between(roles: Roles, first: str, second: str) -> list[str]:
     ]  # fmt: skip
     stated = {*roles.taken.get("people", ()), *roles.taken.get("judges", ())}
     stated |= {c.name for c in choosing if len(c.distinct) > 1}
-    return [c.name for c in choosing if c.name in stated or (stated and is_judge(c.name) and not is_attribute(c.name))]
+    row = "rater" in roles.taken  # who always chose the first is whom the row names, as g1_winner
+    return [
+        c.name for c in choosing if c.name in stated or (stated and not is_attribute(c.name)
+        and (is_judge(c.name) or (row and plain(c.name).rsplit("_", 1)[-1] in WINNERS)))
+    ]  # fmt: skip
 
 
 def _take_wide(roles: Roles, names: list[str]) -> None:

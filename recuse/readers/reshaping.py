@@ -29,21 +29,26 @@ def below_one_another(tables: Sequence[RawTable]) -> RawTable:
     """One table of the rows of all, with a column `rater` that holds the name of the file of each, and one column of
     ratings, however each file calls its own. `RecuseError` where a table names its raters itself, where two have no
     column in common, and where one has no column of ratings and the others do."""
-    frames, places = [], []
-    rated = []
+    frames, places, rated = [], [], []
+    names = [stem_of(table.path) for table in tables]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise RecuseError(
+            f"{len(twice)} files are called {twice[0]}, and with --raters a file is called as its rater is: give each "
+            "the name of who rated, or put them into one table with a column rater"
+        )
     for table in tables:  # the column that is called as ratings are and may hold some; "" where there is none
         called = {plain(name): name for name in table.names}
-        names = [called[word] for word in NAMES["value"] if word in called]
+        values = [called[word] for word in NAMES["value"] if word in called]
         raters = [n for n in table.names if (is_judge(n) or is_person(n)) and not is_attribute(n)]
-        raters = [n for n in raters if n not in names and plain(n) not in NAMES["rater"]]
-        raters, names = ([n for n in each if Column(n, table.frame[n]).rating] for each in (raters, names))
-        if not names and len(raters) > 1:
+        raters = [n for n in raters if n not in values and plain(n) not in NAMES["rater"]]
+        raters, values = ([n for n in each if Column(n, table.frame[n]).rating] for each in (raters, values))
+        if not values and len(raters) > 1:
             raise RecuseError(
                 f"{table.path.name} has several raters' columns ({', '.join(raters)}), and --raters reads a file for "
                 "each rater; put a column of each into one table"
             )
-        rated.append(([*names, *raters] or [""])[0])
-    for table, value in zip(tables, rated, strict=True):
+        rated.append(([*values, *raters] or [""])[0])
+    for table, rater, value in zip(tables, names, rated, strict=True):
         own = [name for name in table.names if plain(name) in NAMES["rater"]]
         if any(table.frame[name].nunique() > 1 for name in own):
             raise RecuseError(f"{table.path.name} has several raters of its own ({own[0]}); put the files together")
@@ -51,7 +56,7 @@ def below_one_another(tables: Sequence[RawTable]) -> RawTable:
             raise RecuseError(f"{table.path.name} and {tables[0].path.name} have no column in common")
         if not value and rated[0] and rated[0] not in table.frame:
             raise RecuseError(f"{table.path.name} has no column {rated[0]}; call its ratings as the other files do")
-        own_frame = table.frame.drop(columns=own).assign(rater=stem_of(table.path))
+        own_frame = table.frame.drop(columns=own).assign(rater=rater)
         taken = value and rated[0] and value != rated[0] and rated[0] not in own_frame
         frames.append(own_frame.rename(columns={value: rated[0]}) if taken else own_frame)
         places += [table.at(row) for row in range(len(table.frame))]

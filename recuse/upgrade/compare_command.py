@@ -47,8 +47,8 @@ NAME = 22
 
 def compare(
     before: Ratings | RatingsSource, after: Ratings | RatingsSource | None = None, *,
-    incumbent: str = "", candidate: str = "", gates: Path | str | None = None, change: Sequence[str] = (),
-    thresholds: Sequence[float] = (), **options: Unpack[ReadOptions],
+    incumbent: str = "", candidate: str = "", gates: Path | str | None = None, change: str | Sequence[str] = (),
+    thresholds: float | str | Sequence[float | str] = (), **options: Unpack[ReadOptions],
 ) -> UpgradeVerdict:  # fmt: skip
     """Whether a candidate may replace the judge in use: what `recuse compare` decides of the same files or panels.
 
@@ -64,7 +64,10 @@ def compare(
     mapping = {name: value for name, value in options.items() if name != "reader"}
     sources = open_sources(given, limits, mapping, options.get("reader", ""))
     names = (incumbent, candidate) if candidate else ()
-    return worst_of(verdict for _, verdict in _decide(sources, names, limits, change, thresholds))
+    changes = (change,) if isinstance(change, str) else change
+    scores = (thresholds,) if isinstance(thresholds, float | int | str) else thresholds
+    decided = _decide(sources, names, limits, changes, [score_of(str(score)) for score in scores])
+    return worst_of(verdict for _, verdict in decided)
 
 
 def run_compare(

@@ -81,11 +81,22 @@ def test_the_use_is_stated_while_reading_or_while_checking(tmp_path):
     assert repr(face.check(ratings)) == before, "asking for one use leaves the ratings as they were"
 
 
+def test_the_stated_use_is_that_of_some_criteria_rows_and_judges(tmp_path):
+    path = tmp_path / "two.csv"
+    cells = pd.read_csv(long_table(tmp_path)).assign(criterion="tone")
+    pd.concat([cells, cells.assign(criterion="style")]).assign(temperature="0").to_csv(path, index=False)
+    ratings = face.read(path, use="none", factors="temperature")
+    for part in (ratings, ratings.with_criterion("tone"), ratings.where(temperature="0"), ratings.without("lenient")):
+        assert not [judge for judge in face.check(part).judges if judge.stated]
+        assert repr(face.check(part).word) == repr(face.check(ratings).word)
+
+
 def test_a_data_frame_is_read_as_the_file_that_it_came_from(tmp_path):
     path = long_table(tmp_path)
     frame = pd.read_csv(path)
     expected = [(j.word, j.cause) for j in face.check(path).judges]
-    for given in (frame, frame.set_index("item"), frame.astype({"score": float, "rater": "category"})):
+    alike = (frame.set_index("item", drop=False), frame.assign(topic=pd.Categorical(["one"] * len(frame))))
+    for given in (frame, frame.set_index("item"), *alike, frame.astype({"score": float, "rater": "category"})):
         assert [(j.word, j.cause) for j in face.check(given).judges] == expected
     assert face.read(frame, value="score").table["score"].tolist() == face.read(path).table["score"].tolist()
 
@@ -181,8 +192,28 @@ def test_what_is_no_table_of_ratings_is_said():
         face.read(frame)
     with pytest.raises(face.RecuseError, match="DataFrame: it holds no row"):
         face.read(pd.DataFrame(columns=["item", "judge"]))
+    for wrong in (frame["item"], [{"item": "a", "judge": 1}], None):
+        with pytest.raises(face.RecuseError, match="make a data frame of it first"):
+            face.read(wrong)
     with pytest.raises(face.RecuseError, match=r"people: give it to recuse\.read"):
         face.check(face.read(TWO_BY_TWO), people="anna")
+
+
+def test_names_and_scores_are_given_in_any_usual_form(tmp_path):
+    people = ["anna", "ben", "cora"]
+    ratings = face.read(long_table(tmp_path), people=people, judges="good,lenient")
+    assert ratings.raters == face.read(long_table(tmp_path), people=pd.Series(people), judges="good,lenient").raters
+    forms = {repr(face.compare(ratings, change=change, incumbent="good", candidate="lenient", thresholds=thresholds))
+             for thresholds in ("5", 5, ["5"], (5.0,)) for change in ("model", ["model"])}  # fmt: skip
+    assert len(forms) == 1
+    with pytest.raises(face.RecuseError, match="threshold is a score"):
+        face.compare(ratings, incumbent="good", candidate="lenient", thresholds="high")
+
+
+@pytest.mark.parametrize("sizes", [(), (0, 60), (20.5,)])
+def test_sizes_are_numbers_of_texts(sizes):
+    with pytest.raises(face.RecuseError, match="sizes are numbers of texts"):
+        face.plan(face.read(TWO_BY_TWO), sizes=sizes)
 
 
 def test_the_options_of_the_command_are_the_arguments():

@@ -96,6 +96,10 @@ def test_all_faults_of_a_frame_are_told_at_once() -> None:
     twice = pd.concat([frame(), frame()]).assign(kind="robot")
     with pytest.raises(RatingsError, match=r"kind is not one of(.|\n)*appears more than once"):
         Ratings.of(twice)
+    with pytest.raises(RatingsError, match="rater is missing: rows 0, 1"):
+        Ratings.of(frame().assign(rater=[None, None, *frame()["rater"][2:]]))
+    with pytest.raises(RatingsError, match="mood was not varied; varied was names"):
+        Ratings.of(frame()).where(mood="good")
 
 
 def test_a_measure_is_computed_once_per_ratings_and_arguments() -> None:

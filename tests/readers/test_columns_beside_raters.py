@@ -147,3 +147,66 @@ def test_several_raters_files_are_one_table(file):
     read = read_file(*paths)
     assert read.ratings.raters == KINDS
     assert list(read.ratings.table["score"]) == [*A, *B, *G]
+
+
+BESIDE = {
+    "people's criteria": (
+        {"judge": "gpt-4", "tone": A, "accuracy": B, "human_tone": G, "human_accuracy": A}, {"human": 160}
+    ),
+    "one criterion": ({"judge": "gpt-4", "helpfulness": A, "human_score": G}, {"human": 80}),
+    "people": ({"judge_model": "gpt-4", "helpfulness": A, "human_1": G, "human_2": B}, {"human_1": 80, "human_2": 80}),
+    "repeats": ({"judge_model": "gpt-4", "run1": A, "run2": B, "human": G}, {"human": 80}),
+    "repeats called scores": ({"judge_model": "gpt-4", "score_1": A, "score_2": B, "human_score": G}, {"human": 80}),
+    "a judge's criteria": (
+        {"annotator": "people", "tone": A, "accuracy": B, "gpt4_tone": G, "gpt4_accuracy": A}, {"gpt4": 160}
+    ),
+    "a judge's score": ({"worker_id": "people", "how good is it": A, "fields.gpt4_score": G}, {"fields.gpt4": 80}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BESIDE)
+def test_columns_of_others_beside_a_column_that_names_raters_are_theirs(file, case):
+    columns, others = BESIDE[case]
+    named, *_ = columns.values()
+    who = {"gpt-4": ["gpt-4"], "people": ["anna", "ben"]}[named]
+    cells = {name: who * (80 // len(who)) if c == named else c for name, c in columns.items()}
+    read = read_file(file("a.csv", wide(cells)))
+    mine = (len(columns) - 1) * 80 - sum(others.values())
+    each = {**dict.fromkeys(who, mine // len(who)), **others}
+    assert read.ratings.table.groupby("rater", observed=True).size().to_dict() == each
+    assert {read.ratings.raters[other] for other in others} == {"judge" if named == "people" else "person"}
+    assert read.ratings.table.groupby("criterion", observed=True)["rater"].nunique().min() == len(each)
+
+
+def test_a_criterion_that_bears_peoples_name_is_the_judges(file):
+    read = read_file(file("a.csv", wide({"judge": ["gpt-4"] * 80, "tone": A, "user_satisfaction": B})))
+    assert read.ratings.raters == {"gpt-4": "judge"}
+
+
+def test_a_persons_rating_that_may_be_about_each_of_two_criteria_is_asked_about(file):
+    path = file("a.csv", wide({"judge": ["gpt-4"] * 80, "tone": A, "style": B, "human_score": G}))
+    with pytest.raises(RecuseError, match="--value tone, or call it human_tone; if nobody's rating, --ignore human_sc"):
+        read_file(path)
+    assert read_file(path, value="tone").ratings.raters == {"gpt-4": "judge", "human": "person"}
+    with pytest.raises(RecuseError, match="may be about each"):
+        read_file(path, value=("tone", "style"))
+
+
+def test_a_person_is_named_by_the_column_beside_the_judges(file):
+    path = file("a.csv", wide({"judge": ["gpt-4"] * 80, "helpfulness": A, "anna": G}))
+    assert read_file(path, people="anna").ratings.raters == {"gpt-4": "judge", "anna": "person"}
+
+
+@pytest.mark.parametrize("first", [["model_1", "model_2"], ["model_1", "model_1"]])
+def test_who_won_for_people_beside_the_games_of_a_judge(file, first):
+    pairs = [(f"x{k % 7}", f"y{k % 5}") for k in range(80)]
+    columns = {"model_1": [a for a, _ in pairs], "model_2": [b for _, b in pairs], "judge": ["gpt-4"] * 80}
+    won = {"g1_winner": first * 40, "g2_winner": ["model_2"] * 80, "human_winner": ["model_1", "model_2"] * 40}
+    read = read_file(file("a.csv", wide({**columns, **won})))
+    assert read.ratings.raters == {"gpt-4": "judge", "human_winner": "person"}
+    assert len(read.ratings.table) == 240
+
+
+def test_right_answers_beside_repeats_leave_these_to_the_judge(file):
+    read = read_file(file("a.csv", wide({"run_1": A, "run_2": B, "gold": G})))
+    assert read.ratings.raters == {"judge": "judge", "gold": "person"}

@@ -73,3 +73,36 @@ def test_files_of_other_raters_are_no_versions(tmp_path):
     with pytest.raises(RecuseError, match=r"labels.csv has several raters' columns \(human_1, human_2\)"):
         load_versions([labels, gpt], raters=True)
     assert load_versions([human, gpt], raters=True).ratings.raters == {"human": "person", "gpt": "judge"}
+
+
+def test_files_of_raters_with_one_name_are_refused(tmp_path):
+    paths = []
+    for who, name in (("gpt", "gpt-4o"), ("anna", "scores"), ("ben", "scores")):
+        (tmp_path / who).mkdir()
+        paths.append(tmp_path / who / f"{name}.csv")
+        paths[-1].write_text("item,score\n" + "".join(f"t{k},{k % 3}\n" for k in range(30)))
+    with pytest.raises(RecuseError, match="2 files are called scores, and with --raters a file is called"):
+        load_versions(paths, raters=True)
+
+
+@pytest.mark.parametrize("write", ["{}", "{}.0"])
+def test_files_of_raters_who_write_an_item_otherwise_are_refused(file, write):
+    def scores(name, form):
+        return file(name, "item,score\n" + "".join(f"{form.format(k)},{k % 3}\n" for k in range(30)))
+
+    people = [scores("human_1.csv", "{:05d}"), scores("human_2.csv", "{:05d}")]
+    with pytest.raises(RecuseError, match=f"gpt names no item as .* do: '{write.format(0)}' is .*'00000' in"):
+        load_versions([*people, scores("gpt.csv", write)], raters=True)
+    assert len(load_versions([*people, scores("gpt.csv", "{:05d}")], raters=True).ratings.table) == 90
+
+
+@pytest.mark.parametrize("options", [{}, {"people": "anna,ben"}])
+def test_a_file_of_people_beside_a_judges_file_is_to_be_one_table(file, options):
+    people = file("people.csv", "item,anna,ben\n" + "".join(f"t{k},{k % 3},{k % 4 % 3}\n" for k in range(30)))
+    judge = file("judge.csv", "item,gpt4\n" + "".join(f"t{k},{k % 3}\n" for k in range(30)))
+    with pytest.raises(RecuseError, match="make one table, a column each"):
+        load_versions([people, judge], **options)
+    with pytest.raises(RecuseError, match="no name tells judges from people: 'anna', 'ben'"):
+        load_versions([people, people])
+    with pytest.raises(RecuseError, match="is not there"):
+        load_versions([people, judge.with_name("none.csv")])
