@@ -37,6 +37,7 @@ from typing import TYPE_CHECKING, Literal
 from recuse.gates.causes import as_well, causes_of_doubt, causes_of_failure, rests_on_people, unfinished_cause
 from recuse.gates.records import Change, Evidence, Figure, PanelPlan, VerdictRecord
 from recuse.gates.uses import EVERY_GATE
+from recuse.schema.factors import VERSION
 from recuse.schema.number_text import counted, html_table, listed
 from recuse.schema.results import AskedRow, DecisionRow, JudgeDecisionRow
 from recuse.schema.vocabulary import CLEARED, NOT_CLEARED, RIGHT_ANSWERS, UNDECIDED, JudgeWord, printed
@@ -226,9 +227,9 @@ def _judge(
     open_ = [v for v in verdicts if v.outcome not in ("pass", "fail")]
     missing = sorted({a["gate"] for a in rows if _is_missing(a, judge, by_place)})
     missed = [plan.label(gate) for gate in missing]
-    figures = sorted(
-        (f for f in evidence.figures if f.panel == panel.name and f.judge == judge), key=lambda f: (f.metric, _about(f))
-    )
+    versions = {v.figure.subject.get(VERSION) for v in every} | {None}  # verdicts are on the newest
+    own = (f for f in evidence.figures if f.panel == panel.name and f.judge == judge)
+    figures = sorted((f for f in own if f.subject.get(VERSION) in versions), key=lambda f: (f.metric, _about(f)))
     stated = use in panel.uses
 
     def concluded(

@@ -15,7 +15,7 @@ from recuse.gates.limits import GatesError
 from recuse.gates.remedies import next_step, under_accepted_fault, unused_sentence
 from recuse.gates.uses import Uses, UseTable
 from recuse.gates.verdict_power import power_of
-from recuse.schema import Estimate, Estimates, Family, Outcome, Verdict
+from recuse.schema import Estimate, Estimates, Family, Verdict
 from recuse.schema.results import EndRow
 from recuse.schema.verdict_rows import VerdictRow
 from recuse.schema.vocabulary import UNDECIDED, printed
@@ -231,16 +231,18 @@ class Gates(Mapping[str, Gate]):
 
     def _verdicts(self, decided: Iterable[Decided], formerly: Iterable[Verdict], *, asserted: bool = True) -> Verdicts:
         """`formerly`: those of the same under the gates of the baseline, where these are others."""
-        before = {(one.gate, *sorted(one.subject.items())): one.outcome for one in formerly}
+        before = {(one.gate, *sorted(one.subject.items())): one for one in formerly}
         about = ((one, (one.member.name, *sorted(one.member.subject.items()))) for one in decided)
         return Verdicts(self._verdict(one, before.get(key), asserted=asserted) for one, key in about)
 
-    def _verdict(self, decided: Decided, formerly: Outcome | None, *, asserted: bool) -> Verdict:
+    def _verdict(self, decided: Decided, formerly: Verdict | None, *, asserted: bool) -> Verdict:
         member, decision = decided.member, decided.decision
         gate, applied, outcome = member.gate, member.applied, decision.outcome
         allowed = gate.allows_undecided(self.today) and decision.straddles
         if known := self.accepted_fault_for(member.name, member.subject):
-            outcome, remedy, acceptance = under_accepted_fault(known, decided, self.today, self.file)
+            then = getattr(formerly, "accepted_fault", None)  # a verdict that is red is falsy
+            held = self.former is None or (then is not None and then.state in ("applied", "expired"))
+            outcome, remedy, acceptance = under_accepted_fault(known, decided, self.today, self.file, held=held)
         else:
             remedy, acceptance = next_step(decided, self.today, self.file), None
         power = None
@@ -249,6 +251,6 @@ class Gates(Mapping[str, Gate]):
         return Verdict(
             gate=member.name, label=gate.label or "", subject=member.subject, outcome=outcome,
             estimate=decision.estimate, rule=rule_of(decided), limit=applied.limit.mapping(), reason=applied.reason,
-            remedy=remedy, accepted_fault=acceptance, formerly=formerly, power=power,
+            remedy=remedy, accepted_fault=acceptance, formerly=getattr(formerly, "outcome", None), power=power,
             allowed=(allowed and outcome == UNDECIDED) or not asserted,
         )  # fmt: skip

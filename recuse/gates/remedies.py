@@ -174,10 +174,10 @@ def _snippet(member: Member, accept: str) -> str:
 
 
 def under_accepted_fault(
-    known: AcceptedFault, decided: Decided, today: date, file: str
+    known: AcceptedFault, decided: Decided, today: date, file: str, *, held: bool
 ) -> tuple[Outcome, Remedy | None, Acceptance | None]:
     """Outcome and remedy of a verdict that the accepted failure covers, and what became of the acceptance. `file` is
-    what messages call the gates file."""
+    what messages call the gates file; `held`: the gates that these are compared with accepted it too."""
     outcome, estimate = decided.decision.outcome, decided.decision.estimate
     _must_reach_beyond(known, decided.member.applied, file)
     if outcome == "pass":
@@ -186,6 +186,10 @@ def under_accepted_fault(
         accept=known.accept.mapping(), until=known.until.isoformat(), reason=known.reason, state="exceeded",
         otherwise=outcome,
     )  # fmt: skip
+    limit, outcomes = known.accept.limit, known.accept.outcome
+    within = limit is None or (estimate.defined and limit.holds(estimate.value))
+    if not within or (outcomes and outcome not in outcomes):  # whatever the day
+        return outcome, _beyond(known, decided, file), acceptance
     if known.expired(today):
         remedy = Remedy(
             kind="expired", file=file,
@@ -193,13 +197,9 @@ def under_accepted_fault(
             advice=f"Look at this again and delete the accepted failure from {file}, or give it a later date and a "
             "reason that still holds.",
         )  # fmt: skip
-        return outcome, remedy, replace(acceptance, state="expired")
-    limit, outcomes = known.accept.limit, known.accept.outcome
-    within = limit is None or (estimate.defined and limit.holds(estimate.value))
-    if within and (not outcomes or outcome in outcomes):
-        accepted = Remedy(kind="accepted", finding=f"Accepted until {known.until}; then it fails again.")
-        return "accepted", accepted, replace(acceptance, state="applied")
-    return outcome, _beyond(known, decided, file), acceptance
+        return outcome, remedy, replace(acceptance, state="expired" if held else "void")
+    accepted = Remedy(kind="accepted", finding=f"Accepted until {known.until}; then it fails again.")
+    return "accepted", accepted, replace(acceptance, state="applied")
 
 
 def _beyond(known: AcceptedFault, decided: Decided, file: str) -> Remedy:

@@ -19,6 +19,7 @@ from recuse.ratings.array import mean_of
 from recuse.ratings.text_slices import groups_on, label_weights
 from recuse.schema import STATUSES, Estimate, Estimates
 from recuse.schema.arrays import Floats, taken
+from recuse.schema.factors import VERSION
 from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.clusters import SHARE, clustered_share, difference_of_means
 from recuse.statistics.distributions import Binomial
@@ -33,7 +34,7 @@ METHOD = "share of calls, Clopper-Pearson interval"
     reading="Share of calls whose reply could be used as it stands.",
 )  # fmt: skip
 def parse_rate(ratings: Ratings, criteria: tuple[str, ...] | None = None) -> Estimates:
-    """Share of calls in which every wanted criterion has a usable answer, by judge.
+    """Share of calls in which every wanted criterion has a usable answer, by judge and version.
 
     `criteria` defaults to all that the table holds. A call is one request and one repeat, however many criteria or
     items its reply answers (a generation's picks share a call); one row that is not ok makes it unusable. Detail:
@@ -55,7 +56,7 @@ def parse_rate(ratings: Ratings, criteria: tuple[str, ...] | None = None) -> Est
     names, item = ratings.coded("item")
     times = None if ratings.times is None else np.array([ratings.times[name] for name in names])[item][row]
     wanted = list(table["criterion"].iloc[row].unique()) if criteria is None else list(criteria)
-    raters, (requests, request) = ratings.coded("rater")[0], ratings.coded("request")
+    requests, request = ratings.coded("request")
     unnamed = np.isin(request, [-1, *(place for place, name in enumerate(requests) if not name)])
     keys = ["rater", "task", "protocol", "target", *(name for name in table.columns if name not in COLUMNS)]
     rows = pd.DataFrame({name: ratings.coded(name)[1][row] for name in keys})
@@ -74,9 +75,12 @@ def parse_rate(ratings: Ratings, criteria: tuple[str, ...] | None = None) -> Est
     ).reset_index()
     complete = pd.Series("ok", index=calls_read.index).where(calls_read["answered"] == calls_read["due"], "unparsed")
     status = calls_read["failure"].where(calls_read["failure"].notna(), complete)
-    return Estimates(("judge",), {
-        (judge,): replace(_rate(group, calls_read["times"]), note=ENFORCED if judge in ratings.enforced else "")
-        for place, group in status.groupby(calls_read["rater"], sort=False) for judge in [raters[place]]
+    by = ["rater", *(name for name in ratings.factors if name == VERSION)]  # all others are pooled
+    levels = [ratings.coded(name)[0] for name in by]
+    return Estimates(("judge", *by[1:]), {
+        key: replace(_rate(group, calls_read["times"]), note=ENFORCED if key[0] in ratings.enforced else "")
+        for places, group in status.groupby([calls_read[name] for name in by], sort=False)
+        for key in [tuple(names[place] for names, place in zip(levels, places, strict=True))]  # type: ignore[call-overload]
     })  # fmt: skip
 
 

@@ -31,7 +31,6 @@ from recuse.ratings.answers import (
 from recuse.ratings.text_slices import groups_on, label_weights
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, average, taken, total
-from recuse.schema.vocabulary import RIGHT_ANSWERS
 from recuse.statistics.agreement import Coefficient, distances
 from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.agreement.coefficient_intervals import Known

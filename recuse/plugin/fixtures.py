@@ -131,8 +131,7 @@ def pytest_runtest_makereport(
         first = text.strip().split("\n")[0]
         report.longrepr = f"{first} (told in full above)" if text in known and text != first else text
         known.add(text)
-        shown = first.replace(f"{item.config.rootpath}{os.sep}", "")  # results name no machine's path
-        report.user_properties.append((UNMEASURED, shown[:300]))
+        report.user_properties.append((UNMEASURED, _shown(text, item)))
     elif call.when == "call" and (objections := _objections(decided, call.excinfo)):
         report.outcome, report.longrepr = "failed", "\n\n".join(objections)
         if _of_another(decided, call.excinfo) or any(not verdicts.asserted for verdicts in decided):
@@ -142,8 +141,14 @@ def pytest_runtest_makereport(
     elif report.skipped and parameters.get("recuse_elicitation", "") is None:  # no panel offers what it needs
         report.user_properties.append((NOBODY, True))
     elif report.failed:
-        report.user_properties.append((UNMEASURED, str(report.longrepr).strip().splitlines()[-1][:300]))
+        raised = call.excinfo.exconly() if call.excinfo else str(report.longrepr)
+        report.user_properties.append((UNMEASURED, _shown(getattr(report.longrepr, "errorstring", raised), item)))
     return report
+
+
+def _shown(text: str, item: pytest.Item) -> str:
+    """The first line of a message as results hold it: they name no machine's path."""
+    return text.strip().split("\n")[0].replace(f"{item.config.rootpath}{os.sep}", "")[:300]
 
 
 def _objections(decided: Sequence[Verdicts], raised: pytest.ExceptionInfo[BaseException] | None) -> list[str]:

@@ -72,6 +72,11 @@ class FilePanel:
         return self.ratings.judges
 
     @cached_property
+    def newest(self) -> str:
+        """The newest of several files that are versions of the judges: it alone is cleared or refused."""
+        return self.ratings.levels(VERSION)[-1] if self.read.older else ""
+
+    @cached_property
     def offers(self) -> frozenset[str]:
         """The needs that the ratings meet."""
         levels = {"picks", "levels"} if self.read.mapping.rates else set()

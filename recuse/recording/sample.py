@@ -30,6 +30,7 @@ from recuse.recording.panel_recording import Chains, Recorder
 from recuse.recording.progress import RecordingInterrupted, spent_text
 from recuse.schema import Call, RawResponse, RecuseError
 from recuse.schema.results import ChangedRow
+from recuse.schema.vocabulary import record_command
 
 SHARE, FEWEST = 0.05, 20
 """How much of each judge's replies is asked again, and at least how many: of fewer nothing can be concluded."""
@@ -140,7 +141,7 @@ def _rows(sample: Sample, library: Library, new: Library, why: Mapping[str, str]
     drawn = Counter(calls[0].judge for _, calls in sample.drawn)
     for name, reason in why.items():
         word: Literal["merge", "decide", "do not merge"] = "decide"
-        cause, counts = f"{name} was not asked again: {reason or 'none of its replies is recorded'}", None
+        cause, counts, step = f"{name} was not asked again: {reason or 'none of its replies is recorded'}", None, ""
         if of_judge := units[name]:
             limit = ALPHA / len(drawn)
             pairs = [a == b for unit in of_judge for a, b in combinations(unit.together, 2)]
@@ -148,14 +149,17 @@ def _rows(sample: Sample, library: Library, new: Library, why: Mapping[str, str]
                       f"{sum(pairs)} of {len(pairs)} pairs of its own repeats are alike")  # fmt: skip
             if chance_of_as_much(of_judge) < limit:
                 word, cause = "do not merge", f"{name}, asked again, differs from its recording more than from itself"
+                step = "find out who recorded it, and when; then ask the judge itself: "
+                step += record_command(sample.panel.name, name, "all")
             elif len(of_judge) < drawn[name]:
                 cause = f"{name}, asked again, answered only {len(of_judge)} of {drawn[name]} prompts: {reason}"
             elif least_chance(of_judge) >= limit:
                 cause = (f"{name} was asked again, but {len(of_judge)} prompts are too few to tell its replies from "
-                         "made-up ones: record more texts, or ask all anew with --record=all")  # fmt: skip
+                         "made-up ones")  # fmt: skip
+                step = f"record more texts, or ask all anew: {record_command(sample.panel.name, name, 'all')}"
             else:
                 word, cause = "merge", f"{name}, asked again, says what is recorded"
-        yield _row(sample.panel.name, name, word, cause, counts)
+        yield _row(sample.panel.name, name, word, cause, counts, step)
 
 
 def not_sampled(panel: str, error: RecuseError) -> ChangedRow:
@@ -164,13 +168,13 @@ def not_sampled(panel: str, error: RecuseError) -> ChangedRow:
 
 
 def _row(
-    panel: str, judge: str, word: Literal["merge", "decide", "do not merge"], cause: str, counts: str | None = None
-) -> ChangedRow:
-    step = "find out who recorded it, and when; then ask the judge itself: pytest evals/ --record=all"
+    panel: str, judge: str, word: Literal["merge", "decide", "do not merge"], cause: str, counts: str | None = None,
+    step: str = "",
+) -> ChangedRow:  # fmt: skip
     return {
         "kind": "recording", "what": f"sample of {judge or 'all'} ({panel})", "before": None, "after": counts,
         "word": word, "cause": cause, "place": {"panel": panel, **({"judge": judge} if judge else {})},
-        "red": word != "merge", "next": step if word == "do not merge" else "",
+        "red": word != "merge", "next": step,
     }  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from recuse.git import BaseCommit, Unreadable, identity_of
 from recuse.git.trend import history
 from recuse.report.canonical_form import normalised
 from recuse.schema import RecuseError
-from recuse.schema.factors import LEVELS, VERSION, level_words
+from recuse.schema.factors import LEVELS, level_words
 from recuse.schema.vocabulary import ACCEPTED, FAIL, NOT_MEASURED, PASS, UNDECIDED, printed
 from recuse.suite import Selection
 from recuse.suite.question_runner import Question, Records, ask
@@ -336,10 +336,8 @@ class FileRun(Run):
     panel: FilePanel = field(kw_only=True)
 
     def verdicts_on(self, judge: str) -> list[VerdictRow]:
-        """The verdicts on a judge, of several versions on the newest."""
-        newest = next(reversed(self.panel.ratings.levels(VERSION)), "")
-        on = ((v, v["subject"]) for v in self.results["verdicts"])
-        return [v for v, about in on if about.get("judge") == judge and about.get(VERSION, newest) == newest]
+        """The verdicts on a judge."""
+        return [verdict for verdict in self.results["verdicts"] if verdict["subject"].get("judge") == judge]
 
 
 def ask_file(panel: FilePanel, gates: Gates, questions: Iterable[Question], *, deciding: bool = False) -> FileRun:

@@ -258,7 +258,8 @@ class Remedy:
     units: str = ""  # "repeats", "stories"
 
 
-AcceptanceState = Literal["applied", "exceeded", "expired"]
+AcceptanceState = Literal["applied", "exceeded", "expired", "void"]
+"""Void: expired, and not accepted by the gates that these are compared with either, so it never held."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

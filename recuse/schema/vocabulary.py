@@ -31,9 +31,10 @@ HIDDEN: Final = "not shown: recuse_texts = false"
 """What stands in the place of a text where texts stay out of reports."""
 
 
-def record_command(panel: str = "") -> str:
-    """What records the answers that are missing: of a panel, whether or not `recuse_panels` names it."""
-    return f"pytest evals/ {f'--panel fixtures/panels/{panel}.toml ' if panel else ''}--record=missing"
+def record_command(panel: str = "", judge: str = "", how: str = "missing") -> str:
+    """What records the answers that are missing: of a panel, whether or not `recuse_panels` names it; of a judge."""
+    whom = f"--panel fixtures/panels/{panel}.toml " if panel else ""
+    return f"pytest evals/ {whom}{f'--judges {judge} ' if judge else ''}--record={how}"
 
 
 Outcome = Literal["pass", "fail", "undecided", "not measured", "accepted"]

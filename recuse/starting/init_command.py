@@ -10,6 +10,8 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from recuse.gates import Gates
+from recuse.gates.uses import uses_for
 from recuse.readers.file_panel import load_file_panel
 from recuse.readers.mapping import saved_path
 from recuse.schema import RecuseError
@@ -51,6 +53,10 @@ def init(
         raise RecuseError("--from LOG needs --endpoint URL, the judge to ask, and goes with no --ratings or --protocol")
     if folder.is_file():
         raise RecuseError(f"{folder} is a file: recuse init --ratings {folder} FOLDER starts with what it holds")
+    if use:
+        own = folder / "evals" / "gates.toml"
+        gates = Gates.load(own if own.is_file() else shipped_evals() / "gates.toml", date.today())
+        uses_for(use.split(","), (), gates.uses, "--use")
     stored = stored_log(_panel(log, use)) if log else None
     prompts = _prompts(protocol) if protocol else {}
     folder.mkdir(parents=True, exist_ok=True)
@@ -67,8 +73,10 @@ def init(
         files |= stored.files
     else:
         files |= _ratings(source, use) if source else {name: _example_ratings()}
+        if use and not source:
+            files[saved_path(Path(name)).as_posix()] = f"use = {json.dumps(use.split(','))}\n".encode()
     if endpoint:
-        uses = json.dumps(use.split(",")) if use and stored else ""
+        uses = json.dumps(use.split(",")) if use else ""
         judge = {"endpoint": endpoint, "model": model or "MODEL", "protocol": protocol, "use": uses}
         files[PANEL] = rendered("panel.toml", **judge).encode()
     if endpoint and not stored:

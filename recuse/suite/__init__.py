@@ -88,7 +88,9 @@ class Suite:
     def respondents(self, elicitation: Elicitation) -> Respondents:
         """Whom a question is asked of there."""
         of, panel = self.selection, elicitation.panel
-        return Respondents(elicitation.place, of.judges_of(elicitation), self.uses(panel), of.offers(elicitation))
+        newest = of.files[panel].newest if panel in of.files else ""
+        judges, offers = of.judges_of(elicitation), of.offers(elicitation)
+        return Respondents(elicitation.place, judges, self.uses(panel), offers, newest)
 
     def uses(self, panel: str) -> Uses:
         """What the panel's judges are used for, as it states or as its ratings suggest; nothing in a study."""

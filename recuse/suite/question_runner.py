@@ -25,6 +25,7 @@ from recuse.ratings.needs import NEEDS, check_needs, kind_of, missing
 from recuse.ratings.text_slices import WEIGHED, are_chosen
 from recuse.readers.file_panel import FilePanel
 from recuse.schema import Estimate, Estimates, RecuseError, members
+from recuse.schema.factors import VERSION
 from recuse.schema.number_text import UNDEFINED
 from recuse.schema.results import AskedRow, MeasureRow, NotAskedRow, UpgradeVerdictRow
 from recuse.schema.verdict_rows import MeasurementRow, QuestionWords, VerdictRow
@@ -65,12 +66,13 @@ class Records:
 @dataclass(frozen=True, slots=True)
 class Respondents:
     """Whom a question is asked of. `place`: task, panel and protocol; `uses`: what the judges are used for; `offers`:
-    the needs that their ratings meet."""
+    the needs that their ratings meet; `newest`: the version that verdicts are on, where several files are versions."""
 
     place: Mapping[str, str]
     judges: tuple[str, ...]
     uses: Uses
     offers: Collection[str]
+    newest: str = ""
 
     def gates_to_ask(self, test: str, names: Iterable[str], gates: Gates) -> list[AskedRow]:
         """A record of each of the gates that a test names and that is in force here."""
@@ -97,9 +99,17 @@ class Asking:
     by_group: bool = False  # people's labels were chosen by group, and the test reads them
 
     def gate(self, name: str, measured: Estimate | Estimates, **subject: str) -> Verdicts:
-        """A verdict on every judge that was measured. Where the gate is not in force, what was measured is only shown,
-        and nothing objects."""
+        """A verdict on every judge that was measured, on its newest version. Older ones, and all where the gate is not
+        in force, are only shown, and nothing objects."""
         of, measured = self.of, self._weighed(measured)
+        if of.newest and isinstance(measured, Estimates) and VERSION in measured.by:
+            sides: tuple[dict[tuple[str, ...], Estimate], ...] = {}, {}
+            for key, one in measured.items():
+                sides[key[measured.by.index(VERSION)] == of.newest][key] = one
+            older, measured = (Estimates(measured.by, side) for side in sides)
+            self.measure(older, **subject)
+            if older and not measured:
+                return Verdicts(())
         if not self.gates.in_force(name, of.uses, of.offers):
             self.measure(measured, **subject)
             return Verdicts(())
@@ -276,7 +286,7 @@ def ask(
             records.not_asked[question.name] = [{**lacking.record(), **question.words, "tests": []}]
             continue
         place = {"task": panel.task, "panel": panel.name, "protocol": panel.protocol(kind_of(question.needs))}
-        of = Respondents(place, panel.judges, uses, panel.offers)
+        of = Respondents(place, panel.judges, uses, panel.offers, panel.newest)
         names = gates_named(question.function, gates)
         rows = of.gates_to_ask(question.name, names, gates)
         if deciding and not rows and not EXPLAINING & set(question.function.__code__.co_names):

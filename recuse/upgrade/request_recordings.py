@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -32,9 +32,12 @@ from recuse.judges import other_models, read_response, wire
 from recuse.panels import Panel
 from recuse.schema import RawResponse, Reply
 from recuse.schema.results import ChangedRow
+from recuse.schema.vocabulary import record_command
 
 FEWEST, SHARE, VARIED = 10, 0.9, 0.25
 """Replies read as another's where at least so many do, this share of all, in so many different words."""
+LONG = 20
+"""Characters of an id that no other reply has by chance."""
 Word = Literal["merge", "decide", "do not merge"]
 
 
@@ -135,6 +138,11 @@ def _row(
     ids = [name for answer in now if (name := _id(answer.body))]
     about = f"{counts}; {_account(now, replies, known.model if known else '', models, ids)}"
     word, cause = next(iter(faults), ("merge", ""))
+    steps: Mapping[Word, str] = {
+        "merge": "", "do not merge": f"ask the judge itself: {record_command(panel.name, judge, 'all')}",
+        "decide": f"compare them with the judge: {record_command(panel.name, judge, 'sample')}, or accept them: "
+        'pytest evals/ --update-baseline --because "..."',
+    }  # fmt: skip
     if word != "do not merge" and again:
         word, cause = "decide", f"{again} replies of {judge} to unchanged requests are not those of the base commit"
     return {
@@ -142,7 +150,7 @@ def _row(
         "after": "; ".join([about, *(fault for _, fault in faults if fault != cause)]), "word": word,
         "cause": cause or f"{judge} is recorded: {len(now)} new replies",
         "place": {"panel": panel.name, "judge": judge}, "ids": ids,
-        "next": "ask the judge itself: pytest evals/ --record=all" if word != "merge" else "",
+        "next": steps[word],
     }  # fmt: skip
 
 
@@ -174,8 +182,8 @@ def _faults(
     elsewhere += [(name, name, those) for name, those in theirs.items()]
     doubts: list[tuple[Word, str]] = []
     for whose, other, those in elsewhere:
-        ids = {_id(answer.body) for answer in those.values()} - {""}
-        if same := sum(_id(answer.body) in ids for answer in answers):
+        signs = set(_signs(those.values(), whole=other == judge))
+        if same := sum(sign in signs for sign in _signs(answers, whole=other == judge)):
             nobody = ": nobody asked it again" if other == judge else ""
             yield "do not merge", f"{judge}: {same} {of} are those of {whose}{nobody}"
         elif same := _word_for_word(answers, those, panel, judge, other):
@@ -215,6 +223,16 @@ def _id(body: bytes) -> str:
     """The name that the provider gave this reply; "" where it gave none that no other reply has."""
     names = map(_members(body).get, ("id", "responseId"))
     return next((name for name in names if isinstance(name, str) and len(name) >= 8), "")
+
+
+def _signs(answers: Iterable[_Answer], *, whole: bool) -> list[str | bytes]:
+    """Of each what no other reply has: its id where it is long and no other's here. A local server may count its ids up
+    to a thousand, or give all replies one: then the `whole` where it is dated, which tells days and no judges apart."""
+    named = [(_id(answer.body), answer.body) for answer in answers]
+    times = Counter(name for name, _ in named)
+    signs = (name if times[name] == 1 and len(name) >= LONG else body if whole and _day(body) else ""
+             for name, body in named)  # fmt: skip
+    return [sign for sign in signs if sign]
 
 
 def _day(body: bytes) -> str:

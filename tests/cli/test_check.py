@@ -251,6 +251,15 @@ def test_the_newest_of_several_files_is_judged_and_its_drift_told(recuse, ticket
     assert "answers changed from version to version" in same.out
 
 
+def test_the_word_is_on_the_newest_and_rests_on_no_older_version(recuse, tickets):
+    new = tickets(good, name="april.csv")
+    lost = tickets(lambda truth, rng: np.where(np.arange(len(truth)) % 5, good(truth, rng), None), name="march.csv")
+    assert recuse("check", lost).code == 1
+    alone, both = recuse("check", new), recuse("check", lost, new, "--all")
+    assert (both.first, both.code) == (alone.first, 0)
+    assert "judge, version march" in both.out
+
+
 def test_files_that_are_no_versions_of_each_other_are_one_line(recuse, tickets, tmp_path):
     other = tmp_path / "other.csv"
     other.write_text("ticket,gpt\n" + "".join(f"t{k},{'pass' if k % 2 else 'fail'}\n" for k in range(40)))

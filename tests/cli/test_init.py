@@ -62,6 +62,17 @@ def test_judges_that_are_only_measured_are_stated_to_be_so_and_the_run_is_green(
 
 
 @pytest.mark.slow("whole runs")
+@pytest.mark.parametrize("options", [(), ("--endpoint", "http://127.0.0.1:8199/v1")])
+def test_a_use_stands_wherever_judges_are_named_and_is_one_that_there_is(recuse, options, tmp_path):
+    folder = tmp_path / "repository"
+    assert recuse("init", folder, *options, "--use", "none").code == 0
+    files = ["fixtures/example.recuse.toml", *(["fixtures/panels/ours.toml"] if options else [])]
+    assert all('use = ["none"]' in (folder / file).read_text() for file in files)
+    found = recuse("init", tmp_path / "other", *options, "--use", "grad")
+    assert (found.code, (tmp_path / "other").exists()) == (3, False)
+    assert "--use: there is no use 'grad' in the gates file. Did you mean grade?" in found.err
+
+
 def test_the_example_is_green_because_its_judge_is_good(recuse, run_pytest, commit, tmp_path):
     folder = tmp_path / "repository"
     found = recuse("init", folder)

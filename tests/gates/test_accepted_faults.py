@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recuse.gates import AcceptedFault, Gate, Gates, GatesError, Verdicts, explain
+from recuse.gates.limit_changes import stated, with_former
 from recuse.schema import Estimates
 
 GATE = '[bias]\nwithin = [-0.5, 0.5]\nreason = "r"\n'
@@ -111,6 +112,35 @@ def test_it_holds_on_its_last_day_and_not_after(load, estimate):
     assert (verdict.outcome, verdict.accepted_fault.state, bool(verdict)) == ("fail", "expired", False)
     assert "expired: it held until 2027-12-31" in told(verdict)
     assert "give it a later date" in told(verdict)
+
+
+@pytest.mark.parametrize("fault", [BEYOND, OUTCOME, BOTH])
+@given(value=st.floats(-2, 2), se=st.floats(0.01, 0.5))
+def test_one_whose_day_has_passed_excuses_no_more_than_it_did(tmp_path_factory, estimate, fault, value, se):
+    path = tmp_path_factory.mktemp("evals") / "gates.toml"
+    path.write_text(GATE + fault, encoding="utf-8")
+    before, after = (Gates.load(path, date(year, 1, 1)) for year in (2026, 2028))
+    states = [v.accepted_fault and v.accepted_fault.state
+              for v in (g.decide("bias", estimate(value, se), GROK)[0] for g in (before, after))]  # fmt: skip
+    assert tuple(states) in {(None, None), ("applied", "expired"), ("exceeded", "exceeded")}
+
+
+@pytest.mark.parametrize(
+    ("before", "state"),
+    [
+        ("", "void"),
+        (BEYOND, "expired"),
+        (BEYOND.replace("0.9", "0.6"), "void"),
+        (BEYOND.replace("2027", "2029"), "expired"),
+    ],
+    ids=["nothing", "the same", "less", "until later"],
+)
+def test_one_that_comes_with_its_day_passed_never_held(load, estimate, before, state):
+    after = load(GATE + BEYOND, today=date(2028, 1, 1))
+    changed = with_former(after, stated(load(GATE + before, today=date(2028, 1, 1))))
+    verdict = changed.decide("bias", estimate(0.77, 0.05), GROK)[0]
+    assert (verdict.outcome, verdict.accepted_fault.state) == ("fail", state)
+    assert verdict.formerly in (None, "fail", "accepted")
 
 
 def test_its_end_is_told_thirty_days_before_and_from_then_on(load):

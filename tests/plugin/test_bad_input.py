@@ -236,3 +236,25 @@ def test_a_template_of_the_repos_own_that_does_not_render(repo) -> None:
     repo.accept("bob")
     repo.write("reports/templates/index.html.j2", "{{ nothing.at.all }}")
     red(repo.run("-k", "parse_rate"), "reports/templates")
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("ratings.tabel", "AttributeError: 'Ratings' object has no attribute 'tabel'"),
+        ("open(__file__ + '.no')", "No such file or directory: 'evals/test_fairness.py.no'"),
+    ],
+)
+def test_results_name_what_was_raised_and_no_path_of_this_machine(repo, body, why) -> None:
+    repo.accept("bob")
+    repo.edit("evals/test_fairness.py", "measure(score_repeats.score_matrix(ratings))", body)
+    run = repo.run()
+    [unmeasured] = run.results["unmeasured"]
+    assert why in unmeasured["why"]
+    assert why in run.results["decision"]["cause"]
+    assert str(repo.root) not in (run.reports / "summary.md").read_text()
+
+
+def test_a_fixture_that_does_not_exist_is_named(repo) -> None:
+    repo.edit("evals/test_fairness.py", "def test_scores(ratings, measure)", "def test_scores(ratings, mesure)")
+    assert [one["why"] for one in repo.run().results["unmeasured"]] == ["fixture 'mesure' not found"]

@@ -123,6 +123,15 @@ def test_part_of_a_run_does_not_become_the_baseline(settled) -> None:
     assert (settled / BASELINE).read_bytes() == before
 
 
+def test_ratings_that_are_no_panel_of_the_repository_are_a_part_of_the_suite(settled) -> None:
+    before = {path: path.read_bytes() for path in sorted((settled / "reports").glob("*.*"))}
+    settled.write("ours.csv", "item,judge_a,anna\n" + "".join(f"t{k},{k % 5},{k % 5}\n" for k in range(20)))
+    run = settled.run("--ratings", "ours.csv", "--update-baseline")
+    assert run.results["decision"]["cause"] == "only ours of 1 panels examined"
+    assert "the baseline stays as it was" in run.words
+    assert {path: path.read_bytes() for path in sorted((settled / "reports").glob("*.*"))} == before
+
+
 def test_neither_does_a_run_in_which_something_could_not_be_measured(settled) -> None:
     before = (settled / BASELINE).read_bytes()
     settled.cassette("eve~beta~attributed").unlink()

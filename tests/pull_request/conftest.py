@@ -165,7 +165,7 @@ def quality(item: str) -> float:
 def answers(day: str, *, model: str = "", copied: str = "", ids: str = "", **above: float) -> Says:
     """Judges asked on a day: quality, what they add (vendor 1.5 unless `above` says otherwise), and noise; another day
     has other noise and other ids, and monday is the recording of main. The same whatever the request was. `model`: what
-    answers name; `copied`: whose replies they are; `ids`: makes ids differ."""
+    answers name; `copied`: whose replies they are; `ids`: makes ids differ, and "few" are some of a hundred."""
 
     def says(call: Call) -> str:
         judge = copied or call.judge
@@ -173,8 +173,9 @@ def answers(day: str, *, model: str = "", copied: str = "", ids: str = "", **abo
         score = quality(call.item) + {"vendor": 1.5, **above}.get(judge, 0.0) + random.Random(about).gauss(0, 0.2)
         content = {"helpful": {"score": round(min(score, 10.0), 1), "why": f"As {call.item} of {day} shows."}}
         message = {"role": "assistant", "content": json.dumps(content)}
+        name = hashlib.sha256((about + ids).encode()).hexdigest()[:16]
         return json.dumps({
-            "id": f"chatcmpl-{hashlib.sha256((about + ids).encode()).hexdigest()[:16]}", "object": "chat.completion",
+            "id": f"chatcmpl-{int(name, 16) % 100 if ids == 'few' else name}", "object": "chat.completion",
             "created": 1_790_000_000, "model": model or json.loads(call.request.body)["model"],
             "usage": {"prompt_tokens": 40, "completion_tokens": 12},
             "choices": [{"index": 0, "finish_reason": "stop", "message": message}],

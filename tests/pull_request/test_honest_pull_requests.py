@@ -42,6 +42,14 @@ def model_asked_again_in_place(pr):
     pr.sign(pr.answers("tuesday"), "steady")
 
 
+def local_server_that_has_few_ids(pr):
+    """As Ollama, which draws them from a thousand: replies of several judges and days have the same."""
+    pr.on_main(lambda: pr.sign(pr.answers("monday", ids="few")))
+    pr.edit(PANEL, 'model = "steady-1"', 'model = "steady-2"')
+    pr.add(PANEL, JUDGE.format(name="newcomer", more=""))
+    pr.sign(pr.answers("tuesday", ids="few"), "steady", "newcomer")
+
+
 def tightened_limit(pr):
     pr.edit(GATES, "at_most = 1.0\nreason", "at_most = 0.9\nreason")
 
@@ -195,14 +203,15 @@ def new_judge_beside_a_pack(pr):
 
 HONEST = (new_judge_beside_a_pack, labels_for_texts_that_had_none, panel_of_another_name,
           ratings_by_people_of_another_name, eval_of_another_name, docs_in_every_format, files_of_a_product,
-          newer_dependencies_of_the_project,
+          newer_dependencies_of_the_project, local_server_that_has_few_ids,
           new_judge, better_prompt_as_candidate, model_asked_again_in_place, tightened_limit, new_texts, other_words,
           code_of_the_product, new_panel, asked_more_slowly, begun_before_other_work, newer_libraries,
           people_and_texts_more_of_both, packed_recordings, moved_code_of_the_product,
           messages_of_recuse_itself)  # fmt: skip
 
 
-ALWAYS = (model_asked_again_in_place, new_texts, code_of_the_product, people_and_texts_more_of_both, new_panel)
+ALWAYS = (model_asked_again_in_place, new_texts, code_of_the_product, people_and_texts_more_of_both, new_panel,
+          local_server_that_has_few_ids)  # fmt: skip
 EACH = [change if change in ALWAYS else pytest.param(change, marks=pytest.mark.slow("whole runs")) for change in HONEST]
 
 

@@ -338,6 +338,14 @@ def prompt_changed_and_old_replies_signed_again(pr):
 
 
 @hostile("nobody asked it again")
+def prompt_changed_and_old_replies_of_a_local_server_signed_again(pr):
+    """Its ids are few, so whole replies are compared."""
+    pr.on_main(lambda: pr.sign(pr.answers("monday", ids="few")))
+    pr.edit(f"{TASK}/prompts/rubric.user.j2", "Score this reply", "Be kind and score this reply")
+    pr.sign(pr.answers("monday", ids="few"))
+
+
+@hostile("nobody asked it again")
 def text_changed_and_old_replies_signed_again(pr):
     pr.edit(f"{TASK}/items.jsonl", "Text reply-0", "Good text reply-0")
     pr.sign(pr.answers("monday"))
@@ -999,7 +1007,8 @@ def with_ratings(pr):
 
 
 FAST = (limit_widened_and_acceptance_deleted, people_are_real_now, left_out_by_addopts,
-        prompt_changed_and_old_replies_signed_again)  # fmt: skip
+        prompt_changed_and_old_replies_signed_again,
+        prompt_changed_and_old_replies_of_a_local_server_signed_again)  # fmt: skip
 BASELINES = (baseline_deleted, baseline_for_the_next_change, without_gates)
 """Changes after which no other baseline can be written."""
 
@@ -1023,6 +1032,20 @@ def check(run, named):
     assert run.code != pytest.ExitCode.OK, run.text
     assert run.word in ("decide", "do not merge", "no decision", ""), run.text
     assert named in (run.screen if run.word else run.text), run.text
+
+
+def test_the_next_step_is_of_the_panel_and_judge_and_none_that_was_just_taken(pr):
+    pr.sign(pr.answers("monday", copied="steady"), "vendor")
+    asked = "pytest evals/ --panel fixtures/panels/desk.toml --judges vendor --record="
+    assert f"ask the judge itself: {asked}all" in steps(pr.run())
+    pr.sign(pr.answers("tuesday"), "vendor")  # as after --record=all
+    [step] = steps(pr.run())
+    ways = {f"{asked}sample", "--update-baseline --because", "--record=all"}
+    assert {way for way in ways if way in step} == ways - {"--record=all"}
+
+
+def steps(run):
+    return [row["next"] for row in run.results["changed"] if row["kind"] == "recording"]
 
 
 def test_there_are_many_of_them():
