@@ -108,7 +108,8 @@ class _Gathering:
             self.run.due = self.run.due or asked_rows(config)
             self.run.uses = {name: suite.uses(name) for name in (*suite.selection.panels, *suite.selection.files)}
             configured, examined = _panels_of(config, suite.selection)
-            self.run.outside = sorted(os.path.relpath(path, config.rootpath) for path in examined - configured)
+            outside = examined - configured if given(config, "panel") else ()
+            self.run.outside = sorted(os.path.relpath(path, config.rootpath) for path in outside)
             self.run.drawings = config.getini("recuse_drawings")
             if not suite.recordings.texts:
                 for row in (*self.run.measurements, *self.run.verdicts):
@@ -201,7 +202,9 @@ def _chosen_panels(session: pytest.Session, suite: Suite) -> str:
 
 def _panels_of(config: pytest.Config, selection: Selection) -> tuple[set[Path], set[Path]]:
     """Those that the configuration names, and those that are examined."""
-    configured = {(config.rootpath / path).resolve() for path in config.getini("recuse_panels")}
+    from recuse.suite.questions import panel_path
+
+    configured = {panel_path(config.rootpath, name).resolve() for name in config.getini("recuse_panels")}
     examined = {panel.path.resolve() for panel in selection.panels.values()}
     return configured, examined | {file.path.resolve() for file in selection.files.values()}
 

@@ -103,7 +103,7 @@ class Selection:
                 "no panel to examine: give --panel fixtures/panels/<name>.toml, or set recuse_panels in the pytest "
                 "configuration; ratings you already have: --ratings FILE"
             )
-        loaded = [load_panel(_panel_path(root, given)) for given in panels]
+        loaded = [load_panel(panel_path(root, given)) for given in panels]
         names = [*(panel.name for panel in loaded), *(file.name for file in files)]
         if len(set(names)) != len(names):
             raise RecuseError(f"two of the selected panels have the same name: {', '.join(names)}")
@@ -345,7 +345,8 @@ def _task_row(name: str, criteria: list[str], scales: Iterable[Scale]) -> TaskRo
     return {"name": name, "criteria": criteria, "points": max(widths, default=None)}
 
 
-def _panel_path(root: Path, given: str) -> Path:
+def panel_path(root: Path, given: str) -> Path:
+    """The file of a panel, which may be named by its short name alone."""
     path = Path(given)
     if not path.suffix:
         path = Path("fixtures/panels") / f"{given}.toml"

@@ -146,6 +146,8 @@ def test_a_panel_that_is_not_configured_is_added_before_all_of_the_evals_run(rep
     decision = run.results["decision"]
     assert (decision["word"], decision["cause"]) == ("no decision", "only mini of 2 panels examined")
     assert decision["next"] == "add fixtures/panels/mini.toml to recuse_panels, then run all of evals/"
+    by_short_name = repo.run("--panel", "mini", "-o", "recuse_panels=mini x").results["decision"]
+    assert by_short_name["next"] == "run all of evals/"
 
 
 def test_a_gate_that_the_file_does_not_have_any_more_passes_nobody(repo) -> None:
