@@ -16,6 +16,7 @@ from recuse.readers.column_names import (
     PARTS,
     PROMPTS,
     SETS,
+    SURE,
     base_of,
     is_attribute,
     is_criterion,
@@ -174,6 +175,7 @@ def take_raters(roles: Roles) -> None:
         roles.use(own)
         return
     if "rater" in roles.taken:
+        rated = [n for n in rated if n in named or plain(n) not in (*BATCHES, *SURE)]
         kept = [n for n in rated if n in named or (roles.columns[n].varied and len(roles.columns[n].distinct) > 1)]
         judges = [n for n in kept if is_judge(n) and not is_person(n)]
         if judges and any(is_person(n) and not is_judge(n) for n in kept):  # whoever is named gave human_score alone
