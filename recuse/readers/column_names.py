@@ -19,7 +19,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {role: tuple(words.split()) for role, wor
 """Role -> names in plain form, the surest first."""
 (
     WINNERS, COUNTS, CRITERIA, PARTS, TALKS, BATCHES, PROMPTS, FACTORS, SETS, JUDGES, SOFTWARE, PEOPLE, NAMED_ON,
-    CALLED_ON, DERIVED, ATTRIBUTES, PROPERTIES, WHOSE, SUFFIX,
+    CALLED_ON, DERIVED, ATTRIBUTES, SURE, PROPERTIES, WHOSE, SUFFIX,
 ) = (tuple(words.split()) for words in WORDS["lists"].values())  # fmt: skip
 """Each is explained where its words stand."""
 LONGEST_NAME = 4
@@ -83,16 +83,18 @@ def is_date(name: str) -> bool:
 
 
 def is_attribute(name: str) -> bool:
-    """Whether a column says something of a text, a rater or a request, whoever's name it bears: gpt_confidence,
-    annotator_count, model_version. Nobody's ratings are called so."""
+    """Whether a column says something of a text, a rater or a request, whoever's name it bears: confidence_gpt,
+    annotator_count, model_version, is_llm. Nobody's ratings are called so."""
     parts = plain(name).split("_")
     counted = parts in (["annotators"], ["raters"])
-    return is_date(name) or counted or (1 < len(parts) <= LONGEST_NAME and parts[-1] in ATTRIBUTES)
+    few = 1 < len(parts) <= LONGEST_NAME and (parts[-1] in ATTRIBUTES or not {*SURE}.isdisjoint(_parts(name)))
+    rater = len(parts) == 2 and parts[0] in ("is", "was") and (is_judge(parts[1]) or is_person(parts[1]))
+    return is_date(name) or counted or few or rater
 
 
 def is_nobodys(name: str) -> bool:
     """The same, and names of properties that could be rated, where no rater's name stands before them."""
-    return is_attribute(name) or plain(name).rsplit("_", 1)[-1] in (*ATTRIBUTES, *PROPERTIES)
+    return is_attribute(name) or plain(name).rsplit("_", 1)[-1] in (*ATTRIBUTES, *SURE, *PROPERTIES)
 
 
 def is_derived(name: str) -> bool:

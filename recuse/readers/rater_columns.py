@@ -16,6 +16,7 @@ from recuse.readers.column_names import (
     PARTS,
     PROMPTS,
     SETS,
+    SURE,
     WINNERS,
     base_of,
     is_attribute,
@@ -187,6 +188,7 @@ def take_raters(roles: Roles) -> None:
         roles.use(own)
         return
     if "rater" in roles.taken:
+        rated = [n for n in rated if n in named or plain(n) not in (*BATCHES, *SURE)]
         kept = [n for n in rated if n in named or (roles.columns[n].varied and len(roles.columns[n].distinct) > 1)]
         others = _take_others(roles, kept)
         kept = [n for n in kept if n not in others]

@@ -11,6 +11,7 @@ from recuse.readers.column_names import (
     NAMES,
     PROMPTS,
     SETS,
+    SURE,
     THIRD,
     WINNERS,
     is_attribute,
@@ -267,6 +268,8 @@ def _why(roles: Roles, name: str) -> str:
     if len(column.distinct) == 1:
         own = not roles.taken.get("item") and plain(name) in NAMES["item"]
         return "the same in every row" + ("; each row is read as a text of its own, else say --item" if own else "")
+    if column.numeric and not {*SURE}.isdisjoint(plain(name).split("_")):
+        return "how sure somebody was, by its name; if texts were rated so, call it otherwise (assurance)"
     if plain(name) in PROMPTS:
         return "what the texts answer"
     if column.wordy:

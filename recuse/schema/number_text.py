@@ -216,8 +216,9 @@ def rate(share: float) -> str:
 
 
 def brief(value: float, *, signed: bool = False) -> str:
-    """Two significant digits, as a sentence wants them: "0.83", "-1.5"."""
-    return f"{value:{'+' if signed else ''}.2g}"
+    """Two significant digits, as a sentence wants them: "0.83", "-1.5", "120"."""
+    sign, text = "+" if signed else "", f"{value:.2g}"
+    return f"{float(text):{sign}.0f}" if "e+" in text else f"{value:{sign}.2g}"
 
 
 def figure(value: float, *, signed: bool = False, apart_from: tuple[float, ...] = ()) -> str:

@@ -210,3 +210,35 @@ def test_who_won_for_people_beside_the_games_of_a_judge(file, first):
 def test_right_answers_beside_repeats_leave_these_to_the_judge(file):
     read = read_file(file("a.csv", wide({"run_1": A, "run_2": B, "gold": G})))
     assert read.ratings.raters == {"judge": "judge", "gold": "person"}
+
+
+@pytest.mark.parametrize("name", ["confidence_{}", "{}_conf", "Confidence ({})", "sure_{}", "how_confident_{}"])
+def test_how_sure_each_rater_was_is_nobodys_rating(file, name):
+    sure = {name.format(who): any_of(1, 2, 3, 4, 5) for who in MARKS}
+    read = read_file(file("a.csv", wide({**MARKS, **sure})))
+    assert dict(read.ratings.raters) == KINDS
+    assert tuple(read.ratings.headline) == ("rating",)
+    assert all("how sure" in read.mapping.ignored[column] for column in sure)
+
+
+def test_how_sure_numbered_people_were_is_not_one_more_person(file):
+    sure = {f"confidence_{k}": any_of(1, 2, 3, 4, 5) for k in (1, 2)}
+    read = read_file(file("a.csv", wide({**sure, "rater_1": A, "rater_2": B, "llm": G})))
+    assert dict(read.ratings.raters) == {"rater_1": "person", "rater_2": "person", "llm": "judge"}
+
+
+@pytest.mark.parametrize("name", ["confidence", "sure", "round", "is_llm"])
+def test_beside_a_column_of_raters_it_is_no_criterion(file, name):
+    rows = [f"{k},{who},{MARKS[who][k]},{(k + len(who)) % 2}" for k in range(80) for who in MARKS]
+    text = "\n".join([f"item,rater,quality,{name}", *rows])
+    read = read_file(file("a.csv", text))
+    assert dict(read.ratings.raters) == KINDS
+    assert tuple(read.ratings.headline) == ("rating",)
+    if name != "is_llm":
+        rated = read_file(file("b.csv", text), value=f"quality,{name}").ratings
+        assert tuple(rated.headline) == ("quality", name)
+
+
+def test_a_flag_of_judges_is_none_beside_their_scores(file):
+    rows = [f"{k},{who},{who == 'gpt-4o':d},{MARKS[who][k] > 2:d}" for k in range(80) for who in MARKS]
+    assert dict(read_file(file("a.csv", "\n".join(["item,rater,is_llm,score", *rows]))).ratings.raters) == KINDS

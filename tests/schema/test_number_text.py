@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from recuse.schema.number_text import (
     MISSING,
+    brief,
     count,
     counted,
     decimals_for,
@@ -76,3 +77,11 @@ def test_words() -> None:
 @given(st.floats(0, 1))
 def test_a_rate_says_all_or_none_only_where_it_is(share):
     assert (rate(share) == "100 %", rate(share) == "0 %") == (share == 1, share == 0)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.834, "0.83"), (-1.52, "-1.5"), (42.4, "42"), (99.7, "100"), (-124.0, "-120")]
+)
+def test_a_sentence_has_two_digits_and_no_power_of_ten(value, text):
+    assert brief(value) == text
+    assert brief(abs(value), signed=True) == f"+{text.lstrip('-')}"
