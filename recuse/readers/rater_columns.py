@@ -199,6 +199,7 @@ def take_raters(roles: Roles) -> None:
         roles.taken["value"] = tuple(kept)
     else:
         called = [n for n in rated if is_judge(n) or is_person(n)]
+        _check_annotations(called, named)
         facts = [n for n in called if n not in named and _names_somebody(roles.columns[n])]
         judged = [n for n in rated if called and n not in (*named, *called) and plain(n) in (*NAMES["text"], *PROMPTS)]
         roles.ignored |= dict.fromkeys(judged, "by its name what was judged; --people or --judges if somebody's rating")
@@ -281,6 +282,18 @@ def _take_others(roles: Roles, names: Sequence[str], about: Sequence[str] = (), 
         roles.taken["criteria"] = {n: criterion for n, (_, criterion) in own.items()}
     roles.use([*raters])
     return [*raters]
+
+
+def _check_annotations(names: Sequence[str], stated: Collection[str]) -> None:
+    """`RecuseError` for annotations.honesty.Rating beside annotations.helpfulness.Rating: whether people or a model
+    annotated is nowhere said, as in UltraFeedback, where it was GPT-4."""
+    about = {n: n.split(".", 1)[1] for n in names if plain(n).startswith("annotations_") and "." in n}
+    if len(about) > 1 and any(map(is_criterion, about.values())) and not stated & about.keys():
+        listed = ",".join(about)
+        raise RecuseError(
+            f"{listed.replace(',', ', ')}: nothing says who annotated; if people did, say --people {listed}; if a "
+            f"model did, nobody's ratings are there to compare it with: add people's, a column each"
+        )
 
 
 def _is_a_raters(name: str) -> bool:

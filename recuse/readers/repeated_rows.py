@@ -21,6 +21,7 @@ from recuse.readers.faults import Fault, Place, faults_in
 from recuse.readers.judgement_rows import Judgements
 from recuse.readers.mapping import ColumnMapping
 from recuse.readers.raw_table import single_blanks
+from recuse.readers.values import is_empty
 from recuse.schema import RecuseError
 
 SURELY = 5
@@ -63,10 +64,27 @@ def without_duplicates(judged: Judgements) -> Judgements:
                 f"{marked[0]}: some raters have several rows on one text, each an error that they marked; add them up "
                 "to a score of each text (minor 1, major 5, for example), a row each, or say --ignore " + marked[0]
             )
+        _check_who_gave(judged, rows, keys)
         rows, notes = _numbered(rows, keys)
     keys = [*keys, "repeat"]
     rows, faults = _settled(rows, keys, judged.raw.place) if rows.duplicated(keys).any() else (rows, [])
     return judged.noted(*notes, faults=faults, rows=rows)
+
+
+def _check_who_gave(judged: Judgements, rows: pd.DataFrame, keys: list[str]) -> None:
+    """`RecuseError` where a person's several rows on one text are told apart by a column of ids that was not read: it
+    may say who gave them."""
+    again = rows[rows["kind"].eq("person") & rows.duplicated(keys, keep=False)]
+    for name in judged.mapping.ignored if len(again) else ():
+        given = judged.raw.given.get("ignore", ())
+        if not plain(name).endswith("id") or name in given or is_empty(judged.raw.frame[name]).any():
+            continue
+        ids = judged.raw.frame[name].to_numpy()[again["row"]]
+        if 1 < len({*ids}) <= len(ids) / 2 and not again.assign(who=ids).duplicated([*keys, "who"]).any():
+            raise RecuseError(
+                f"{again['rater'].iat[0]} has several rows on one text, and {name} differs in them: if it says who "
+                f"gave them, say --rater {name} in place of --people; if not, --ignore {name}"
+            )
 
 
 def _numbered(rows: pd.DataFrame, keys: list[str]) -> tuple[pd.DataFrame, list[str]]:

@@ -242,3 +242,24 @@ def test_beside_a_column_of_raters_it_is_no_criterion(file, name):
 def test_a_flag_of_judges_is_none_beside_their_scores(file):
     rows = [f"{k},{who},{who == 'gpt-4o':d},{MARKS[who][k] > 2:d}" for k in range(80) for who in MARKS]
     assert dict(read_file(file("a.csv", "\n".join(["item,rater,is_llm,score", *rows]))).ratings.raters) == KINDS
+
+
+def test_several_people_in_a_column_of_ids_are_asked_about(file):
+    rows = [f"p{who},t{k},{A[k]},{G[k]}" for who in range(3) for k in range(80)]
+    path = file("a.csv", "\n".join(["participant_id,item_id,response,llm_response", *rows]))
+    with pytest.raises(RecuseError, match="--rater participant_id in place of --people; if not, --ignore part"):
+        read_file(path, people="response")
+    assert read_file(path, rater="participant_id").ratings.persons == ("p0", "p1", "p2")
+    assert read_file(path, people="response", ignore="participant_id").ratings.persons == ("response",)
+    rows = [*rows, *(f",t{k},{A[k]},{G[k]}" for k in range(80))]  # where some rows have no id, it names no raters
+    read_file(file("b.csv", "\n".join(["participant_id,item_id,response,llm_response", *rows])), people="response")
+
+
+def test_annotations_of_nobody_who_is_named_are_asked_about(file):
+    columns = {f"annotations.{criterion}.Rating": cells for criterion, cells in (("honesty", A), ("helpfulness", B))}
+    path = file("a.csv", wide({**columns, "fine_grained_score": G}))
+    with pytest.raises(RecuseError, match="nothing says who annotated; if people did, say --people annotations"):
+        read_file(path)
+    assert read_file(path, people=[*columns]).ratings.judges == ("fine_grained",)
+    named = {f"annotations.{who}.rating": cells for who, cells in (("anna", A), ("ben", B))}
+    assert len(read_file(file("b.csv", wide({**named, "gpt-4": G}))).ratings.persons) == 2

@@ -104,5 +104,3 @@ def test_a_file_of_people_beside_a_judges_file_is_to_be_one_table(file, options)
         load_versions([people, judge], **options)
     with pytest.raises(RecuseError, match="no name tells judges from people: 'anna', 'ben'"):
         load_versions([people, people])
-    with pytest.raises(RecuseError, match="is not there"):
-        load_versions([people, judge.with_name("none.csv")])
