@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from recuse.ratings import Cells, Numeric, RatingArray, Ratings, mean_of
-from recuse.schema import Distribution, Estimate
+from recuse.schema import Distribution, Estimate, RecuseError
 from recuse.schema import number as number
 from recuse.schema.arrays import Floats, Mask, average, median_of, taken
 from recuse.schema.number_text import NO_INTERVAL, UNDEFINED
@@ -39,6 +39,9 @@ def estimated(
     note: str = "", level: float = 0.95, clusters: str = "clusters", **more: Any,
 ) -> Estimate:  # fmt: skip
     """The estimate with its interval at `level`; where the distribution has none, the note says why."""
+    wanted = ("interval", "p_value", "half_width_at", "undefined")
+    if lacking := [name for name in wanted if not hasattr(distribution, name)]:
+        raise RecuseError(f"{metric}: its distribution has no {' and no '.join(lacking)}: see recuse.ext")
     low, high = map(float, distribution.interval(level))  # a numpy scalar would not survive the trip to the controller
     why = f"{NO_INTERVAL}{distribution.undefined}" if distribution.undefined else ""
     return Estimate(

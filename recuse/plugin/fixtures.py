@@ -42,9 +42,12 @@ def recuse_task(recuse_suite: Suite, recuse_elicitation: Elicitation) -> Task:
 
 
 @pytest.fixture
-def recuse_ratings(recuse_suite: Suite, recuse_elicitation: Elicitation) -> Ratings:
+def recuse_ratings(recuse_suite: Suite, recuse_elicitation: Elicitation) -> Generator[Ratings, None, None]:
     """The ratings that the test asks for. `ratings.beside("choices")` are the same judges' by another protocol."""
-    return recuse_suite.ratings(recuse_elicitation)
+    from recuse.suite.question_runner import unchanged
+
+    with unchanged(recuse_suite.ratings(recuse_elicitation)) as ratings:
+        yield ratings
 
 
 @pytest.fixture

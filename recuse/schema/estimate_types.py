@@ -130,6 +130,9 @@ class Estimates(Mapping[tuple[str, ...], Estimate]):
     def __init__(self, by: tuple[str, ...], estimates: Mapping[tuple[str, ...], Estimate]) -> None:
         self.by = by
         self._estimates = dict(estimates)
+        if wrong := [key for key in self._estimates if not isinstance(key, tuple) or len(key) != len(by)]:
+            names = ", ".join(by)
+            raise RecuseError(f"what is measured by ({names}) has a tuple of as many names as key; got {wrong[0]!r}")
 
     def of(self, **subject: str) -> Estimate:
         """The estimate for one subject, every name of `by` given. `RecuseError` where there is none, listing those
@@ -170,6 +173,8 @@ def members(measured: Estimate | Estimates) -> Iterator[tuple[dict[str, str], Es
     if isinstance(measured, Estimate):
         yield {}, measured
         return
+    if not isinstance(measured, Estimates):
+        raise RecuseError(f"a measure gives an Estimate or Estimates; this one gave {type(measured).__name__}")
     for key, estimate in measured.items():
         yield dict(zip(measured.by, key, strict=True)), estimate
 

@@ -31,8 +31,8 @@ def builtins(value: Any) -> Any:
         return {str(k): builtins(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
         return [builtins(v) for v in value]
-    if hasattr(value, "item") and callable(value.item):  # a numpy scalar
-        value = value.item()
+    if hasattr(value, "tolist"):  # numpy's scalars and arrays
+        return builtins(value.tolist())
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

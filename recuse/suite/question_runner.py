@@ -12,11 +12,14 @@ import importlib.util
 import inspect
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
 
 from recuse.gates import Gates, Verdicts
 from recuse.gates.causes import EXPLAINING
@@ -33,6 +36,8 @@ from recuse.schema.vocabulary import FILE
 from recuse.suite.questions import NotAsked
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from recuse.gates.upgrade_verdict import UpgradeVerdict
     from recuse.ratings import Ratings
 
@@ -113,6 +118,11 @@ class Asking:
         if not self.gates.in_force(name, of.uses, of.offers):
             self.measure(measured, **subject)
             return Verdicts(())
+        for about, _ in members(measured):
+            if self.wanted(about) and about.get("judge", "") not in ("", *of.judges):
+                raise RecuseError(
+                    f"gate {name}: {of.place['panel']} has no judge {about['judge']}; it has {', '.join(of.judges)}"
+                )
         asserted = self.gates.is_asserted(name, of.uses)
         verdicts = self.gates.decide(name, measured, {**of.place, **subject}, asserted=asserted).only(self.wanted)
         self.decided.append(verdicts)
@@ -165,6 +175,28 @@ class Asking:
             self.records.measures[metric] = cast("MeasureRow", described(metric).record())
 
 
+@contextmanager
+def unchanged(ratings: Ratings) -> Iterator[Ratings]:
+    """The ratings for one test; `RecuseError` where it changes their table in place, which every later gate reads."""
+    table = ratings.table
+    before, total = table.copy(deep=False), repr(table["score"].sum())  # pandas 2 may write into both
+    try:
+        yield ratings
+    finally:
+        alike = table.columns.equals(before.columns) and table.index.equals(before.index)
+        if not (alike and total == repr(table["score"].sum()) and all(_is_same(before[n], table[n]) for n in table)):
+            raise RecuseError(
+                "this test changed ratings.table in place, and every later gate would read that: change a copy, "
+                "ratings.table.copy()"
+            )
+
+
+def _is_same(before: pd.Series[Any], now: pd.Series[Any]) -> bool:
+    """Whether the values are those of before; what lies where it lay is not gone through."""
+    lies = isinstance(now.dtype, np.dtype) and np.may_share_memory(before.to_numpy(), now.to_numpy())
+    return lies or now.equals(before)
+
+
 # --------------------------------------------------------------------------- questions, as evals write them
 
 
@@ -185,7 +217,8 @@ class Question:
         if unknown := [name for name in inspect.signature(self.function).parameters if name not in given]:
             raise RecuseError(f"{self.name} needs {unknown[0]!r}, which only pytest can give; run pytest evals/")
         try:
-            self.function(**{name: given[name] for name in inspect.signature(self.function).parameters})
+            with unchanged(ratings):
+                self.function(**{name: given[name] for name in inspect.signature(self.function).parameters})
         except AssertionError:
             pass  # a gate's answer, which is in its verdicts
         except RecuseError as error:

@@ -239,6 +239,43 @@ def test_a_template_of_the_repos_own_that_does_not_render(repo) -> None:
 
 
 @pytest.mark.parametrize(
+    "change",
+    ["ratings.table['score'] = 1.0", "ratings.table.loc[:3, 'score'] = 0.0", "ratings.table['status'] = 'refused'",
+     "ratings.table['more'] = 1", "ratings.table.sort_values('score', inplace=True)"],
+)  # fmt: skip
+def test_a_test_that_changes_the_ratings_of_all_others_is_named(repo, change) -> None:
+    """The next gates would be of other ratings, and nobody would know."""
+    repo.edit(
+        "evals/test_fairness.py",
+        "def test_parse_rate",
+        f"def test_own(ratings):\n    {change}\n\n\ndef test_parse_rate",
+    )
+    [unmeasured] = repo.run().results["unmeasured"]
+    assert "::test_own" in unmeasured["test"]
+    assert "this test changed ratings.table in place" in unmeasured["why"]
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ("None", "a measure gives an Estimate or Estimates; this one gave NoneType"),
+        (
+            "Estimates(('judge', 'criterion'), {('ann',): None})",
+            "measured by (judge, criterion) has a tuple of as many",
+        ),
+        ("Estimates(('judge',), {'ann': None})", "measured by (judge) has a tuple of as many"),
+        ("estimated('own', 0.5, object(), n=3, method='own')", "own: its distribution has no interval and no p_value"),
+    ],
+)
+def test_what_a_measure_of_ones_own_gives_is_named(repo, given, why) -> None:
+    given = given.replace("estimated", "__import__('recuse.ext').ext.estimated")
+    repo.edit("evals/test_fairness.py", "measure(score_repeats.score_matrix(ratings))", f"measure({given})")
+    repo.edit("evals/test_fairness.py", "import pytest\n", "import pytest\nfrom recuse.ext import Estimates\n")
+    [unmeasured] = repo.run().results["unmeasured"]
+    assert why in unmeasured["why"]
+
+
+@pytest.mark.parametrize(
     ("body", "why"),
     [
         ("ratings.tabel", "AttributeError: 'Ratings' object has no attribute 'tabel'"),
@@ -258,3 +295,16 @@ def test_results_name_what_was_raised_and_no_path_of_this_machine(repo, body, wh
 def test_a_fixture_that_does_not_exist_is_named(repo) -> None:
     repo.edit("evals/test_fairness.py", "def test_scores(ratings, measure)", "def test_scores(ratings, mesure)")
     assert [one["why"] for one in repo.run().results["unmeasured"]] == ["fixture 'mesure' not found"]
+
+
+def test_a_judge_that_there_is_not_clears_nobody(repo) -> None:
+    repo.accept("bob")
+    own = "Estimates(('judge',), {('anne',): coverage.parse_rate(ratings).of(judge='ann')})"
+    repo.edit(
+        "evals/test_fairness.py", 'gate("parse_rate", coverage.parse_rate(ratings))', f'gate("parse_rate", {own})'
+    )
+    repo.edit("evals/test_fairness.py", "import pytest\n", "import pytest\nfrom recuse.ext import Estimates\n")
+    decision = repo.run().results["decision"]
+    assert decision["word"] == "no decision"
+    assert "gate parse_rate: mini has no judge anne; it has ann, bob, eve" in decision["cause"]
+    assert "cleared" not in {one["word"] for one in decision["judges"]}

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any, Literal
 
+import numpy as np
 import pytest
 
 from recuse.schema import OUTCOMES, Estimate, Estimates, RecuseError, Rule, Verdict
+from recuse.schema.plain_values import builtins
 
 
 class SamplingDistribution:
@@ -77,3 +79,8 @@ def test_what_is_allowed_keeps_a_run_green_and_its_outcome(outcome: str) -> None
     """As where the gate is none of the panel's own use: whom it clears is the decision's matter."""
     found = verdict(outcome, allowed=True)
     assert (bool(found), found.outcome) == (True, outcome)
+
+
+def test_arrays_become_lists_and_what_is_no_number_nothing():
+    value = {"a": np.arange(2), "b": np.float64("nan"), "c": (np.int64(3), math.inf), "d": np.array([1.0, math.nan])}
+    assert builtins(value) == {"a": [0, 1], "b": None, "c": [3, None], "d": [1.0, None]}
