@@ -96,7 +96,7 @@ def people_of(ratings: Ratings, criterion: str, assumed: float | None = None) ->
     part = ratings.with_criterion(criterion)
     if not part.persons:
         return None
-    answers, truth = answers_of(part, part).apart
+    answers, truth = answers_of(part, part).people_and_truth
     values = answers.rated[:, :, 0]
     if truth is not None and answers.either_way:  # what is right of a pair depends on which is called the first
         return None

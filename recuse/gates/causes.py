@@ -113,18 +113,18 @@ def causes_of_doubt(
     # before what is open: more items without a yardstick clear nobody
     if lacking:
         open_ = [replace(v, more=None) for v in open_]
-    asked = any(v.gate in RATED for v in verdicts)
+    compared = any(v.gate in RATED for v in verdicts)
     if lacking and any(v.gate == "human_ceiling" for v in every):  # of another use: people are there, texts are not
         clauses.append(f"nothing in these ratings tells how well it {question}")
         step = step or "check it for another use, or add what this one takes: recuse check FILE --all says what"
     elif lacking and any(_whom(v.figure) == RIGHT_ANSWERS for v in verdicts):
         clauses.append("nobody rated these texts beside the right answers, so it is unknown how near a person comes")
         step = step or "let a person rate some of the same texts"
-    elif lacking and (("two_people" in rated and "human_ceiling" in yardsticks) or (rated and not (asked or missing))):
+    elif lacking and rated and ("two_people" in rated and "human_ceiling" in yardsticks or not (compared or missing)):
         unasked = f"people rated these texts, but no eval here asks {' or '.join(yardsticks)}"
         clauses.append(Clause(unasked, f"no eval here asks {yardsticks[0]}"))
         step = step or "bring back an eval that does"
-    elif lacking and asked:
+    elif lacking and compared:
         clauses.append("one person alone rated these texts, so nobody knows how well people agree")
         step = step or "let a second person rate some of the same texts"
     elif lacking:

@@ -290,7 +290,7 @@ def people_alpha(answers: Answers, level: Level | None = None) -> Iterator[Named
     >>> round(people_alpha(rated(judge="pppp", ann="ppff", bea="ppfp")).of(rater="people").value, 4)
     0.5333
     """
-    yield "people", _alpha(answers.apart[0], level)
+    yield "people", _alpha(answers.people_and_truth[0], level)
 
 
 def _alpha(answers: Answers, level: Level | None) -> Estimate:

@@ -87,7 +87,7 @@ def human_ceiling(answers: Answers, judge: int, margin: float = MARGIN) -> Estim
     >>> estimates.detail["judge_human"], estimates.detail["human_human"], estimates.low > -0.1
     (0.75, 0.466666666667, True)
     """
-    people, truth = answers.apart
+    people, truth = answers.people_and_truth
     table = (_options if answers.options else _numbers)(people, judge, truth)
     used = table.used
     clusters, shares, times = answers.clusters[used], table.shares[used], taken(answers.times, used)

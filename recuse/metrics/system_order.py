@@ -69,6 +69,7 @@ def system_order(against: Compared, judge: int, seed: int = SEED, draws: int = D
     where it has none. Undefined below three systems, below `FEWEST` items, and where people tell no pair apart.
 
     >>> import pandas as pd
+    >>> from recuse.ratings import Ratings
     >>> score = {"weak": 1.0, "fair": 2.0, "good": 4.0}
     >>> raters = (("j", "judge", 2), ("p", "person", 0))
     >>> rows = [(who, kind, str(k), name, s + k % 3 + more) for who, kind, more in raters for k in range(30)

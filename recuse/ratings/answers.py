@@ -146,7 +146,7 @@ class Answers:
         return {"held_against": RIGHT_ANSWERS} if self.right else {}
 
     @cached_property
-    def apart(self) -> tuple[Answers, Answers | None]:
+    def people_and_truth(self) -> tuple[Answers, Answers | None]:
         """The same with people alone, and with the right answers alone where these are known beside people."""
         right, names = self._truth, np.array(self.people, dtype=object)
         if self.right or not right.any():

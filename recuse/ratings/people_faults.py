@@ -107,7 +107,7 @@ def people_faults(ratings: Ratings) -> tuple[PeopleFault, ...]:
     faults: list[PeopleFault] = []
     ratings = ratings.folded()
     for _, part in ratings.each(*ratings.factors) if 2 <= len(ratings.persons) <= MOST else ():
-        answers, _ = answers_of(part, part).apart  # the right answers are no person
+        answers, _ = answers_of(part, part).people_and_truth  # the right answers are no person
         if np.isfinite(answers.rated).any(axis=(1, 2)).sum() > 1:
             people, values = _values(answers)
             faults += _camps(part.criterion, people, values, answers) or _alone(part.criterion, people, values, answers)

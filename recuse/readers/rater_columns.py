@@ -69,8 +69,8 @@ def _tells_apart(roles: Roles, column: Column) -> bool:
     rated, though 1, 2 and 3 may be ratings as well. `RecuseError` where such rows are not told apart by numbers that
     are called as raters are, and nothing says which of the two they are."""
     free = {plain(n): n for n in roles.free if n != column.name and len(roles.columns[n].distinct) > 1}
-    told = (word for role in TOLD for word in NAMES[role] if word not in NAMES["value"])
-    about = [free[word] for word in (*told, *PARTS) if word in free]
+    naming = (word for role in TOLD for word in NAMES[role] if word not in NAMES["value"])
+    about = [free[word] for word in (*naming, *PARTS) if word in free]
     item = roles.filled("item") or [free[word] for word in NAMES["item"] if word in free][:1]
     some = range(SURELY + 1, len(roles.frame) // 2 + 1)
     for keys in ([*one, *about] for one in ([item] if item else [[n] for n in free.values()])):

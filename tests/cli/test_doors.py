@@ -149,7 +149,7 @@ def run_shipped(run_pytest: Callable[..., pytest.RunResult], tmp_path: Path) -> 
 def agree(paths: list[Path], run_shipped: Callable[..., pytest.RunResult], folder: Path) -> Words:
     """The words on all judges of these files, which are the same through every door."""
     assert run_shipped(*paths).ret <= pytest.ExitCode.TESTS_FAILED
-    run = json.loads((folder / "reports" / "results.json").read_bytes())
+    run = json.loads((folder / "reports" / "partial" / "results.json").read_bytes())
     by_pytest = words(run["decision"]["judges"])
     assert words(saved(run).record()["judges"]) == by_pytest
     by_check: Words = {}

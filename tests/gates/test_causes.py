@@ -128,7 +128,7 @@ def test_choices_better_than_chance_are_not_called_chance_where_kappa_cannot_tel
 
 
 @pytest.mark.parametrize(("right", "first"), [
-    (0.67, "it agrees with the expert less than you ask"),
+    (0.67, "it agrees with the right answers less than you ask"),
     (1 / 3, "it agrees with the right answers no more than chance"),
 ])  # fmt: skip
 def test_labels_well_beyond_chance_are_not_called_chance(right, first):

@@ -33,7 +33,7 @@ def ratings() -> Ratings:
 def test_what_the_table_offers(ratings: Ratings) -> None:
     there = {
         "scores", "peers", "authors", "items", "common_items", "neutral_texts", "people", "people_items", "two_people",
-        "numbers", "shared_texts", "slices", "positive", "property",
+        "numbers", "shared_texts", "slices", "groups", "positive", "property",
     }  # fmt: skip
     assert offers_of(ratings) == there
 

@@ -241,7 +241,7 @@ def test_another_assertions_message_is_never_lost(repo) -> None:
 
 MISTAKES = {
     'assert gate("self_bais", consensus.self_bias(ratings))': "there is no gate self_bais in ",
-    'assert gate("self_bias", 0.3)': "gate self_bias decides an Estimate or Estimates; it was given float",
+    'assert gate("self_bias", 0.3)': "a measure gives an Estimate or Estimates; this one gave float",
     "ratings.with_criterion('beauty')": "no ratings of criterion beauty; there are clarity, depth, total",
     "ratings.cells()": "cells hold one combination of factor levels; names still vary",
 }

@@ -246,13 +246,13 @@ def test_a_flag_of_judges_is_none_beside_their_scores(file):
 
 def test_several_people_in_a_column_of_ids_are_asked_about(file):
     rows = [f"p{who},t{k},{A[k]},{G[k]}" for who in range(3) for k in range(80)]
-    path = file("a.csv", "\n".join(["participant_id,item_id,response,llm_response", *rows]))
-    with pytest.raises(RecuseError, match="--rater participant_id in place of --people; if not, --ignore part"):
+    path = file("a.csv", "\n".join(["crowd_id,item_id,response,llm_response", *rows]))
+    with pytest.raises(RecuseError, match="--rater crowd_id in place of --people; if not, --ignore crowd"):
         read_file(path, people="response")
-    assert read_file(path, rater="participant_id").ratings.persons == ("p0", "p1", "p2")
-    assert read_file(path, people="response", ignore="participant_id").ratings.persons == ("response",)
+    assert read_file(path, rater="crowd_id").ratings.persons == ("p0", "p1", "p2")
+    assert read_file(path, people="response", ignore="crowd_id").ratings.persons == ("response",)
     rows = [*rows, *(f",t{k},{A[k]},{G[k]}" for k in range(80))]  # where some rows have no id, it names no raters
-    read_file(file("b.csv", "\n".join(["participant_id,item_id,response,llm_response", *rows])), people="response")
+    read_file(file("b.csv", "\n".join(["crowd_id,item_id,response,llm_response", *rows])), people="response")
 
 
 def test_annotations_of_nobody_who_is_named_are_asked_about(file):
