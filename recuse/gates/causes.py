@@ -35,7 +35,7 @@ FAULTS = {
 PEOPLE = "your people"
 """Whom a judge is held against, where a figure does not say that it is somebody else."""
 IN_PLACE_OF_PEOPLE = {
-    "the expert finds": f"{RIGHT_ANSWERS} name", "the expert does not": f"{RIGHT_ANSWERS} do not",
+    "the expert finds": f"{RIGHT_ANSWERS} name", "the expert does not": f"{RIGHT_ANSWERS} do not name",
     "the expert": RIGHT_ANSWERS, "your people": RIGHT_ANSWERS, " people": f" {RIGHT_ANSWERS}",
 }  # fmt: skip
 """What the descriptions of measures call whom a judge is held against, and what it is called where it is no person."""
@@ -120,7 +120,7 @@ def causes_of_doubt(
     elif lacking and any(_whom(v.figure) == RIGHT_ANSWERS for v in verdicts):
         clauses.append("nobody rated these texts beside the right answers, so it is unknown how near a person comes")
         step = step or "let a person rate some of the same texts"
-    elif lacking and rated and ("two_people" in rated and "human_ceiling" in yardsticks or not (compared or missing)):
+    elif lacking and rated and (("two_people" in rated and "human_ceiling" in yardsticks) or not (compared or missing)):
         unasked = f"people rated these texts, but no eval here asks {' or '.join(yardsticks)}"
         clauses.append(Clause(unasked, f"no eval here asks {yardsticks[0]}"))
         step = step or "bring back an eval that does"

@@ -167,7 +167,7 @@ def test_right_answers_are_not_called_people():
         ("worst_slice", "", SLICE.figure.detail, "on language Thai it agrees with the right answers less"),
         ("slice_favour", "", FAVOUR.figure.detail, "it marks down system gpt against the right answers"),
         ("sensitivity", "misses what the expert finds", {}, "it misses what the right answers name"),
-        ("specificity", "finds what the expert does not", {}, "it finds what the right answers do not"),
+        ("specificity", "finds what the expert does not", {}, "it finds what the right answers do not name"),
         ("system_order", "orders systems unlike people", {}, "it orders systems unlike the right answers"),
     ],
 )
