@@ -17,6 +17,7 @@ from recuse.configuration import named as by_name
 from recuse.ratings import Numeric, Ratings, ResponseSets, Scale, read_choices
 from recuse.ratings.folding import unfolded
 from recuse.ratings.people_faults import PeopleFault, people_faults, sentences
+from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import check_thresholds
 from recuse.readers.column_names import plain
 from recuse.readers.counts import with_counted_items, without_counts
@@ -136,6 +137,8 @@ def _rated(judged: Judgements) -> FileRatings:
     """The ratings, a row per judgement that counts."""
     raw, mapping = judged.raw, judged.mapping
     kind, ratings = ("choices", _chosen(judged)) if mapping.pairs else _without_sets(_scored(judged))
+    ratings, truth = (ratings, ()) if "truth" in raw.given else _with_truth_of_enough(ratings)
+    mapping = replace(mapping, truth=ratings.truth)
     ratings, decided = ratings.as_decisions(mapping.use)
     ratings, sure = with_confidence(ratings, judged)
     ratings = replace(ratings, reference=_rates(mapping.rates, raw.path)) if mapping.rates else ratings
@@ -145,7 +148,7 @@ def _rated(judged: Judgements) -> FileRatings:
         if texts is not None and "cluster" in texts and (texts["cluster"] != texts["item"]).any():
             ratings = unfolded(ratings, f"an interval over {ratings.clusters} asks")
     faults_of_people = people_faults(ratings)
-    noted = (*decided, *sure, *_few_rated(ratings.folded()), *sentences(faults_of_people))
+    noted = (*truth, *decided, *sure, *_few_rated(ratings.folded()), *sentences(faults_of_people))
     return FileRatings(
         raw.path, raw.sha256, ratings, kind, mapping, raw, judged.rows, (*raw.faults, *judged.faults),
         (*raw.notes, *judged.notes, *noted), faults_of_people,
@@ -188,6 +191,20 @@ def _scored(judged: Judgements) -> Ratings:
         texts=_texts(rows, judged.raw, mapping), clusters=_plural(judged.clusters) if "cluster" in rows else "items",
         truth=mapping.truth, **_decided_by(judged.scales, mapping),
     )  # fmt: skip
+
+
+def _with_truth_of_enough(ratings: Ratings) -> tuple[Ratings, tuple[str, ...]]:
+    """A column of right answers that is filled for fewer than half of the texts that people rated is one more person:
+    what all people say of all texts tells more of a judge than what is right of a few. And notes."""
+    if not ratings.truth:
+        return ratings, ()
+    people = ratings.table[ratings.table["kind"].eq(PERSON) & ratings.table["status"].eq("ok")]
+    right = people["rater"].astype(str).eq(ratings.truth)
+    known, rated = (len(people.loc[rows, ["item", "target"]].drop_duplicates()) for rows in (right, ~right))
+    if 2 * known < rated:
+        note = f"{ratings.truth} holds right answers of {known} texts, people rated {rated}: read as one more person"
+        return replace(ratings, truth="", _memory={}), (note,)
+    return ratings, (f"{ratings.truth} holds right answers on the same scale: judges are held against them",)
 
 
 def _decided_by(scales: Mapping[str, Scale], mapping: ColumnMapping) -> dict[str, Any]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
+
+import pandas as pd
 
 from recuse.readers.column_names import FACTORS, NAMES, PARTS, TALKS, is_date, is_judge, is_person, plain, rater_name
 from recuse.readers.columns import MOST_SLICES, Column, Roles
@@ -265,13 +268,35 @@ def with_gold(judged: Judgements) -> Judgements:
     if not mapping.gold:
         return judged
     columns = [*mapping.value, *mapping.repeats, *(c for cs in mapping.raters.values() for c in cs)]
-    known = {str(v).strip().lower() for c in columns for v in raw.frame[c].unique()} - {""}
-    right = {str(v).strip().lower() for v in raw.frame[mapping.gold].unique()} - {""}
+    known = {word for c in columns for word in _words_of(raw.frame[c])}
+    right = _words_of(raw.frame[mapping.gold])
     if Column(mapping.gold, raw.frame[mapping.gold]).holds_sets:
         right, known = ({*sets.scale.options} if (sets := find_sets(tuple(w))) else w for w in (right, known))
-    if not right <= known or (mapping.target and not mapping.pairs and len(right) <= 2 < len(known)):
+    marks = mapping.target and not mapping.pairs and len(right) <= 2 < len(known)
+    if marks or not (right <= known or (not mapping.pairs and _are_scores(right, known, mapping.gold))):
         return judged
     raters = {**mapping.raters, mapping.gold: (mapping.gold,)}
     people, truth = (*mapping.people, mapping.gold), rater_name(mapping.gold)
-    note = f"{mapping.gold} holds right answers on the same scale: judges are held against them"
-    return judged.noted(note, mapping=replace(mapping, raters=raters, people=people, gold="", truth=truth))
+    return replace(judged, mapping=replace(mapping, raters=raters, people=people, gold="", truth=truth))
+
+
+def _are_scores(right: set[str], known: set[str], gold: str) -> bool:
+    """Whether more than two numbers, which mark no response as right, are on the raters' scale: 3.5 is on one from 1 to
+    5, and so is a whole step that no rater gave. `RecuseError` where they lie further out."""
+    scores, others = (pd.to_numeric(pd.Series([*words], dtype=object), errors="coerce") for words in (right, known))
+    if len(scores) < 3 or not (scores.notna().all() and others.notna().all()):
+        return False
+    steps = 1 if all(map(str.isdigit, right | known)) else 0
+    if not scores.between(others.min() - steps, others.max() + steps).all():
+        raise RecuseError(
+            f"{gold} holds numbers from {scores.min():g} to {scores.max():g}, the raters give {others.min():g} to "
+            f"{others.max():g}: bring right answers to their scale, or say --ignore {gold}"
+        )
+    return True
+
+
+def _words_of(cells: pd.Series[Any]) -> set[str]:
+    """What is written there; 4.0, which becomes of 4 in a column that is not full, as 4."""
+    numbers = pd.to_numeric(cells, errors="coerce")
+    words = (f"{n + 0.0:g}" if n == n else str(v).strip().lower() for v, n in zip(cells, numbers, strict=True))
+    return {*words} - {""}

@@ -50,6 +50,28 @@ def test_what_marks_the_right_response_of_several_is_no_score(file):
     assert "right_answer" in offers_of(ratings)
 
 
+@pytest.mark.parametrize("options", [("2", "3", "4", "5"), ("fail", "pass")], ids=["scores", "labels"])
+@pytest.mark.parametrize(("known", "truth"), [(12, ""), (13, "gold"), (25, "gold")])
+def test_right_answers_of_a_few_texts_are_one_more_person(file, options, known, truth):
+    """Of fewer than half that people rated; what is not full writes 2.0, and 1 is a score though nobody gave it."""
+    written = {option: f"{option}.0" if option.isdigit() else option for option in options}
+    right = [written[options[k % len(options)]] if k < known else "" for k in range(25)]
+    right[:3] = ["1.0"] * 3 if options[0] == "2" else right[:3]
+    rows = [f"{k},{options[k % len(options)]},{options[-1 - k % len(options)]},{gold}" for k, gold in enumerate(right)]
+    path = file("a.csv", "\n".join(["item,llm,ann,gold", *rows]))
+    read = read_file(path, people="ann")
+    assert (read.ratings.truth, read.ratings.persons) == (truth, ("ann", "gold"))
+    assert any("one more person" in note for note in read.notes) is (truth == "")
+    file("a.recuse.toml", read.mapping.toml())
+    assert read_file(path).ratings.truth == truth
+
+
+def test_right_answers_on_another_scale_are_asked_about(file):
+    rows = [f"{k},{k % 5 + 1},{k % 4 + 1},{k * 4}" for k in range(25)]
+    with pytest.raises(RecuseError, match="gold holds numbers from 0 to 96, the raters give 1 to 5: bring right"):
+        read_file(file("a.csv", "\n".join(["item,llm,ann,gold", *rows])), people="ann")
+
+
 def test_the_mapping_that_is_kept_says_which_rater_is_right(file):
     read = read_file(file("a.csv", WIDE), people="ann")
     file("a.recuse.toml", read.mapping.toml())
