@@ -92,8 +92,11 @@ def _tells_apart(roles: Roles, column: Column) -> bool:
 
 
 def users_rated(roles: Roles, column: Column) -> bool:
-    """`RecuseError` where users may have rated texts that others wrote, or written the texts that others rated."""
-    if column.name not in roles.filled("target", "cluster") and _tells_apart(roles, column):
+    """`RecuseError` where users may have rated texts that others wrote, or written the texts that others rated; who did
+    is known where columns bear the names of people and of judges."""
+    people = (name for name in roles.free if name != column.name and plain(name) not in NAMES["value"])
+    known = any(map(is_person, people)) and any(map(is_judge, roles.free))
+    if not known and column.name not in roles.filled("target", "cluster") and _tells_apart(roles, column):
         raise RecuseError(
             f"{column.name} may say who rated or whose texts were rated: say --rater {column.name}, or --target "
             f"{column.name}"
