@@ -149,9 +149,13 @@ def _means(cells: Cells, sides: list[Floats], used: list[Mask], systems: NDArray
             mean = math.fsum(values[its].tolist()) / int(its.sum())
             means.append(mean)
             errors.append(np.bincount(place[its], weights=values[its] - mean, minlength=count) / int(its.sum()))
-    root = np.linalg.qr(np.column_stack(errors)).R * math.sqrt(count / (count - 1))
-    turned: Floats = root * np.where(np.diagonal(root) < 0, -1.0, 1.0)[:, None]
-    return np.array(means), turned
+    left = np.array(errors) @ np.array(errors).T * (count / (count - 1))
+    root, least = np.zeros_like(left), 1e-12 * np.diagonal(left)
+    for k in range(len(left)):  # Cholesky's root, which numpy refuses where means depend on each other: ranks of a text
+        if left[k, k] > least[k]:
+            root[k] = left[k] / math.sqrt(left[k, k])
+            left -= np.outer(root[k], root[k])
+    return np.array(means), root
 
 
 def _told_apart(people: Floats, root: Floats, df: int) -> int:

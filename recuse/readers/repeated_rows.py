@@ -125,15 +125,20 @@ def with_copies_in_clusters(judged: Judgements) -> Judgements:
     clusters nor copies of each other.
 
     Items are copies where all their texts, by target, are the same in every column of texts (the text that was judged
-    and the prompt it answers), whatever the case and blanks. Copies are one cluster, joined with the cluster that the
-    file gives any of them: errors of five copies are the error of one text, and an interval must not shrink by them."""
+    and the prompt it answers), whatever the case and blanks, and in every row. Copies are one
+    cluster, joined with the cluster that the file gives any of them: errors of five copies are the error of one text,
+    and an interval must not shrink by them."""
     rows, frame, mapping = judged.rows, judged.raw.frame, judged.mapping
     columns = [name for name in map(str, frame.columns) if _holds_texts(frame, name, mapping)]
     judged = replace(judged, clusters=mapping.cluster or "text")
     if not columns:
         return judged
-    keys = _keys(rows, frame, columns)
+    keys = _keys(rows.drop_duplicates(["item", "target"]), frame, columns)
     copies = keys[keys.duplicated(keep=False) & (keys != "")]
+    every = rows[rows["item"].isin(copies.index)].drop_duplicates(["item", "target", "row"])
+    differ = every[["item", "target"]].assign(text=_words(every, frame, columns)).drop_duplicates()
+    copies = copies.drop(differ.loc[differ.duplicated(["item", "target"]), "item"].unique())  # raters' own words
+    copies = copies[copies.duplicated(keep=False)]
     if copies.empty or (len(copies) == len(keys) and copies.nunique() == 1):  # all items share it: no text of theirs
         return judged
     known = rows.drop_duplicates("item").set_index("item")
@@ -155,11 +160,14 @@ def _holds_texts(frame: pd.DataFrame, name: str, mapping: ColumnMapping) -> bool
     return name == mapping.text or (wanted and Column(name, frame[name]).wordy)
 
 
-def _keys(rows: pd.DataFrame, frame: pd.DataFrame, columns: list[str]) -> pd.Series[Any]:
+def _words(rows: pd.DataFrame, frame: pd.DataFrame, columns: list[str]) -> list[str]:
+    cells = frame[columns].to_numpy()[rows["row"].to_numpy()]
+    return [single_blanks(" ".join(map(str, texts))).lower() for texts in cells]
+
+
+def _keys(once: pd.DataFrame, frame: pd.DataFrame, columns: list[str]) -> pd.Series[Any]:
     """Item -> all its texts with their targets, "" where they are too short to tell copies."""
-    once = rows.drop_duplicates(["item", "target"])
-    at = once["row"].to_numpy()
-    texts = [single_blanks(" ".join(map(str, cells))).lower() for cells in frame[columns].to_numpy()[at]]
+    texts = _words(once, frame, columns)
     keys = [f"{target}\x1f{text}" for target, text in zip(once["target"], texts, strict=True)]
     facts = once[["item"]].assign(key=pd.Series(keys, index=once.index, dtype=object), size=[*map(len, texts)])
     whole = facts.set_index("item")

@@ -279,9 +279,14 @@ def by_content(clusters: ArrayLike, columns: ArrayLike) -> NDArray[np.intp]:
     """Clusters (n,) numbered in the order of what their observations hold, `columns` (K, n): what is drawn of them then
     depends on neither names nor the order of rows."""
     codes = np.unique(clusters, return_inverse=True)[1]
-    order = np.lexsort(np.round(np.asarray(columns, dtype=float), 9))
-    first = np.unique(codes[order], return_index=True)[1]
-    return np.asarray(np.argsort(np.argsort(first))[codes], dtype=np.intp)
+    held = np.nan_to_num(np.round(np.asarray(columns, dtype=float), 9), nan=-np.inf)
+    order = np.lexsort(held)
+    rank = np.empty(len(codes), dtype=np.intp)
+    rank[order] = np.cumsum(np.r_[False, (np.diff(held[:, order]) != 0).any(axis=0)][: len(codes)])
+    least = np.full(int(codes.max(initial=-1)) + 1, len(codes))
+    np.minimum.at(least, codes, rank)
+    all_of_it = np.bincount(codes, weights=np.random.default_rng(0).integers(2**32, size=len(codes))[rank])
+    return np.asarray(np.argsort(np.lexsort((all_of_it, least)))[codes], dtype=np.intp)
 
 
 def cluster_counts(

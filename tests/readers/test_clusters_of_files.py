@@ -99,6 +99,14 @@ def test_one_answer_to_two_questions_is_no_copy(file):
     assert read.ratings.clusters == "items"
 
 
+def test_raters_own_words_make_no_copies(file):
+    rows = [f"t{k},{who},{k % 5 + 1},this is what text number {k % 9} says of it; {who}"
+            for k in range(40) for who in ("anna", "ben", "gpt-4o")]  # fmt: skip
+    for texts, clusters in ((rows, 40), ([row.rsplit("; ", 1)[0] for row in rows], 9)):
+        read = read_file(file("a.csv", "\n".join(["item,rater,score,text", *texts])))
+        assert len(set(read.ratings.array().clusters)) == clusters
+
+
 @pytest.mark.parametrize(("letters", "clusters"), [(3, "items"), (SHORT - 1, "items"), (SHORT, "texts")])
 def test_short_texts_may_be_alike(file, letters, clusters):
     rows = [f"t{k},{'yn'[k % 2] * letters},{k % 5 + 1},{k % 4 + 1}" for k in range(40)]

@@ -22,11 +22,12 @@ from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.human_alignment import Compared, compared
 from recuse.metrics.measure import Named, measure, per_subject
 from recuse.papers.merchant_risk.ground_truth import rank_correlation
-from recuse.ratings import Ratings, Scale, mean_of
+from recuse.ratings import Ratings, mean_of
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, Mask
 from recuse.statistics.agreement.correlation import spearman
 from recuse.statistics.clusters import clustered_mean
+from recuse.statistics.distributions import SEED, by_content, generator
 
 Fit = Callable[[Floats, Floats], Callable[[Floats], Floats]]
 
@@ -56,7 +57,7 @@ def calibration_change(against: Compared) -> Iterator[Named]:
     """
     for judge, each, there in zip(against.judges, against.cells.mean, np.isfinite(against.differences), strict=True):
         for name, fit in CALIBRATIONS.items():
-            yield (judge, name), _change(each[there], against.people.mean[there], fit, against.cells.scale)
+            yield (judge, name), _change(each, against, there, fit)
 
 
 @measure(
@@ -95,24 +96,27 @@ def calibration_helps(ratings: Ratings) -> Estimates:
     return Estimates(("calibration",), estimates)
 
 
-def _change(score: Floats, people: Floats, fit: Fit, scale: Scale) -> Estimate:
-    metric = "calibration_change"
+def _change(each: Floats, against: Compared, there: Mask, fit: Fit) -> Estimate:
+    metric, scale = "calibration_change", against.cells.scale
+    score, people, clusters = each[there], against.people.mean[there], against.cells.clusters[there]
     about: dict[str, Any] = {"unit": getattr(scale, "unit", ""), "over": "items", "method": METHOD}
-    if len(score) < LEAST:
-        why = f"a calibration is fitted to three texts or more and tried on another; people rated {len(score)} of these"
+    if (count := len(np.unique(clusters))) < LEAST:
+        why = f"a calibration is fitted to three texts or more and tried on another; people rated {count} of these"
         return undefined(metric, why, **about)
     low, high = getattr(scale, "ends", (-math.inf, math.inf))
-    calibrated = _left_out(len(score), lambda out: fit(score[~out], people[~out])(score[out]))
+    order = by_content(clusters, [score, people])
+    calibrated = _left_out(order, lambda out: fit(score[~out], people[~out])(score[out]))
     before, after = np.abs(score - people), np.abs(np.clip(calibrated, low, high) - people)
-    distribution = clustered_mean(after - before, np.arange(len(score)))
+    distribution = clustered_mean(after - before, clusters)
     detail = {"before": number(before.mean()), "after": number(after.mean())}
     return estimated(metric, distribution.value, distribution, n=len(score), detail=detail, span=high - low, **about)
 
 
-def _left_out(count: int, predicted: Callable[[Mask], Floats]) -> Floats:
-    """What is `predicted` of each of so many texts when it is left out."""
-    fold = np.arange(count) if count <= FEW else np.arange(count) % FOLDS
-    predictions = np.empty(count)
+def _left_out(order: NDArray[np.intp], predicted: Callable[[Mask], Floats]) -> Floats:
+    """What is `predicted` of each text when it is left out; `order` numbers the clusters they are in."""
+    count = int(order.max()) + 1
+    fold = order if count <= FEW else generator(SEED, "left out").permutation(count)[order] % FOLDS
+    predictions = np.empty(len(order))
     for k in range(fold.max() + 1):
         predictions[fold == k] = predicted(fold == k)
     return predictions
@@ -146,7 +150,7 @@ CALIBRATIONS: Mapping[str, Fit] = {"offset": _offset, "linear": _linear, "isoton
 #     mean           every judge the same
 #     calibrated     every judge's offset from people taken out first
 #     weighted       the same, each judge weighing 1 / its mean squared error after that
-#     best           the one judge that lies closest to people
+#     best           the one judge that lies closest to people, or the mean of those that lie equally close
 #
 # Merchant-risk paper, sec. 7.3, which proposes calibration layers and ensembles and measures neither. Offsets, errors
 # and who is best are learnt on other texts than the one that is scored: each text is left out once, beyond `FEW` texts
@@ -199,8 +203,9 @@ def _change_of_score_ensembles(against: Compared, weigh: Weigh, part: Ratings, d
         "unit": cells.scale.unit, "span": cells.scale.span, "over": "items", "method": METHOD,
         "n": int(there.sum()), "n_excluded": int((~there).sum()),
     }  # fmt: skip
-    if len(scores) < 2 or len(people) < LEAST:
-        why = f"it takes two judges and {LEAST} texts that all of them and people scored; {len(people)} are"
+    count = len(np.unique(cells.clusters[there]))
+    if len(scores) < 2 or count < LEAST:
+        why = f"it takes two judges and {LEAST} texts that all of them and people scored; {count} are"
         return undefined(metric, why, **about)
 
     def combined(out: Mask) -> Floats:
@@ -208,9 +213,11 @@ def _change_of_score_ensembles(against: Compared, weigh: Weigh, part: Ratings, d
         ensemble: Floats = weights / weights.sum() @ (scores[:, out] + offsets[:, None])
         return ensemble
 
-    together = np.clip(_left_out(len(people), combined), *cells.scale.ends)
-    weights = weigh(scores, people)[1]
     alone = np.abs(scores - people)
+    closest_first = scores[np.argsort(alone.mean(axis=1))]
+    order = by_content(cells.clusters[there], [*closest_first, people])
+    together = np.clip(_left_out(order, combined), *cells.scale.ends)
+    weights = weigh(scores, people)[1]
     each = np.abs(together - people) - alone.mean(axis=0)
     distribution = clustered_mean(each, cells.clusters[there])
     nearest = int(alone.mean(axis=1).argmin())
@@ -260,7 +267,7 @@ def _weighted(scores: Floats, people: Floats) -> tuple[Floats, Floats]:
 
 def _best(scores: Floats, people: Floats) -> tuple[Floats, Floats]:
     distances = np.abs(scores - people).mean(axis=1)
-    return np.zeros(len(scores)), (np.arange(len(scores)) == distances.argmin()).astype(float)
+    return np.zeros(len(scores)), (distances < distances.min() + 1e-9).astype(float)
 
 
 ENSEMBLES: Mapping[str, Weigh] = {

@@ -35,6 +35,7 @@ from recuse.statistics.agreement.correlation import spearman
 from recuse.statistics.bounded import BOUNDED, bounded_mean
 from recuse.statistics.clusters import difference_of_means
 from recuse.statistics.contrasts import contrast
+from recuse.statistics.distributions import SEED, by_content, generator
 
 CRITERIA, FOLD = "criteria", "fold"
 CHOOSING, TESTING = "calibration", "held_out"
@@ -127,37 +128,40 @@ FEWEST = 4
 )  # fmt: skip
 @per_part(itself)
 def escalation(part: Ratings, bound: float = BOUND) -> Estimate:
-    """Error of the jury on the texts that it keeps less on all texts, on the second half of the items, in units of the
-    scale; by factor level. Texts whose members' range is above the threshold go to people. The threshold is the largest
-    range seen in the first half at which the mean error of what is kept is at most `bound` of the scale's range; where
-    there is none, the smallest range.
+    """Error of the jury on the texts that it keeps less on all texts, on one half of the items (clusters), drawn at
+    random, in units of the scale; by factor level. Texts whose members' range is above the threshold go to people. The
+    threshold is the largest range seen in the other half at which the mean error of what is kept is at most `bound` of
+    the scale's range; where there is none, the smallest range.
 
-    Detail: `threshold`; `escalated`, the share of texts of the second half; `before` and `after`. Undefined with fewer
-    than two judges or four labelled items, and where nothing is kept.
+    Detail: `threshold`; `escalated`, the share of texts of the half that is measured; `before` and `after`. Undefined
+    with fewer than two judges or four labelled items, and where nothing is kept.
 
     >>> import pandas as pd
-    >>> said = {"x": [1.0, 5, 1, 5], "y": [1.0, 1, 1, 1]}
-    >>> rows = [(j, i, s) for j, scores in said.items() for i, s in zip("abcd", scores)]
+    >>> said = {"x": [1.0, 5] * 10, "y": [1.0, 1] * 10}
+    >>> rows = [(j, i, s) for j, scores in said.items() for i, s in enumerate(scores)]
     >>> frame = pd.DataFrame(rows, columns=["judge", "item", "score"])
-    >>> texts = pd.DataFrame({"item": list("abcd"), "target": "", "true_rating": [1, 5, 1, 5]})
+    >>> texts = pd.DataFrame({"item": range(20), "target": "", "true_rating": [1, 5] * 10})
     >>> estimates = escalation(Ratings.of(frame, texts=texts)).of()
     >>> estimates.value, estimates.detail["escalated"]
-    (-1.0, 0.5)
+    (-1.2, 0.6)
     """
     array = part.array()
     judged = array.means[~array.people]
     labels = _labels(part, array)
     there = np.isfinite(judged).all(axis=0) & np.isfinite(labels)
-    items = np.flatnonzero(there.any(axis=1))
+    groups = clusters_of_texts(array)
+    count = distinct(groups[there])
     about: dict[str, Any] = {
         "over": "clusters", "clusters": part.clusters, "unit": part.scale.unit, "span": 2 * part.scale.span,
         "method": BOUNDED,
     }  # fmt: skip
-    if len(judged) < 2 or len(items) < FEWEST:
+    if len(judged) < 2 or count < FEWEST:
         why = f"it takes two judges, and {FEWEST} items with labels that all of them scored"
         return undefined("escalation", why, **about)
     spread, error = judged.max(axis=0) - judged.min(axis=0), np.abs(judged.mean(axis=0) - labels)
-    first = there & np.isin(np.arange(len(there)), items[: len(items) // 2])[:, None]
+    first = np.zeros_like(there)
+    order = by_content(groups[there], [spread[there], error[there]])
+    first[there] = generator(SEED, "escalation").permutation(count)[order] < count // 2
     rest = there & ~first
     threshold = _threshold(spread[first], error[first], bound * part.scale.span)
     kept = rest & (spread <= threshold + 1e-9)
@@ -166,16 +170,15 @@ def escalation(part: Ratings, bound: float = BOUND) -> Estimate:
         "before": number(float(error[rest].mean())),
     }  # fmt: skip
     if not kept.any():
-        return undefined("escalation", "every text of the second half goes to people", detail=detail, **about)
+        return undefined("escalation", "every text of one half goes to people", detail=detail, **about)
     detail["after"] = number(float(error[kept].mean()))
     value = float(error[kept].mean() - error[rest].mean())
     weights = np.where(kept, rest.sum() / kept.sum(), 0.0) - 1.0  # the difference of the means, as one mean over texts
     values = (weights * error)[rest]
-    groups = clusters_of_texts(array)[rest]
     widest = float(np.abs(weights[rest]).max()) * part.scale.span
     return estimated(
-        "escalation", value, bounded_mean(values, groups, (-widest, widest)), n=int(rest.sum()),
-        n_clusters=len(np.unique(groups)), detail=detail, **about,
+        "escalation", value, bounded_mean(values, groups[rest], (-widest, widest)), n=int(rest.sum()),
+        n_clusters=distinct(groups[rest]), detail=detail, **about,
     )  # fmt: skip
 
 

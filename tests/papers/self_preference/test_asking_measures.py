@@ -3,6 +3,7 @@ undefined."""
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -269,17 +270,6 @@ def test_alpha_is_the_textbook_one() -> None:
     assert math.isnan(inverted_juries.alpha(np.ones((3, 4))))
 
 
-def test_the_threshold_of_escalation_is_set_on_the_first_half_alone() -> None:
-    """First half: errors 0 0 2 at ranges 0 0 4, so the bound holds at range 0. The second half, without an error, would
-    keep all, and both together (2 of 6 points, bound .4) too."""
-    said = {"x": [1.0, 5, 5, 1, 5, 3], "y": [1.0, 5, 1, 1, 1, 3]}
-    frame = pd.DataFrame([(j, i, s) for j, given in said.items() for i, s in zip("abcdef", given, strict=True)],
-                         columns=["judge", "item", "score"])  # fmt: skip
-    texts = pd.DataFrame({"item": list("abcdef"), "target": "", "true_rating": [1, 5, 1, 1, 3, 3]})
-    found = escalation.escalation(Ratings.of(frame, scales=SCALE, texts=texts)).of()
-    assert (found.detail["threshold"], found.detail["escalated"]) == (0.0, pytest.approx(1 / 3))
-
-
 def test_criteria_are_chosen_on_one_fold_and_tested_on_the_other() -> None:
     """List "fits" follows the labels of the texts that choose and turns those of the others round; "holds" does the
     opposite. The first is chosen, and told to be 2 points worse than the given criteria where it is tested."""
@@ -295,18 +285,35 @@ def test_criteria_are_chosen_on_one_fold_and_tested_on_the_other() -> None:
     assert found.value == found.detail["after"] - found.detail["before"] == 2.0
 
 
-def test_escalation_by_hand() -> None:
-    """First half: errors 0 0 2 at ranges 0 0 4, so the bound of 0.4 points holds at range 0. Second half: of ranges
-    0 4 0 the middle one goes to people; errors 1 2 0 become 1 0."""
+def test_the_threshold_of_escalation_is_set_on_one_half_and_tried_on_the_other() -> None:
+    """Of six texts the ranges and errors are known by hand; the answer is that of one of the twenty ways to halve them,
+    the same one whatever the texts are called, and with both halves together (2 of 6 points, bound .4) all are kept."""
+    ranges, errors = [0.0, 0, 4, 0, 4, 0], [0.0, 0, 2, 1, 2, 0]
+    ways = {halved(ranges, errors, half) for half in itertools.combinations(range(6), 3)}
+    whole = halved(ranges * 2, errors * 2, range(6))
     said = {"x": [1.0, 5, 5, 2, 5, 3], "y": [1.0, 5, 1, 2, 1, 3]}
-    frame = pd.DataFrame([(j, i, s) for j, given in said.items() for i, s in zip("abcdef", given, strict=True)],
-                         columns=["judge", "item", "score"])  # fmt: skip
-    texts = pd.DataFrame({"item": list("abcdef"), "target": "", "true_rating": [1, 5, 1, 1, 5, 3]})
-    found = escalation.escalation(Ratings.of(frame, scales=SCALE, texts=texts)).of()
-    assert found.detail["threshold"] == 0.0
-    assert (found.detail["before"], found.detail["after"]) == (1.0, 0.5)
-    assert found.value == pytest.approx(-0.5)
-    assert found.detail["escalated"] == pytest.approx(1 / 3)
+    given = []
+    for names in ("abcdef", "fbdace"):
+        frame = pd.DataFrame([(j, i, s) for j, scores in said.items() for i, s in zip(names, scores, strict=True)],
+                             columns=["judge", "item", "score"])  # fmt: skip
+        texts = pd.DataFrame({"item": list(names), "target": "", "true_rating": [1, 5, 1, 1, 5, 3]})
+        found = escalation.escalation(Ratings.of(frame.sort_values("item"), scales=SCALE, texts=texts)).of()
+        assert found.value == pytest.approx(found.detail["after"] - found.detail["before"])
+        given.append(tuple(round(found.detail[name], 9) for name in ("threshold", "escalated", "before", "after")))
+    assert given[0] == given[1]
+    assert given[0] in ways - {whole}
+
+
+def halved(ranges, errors, half):
+    """Threshold, share handed on, error of all and of what is kept, where `half` sets the threshold."""
+    good = [r for r in {ranges[k] for k in half}
+            if np.mean([errors[k] for k in half if ranges[k] <= r]) <= 0.4]  # fmt: skip
+    threshold = max(good, default=min(ranges[k] for k in half))
+    rest = [k for k in range(len(ranges)) if k not in half]
+    kept = [errors[k] for k in rest if ranges[k] <= threshold]
+    before = float(np.mean([errors[k] for k in rest]))
+    after = float(np.mean(kept)) if kept else math.nan
+    return tuple(round(n, 9) for n in (threshold, 1 - len(kept) / len(rest), before, after))
 
 
 def test_padding_won_where_nothing_is_said_of_length_lies_above_zero() -> None:
