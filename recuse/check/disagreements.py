@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recuse.ratings.answers import COMPARED, answers_of
+from recuse.ratings.answers import COMPARED, answers_of_people
 from recuse.ratings.scale import Numeric, Ordinal
 from recuse.ratings.text_slices import FEWEST, slices_of
 from recuse.readers.formats import whole_texts
@@ -94,7 +94,8 @@ def _differing(ratings: Ratings, keys: list[str]) -> tuple[pd.DataFrame, pd.Data
     rater = ratings.coded("rater")[1][place]
     columns = {"place": place, "text_": text[place], "rater": rater, "answer": answer, "number": number}
     rows, kind = pd.DataFrame(columns | {"scored": scored}), usable["kind"].to_numpy()
-    people, judges = rows[kind == "person"], rows[kind == "judge"]
+    right = [name == ratings.truth and len(ratings.persons) > 1 for name in ratings.coded("rater")[0]]  # no person
+    people, judges = rows[(kind == "person") & ~np.array(right)[rater]], rows[kind == "judge"]
     counts = people.groupby(["text_", "answer"]).size().rename("times").reset_index()
     common = counts["times"].eq(counts.groupby("text_")["times"].transform("max"))
     several = counts["text_"].isin(counts["text_"][common][counts["text_"][common].duplicated()])
@@ -230,7 +231,7 @@ def kinds_of_disagreement(read: FileRatings) -> Iterator[str]:
     ratings, rows = read.ratings, disagreements(read)
     for judge in ratings.judges:
         for names, part in ratings.each(*COMPARED):
-            answers = answers_of(part, ratings)
+            answers = answers_of_people(part, ratings)
             if judge not in answers.judges:
                 continue
             k = answers.judges.index(judge)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from recuse.metrics.delegation import brier_score, confidence_of, delegable_share, safe_from
-from recuse.ratings.answers import COMPARED, answers_of
+from recuse.ratings.answers import COMPARED, answers_against_truth, answers_of
 from recuse.ratings.text_slices import are_chosen
 from recuse.readers.file_panel import FilePanel
 from recuse.schema import Estimate, RecuseError
@@ -32,7 +32,7 @@ def write_people_list(panel: FilePanel, path: Path, bound: float) -> list[str]:
         about = ratings.with_criterion(criterion) if several else ratings
         shares, briers = delegable_share(about, bound=bound), brier_score(about)
         for names, part in about.each(*COMPARED):
-            answers = answers_of(part, about)
+            answers, rated = answers_against_truth(part, about), answers_of(part, about).raters > 0
             for k, judge in enumerate(answers.judges):
                 estimate, brier = shares[judge, *names], briers.get((judge, *names))
                 sure, by = confidence_of(answers, k)
@@ -49,7 +49,8 @@ def write_people_list(panel: FilePanel, path: Path, bound: float) -> list[str]:
                 else:
                     lines.append(f"{who} nothing alone at {percent(bound)} errors: {_why_not(estimate)}.")
                 lines += _of_confidence(brier) if brier is not None and brier.defined else []
-                sent = np.flatnonzero(there & ~alone & (answers.raters == 0))
+                sent = np.flatnonzero(there & ~alone)
+                sent = sent[~rated[sent]]  # what a judge was asked about comes first in both
                 for u in sent[np.argsort(np.nan_to_num(sure[sent], nan=-np.inf), kind="stable")]:
                     why = "not sure enough" if answered[u] else "no answer"
                     shown = f"{sure[u]:.4g}" if np.isfinite(sure[u]) else ""

@@ -29,7 +29,7 @@ from recuse.metrics.agreement_estimates import (
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import describe, per_judge
 from recuse.ratings import Ratings
-from recuse.ratings.answers import COMPARED, Answers, answers_of
+from recuse.ratings.answers import COMPARED, Answers, answers_of_people
 from recuse.ratings.scale import Numeric, Ordinal, Scale
 from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.schema.arrays import Floats, Mask, taken, total
@@ -84,7 +84,7 @@ def coefficient(ratings: Ratings, name: str) -> Estimates:
             nothing = needs_numbers(name, answers, JACKKNIFE) if row.needs == "numbers" else None
         return nothing or row.compute(answers, judge, name)
 
-    return ratings.remember(("coefficient", name), lambda: per_judge(answers_of, *COMPARED)(compute)(ratings))
+    return ratings.remember(("coefficient", name), lambda: per_judge(answers_of_people, *COMPARED)(compute)(ratings))
 
 
 def every_coefficient(ratings: Ratings) -> Iterator[Estimates]:

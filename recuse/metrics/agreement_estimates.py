@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import Named, measure, per_judge, per_subject
 from recuse.ratings import Numeric, Ordinal, Ratings, ResponseSets
-from recuse.ratings.answers import COMPARED, Answers, answers_of
+from recuse.ratings.answers import COMPARED, Answers, answers_of_people
 from recuse.ratings.array import mean_of
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats, median_of, taken, total
@@ -176,7 +176,7 @@ SAME = "people gave every text one and the same answer, so no judge could do bet
     "answer that is right most often (of numbers: people's mean), less what goes away when one of the people is asked. "
     "One more person would have 0.",
 )  # fmt: skip
-@per_judge(answers_of, *COMPARED)
+@per_judge(answers_of_people, *COMPARED)
 def gain_over_constant(answers: Answers, judge: int) -> Estimate:
     """(D_people - D_judge) / D_constant, by judge and factor level, over the texts that two people rated: D the mean
     disagreement with a person (unequal answers; of numbers, squared differences) of the judge, of another person, and
@@ -241,7 +241,7 @@ def _against_constant(answers: Answers, judge: int, used: NDArray[np.bool_]) -> 
     "commonest_answer", "its commonest answer", unit="share", rank=335, bad="none", counts=True,
     reading="The share of a judge's answers that are one and the same: 1 is a judge that tells nothing apart.",
 )  # fmt: skip
-@per_judge(answers_of, *COMPARED)
+@per_judge(answers_of_people, *COMPARED)
 def commonest_answer(answers: Answers, judge: int) -> Estimate:
     """max over answers a of (answers equal to a) / (answers), by judge and factor level, over all texts it was asked
     about; of repeats each counts. Detail: `answer`, that answer in words, and `n`. Without an interval: it describes
@@ -278,7 +278,7 @@ def commonest_answer(answers: Answers, judge: int) -> Estimate:
     "people_alpha", "people's agreement among themselves", ends=(-1, 1), rank=306, counts=True,
     reading="Krippendorff's alpha of all people who rated the texts: what a judge's agreement is to be compared with.",
 )  # fmt: skip
-@per_subject("rater", answers_of, *COMPARED)
+@per_subject("rater", answers_of_people, *COMPARED)
 def people_alpha(answers: Answers, level: Level | None = None) -> Iterator[Named]:
     """Krippendorff's alpha of people, gaps and all, by factor level (and criterion): nominal for options, ordinal for
     options in order, interval for numbers, unless `level` says otherwise. A person's repeats count by their mean (of
@@ -290,7 +290,7 @@ def people_alpha(answers: Answers, level: Level | None = None) -> Iterator[Named
     >>> round(people_alpha(rated(judge="pppp", ann="ppff", bea="ppfp")).of(rater="people").value, 4)
     0.5333
     """
-    yield "people", _alpha(answers.people_and_truth[0], level)
+    yield "people", _alpha(answers, level)
 
 
 def _alpha(answers: Answers, level: Level | None) -> Estimate:

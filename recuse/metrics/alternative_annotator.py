@@ -117,7 +117,9 @@ class _Comparison:
 
 
 def _comparisons(answers: Answers, judge: int, expert: str | None) -> dict[str, _Comparison]:
-    if expert is not None and expert not in answers.people:
+    if expert is None or expert in answers.people_and_truth[0].people:  # else it may be the right answers
+        answers = answers.people_and_truth[0]
+    elif expert not in answers.people:
         raise RecuseError(f"there is no person {expert!r}; people: {', '.join(answers.people)}")
     others = np.array([expert is None or name == expert for name in answers.people])
     comparisons = {}

@@ -149,6 +149,7 @@ def _harder(answers: Answers, requested: NDArray[np.bool_], lost: NDArray[np.boo
 
 def _disagreement(answers: Answers) -> Floats:
     """Per text the chance that two people who rated it differ; of numbers, their variance. NaN below two people."""
+    answers = answers.people_and_truth[0]
     m = answers.raters.astype(float)
     if answers.options:
         each = np.nan_to_num(answers.person_shares)

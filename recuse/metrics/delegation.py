@@ -14,7 +14,7 @@ import numpy as np
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure, per_judge
 from recuse.ratings import Ratings
-from recuse.ratings.answers import COMPARED, Answers, answers_of
+from recuse.ratings.answers import COMPARED, Answers, answers_against_truth
 from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.schema.arrays import Floats, average, taken
 from recuse.statistics.clusters import clustered_mean, clustered_share
@@ -30,7 +30,7 @@ STEPS = 10
     reading="Share of texts, from the judge's most confident answer down, on which its error rate is shown to stay "
     "below the bound; 0 where no group can be shown to.",
 )  # fmt: skip
-@per_judge(answers_of, *COMPARED)
+@per_judge(answers_against_truth, *COMPARED)
 def delegable_share(
     answers: Answers, judge: int, bound: float = 0.05, level: float = 0.95, tolerance: float = 0.1,
     confidence: str = "confidence",
@@ -118,7 +118,8 @@ def _delegable(
     return Estimate(
         metric="delegable_share", value=safe, note=note,
         clusters=answers.clusters_called if answers.over == "clusters" else "",
-        detail={"bound": bound, "level": level, "by": by, "groups": groups, "labels_needed": needed}, **facts,
+        detail={"bound": bound, "level": level, "by": by, "groups": groups, "labels_needed": needed,
+                **answers.held}, **facts,
     )  # fmt: skip
 
 
@@ -216,7 +217,7 @@ def brier_score(ratings: Ratings, tolerance: float = 0.1) -> Estimates:
     return _brier(ratings, tolerance)
 
 
-@per_judge(answers_of, *COMPARED)
+@per_judge(answers_against_truth, *COMPARED)
 def _brier(answers: Answers, judge: int, tolerance: float) -> Estimate:
     sure, _ = confidence_of(answers, judge)
     wrong = errors_of(answers, judge, tolerance)
@@ -240,7 +241,7 @@ def _brier(answers: Answers, judge: int, tolerance: float) -> Estimate:
         chance += n / len(c) * math.sqrt(2 / math.pi * says * (1 - says) / n)
     detail = {
         "says": number(float(c.mean())), "right": number(float(r.mean())), "ece": number(ece),
-        "ece_of_chance": number(chance), "reliability": rows,
+        "ece_of_chance": number(chance), "reliability": rows, **answers.held,
     }  # fmt: skip
     squares = (c - r) ** 2
     distribution = clustered_mean(squares, answers.clusters[used])

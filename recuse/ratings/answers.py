@@ -192,6 +192,11 @@ def answers_of(part: Ratings, ratings: Ratings, *, people: bool = True) -> Answe
     return part.remember(("answers", part.headline, people), lambda: _answers(part, ratings, people))
 
 
+def answers_of_people(part: Ratings, ratings: Ratings) -> Answers:
+    """As `answers_of`; right answers beside people are none of them."""
+    return answers_of(part, ratings).people_and_truth[0]
+
+
 def answers_against_truth(part: Ratings, ratings: Ratings) -> Answers:
     """As `answers_of`; where right answers are known they stand in the place of people."""
     return answers_of(against_truth(ratings, part), against_truth(ratings))

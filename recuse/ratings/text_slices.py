@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from recuse.ratings.answers import COMPARED, WON, Answers, answers_of, systems_of_pairs
+from recuse.ratings.answers import COMPARED, WON, Answers, answers_against_truth, systems_of_pairs
 from recuse.ratings.array import RatingArray
 from recuse.ratings.pair_array import PairArray
 from recuse.ratings.ratings import Ratings
@@ -71,7 +71,7 @@ def have_slices(ratings: Ratings) -> bool:
         return False
     ratings = ratings.folded()
     for _, part in ratings.each(*COMPARED):
-        answers = answers_of(part, ratings)
+        answers = answers_against_truth(part, ratings)
         there = (answers.raters > 0) & answers.requested.any(axis=0)
         for (column, _), members in slices_of(answers)[0].items():
             if large_enough(column, answers.number(members & there), answers.number(~members & there)):
