@@ -123,7 +123,9 @@ def _read_briefly(answers: FileRun, file: str) -> Iterator[str]:
     mapping, ratings = read.mapping, read.ratings
     roles = ", ".join(f"{role}: {column}" for role, column in _roles(mapping) if role not in ("criteria", "slice"))
     yield f"Read: {_size(read)}{'; ' if roles else ''}{roles}"
-    people = f"{', '.join(ratings.persons[:8]) or 'nobody'}{more(ratings.persons, 8)}"
+    persons = tuple(name for name in ratings.persons if name != ratings.truth)
+    people = f"{', '.join(persons[:8]) or 'nobody'}{more(persons, 8)}"
+    people += f"; right answers: {ratings.truth}" if ratings.truth else ""
     yield f"  people: {people}; judges: {', '.join(ratings.judges[:8])}{more(ratings.judges, 8)}"
     alike = {name: why for name, why in mapping.ignored.items() if like_ratings(read.raw.frame, name)}
     if alike:
@@ -295,11 +297,12 @@ def _in_sentences(records: Sequence[MeasurementRow]) -> Iterator[str]:
     for record in records:
         estimate, where = record["estimate"], _where(record["subject"])
         detail = detail_as(PeopleDetail, estimate["detail"])
+        right = detail.get("held_against")
         if estimate["value"] is None:
             continue
         if estimate["metric"] == "human_ceiling":
             margin, lost = detail.get("margin"), estimate["n_excluded"]
-            whom, among = (right, f"of people with {right}") if (right := detail.get("held_against")) else PEOPLE
+            whom, among = (right, f"of people with {right}") if right else PEOPLE
             judged, among_people = (fixed(detail.get(name), minus="-") for name in ("judge_human", "human_human"))
             yield (
                 f"  {where}: agreement beyond chance with {whom} {judged}, {among} {among_people}; difference "
@@ -314,8 +317,8 @@ def _in_sentences(records: Sequence[MeasurementRow]) -> Iterator[str]:
             stands = f"it may stand in for {len(won)} of {len(people)} people{named}"
             yield f"  {where}: {stands}, by the alternative annotator test"
         elif estimate["metric"] == "prediction_powered_mean" and (alone := detail.get("judge_alone")) is not None:
-            shown = with_interval(estimate, minus="-")
-            yield f"  {where}: its own mean is {fixed(alone, minus='-')}; people would give all texts {shown}"
+            shown = f"{right or 'people'} would give all texts {with_interval(estimate, minus='-')}"
+            yield f"  {where}: its own mean is {fixed(alone, minus='-')}; {shown}"
         elif estimate["metric"] == "delegable_share":
             share = f"{value_text(estimate)} of the texts need no person" if estimate["value"] else estimate["note"]
             yield f"  {where}: on its own, at {percent(detail['bound'] or 0)} errors: {share}"
@@ -337,7 +340,8 @@ def _labels_more(results: Results, records: Sequence[MeasurementRow]) -> Iterato
                 counted.add(where)
             else:
                 labels = detail_as(PeopleDetail, estimate["detail"])
-                title, have, needed = "mean as people would rate", labels["labels"], labels["labels_needed"] or 0
+                title = "mean as people would rate" if "held_against" not in labels else "true mean"
+                have, needed = labels["labels"], labels["labels_needed"] or 0
             enough = f"enough, {needed:,} of {have:,}"
             lacking = f"about {rounded(needed):,}; there are {have:,}, so {rounded(needed - have):,} more"
             if needed:

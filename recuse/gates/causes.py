@@ -18,7 +18,7 @@ import numpy as np
 from recuse.gates.records import Figure, VerdictRecord
 from recuse.schema.details import MatrixDetail, SliceDetail, detail_as
 from recuse.schema.number_text import brief, fixed, in_number, listed, of_units, why_missing
-from recuse.schema.vocabulary import NOT_MEASURED, RIGHT_ANSWERS, UNDECIDED, printed
+from recuse.schema.vocabulary import NOT_MEASURED, RIGHT_ANSWERS, UNDECIDED, in_place_of_people, printed
 
 UNANSWERED = ("unanswered", "parse_rate")
 AGREEMENT = (
@@ -34,11 +34,6 @@ FAULTS = {
 """A judge's own, by rank: what a preference for a place does too comes after it."""
 PEOPLE = "your people"
 """Whom a judge is held against, where a figure does not say that it is somebody else."""
-IN_PLACE_OF_PEOPLE = {
-    "the expert finds": f"{RIGHT_ANSWERS} name", "the expert does not": f"{RIGHT_ANSWERS} do not name",
-    "the expert": RIGHT_ANSWERS, "your people": RIGHT_ANSWERS, " people": f" {RIGHT_ANSWERS}",
-}  # fmt: skip
-"""What the descriptions of measures call whom a judge is held against, and what it is called where it is no person."""
 COEFFICIENTS = ("right_choices", "expert_kappa", "cohen_kappa", "concordance", "krippendorff_alpha")
 """Agreement beyond chance; the first that was measured is read."""
 AGAINST_PEOPLE = frozenset(
@@ -313,7 +308,7 @@ def _does(verdict: VerdictRecord) -> str:
         return f"on {where} it agrees with {_whom(f)} less than elsewhere ({fixed(value, signed=True, minus='-')})"
     words = _side(verdict)
     phrase = f"it {words}" if words else f"its {verdict.label} is outside the limit"
-    return Clause(f"{phrase} ({f.title} {shown.show(f.value)}, limit {shown})", phrase)
+    return Clause(f"{phrase} ({in_place_of_people(f.title, f.detail)} {shown.show(f.value)}, limit {shown})", phrase)
 
 
 def _side(verdict: VerdictRecord) -> str:
@@ -321,10 +316,7 @@ def _side(verdict: VerdictRecord) -> str:
     one only."""
     f, limit = verdict.figure, verdict.limit
     above = f.value > (limit.low + limit.high) / 2
-    words = ((f.above if above else f.below) or f.below or f.above).partition("|")[0]
-    if _whom(f) == RIGHT_ANSWERS:
-        for person, right in IN_PLACE_OF_PEOPLE.items():
-            words = words.replace(person, right)
+    words = in_place_of_people(((f.above if above else f.below) or f.below or f.above).partition("|")[0], f.detail)
     positive = f.detail.get("positive")
     return words.replace(" of it", f' of "{positive}"') if positive else words
 

@@ -18,7 +18,7 @@ from recuse.gates.verdict_power import power_of
 from recuse.schema import Estimate, Estimates, Family, Verdict
 from recuse.schema.results import EndRow
 from recuse.schema.verdict_rows import VerdictRow
-from recuse.schema.vocabulary import UNDECIDED, printed
+from recuse.schema.vocabulary import UNDECIDED, in_place_of_people, printed
 
 YARDSTICKS = frozenset(["people", "people_items", "right_answer", "right_scores", "reference"])
 """Needs that say who is right: where one is offered, peers are not asked."""
@@ -245,11 +245,11 @@ class Gates(Mapping[str, Gate]):
             outcome, remedy, acceptance = under_accepted_fault(known, decided, self.today, self.file, held=held)
         else:
             remedy, acceptance = next_step(decided, self.today, self.file), None
-        power = None
+        power, label = None, in_place_of_people(gate.label or "", decision.estimate.detail)
         if decided.family is not None:
             power = power_of(applied.limit, member.estimate, gate.level, decided.fail_level)
         return Verdict(
-            gate=member.name, label=gate.label or "", subject=member.subject, outcome=outcome,
+            gate=member.name, label=label, subject=member.subject, outcome=outcome,
             estimate=decision.estimate, rule=rule_of(decided), limit=applied.limit.mapping(), reason=applied.reason,
             remedy=remedy, accepted_fault=acceptance, formerly=getattr(formerly, "outcome", None), power=power,
             allowed=(allowed and outcome == UNDECIDED) or not asserted,

@@ -34,7 +34,7 @@ from recuse.gates.limits import Limit, has_interval
 from recuse.schema import Estimates, Outcome, Verdict
 from recuse.schema.estimate_types import AGAINST_INCUMBENT
 from recuse.schema.number_text import html_table, span
-from recuse.schema.vocabulary import NOT_MEASURED, UNDECIDED, printed
+from recuse.schema.vocabulary import NOT_MEASURED, UNDECIDED, in_place_of_people, printed
 from recuse.security.sanitize import visible
 from recuse.statistics.multiplicity import holm
 
@@ -192,7 +192,7 @@ def decide_upgrade(
         return replace(verdict, word=UNDECIDED, sentence=f"Whether {names[1]} may replace {names[0]} cannot be told: "
                        "nothing could be measured.")  # fmt: skip
     if won:
-        clause = SUPERIOR[won[0].gate]
+        clause = in_place_of_people(SUPERIOR[won[0].gate], won[0].estimate.detail)
         sentence = f"{names[1]} may replace {names[0]}: it {clause}, and nothing is worse."
         return replace(verdict, word="better", sentence=sentence, clause=clause, rows=_ordered(rows, won))
     count = "one comparison" if len(rows) == 1 else f"{len(rows)} comparisons"

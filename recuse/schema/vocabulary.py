@@ -7,8 +7,9 @@ word that people read, which stands here alone.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -23,6 +24,27 @@ CLEARED: Final = "cleared"
 NOT_CLEARED: Final = "not cleared"
 RIGHT_ANSWERS: Final = "the right answers"
 """What a judge is held against where they are known; else it is people."""
+IN_PLACE_OF_PEOPLE = {
+    "the expert finds": f"{RIGHT_ANSWERS} name", "the expert does not": f"{RIGHT_ANSWERS} do not name",
+    "the expert": RIGHT_ANSWERS, "less than they agree among themselves": "less than your people do",
+}  # fmt: skip
+"""What the descriptions of measures call whom a judge is held against, and what it is called where it is no person."""
+
+
+def in_place_of_people(words: str, detail: Mapping[str, object]) -> str:
+    """The words of a measure, a gate or a clause, which name right answers where the estimate with this detail is held
+    against these.
+
+    >>> in_place_of_people("agreement with people, less people's own", {"held_against": RIGHT_ANSWERS})
+    "agreement with the right answers, less people's own"
+    """
+    if detail.get("held_against") != RIGHT_ANSWERS:
+        return words
+    words = re.sub(r"\b(your )?people\b(?!')", RIGHT_ANSWERS, words)
+    for person, right in IN_PLACE_OF_PEOPLE.items():
+        words = words.replace(person, right)
+    return words
+
 
 FILE: Final = "file"
 """What stands in the place of a protocol for ratings from a file: they can be read anew, and not be recorded."""

@@ -27,7 +27,7 @@ from recuse.ratings.ratings_table import JUDGE, PERSON
 from recuse.ratings.scale import Numeric
 from recuse.schema import Verdict
 from recuse.schema.number_text import brief, fixed, in_unit
-from recuse.schema.vocabulary import UNDECIDED
+from recuse.schema.vocabulary import RIGHT_ANSWERS, UNDECIDED, in_place_of_people
 
 
 def judge_upgrade(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], *, share: float = 1.0) -> UpgradeVerdict:
@@ -140,13 +140,13 @@ def _level(verdict: UpgradeVerdict) -> Iterator[str]:
         if row.gate != "upgrade_human_offset" or row.outcome == "fail" or moved is None or abs(moved) <= limit.high:
             continue
         before, after = row.estimate.detail["incumbent"], row.estimate.detail["candidate"]
-        share, where = row.estimate.unit == "share", ""
+        share, where, whom = row.estimate.unit == "share", "", in_place_of_people("your people", row.estimate.detail)
         by, was, is_ = (in_unit(abs(x), "share") if share else brief(abs(x)) for x in (moved, before, after))
         if before * after < 0:
             side, other = ("below", "above") if after > 0 else ("above", "below")
-            where = f", from {was} {side} your people to {is_} {other} them"
+            where = f", from {was} {side} {whom} to {is_} {other} {'these' if whom == RIGHT_ANSWERS else 'them'}"
         elif row.estimate.high < 0 or row.estimate.low > 0:  # surely nearer, or further
-            where = f", {'towards' if row.estimate.high < 0 else 'away from'} your people"
+            where = f", {'towards' if row.estimate.high < 0 else 'away from'} {whom}"
         where += "" if share else f"; move thresholds by {brief(moved, signed=True)}"
         yield f"{verdict.candidate} scores {by} {'higher' if moved > 0 else 'lower'} than {verdict.incumbent}{where}"
 
@@ -222,7 +222,7 @@ def _decided(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], share: 
     def phrase(verdict: Verdict) -> str:
         about, limit = described(verdict.estimate.metric), Limit.of(verdict.limit)
         words = about.above if verdict.estimate.value > limit.high else about.below
-        return (words or about.below or about.above).split("|")[0]
+        return in_place_of_people((words or about.below or about.above).split("|")[0], verdict.estimate.detail)
 
     measured = measure_upgrade(upgrade)
     return decide_upgrade(

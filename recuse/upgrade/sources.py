@@ -108,7 +108,9 @@ def open_source(
 def _file(panel: FilePanel) -> Source:
     part = Part(panel.name, panel.task, FILE, lambda judge: panel.ratings)
     selection = Selection(panel.path.parent, files={panel.name: panel})
-    people = ", ".join(panel.ratings.persons) or "none"
+    truth = panel.ratings.truth
+    people = ", ".join(name for name in panel.ratings.persons if name != truth) or "none"
+    people += f"; right answers: {truth}" if truth else ""
     faults = (f"fault: {fault.sentence()}" for fault in panel.read.faults)
     remarks = tuple(f"{panel.path.name}: {remark}" for remark in (f"people: {people}", *faults))
     return Source(panel.path, panel.judges, (part,), selection, {}, {}, remarks)

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import recuse as face
-from recuse.cli import COMMANDS, OVERRIDES, Command
+from recuse.cli import COMMANDS, OVERRIDES, Command, main
 from recuse.readers.file_panel import ReadOptions
 from recuse.suite.question_runner import shipped_evals
 
@@ -270,3 +270,26 @@ def test_people_who_are_wrong_change_no_word_where_the_right_answers_are_known(p
     }  # fmt: skip
     assert "above the right answers" in found["grade", "lenient"].cause
     assert "your people" not in found["grade", "lenient"].cause
+
+
+def test_what_is_held_against_right_answers_does_not_name_people(tmp_path):
+    """Of an upgrade and of a judge: no sentence, label or phrase, whoever prints it."""
+    table = lenient_people().assign(system=[f"s{k % 4}" for k in range(200)])
+    read = face.read(table, people="anna,ben,cora", judges="exact,lenient", gold="gold")
+    worse = face.compare(read, incumbent="exact", candidate="lenient")
+    assert "it scores further from the right answers, by more" in worse.sentence
+    better = face.compare(read, incumbent="lenient", candidate="exact")
+    assert better.word == "better"
+    assert "it agrees with the right answers better" in better.sentence
+    assert any("lower than lenient, towards the right answers; move" in reason for reason in better.reasons)
+    against = [row for verdict in (worse, better) for row in verdict.rows if "people" in (row.label or "")]
+    assert against == []
+    assert "distance from the right answers" in {row.label for row in worse.rows}
+    results = tmp_path / "results.json"
+    path = tmp_path / "both.csv"
+    table.to_csv(path, index=False)
+    options = ["--people", "anna,ben,cora", "--judge", "exact,lenient", "--gold", "gold", "--use", "grade"]
+    main(["check", str(path), *options, "--json", str(results)])
+    labels = {row["gate"]: row["label"] for row in json.loads(results.read_text())["verdicts"]}
+    assert labels["human_offset"] == "offset from the right answers"
+    assert labels["human_ceiling"] == "agreement with the right answers, less people's own"

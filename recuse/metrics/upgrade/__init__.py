@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -73,7 +73,8 @@ def measure_pair(pair: Pair, *, truth: bool = False) -> list[Estimate]:
     wanted = WITH_PEOPLE if rated else WITH_RIGHT_ANSWERS if truth else AGAINST_INCUMBENT
     if not pair.headline:
         wanted = (offset,) if rated else (shift,)
-    return [estimate for component in wanted if (estimate := component(pair)) is not None]
+    measured = [estimate for component in wanted if (estimate := component(pair)) is not None]
+    return [replace(estimate, detail={**estimate.detail, **pair.answers.held}) for estimate in measured]
 
 
 def measure_upgrade(upgrade: Upgrade) -> list[tuple[str, Estimates]]:

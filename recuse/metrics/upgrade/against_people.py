@@ -42,7 +42,7 @@ NOBODY = "no text that people rated has a usable answer of both"
 METHOD = "difference of two distances from people over the same texts, t, both signs of either"
 
 describe(
-    "upgrade_human_offset", "distance from people's level", signed=True, rank=10, bad="above",
+    "upgrade_human_offset", "distance from the level of people", signed=True, rank=10, bad="above",
     above="scores further from your people|score further from your people",
     reading="How far the candidate's mean lies from people's on the same texts, whichever way, less the incumbent's.",
 )  # fmt: skip
@@ -52,7 +52,7 @@ describe(
     reading="Rank correlation of one answer of the candidate with one person's, less that of the incumbent.",
 )  # fmt: skip
 describe(
-    "upgrade_human_decisions", "decisions unlike people's", unit="share", signed=True, rank=14, bad="above",
+    "upgrade_human_decisions", "decisions unlike people", unit="share", signed=True, rank=14, bad="above",
     above="decides otherwise than your people more often|decide otherwise than your people more often",
     reading="Share of texts on which one answer of the candidate decides otherwise than one person, less that of the "
     "incumbent.",
