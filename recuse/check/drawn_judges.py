@@ -34,11 +34,12 @@ from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Numeric
 from recuse.readers.file_panel import FilePanel
 from recuse.run.run import ask_file
-from recuse.schema.arrays import Floats
+from recuse.schema.arrays import Floats, Mask
 from recuse.schema.factors import ORDER, VERSION
 from recuse.suite.question_runner import Question
 
 FEWEST = 20
+B = WON.index("b")
 DRAWS = 40
 """Judges drawn for one file: the chance is known to 8 points, one standard error at most."""
 
@@ -77,6 +78,7 @@ class People:
     agreement: float
     severity: float = 0.0
     step: float = 0.0
+    other: Mask | None = None  # (texts,): pairs in which b is called a here
 
     @property
     def raters(self) -> NDArray[np.intp]:
@@ -97,22 +99,29 @@ def people_of(ratings: Ratings, criterion: str, assumed: float | None = None) ->
     if not part.persons:
         return None
     answers, truth = answers_of(part, part).people_and_truth
-    values = answers.rated[:, :, 0]
-    if truth is not None and answers.either_way:  # what is right of a pair depends on which is called the first
-        return None
+    values, other = answers.rated[:, :, 0], None
+    if truth is not None and answers.either_way:  # of each pair a is the right one, whichever is called the first
+        other = truth.rated[0, :, 0] == B
+        values, answers = _turned(values, other), replace(answers, either_way=False)
+        truth = replace(truth, rated=_turned(truth.rated, other[:, None]))
     systems = _systems(answers) if truth is None else _alike(truth)
     if truth is not None and assumed is None:
         assumed = 0.0  # one person is enough: others are right as often
     if not answers.options:
         return _of_numbers(answers, values, systems, assumed)
     distances = _distances(len(answers.options), answers.ordered)
-    turned = [values, np.where(values == TIE, TIE, 1 - values)] if answers.either_way else [values]
+    turned = [values, _turned(values, np.ones(values.shape[1], dtype=bool))] if answers.either_way else [values]
     agreement = _agreement(
         np.concatenate(turned, axis=1), np.tile(systems, len(turned)),
         lambda a, b: distances[a.astype(np.intp), b.astype(np.intp)],
     )  # fmt: skip
     agreement = assumed if agreement is None else agreement
-    return None if agreement is None else People(answers, values, systems, agreement)
+    return None if agreement is None else People(answers, values, systems, agreement, other=other)
+
+
+def _turned(choices: Floats, where: Mask) -> Floats:
+    """Choices with a for b and b for a in some of the pairs."""
+    return np.where(where & (choices != TIE), 1 - choices, choices)
 
 
 def _systems(answers: Answers) -> NDArray[np.intp]:
@@ -221,7 +230,8 @@ def with_drawn_judges(
         text = pd.MultiIndex.from_arrays([known.answers.items, known.answers.targets])
         at = text.get_indexer(pd.MultiIndex.from_frame(rows[["item", "target"]].astype(str)))
         draw = _urn if known.answers.options else _normal
-        drawn = enumerate(draw(known, count, rng, error)[:, at], 1)
+        values = draw(known, count, rng, error)
+        drawn = enumerate((values if known.other is None else _turned(values, known.other))[:, at], 1)
         frames += [_rows_of_drawn(rows, known.answers, values, f"one more person {k}") for k, values in drawn]
     together = pd.concat([persons, *frames], ignore_index=True)
     return replace(ratings, table=together, authors={}, beside=lambda kind: None, _memory={})

@@ -151,6 +151,37 @@ def test_beside_right_answers_a_drawn_judge_is_as_often_right_as_people_are(scal
     assert np.mean([one.value for one in estimates]) == pytest.approx(0, abs=0.02)
 
 
+@pytest.mark.parametrize("people", [1, 3])
+def test_of_choices_among_several_systems_too_a_drawn_judge_is_as_often_right_as_people_are(people):
+    """Whichever of two is called the first: the same file with every pair written the other way round."""
+    rng, n = np.random.default_rng(6), 1500
+    right = rng.choice(["a", "b", "tie"], n, p=[0.5, 0.3, 0.2])
+    hard = rng.normal(0, 1, n)
+    swap = {"a": "b", "b": "a", "tie": "tie"}
+
+    def answers():
+        return np.where(hard + rng.normal(0, 1, n) > -0.7, right, [swap[one] for one in right])
+
+    raters = {"key": right, **{f"p{k}": answers() for k in range(people)}, "judge": answers()}
+    pairs = [rng.choice(["x", "y", "z"], 2, replace=False) for _ in range(n)]
+    values = []
+    for other_way in (False, True):
+        place = {"a": "second", "b": "first"} if other_way else {"a": "first", "b": "second"}
+        rows = [{"rater": who, "kind": "judge" if who == "judge" else "person", "item": f"t{k}",
+                 "response": place.get(one, one)}
+                for who, own in raters.items() for k, one in enumerate(own)]  # fmt: skip
+        texts = pd.DataFrame({"item": [f"t{k}" for k in range(n)], "b" if other_way else "a": [a for a, _ in pairs],
+                              "a" if other_way else "b": [b for _, b in pairs]})  # fmt: skip
+        options = Nominal(("first", "second", "tie"))
+        ratings = Ratings.of(pd.DataFrame(rows), scales=options, texts=texts, truth="key")
+        known = people_of(ratings, ratings.criterion)
+        assert known.answers.people == tuple(f"p{k}" for k in range(people))
+        found = human_ceiling(judges_like_people(ratings, count=20)).values()
+        values.append([one.value for one in found])
+    assert values[0] == pytest.approx(values[1], abs=1e-9)
+    assert np.mean(values[0]) == pytest.approx(0.0, abs=0.02)
+
+
 def test_a_newer_version_is_asked_alone_and_only_once():
     ratings = drawn(Setting("pass/fail", repeats=3), 50, "drift").ratings
     table = judges_like_people(ratings, count=2).table
