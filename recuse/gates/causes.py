@@ -85,7 +85,8 @@ def _repair(failed: Sequence[VerdictRecord], unrelated: bool) -> str:
         return "read the replies that could not be used, and mend the prompt or the reader"
     if all(v.gate not in (*AGREEMENT, *EFFECTS, *AGAINST_PEOPLE) for v in failed):
         return "keep the judge in use, and read what this one answers where it fails"
-    return f"keep the judge in use, and read where this one disagrees with {_whom(failed[0].figure)}"
+    whom = _whom(max(failed, key=lambda v: _whom(v.figure) == RIGHT_ANSWERS).figure)
+    return f"keep the judge in use, and read where this one disagrees with {whom}"
 
 
 def causes_of_doubt(

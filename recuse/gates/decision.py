@@ -228,7 +228,7 @@ def _judge(
     missing = sorted({a["gate"] for a in rows if _is_missing(a, judge, by_place)})
     missed = [plan.label(gate) for gate in missing]
     versions = {v.figure.subject.get(VERSION) for v in every} | {None}  # verdicts are on the newest
-    own = (f for f in evidence.figures if f.panel == panel.name and f.judge == judge)
+    own = [f for f in evidence.figures if f.panel == panel.name and f.judge == judge]
     figures = sorted((f for f in own if f.subject.get(VERSION) in versions), key=lambda f: (f.metric, _about(f)))
     stated = use in panel.uses
 
@@ -245,6 +245,12 @@ def _judge(
             excess=max((v.excess for v in behind), default=0.0),
         )  # fmt: skip
 
+    newest = {v.figure.subject[VERSION] for group in by_place.values() for v in group if VERSION in v.figure.subject}
+    there = {f.subject[VERSION] for f in own if VERSION in f.subject}
+    if newest and there and not newest & there and not any(VERSION in v.figure.subject for v in every):
+        new, old = listed(sorted(newest)), listed(sorted(there))
+        step = f"add its answers to {new}, or check {old} alone"
+        return concluded(UNDECIDED, [f"{new} has no answers of it: it is in {old} alone"], [], step=step)
     part = "" if plan.whole else plan.part or "only part of the questions was asked"
     by_people = [v for v in verdicts if panel.people_faults and rests_on_people(v)]
     if failed and all(v in by_people for v in failed):

@@ -311,7 +311,8 @@ def as_versions(reads: Sequence[FileRatings]) -> FileRatings:
     last = newest.ratings
     ratings = Ratings.of(
         pd.concat(rows, ignore_index=True), scales=last.scales, factors=(*last.factors, VERSION), authors=last.authors,
-        headline=last.headline, texts=_texts(reads), clusters=last.clusters,
+        headline=last.headline, texts=_texts(reads), clusters=last.clusters, thresholds=last.thresholds,
+        positive=last.positive, truth=next((r.ratings.truth for r in reads[::-1] if r.ratings.truth), ""),
     )  # fmt: skip
     phrase = f"versions of one judge, the oldest first: {', '.join(names)}; the verdict is on {names[-1]}"
     return replace(newest, ratings=ratings, notes=(phrase, *newest.notes), older=tuple(reads[:-1]))

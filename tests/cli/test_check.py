@@ -260,6 +260,20 @@ def test_the_word_is_on_the_newest_and_rests_on_no_older_version(recuse, tickets
     assert "judge, version march" in both.out
 
 
+def test_a_judge_of_the_older_version_alone_is_said_to_be_that(recuse, tmp_path):
+    rng, old, new = np.random.default_rng(3), tmp_path / "march.csv", tmp_path / "april.csv"
+    quality = rng.integers(1, 6, 100)
+    given = {who: np.clip(quality + (rng.random(100) < 0.2), 1, 5) for who in ("ann", "bea", "gpt", "claude")}
+    table = pd.DataFrame({"item": [f"t{k}" for k in range(100)], **given})
+    table.to_csv(old, index=False)
+    table.drop(columns="claude").to_csv(new, index=False)
+    found = recuse("check", old, new, "--people", "ann,bea", "--use", "grade")
+    assert "claude is undecided to grade: april has no answers of it: it is in march alone.\n" in found.out
+    assert "next: add its answers to april, or check march alone" in found.out
+    assert "gpt is cleared to grade" in found.out
+    assert "claude" not in recuse("check", new, "--people", "ann,bea", "--use", "grade").out
+
+
 def test_files_that_are_no_versions_of_each_other_are_one_line(recuse, tickets, tmp_path):
     other = tmp_path / "other.csv"
     other.write_text("ticket,gpt\n" + "".join(f"t{k},{'pass' if k % 2 else 'fail'}\n" for k in range(40)))

@@ -519,3 +519,10 @@ def test_what_is_too_close_to_call_is_what_lies_beyond_the_nearer_bound(value, l
     words = {"above": "favours what stands first|favour it", "below": "favours what stands second|favour it"}
     (clause,) = doubts(verdict("slot_preference", value, limit, "undecided", **words))[0]
     assert clause.brief == f"whether it {side} is too close to call"
+
+
+def test_the_next_step_names_the_right_answers_whichever_gate_fails_first():
+    right = verdict("human_offset", 2.5, WITHIN, detail={"held_against": "the right answers"})
+    for failed in itertools.permutations([DRIFT, right, CEILING]):
+        assert causes_of_failure(failed, failed, [])[1].endswith("disagrees with the right answers")
+    assert causes_of_failure([DRIFT, OFFSET, CEILING], [], [])[1].endswith("disagrees with your people")

@@ -28,6 +28,20 @@ def test_versions_become_a_factor_and_people_stand_beside_each(files):
     assert counts == {(v, r): 30 for v in ("march", "april") for r in ("judge", "anna")}
 
 
+@pytest.mark.parametrize("known", ["march", "april"])
+def test_what_is_right_and_what_passes_is_so_of_every_version(file, known):
+    """A gold column in either file, and what was stated of both."""
+    gold = {name: text.replace("\n", ",gold\n", 1).replace("pass\n", "pass,pass\n").replace("fail\n", "fail,fail\n")
+            if name == known else text for name, text in (("march", MARCH), ("april", APRIL))}  # fmt: skip
+    paths = [file(f"{name}.csv", text) for name, text in gold.items()]
+    ratings = load_versions(paths, judges="judge", positive="fail").ratings
+    assert (ratings.truth, ratings.persons) == ("gold", ("anna", "gold"))
+    assert ratings.positive == {ratings.criterion: "fail"}
+    scores = [file(f"{k}.csv", "item,judge,anna\n" + "".join(f"t{n},{(n + k) % 5},{n % 5}\n" for n in range(30)))
+              for k in (0, 1)]  # fmt: skip
+    assert [*load_versions(scores, threshold="3").ratings.thresholds.values()] == [(3.0,)]
+
+
 def test_both_files_are_named_with_their_checksums(files):
     record = load_versions(files).record()
     assert record["name"] == "april"
