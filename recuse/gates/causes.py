@@ -21,9 +21,8 @@ from recuse.schema.number_text import brief, fixed, in_number, listed, of_units,
 from recuse.schema.vocabulary import NOT_MEASURED, RIGHT_ANSWERS, UNDECIDED, in_place_of_people, printed
 
 UNANSWERED = ("unanswered", "parse_rate")
-AGREEMENT = (
-    "human_ceiling", "sensitivity", "specificity", "expert_kappa", "system_order", "right_choices", "human_order",
-)  # fmt: skip
+TEXT_BY_TEXT = ("human_ceiling", "sensitivity", "specificity", "expert_kappa", "right_choices")
+AGREEMENT = (*TEXT_BY_TEXT, "system_order", "human_order")
 """Gates that fail wherever a judge says little of what it is asked about, whatever the reason."""
 FAVOURS = ("slice_favour", "own_favour")
 EFFECTS = (*FAVOURS, "worst_slice")
@@ -130,7 +129,10 @@ def causes_of_doubt(
     related = _relation(doubtful, [f for f in figures if _levels(f.subject) not in constant])
     clauses += related.values()
     unrelated = {*constant, *related}
-    clauses += [_there(v, _does(v)) for v in every if _is_effect(v) and _levels(v.figure.subject) not in unrelated]
+    effects = [v for v in every if _is_effect(v) and _levels(v.figure.subject) not in unrelated]
+    noisy = any(v.gate in TEXT_BY_TEXT for v in open_)  # noise as well marks the best system down a little
+    last = [v for v in effects if noisy and v.gate in FAVOURS and v.outcome == UNDECIDED and v not in open_]
+    clauses += [_there(v, _does(v)) for v in effects if v not in last]
     unmeasured = ""  # which no number of items mends
     step = step or _collecting(open_)
     for verdict in sorted(open_, key=lambda v: (v.gate not in AGREEMENT, -(v.more or 0), v.gate)):
@@ -141,6 +143,7 @@ def causes_of_doubt(
             unmeasured = unmeasured or "let it judge some pairs in both orders"
         elif verdict.lost:
             unmeasured = unmeasured or "get the lost answers again"
+    clauses += [_there(v, _does(v)) for v in last]
     if not all(v.feasible for v in open_):  # else it would say to collect no more, and to let people rate more
         step = unmeasured or step
     elif unmeasured:

@@ -14,6 +14,7 @@ import pytest
 
 from recuse import check, read
 from recuse.check.check_command import panel_of
+from recuse.experiments.simulated_files import Setting, simulated_file
 from recuse.gates.causes import causes_of_doubt, causes_of_failure, rounded, unfinished_cause
 from recuse.gates.limits import Limit
 from recuse.gates.records import Figure, VerdictRecord
@@ -460,6 +461,37 @@ def test_agreement_that_passes_is_not_called_chance_where_a_coefficient_cannot_t
         [near], [], [], [coefficient(0.3, 0.4)], verdicts=[near], every=[near, passing], part="", lacking=False
     )
     assert causes == ["unanswered lies too close to its limit to tell"]
+
+
+@pytest.mark.parametrize(("of_the_use", "outcome", "open_", "first"), [
+    (False, "undecided", "human_ceiling", "human ceiling lies too close"),
+    (False, "undecided", "sensitivity", "sensitivity lies too close"),
+    (False, "fail", "human_ceiling", "it favours system gpt"),
+    (False, "undecided", "system_order", "it favours system gpt"),  # which is made of it
+    (True, "undecided", "human_ceiling", "it favours system gpt"),
+])  # fmt: skip
+def test_a_favour_that_noise_has_too_comes_after_agreement_that_is_open(of_the_use, outcome, open_, first):
+    near, partial = verdict(open_, -0.05, LEAST, "undecided"), replace(favour(0.9), outcome=outcome)
+    deciding = [near, partial] if of_the_use else [near]
+    causes, _ = causes_of_doubt(
+        deciding, [], [], [coefficient(0.5)], verdicts=deciding, every=[near, partial], part="", lacking=False
+    )
+    assert causes[0].startswith(first)
+    assert any("favours" in cause for cause in causes)
+
+
+@pytest.mark.parametrize("seed", [0, 4, 22])
+def test_noise_that_is_undecided_is_not_first_said_to_favour_a_system(seed):
+    """A third of its answers are by lot, so it marks the best system down, surely if not surely too much."""
+    setting = Setting("pass/fail", 0.6, people=2, systems=4)
+    gates, questions = read_evals(Path(__file__).parents[2] / "evals", date(2026, 1, 1))
+    panel = simulated_file(setting, 100, "noise", np.random.default_rng(seed), gates)
+    mapping = replace(panel.read.mapping, use=("decide",))
+    answers = ask_file(replace(panel, read=replace(panel.read, mapping=mapping)), gates, questions, deciding=True)
+    [judge] = (one for one in answers.decision.judges if one.use == "decide")
+    assert judge.word == "undecided"
+    assert judge.cause.startswith("agreement with people, less people's own lies too close to its limit to tell")
+    assert "system" in judge.cause
 
 
 def test_there_is_always_a_cause():
