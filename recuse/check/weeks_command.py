@@ -103,7 +103,7 @@ def _of_rare(before: Floats, count: int, ends: tuple[float, float]) -> tuple[flo
 def weeks_of(ratings: Ratings, factor: str, judge: str) -> tuple[str, list[Week]]:
     """What is counted, in words, and the weeks in order."""
     parts = sorted(((names[-1] if names else "", part) for names, part in ratings.each(*COMPARED)), key=_order)
-    every = {name: answers_of(part, ratings, people=False) for name, part in parts}
+    every = {name: answers_of(part, ratings, people=False).people_and_truth[0] for name, part in parts}
     first = next(iter(every.values()))
     counted, title = _counted(ratings, list(every.values()), first)
     known: dict[tuple[str, str], float] = {}
@@ -137,8 +137,8 @@ def _counted(ratings: Ratings, every: list[Answers], first: Answers) -> tuple[An
     if not first.options:
         return (lambda answers, k: answers.judge_means[k]), "mean score"
     totals = sum(np.nansum(answers.judge_shares, axis=(0, 1)) for answers in every)
-    stated = ratings.positive.get(ratings.criterion, "")
-    place = first.options.index(stated) if stated in first.options else int(np.argmin(totals))
+    stated, rarest = ratings.positive.get(ratings.criterion, ""), int(np.argmin(np.where(totals > 0, totals, np.inf)))
+    place = first.options.index(stated) if stated in first.options else rarest
     return (lambda answers, k: answers.judge_shares[k][:, place]), f"share of {first.options[place]}"
 
 
@@ -172,8 +172,8 @@ def run_weeks(
     ratings = panel.ratings.single()
     if len(ratings.headline) > 1:
         raise RecuseError(f"{file}: weeks are charted for one criterion; leave the columns of the others out: --ignore")
-    if list(ratings.factors) != [plain(week)]:
-        raise RecuseError(f"{file}: texts differ in {', '.join(ratings.factors)} beside {week}; keep the rows of one")
+    if others := [name for name in ratings.factors if name not in (*COMPARED, plain(week))]:
+        raise RecuseError(f"{file}: texts differ in {', '.join(others)} beside {week}; keep the rows of one")
     codes, printed, rows, anchors = [], [], [], {}
     for judge in panel.judges:
         title, weeks = weeks_of(ratings, plain(week), judge)

@@ -63,6 +63,38 @@ def test_nothing_depends_on_names_or_the_order_of_rows(recuse, tmp_path):
     assert (one.code, one.out) == (two.code, two.out.replace("gpt", "judge"))
 
 
+def test_pairs_in_both_orders_are_charted_as_in_one(recuse, tmp_path):
+    """Whoever stands first, the same text wins; and a judge that began to follow the place is read in both."""
+    rng, rows = np.random.default_rng(5), []
+    for week, k in np.ndindex(8, 40):
+        better = "new" if rng.random() < (0.3 if week < 7 else 0.8) else "old"
+        pair = rng.permutation(["new", "old"]).tolist()
+        rows += [(week + 1, f"w{week}t{k}", *each, better, rng.choice(pair)) for each in (pair, pair[::-1])]
+    frame = pd.DataFrame(rows, columns=["week", "item", "first", "second", "gpt", "anna"])
+    frame.to_csv(tmp_path / "both.csv", index=False)
+    frame.iloc[::2].to_csv(tmp_path / "one.csv", index=False)
+    both, one = (recuse("weeks", tmp_path / name, "--week", "week", "--people", "anna", "--json", tmp_path / "out.json")
+                 for name in ("both.csv", "one.csv"))  # fmt: skip
+    assert (both.code, "40 texts" in both.out) == (1, True)
+    assert both.err == ""
+    share = [[line for line in found.out.splitlines() if "share of" in line] for found in (both, one)]
+    assert share[0] == share[1]
+
+
+def test_the_right_answers_are_no_person_whom_a_week_agrees_with(recuse, tmp_path):
+    path = written(tmp_path, 0.2, 0.0)
+    frame = pd.read_csv(path)
+    rng = np.random.default_rng(2)
+    told = frame.assign(anna=rng.choice(frame["judge"].unique(), len(frame)))
+    told.to_csv(tmp_path / "people.csv", index=False)
+    told.assign(gold=told["judge"]).to_csv(tmp_path / "both.csv", index=False)
+    options = ("--week", "week", "--people", "anna", "--judges", "judge")
+    people, both = (recuse("weeks", tmp_path / f"{name}.csv", *options, *gold).out
+                    for name, gold in (("people", ()), ("both", ("--gold", "gold"))))  # fmt: skip
+    assert "agreement with people" in people
+    assert both == people
+
+
 def test_scores_of_several_judges_fit_on_a_screen_and_a_shift_is_found_in_any_unit(recuse, tmp_path):
     rng = np.random.default_rng(4)
     frame = pd.DataFrame({"week": np.repeat(np.arange(1, 9), 60), "item": np.arange(480)})

@@ -187,4 +187,7 @@ def test_an_upgrade_has_old_and_new_in_one_column() -> None:
     assert [interval.attributes["x1"], interval.attributes["x2"], dot.attributes["x"]] == ["75%", "85%", "81%"]
     changes = ids(tree)["changed"].one("tbody").text
     assert "judge (model) of published, merchant_risk, rubric" in changes
-    assert "may not replace it" in changes
+    assert "may not replace it, accepted" not in changes
+    results["upgrades"][0] |= {"accepted": "2027-01-31", "open": ""}
+    changes = ids(tree_of(samples.counted(results)))["changed"].one("tbody").text
+    assert "may not replace it, accepted until 2027-01-31" in changes

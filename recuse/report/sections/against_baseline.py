@@ -92,9 +92,10 @@ def _changes(view: ResultsModel) -> Iterator[Change]:
 def _upgrades(view: ResultsModel) -> Iterator[Change]:
     for u in view.results.get("upgrades") or ():
         what = f"judge ({' and '.join(u['change'])}) of {u['panel']}, {u['task']}, {u['protocol']}"
-        yield Change(
-            what, u["incumbent"], u["candidate"], MAY_REPLACE.get(u["outcome"]) or printed(u["outcome"]), False
-        )
+        note = MAY_REPLACE.get(u["outcome"]) or printed(u["outcome"])
+        if until := u.get("accepted"):
+            note += f", accepted until {until}" + (f", but {u['open']}" if u.get("open") else "")
+        yield Change(what, u["incumbent"], u["candidate"], note, False)
 
 
 def _other_sources(baseline: Comparison) -> Iterator[Change]:
