@@ -222,8 +222,9 @@ def with_drawn_judges(
     """The ratings with `count` drawn judges in place of theirs, asked what the judge with most rows was asked, its
     newest version and first repeat. `error`: how many times a person's error they make; below 1 they agree with each
     person as somebody nearer to the truth would, of options by saying more often what most of a text's people say."""
-    table = ratings.table
-    persons, to_answer = table[table["kind"] == PERSON], _rows_to_answer(ratings)
+    factors = tuple(name for name in ratings.factors if name != VERSION)  # who has one version has none to drift from
+    persons, to_answer = ratings.table[ratings.table["kind"] == PERSON], _rows_to_answer(ratings)
+    persons = persons.drop_duplicates(["rater", "item", "target", "criterion", "repeat", *factors])
     frames = []
     for criterion, known in people.items():
         rows = to_answer[to_answer["criterion"] == criterion]
@@ -233,8 +234,8 @@ def with_drawn_judges(
         values = draw(known, count, rng, error)
         drawn = enumerate((values if known.other is None else _turned(values, known.other))[:, at], 1)
         frames += [_rows_of_drawn(rows, known.answers, values, f"one more person {k}") for k, values in drawn]
-    together = pd.concat([persons, *frames], ignore_index=True)
-    return replace(ratings, table=together, authors={}, beside=lambda kind: None, _memory={})
+    together = pd.concat([persons, *frames], ignore_index=True).drop(columns=VERSION, errors="ignore")
+    return replace(ratings, table=together, factors=factors, authors={}, beside=lambda kind: None, _memory={})
 
 
 def _rows_to_answer(ratings: Ratings) -> pd.DataFrame:

@@ -185,9 +185,18 @@ def test_of_choices_among_several_systems_too_a_drawn_judge_is_as_often_right_as
 def test_a_newer_version_is_asked_alone_and_only_once():
     ratings = drawn(Setting("pass/fail", repeats=3), 50, "drift").ratings
     table = judges_like_people(ratings, count=2).table
-    judged = table[table["kind"] == "judge"]
-    assert set(judged["version"]) == {"now"}
-    assert len(judged) == 2 * 50
+    assert table.groupby("kind", observed=True).size().to_dict() == {"judge": 2 * 50, "person": 3 * 50}
+
+
+def test_the_chance_beside_an_older_version_is_that_of_the_newest_alone():
+    """It was 0: nobody asked how far the drawn judges, of one version, had drifted."""
+    both = drawn(Setting("0-10", 0.7), 200, "drift")
+    table = both.ratings.table
+    table = table[table["version"] == "now"].drop(columns="version")
+    alone = replace(both.ratings, table=table, factors=(), _memory={})
+    one, two = (chance_of_clearance(each, GATES, QUESTIONS, draws=10) for each in (both, panel_of(alone)))
+    assert one == two
+    assert one["grade"] > 0.5
 
 
 # --------------------------------------------------------------------------- the chance printed is the chance (L5)
