@@ -35,7 +35,7 @@ from recuse.check.written_tables import Row, check_tables, write_tables
 from recuse.gates import Gates
 from recuse.gates.uses import uses_for
 from recuse.ratings import Ratings
-from recuse.ratings.answers import Answers, answers_of_one_way
+from recuse.ratings.answers import Answers, against_truth, answers_of_one_way
 from recuse.ratings.array import mean_of
 from recuse.ratings.offers import offers_of
 from recuse.ratings.scale import ResponseSets
@@ -83,6 +83,7 @@ class Choice:
     behind: Floats  # (J, 3): difference from the first, low, high
     decided: str
     best_by_beta: Mapping[float, tuple[str, float]]
+    right: bool = False  # whether errors are by right answers
 
     @property
     def cheaper(self) -> list[int]:
@@ -111,6 +112,7 @@ class Choice:
         width = max(8, *(len(name) for name in self.judges[:SHOWN])) + 2
         cost = "   cost per judgement" if np.isfinite(self.costs).any() else ""
         error_of = "decides unlike people" if self.decided else "error against a person"
+        error_of = "error by right answers" if self.right else error_of
         if self.use in ("estimate", "rank"):
             error_of = {"estimate": "mean off by", "rank": "orders otherwise"}[self.use]
         yield f"  {'judge':<{width}}{error_of:<26}{'worse than the best by':<28}chance to be best{cost}"
@@ -234,8 +236,8 @@ def _use_of(contest: Contest) -> str:
 
 
 def _answers(contest: Contest) -> tuple[Answers, NDArray[np.bool_]]:
-    """And which texts all judges were asked about and a person rated."""
-    answers = answers_of_one_way(contest.ratings, f"{contest.place}: judges are chosen")
+    """And which texts all judges were asked about and a person rated, or the right answers, where these are known."""
+    answers = answers_of_one_way(against_truth(contest.ratings), f"{contest.place}: judges are chosen")
     return answers, answers.requested.all(axis=0) & (answers.raters > 0)
 
 
@@ -275,7 +277,7 @@ def _chosen(contest: Contest) -> Choice:
     behind = np.column_stack([less[:, 0], np.quantile(less[:, 1:], [0.025, 0.975], axis=1).T])
     return Choice(
         use, texts, tuple(names[k] for k in order), errors[order, 0], ends[order], chances[order],
-        costs[order], behind[order], decided, by_beta,
+        costs[order], behind[order], decided, by_beta, answers.right,
     )  # fmt: skip
 
 

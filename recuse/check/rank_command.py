@@ -22,10 +22,11 @@ from numpy.typing import NDArray
 
 from recuse.check.written_tables import Row, check_tables, write_tables
 from recuse.ratings import Ratings
-from recuse.ratings.answers import answers_of_one_way
+from recuse.ratings.answers import against_truth, answers_of_one_way
 from recuse.readers.file_panel import load_file_panel
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats, taken
+from recuse.schema.vocabulary import RIGHT_ANSWERS
 from recuse.security.sanitize import visible
 from recuse.statistics.distributions import SEED, by_content, cluster_counts, generator
 
@@ -61,7 +62,7 @@ def bradley_terry(wins: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """Strengths of `systems`, strongest first by `by[0]`: per rater of `by` ("people" first, where there are any) the
+    """Strengths of `systems`, strongest first by `by[0]`: per rater of `by` (people or right answers first) the
     value and the ends of its 95 % interval, (B, S, 3); `moved` (B - 1, S, 3): judge less people, its interval at
     1 - .05 / S, so that of judges who move nothing one in twenty seems to. `pairs` were judged by all of them;
     `unanswered`: of further ones, how many a judge gave no answer to."""
@@ -90,7 +91,7 @@ class Ranking:
             sure = [s for s in range(len(self.systems)) if not moved[s, 1] <= 0 <= moved[s, 2]]
             ends = (f"{value:+.0f} ({low:+.0f} to {high:+.0f})" for value, low, high in moved[sure])
             phrases = [f"{self.systems[s]} {text}" for s, text in zip(sure, ends, strict=True)]
-            yield f"{judge} less people: {'; '.join(phrases) or 'no system is moved beyond chance'}"
+            yield f"{judge} less {self.by[0]}: {'; '.join(phrases) or 'no system is moved beyond chance'}"
         for judge, count in self.unanswered.items():
             yield f"{judge} gave no answer to {count:,} pairs that others judged: they count for nobody"
 
@@ -113,12 +114,13 @@ def rank_systems(ratings: Ratings) -> Ranking:
     texts = ratings.texts
     if texts is None or not {"a", "b"} <= set(texts):
         raise RecuseError("ranking takes pairs: say which two systems met with --first model_a --second model_b")
-    answers = answers_of_one_way(ratings, "systems are ranked", people=False)
+    answers = answers_of_one_way(against_truth(ratings), "systems are ranked", people=False)
     known = texts.drop_duplicates("item").set_index("item")
     pairs = [(str(known["a"].get(item, "")), str(known["b"].get(item, ""))) for item in answers.items]
     by, shares = answers.judges, answers.judge_shares  # of "a won", "b won" and "tie", (B, U, 3)
     if answers.people:
-        by, shares = ("people", *by), np.concatenate([answers.people_shares[None], shares])
+        whose = RIGHT_ANSWERS if answers.right else "people"
+        by, shares = (whose, *by), np.concatenate([answers.people_shares[None], shares])
     given = np.isfinite(shares[..., 0])
     there = given.all(axis=0) & np.array([a != b for a, b in pairs])
     if not there.any():
@@ -136,7 +138,7 @@ def rank_systems(ratings: Ratings) -> Ranking:
     order = np.argsort(-strengths[0, 0], kind="stable")
     strengths = strengths[:, :, order]
     level = 0.05 / len(systems)
-    moved = strengths[1:] - strengths[:1] if by[0] == "people" else strengths[:0]
+    moved = strengths[1:] - strengths[:1] if answers.people else strengths[:0]
     return Ranking(
         tuple(systems[k] for k in order), by, _with_ends(strengths, 0.05), _with_ends(moved, level),
         answers.number(there), {name: lost for name, own in zip(by, given, strict=True)

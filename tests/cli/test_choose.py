@@ -62,6 +62,21 @@ def test_scores_by_use():
     assert (estimate.judges[0], estimate.errors.tolist()) == ("j1", pytest.approx([0.0, 0.1]))
 
 
+@pytest.mark.parametrize("use", ["grade", "estimate"])
+def test_right_answers_choose_the_judge_that_is_right(use):
+    """Three people and one judge are 2 too lenient; people would choose that one, which `recuse check` refuses."""
+    gold = np.random.default_rng(3).integers(0, 9, 60)
+    answers = {"lenient": gold + 2, "exact": gold, "pa": gold + 2, "pb": gold + 2}
+    without = panel(answers, Numeric(0, 10), use)
+    both = panel(answers | {"pgold": gold}, Numeric(0, 10), use)
+    both = panel_of(replace(both.ratings, truth="pgold", _memory={}), use)
+    by_people, by_truth = choose_judge(without), choose_judge(both)
+    assert (by_people.judges[0], by_truth.judges[0]) == ("lenient", "exact")
+    assert by_truth.errors[0] == 0.0
+    headers = [next(line for line in one.lines() if "worse than the best" in line) for one in (by_people, by_truth)]
+    assert ["by right answers" in header for header in headers] == [False, use == "grade"]
+
+
 def test_a_ranking_counts_pairs_of_systems():
     system = np.tile(["a", "b", "c"], 20)
     level = np.tile([1.0, 2.0, 3.0], 20)

@@ -23,6 +23,20 @@ def test_two_systems_by_hand():
     assert strengths == pytest.approx(POINTS * np.log(30.25 / 10.25) / 2 * np.array([1, -1]))
 
 
+def test_right_answers_rank_in_the_place_of_people(tmp_path):
+    """People always say the other text; the judge that says what is right moves no system."""
+    rng, rows = np.random.default_rng(3), []
+    for k in range(120):
+        first, second = rng.permutation(SYSTEMS)[:2].tolist()
+        right, other = (first, second) if rng.random() < 0.7 else (second, first)
+        rows.append((k, first, second, other, other, right, right))
+    names = ["item", "first", "second", "anna", "ben", "gpt", "gold"]
+    pd.DataFrame(rows, columns=names).to_csv(tmp_path / "a.csv", index=False)
+    ranking = rank_systems(read(tmp_path / "a.csv", people="anna,ben", judges="gpt", gold="gold"))
+    assert ranking.by == ("the right answers", "gpt")
+    assert "gpt less the right answers: no system is moved beyond chance" in [*ranking.lines()]
+
+
 def test_the_likelihood_is_at_its_largest():
     """Against a general optimiser, on wins of five systems of which one always wins."""
     wins = np.random.default_rng(3).integers(0, 9, (5, 5)).astype(float)
