@@ -281,8 +281,8 @@ def by_content(clusters: ArrayLike, columns: ArrayLike) -> NDArray[np.intp]:
     codes = np.unique(clusters, return_inverse=True)[1]
     held = np.nan_to_num(np.round(np.asarray(columns, dtype=float), 9), nan=-np.inf)
     order = np.lexsort(held)
-    rank = np.empty(len(codes), dtype=np.intp)
-    rank[order] = np.cumsum(np.r_[False, (np.diff(held[:, order]) != 0).any(axis=0)][: len(codes)])
+    ranked, rank = held[:, order], np.zeros(len(codes), dtype=np.intp)
+    rank[order[1:]] = np.cumsum((ranked[:, 1:] != ranked[:, :-1]).any(axis=0))
     least = np.full(int(codes.max(initial=-1)) + 1, len(codes))
     np.minimum.at(least, codes, rank)
     all_of_it = np.bincount(codes, weights=np.random.default_rng(0).integers(2**32, size=len(codes))[rank])
