@@ -16,6 +16,7 @@ from recuse.readers.column_names import is_derived, is_judge, is_person, is_soft
 from recuse.readers.faults import Fault, shown
 from recuse.readers.mapping import ColumnMapping
 from recuse.readers.raw_table import RawTable
+from recuse.readers.values import is_empty
 from recuse.schema import RecuseError
 from recuse.security.sanitize import visible
 
@@ -75,6 +76,7 @@ def lengthened(judged: Judgements) -> Judgements:
         if beside:  # a rating that stands in every row about a text, once for each rater of the file, is one rating
             about = [name for name in ("item", "target", "criterion", "first", "second", "cell") if name in block]
             block = block.drop_duplicates(about)
+            block = block[~(is_empty(block["cell"]) & block.duplicated(about[:-1], keep=False))]  # written but once
         blocks.append(block)
     rows = pd.concat(blocks, ignore_index=True) if len(blocks) > 1 else blocks[0].reset_index(drop=True)
     return replace(judged, rows=rows)
