@@ -134,7 +134,7 @@ def _read_briefly(answers: FileRun, file: str) -> Iterator[str]:
     words = {n: plain(n).split("_") for n in mapping.ignored if n not in alike}
     whose = {n: "_".join(w for w in own if w not in CONFIDENCE) for n, own in words.items() if {*own} & {*CONFIDENCE}}
     known = [j for j in map(plain, ratings.judges) if "confidence" in ratings.table]
-    rest = tuple(n for n in words if n not in whose or not any(judge.startswith(whose[n]) for judge in known))
+    rest = tuple(n for n in words if n not in whose or not any(whose[n] in judge for judge in known))
     unused = [f"not used: {', '.join(rest[:6])}{more(rest, 6)} (why: --all)"] if rest else []
     groups = [f"groups of texts: {', '.join(mapping.slices[:4])}{more(mapping.slices, 4)}"] if mapping.slices else []
     if unused or groups:

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from recuse.ratings import Ratings, Scale
-from recuse.readers.column_names import is_derived, is_judge, is_person, is_software, plain, rater_name
+from recuse.readers.column_names import SUFFIX, is_derived, is_judge, is_person, is_software, plain, rater_name
 from recuse.readers.faults import Fault, shown
 from recuse.readers.mapping import ColumnMapping
 from recuse.readers.raw_table import RawTable
@@ -255,8 +255,14 @@ def _rater_named(name: str, raters: list[str], what: str) -> Any:
     raise RecuseError(f"there is no rater {name!r} to be a {what}; the file has {', '.join(raters[:20])}")
 
 
-CONFIDENCE = ("confidence", "certainty", "probability")
+CONFIDENCE = ("confidence", "certainty", "probability", "conf")
 COST = ("cost", "cost_usd", "usd", "price")
+
+
+def bare_name(rater: str) -> str:
+    """A rater's name without words for its answers, before it or behind: gpt4 for rating_gpt4 and gpt4_score."""
+    word = plain(rater_name(rater))
+    return next((word.removeprefix(of) for of in (f"{end[1:]}_" for end in SUFFIX) if word.startswith(of)), word)
 
 
 def numbers_beside(
@@ -267,9 +273,9 @@ def numbers_beside(
     called = {plain(str(column)): str(column) for column in frame.columns}
     shared = next((called[name] for name in names if name in called), "") if mapping.rater else ""
     own = {
-        judge: called[key] for judge in judges
-        for key in [f"{plain(part)}_{name}" for part in (judge, rater_name(judge)) for name in names]
-        + [f"{name}_{plain(judge)}" for name in names] if key in called
+        judge: called[key] for judge in judges for name in names
+        for part in (plain(judge), plain(rater_name(judge)), bare_name(judge))
+        for key in (f"{part}_{name}", f"{name}_{part}") if key in called
     }  # fmt: skip
     for key, column in called.items():  # gpt_confidence beside gpt_urteil, where no other judge begins so
         stem, _, last = key.rpartition("_")
