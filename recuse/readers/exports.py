@@ -13,6 +13,7 @@
 | Label Studio, CSV and JSON-MIN | annotation_id, annotator, lead_time | id | annotator |
 | Mechanical Turk, batch results | HITId, WorkerId, Answer.* | HITId | WorkerId |
 | Qualtrics, responses with three header lines | questions in columns | a question | ResponseId |
+| SurveyMonkey, two header lines | Respondent ID, Collector ID | a question | email, else Respondent ID |
 | Argilla, records and flat rows | X.responses.users, or responses.X | id | user ids; the suggestion's agent |
 
 Sources: the tools' public documentation of these exports, and for Phoenix what its client builds.
@@ -35,8 +36,8 @@ import numpy as np
 import pandas as pd
 
 from recuse.readers.column_names import NAMES, is_judge, is_person, plain
-from recuse.readers.columns import Column
-from recuse.readers.faults import Fault
+from recuse.readers.columns import FEWEST_TEXTS, Column
+from recuse.readers.faults import Fault, shown
 from recuse.readers.json_cells import literal
 from recuse.readers.json_records import ToolLog, first_record, from_records
 from recuse.readers.raw_table import RawTable, cell_text
@@ -250,13 +251,46 @@ def _prodigy(raw: RawTable) -> RawTable | None:
 
 
 def _qualtrics(raw: RawTable) -> RawTable | None:
-    """A response per row, below two lines with the questions' words and ids: the questions are texts or criteria."""
+    """A response per row, below two lines with the questions' words and ids."""
     frame = raw.frame
     if "ResponseId" not in frame or len(frame) < 3 or not str(frame["ResponseId"].iloc[1]).startswith('{"ImportId"'):
         return None
-    questions = [c for c in map(str, frame.columns) if '"QID' in str(frame[c].iloc[1])]
-    table = frame.iloc[2:][["ResponseId", *questions]].rename(columns={"ResponseId": "respondent"})
-    return raw.of_rows(table, table.index, "responses of Qualtrics: a respondent per row, the questions in columns")
+    questions = {c: c for c in map(str, frame.columns) if '"QID' in str(frame[c].iloc[1])}
+    return _of_respondents(raw, 2, "ResponseId", questions, "Qualtrics")
+
+
+def _surveymonkey(raw: RawTable) -> RawTable | None:
+    """A response per row, below a line that says which part of its question, which stands above the first, each is."""
+    frame, whose = raw.frame, ("Email Address", "Respondent ID")
+    if not {"Respondent ID", "Collector ID"} <= {*frame} or len(frame) < 2 or frame["Respondent ID"].iloc[0]:
+        return None
+    questions, question = {}, ""
+    for name, part in zip(raw.names, map(str, frame.iloc[0]), strict=True):
+        question = question if re.fullmatch(r"column \d+", name) else name
+        if part:
+            questions[name] = question if part.endswith("Response") else f"{question} {part}"
+    named = next((c for c in whose if c in frame and not frame[c].iloc[1:].isin([""]).any()), whose[1])
+    return _of_respondents(raw, 1, named, questions, "SurveyMonkey")
+
+
+def _of_respondents(raw: RawTable, lines: int, whose: str, questions: Mapping[str, str], tool: str) -> RawTable:
+    """A survey's responses below so many further `lines` of its header, with a column for each text that was rated.
+    `RecuseError` where these are too few to be texts."""
+    table = raw.frame.iloc[lines:]
+    columns = [Column(c, table[c]) for c in questions]
+    rated = {
+        c.name: questions[c.name] for c in columns
+        if c.rating and (c.numeric or c.holds_labels or any(c.words & other.words for other in columns if other != c))
+    }  # fmt: skip
+    if len(rated) < FEWEST_TEXTS and not raw.given.get("rater"):
+        raise RecuseError(
+            f"responses of {tool} with {len(rated)} questions ({', '.join(map(shown, [*rated.values()][:3]))}): "
+            "whether each is about a text or on a criterion is not known; write a row for each answer, with columns "
+            "item, rater, criterion and rating, and a judge's answers likewise"
+        )
+    table = table[[whose, *rated]].rename(columns={**rated, whose: "respondent"})
+    note = f"responses of {tool}: a respondent per row, the questions in columns"
+    return raw.of_rows(table, table.index, note, roles={"rater": "respondent"})
 
 
 def _phoenix_evals(raw: RawTable) -> RawTable | None:
@@ -317,8 +351,8 @@ def _list(cell: str) -> list[Any]:
 
 
 TOOLS: tuple[Callable[[RawTable], RawTable | None], ...] = (
-    *(scores.read for scores in SCORES), _label_studio, _mturk, _prodigy, _qualtrics, _phoenix_evals, _argilla,
-    _mqm, _promptfoo, _named_scores,
+    *(scores.read for scores in SCORES), _label_studio, _mturk, _prodigy, _qualtrics, _surveymonkey, _phoenix_evals,
+    _argilla, _mqm, _promptfoo, _named_scores,
 )  # fmt: skip
 
 
