@@ -3,7 +3,7 @@
 | tool | known by | item | rater |
 |---|---|---|---|
 | Langfuse, scores | traceId, name, value, source | traceId, observationId | authorUserId, else the source |
-| Phoenix, annotations of spans | span_id, annotator_kind | span_id | user_id of HUMAN, else the kind |
+| Phoenix, annotations | span_id or trace_id, annotator_kind | it | user_id of HUMAN, else name or kind |
 | MLflow, assessments of traces | assessments, or their fields | trace_id | source.source_id, else the type |
 | LangSmith, feedback | run_id, key, feedback_source.type | run_id | feedback_source.user_id of app, else the type |
 | Opik, scores of traces | feedback_scores, name, value, source | id | created_by of ui, else the source |
@@ -35,7 +35,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from recuse.readers.column_names import NAMES, is_judge, is_person, plain
+from recuse.readers.column_names import CRITERIA, NAMES, is_judge, is_person, plain
 from recuse.readers.columns import FEWEST_TEXTS, Column
 from recuse.readers.faults import Fault, shown
 from recuse.readers.json_cells import literal
@@ -84,6 +84,13 @@ class Scores:
         for column, whose in ((self.author, person), (self.judge, ~person)):
             if column in frame:
                 rater = rater.where(~whose | frame[column].eq(""), frame[column])
+        about, note = frame[self.criterion], self.note
+        of_people, others = about[person].unique(), about[~person].unique()
+        criteria = {word for name in others for word in plain(name).split("_")} & {*CRITERIA}
+        one = len(of_people) == 1 and len(others) and of_people[0] not in others and all(map(is_judge, others))
+        if one and criteria <= {*plain(of_people[0]).split("_")}:
+            rater, about = rater.mask(~person & rater.eq(source), about), about.mask(~person, of_people[0])
+            note += f"; of a judge's rows {self.criterion} is who scored"
         table = frame.assign(rater=rater, value=value, kind=person.map({True: "person", False: "judge"}))
         if self.unsure and source.eq(self.unsure).any():
             raise RecuseError(
@@ -91,16 +98,18 @@ class Scores:
                 "kind with person or judge for each row, or leave them out"
             )
         item = tuple(name for name in self.item if name in frame and frame[name].ne("").any())
+        table = table.assign(**{self.criterion: about})
         roles = {"item": item, "criterion": self.criterion, "rater": "rater", "kind": "kind", "value": ("value",)}
-        return raw.of_rows(table, table.index, f"{self.called}: {self.note}", roles=roles)
+        return raw.of_rows(table, table.index, f"{self.called}: {note}", roles=roles)
 
 
 OPIK = "what somebody entered in its pages (ui) is a person's, what comes by its client (sdk) a judge's"
 SCORES = (
     Scores("scores of Langfuse", ("traceId", "observationId"), "name", "source", ("stringValue", "value"),
            "authorUserId", "ANNOTATION"),
-    *(Scores("annotations of Phoenix", ("span_id",), name, "annotator_kind",
+    *(Scores("annotations of Phoenix", (item,), name, "annotator_kind",
              ("result.score", "result.label", "score", "label"), "user_id", "HUMAN")
+      for item in ("span_id", "context.span_id", "trace_id", "context.trace_id")
       for name in ("annotation_name", "name")),
     Scores("assessments of MLflow", ("trace_id",), "assessment_name", "source.source_type", ("feedback.value",),
            "source.source_id", "HUMAN", "source.source_id"),

@@ -218,3 +218,21 @@ def test_a_criterion_that_nobody_rated_is_not_measured_and_ends_no_other():
     record = check(Path(__file__).parent / "team_files" / "12_langfuse_scores.csv.gz").record()
     assert (record["word"], "unfinished" in record["cause"]) == ("decide", False)
     assert {one["word"] for one in record["judges"] if one["stated"]} == {"undecided"}
+
+
+@pytest.mark.parametrize("item", ["span_id", "trace_id", "context.span_id"])
+@pytest.mark.parametrize(
+    ("names", "judge"),
+    [(("review", "review"), "LLM"), (("review", "gpt-4o"), "gpt-4o"), (("review", "safe"), "LLM"),
+     (("human helpfulness", "gpt-4o helpfulness"), "gpt-4o helpfulness"), (("review", "llm_toxicity"), "LLM")],
+)  # fmt: skip
+def test_a_judge_without_an_id_among_phoenix_annotations_is_called_as_its_rows_are(file, item, names, judge):
+    rows = [(k, n, who, mark(k, n)) for k in range(40) for n, who in enumerate(("anna", "ben", ""))]
+    table = DataFrame({
+        item: [f"sp{k}" for k, *_ in rows], "name": [names[not who] for *_, who, _ in rows],
+        "score": [score for *_, score in rows], "label": "", "explanation": "fine",
+        "annotator_kind": ["HUMAN" if who else "LLM" for *_, who, _ in rows], "user_id": [who for *_, who, _ in rows],
+    })  # fmt: skip
+    read = read_file(file("a.csv", table.to_csv(index=False)))
+    assert dict(read.ratings.raters) == {"anna": "person", "ben": "person", judge: "judge"}
+    assert len(read.ratings.headline) == (2 if judge == "LLM" and names[0] != names[1] else 1)
