@@ -4,7 +4,7 @@
 |---|---|---|---|
 | Langfuse, scores | traceId, name, value, source | traceId, observationId | authorUserId, else the source |
 | Phoenix, annotations | span_id or trace_id, annotator_kind | it | user_id of HUMAN, else name or kind |
-| MLflow, assessments of traces | assessments, or their fields | trace_id | source.source_id, else the type |
+| MLflow, assessments | assessments, or source_type and value | trace_id | source.source_id, else the type |
 | LangSmith, feedback | run_id, key, feedback_source.type | run_id | feedback_source.user_id of app, else the type |
 | Opik, scores of traces | feedback_scores, name, value, source | id | created_by of ui, else the source |
 | LangSmith, Opik, Braintrust, Weave | scores.*, feedback.* beside what was asked | id | below |
@@ -48,7 +48,7 @@ def as_exported(raw: RawTable) -> RawTable:
     """The table with roles of its columns where a tool is known by them; else the table as it is."""
     if raw.made_by:  # of a tool's log text and question are told, whatever they look like
         return replace(raw, roles={"text": "text", "slices": ()}) if {"text", "question"} <= set(raw.frame) else raw
-    listed = _of_one_list(raw)
+    listed = _as_mlflow(_of_one_list(raw))
     return next((exported for read in TOOLS if (exported := read(listed)) is not None), raw)
 
 
@@ -91,7 +91,10 @@ class Scores:
         if one and criteria <= {*plain(of_people[0]).split("_")}:
             rater, about = rater.mask(~person & rater.eq(source), about), about.mask(~person, of_people[0])
             note += f"; of a judge's rows {self.criterion} is who scored"
-        table = frame.assign(rater=rater, value=value, kind=person.map({True: "person", False: "judge"}))
+        known = {*values, self.source, self.author, self.judge} & {*frame} - _stated(raw)
+        table = frame.drop(columns=[*known]).assign(
+            rater=rater, value=value, kind=person.map({True: "person", False: "judge"})
+        )
         if self.unsure and source.eq(self.unsure).any():
             raise RecuseError(
                 f"scores with {self.source} {self.unsure!r} may be people's or a program's; write a column "
@@ -134,6 +137,32 @@ def _of_one_list(raw: RawTable) -> RawTable:
     if not rows:
         return raw
     return raw.of_rows(from_records(raw.path, [one for _, one in rows]).frame, [k for k, _ in rows])
+
+
+MLFLOW = {
+    "trace_id": ("info.trace_id", "request_id", "info.request_id", "item"), "assessment_name": ("name",),
+    "source.source_type": ("source_type",), "source.source_id": ("source_id",),
+    "feedback.value": ("feedback_value", "value"),
+}  # fmt: skip
+"""What columns of its assessments are called, and what else they are called in tables that were made of them."""
+
+
+def _as_mlflow(raw: RawTable) -> RawTable:
+    """Assessments of MLflow by the usual names of their columns; any other table as it is."""
+    other = {o: name for name, others in MLFLOW.items() if name not in raw.frame
+             for o in [o for o in others if o in raw.frame][:1]}  # fmt: skip
+    frame = raw.frame.rename(columns=other)
+    if not {"trace_id", "source.source_type", "feedback.value"} <= {*frame} or {*other} & _stated(raw):
+        return raw
+    if not {*frame["source.source_type"]} <= {"HUMAN", "LLM_JUDGE", "AI_JUDGE", "CODE"}:
+        return raw
+    return replace(raw, frame=frame if "assessment_name" in frame else frame.assign(assessment_name="rating"))
+
+
+def _stated(raw: RawTable) -> set[str]:
+    """Columns that somebody speaks of, and whatever else was said."""
+    values = [value if isinstance(value, list | tuple) else [value] for value in raw.given.values()]
+    return {part.strip() for each in values for one in each for part in str(one).split(",")}
 
 
 NAMED_SCORES = re.compile(r"(?:.*\.)?(scores|feedback_scores|feedback)\.(.+)")
