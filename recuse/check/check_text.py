@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from math import ceil
-from shlex import quote
 from typing import Any, cast
 
 import pandas as pd
@@ -15,7 +14,7 @@ from recuse.gates.causes import rounded
 from recuse.gates.decision import for_use
 from recuse.gates.limits import Limit
 from recuse.ratings.needs import NOT_OF_A_FILE, unlock_by_column
-from recuse.readers.column_names import plain
+from recuse.readers.column_names import as_option, plain
 from recuse.readers.columns import like_ratings
 from recuse.readers.file_ratings import FileRatings
 from recuse.readers.judgement_rows import CONFIDENCE
@@ -196,8 +195,8 @@ def _read(answers: FileRun, file: str) -> Iterator[str]:
         yield f"  {'note':<{WIDTH}}{note}"
     for fault in read.faults:
         yield f"  {'fault':<{WIDTH}}{fault.sentence()}"
-    people = quote(",".join(read.ratings.persons)) if read.ratings.persons else "A,B"
-    judges = quote(",".join(read.ratings.judges))
+    people = as_option(read.ratings.persons) if read.ratings.persons else "A,B"
+    judges = as_option(read.ratings.judges)
     yield f"  Not right? recuse check {file} --people {people} --judge {judges}   (--save keeps it)"
 
 

@@ -35,7 +35,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from recuse.readers.column_names import CRITERIA, NAMES, is_judge, is_person, plain
+from recuse.readers.column_names import CRITERIA, NAMES, is_judge, is_person, listed, plain
 from recuse.readers.columns import FEWEST_TEXTS, Column
 from recuse.readers.faults import Fault, shown
 from recuse.readers.json_cells import literal
@@ -161,8 +161,7 @@ def _as_mlflow(raw: RawTable) -> RawTable:
 
 def _stated(raw: RawTable) -> set[str]:
     """Columns that somebody speaks of, and whatever else was said."""
-    values = [value if isinstance(value, list | tuple) else [value] for value in raw.given.values()]
-    return {part.strip() for each in values for one in each for part in str(one).split(",")}
+    return {name for value in raw.given.values() if isinstance(value, str | list | tuple) for name in listed(value)}
 
 
 NAMED_SCORES = re.compile(r"(?:.*\.)?(scores|feedback_scores|feedback)\.(.+)")

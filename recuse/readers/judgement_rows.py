@@ -12,7 +12,17 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from recuse.ratings import Ratings, Scale
-from recuse.readers.column_names import SUFFIX, is_derived, is_judge, is_person, is_software, plain, rater_name
+from recuse.readers.column_names import (
+    SUFFIX,
+    as_option,
+    in_quotes,
+    is_derived,
+    is_judge,
+    is_person,
+    is_software,
+    plain,
+    rater_name,
+)
 from recuse.readers.faults import Fault, shown
 from recuse.readers.mapping import ColumnMapping
 from recuse.readers.raw_table import RawTable
@@ -252,7 +262,10 @@ def _rater_named(name: str, raters: list[str], what: str) -> Any:
     for candidate in (name, rater_name(name), *(last if len(last) == 1 else ())):
         if candidate in raters:
             return candidate
-    raise RecuseError(f"there is no rater {name!r} to be a {what}; the file has {', '.join(raters[:20])}")
+    known = ", ".join(map(in_quotes, raters[:20]))
+    quotes = f"; a name with a comma is typed in quotes: {as_option(commas)}" if (commas := [
+        rater for rater in raters if "," in rater][:1]) else ""  # fmt: skip
+    raise RecuseError(f"there is no rater {name!r} to be a {what}; the file has {known}{quotes}")
 
 
 CONFIDENCE = ("confidence", "certainty", "probability", "conf")

@@ -18,6 +18,7 @@ from recuse.readers.column_names import (
     SETS,
     SURE,
     WINNERS,
+    as_option,
     base_of,
     is_attribute,
     is_criterion,
@@ -297,9 +298,8 @@ def _check_annotations(names: Sequence[str], stated: Collection[str]) -> None:
     annotated is nowhere said, as in UltraFeedback, where it was GPT-4."""
     about = {n: n.split(".", 1)[1] for n in names if plain(n).startswith("annotations_") and "." in n}
     if len(about) > 1 and any(map(is_criterion, about.values())) and not stated & about.keys():
-        listed = ",".join(about)
         raise RecuseError(
-            f"{listed.replace(',', ', ')}: nothing says who annotated; if people did, say --people {listed}; if a "
+            f"{', '.join(about)}: nothing says who annotated; if people did, say --people {as_option(about)}; if a "
             f"model did, nobody's ratings are there to compare it with: add people's, a column each"
         )
 

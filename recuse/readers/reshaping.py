@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from recuse.ratings import Numeric
-from recuse.readers.column_names import NAMES, is_attribute, is_criterion, is_date, is_judge, is_person, plain
+from recuse.readers.column_names import NAMES, is_attribute, is_criterion, is_date, is_judge, is_person, listed, plain
 from recuse.readers.columns import Column
 from recuse.readers.mapping import ColumnMapping, stem_of
 from recuse.readers.rater_columns import splits
@@ -72,7 +72,7 @@ def in_the_same_words(raw: RawTable) -> RawTable:
     what is no such list, and for an answer that no cell holds."""
     if not (same := str(raw.given.get("same", ""))):
         return raw
-    pairs = [tuple(part.strip() for part in pair.split("=")) for pair in same.split(",")]
+    pairs = [tuple(part.strip() for part in pair.split("=")) for pair in listed(same)]
     if not all(len(pair) == 2 and all(pair) for pair in pairs):
         raise RecuseError(f"same is a list of answers that say the same, for example good=pass,bad=fail; got {same!r}")
     meant = {one.lower(): other for one, other in pairs}
