@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from math import ceil
-from shlex import quote
 from typing import Any, cast
 
 import pandas as pd
@@ -15,7 +14,7 @@ from recuse.gates.causes import rounded
 from recuse.gates.decision import for_use
 from recuse.gates.limits import Limit
 from recuse.ratings.needs import NOT_OF_A_FILE, unlock_by_column
-from recuse.readers.column_names import plain
+from recuse.readers.column_names import as_option, plain
 from recuse.readers.columns import like_ratings
 from recuse.readers.file_ratings import FileRatings
 from recuse.readers.judgement_rows import CONFIDENCE
@@ -134,7 +133,7 @@ def _read_briefly(answers: FileRun, file: str) -> Iterator[str]:
     words = {n: plain(n).split("_") for n in mapping.ignored if n not in alike}
     whose = {n: "_".join(w for w in own if w not in CONFIDENCE) for n, own in words.items() if {*own} & {*CONFIDENCE}}
     known = [j for j in map(plain, ratings.judges) if "confidence" in ratings.table]
-    rest = tuple(n for n in words if n not in whose or not any(judge.startswith(whose[n]) for judge in known))
+    rest = tuple(n for n in words if n not in whose or not any(whose[n] in judge for judge in known))
     unused = [f"not used: {', '.join(rest[:6])}{more(rest, 6)} (why: --all)"] if rest else []
     groups = [f"groups of texts: {', '.join(mapping.slices[:4])}{more(mapping.slices, 4)}"] if mapping.slices else []
     if unused or groups:
@@ -196,8 +195,8 @@ def _read(answers: FileRun, file: str) -> Iterator[str]:
         yield f"  {'note':<{WIDTH}}{note}"
     for fault in read.faults:
         yield f"  {'fault':<{WIDTH}}{fault.sentence()}"
-    people = quote(",".join(read.ratings.persons)) if read.ratings.persons else "A,B"
-    judges = quote(",".join(read.ratings.judges))
+    people = as_option(read.ratings.persons) if read.ratings.persons else "A,B"
+    judges = as_option(read.ratings.judges)
     yield f"  Not right? recuse check {file} --people {people} --judge {judges}   (--save keeps it)"
 
 

@@ -8,6 +8,8 @@ import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from shlex import quote
+from typing import Any
 
 ROLES = (
     "item", "target", "criterion", "cluster", "text", "rater", "kind", "value", "repeat", "gold", "author", "reason",
@@ -102,6 +104,27 @@ def is_derived(name: str) -> bool:
     word = plain(name)
     bare = "_".join(part for part in word.split("_") if part not in WHOSE)
     return word in DERIVED or bare in DERIVED
+
+
+LISTED = re.compile(r'(?:^|(?<=,))\s*(?:"((?:[^"]|"")*)"\s*(?=,|$)|([^,]*))')
+"""A name of a list: between double quotes, as in CSV, where it holds a comma."""
+
+
+def listed(value: Any) -> list[str]:
+    """Names as a list, whether they were given one by one or with commas."""
+    if not isinstance(value, str):
+        return list(value)
+    return [quoted.replace('""', '"') or bare.strip() for quoted, bare in LISTED.findall(value)]
+
+
+def in_quotes(name: str) -> str:
+    """A name as it may stand in a list with commas."""
+    return '"' + name.replace('"', '""') + '"' if "," in name or name[:1] == '"' else name
+
+
+def as_option(names: Iterable[str]) -> str:
+    """Names as they are typed behind an option."""
+    return quote(",".join(map(in_quotes, names)))
 
 
 def rater_name(column: str) -> str:

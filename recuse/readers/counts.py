@@ -29,7 +29,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from recuse.ratings.folding import FOLDED_FROM
-from recuse.readers.column_names import COUNTS, NAMES, is_attribute, is_judge, is_person, plain
+from recuse.readers.column_names import COUNTS, NAMES, as_option, is_attribute, is_judge, is_person, plain
 from recuse.readers.columns import FEW_LABELS, Column, Roles
 from recuse.readers.faults import shown
 from recuse.readers.item_columns import take_item
@@ -164,7 +164,7 @@ def _shares_as_counts(raw: RawTable) -> RawTable:
             f"{share} counts people, or is a share of them, {counted} how many they were, and {', '.join(judges)} does "
             f"not say yes or no (it says {', '.join(map(shown, sorted(words)[:3]))}). Say which word is yes and which "
             f"is no (--same WORD=yes,WORD=no); to read the share as one rating, say --people {share} "
-            f"--judges {','.join(judges)}"
+            f"--judges {as_option(judges)}"
         )
     total = as_numbers(raw.frame[counted])
     yes = as_numbers(raw.frame[share]) if voted else (_share(raw, share) * total).round()

@@ -14,6 +14,7 @@ from recuse.readers.column_names import plain
 from recuse.readers.faults import SHOWN, Fault, Place, faults_in, shown
 from recuse.readers.values import (
     KNOWN_SHARE,
+    OUT_OF,
     STRAYS,
     always_one,
     as_numbers,
@@ -174,6 +175,8 @@ def _size(label: str) -> float:
 def _labels(part: pd.DataFrame, criterion: str, given: Ordinal | Nominal | None, place: Place) -> CriterionAnswers:
     labels = labels_of(part["cell"])
     same = {} if given else same_verdicts(labels.drop_duplicates())
+    if not given:
+        _check_one_best(labels.drop_duplicates(), criterion)
     labels = labels.replace(same) if same else labels
     counts = labels.value_counts()
     if huge := [label for label in counts.index if _size(label) >= GREATEST]:  # infinite ones as well
@@ -201,6 +204,19 @@ def _labels(part: pd.DataFrame, criterion: str, given: Ordinal | Nominal | None,
     return CriterionAnswers(scale, kept, bad.to_numpy(), "out_of_scale", faults, [note])
 
 
+def _check_one_best(labels: pd.Series[Any], criterion: str) -> None:
+    """`RecuseError` for numbers out of several, 4/5 beside 9/10, which are no labels."""
+    parts = labels.str.extract(OUT_OF)
+    bests = [*dict.fromkeys(parts[1])]
+    if len(bests) > 1 and parts[1].notna().all():
+        shares = parts[0].str.replace(",", ".").astype(float) / parts[1].astype(float)
+        same = ",".join(f"{label}={share:.4g}" for label, share in zip(labels, shares, strict=True))
+        raise RecuseError(
+            f"{criterion}: answers are out of {' and out of '.join(bests)}; if they are shares of these, say "
+            f'--same "{same}"'
+        )
+
+
 def _check_shared_labels(labels: pd.Series[Any], part: pd.DataFrame, criterion: str) -> None:
     """People and judges whose labels have no word in common do not answer in the same words: they would never agree."""
     words = {kind: {*labels[part["kind"].eq(kind)].unique()} for kind in ("person", "judge")}
@@ -208,11 +224,10 @@ def _check_shared_labels(labels: pd.Series[Any], part: pd.DataFrame, criterion: 
     if often < FEWEST_LABELS or words["person"] & words["judge"]:
         return
     people, judges = (", ".join(map(shown, sorted(words[kind])[:4])) for kind in ("person", "judge"))
-    judge, person = min(words["judge"]), min(words["person"])
     raise RecuseError(
         f"{criterion}: people and judges give no label in common (people {people}; judges {judges}), and nothing says "
-        f"which label of one is which of the other; say it (--same {judge}={person},...), or leave a column out with "
-        "--ignore"
+        f'which label of one is which of the other; say it (--same "{min(words["judge"])}=WORD OF PEOPLE,..."), or '
+        "leave a column out with --ignore"
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from recuse.readers.column_names import COUNTS, is_person, plain
+from recuse.readers.column_names import COUNTS, is_person, listed, plain
 from recuse.readers.many_files import (
     MOST_LEVELS,
     MOST_PATTERNS,
@@ -23,7 +23,6 @@ from recuse.readers.many_files import (
     STEPS,
     check_lacking,
     column_of,
-    listed,
     of_patterns,
     rounded_words,
     steps_of,

@@ -3,8 +3,8 @@
 | tool | known by | item | rater |
 |---|---|---|---|
 | Langfuse, scores | traceId, name, value, source | traceId, observationId | authorUserId, else the source |
-| Phoenix, annotations of spans | span_id, annotator_kind | span_id | user_id of HUMAN, else the kind |
-| MLflow, assessments of traces | assessments, or their fields | trace_id | source.source_id, else the type |
+| Phoenix, annotations | span_id or trace_id, annotator_kind | it | user_id of HUMAN, else name or kind |
+| MLflow, assessments | assessments, or source_type and value | trace_id | source.source_id, else the type |
 | LangSmith, feedback | run_id, key, feedback_source.type | run_id | feedback_source.user_id of app, else the type |
 | Opik, scores of traces | feedback_scores, name, value, source | id | created_by of ui, else the source |
 | LangSmith, Opik, Braintrust, Weave | scores.*, feedback.* beside what was asked | id | below |
@@ -13,6 +13,7 @@
 | Label Studio, CSV and JSON-MIN | annotation_id, annotator, lead_time | id | annotator |
 | Mechanical Turk, batch results | HITId, WorkerId, Answer.* | HITId | WorkerId |
 | Qualtrics, responses with three header lines | questions in columns | a question | ResponseId |
+| SurveyMonkey, two header lines | Respondent ID, Collector ID | a question | email, else Respondent ID |
 | Argilla, records and flat rows | X.responses.users, or responses.X | id | user ids; the suggestion's agent |
 
 Sources: the tools' public documentation of these exports, and for Phoenix what its client builds.
@@ -34,9 +35,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from recuse.readers.column_names import NAMES, is_judge, is_person, plain
-from recuse.readers.columns import Column
-from recuse.readers.faults import Fault
+from recuse.readers.column_names import CRITERIA, NAMES, is_judge, is_person, listed, plain
+from recuse.readers.columns import FEWEST_TEXTS, Column
+from recuse.readers.faults import Fault, shown
 from recuse.readers.json_cells import literal
 from recuse.readers.json_records import ToolLog, first_record, from_records
 from recuse.readers.raw_table import RawTable, cell_text
@@ -47,7 +48,7 @@ def as_exported(raw: RawTable) -> RawTable:
     """The table with roles of its columns where a tool is known by them; else the table as it is."""
     if raw.made_by:  # of a tool's log text and question are told, whatever they look like
         return replace(raw, roles={"text": "text", "slices": ()}) if {"text", "question"} <= set(raw.frame) else raw
-    listed = _of_one_list(raw)
+    listed = _as_mlflow(_of_one_list(raw))
     return next((exported for read in TOOLS if (exported := read(listed)) is not None), raw)
 
 
@@ -83,23 +84,35 @@ class Scores:
         for column, whose in ((self.author, person), (self.judge, ~person)):
             if column in frame:
                 rater = rater.where(~whose | frame[column].eq(""), frame[column])
-        table = frame.assign(rater=rater, value=value, kind=person.map({True: "person", False: "judge"}))
+        about, note = frame[self.criterion], self.note
+        of_people, others = about[person].unique(), about[~person].unique()
+        criteria = {word for name in others for word in plain(name).split("_")} & {*CRITERIA}
+        one = len(of_people) == 1 and len(others) and of_people[0] not in others and all(map(is_judge, others))
+        if one and criteria <= {*plain(of_people[0]).split("_")}:
+            rater, about = rater.mask(~person & rater.eq(source), about), about.mask(~person, of_people[0])
+            note += f"; of a judge's rows {self.criterion} is who scored"
+        known = {*values, self.source, self.author, self.judge} & {*frame} - _stated(raw)
+        table = frame.drop(columns=[*known]).assign(
+            rater=rater, value=value, kind=person.map({True: "person", False: "judge"})
+        )
         if self.unsure and source.eq(self.unsure).any():
             raise RecuseError(
                 f"scores with {self.source} {self.unsure!r} may be people's or a program's; write a column "
                 "kind with person or judge for each row, or leave them out"
             )
         item = tuple(name for name in self.item if name in frame and frame[name].ne("").any())
+        table = table.assign(**{self.criterion: about})
         roles = {"item": item, "criterion": self.criterion, "rater": "rater", "kind": "kind", "value": ("value",)}
-        return raw.of_rows(table, table.index, f"{self.called}: {self.note}", roles=roles)
+        return raw.of_rows(table, table.index, f"{self.called}: {note}", roles=roles)
 
 
 OPIK = "what somebody entered in its pages (ui) is a person's, what comes by its client (sdk) a judge's"
 SCORES = (
     Scores("scores of Langfuse", ("traceId", "observationId"), "name", "source", ("stringValue", "value"),
            "authorUserId", "ANNOTATION"),
-    *(Scores("annotations of Phoenix", ("span_id",), name, "annotator_kind",
+    *(Scores("annotations of Phoenix", (item,), name, "annotator_kind",
              ("result.score", "result.label", "score", "label"), "user_id", "HUMAN")
+      for item in ("span_id", "context.span_id", "trace_id", "context.trace_id")
       for name in ("annotation_name", "name")),
     Scores("assessments of MLflow", ("trace_id",), "assessment_name", "source.source_type", ("feedback.value",),
            "source.source_id", "HUMAN", "source.source_id"),
@@ -124,6 +137,31 @@ def _of_one_list(raw: RawTable) -> RawTable:
     if not rows:
         return raw
     return raw.of_rows(from_records(raw.path, [one for _, one in rows]).frame, [k for k, _ in rows])
+
+
+MLFLOW = {
+    "trace_id": ("info.trace_id", "request_id", "info.request_id", "item"), "assessment_name": ("name",),
+    "source.source_type": ("source_type",), "source.source_id": ("source_id",),
+    "feedback.value": ("feedback_value", "value"),
+}  # fmt: skip
+"""What columns of its assessments are called, and what else they are called in tables that were made of them."""
+
+
+def _as_mlflow(raw: RawTable) -> RawTable:
+    """Assessments of MLflow by the usual names of their columns; any other table as it is."""
+    other = {o: name for name, others in MLFLOW.items() if name not in raw.frame
+             for o in [o for o in others if o in raw.frame][:1]}  # fmt: skip
+    frame = raw.frame.rename(columns=other)
+    if not {"trace_id", "source.source_type", "feedback.value"} <= {*frame} or {*other} & _stated(raw):
+        return raw
+    if not {*frame["source.source_type"]} <= {"HUMAN", "LLM_JUDGE", "AI_JUDGE", "CODE"}:
+        return raw
+    return replace(raw, frame=frame if "assessment_name" in frame else frame.assign(assessment_name="rating"))
+
+
+def _stated(raw: RawTable) -> set[str]:
+    """Columns that somebody speaks of, and whatever else was said."""
+    return {name for value in raw.given.values() if isinstance(value, str | list | tuple) for name in listed(value)}
 
 
 NAMED_SCORES = re.compile(r"(?:.*\.)?(scores|feedback_scores|feedback)\.(.+)")
@@ -250,13 +288,46 @@ def _prodigy(raw: RawTable) -> RawTable | None:
 
 
 def _qualtrics(raw: RawTable) -> RawTable | None:
-    """A response per row, below two lines with the questions' words and ids: the questions are texts or criteria."""
+    """A response per row, below two lines with the questions' words and ids."""
     frame = raw.frame
     if "ResponseId" not in frame or len(frame) < 3 or not str(frame["ResponseId"].iloc[1]).startswith('{"ImportId"'):
         return None
-    questions = [c for c in map(str, frame.columns) if '"QID' in str(frame[c].iloc[1])]
-    table = frame.iloc[2:][["ResponseId", *questions]].rename(columns={"ResponseId": "respondent"})
-    return raw.of_rows(table, table.index, "responses of Qualtrics: a respondent per row, the questions in columns")
+    questions = {c: c for c in map(str, frame.columns) if '"QID' in str(frame[c].iloc[1])}
+    return _of_respondents(raw, 2, "ResponseId", questions, "Qualtrics")
+
+
+def _surveymonkey(raw: RawTable) -> RawTable | None:
+    """A response per row, below a line that says which part of its question, which stands above the first, each is."""
+    frame, whose = raw.frame, ("Email Address", "Respondent ID")
+    if not {"Respondent ID", "Collector ID"} <= {*frame} or len(frame) < 2 or frame["Respondent ID"].iloc[0]:
+        return None
+    questions, question = {}, ""
+    for name, part in zip(raw.names, map(str, frame.iloc[0]), strict=True):
+        question = question if re.fullmatch(r"column \d+", name) else name
+        if part:
+            questions[name] = question if part.endswith("Response") else f"{question} {part}"
+    named = next((c for c in whose if c in frame and not frame[c].iloc[1:].isin([""]).any()), whose[1])
+    return _of_respondents(raw, 1, named, questions, "SurveyMonkey")
+
+
+def _of_respondents(raw: RawTable, lines: int, whose: str, questions: Mapping[str, str], tool: str) -> RawTable:
+    """A survey's responses below so many further `lines` of its header, with a column for each text that was rated.
+    `RecuseError` where these are too few to be texts."""
+    table = raw.frame.iloc[lines:]
+    columns = [Column(c, table[c]) for c in questions]
+    rated = {
+        c.name: questions[c.name] for c in columns
+        if c.rating and (c.numeric or c.holds_labels or any(c.words & other.words for other in columns if other != c))
+    }  # fmt: skip
+    if len(rated) < FEWEST_TEXTS and not raw.given.get("rater"):
+        raise RecuseError(
+            f"responses of {tool} with {len(rated)} questions ({', '.join(map(shown, [*rated.values()][:3]))}): "
+            "whether each is about a text or on a criterion is not known; write a row for each answer, with columns "
+            "item, rater, criterion and rating, and a judge's answers likewise"
+        )
+    table = table[[whose, *rated]].rename(columns={**rated, whose: "respondent"})
+    note = f"responses of {tool}: a respondent per row, the questions in columns"
+    return raw.of_rows(table, table.index, note, roles={"rater": "respondent"})
 
 
 def _phoenix_evals(raw: RawTable) -> RawTable | None:
@@ -317,8 +388,8 @@ def _list(cell: str) -> list[Any]:
 
 
 TOOLS: tuple[Callable[[RawTable], RawTable | None], ...] = (
-    *(scores.read for scores in SCORES), _label_studio, _mturk, _prodigy, _qualtrics, _phoenix_evals, _argilla,
-    _mqm, _promptfoo, _named_scores,
+    *(scores.read for scores in SCORES), _label_studio, _mturk, _prodigy, _qualtrics, _surveymonkey, _phoenix_evals,
+    _argilla, _mqm, _promptfoo, _named_scores,
 )  # fmt: skip
 
 

@@ -26,7 +26,7 @@ from recuse.readers.judgement_rows import called, digests_of
 from recuse.readers.mapping import ENDINGS, ColumnMapping, given_mapping
 from recuse.readers.raw_table import RawTable
 from recuse.schema import Provenance, RecuseError
-from recuse.schema.factors import VERSION
+from recuse.schema.factors import VERSION, levels_in
 from recuse.schema.results import PanelRow
 from recuse.schema.vocabulary import FILE
 
@@ -73,8 +73,11 @@ class FilePanel:
 
     @cached_property
     def newest(self) -> str:
-        """The newest of several files that are versions of the judges: it alone is cleared or refused."""
-        return self.ratings.levels(VERSION)[-1] if self.read.older else ""
+        """The newest of several versions of the judges, in files or in a column: it alone is cleared or refused."""
+        table = self.ratings.table
+        several = self.read.older or VERSION in map(plain, self.read.mapping.factors)
+        there = levels_in(table[table["kind"] == "judge"], VERSION) if several and VERSION in table else ()
+        return there[-1] if there else ""
 
     @cached_property
     def offers(self) -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -43,6 +44,7 @@ from recuse.readers.reshaping import (
 )  # fmt: skip
 from recuse.readers.values import as_numbers, spelled
 from recuse.schema import RecuseError
+from recuse.schema.factors import VERSION, levels_in
 
 SHAPING: tuple[Callable[[RawTable], RawTable], ...] = (
     in_the_same_words, with_marked_answers, without_counts, with_fields_of_json, as_exported, with_lists_apart,
@@ -148,11 +150,32 @@ def _rated(judged: Judgements) -> FileRatings:
         if texts is not None and "cluster" in texts and (texts["cluster"] != texts["item"]).any():
             ratings = unfolded(ratings, f"an interval over {ratings.clusters} asks")
     faults_of_people = people_faults(ratings)
-    noted = (*truth, *decided, *sure, *_few_rated(ratings.folded()), *sentences(faults_of_people))
+    ratings, versions = _with_versions(ratings)
+    noted = (*versions, *truth, *decided, *sure, *_few_rated(ratings.folded()), *sentences(faults_of_people))
     return FileRatings(
         raw.path, raw.sha256, ratings, kind, mapping, raw, judged.rows, (*raw.faults, *judged.faults),
         (*raw.notes, *judged.notes, *noted), faults_of_people,
     )  # fmt: skip
+
+
+def _with_versions(ratings: Ratings) -> tuple[Ratings, list[str]]:
+    """Of judges whose versions a column names, people of no version beside each; and a note which is the newest, the
+    last that comes. `RecuseError` where numbers in their names say otherwise."""
+    person = ratings.table["kind"].eq(PERSON)
+    judges, people = ratings.table[~person], ratings.table[person]
+    levels = levels_in(judges, VERSION) if VERSION in ratings.factors else ()
+    if len(levels) < 2:
+        return ratings, []
+    numbers = [[int(number) for number in re.findall(r"\d+", level)] for level in levels]
+    if len({re.sub(r"\d+", "", level) for level in levels}) == 1 and numbers != sorted(numbers):
+        raise RecuseError(
+            f"versions of the judges come as {', '.join(levels)}, and the verdict is on the last, which is not the "
+            "newest by its number; put the rows of older ones first, or give each version a file, the oldest first"
+        )
+    if not people[VERSION].isin(levels).any():  # people judged texts, not versions
+        table = pd.concat([judges, *(people.assign(**{VERSION: level}) for level in levels)], ignore_index=True)
+        ratings = replace(ratings, table=table.astype({VERSION: str}), _memory={})
+    return ratings, [f"versions of one judge, the oldest first: {', '.join(levels)}; the verdict is on {levels[-1]}"]
 
 
 def _rates(given: str, ratings: Path) -> pd.DataFrame:

@@ -12,10 +12,21 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from recuse.ratings import Ratings, Scale
-from recuse.readers.column_names import is_derived, is_judge, is_person, is_software, plain, rater_name
+from recuse.readers.column_names import (
+    SUFFIX,
+    as_option,
+    in_quotes,
+    is_derived,
+    is_judge,
+    is_person,
+    is_software,
+    plain,
+    rater_name,
+)
 from recuse.readers.faults import Fault, shown
 from recuse.readers.mapping import ColumnMapping
 from recuse.readers.raw_table import RawTable
+from recuse.readers.values import is_empty
 from recuse.schema import RecuseError
 from recuse.security.sanitize import visible
 
@@ -75,6 +86,7 @@ def lengthened(judged: Judgements) -> Judgements:
         if beside:  # a rating that stands in every row about a text, once for each rater of the file, is one rating
             about = [name for name in ("item", "target", "criterion", "first", "second", "cell") if name in block]
             block = block.drop_duplicates(about)
+            block = block[~(is_empty(block["cell"]) & block.duplicated(about[:-1], keep=False))]  # written but once
         blocks.append(block)
     rows = pd.concat(blocks, ignore_index=True) if len(blocks) > 1 else blocks[0].reset_index(drop=True)
     return replace(judged, rows=rows)
@@ -250,11 +262,20 @@ def _rater_named(name: str, raters: list[str], what: str) -> Any:
     for candidate in (name, rater_name(name), *(last if len(last) == 1 else ())):
         if candidate in raters:
             return candidate
-    raise RecuseError(f"there is no rater {name!r} to be a {what}; the file has {', '.join(raters[:20])}")
+    known = ", ".join(map(in_quotes, raters[:20]))
+    quotes = f"; a name with a comma is typed in quotes: {as_option(commas)}" if (commas := [
+        rater for rater in raters if "," in rater][:1]) else ""  # fmt: skip
+    raise RecuseError(f"there is no rater {name!r} to be a {what}; the file has {known}{quotes}")
 
 
-CONFIDENCE = ("confidence", "certainty", "probability")
+CONFIDENCE = ("confidence", "certainty", "probability", "conf")
 COST = ("cost", "cost_usd", "usd", "price")
+
+
+def bare_name(rater: str) -> str:
+    """A rater's name without words for its answers, before it or behind: gpt4 for rating_gpt4 and gpt4_score."""
+    word = plain(rater_name(rater))
+    return next((word.removeprefix(of) for of in (f"{end[1:]}_" for end in SUFFIX) if word.startswith(of)), word)
 
 
 def numbers_beside(
@@ -265,9 +286,9 @@ def numbers_beside(
     called = {plain(str(column)): str(column) for column in frame.columns}
     shared = next((called[name] for name in names if name in called), "") if mapping.rater else ""
     own = {
-        judge: called[key] for judge in judges
-        for key in [f"{plain(part)}_{name}" for part in (judge, rater_name(judge)) for name in names]
-        + [f"{name}_{plain(judge)}" for name in names] if key in called
+        judge: called[key] for judge in judges for name in names
+        for part in (plain(judge), plain(rater_name(judge)), bare_name(judge))
+        for key in (f"{part}_{name}", f"{name}_{part}") if key in called
     }  # fmt: skip
     for key, column in called.items():  # gpt_confidence beside gpt_urteil, where no other judge begins so
         stem, _, last = key.rpartition("_")

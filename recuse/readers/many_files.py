@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from recuse.readers.column_names import COUNTS, NAMES, is_person, plain
+from recuse.readers.column_names import COUNTS, NAMES, as_option, is_person, listed, plain
 from recuse.readers.counts import of_counted
 from recuse.readers.faults import shown
 from recuse.readers.formats import FOLDED, read_path
@@ -178,7 +178,7 @@ def check_lacking(lacking: Sequence[str], people: Sequence[str], rows: int) -> N
     if lacking and rows > MOST_ROWS:
         raise RecuseError(
             f"{', '.join(lacking)} rated some of the items only, and {rows:,} rows are too many to look at one by one: "
-            f"say who of them is a person (--people {','.join([*people, *lacking])}), or leave a judge out"
+            f"say who of them is a person (--people {as_option([*people, *lacking])}), or leave a judge out"
         )
 
 
@@ -273,11 +273,6 @@ def column_of(columns: Sequence[str], given: Mapping[str, Any], role: str) -> st
     return next((name for wanted in NAMES[role] for name in columns if plain(name) == wanted), "")
 
 
-def listed(value: Any) -> list[str]:
-    """Names as a list, whether they were given with commas or one by one."""
-    return [part.strip() for part in value.split(",")] if isinstance(value, str) else list(value)
-
-
 def _name(column: str) -> str:
     return '"' + column.replace('"', '""') + '"'
 
@@ -325,7 +320,7 @@ def folding_query(raters: list[str], *, dialect: str, table: str, item: str, rat
 def _raters(given: str) -> list[str]:
     """Names with commas, or those in a file of ratings."""
     if not Path(given).is_file():
-        return [name.strip() for name in given.split(",") if name.strip()]
+        return [name for name in listed(given) if name]
     from recuse.readers.file_panel import read
 
     return [*read(Path(given)).raters]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from recuse.configuration.toml_files import did_you_mean
-from recuse.readers.column_names import ROLES
+from recuse.readers.column_names import ROLES, listed
 from recuse.readers.faults import shown
 from recuse.schema import RecuseError
 
@@ -141,7 +141,7 @@ def given_mapping(given: Mapping[str, Any], columns: Sequence[str], place: str) 
             value = {str(column): str(criterion) for column, criterion in dict(value).items()}
             named = list(value)
         elif role in LISTS:
-            value = tuple(part.strip() for part in value.split(",")) if isinstance(value, str) else tuple(value)
+            value = tuple(listed(value))
             named = [] if role in ("judges", "people", "use") else list(value)
         else:
             value, named = (value if role == "sampled" else str(value), []) if role in SETTINGS else (value, [value])

@@ -18,6 +18,7 @@ from recuse.readers.column_names import (
     PROMPTS,
     PROPERTIES,
     TALKS,
+    as_option,
     is_attribute,
     is_criterion,
     is_date,
@@ -147,7 +148,7 @@ def check_left_out(roles: Roles) -> None:
     if days:
         raise RecuseError(
             f"{days[0].name} holds days such as {shown(str(days[0].distinct[0]))}, which a spreadsheet makes of 4/5; "
-            f"write its cells as text and export it again, or say --ignore {','.join(c.name for c in days)}"
+            f"write its cells as text and export it again, or say --ignore {as_option(c.name for c in days)}"
         )
     raters = {c: name for name, columns in roles.taken.get("raters", {}).items() for c in columns}
     if not raters or roles.taken.get("people") or roles.taken.get("judges"):
@@ -171,7 +172,7 @@ def check_left_out(roles: Roles) -> None:
         return
     names = ", ".join(c.name for c in others)
     if rater.numeric and others[0].numeric and _on_one_scale(others[0], rater):
-        listed = names.replace(", ", ",")
+        listed = as_option(c.name for c in others)
         raise RecuseError(
             f"{names}: {_answers(others[0])}, so many different ones that a program may have worked them out; if they "
             f"are somebody's ratings, say --people {listed}; if not, say --ignore {listed}"
@@ -179,7 +180,8 @@ def check_left_out(roles: Roles) -> None:
     raise RecuseError(
         f"{names} and {rater.name} do not answer on one scale: {others[0].name} gives {_answers(others[0])}, "
         f"{rater.name} {_answers(rater)}. If {others[0].name} is a rater, say which answer of one is which of the "
-        f"other (--same WORD=WORD,...), or write both on one scale; if not, say --ignore {names.replace(', ', ',')}"
+        f"other (--same WORD=WORD,...), or write both on one scale; if not, say --ignore "
+        f"{as_option(c.name for c in others)}"
     )
 
 

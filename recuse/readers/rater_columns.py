@@ -18,6 +18,7 @@ from recuse.readers.column_names import (
     SETS,
     SURE,
     WINNERS,
+    as_option,
     base_of,
     is_attribute,
     is_criterion,
@@ -30,7 +31,7 @@ from recuse.readers.column_names import (
 )  # fmt: skip
 from recuse.readers.columns import MOST_SLICES, Column, Roles
 from recuse.readers.nobodys_columns import check_related, leave_out_derived
-from recuse.readers.values import OUT_OF, chosen
+from recuse.readers.values import OUT_OF, chosen, is_verdict
 from recuse.schema import RecuseError
 
 SAME_COLUMN = 0.98
@@ -53,8 +54,12 @@ def names_raters(roles: Roles, column: Column) -> bool:
     scores = any(plain(name) in NAMES["value"] for name in others)
     if len(column.distinct) == 1 and not scores and any(is_judge(n) and not is_attribute(n) for n in others):
         return False  # other columns are called as judges are and hold ratings
-    least = 2 if plain(column.name).endswith(BY_NUMBER) else 3  # a judge's 0 and 1 may tell good texts from bad ones
+    called = plain(column.name).endswith(BY_NUMBER)
+    least = 2 if called else 3  # a judge's 0 and 1 may tell good texts from bad ones
     few = least <= len(column.distinct) <= MOST_SLICES and not column.has_fraction
+    letters = called and all(len(word) == 1 for word in column.words) and not _answers_as_others(roles, column)
+    if letters and not (column.numeric or is_verdict(column.words)):
+        return True  # annotators A, B and C, whatever they are as grades: nobody beside them gives any
     if column.numeric and few and column.name not in roles.filled("people", "judges") and _tells_apart(roles, column):
         return True
     if column.wordy or column.holds_labels or (column.numeric and not plain(column.name).endswith(BY_NUMBER)):
@@ -196,6 +201,7 @@ def take_raters(roles: Roles) -> None:
         others = _take_others(roles, kept)
         kept = [n for n in kept if n not in others]
         facts = [n for n in kept if n not in named and _is_a_fact(roles, n, kept)]
+        facts = [] if others and facts == kept else facts  # on what stands beside others' answers all may be at one
         roles.ignored |= dict.fromkeys(facts, "by its name a system, or the same in all rows of a rater or of a text")
         kept = [n for n in kept if n not in facts]
         roles.use(facts)
@@ -292,9 +298,8 @@ def _check_annotations(names: Sequence[str], stated: Collection[str]) -> None:
     annotated is nowhere said, as in UltraFeedback, where it was GPT-4."""
     about = {n: n.split(".", 1)[1] for n in names if plain(n).startswith("annotations_") and "." in n}
     if len(about) > 1 and any(map(is_criterion, about.values())) and not stated & about.keys():
-        listed = ",".join(about)
         raise RecuseError(
-            f"{listed.replace(',', ', ')}: nothing says who annotated; if people did, say --people {listed}; if a "
+            f"{', '.join(about)}: nothing says who annotated; if people did, say --people {as_option(about)}; if a "
             f"model did, nobody's ratings are there to compare it with: add people's, a column each"
         )
 

@@ -14,6 +14,7 @@ from recuse.readers.column_names import (
     SURE,
     THIRD,
     WINNERS,
+    as_option,
     is_attribute,
     is_judge,
     is_person,
@@ -187,8 +188,8 @@ def _take_repeats(roles: Roles) -> None:
         elif not all(plain(name)[0] == "r" and plain(name)[1:].isdigit() for name in several):
             raise RecuseError(
                 f"{', '.join(several)} stand beside {', '.join(alike)}: if they are other raters, say --people "
-                f"{','.join(several)} --judges {','.join(alike)}; if they are repeats, name their columns after their "
-                f"judge ({alike[0]}_1, {alike[0]}_2)"
+                f"{as_option(several)} --judges {as_option(alike)}; if they are repeats, name their columns after "
+                f"their judge ({alike[0]}_1, {alike[0]}_2)"
             )
         return
     if len(several) > 1:

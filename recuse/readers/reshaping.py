@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from recuse.ratings import Numeric
-from recuse.readers.column_names import NAMES, is_attribute, is_criterion, is_date, is_judge, is_person, plain
+from recuse.readers.column_names import NAMES, is_attribute, is_criterion, is_date, is_judge, is_person, listed, plain
 from recuse.readers.columns import Column
 from recuse.readers.mapping import ColumnMapping, stem_of
 from recuse.readers.rater_columns import splits
@@ -72,7 +72,7 @@ def in_the_same_words(raw: RawTable) -> RawTable:
     what is no such list, and for an answer that no cell holds."""
     if not (same := str(raw.given.get("same", ""))):
         return raw
-    pairs = [tuple(part.strip() for part in pair.split("=")) for pair in same.split(",")]
+    pairs = [tuple(part.strip() for part in pair.split("=")) for pair in listed(same)]
     if not all(len(pair) == 2 and all(pair) for pair in pairs):
         raise RecuseError(f"same is a list of answers that say the same, for example good=pass,bad=fail; got {same!r}")
     meant = {one.lower(): other for one, other in pairs}
@@ -97,11 +97,12 @@ def as_rows(raw: RawTable) -> RawTable:
         gpt,   5,      2,      ...        gpt,   item_1, 5"""
     frame = raw.frame
     called = (n for n in raw.names if plain(n) in NAMES["rater"])
-    rater = str(raw.given.get("rater", "")) or next(called, "") or _names_of_raters(frame)
+    survey = str(raw.roles.get("rater", ""))
+    rater = str(raw.given.get("rater", "")) or survey or next(called, "") or _names_of_raters(frame)
     if rater not in frame or raw.made_by or len(frame) < 2 or frame[rater].duplicated().any():
         return raw
     names = [n for n in raw.names if n != rater and not is_date(n)]
-    if len(names) < max(FEWEST_TEXTS, len(frame) + 1) or any(
+    if len(names) < max(FEWEST_TEXTS, 0 if survey else len(frame) + 1) or any(
         plain(n) in NAMES["item"] and frame[n].nunique() > 1 for n in names
     ):
         return raw
@@ -156,18 +157,24 @@ def with_systems_apart(raw: RawTable) -> RawTable:
 
 def with_shares_of_scales(raw: RawTable) -> RawTable:
     """The table with numbers as shares of the range that a column `scale` gives each row (1-5, 0-100), where it gives
-    several: only so can one question on two scales be compared, and the scale be what was varied."""
+    several: only so can one question on two scales be compared, and the scale be what was varied. One range
+    that holds all numbers is the scale."""
     column = next((n for n in raw.names if plain(n) in ("scale", "rating_scale")), "")
     cells = raw.frame[column].astype(str).str.strip() if column else pd.Series(dtype=object)
     try:
         ends = {cell: scale_from_text(cell) for cell in cells.unique()}
     except RecuseError:
         return raw
-    if len(ends) < 2 or not all(isinstance(scale, Numeric) for scale in ends.values()):
+    if not ends or not all(isinstance(scale, Numeric) for scale in ends.values()):
         return raw
     low, high = (cells.map({cell: scale.ends[k] for cell, scale in ends.items()}).astype(float) for k in (0, 1))
     rated = [n for n in raw.names if plain(n) in NAMES["value"] or is_judge(n) or is_person(n)]
     rated = [n for n in rated if Column(n, raw.frame[n]).numeric and plain(n) not in NAMES["item"]]
+    if len(ends) == 1:  # said where the numbers do not reach its ends by themselves, and none is beyond
+        numbers = pd.concat([as_numbers(raw.frame[n]) for n in rated] or [low[:0]]).dropna()
+        known = numbers.empty or not numbers.between(low[0], high[0]).all() or {low[0], high[0]} <= {*numbers}
+        roles = {**raw.roles, "scale": str(cells.iloc[0])}
+        return raw if known else raw.noted(f"{roles['scale']} is the scale, as {column} says", roles=roles)
     shares = {n: (as_numbers(raw.frame[n]) - low) / (high - low) for n in rated}
     percentages = {n: share.map("{:.10g}".format).where(share.notna(), raw.frame[n]) for n, share in shares.items()}
     note = f"{', '.join(rated)}: shares of the range that {column} gives ({', '.join(ends)})"

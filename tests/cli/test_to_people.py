@@ -38,6 +38,17 @@ def test_a_column_called_after_the_beginning_of_a_judges_name_is_that_judges(tmp
     assert "confidence" not in read(two, people="anna", judges="gpt urteil,gpt zwei").table
 
 
+@pytest.mark.parametrize("sure", ["confidence_gpt4", "gpt4_confidence", "gpt4_conf"])
+@pytest.mark.parametrize("name", ["rating_{}", "{}_score", "Score ({})"])
+def test_a_column_called_after_a_judge_alone_is_that_judges(name, sure):
+    """confidence_gpt4 beside rating_gpt4, in whatever words both are called."""
+    columns = {name.format(who): [k % 5 + 1 for k in range(40)] for who in ("anna", "gpt4", "claude")}
+    table = read(pd.DataFrame({"item": range(40), **columns, sure: [0.9, 0.8] * 20})).table
+    known = table[table["confidence"].notna()]
+    assert [name for name in known["rater"].unique() if "gpt4" not in name] == []
+    assert known["confidence"].tolist() == [0.9, 0.8] * 20
+
+
 def test_the_list_holds_what_is_not_sure_and_nobody_rated(recuse, tmp_path):
     found = recuse("check", FILE, "--to-people", tmp_path / "people.csv")
     assert "judge_large may decide alone from 0.72 on" in found.out

@@ -263,3 +263,31 @@ def test_annotations_of_nobody_who_is_named_are_asked_about(file):
     assert read_file(path, people=[*columns]).ratings.judges == ("fine_grained",)
     named = {f"annotations.{who}.rating": cells for who, cells in (("anna", A), ("ben", B))}
     assert len(read_file(file("b.csv", wide({**named, "gpt-4": G}))).ratings.persons) == 2
+
+
+def stances(people, judge=lambda k, answer: answer, agree=False, texts=30):
+    words = any_of("for", "against", "neutral")
+    own = {who: words if agree else any_of("for", "against", "neutral") for who in people}
+    rows = [f"t{k},{who},{own[who][k]},{judge(who, words[k])}" for k in range(texts) for who in people]
+    return "\n".join(["item,annotator,stance,gpt4", *rows])
+
+
+@pytest.mark.parametrize(("people", "agree"), [("ABC", False), ("abcdef", True), (["anna", "ben", "cleo"], True)])
+def test_annotators_are_people_called_by_letters_or_at_one_on_all_texts(file, people, agree):
+    read = read_file(file("a.csv", stances(people, agree=agree)))
+    assert dict(read.ratings.raters) == {**dict.fromkeys(people, "person"), "gpt4": "judge"}
+    assert len(read.ratings.table) == 30 * len(people) + 30
+
+
+def test_an_answer_that_stands_in_the_first_row_of_a_text_alone_is_the_judges(file):
+    text = stances(["anna", "ben"], lambda who, answer: answer if who == "anna" else "")
+    table = read_file(file("a.csv", text)).ratings.table
+    assert table.groupby("rater", observed=True)["status"].agg(["size", "unique"]).loc["gpt4"].tolist() == [30, ["ok"]]
+
+
+def test_a_judge_in_words_of_its_own_beside_annotators_at_one_is_asked_about(file):
+    path = file("a.csv", stances(["anna", "ben", "cleo"], lambda who, answer: f"is {answer}", agree=True))
+    with pytest.raises(RecuseError, match="people and judges give no label in common"):
+        read_file(path)
+    same = ",".join(f"is {word}={word}" for word in ("for", "against", "neutral"))
+    assert len(read_file(path, same=same).ratings.table) == 120

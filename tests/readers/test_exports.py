@@ -218,3 +218,44 @@ def test_a_criterion_that_nobody_rated_is_not_measured_and_ends_no_other():
     record = check(Path(__file__).parent / "team_files" / "12_langfuse_scores.csv.gz").record()
     assert (record["word"], "unfinished" in record["cause"]) == ("decide", False)
     assert {one["word"] for one in record["judges"] if one["stated"]} == {"undecided"}
+
+
+@pytest.mark.parametrize("item", ["span_id", "trace_id", "context.span_id"])
+@pytest.mark.parametrize(
+    ("names", "judge"),
+    [(("review", "review"), "LLM"), (("review", "gpt-4o"), "gpt-4o"), (("review", "safe"), "LLM"),
+     (("human helpfulness", "gpt-4o helpfulness"), "gpt-4o helpfulness"), (("review", "llm_toxicity"), "LLM")],
+)  # fmt: skip
+def test_a_judge_without_an_id_among_phoenix_annotations_is_called_as_its_rows_are(file, item, names, judge):
+    rows = [(k, n, who, mark(k, n)) for k in range(40) for n, who in enumerate(("anna", "ben", ""))]
+    table = DataFrame({
+        item: [f"sp{k}" for k, *_ in rows], "name": [names[not who] for *_, who, _ in rows],
+        "score": [score for *_, score in rows], "label": "", "explanation": "fine",
+        "annotator_kind": ["HUMAN" if who else "LLM" for *_, who, _ in rows], "user_id": [who for *_, who, _ in rows],
+    })  # fmt: skip
+    read = read_file(file("a.csv", table.to_csv(index=False)))
+    assert dict(read.ratings.raters) == {"anna": "person", "ben": "person", judge: "judge"}
+    assert len(read.ratings.headline) == (2 if judge == "LLM" and names[0] != names[1] else 1)
+
+
+@pytest.mark.parametrize("names", [
+    ("trace_id", "assessment_name", "source.source_type", "source.source_id", "feedback.value"),
+    ("trace_id", "name", "source.source_type", "source.source_id", "feedback.value"),
+    ("request_id", "assessment_name", "source_type", "source_id", "feedback_value"),
+    ("item", None, "source_type", "source_id", "value"),
+])  # fmt: skip
+def test_assessments_of_mlflow_in_a_row_each(file, names):
+    rows = [(k, n, who) for k in range(40) for n, who in enumerate(("anna", "ben", "gpt-4o"))]
+    columns = [
+        [f"tr{k}" for k, *_ in rows], ["right"] * len(rows), ["LLM_JUDGE" if n == 2 else "HUMAN" for _, n, _ in rows],
+        [who for *_, who in rows], [("no", "yes")[mark(k, n) > 2] for k, n, _ in rows],
+    ]  # fmt: skip
+    table = DataFrame({name: cells for name, cells in zip(names, columns, strict=True) if name})
+    path = file("a.csv", table.to_csv(index=False))
+    read = read_file(path)
+    assert dict(read.ratings.raters) == {"anna": "person", "ben": "person", "gpt-4o": "judge"}
+    assert tuple(read.ratings.headline) == ("right" if names[1] else "rating",)
+    assert len(read.ratings.table) == 120
+    assert read.ratings.table["target"].eq("").all()
+    assert names[-1] not in read.mapping.ignored  # the answers are used
+    assert read_file(path, item=names[0], value=names[-1], rater=names[3]).ratings.judges == ("gpt-4o",)

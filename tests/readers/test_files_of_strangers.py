@@ -266,6 +266,31 @@ def test_responses_of_qualtrics(file):
     assert answers(read)["R_0"] == ANNA[:20]
 
 
+@pytest.mark.parametrize("parts", [["Response"] * 9, [f"Reply {k}" for k in range(9)]])
+@pytest.mark.parametrize("people", [3, 12])
+def test_responses_of_surveymonkey(file, parts, people):
+    own = ["Respondent ID", "Collector ID", "Email Address", "Start Date"]
+    shared = parts[0] != "Response"
+    words = ["How good is it?", *[""] * 8] if shared else [f"How good is reply {k}?" for k in range(9)]
+    rows = [[f"11{w}", "7", f"w{w}@team.example", "2026-01-01", *ANNA[w : w + 9], "well"] for w in range(people)]
+    stream = io.StringIO()
+    header = [[*own, *words, "Anything else?"], [*[""] * 4, *parts, "Open-Ended Response"]]
+    csv.writer(stream).writerows([*header, *rows])
+    read = read_file(file("a.csv", stream.getvalue()))
+    assert answers(read)["w0@team.example"] == ANNA[:9]
+    assert len(read.ratings.persons) == people
+    name = "How good is it? Reply 3" if shared else "How good is reply 3?"
+    assert name in set(read.ratings.table["item"])
+
+
+def test_a_survey_of_few_questions_is_asked_about(file):
+    rows = [f"R_{w},{ANNA[w]},{BEN[w]}" for w in range(30)]
+    ids = '"{""ImportId"":""_recordId""}","{""ImportId"":""QID1""}","{""ImportId"":""QID2""}"'
+    path = file("a.csv", "\n".join(["ResponseId,Q1,Q2", "Response ID,Is it polite?,Is it right?", ids, *rows]))
+    with pytest.raises(RecuseError, match=r"2 questions .'Q1', 'Q2'.: whether each is about a text or on a criterion"):
+        read_file(path)
+
+
 def test_a_label_beside_the_decisions_of_a_log_is_somebodys(file):
     """As JudgeBench writes its judges' output."""
     reply = "Both replies were compared with care and one is better: "

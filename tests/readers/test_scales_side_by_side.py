@@ -76,3 +76,24 @@ def test_files_of_raters_on_scales_of_their_own_are_one_table(file):
     shares = read.ratings.table.set_index("rater")["score"]
     assert list(shares["anna"]) == list(shares["ben"]) == [k % 5 / 4 for k in range(40)]
     assert set(shares["gpt"]) == {1.0}
+
+
+@pytest.mark.parametrize("written", ["{}/{}", "{} of {}", "{} out of {}"])
+def test_answers_out_of_several_are_read_as_the_option_says_that_is_printed(file, written):
+    text = table(lambda k: written.format(k % 5 + 1, 5), lambda k: written.format(2 * (k % 5 + 1), 10))
+    path = file("of5_of10.csv", text)
+    with pytest.raises(RecuseError, match="out of 5 and out of 10") as error:
+        read_file(path)
+    rows = read_file(path, same=str(error.value).split('"')[1]).ratings.table
+    marks = {who: own["score"].tolist() for who, own in rows.groupby("rater", observed=True)}
+    assert marks["judge"][:5] == marks["anna"][:5] == [0.2, 0.4, 0.6, 0.8, 1.0]
+
+
+def test_the_scale_that_every_row_names_is_the_scale(file):
+    def rated(scale, score=lambda k: k % 3 + 2, header="item,rater,score,scale"):
+        rows = [f"{k},{who},{score(k)},{scale}" for k in range(30) for who in ("anna", "ben", "gpt-4")]
+        return read_file(file("a.csv", "\n".join([header, *rows]))).ratings.scale
+
+    assert rated("1-5").ends == (1, 5)
+    assert rated("1-3").ends == (1, 4)  # which does not hold all numbers
+    assert rated("1-5", lambda k: k % 5 + 1) == rated("", lambda k: k % 5 + 1)  # in whole steps

@@ -118,3 +118,28 @@ def test_a_file_of_people_beside_a_judges_file_is_to_be_one_table(file, options)
         load_versions([people, judge], **options)
     with pytest.raises(RecuseError, match="no name tells judges from people: 'anna', 'ben'"):
         load_versions([people, people])
+
+
+@pytest.mark.parametrize("people_first", [True, False])
+def test_versions_in_a_column_are_as_those_in_several_files(tmp_path, people_first):
+    people = [("", f"t{k}", who, (k + (who == "ben" and k % 4 == 0)) % 5 + 1)
+              for k in range(60) for who in ("anna", "ben")]  # fmt: skip
+    judges = [(version, f"t{k}", "gpt-4", k % 5 + 1 if version == "v2" else k % 3 + 1)
+              for version in ("v1", "v2") for k in range(60)]  # fmt: skip
+    rows = [*people, *judges] if people_first else [*judges, *people]
+
+    def written(name, rows):
+        path = tmp_path / name
+        path.write_text("\n".join(["version,item,rater,score", *(",".join(map(str, row)) for row in rows)]))
+        return path
+
+    both = [written(f"{v}.csv", [("", *row[1:]) for row in rows if row[0] in ("", v)]) for v in ("v1", "v2")]
+    several = load_versions(both, ignore="version")
+    one = load_versions([written("a.csv", rows)], factors="version")
+    assert one.newest == several.newest == "v2"
+    keys = ["rater", "item", "version", "score"]
+    tables = [panel.ratings.table[keys].astype(str).sort_values(keys).to_numpy().tolist() for panel in (one, several)]
+    assert tables[0] == tables[1]
+    turned = written("b.csv", sorted(rows, key=lambda row: row[0], reverse=True))
+    with pytest.raises(RecuseError, match=r"come as v2, v1, .* or give each version a file, the oldest first"):
+        load_versions([turned], factors="version")

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from recuse.readers import read_file
+from recuse.readers.column_names import as_option, in_quotes, listed
 from recuse.schema import RecuseError
 
 
@@ -169,3 +174,19 @@ def test_users_who_may_have_rated_or_written_are_asked_about(file):
         read_file(path)
     assert read_file(path, rater="user_id").ratings.persons == ("u0", "u1", "u2")
     assert read_file(path, target="user_id").ratings.raters == {"rating": "person", "gpt4": "judge"}
+
+
+def test_a_name_with_a_comma_is_given_in_quotes_as_in_csv(file):
+    rows = [f"{k},{k % 5},{k % 5},{k % 4}" for k in range(30)]
+    path = file("a.csv", "\n".join(['item,"Berg, A","Rot ""R"", B","robo, v2"', *rows]))
+    with pytest.raises(RecuseError, match=r"""file has "Berg, A", .*; a name .* is typed in quotes: '"Berg, A"'"""):
+        read_file(path, judges="robo, v2")
+    kinds = {"Berg, A": "person", 'Rot "R", B': "person", "robo, v2": "judge"}
+    assert dict(read_file(path, judges=' "robo, v2"').ratings.raters) == kinds
+    assert dict(read_file(path, people=", ".join(map(in_quotes, [*kinds][:2]))).ratings.raters) == kinds
+
+
+@given(st.lists(st.text('ab ,"').map(str.strip).filter(bool), min_size=1))
+def test_names_come_back_from_the_list_that_is_typed(names):
+    (typed,) = shlex.split(as_option(names))
+    assert listed(typed) == names
