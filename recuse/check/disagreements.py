@@ -36,7 +36,7 @@ def disagreements(read: FileRatings) -> pd.DataFrame:
     keys = ["item", "target", "criterion", *ratings.factors]
     rows, people, answers = _differing(ratings, keys)
     named = ratings.table[["rater", *keys]].iloc[rows["place"]].reset_index(drop=True)
-    rows = pd.concat([named, rows.drop(columns=["place", "rater", "number"]).reset_index(drop=True)], axis=1)
+    rows = pd.concat([named, rows.drop(columns=["place", "asked", "rater", "number"]).reset_index(drop=True)], axis=1)
     rows = rows.sort_values(["difference", "rater", "item"], ascending=[False, True, True], kind="stable")
     given: dict[int, list[str]] = {}  # by text, in alphabetical order
     for place, code in people.sort_values("answer", kind="stable")[["text_", "answer"]].itertuples(index=False):
@@ -87,20 +87,22 @@ def _differing(ratings: Ratings, keys: list[str]) -> tuple[pd.DataFrame, pd.Data
     shown = np.array([*(f"{value:g}" for value in scores), ""], dtype=object)[score]  # the last one for NaN
     responses = usable["response"].astype(object)
     answer, answers = pd.factorize(responses.where(responses.notna(), shown), sort=True)
-    text = np.zeros(len(ratings.table), dtype=np.int64)
+    kind, text = usable["kind"].to_numpy(), np.zeros(len(place), dtype=np.int64)
+    rater = asked = ratings.coded("rater")[1][place]
     for key in keys:
-        names, codes = ratings.coded(key)
-        text = pd.factorize(text * (len(names) + 1) + codes)[0]
-    rater = ratings.coded("rater")[1][place]
-    columns = {"place": place, "text_": text[place], "rater": rater, "answer": answer, "number": number}
-    rows, kind = pd.DataFrame(columns | {"scored": scored}), usable["kind"].to_numpy()
+        names, codes = ratings.coded(key)[0], ratings.coded(key)[1][place]
+        asked = pd.factorize(asked * (len(names) + 1) + codes)[0]
+        if key not in ratings.factors or {*codes[kind == "person"]} & {*codes[kind == "judge"]}:  # else never asked so
+            text = pd.factorize(text * (len(names) + 1) + codes)[0]
+    columns = {"place": place, "text_": text, "asked": asked, "rater": rater, "answer": answer, "number": number}
+    rows = pd.DataFrame(columns | {"scored": scored})
     right = [name == ratings.truth and len(ratings.persons) > 1 for name in ratings.coded("rater")[0]]  # no person
     people, judges = rows[(kind == "person") & ~np.array(right)[rater]], rows[kind == "judge"]
     counts = people.groupby(["text_", "answer"]).size().rename("times").reset_index()
     common = counts["times"].eq(counts.groupby("text_")["times"].transform("max"))
     several = counts["text_"].isin(counts["text_"][common][counts["text_"][common].duplicated()])
     mean = people.groupby("text_")["number"].mean()
-    pairs = judges[judges["text_"].isin(mean.index)].drop_duplicates(["text_", "rater"])
+    pairs = judges[judges["text_"].isin(mean.index)].drop_duplicates("asked")
     own, theirs = (some["text_"] * len(answers) + some["answer"] for some in (pairs, counts[common | several]))
     by = (pairs["number"] - pairs["text_"].map(mean)).abs()
     above = pairs["number"] > pairs["text_"].map(mean)
@@ -237,8 +239,8 @@ def kinds_of_disagreement(read: FileRatings) -> Iterator[str]:
             k = answers.judges.index(judge)
             both = np.isfinite(answers.judged[k]).any(axis=1) & (answers.raters > 0)
             differing = rows[rows["judge"].eq(judge) & rows["criterion"].eq(part.criterion)]
-            for name in ratings.factors:
-                differing = differing[differing[name].isin(part.levels(name))]
+            for name, level in zip(ratings.within(*COMPARED), names, strict=True):
+                differing = differing[differing[name].eq(level)]
             kinds = differing["kind"].value_counts()
             if kinds.empty:
                 continue

@@ -16,7 +16,7 @@ from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.ratings_table import JUDGE, PERSON
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats
-from recuse.schema.factors import VERSION
+from recuse.schema.factors import VERSION, levels_in
 from recuse.statistics.clusters import clustered_mean, clustered_share
 
 # --------------------------------------------------------------------------- mean scores
@@ -47,10 +47,11 @@ def drift(part: Ratings) -> Iterator[Named]:
     >>> drift(Ratings.of(frame)).of(judge="x").value
     0.25
     """
-    first, *_, last = part.levels(VERSION)
+    versions = levels_in(part.table[part.table["kind"] == JUDGE], VERSION)  # people judged texts, not versions
     for judge in part.judges:
+        first, last = versions[0], versions[-1]
         rows = part.table[part.table["rater"] == judge]
-        if {first, last} <= set(rows[VERSION]):
+        if first != last and {first, last} <= set(rows[VERSION]):
             both = rows[rows[VERSION].isin((first, last))]
             yield judge, _changed(_against(both, part, last), (first, last))
 

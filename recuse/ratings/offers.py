@@ -12,7 +12,7 @@ import pandas as pd
 from recuse.ratings.answers import has_property, has_several_options, is_binary
 from recuse.ratings.needs import CANDIDATE, KINDS
 from recuse.ratings.scale import PLACE, Nominal, Ordinal, Scale, counted_criteria
-from recuse.schema.factors import DIRECTION, LEVELS, ORDER, TEMPERATURE, VERSION, WORDING
+from recuse.schema.factors import DIRECTION, LEVELS, ORDER, TEMPERATURE, VERSION, WORDING, levels_in
 
 FEWEST = 20
 """Items that two people rated below which nothing is said of their agreement (`recuse.metrics.agreement_estimates`)."""
@@ -70,6 +70,7 @@ def offers_of(ratings: Ratings, kind: str = "") -> frozenset[str]:
     if few.times is not None:
         every["times"] = few.table["item"].astype(str).map(dict(few.times)).to_numpy()
     table, persons = (every[(few.table["kind"] == kind).to_numpy()] for kind in ("judge", "person"))
+    judged = ratings.table[ratings.table["kind"] == "judge"]
     facts = RatingFacts(
         kind=kind,
         judges=ratings.judges,
@@ -81,7 +82,7 @@ def offers_of(ratings: Ratings, kind: str = "") -> frozenset[str]:
         written={*ratings.targets, *known.get("a", ()), *known.get("b", ())},
         tiers=len(ratings.tiers),
         repeats=int(table.groupby(judgement, sort=False, observed=True).size().max()) if len(table) else 0,
-        levels={factor: ratings.levels(factor) for factor in ratings.factors},
+        levels={factor: levels_in(judged, factor) for factor in ratings.factors},
         scales=[
             (ratings.scales[name], ratings.positive.get(name, ""), ratings.thresholds.get(name, ()))
             for name in ratings.headline

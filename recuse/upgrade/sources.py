@@ -8,10 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+
 from recuse.metrics.upgrade import Upgrade
 from recuse.panels import UNLOCK, Panel, unfixed
 from recuse.protocols import protocol as known_protocol
 from recuse.ratings import Ratings
+from recuse.ratings.ratings_table import PERSON
 from recuse.readers.file_panel import FilePanel, load_file_panel, on_the_same_items, panel_of
 from recuse.readers.formats import RatingsSource
 from recuse.schema import RecuseError
@@ -247,4 +250,8 @@ def _under(ratings: Ratings, levels: Mapping[str, str]) -> Ratings:
         if level not in ratings.levels(factor):
             known = "; ".join(f"{name}: {', '.join(ratings.levels(name))}" for name in ratings.factors) or "nothing"
             raise RecuseError(f"{factor}={level}: nobody was asked so; what was varied is {known}")
-    return ratings.where(**levels) if levels else ratings
+    there = ratings.where(**levels)
+    if there.persons or not ratings.persons:
+        return there
+    people = ratings.table[ratings.table["kind"].eq(PERSON)].drop(columns=[*levels])  # a person is seldom asked twice
+    return replace(there, table=pd.concat([there.table, people], ignore_index=True), _memory={})

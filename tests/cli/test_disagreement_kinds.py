@@ -136,3 +136,20 @@ def test_a_slice_is_named_by_fishers_test_over_all_slices_and_kinds():
 def test_a_slice_that_does_not_matter_is_seldom_named():
     named = sum("; on topic" in line for seed in range(100) for line in lines(tickets(seed, 0.3, 0.3)))
     assert named <= 5 + 2.5 * (100 * 0.05 * 0.95) ** 0.5
+
+
+@pytest.mark.parametrize("theirs", ["", "march"])
+def test_people_of_no_version_are_held_against_every_version(theirs):
+    """Their cell is empty, or names one of two: as many disagreements of each version, each of its kind."""
+    rows = [
+        {"id": f"t{k}", "rater": rater, "version": version, "rating": "pass" if right != (k in wrong) else "fail"}
+        for rater, version, wrong in (
+            ("gpt", "march", {1, 2}), ("gpt", "april", {3}), ("anna", theirs, ()), ("ben", theirs, ())
+        )
+        for k, right in enumerate([True, False] * 20)
+    ]  # fmt: skip
+    panel = panel_of(read(pd.DataFrame(rows), factors="version"))
+    kinds = {line.split(" disagrees")[0]: line for line in kinds_of_disagreement(panel.read) if "disagrees" in line}
+    assert len(disagreements(panel.read)) == count_disagreements(panel.ratings) == (2 if theirs else 3)
+    assert "on 2 of 40" in kinds["gpt, march"]
+    assert theirs or "on 1 of 40" in kinds["gpt, april"]

@@ -10,6 +10,7 @@ import pytest
 
 from recuse.metrics.drift import drift
 from recuse.ratings import Numeric, Ordinal, Ratings
+from recuse.ratings.offers import offers_of
 
 PASS_FAIL = Ordinal(("fail", "pass"))
 
@@ -75,3 +76,20 @@ def test_versions_that_share_no_text_cannot_be_compared():
     found = drift(Ratings.of(table, scales=PASS_FAIL, factors=["version"])).of(judge="j")
     assert math.isnan(found.value)
     assert "no text was answered by both versions" in found.note
+
+
+@pytest.mark.parametrize("theirs", ["", "by hand", "old"])
+def test_people_are_of_no_version(theirs):
+    """Their own level of `version` comes last in the table and is no version of the judge."""
+    judged = said(old=words("ppppffffff"), new=words("ppppppffff"))
+    people = judged.table[judged.table["version"] == "old"].assign(rater="anna", kind="person", version=theirs)
+    beside = Ratings.of(pd.concat([judged.table, people], ignore_index=True), scales=PASS_FAIL, factors=["version"])
+    assert drift(beside).of(judge="j").value == pytest.approx(0.2)
+
+
+def test_a_judge_of_one_version_beside_people_of_another_has_not_drifted():
+    judged = said(old=words("ppppffffff"))
+    people = judged.table.assign(rater="anna", kind="person", version="")
+    beside = Ratings.of(pd.concat([judged.table, people], ignore_index=True), scales=PASS_FAIL, factors=["version"])
+    assert not dict(drift(beside).items())
+    assert "versions" not in offers_of(beside)

@@ -98,3 +98,46 @@ def test_people_who_chose_in_both_orders_do_not_contradict_themselves():
     ]  # fmt: skip
     pairs = pd.DataFrame(rows)
     assert compare(read(pairs), read(pairs.copy())).word != "not comparable"
+
+
+def asked_by_two_prompts(people: str, judges: dict[str, tuple[str, str]]) -> pd.DataFrame:
+    """Long rows: each of `judges` with a judge's name and the prompt it was asked by; people's cell of it is theirs."""
+    parts = [
+        pd.DataFrame({"id": table()["id"], "rater": name, "prompt": prompt, "rating": answers})
+        for answers, (name, prompt) in zip((GOOD, POOR), judges.values(), strict=True)
+    ]
+    return pd.concat([
+        *parts,
+        *(pd.DataFrame({"id": table()["id"], "rater": name, "prompt": people, "rating": like(RIGHT, 0.1)})
+          for name in ("anna", "ben")),
+    ])  # fmt: skip
+
+
+TWO_PROMPTS = {"old": ("gpt-4", "short"), "new": ("gpt-4", "long")}
+ONE_PROMPT = {"old": ("gpt-4", "short"), "new": ("gpt-5", "short")}
+
+
+@pytest.mark.parametrize("people", ["", "by hand"])
+@pytest.mark.parametrize(
+    ("judges", "named"),
+    [
+        (TWO_PROMPTS, ("gpt-4,prompt=short", "gpt-4,prompt=long")),
+        (ONE_PROMPT, ("gpt-4,prompt=short", "gpt-5,prompt=short")),
+        (ONE_PROMPT, ("gpt-4", "gpt-5")),
+    ],
+)
+def test_people_count_whatever_stands_in_their_cell_of_what_was_varied(people, judges, named):
+    """A person rates texts; of what judges were asked under the cell is empty, or says something of its own."""
+    given = read(asked_by_two_prompts(people, judges), factors="prompt")
+    verdict = compare(given, incumbent=named[0], candidate=named[1])
+    assert verdict.word == "worse"
+    assert next(row for row in verdict.rows if row.gate == "upgrade_agreement").estimate.n == TEXTS
+
+
+def test_people_who_rated_under_the_level_itself_are_not_joined_by_those_of_another():
+    """Where each prompt made texts of its own, labels of the one say nothing of the other."""
+    judged = asked_by_two_prompts("short", ONE_PROMPT)
+    others = judged[judged["rater"].eq("anna")].assign(rater="carl", prompt="long", rating=6 - RIGHT)
+    given = read(pd.concat([judged, others]), factors="prompt")
+    verdict = compare(given, incumbent="gpt-4,prompt=short", candidate="gpt-5,prompt=short")
+    assert verdict.word == "worse"
