@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from recuse.ratings.cells import Cells
 
 CRITERION = "criterion"
+ONE_DECISION = "every word is about one decision"
 ORIGIN = "origin"
 """Under which `Ratings.remember` holds where ratings come from."""
 Found = TypeVar("Found")
@@ -265,7 +266,7 @@ class Ratings:
                 passes = table.loc[rows, "response"].eq(option)
             table.loc[rows, "response"] = np.where(passes, option, other)
             table.loc[rows, "score"] = np.nan
-            notes.append(f"every word is about one decision on {name}: {other}, or {option}")
+            notes.append(f"{ONE_DECISION} on {name}: {other}, or {option}")
         scales = {**self.scales, **{name: scale for name, (scale, _) in decided.items()}}
         positive = {**positive, **{name: option for name, (_, option) in decided.items()}}
         made = replace(self, table=table, scales=scales, positive=positive, thresholds={}, parts=(), _memory={})

@@ -203,7 +203,7 @@ def _why_no_versions(files: Sequence[Sequence[RatingsSource]], given: Mapping[st
     where they may be, or something else is wrong."""
     with suppress(RecuseError):
         others = {name: value for name, value in given.items() if name not in ("people", "judges")}
-        return are_versions([read_file(*each, **{**others, "all_judges": True}) for each in files])
+        return are_versions([read_file(*each, **{**others, "compared": ()}) for each in files])
     return ""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import isfinite
@@ -92,12 +92,14 @@ class FileRatings:
 
 
 def read_file(
-    source: RatingsSource, *further: RatingsSource, reader: str = "", all_judges: bool = False, **given: Any
-) -> FileRatings:
+    source: RatingsSource, *further: RatingsSource, reader: str = "", compared: Collection[str] | None = None,
+    **given: Any,
+) -> FileRatings:  # fmt: skip
     """The ratings of one file or data frame; of several, each holds the ratings of somebody else, who is called as the
     file is. `given` says of columns what they are (see `ColumnMapping`) and comes before what `FILE.recuse.toml` beside
     it says, which comes before what is recognised. `reader`: the name of a reader, or the dotted name of your own
-    (`recuse.readers.formats`). `all_judges`: what raters are where nothing tells judges from people.
+    (`recuse.readers.formats`). `compared`: the two that are judges though their names may not tell, () where these are
+    not named: then all are where nothing tells judges from people.
 
     Raises `RecuseError` with place and remedy for a file that cannot be read."""
     plain_given = {k: v.tolist() if hasattr(v, "tolist") else v for k, v in given.items()}  # names in a Series
@@ -114,7 +116,7 @@ def read_file(
             raw = shaped(raw)
         saved = given_mapping(kept, raw.names, saved_path(raw.path).name)
         own = given_mapping(given, raw.names, raw.path.name)
-        judged = Judgements(replace(raw, roles={**raw.roles, **saved, **own}), all_judges=all_judges)
+        judged = Judgements(replace(raw, roles={**raw.roles, **saved, **own}), compared=compared)
         for settled in SETTLING:
             judged = settled(judged)
         if further:

@@ -45,7 +45,7 @@ class Judgements:
 
     raw: RawTable
     mapping: ColumnMapping = field(default_factory=ColumnMapping)
-    all_judges: bool = False
+    compared: Collection[str] | None = None
     rows: pd.DataFrame = field(default_factory=pd.DataFrame)
     scales: Mapping[str, Scale] = field(default_factory=dict)
     clusters: str = ""
@@ -190,15 +190,17 @@ def with_kinds(judged: Judgements) -> Judgements:
     What is said counts first (judges, people), then a column `kind`, then names, of raters or of the column that names
     them: raters called as models are judges, called as people are people; the others are people where some are called
     as judges, and judges otherwise. Where both are there, what is one word of letters is somebody's name.
-    `RecuseError` for a name that is said and not there, and where nothing tells judges from people, unless `all_judges`
-    says what they are then: of a name that is no first name beside first names, or one that programs bear."""
+    `RecuseError` for a name that is said and not there, and where nothing tells judges from people: of a name that is
+    no first name beside first names, or one that programs bear. Of judges that are `compared` it is told, and all are
+    judges where nobody says yet which two are."""
     long, mapping = judged.rows, judged.mapping
     raters = [str(name) for name in long["rater"].drop_duplicates()]
     both = (("judge", mapping.judges), ("person", mapping.people))
-    stated = {_rater_named(name, raters, kind): kind for kind, names in both for name in names}
+    also = "; of each of two files by itself: recuse check FILE --people A,B --save" if judged.compared else ""
+    stated = {_rater_named(name, raters, kind, also): kind for kind, names in both for name in names}
     in_column = long[["rater", "kind"]].drop_duplicates("rater").to_numpy() if mapping.kind else ()
     own_kinds = {str(r): "person" if is_person(k) else "judge" for r, k in in_column if k}
-    kinds = _guessed(raters, {**own_kinds, **stated}, mapping.rater, all_judges=judged.all_judges)
+    kinds = _guessed(raters, {**own_kinds, **stated}, mapping.rater, judged.compared)
     notes = []
     if (judges := sum(kind == "judge" for kind in kinds.values())) > MOST_JUDGES:
         raise RecuseError(
@@ -228,7 +230,7 @@ def with_kinds(judged: Judgements) -> Judgements:
     return judged.noted(*notes, rows=rows)
 
 
-def _guessed(raters: list[str], known: dict[str, str], column: str, *, all_judges: bool) -> dict[str, str]:
+def _guessed(raters: list[str], known: dict[str, str], column: str, compared: Collection[str] | None) -> dict[str, str]:
     """`column` names the raters where one does: in one called annotator or worker, who is not called as judges are is
     a person; in one called judge where no name is a judge's, who is not called as people are is a judge."""
     rest = [name for name in raters if name not in known]
@@ -238,13 +240,13 @@ def _guessed(raters: list[str], known: dict[str, str], column: str, *, all_judge
         people = [name for name in rest if name not in judges]
     elif is_judge(column) and not judges:
         judges = [name for name in rest if name not in people]
-    unknown = [name for name in rest if name not in judges and name not in people]
+    unknown = [name for name in rest if name not in {*judges, *people, *(compared or ())}]
     some_judge = bool(judges) or "judge" in known.values()
     some_person = bool(people) or "person" in known.values()
     otherwise = "person" if some_judge and not some_person else "judge"
     first_names = [n for n in unknown if some_judge and n.isalpha() and not is_software(n)]
     people, unknown = [*people, *first_names], [n for n in unknown if n not in first_names]
-    open_ = [] if some_judge or some_person or all_judges else unknown
+    open_ = [] if some_judge or some_person or compared == () else unknown
     if judges and not (known or some_person) and (first_names or any(map(is_software, unknown))):
         open_ = [name for name in unknown if not is_derived(name)]  # a person, or a program
     if open_:
@@ -254,10 +256,10 @@ def _guessed(raters: list[str], known: dict[str, str], column: str, *, all_judge
             "keeps it"
         )
     kinds = {**dict.fromkeys(judges, "judge"), **dict.fromkeys(people, "person"), **dict.fromkeys(unknown, otherwise)}
-    return {**kinds, **known}
+    return {**dict.fromkeys(rest, "judge"), **kinds, **known}
 
 
-def _rater_named(name: str, raters: list[str], what: str) -> Any:
+def _rater_named(name: str, raters: list[str], what: str, also: str) -> Any:
     last = [rater for rater in raters if name and rater.rsplit(".", 1)[-1] == name.rsplit(".", 1)[-1]]
     for candidate in (name, rater_name(name), *(last if len(last) == 1 else ())):
         if candidate in raters:
@@ -265,7 +267,7 @@ def _rater_named(name: str, raters: list[str], what: str) -> Any:
     known = ", ".join(map(in_quotes, raters[:20]))
     quotes = f"; a name with a comma is typed in quotes: {as_option(commas)}" if (commas := [
         rater for rater in raters if "," in rater][:1]) else ""  # fmt: skip
-    raise RecuseError(f"there is no rater {name!r} to be a {what}; the file has {known}{quotes}")
+    raise RecuseError(f"there is no rater {name!r} to be a {what}; the file has {known}{quotes}{also}")
 
 
 CONFIDENCE = ("confidence", "certainty", "probability", "conf")

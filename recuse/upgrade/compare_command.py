@@ -19,7 +19,7 @@ from recuse.gates.limits import Limit
 from recuse.gates.upgrade_verdict import EXIT, UpgradeVerdict, Word
 from recuse.gates.uses import Uses
 from recuse.ratings import Ratings
-from recuse.ratings.scale import check_thresholds
+from recuse.ratings.scale import Numeric, check_thresholds
 from recuse.readers.file_panel import ReadOptions
 from recuse.readers.file_ratings import score_of
 from recuse.readers.formats import RatingsSource
@@ -61,12 +61,13 @@ def compare(
         raise RecuseError(f"{', '.join(options)}: give it to recuse.read, which made these ratings")
     given = [Path(one) if isinstance(one, str) else one for one in (before, after) if one is not None]
     limits = Gates.load(Path(gates) if gates is not None else _limits_of(given), today=date.today())
-    mapping = {name: value for name, value in options.items() if name != "reader"}
-    sources = open_sources(given, limits, mapping, options.get("reader", ""))
     names = (incumbent, candidate) if candidate else ()
     changes = (change,) if isinstance(change, str) else change
-    scores = (thresholds,) if isinstance(thresholds, float | int | str) else thresholds
-    decided = _decide(sources, names, limits, changes, [score_of(str(score)) for score in scores])
+    several = (thresholds,) if isinstance(thresholds, float | int | str) else thresholds
+    scores = [score_of(str(score)) for score in several]
+    mapping = {name: value for name, value in options.items() if name != "reader"} | _typed(scores)
+    sources = open_sources(given, limits, mapping, options.get("reader", ""), names)
+    decided = _decide(sources, names, limits, changes, scores)
     return worst_of(verdict for _, verdict in decided)
 
 
@@ -77,14 +78,15 @@ def run_compare(
     """The exit code: 0 may replace, 1 may not, 2 undecided, 3 not comparable; of two baselines 1, 2 or 3. Raises
     `RecuseError` for what cannot be read."""
     paths, names = split_arguments(what)
-    changes, scores = ([part.strip() for part in text.split(",") if part.strip()] for text in (change, thresholds))
+    changes, several = ([part.strip() for part in text.split(",") if part.strip()] for text in (change, thresholds))
+    scores = [*map(score_of, several)]
     check_outputs(json, html)
     limits = Gates.load(gates or _limits_of(paths), today=date.today())
     held = [read_estimates(path, limits) for path in paths]
     if any(one is not None for one in held):
         return _by_baselines(paths, held, names, limits, changes, html, json)
-    sources = open_sources(paths, limits, given, reader)
-    verdicts = _decide(sources, names, limits, changes, [score_of(score) for score in scores])
+    sources = open_sources(paths, limits, {**given, **_typed(scores)}, reader, names)
+    verdicts = _decide(sources, names, limits, changes, scores)
     worst = worst_of(verdict for _, verdict in verdicts)
     results = _results(sources[-1], limits, verdicts) | {"headline": worst.sentence}
     own = [] if gates or limits.path == shipped_evals() / "gates.toml" else [f"limits: {limits.path}"]
@@ -103,9 +105,22 @@ def _decide(
         pairs = list(pair_up(sources, names, change))
         if not pairs:
             raise RecuseError("the two judges were never asked the same: no task and protocol has both")
-        check_thresholds(thresholds, [scale for _, one in pairs for scale in one.before.scales.values()])
+        scales = [scale for _, one in pairs for scale in one.before.scales.values()]
+        check_thresholds(thresholds, scales)
+        panels = [panel for source in sources for panel in source.selection.files.values()]
+        read_so = [panel.read.mapping.threshold == f"{score:g}" for panel in panels for score in thresholds]
+        if thresholds and not any(isinstance(scale, Numeric) for scale in scales) and read_so != [True] * len(sources):
+            raise RecuseError(
+                "--threshold decides by scores, and there are options only: leave it out; of scores that are read as "
+                "one decision it is one score, given where they are read (recuse.read, or saved beside the file)"
+            )
         wanted = [(part, one.with_thresholds(thresholds) if thresholds else one) for part, one in pairs]
         return [(part, judge_upgrade(limits, one, part.place, share=1 / len(pairs))) for part, one in wanted]
+
+
+def _typed(thresholds: Sequence[float]) -> dict[str, str]:
+    """A score from which on is decided, for reading: what is typed comes before what is saved beside a file."""
+    return {"threshold": f"{thresholds[0]:g}"} if len(thresholds) == 1 else {}
 
 
 def _by_baselines(

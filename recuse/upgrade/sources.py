@@ -14,6 +14,7 @@ from recuse.metrics.upgrade import Upgrade
 from recuse.panels import UNLOCK, Panel, unfixed
 from recuse.protocols import protocol as known_protocol
 from recuse.ratings import Ratings
+from recuse.ratings.ratings import ONE_DECISION
 from recuse.ratings.ratings_table import PERSON
 from recuse.readers.file_panel import FilePanel, load_file_panel, on_the_same_items, panel_of
 from recuse.readers.formats import RatingsSource
@@ -73,21 +74,24 @@ def split_arguments(given: Sequence[str]) -> tuple[list[Path], list[str]]:
 
 
 def open_sources(
-    paths: Sequence[Ratings | RatingsSource], gates: Gates, given: Mapping[str, Any], reader: str = ""
-) -> list[Source]:
-    """Each of the paths opened, beside ratings that were read already. Where one file needs more columns than the other
-    to name its items, both are named by these: a part of a file may look as if fewer would do."""
+    paths: Sequence[Ratings | RatingsSource], gates: Gates, given: Mapping[str, Any], reader: str = "",
+    names: Sequence[str] = (),
+) -> list[Source]:  # fmt: skip
+    """Each of the paths opened, beside ratings that were read already; `names`: of the judges that are compared. Where
+    one file needs more columns than the other to name its items, both are named by these: a part of a file may look as
+    if fewer would do."""
+    given = {"compared": tuple(part for name in names for part in (name, name.split(",")[0])), **given}
     sources = [open_source(path, gates, given, reader) for path in paths]
     panels = [panel for source in sources for panel in source.selection.files.values()]
-    names = max((panel.read.mapping.item for panel in panels), key=len, default=())
+    item = max((panel.read.mapping.item for panel in panels), key=len, default=())
     if len(panels) < len(sources) or given.get("item") or not all(
-        set(names) <= set(panel.read.raw.frame.columns) for panel in panels
+        set(item) <= set(panel.read.raw.frame.columns) for panel in panels
     ):  # fmt: skip
         return sources
     opened = (
         source
-        if panel.read.mapping.item == names or isinstance(path, Ratings)
-        else open_source(path, gates, {**given, "item": names}, reader)
+        if panel.read.mapping.item == item or isinstance(path, Ratings)
+        else open_source(path, gates, {**given, "item": item}, reader)
         for path, source, panel in zip(paths, sources, panels, strict=True)
     )
     panels = [panel for source in opened for panel in source.selection.files.values()]
@@ -105,7 +109,7 @@ def open_source(
         return _panel(path, gates)
     if isinstance(path, Path) and not path.exists():
         raise RecuseError(f"there is no file {path}; recuse compare FILE JUDGE_IN_USE CANDIDATE, or two files")
-    return _file(load_file_panel(path, reader=reader, all_judges=True, **given))
+    return _file(load_file_panel(path, reader=reader, **{"compared": (), **given}))
 
 
 def _file(panel: FilePanel) -> Source:
@@ -115,7 +119,8 @@ def _file(panel: FilePanel) -> Source:
     people = ", ".join(name for name in panel.ratings.persons if name != truth) or "none"
     people += f"; right answers: {truth}" if truth else ""
     faults = (f"fault: {fault.sentence()}" for fault in panel.read.faults)
-    remarks = tuple(f"{panel.path.name}: {remark}" for remark in (f"people: {people}", *faults))
+    decided = (note for note in panel.read.notes if note.startswith(ONE_DECISION))
+    remarks = tuple(f"{panel.path.name}: {remark}" for remark in (f"people: {people}", *decided, *faults))
     return Source(panel.path, panel.judges, (part,), selection, {}, {}, remarks)
 
 

@@ -11,8 +11,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from recuse import compare, read
 from recuse.cli import main
 from recuse.gates.baseline_file import SCHEMA
+from recuse.schema import RecuseError
 from recuse.suite.question_runner import shipped_evals
 from recuse.suite.questions import Elicitation
 from recuse.upgrade.compare_command import _limits_of
@@ -323,8 +325,8 @@ def test_a_candidate_is_read_in_the_line_up_it_would_be_in():
         ratings=str, settings=lambda place, judge: str(place), calls=lambda place, judge: str(place)
     )
     part = RecordedPanel(SimpleNamespace(replaces={"new": "old"}), suite).part(Elicitation("ours", "poems", "rubric"))
-    for read in (part.ratings, part.settings, part.calls):
-        assert [read(judge) for judge in ("old", "new")] == ["ours/poems/rubric", "ours/poems/rubric/new"]
+    for of in (part.ratings, part.settings, part.calls):
+        assert [of(judge) for judge in ("old", "new")] == ["ours/poems/rubric", "ours/poems/rubric/new"]
 
 
 def own_limits(folder, name):
@@ -411,3 +413,85 @@ def test_a_level_that_nobody_was_asked_at(recuse, asked_in_several_ways, given, 
     found = recuse("compare", asked_in_several_ways, "v1", given, *WAYS)
     assert found.code == 3
     assert named in found.err
+
+
+@pytest.mark.parametrize("two_files", [False, True])
+def test_who_is_no_judge_by_name_and_not_named_is_asked_about(recuse, files, rater, two_files):
+    """The two that are named are judges. Whether `anna` is one too, or a person, nobody can tell: as judges, people
+    were lost, and a worse candidate could replace the judge in use."""
+    today, next_, people = rater(0.97), rater(0.9), {"anna": rater(0.97), "ben": rater(0.97)}
+    sources = [files("old.csv", today=today, next=next_, **people)]
+    if two_files:
+        sources = [files("old.csv", today=today, **people), files("new.csv", next=next_)]
+    found = recuse("compare", *sources, "today", "next")
+    assert (found.code, found.out) == (3, "")
+    assert "no name tells judges from people: 'anna', 'ben'; say" in found.err
+    if two_files:
+        found = recuse("compare", *sources, "today", "next", "--people", "anna,ben")
+        assert "recuse check FILE --people A,B --save" in found.err
+        recuse("check", sources[0], "--people", "anna,ben", "--save")
+        found = recuse("compare", *sources, "today", "next")
+    else:
+        assert recuse("compare", *sources, "today", "next", "--judges", "today,next,anna,ben").code != 3
+        found = recuse("compare", *sources, "today", "next", "--people", "anna,ben")
+    assert "Do not replace today by next: it agrees with your people less" in found.first
+    assert "people: anna, ben" in found.out
+
+
+def test_two_judges_whose_names_tell_nothing_are_compared_where_nobody_else_is_there(recuse, files, rater):
+    right = rater(0.9)
+    assert recuse("compare", files("t.csv", today=right, next=right), "today", "next").code == 0
+    assert recuse("compare", files("a.csv", today=right), files("b.csv", next=right)).code == 0
+
+
+@pytest.fixture
+def scored(tmp_path):
+    """`scored(name)`: a file in which the candidate puts every text of 5 and 6 on the other side of 6, and no other."""
+    score = np.arange(400) % 10 + 1
+    turned = np.where(score == 5, 6, np.where(score == 6, 5, score))
+
+    def write(name):
+        lines = [f"t{k},{old},{new},{old},{old}" for k, (old, new) in enumerate(zip(score, turned, strict=True))]
+        path = tmp_path / name
+        path.write_text("\n".join(["id,gpt-4,gpt-5,anna,ben", *lines]) + "\n", encoding="utf-8")
+        return path
+
+    return write
+
+
+JUDGES = ("gpt-4", "gpt-5")
+
+
+def test_a_typed_threshold_comes_before_the_saved_one(recuse, scored):
+    """As in `recuse check`; and the page says that it is one decision that is compared."""
+    path, other = scored("s.csv"), scored("other.csv")
+    recuse("check", path, "--use", "decide", "--threshold", "6", "--save")
+    saved = recuse("compare", path, *JUDGES)
+    assert saved.first.startswith("Do not replace gpt-4 by gpt-5")
+    assert "s.csv: every word is about one decision on rating: less than 6, or 6 or more" in saved.out
+    typed = recuse("compare", path, *JUDGES, "--threshold", "8")
+    assert typed.first.startswith("gpt-5 may replace gpt-4")
+    assert "one decision on rating: less than 8, or 8 or more" in typed.out
+    two = recuse("compare", path, *JUDGES, "--threshold", "6,8")
+    assert (two.code, two.out) == (3, "")
+    assert "it is one score" in two.err
+    apart = recuse("compare", path, other, *JUDGES)
+    assert "read the other so too: recuse check FILE --use decide --threshold SCORE --save" in apart.first
+    assert "--scale" not in apart.first
+    recuse("check", other, "--use", "decide", "--threshold", "4", "--save")
+    assert recuse("compare", path, other, *JUDGES, "--threshold", "6").first == saved.first
+
+
+def test_a_threshold_of_labels_is_refused(recuse, files, rater):
+    path = files("t.csv", gpt_4=rater(0.9), gpt_5=rater(0.9))
+    for threshold in ("4", "4,5"):
+        refused = recuse("compare", path, "gpt_4", "gpt_5", "--threshold", threshold)
+        assert (refused.code, refused.out) == (3, "")
+        assert "options only" in refused.err
+
+
+def test_ratings_that_were_read_as_one_decision_are_not_compared_at_another(scored):
+    ratings = read(scored("s.csv"), use="decide", threshold=6)
+    assert compare(ratings, incumbent="gpt-4", candidate="gpt-5", thresholds=6).word == "worse"
+    with pytest.raises(RecuseError, match="given where they are read"):
+        compare(ratings, incumbent="gpt-4", candidate="gpt-5", thresholds=8)

@@ -44,6 +44,10 @@ DECLARE: Mapping[str, str] = {
 """Where it is said. A candidate of a panel has words of its own only where it names them, so only panels differ."""
 
 ONE_SCALE = " (if both mean one scale, say which: --scale LOW-HIGH; otherwise bring the scores to one first)"
+ONE_DECIDES = (
+    " (where scores are read as a decision in one, as FILE.recuse.toml beside it says, read the other so too: recuse "
+    "check FILE --use decide --threshold SCORE --save)"
+)
 SAME_IDS = " (a text has to have the same name on both sides; --item COLUMN says where it stands)"
 
 TEXT = ["item", "target"]
@@ -121,9 +125,10 @@ class Upgrade:
             one, other = (", ".join(r.factors) or "nothing" for r in (self.before, self.after))
             return (f"in one {one} was varied, in the other {other}",)
         old, new = self.before.scales, self.after.scales
-        remedy = "" if any(self.settings) else ONE_SCALE
+        remedies = ("", "") if any(self.settings) else (ONE_SCALE, ONE_DECIDES)
         return tuple(
-            f"the scale of {name} was {_scale(old[name])} and is {_scale(new[name])}{remedy}"
+            f"the scale of {name} was {_scale(old[name])} and is {_scale(new[name])}"
+            f"{remedies[not (isinstance(old[name], Numeric) and isinstance(new[name], Numeric))]}"
             for name in self.before.headline
             if not _same_scale(old[name], new[name])
         )
