@@ -7,6 +7,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
+from recuse import read
 from recuse.metrics.upgrade import Upgrade, measure_upgrade
 from recuse.ratings import Numeric, Ratings
 from recuse.schema import RecuseError
@@ -126,3 +127,32 @@ def test_a_task_may_name_the_scores_at_which_it_decides(tmp_path):
     after = load_task(folder)
     assert (before.thresholds, after.thresholds) == ((), (7.0,))
     assert rubric_hash(before) == rubric_hash(after)
+
+
+TOLD = {"conversation": [f"c{k // 4}" for k in range(96)], "topic": ["law", "tax"] * 48}
+
+
+@pytest.mark.parametrize("before", [(), ("topic",), ("conversation",), ("topic", "conversation")])
+@pytest.mark.parametrize("after", [("topic", "conversation"), ("conversation", "topic")])
+def test_what_either_file_tells_of_the_texts_is_known(before, after):
+    """Whichever file has the columns: the same texts, slices and clusters."""
+
+    def file(columns, shift):
+        scores = {who: [float((k * 7 + by) % 9) for k in range(96)] for who, by in (("judge", shift), ("anna", 0))}
+        return read(pd.DataFrame({"id": [f"t{k}" for k in range(96)], **{c: TOLD[c] for c in columns}, **scores}))
+
+    changes = measure_upgrade(Upgrade(file(before, 0), "judge", file(after, 1), "judge"))
+    known = {name: next(iter(estimates.values())) for name, estimates in changes}
+    assert known["upgrade_agreement"].over == "clusters"
+    assert known["upgrade_agreement"].clusters == "conversations"
+    assert known["upgrade_slice_agreement"].detail["looks"] == 2
+    assert list(known) == list(dict(measure_upgrade(Upgrade(file(after, 0), "judge", file(before, 1), "judge"))))
+
+
+def test_a_cell_that_is_empty_in_one_is_that_of_the_other():
+    """Of what both tell the older file comes first; which responses are right may stand in the newer one alone."""
+    before, after = topics(ratings(old=SCORES), "law"), topics(ratings(new=SCORES), "tax", "law", "law")
+    before.texts.loc[3, "topic"] = None
+    known = Upgrade(before, "old", replace(after, texts=after.texts.assign(gold="x"), _memory={}), "new").both.texts
+    assert list(known["topic"]) == ["law", "law", "law", "tax", *["law"] * 20]
+    assert set(known["gold"]) == {"x"}

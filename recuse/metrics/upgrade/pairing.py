@@ -176,10 +176,13 @@ class Upgrade:
         columns = [name for name in old.columns if name in new.columns]
         parts = [part[columns] for part in (old, new, people.reindex(columns=columns)) if len(part)]
         table = pd.concat(parts, ignore_index=True)
-        facts = self.before if self.before.texts is not None else self.after
-        return replace(
-            self.before, table=table, texts=facts.texts, clusters=facts.clusters, authors={}, truth=truth, _memory={}
-        )
+        one, other = self.before.texts, self.after.texts
+        texts = other if one is None else one
+        tell = [known for known in (one, other) if known is not None and {*TEXT} <= {*known}]
+        if len(tell) > 1 and not tell[0].equals(tell[1]):  # what either tells of a text is known
+            texts = pd.concat(tell).groupby(TEXT, sort=False, observed=True, as_index=False).first()
+        clusters = self.before.clusters if one is not None and "cluster" in one else self.after.clusters
+        return replace(self.before, table=table, texts=texts, clusters=clusters, authors={}, truth=truth, _memory={})
 
     def pairs(self) -> Iterator[Pair]:
         """The two judges' answers by criterion and combination of factor levels: of the criteria that stand for the
