@@ -210,12 +210,15 @@ def _repaired(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], share:
 
 
 def _shifts(upgrade: Upgrade) -> dict[str, float]:
-    """By how much the candidate's mean differs, by criterion, with two digits."""
-    table = upgrade.both.table
-    old, new = upgrade.shown
-    means = table.groupby(["criterion", "rater"], observed=True)["score"].mean()
-    names = table["criterion"].unique()
-    return {str(c): float(f"{means.get((c, new), 0.0) - means.get((c, old), 0.0):.2g}") for c in names}
+    """By how much the candidate's mean differs on the texts that both answered, by criterion, with two digits."""
+    both = upgrade.both
+    keys = ["criterion", "item", "target", *_factors(upgrade)]
+    means = both.table.groupby([*keys, "rater"], observed=True)["score"].mean().unstack()
+    apart = (means[upgrade.shown[1]] - means[upgrade.shown[0]]).dropna().rename("by").reset_index()
+    times = apart["item"].astype(str).map(both.times) if both.times else 1
+    sums = apart.assign(by=apart["by"] * times, times=times).groupby("criterion", observed=True)[["by", "times"]].sum()
+    sums = sums.reindex(both.table["criterion"].unique())  # NaN where no text has an answer of both
+    return {str(name): float(f"{by / n:.2g}") if n > 0 else 0.0 for name, by, n in sums.itertuples()}
 
 
 def _decided(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], share: float) -> UpgradeVerdict:

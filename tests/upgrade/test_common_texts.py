@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -108,3 +109,18 @@ def test_what_keeps_it_undecided_is_said_with_the_remedy():
         "new of them; if it was never meant to answer them, take them out of the rows of old",
     )
     assert found.record()["missing"] == 40
+
+
+@pytest.mark.parametrize("alone", [0, 150])
+def test_thresholds_move_by_the_shift_on_the_texts_of_both(alone):
+    """Exactly one and a half higher, whatever the candidate gives to texts that the judge in use never read, and
+    however often either was asked of some."""
+    world = World(np.random.default_rng(5), items=200)
+    judged = world.judge().clip(0, 8.5)
+    before, after = ratings(world, old=judged), ratings(world, new=judged + 1.5)
+    often = before.table[before.table["item"].isin([f"t{k}" for k in np.argsort(judged[:, 0])[:60]])]
+    twice = pd.concat([before.table, often.assign(repeat=often["repeat"] + judged.shape[1])], ignore_index=True)
+    own = after.table.head(alone).assign(item=[f"own {k}" for k in range(alone)], score=9.5)
+    more = pd.concat([after.table, own], ignore_index=True)
+    found = verdict(replace(before, table=twice, _memory={}), replace(after, table=more, _memory={}))
+    assert "move thresholds by +1.5: with its scores moved back by as much, new keeps every limit" in found.steps
