@@ -55,6 +55,7 @@ def judge_upgrade(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], *,
         verdict,
         reasons=(
             *([_left_out_conditions(upgrade, added)] if added else []),
+            *filter(None, [upgrade.corrected]),
             *_left_out(shared, verdict),
             *_level(verdict),
             *_below_people(upgrade),
@@ -180,6 +181,8 @@ def _steps(verdict: UpgradeVerdict, repaired: str) -> Iterator[str]:
         yield "let two people rate these texts, which says who is right"
     elif verdict.more:
         yield f"collect about {verdict.more} {verdict.units} more"
+    if any(row.gate == "upgrade_position" and not row.estimate.defined for row in verdict.rows if not row):
+        yield "ask both of every pair in both orders, a row each: with one, bias for a place is not told from a choice"
     first = next((row.gate for row in verdict.rows if not row), "")  # of those that are not accepted
     if first and verdict.word != UNDECIDED:
         yield f"or accept it, with a reason and a date: [[accepted]] of {first} in the gates file"

@@ -254,7 +254,8 @@ def _under(ratings: Ratings, levels: Mapping[str, str]) -> Ratings:
     for factor, level in levels.items():
         if level not in ratings.levels(factor):
             known = "; ".join(f"{name}: {', '.join(ratings.levels(name))}" for name in ratings.factors) or "nothing"
-            raise RecuseError(f"{factor}={level}: nobody was asked so; what was varied is {known}")
+            named = "" if factor in ratings.factors else f" (of a column {factor}, say so: --factors {factor})"
+            raise RecuseError(f"{factor}={level}: nobody was asked so; what was varied is {known}{named}")
     there = ratings.where(**levels)
     if there.persons or not ratings.persons:
         return there

@@ -495,3 +495,22 @@ def test_ratings_that_were_read_as_one_decision_are_not_compared_at_another(scor
     assert compare(ratings, incumbent="gpt-4", candidate="gpt-5", thresholds=6).word == "worse"
     with pytest.raises(RecuseError, match="given where they are read"):
         compare(ratings, incumbent="gpt-4", candidate="gpt-5", thresholds=8)
+
+
+def test_pairs_that_were_asked_in_one_order_say_what_is_wanting(recuse, tmp_path):
+    rows = [f"t{k},x,y,{'AB'[k % 2]},{'AB'[k % 2]},{'AB'[k % 2]}" for k in range(200)]
+    path = tmp_path / "pairs.csv"
+    path.write_text("\n".join(["id,model_a,model_b,gpt-4,gpt-5,anna", *rows]) + "\n", encoding="utf-8")
+    found = recuse("compare", path, *JUDGES)
+    assert found.first.endswith("is undecided: position bias could not be measured.")
+    assert "  next: ask both of every pair in both orders, a row each" in found.out
+
+
+def test_a_column_that_was_not_read_as_varied_is_named_as_the_remedy(recuse, tmp_path):
+    rows = [f"t{k},{'pass' if k % 3 else 'fail'},{'pass' if k % 3 else 'fail'},v{v}" for v in (1, 2) for k in range(99)]
+    path = tmp_path / "versions.csv"
+    path.write_text("\n".join(["id,judge,anna,version", *rows]) + "\n", encoding="utf-8")
+    named = ("judge,version=v1", "judge,version=v2")
+    refused = recuse("compare", path, *named)
+    assert (refused.code, "(of a column version, say so: --factors version)" in refused.err) == (3, True)
+    assert recuse("compare", path, *named, "--factors", "version").code == 0

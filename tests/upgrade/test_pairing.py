@@ -150,9 +150,9 @@ def test_what_either_file_tells_of_the_texts_is_known(before, after):
 
 
 def test_a_cell_that_is_empty_in_one_is_that_of_the_other():
-    """Of what both tell the older file comes first; which responses are right may stand in the newer one alone."""
+    """Of what both tell the newer file counts; which responses are right may stand in the newer one alone."""
     before, after = topics(ratings(old=SCORES), "law"), topics(ratings(new=SCORES), "tax", "law", "law")
-    before.texts.loc[3, "topic"] = None
+    after.texts.loc[3, "topic"] = None
     known = Upgrade(before, "old", replace(after, texts=after.texts.assign(gold="x"), _memory={}), "new").both.texts
-    assert list(known["topic"]) == ["law", "law", "law", "tax", *["law"] * 20]
+    assert list(known["topic"]) == ["tax", "law", "law", "law", "law", "law", *["tax", "law", "law"] * 6]
     assert set(known["gold"]) == {"x"}

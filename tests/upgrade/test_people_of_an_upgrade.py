@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from recuse import compare, read
+from recuse.metrics.upgrade import Upgrade
 
 TEXTS = 200
 RNG = np.random.default_rng(7)
@@ -141,3 +142,28 @@ def test_people_who_rated_under_the_level_itself_are_not_joined_by_those_of_anot
     given = read(pd.concat([judged, others]), factors="prompt")
     verdict = compare(given, incumbent="gpt-4,prompt=short", candidate="gpt-5,prompt=short")
     assert verdict.word == "worse"
+
+
+@pytest.mark.parametrize("column", ["gold", "anna"])
+def test_labels_that_were_corrected_count_as_corrected(column):
+    """The judge in use was fitted to the first labels, of which one in eight is wrong."""
+    first = np.where(np.random.default_rng(3).random(TEXTS) < 0.15, RIGHT % 5 + 1, RIGHT)
+    differ = int((first != RIGHT).sum())
+    before, after = table(**{column: first}, today=first), table(**{column: RIGHT}, next=RIGHT)
+    verdict = compare(read(before), read(after))
+    assert verdict.word == "better"
+    assert f"{differ} of {TEXTS} labels differ: those beside gpt-5 count" in verdict.reasons
+    after.loc[:20, column] = None  # which takes no label away
+    verdict = compare(read(before), read(after))
+    assert next(row for row in verdict.rows if row.gate == "upgrade_agreement").estimate.n == TEXTS
+    same = compare(read(before), read(table(**{column: first}, next=RIGHT)))
+    assert not any("labels differ" in reason for reason in same.reasons)
+
+
+def test_of_recordings_the_older_labels_count():
+    """What a change is measured by is no part of the change."""
+    before, after = read(table(anna=RIGHT, today=GOOD)), read(table(anna=like(RIGHT, 0.1), next=POOR))
+    upgrade = Upgrade(before, "gpt-4", after, "gpt-5", calls=({"calls": 1.0}, {"calls": 1.0}))
+    people = upgrade.both.table[upgrade.both.table["kind"] == "person"].set_index("item")["score"]
+    assert [people[f"t{k}"] for k in range(TEXTS)] == [*RIGHT]
+    assert upgrade.corrected.endswith("those beside gpt-4 count")

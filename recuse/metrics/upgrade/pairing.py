@@ -144,8 +144,7 @@ class Upgrade:
             return (f"they have no text in common{SAME_IDS}",)
         if any(row[:2] in common for row in old ^ new):
             return ("not the same texts under the same conditions",)
-        recorded = any((*self.settings, *self.calls))  # of one task, whose labels a change may move
-        labels = "" if recorded else other_labels(self.before, self.after)
+        labels = "" if self._recorded else other_labels(self._labels)
         if contrary := labels or contradiction(self.before, self.after, common):
             return (f"the same names stand for other texts, {contrary}{SAME_IDS}",)
         return ()
@@ -168,21 +167,55 @@ class Upgrade:
             )
         )
         truth = self.before.truth or self.after.truth
-        people = pd.concat([r.table[r.table["kind"] == PERSON] for r in (self.before, self.after)])
+        people = pd.concat([r.table[r.table["kind"] == PERSON] for r in self._last_counts], ignore_index=True)
         keys = [name for name in (*SAME_ANSWER, *self.before.factors) if name in people]
-        people = people.drop_duplicates(keys)
+        people = people.sort_values("status", key=lambda status: status.eq("ok"), kind="stable")
+        people = people.drop_duplicates(keys, keep="last").sort_index()
         if len(true := people[people["rater"] == truth]):
             people = true  # what is true comes before what people say
         columns = [name for name in old.columns if name in new.columns]
         parts = [part[columns] for part in (old, new, people.reindex(columns=columns)) if len(part)]
         table = pd.concat(parts, ignore_index=True)
-        one, other = self.before.texts, self.after.texts
-        texts = other if one is None else one
-        tell = [known for known in (one, other) if known is not None and {*TEXT} <= {*known}]
-        if len(tell) > 1 and not tell[0].equals(tell[1]):  # what either tells of a text is known
-            texts = pd.concat(tell).groupby(TEXT, sort=False, observed=True, as_index=False).first()
-        clusters = self.before.clusters if one is not None and "cluster" in one else self.after.clusters
+        tell = [(r.texts, r.clusters) for r in self._last_counts if r.texts is not None and {*TEXT} <= {*r.texts}]
+        texts = tell[-1][0] if tell else self.before.texts
+        if len(tell) > 1 and not tell[0][0].equals(tell[1][0]):  # what either tells of a text is known
+            every = pd.concat([known for known, _ in tell])
+            texts = every.groupby(TEXT, sort=False, observed=True, as_index=False).last()
+        clusters = next((name for known, name in tell[::-1] if "cluster" in known), self.before.clusters)
         return replace(self.before, table=table, texts=texts, clusters=clusters, authors={}, truth=truth, _memory={})
+
+    @property
+    def _recorded(self) -> bool:
+        """Of one task, whose labels a change may move."""
+        return any((*self.settings, *self.calls))
+
+    @property
+    def _last_counts(self) -> tuple[Ratings, Ratings]:
+        """The two, last whose labels and texts count where they differ: of files the newer one, which was mended; of
+        recordings the older one, since what a change is measured by is no part of the change."""
+        return (self.after, self.before) if self._recorded else (self.before, self.after)
+
+    @cached_property
+    def _labels(self) -> pd.DataFrame:
+        """What people, or who is right, say of a text in both: `answer_x` in the older one, `answer_y` in the newer."""
+        keys = [*SAME_ANSWER, *(name for name in self.before.factors if name in self.after.factors)]
+        old, new = (
+            r.table.loc[r.table["kind"].eq(PERSON) & r.table["status"].eq("ok"), [*keys, "score", "response"]].assign(
+                answer=lambda rows: rows["response"].where(rows["response"].notna(), rows["score"]).astype(str)
+            )
+            for r in (self.before, self.after)
+        )
+        return old.merge(new, on=keys)
+
+    @property
+    def corrected(self) -> str:
+        """ "98 of 1000 labels differ: those beside gpt-5 count", "" where none does."""
+        labels, truth = self._labels, self.before.truth or self.after.truth
+        right = labels["rater"].eq(truth)
+        labels = labels[right] if right.any() else labels
+        differ = int(labels["answer_x"].ne(labels["answer_y"]).sum())
+        beside = self.shown[self._last_counts[1] is self.after]
+        return f"{differ} of {len(labels)} labels differ: those beside {beside} count" if differ else ""
 
     def pairs(self) -> Iterator[Pair]:
         """The two judges' answers by criterion and combination of factor levels: of the criteria that stand for the
@@ -293,18 +326,10 @@ def contradiction(before: Ratings, after: Ratings, common: Collection[tuple[str,
     return ""
 
 
-def other_labels(before: Ratings, after: Ratings) -> str:
+def other_labels(labels: pd.DataFrame) -> str:
     """The same of somebody's labels, where those in the one differ from those in the other by more than half of what
     chance would make of them (kappa below 1/2), which no mended labels do; "" where nobody's do."""
-    keys = [*SAME_ANSWER, *(name for name in before.factors if name in after.factors)]
-    old, new = (
-        r.table.loc[r.table["kind"] == PERSON, [*keys, "score", "response"]].assign(
-            answer=lambda rows: rows["response"].where(rows["response"].notna(), rows["score"]).astype(str)
-        )
-        for r in (before, after)
-    )
-    both = old.merge(new, on=keys)
-    for person, rows in both.groupby("rater", observed=True):
+    for person, rows in labels.groupby("rater", observed=True):
         one, other = rows["answer_x"], rows["answer_y"]
         differ = (one != other).to_numpy()
         shares = (part.value_counts(normalize=True) for part in (one, other))
