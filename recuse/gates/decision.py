@@ -30,6 +30,7 @@ The change:
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
@@ -283,12 +284,14 @@ def _judge(
 
 def _is_missing(row: AskedRow, judge: str, by_place: Mapping[Place, Sequence[VerdictRecord]]) -> bool:
     """Whether a gate that had to decide has no verdict, or fewer than it gave. A gate may be about some judges only
-    (those that wrote a text), so one verdict of the test at the place shows that it was asked."""
+    (those that wrote a text), so one verdict on those of whom the test was asked together shows that it was asked."""
     if judge not in row["judges"]:
         return False
     there = by_place.get((row["task"], row["protocol"], row["gate"]), ())
-    group = [v for v in there if not row["test"] or v.test.partition("[")[0] == row["test"]]
-    return not group or any(sum(v.test == one.test for v in group) < one.of for one in group)
+    given = Counter(v.test for v in there)
+    group = [v for v in there if v.figure.judge in ("", *row["judges"])]
+    group = [v for v in group if not row["test"] or v.test.partition("[")[0] == row["test"]]
+    return not group or any(given[v.test] < v.of for v in group)
 
 
 def _about(figure: Figure) -> list[tuple[str, str]]:
