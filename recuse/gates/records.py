@@ -264,6 +264,8 @@ def _upgrade(upgrade: UpgradeVerdictRow) -> Change:
         beside = upgrade.get("open")
         word, cause = "decide" if beside else "merge", f"{cause} (accepted until {until})"
         cause, step = (f"{cause}; {beside}", step) if beside else (cause, "")
+    if over := upgrade.get("expired"):
+        word, cause, step = "decide", f"accepted failure expired on {over}: {cause}; {OF_THE_PAST}", AGAIN
     return Change("upgrade", what, word, cause, step, order)
 
 
@@ -302,12 +304,15 @@ def _instead(upgrade: UpgradeVerdictRow) -> str:
     return ", or ".join(steps) or f"keep {upgrade['incumbent']}"
 
 
+OF_THE_PAST = "nothing in this change caused it"
+AGAIN = "record what settles it, or accept it again with a later date and a reason that still holds"
+
+
 def _expired(ends: Sequence[EndRow]) -> Iterator[Change]:
-    """What was accepted until a day that has passed: nothing in the change caused it."""
+    """What was accepted until a day that has passed."""
     if over := [end for end in ends if end["days"] < 0]:
         what = f"{counted(len(over), 'accepted failure')} expired on {over[0]['until']}"
-        again = "record what settles it, or accept it again with a later date and a reason that still holds"
-        yield Change("expired", what, "decide", f"{what}; nothing in this change caused it", again)
+        yield Change("expired", what, "decide", f"{what}; {OF_THE_PAST}", AGAIN)
 
 
 def _of_run(faults: Sequence[str]) -> Iterator[Change]:

@@ -104,13 +104,23 @@ class UpgradeVerdict:
         return words[self.word]
 
     @property
-    def accepted(self) -> str:
-        """Until when all that fails is accepted, or, where nothing fails, all that is open; "" where some of it is not:
-        the word stays what the numbers say, and a run is green."""
+    def until(self) -> str:
+        """Until when all that fails is accepted, or, where nothing fails, all that is open; "" where some of it is
+        not."""
         against = [row for row in self.rows if _says(row) == "fail"] or [r for r in self.rows if _says(r) != "pass"]
-        if self.outcome == "pass" or self.missing or not all(against):
+        if self.outcome == "pass" or self.missing or not all(row or _over(row) for row in against):
             return ""
         return min((row.accepted_fault.until for row in against if row.accepted_fault), default="")
+
+    @property
+    def expired(self) -> str:
+        """`until`, where that day has passed."""
+        return self.until if self.until in map(_over, self.rows) else ""
+
+    @property
+    def accepted(self) -> str:
+        """`until`, before that day has passed: the word stays what the numbers say, and a run is green."""
+        return "" if self.expired else self.until
 
     @property
     def still_open(self) -> str:
@@ -154,6 +164,7 @@ class UpgradeVerdict:
             "missing": self.missing, "steps": list(self.steps),
             "not_measured": list(self.unmeasured),
             **({"accepted": self.accepted, "open": self.still_open} if self.accepted else {}),
+            **({"expired": self.expired} if self.expired else {}),
         }  # fmt: skip
 
 
@@ -243,6 +254,8 @@ def _concluded(verdict: UpgradeVerdict, sentence: str) -> UpgradeVerdict:
     if until := verdict.accepted:
         but = f", but {verdict.still_open}" if verdict.still_open else ""
         sentence = f"{sentence.removesuffix('.')}; accepted until {until}{but}."
+    elif over := verdict.expired:
+        sentence = f"{sentence.removesuffix('.')}; its acceptance expired on {over}."
     return replace(verdict, sentence=sentence, rows=Verdicts(verdict.rows, sentence))
 
 
@@ -279,6 +292,12 @@ def _spoken_for(row: Verdict) -> bool:
 def _says(row: Verdict) -> Outcome:
     """What the numbers say: a change that was accepted for a time is still a change."""
     return row.accepted_fault.otherwise if row.accepted_fault else row.outcome
+
+
+def _over(row: Verdict) -> str:
+    """The day that has passed until which it was accepted; "" where there is none."""
+    fault = row.accepted_fault
+    return fault.until if fault and fault.state == "expired" else ""
 
 
 def _causes_first(failed: list[Verdict]) -> list[Verdict]:
