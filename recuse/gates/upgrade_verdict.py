@@ -184,7 +184,7 @@ def decide_upgrade(
         "equivalent", *names, "", rows, unmeasured=unmeasured,
         items=losses.detail.get("answered", losses.n) if losses else 0, change=change,
     )  # fmt: skip
-    if failed := _causes_first([row for row in rows if _says(row) == "fail"]):
+    if failed := sorted(_causes_first([row for row in rows if _says(row) == "fail"]), key=bool):  # accepted ones last
         ordered, (old, new) = _ordered(rows, failed), names
         clause = phrase(ordered[0]) or f"changes {_title(ordered[0])}"
         if slice_ := ordered[0].estimate.detail.get("slice"):
@@ -192,13 +192,13 @@ def decide_upgrade(
         worse = f"it {clause}, by more than you allow"
         word: Word = "worse"
         sentence = f"Do not replace {old} by {new}: {worse}."
-        if failed[0].gate in AGAINST_INCUMBENT:
+        if all(row.gate in AGAINST_INCUMBENT for row in failed):
             word, sentence = "different", f"{new} decides differently from {old}: {worse}; nobody knows who is right."
         return _concluded(replace(verdict, word=word, clause=clause, rows=ordered), sentence)
     won = _superior(rows)
     opened = [row for row in rows if _says(row) != "pass"]
     if opened and not (won and won[0].gate == AGREEMENT and all(map(_spoken_for, opened))):
-        return _undecided(verdict, sorted(opened, key=_needed, reverse=True))
+        return _undecided(verdict, sorted(opened, key=lambda row: (bool(row), -_needed(row))))
     if not len(rows):
         return replace(verdict, word=UNDECIDED, sentence=f"Whether {names[1]} may replace {names[0]} cannot be told: "
                        "nothing could be measured.")  # fmt: skip

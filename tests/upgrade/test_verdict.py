@@ -167,6 +167,29 @@ def test_an_upgrade_is_accepted_where_all_that_fails_is(tmp_path, accepted, word
     assert (change.word, change.cause) == (word, cause)
 
 
+@pytest.mark.parametrize("value", [2.0, 0.9])
+def test_the_sentence_is_of_the_first_that_nobody_accepted(tmp_path, value):
+    """What is accepted keeps its part in the word, and stands behind what a person has to look at."""
+    (tmp_path / "gates.toml").write_text(FILE + ACCEPTED.format(k=0, until="2027-05-01"), encoding="utf-8")
+    gates = Gates.load(tmp_path / "gates.toml", date(2026, 1, 1))
+    components = [component(k, value + k / 100 * (value > 1)) for k in range(3)]
+    found = decide_upgrade(gates, components, {"panel": "p"}, names=NAMES, phrase=lambda row: f"moves {row.gate}")
+    assert found.word == ("worse" if value > 1 else "undecided")
+    assert found.rows[0].gate in ("upgrade_1", "upgrade_2")
+    assert "upgrade_0" not in found.sentence
+    assert found.rows[0].gate in found.sentence
+    assert not found.accepted
+
+
+def test_what_only_differs_and_is_not_accepted_leaves_the_word_what_the_numbers_say(tmp_path):
+    """Accepted is that people find it worse: it is still worse, and no sentence says that nobody knows."""
+    shift = FILE.replace("upgrade_1]", "upgrade_shift]")
+    (tmp_path / "gates.toml").write_text(shift + ACCEPTED.format(k=0, until="2027-05-01"), encoding="utf-8")
+    found = decided(Gates.load(tmp_path / "gates.toml", date(2026, 1, 1)), component(0, 2.0), component("shift", 2.0))
+    assert (found.word, found.rows[0].gate) == ("worse", "upgrade_shift")
+    assert found.sentence == "Do not replace today by next: it errs more, by more than you allow."
+
+
 def test_what_the_base_did_not_accept_never_expired(tmp_path):
     """Who brings an accepted failure with a day in the past accepts nothing."""
     file = tmp_path / "gates.toml"
