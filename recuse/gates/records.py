@@ -131,7 +131,8 @@ class Plan:
 @dataclass(frozen=True, slots=True)
 class Change:
     """What a pull request changes: an upgrade, a judge changed in place, a limit or a result against the baseline, a
-    fault of the run. `word` is what it asks for by itself; `order`: the lowest is told first."""
+    fault of the run. `word` is what it asks for by itself; `order`: the lowest is told first; `about`: panel and judge,
+    where it is about one."""
 
     kind: Literal["upgrade", "in place", "limit", "yardstick", "recording", "base", "value", "gone", "expired", "run"]
     what: str
@@ -140,6 +141,7 @@ class Change:
     next: str = ""
     order: int = 0
     red: bool = False  # whether a run with a baseline must not be green
+    about: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,7 +297,8 @@ def _changed(row: ChangedRow, baseline: Comparison | None, labels: Mapping[str, 
     step = row.get("next") or ("" if word == "merge" else "read it, and merge it if it is meant")
     profits = (0 if row["place"] else 1) if profit else 2  # data of a task first: many files of code would hide it
     order = {"base": 9, "recording": 0}.get(row["kind"], profits)
-    return Change(row["kind"], row["what"], word, row["cause"] + profit, step, order, row.get("red", False))
+    about = row["place"].get("panel", ""), row["place"].get("judge", "")
+    return Change(row["kind"], row["what"], word, row["cause"] + profit, step, order, row.get("red", False), about)
 
 
 def _instead(upgrade: UpgradeVerdictRow) -> str:

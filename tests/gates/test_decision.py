@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from recuse.cassettes.pack_file import _remedy
 from recuse.gates import decide
 from recuse.gates.limits import Limit
-from recuse.gates.records import Change, Evidence, Figure, PanelPlan, Plan, VerdictRecord
+from recuse.gates.records import Change, Evidence, Figure, PanelPlan, Plan, VerdictRecord, changes_of
 from recuse.gates.uses import EVERY_GATE, UseTable
 from recuse.schema import vocabulary
 
@@ -250,6 +250,37 @@ def test_a_part_of_the_questions_clears_nobody_and_forgives_nothing():
     )  # fmt: skip
     assert word_on(evidence(*passes(verdict("offset", outcome="fail", value=0.9)), **part)).word == "not cleared"
     assert not word_on(evidence(*passes(verdict("offset", outcome="undecided", green=True)), **part)).accepted
+
+
+FORGED = Change("recording", "recordings of ann (p)", "do not merge", "ann: 80 of 80 replies say that other answered",
+                "ask the judge itself", about=("p", "ann"))  # fmt: skip
+MERGED = replace(FORGED, word="merge", cause="ann is recorded: 3 new replies")
+
+
+@pytest.mark.parametrize("changes", [(FORGED, MERGED), (MERGED, FORGED)])
+def test_nobody_is_cleared_by_replies_that_are_not_its_own(changes):
+    found = evidence(*passes(), *passes(judge="bob"), judges=("ann", "bob"), changes=changes)
+    decision = decide(found)
+    assert [(one.judge, one.word, one.cause, one.next) for one in decision.judges] == [
+        ("ann", "undecided", "80 of 80 replies say that other answered", "ask the judge itself"),
+        ("bob", "cleared", "every gate that decides passes", ""),
+    ]  # fmt: skip
+    assert (decision.word, decision.cause, decision.exit_code) == ("do not merge", FORGED.cause, 2)
+    assert decision.lines[1] == (
+        "These judges: 1 of 2 cleared to grade (bob); 1 undecided: ann: 80 of 80 replies say that other answered."
+    )
+    failed = verdict("offset", outcome="fail", value=0.9)
+    assert word_on(replace(found, verdicts=passes(failed))).word == "not cleared"
+    for other in (replace(FORGED, about=("r", "ann")), replace(FORGED, kind="yardstick"), MERGED):
+        assert word_on(replace(found, changes=(other,))).word == "cleared"
+
+
+def test_a_change_of_recordings_names_the_judge_that_they_are_of():
+    row = {"kind": "recording", "what": FORGED.what, "word": FORGED.word, "cause": FORGED.cause, "next": FORGED.next,
+           "before": None, "after": None, "place": {"panel": "p", "judge": "ann"}}  # fmt: skip
+    results = {"verdicts": [], "upgrades": [], "objections": []}
+    assert changes_of({**results, "changed": [row]}) == [FORGED]
+    assert changes_of({**results, "changed": [{**row, "place": {"panel": "p"}}]})[0].about == ("p", "")
 
 
 def test_a_gate_of_another_use_says_nothing_of_this_one():
