@@ -12,7 +12,8 @@ A judge, for a use:
 |---|---|
 | not cleared | some gate that decides fails, accepted or not |
 | undecided | none fails, and one is undecided, could not be measured or has no verdict in this run; or nothing |
-| | compares the judge with people or true answers; or only part of the questions was asked |
+| | compares the judge with people or true answers; or only part of the questions was asked; or its recordings are |
+| | not its own |
 | cleared | every gate that had to be asked passes, a yardstick among them |
 
 The gates that decide are those of the use, and the conditions that a panel probes. A comparison with other judges
@@ -30,6 +31,7 @@ The change:
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
@@ -167,8 +169,8 @@ class Decision:
 def decide(evidence: Evidence) -> Decision:
     """See above. Nothing depends on the order of records: judges come in the order of their panels, changes by how much
     they ask for."""
-    judges = tuple(_judges(evidence))
     changes = tuple(sorted(evidence.changes, key=lambda c: (CHANGE_ORDER.index(c.word), c.order, c.kind, c.what)))
+    judges = tuple(_judges(replace(evidence, changes=changes)))
     word, cause, step = next(_words(evidence, judges, changes))
     # Red: the change is refused, or a judge is undecided for its use or was changed in place, and nobody accepts that.
     open_ = any(c.red or (c.kind in ("expired", "in place") and c.word != "merge") for c in changes)
@@ -264,6 +266,10 @@ def _judge(
         doubts, step = causes_of_doubt(open_, apart, missed, figures, part="", lacking=False, verdicts=verdicts)
         causes = [*causes[: MOST_CAUSES - 1], doubts[0]]
         return replace(one, doubt=doubts[0], cause="; ".join(causes), next=step)
+    refused = (c for c in evidence.changes if c.kind == "recording" and c.word == "do not merge")
+    if others := next((c for c in refused if c.about == (panel.name, judge)), None):  # whose replies were judged?
+        clause = others.cause.removeprefix(judge).lstrip(":, ")
+        return concluded(UNDECIDED, [clause], (), "recording", step=others.next)
     yardsticks = plan.uses[use].yardstick if use in plan.uses else ()
     compared = [v for v in verdicts if v.outcome == "pass" and (v.gate in yardsticks or not yardsticks)]
     lacking = bool(yardsticks) and not compared and not {*missing, *(v.gate for v in open_)} & set(yardsticks)
@@ -283,12 +289,14 @@ def _judge(
 
 def _is_missing(row: AskedRow, judge: str, by_place: Mapping[Place, Sequence[VerdictRecord]]) -> bool:
     """Whether a gate that had to decide has no verdict, or fewer than it gave. A gate may be about some judges only
-    (those that wrote a text), so one verdict of the test at the place shows that it was asked."""
+    (those that wrote a text), so one verdict on those of whom the test was asked together shows that it was asked."""
     if judge not in row["judges"]:
         return False
     there = by_place.get((row["task"], row["protocol"], row["gate"]), ())
-    group = [v for v in there if not row["test"] or v.test.partition("[")[0] == row["test"]]
-    return not group or any(sum(v.test == one.test for v in group) < one.of for one in group)
+    given = Counter(v.test for v in there)
+    group = [v for v in there if v.figure.judge in ("", *row["judges"])]
+    group = [v for v in group if not row["test"] or v.test.partition("[")[0] == row["test"]]
+    return not group or any(given[v.test] < v.of for v in group)
 
 
 def _about(figure: Figure) -> list[tuple[str, str]]:

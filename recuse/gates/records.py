@@ -131,7 +131,8 @@ class Plan:
 @dataclass(frozen=True, slots=True)
 class Change:
     """What a pull request changes: an upgrade, a judge changed in place, a limit or a result against the baseline, a
-    fault of the run. `word` is what it asks for by itself; `order`: the lowest is told first."""
+    fault of the run. `word` is what it asks for by itself; `order`: the lowest is told first; `about`: panel and judge,
+    where it is about one."""
 
     kind: Literal["upgrade", "in place", "limit", "yardstick", "recording", "base", "value", "gone", "expired", "run"]
     what: str
@@ -140,6 +141,7 @@ class Change:
     next: str = ""
     order: int = 0
     red: bool = False  # whether a run with a baseline must not be green
+    about: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,6 +266,8 @@ def _upgrade(upgrade: UpgradeVerdictRow) -> Change:
         beside = upgrade.get("open")
         word, cause = "decide" if beside else "merge", f"{cause} (accepted until {until})"
         cause, step = (f"{cause}; {beside}", step) if beside else (cause, "")
+    if over := upgrade.get("expired"):
+        word, cause, step = "decide", f"accepted failure expired on {over}: {cause}; {OF_THE_PAST}", AGAIN
     return Change("upgrade", what, word, cause, step, order)
 
 
@@ -293,7 +297,8 @@ def _changed(row: ChangedRow, baseline: Comparison | None, labels: Mapping[str, 
     step = row.get("next") or ("" if word == "merge" else "read it, and merge it if it is meant")
     profits = (0 if row["place"] else 1) if profit else 2  # data of a task first: many files of code would hide it
     order = {"base": 9, "recording": 0}.get(row["kind"], profits)
-    return Change(row["kind"], row["what"], word, row["cause"] + profit, step, order, row.get("red", False))
+    about = row["place"].get("panel", ""), row["place"].get("judge", "")
+    return Change(row["kind"], row["what"], word, row["cause"] + profit, step, order, row.get("red", False), about)
 
 
 def _instead(upgrade: UpgradeVerdictRow) -> str:
@@ -302,12 +307,15 @@ def _instead(upgrade: UpgradeVerdictRow) -> str:
     return ", or ".join(steps) or f"keep {upgrade['incumbent']}"
 
 
+OF_THE_PAST = "nothing in this change caused it"
+AGAIN = "record what settles it, or accept it again with a later date and a reason that still holds"
+
+
 def _expired(ends: Sequence[EndRow]) -> Iterator[Change]:
-    """What was accepted until a day that has passed: nothing in the change caused it."""
+    """What was accepted until a day that has passed."""
     if over := [end for end in ends if end["days"] < 0]:
         what = f"{counted(len(over), 'accepted failure')} expired on {over[0]['until']}"
-        again = "record what settles it, or accept it again with a later date and a reason that still holds"
-        yield Change("expired", what, "decide", f"{what}; nothing in this change caused it", again)
+        yield Change("expired", what, "decide", f"{what}; {OF_THE_PAST}", AGAIN)
 
 
 def _of_run(faults: Sequence[str]) -> Iterator[Change]:

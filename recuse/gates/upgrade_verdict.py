@@ -104,13 +104,23 @@ class UpgradeVerdict:
         return words[self.word]
 
     @property
-    def accepted(self) -> str:
-        """Until when all that fails is accepted, or, where nothing fails, all that is open; "" where some of it is not:
-        the word stays what the numbers say, and a run is green."""
+    def until(self) -> str:
+        """Until when all that fails is accepted, or, where nothing fails, all that is open; "" where some of it is
+        not."""
         against = [row for row in self.rows if _says(row) == "fail"] or [r for r in self.rows if _says(r) != "pass"]
-        if self.outcome == "pass" or self.missing or not all(against):
+        if self.outcome == "pass" or self.missing or not all(row or _over(row) for row in against):
             return ""
         return min((row.accepted_fault.until for row in against if row.accepted_fault), default="")
+
+    @property
+    def expired(self) -> str:
+        """`until`, where that day has passed."""
+        return self.until if self.until in map(_over, self.rows) else ""
+
+    @property
+    def accepted(self) -> str:
+        """`until`, before that day has passed: the word stays what the numbers say, and a run is green."""
+        return "" if self.expired else self.until
 
     @property
     def still_open(self) -> str:
@@ -154,6 +164,7 @@ class UpgradeVerdict:
             "missing": self.missing, "steps": list(self.steps),
             "not_measured": list(self.unmeasured),
             **({"accepted": self.accepted, "open": self.still_open} if self.accepted else {}),
+            **({"expired": self.expired} if self.expired else {}),
         }  # fmt: skip
 
 
@@ -173,7 +184,7 @@ def decide_upgrade(
         "equivalent", *names, "", rows, unmeasured=unmeasured,
         items=losses.detail.get("answered", losses.n) if losses else 0, change=change,
     )  # fmt: skip
-    if failed := _causes_first([row for row in rows if _says(row) == "fail"]):
+    if failed := sorted(_causes_first([row for row in rows if _says(row) == "fail"]), key=bool):  # accepted ones last
         ordered, (old, new) = _ordered(rows, failed), names
         clause = phrase(ordered[0]) or f"changes {_title(ordered[0])}"
         if slice_ := ordered[0].estimate.detail.get("slice"):
@@ -181,13 +192,13 @@ def decide_upgrade(
         worse = f"it {clause}, by more than you allow"
         word: Word = "worse"
         sentence = f"Do not replace {old} by {new}: {worse}."
-        if failed[0].gate in AGAINST_INCUMBENT:
+        if all(row.gate in AGAINST_INCUMBENT for row in failed):
             word, sentence = "different", f"{new} decides differently from {old}: {worse}; nobody knows who is right."
         return _concluded(replace(verdict, word=word, clause=clause, rows=ordered), sentence)
     won = _superior(rows)
     opened = [row for row in rows if _says(row) != "pass"]
     if opened and not (won and won[0].gate == AGREEMENT and all(map(_spoken_for, opened))):
-        return _undecided(verdict, sorted(opened, key=_needed, reverse=True))
+        return _undecided(verdict, sorted(opened, key=lambda row: (bool(row), -_needed(row))))
     if not len(rows):
         return replace(verdict, word=UNDECIDED, sentence=f"Whether {names[1]} may replace {names[0]} cannot be told: "
                        "nothing could be measured.")  # fmt: skip
@@ -243,6 +254,8 @@ def _concluded(verdict: UpgradeVerdict, sentence: str) -> UpgradeVerdict:
     if until := verdict.accepted:
         but = f", but {verdict.still_open}" if verdict.still_open else ""
         sentence = f"{sentence.removesuffix('.')}; accepted until {until}{but}."
+    elif over := verdict.expired:
+        sentence = f"{sentence.removesuffix('.')}; its acceptance expired on {over}."
     return replace(verdict, sentence=sentence, rows=Verdicts(verdict.rows, sentence))
 
 
@@ -279,6 +292,12 @@ def _spoken_for(row: Verdict) -> bool:
 def _says(row: Verdict) -> Outcome:
     """What the numbers say: a change that was accepted for a time is still a change."""
     return row.accepted_fault.otherwise if row.accepted_fault else row.outcome
+
+
+def _over(row: Verdict) -> str:
+    """The day that has passed until which it was accepted; "" where there is none."""
+    fault = row.accepted_fault
+    return fault.until if fault and fault.state == "expired" else ""
 
 
 def _causes_first(failed: list[Verdict]) -> list[Verdict]:

@@ -106,8 +106,9 @@ def _members(value: object) -> int | None:
     return members if containers <= DEEPEST else None
 
 
-def score(value: object, criterion: str, scale: tuple[float, float]) -> Judgement:
-    """A number on the scale, or the reason why not. A number in quotes is not a number."""
+def score(value: object, criterion: str, scale: tuple[float, float], step: float | None = None) -> Judgement:
+    """A number on the scale, where it has steps on one of these, or the reason why not. A number in quotes is not a
+    number."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return Judgement(criterion, status="unparsed", why=f"{criterion} is {_short(repr(value))}, not a number")
     try:
@@ -115,8 +116,11 @@ def score(value: object, criterion: str, scale: tuple[float, float]) -> Judgemen
     except OverflowError:
         number = math.inf
     low, high = scale
-    if not low <= number <= high:
-        return Judgement(criterion, status="out_of_scale", why=f"{criterion} is {number:g}, outside {low:g}..{high:g}")
+    outside = "" if low <= number <= high else f"outside {low:g}..{high:g}"
+    if step and not outside and not math.isclose(steps := (number - low) / step, round(steps), abs_tol=1e-6):
+        outside = f"between the steps of {step:g} from {low:g} to {high:g}"
+    if outside:
+        return Judgement(criterion, status="out_of_scale", why=f"{criterion} is {number:g}, {outside}")
     return Judgement(criterion, score=number)
 
 

@@ -6,7 +6,7 @@ and Algorithm 1). The factor `condition` shows the author's name or hides it beh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from functools import cache, lru_cache
 from typing import Any
 
@@ -68,7 +68,7 @@ def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> li
     except reading.Unreadable as failure:
         return reading.all_failed(scored(task), failure)
     rows = _all_scores(answer, _expected(task))
-    return rows or [one_score(answer, name, task.scales.get(name), task.scale) for name in scored(task)]
+    return rows or [one_score(answer, name, task.scales.get(name), Numeric(*task.scale)) for name in scored(task)]
 
 
 def explanations(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
@@ -96,24 +96,28 @@ def scored(task: Task) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=64)
-def _expected(task: Task) -> tuple[tuple[str, bool, float, float], ...]:
-    """Per criterion: whether its score stands beside a reason, and the ends of its scale. Empty where one has
-    options."""
-    whole, scales = total(task), task.scales
-    if any(isinstance(scale, Nominal | Ordinal) for scale in scales.values()):
-        return ()
-    parts = tuple((name, True, *scales[name].ends) for name in task.criteria)
-    return parts if whole is None else (*parts, (whole, False, *task.scale))
+def _expected(task: Task) -> tuple[tuple[str, bool, float, float, Set[float] | None], ...]:
+    """Per criterion: whether its score stands beside a reason, the ends of its scale, and its steps where it has any.
+    Empty where one has options."""
+    whole, parts = total(task), []
+    for name, scale in task.scales.items():
+        if not isinstance(scale, Numeric):
+            return ()
+        parts.append((name, True, *scale.ends, frozenset(_steps(*scale.ends, scale.step)) if scale.step else None))
+    return (*parts, *([] if whole is None else [(whole, False, *task.scale, None)]))
 
 
-def _all_scores(answer: dict[str, Any], expected: tuple[tuple[str, bool, float, float], ...]) -> list[Judgement]:
+def _all_scores(
+    answer: dict[str, Any], expected: tuple[tuple[str, bool, float, float, Set[float] | None], ...]
+) -> list[Judgement]:
     """The rows of a reply in which every score is a number of its scale, as nearly all are; none of any other, which
     `one_score` looks at part by part."""
     rows = []
     try:
-        for name, reasoned, low, high in expected:
+        for name, reasoned, low, high, steps in expected:
             value = answer[name]["score"] if reasoned else answer[name]
-            if (type(value) is not int and type(value) is not float) or not low <= value <= high:
+            number = type(value) is int or type(value) is float
+            if not (number and low <= value <= high and (steps is None or value in steps)):
                 return []
             rows.append(_judgement(name, value))
     except (KeyError, TypeError):
@@ -127,7 +131,7 @@ def _judgement(criterion: str, number: float) -> Judgement:
     return Judgement(criterion, float(number) + 0.0)  # -0.0 equals 0.0 and would be taken for it
 
 
-def one_score(answer: object, criterion: str, scale: Scale | None, usual: tuple[float, float]) -> Judgement:
+def one_score(answer: object, criterion: str, scale: Scale | None, usual: Numeric) -> Judgement:
     """One criterion's score, with a reason beside it or bare; the total, which has no scale of its own, is bare."""
     try:
         value = reading.member(answer, criterion, criterion)
@@ -137,7 +141,8 @@ def one_score(answer: object, criterion: str, scale: Scale | None, usual: tuple[
         return Judgement(criterion, status=failure.status, why=failure.why)
     if isinstance(scale, Nominal | Ordinal):
         return reading.option(value, criterion, scale.options)
-    return reading.score(value, criterion, scale.ends if scale is not None else usual)
+    own = scale if isinstance(scale, Numeric) else usual
+    return reading.score(value, criterion, own.ends, own.step)
 
 
 def _schema(task: Task, total_value: Callable[[Scale], dict[str, Any]]) -> dict[str, Any]:

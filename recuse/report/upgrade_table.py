@@ -81,11 +81,13 @@ def upgrade_tables(view: ResultsModel, *, minus: str = MINUS) -> list[UpgradeTab
     return [_table(upgrade, by_key, titles, minus) for upgrade in upgrades]
 
 
-def deciding_numbers(view: ResultsModel) -> list[Number]:
-    """Of every upgrade the row that decided it."""
+def deciding_numbers(view: ResultsModel) -> Iterator[Number]:
+    """Of every upgrade that is not accepted all rows that refuse it, or the first that is open."""
     by_key = _by_key(view)
-    first = (upgrade["rows"][0] for upgrade in view.results.get("upgrades") or () if upgrade["rows"])
-    return [n for row in first if (n := by_key.get(_key(row["gate"], row["subject"]))) is not None]
+    for upgrade in view.results.get("upgrades") or ():
+        rows = (by_key.get(_key(row["gate"], row["subject"])) for row in upgrade["rows"])
+        open_ = [n for n in rows if n is not None and not n.is_tolerated and upgrade["outcome"] != PASS]
+        yield from [n for n in open_ if n.outcome == FAIL] or open_[:1]
 
 
 def is_of_upgrade(number: Number) -> bool:

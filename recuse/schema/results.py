@@ -326,7 +326,7 @@ class GateAndSubject(TypedDict):
 
 class UpgradeVerdictRow(TypedDict):
     """The verdict on a candidate; `rows`: its verdicts, the deciding one first; `accepted`: until when what speaks
-    against it is; `open`: what is not accepted beside it."""
+    against it is, `expired`: where that day has passed; `open`: what is not accepted beside it."""
 
     panel: NotRequired[str]
     task: NotRequired[str]
@@ -347,6 +347,7 @@ class UpgradeVerdictRow(TypedDict):
     not_measured: list[str]
     steps: NotRequired[list[str]]
     accepted: NotRequired[str]
+    expired: NotRequired[str]
     open: NotRequired[str]
 
 

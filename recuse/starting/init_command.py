@@ -47,8 +47,8 @@ def init(
         raise RecuseError("--endpoint is http:// or https:// and a host, with or without a path, and nothing after it")
     if action and not ACTION.fullmatch(action):
         raise RecuseError(f"--action is OWNER/NAME/PATH@VERSION, as GitHub calls an action; got {action!r}")
-    if protocol and not endpoint:
-        raise RecuseError("--protocol says how a judge is asked: name its address with --endpoint")
+    if (protocol or model) and not endpoint:
+        raise RecuseError("--model and --protocol say how a judge is asked: name its address with --endpoint")
     if log and (ratings or protocol or not endpoint):
         raise RecuseError("--from LOG needs --endpoint URL, the judge to ask, and goes with no --ratings or --protocol")
     if folder.is_file():

@@ -26,7 +26,7 @@ from recuse.ratings.people_faults import people_faults, sentences
 from recuse.ratings.ratings_table import JUDGE, PERSON
 from recuse.ratings.scale import Numeric
 from recuse.schema import Verdict
-from recuse.schema.number_text import brief, fixed, in_unit
+from recuse.schema.number_text import brief, fixed, in_unit, listed
 from recuse.schema.vocabulary import RIGHT_ANSWERS, UNDECIDED, in_place_of_people
 
 
@@ -183,9 +183,9 @@ def _steps(verdict: UpgradeVerdict, repaired: str) -> Iterator[str]:
         yield f"collect about {verdict.more} {verdict.units} more"
     if any(row.gate == "upgrade_position" and not row.estimate.defined for row in verdict.rows if not row):
         yield "ask both of every pair in both orders, a row each: with one, bias for a place is not told from a choice"
-    first = next((row.gate for row in verdict.rows if not row), "")  # of those that are not accepted
-    if first and verdict.word != UNDECIDED:
-        yield f"or accept it, with a reason and a date: [[accepted]] of {first} in the gates file"
+    refusing = [*dict.fromkeys(row.gate for row in verdict.rows if row.outcome == "fail" and not row)]
+    if refusing and verdict.word != UNDECIDED:
+        yield f"or accept it, with a reason and a date: [[accepted]] of {listed(refusing)} in the gates file"
 
 
 def _repaired(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], share: float, verdict: UpgradeVerdict) -> str:

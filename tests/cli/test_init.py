@@ -147,9 +147,10 @@ def test_a_team_asks_by_merg_with_the_prompts_of_the_wheel(recuse, tmp_path):
 @pytest.mark.parametrize(
     ("more", "why"),
     [(["--protocol", "merg"], "name its address with --endpoint"),
+     (["--model", "m-1"], "name its address with --endpoint"),
      (["--protocol", "poll", "--endpoint", "https://judges.example/v1"], "prompts for the protocol merg; got 'poll'")],
 )  # fmt: skip
-def test_a_protocol_that_cannot_be_started_with_writes_nothing(recuse, tmp_path, more, why):
+def test_a_judge_that_cannot_be_started_with_writes_nothing(recuse, tmp_path, more, why):
     found = recuse("init", tmp_path / "r", *more)
     assert found.code == 3
     assert why in found.err

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from recuse.cassettes.pack_file import _remedy
 from recuse.gates import decide
 from recuse.gates.limits import Limit
-from recuse.gates.records import Change, Evidence, Figure, PanelPlan, Plan, VerdictRecord
+from recuse.gates.records import Change, Evidence, Figure, PanelPlan, Plan, VerdictRecord, changes_of
 from recuse.gates.uses import EVERY_GATE, UseTable
 from recuse.schema import vocabulary
 
@@ -180,6 +180,34 @@ def test_a_gate_that_two_tests_ask_is_missed_where_one_of_them_gave_no_verdict()
     assert word_on(replace(found, plan=replace(found.plan, due=(*both, *others)))).word == "undecided"
 
 
+def test_a_candidate_whose_test_was_skipped_is_not_cleared_by_the_verdict_of_the_judge_in_use():
+    both = "ann", "next"
+    verdicts = [verdict(gate, judge, test=f"test_{gate}[p/t/q{'/next' * (judge == 'next')}]")
+                for gate in GRADED for judge in both if (gate, judge) != ("offset", "next")]  # fmt: skip
+    found = evidence(*verdicts, judges=both)
+    due = tuple(asked(gate, judge) for gate in GRADED for judge in both)
+    decision = decide(replace(found, plan=replace(found.plan, due=due)))
+    assert [(one.word, one.cause) for one in decision.judges] == [
+        ("cleared", "every gate that decides passes"), ("undecided", "offset was not measured in this run"),
+    ]  # fmt: skip
+    assert (decision.word, decision.exit_code) == ("decide", 2)
+    assert decision.next == "run again, or record what is missing"
+
+
+def test_of_a_candidate_that_is_not_recorded_no_sentence_says_that_an_eval_is_lacking():
+    """The evals are there, and gave the judge in use its verdicts."""
+    gates = "human_ceiling", "unanswered"
+    found = evidence(*passes(gates=gates), judges=("ann", "next"))
+    panel = replace(found.plan.panels[0], rated=("people_items", "two_people"))
+    due = tuple(asked(gate, judge) for gate in gates for judge in panel.judges)
+    uses = {"grade": UseTable(yardstick=("human_ceiling",), decides=("unanswered",))}
+    one = word_on(replace(found, plan=replace(found.plan, panels=(panel,), due=due, uses=uses)), "next")
+    assert (one.word, one.cause, one.next) == (
+        "undecided", "human ceiling and unanswered were not measured in this run",
+        "run again, or record what is missing",
+    )  # fmt: skip
+
+
 def test_a_gate_that_is_about_some_judges_only_is_not_missed_for_others():
     """Who wrote none of the texts has no verdict on its own work."""
     own = verdict("injection", "ann")
@@ -222,6 +250,37 @@ def test_a_part_of_the_questions_clears_nobody_and_forgives_nothing():
     )  # fmt: skip
     assert word_on(evidence(*passes(verdict("offset", outcome="fail", value=0.9)), **part)).word == "not cleared"
     assert not word_on(evidence(*passes(verdict("offset", outcome="undecided", green=True)), **part)).accepted
+
+
+FORGED = Change("recording", "recordings of ann (p)", "do not merge", "ann: 80 of 80 replies say that other answered",
+                "ask the judge itself", about=("p", "ann"))  # fmt: skip
+MERGED = replace(FORGED, word="merge", cause="ann is recorded: 3 new replies")
+
+
+@pytest.mark.parametrize("changes", [(FORGED, MERGED), (MERGED, FORGED)])
+def test_nobody_is_cleared_by_replies_that_are_not_its_own(changes):
+    found = evidence(*passes(), *passes(judge="bob"), judges=("ann", "bob"), changes=changes)
+    decision = decide(found)
+    assert [(one.judge, one.word, one.cause, one.next) for one in decision.judges] == [
+        ("ann", "undecided", "80 of 80 replies say that other answered", "ask the judge itself"),
+        ("bob", "cleared", "every gate that decides passes", ""),
+    ]  # fmt: skip
+    assert (decision.word, decision.cause, decision.exit_code) == ("do not merge", FORGED.cause, 2)
+    assert decision.lines[1] == (
+        "These judges: 1 of 2 cleared to grade (bob); 1 undecided: ann: 80 of 80 replies say that other answered."
+    )
+    failed = verdict("offset", outcome="fail", value=0.9)
+    assert word_on(replace(found, verdicts=passes(failed))).word == "not cleared"
+    for other in (replace(FORGED, about=("r", "ann")), replace(FORGED, kind="yardstick"), MERGED):
+        assert word_on(replace(found, changes=(other,))).word == "cleared"
+
+
+def test_a_change_of_recordings_names_the_judge_that_they_are_of():
+    row = {"kind": "recording", "what": FORGED.what, "word": FORGED.word, "cause": FORGED.cause, "next": FORGED.next,
+           "before": None, "after": None, "place": {"panel": "p", "judge": "ann"}}  # fmt: skip
+    results = {"verdicts": [], "upgrades": [], "objections": []}
+    assert changes_of({**results, "changed": [row]}) == [FORGED]
+    assert changes_of({**results, "changed": [{**row, "place": {"panel": "p"}}]})[0].about == ("p", "")
 
 
 def test_a_gate_of_another_use_says_nothing_of_this_one():
@@ -452,33 +511,39 @@ OUTCOMES = ("pass", "pass", "pass", "fail", "undecided", "not measured")
 
 @st.composite
 def runs(draw):
-    """What a run may come to: one or two panels of judges with uses, gates asked by one or two tests each, and a
-    verdict or several of each on every judge; a verdict is green if it passes, is accepted or allowed, or is not
-    asserted."""
+    """What a run may come to: one or two panels of judges with uses, the last of them a candidate or not, gates asked
+    by one or two tests each, of a candidate by themselves, and a verdict or several of each on every judge; a verdict
+    is green if it passes, is accepted or allowed, or is not asserted."""
     panels, asking, verdicts = [], [], []
     for name in ("p", "r")[: draw(st.integers(1, 2))]:
         judges = tuple(f"{name}-judge-{k}" for k in range(draw(st.integers(1, 3))))
         stated = draw(st.sampled_from([("grade",), ("choose",), ("risk",), ("grade", "choose"), ()]))
         further = tuple(use for use in USES if stated and use not in stated and draw(st.booleans()))
+        line_ups = {name: judges}
+        if judges[1:] and draw(st.booleans()):
+            line_ups = {name: judges[:-1], f"{name}/{judges[-1]}": judges[-1:]}
         panels.append(PanelPlan(name, judges, stated, further))
         in_force = [g for use in (*stated, *further) for g in USES[use].gates] + [*CONDITIONS] * bool(stated)
         for gate in dict.fromkeys(in_force):
             asserted = gate in {g for use in stated for g in USES[use].gates} or gate == "injection"
             for test in (f"test_{gate}", f"test_{gate}_again")[: draw(st.sampled_from([0, 1, 1, 1, 2]))]:
-                asking.append(asked(gate, *judges, panel=name, test=test))
-                about = draw(st.sampled_from([[("judge", j) for j in judges], [("panel", "")]]))
+                of_all = draw(st.booleans())
                 criteria = draw(st.sampled_from([("",), ("clear", "true")]))
-                for _, judge in about:
-                    for criterion in criteria:
-                        outcome = draw(st.sampled_from(OUTCOMES))
-                        accepted = outcome != "pass" and draw(st.booleans())
-                        allowed = outcome == "undecided" and draw(st.booleans())
-                        value = draw(st.sampled_from([0.0, 0.7, -0.8])) if outcome != "not measured" else float("nan")
-                        verdicts.append(verdict(
-                            gate, judge, outcome, value=value, panel=name, accepted=accepted, criterion=criterion,
-                            green=outcome == "pass" or accepted or allowed or not asserted,
-                            of=len(about) * len(criteria), test=f"{test}[{name}]",
-                        ))  # fmt: skip
+                for asks, those in line_ups.items():
+                    asking.append(asked(gate, *those, panel=name, test=test))
+                    about = those if of_all else ("",) if asks == name else ()  # a candidate's test is about it alone
+                    for judge in about:
+                        for criterion in criteria:
+                            outcome = draw(st.sampled_from(OUTCOMES))
+                            accepted = outcome != "pass" and draw(st.booleans())
+                            allowed = outcome == "undecided" and draw(st.booleans())
+                            measured = outcome != "not measured"
+                            verdicts.append(verdict(
+                                gate, judge, outcome, panel=name, accepted=accepted, criterion=criterion,
+                                value=draw(st.sampled_from([0.0, 0.7, -0.8])) if measured else math.nan,
+                                green=outcome == "pass" or accepted or allowed or not asserted,
+                                of=len(about) * len(criteria), test=f"{test}[{asks}]",
+                            ))  # fmt: skip
     changes = draw(st.lists(st.sampled_from([MERGE, ASK, REFUSED]), max_size=2))
     plan = Plan(tuple(panels), tuple(asking), USES, frozenset(CONDITIONS), frozenset(PEERS))
     return Evidence(plan, tuple(verdicts), (), tuple(changes))
@@ -502,6 +567,20 @@ def test_l1_verdicts_taken_away_never_help(found, data):
         assert JUDGES[word] <= JUDGES[words(before)[key]] or (known and word == "undecided")
     refused = before.word == "do not merge" and any(not v.green for v in fails)
     assert CHANGES[after.word] <= CHANGES[before.word] or (refused and after.word != "merge")
+
+
+@given(runs(), st.data())
+def test_l1_whoever_a_test_without_a_verdict_asked_is_not_cleared(found, data):
+    """Though everything else passes; a candidate neither by the verdicts of the judges in use."""
+    asking = sorted({(v.figure.panel, v.gate, v.test) for v in found.verdicts if v.figure.judge})
+    assume(asking)
+    panel, gate, test = data.draw(st.sampled_from(asking))
+    gone = [v for v in found.verdicts if (v.figure.panel, v.gate, v.test) == (panel, gate, test)]
+    left = tuple(replace(v, outcome="pass") for v in found.verdicts if v not in gone)
+    about = {v.figure.judge for v in gone}
+    for one in decide(replace(found, verdicts=left)).judges:
+        if one.panel == panel and one.judge in about and gate in (*USES[one.use].gates, *CONDITIONS):
+            assert one.word != "cleared"
 
 
 @given(runs(), st.data())

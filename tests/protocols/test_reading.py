@@ -198,6 +198,19 @@ def test_what_is_no_score_has_none(value: object, status: str, why: str) -> None
     assert (found.score, found.status, found.why) == (None, status, why)
 
 
+@pytest.mark.parametrize(("value", "step"), [(3.5, 1.0), (0.5, 1.0), (2.25, 0.5), (9.95, 0.1)])
+def test_a_score_between_the_steps_is_none(value: float, step: float) -> None:
+    found = score(value, "a", (0.0, 10.0), step)
+    why = f"a is {value:g}, between the steps of {step:g} from 0 to 10"
+    assert (found.score, found.status, found.why) == (None, "out_of_scale", why)
+    assert score(value, "a", (value % step, 10.0), step).status == "ok", "steps begin at the lower end"
+
+
+@pytest.mark.parametrize("step", [0.1, 0.05, 0.25, 1 / 3])
+def test_every_step_is_a_score_whatever_arithmetic_makes_of_it(step: float) -> None:
+    assert all(score(k * step, "a", (0.0, 40.0), step).status == "ok" for k in range(1, 120))
+
+
 @pytest.mark.parametrize("value", [0, 10, 7.25, -0.0, 0.1 + 0.2])
 def test_a_score_is_taken_as_it_is(value: float) -> None:
     found = score(value, "a", (0.0, 10.0))

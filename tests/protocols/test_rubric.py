@@ -65,6 +65,23 @@ def test_a_bare_number_is_a_score_without_a_reason(task: Task, scores: Scores) -
     assert (rows["accuracy"].status, rows["accuracy"].score) == ("ok", 3.0)
 
 
+@given(st.integers(-30, 230), st.sampled_from([0.1, 0.5, 1, None]), st.booleans())
+def test_what_is_usable_is_what_the_schema_allows(
+    task: Task, scores: Scores, tenths: int, step: float | None, whole: bool
+) -> None:
+    """Of a criterion the steps of its scale, of the total any number of it; whether or not the rest can be used."""
+    value = tenths / 20
+    stepped = replace(task, data={**task.data, "scale": {"minimum": 0, "maximum": 10, "step": step}})
+    allowed = rubric.prompt(stepped, task.items[0], ATTRIBUTED).schema["properties"]["accuracy"]["properties"]["score"]
+    good = value in allowed["enum"] if step else 0 <= value <= 10
+    answer = scores(quality={"score": 7 if whole else None, "why": "."}, accuracy={"score": value, "why": "."})
+    rest = {name: {"score": 7, "why": "."} for name in task.criteria[2:]}
+    row = read(stepped, {**answer, **rest, "total": value})
+    assert (row["accuracy"].status, row["total"].status) == (
+        "ok" if good else "out_of_scale", "ok" if 0 <= value <= 10 else "out_of_scale"
+    )  # fmt: skip
+
+
 def test_a_number_beyond_all_bounds_is_out_of_scale(task: Task, scores: Scores) -> None:
     rows = read(task, json.dumps(scores()).replace('"total": 7.5', '"total": 1e999'))
     assert (rows["total"].status, rows["total"].why) == ("out_of_scale", "total is inf, outside 0..10")

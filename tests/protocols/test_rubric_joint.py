@@ -81,6 +81,13 @@ def test_a_score_outside_the_scale_is_lost_alone(risk: Task) -> None:
     assert (bad.target, bad.criterion, bad.status) == ("gpt-5.1", "quality", "out_of_scale")
 
 
+def test_a_score_between_the_steps_is_lost_alone_and_a_total_may_lie_there(risk: Task) -> None:
+    told = answer(risk)
+    told["sets"][0] |= {"quality": 7.25, "total": 7.25}
+    (bad,) = [row for row in read(risk, told) if row.status != "ok"]
+    assert (bad.criterion, bad.why) == ("quality", "quality is 7.25, between the steps of 0.1 from 0 to 10")
+
+
 def test_a_reply_without_an_object_loses_every_row(risk: Task) -> None:
     rows = read(risk, "I cannot compare them.")
     assert {row.status for row in rows} == {"refused"}

@@ -10,6 +10,8 @@ from page_reader import Element, read
 
 from recuse.report.canonical_form import normalised
 from recuse.report.page import page
+from recuse.report.results_model import ResultsModel
+from recuse.report.sections.attention import needs_attention
 from recuse.report.summary import summary
 
 
@@ -191,3 +193,32 @@ def test_an_upgrade_has_old_and_new_in_one_column() -> None:
     results["upgrades"][0] |= {"accepted": "2027-01-31", "open": ""}
     changes = ids(tree_of(samples.counted(results)))["changed"].one("tbody").text
     assert "may not replace it, accepted until 2027-01-31" in changes
+
+
+def test_what_keeps_an_upgrade_red_is_offered_until_all_of_it_is_accepted() -> None:
+    """Every row that refuses it, accepted ones left out; where none does, the first that is open; of a pass none."""
+    results = samples.published()
+    subject = {"panel": "published", "task": "merchant_risk", "protocol": "rubric", "judge": "grok-5"}
+    gates = "upgrade_shift", "upgrade_order", "upgrade_noise", "upgrade_losses"
+    metrics = [{**results["verdicts"][0]["estimate"], "metric": gate} for gate in gates]
+    rows = [{**results["verdicts"][0], "question": "upgrade", "gate": gate, "subject": subject, "estimate": estimate,
+             "allowed": False} for gate, estimate in zip(gates, metrics, strict=True)]  # fmt: skip
+    results["upgrades"] = [{
+        "verdict": "worse", "outcome": "fail", "incumbent": "grok-4", "candidate": "grok-5", "change": ["model"],
+        "clause": "", "reasons": [], "items": 50, "more": None, "units": "items", "not_measured": [], "sentence": "",
+        "rows": [{"gate": gate, "subject": subject} for gate in gates],
+        **{name: subject[name] for name in ("panel", "task", "protocol")},
+    }]  # fmt: skip
+    others = results["verdicts"]
+    for outcomes, upgrade, offered in (
+        (("fail", "fail", "undecided", "undecided"), "fail", gates[:2]),
+        (("accepted", "fail", "undecided", "undecided"), "fail", gates[1:2]),
+        (("accepted", "accepted", "undecided", "undecided"), "fail", gates[2:3]),
+        (("accepted", "accepted", "accepted", "accepted"), "fail", ()),
+        (("pass", "not measured", "undecided", "undecided"), "undecided", gates[1:2]),
+        (("pass", "pass", "undecided", "pass"), "pass", ()),
+    ):
+        results["verdicts"] = [*others, *({**row, "outcome": o} for row, o in zip(rows, outcomes, strict=True))]
+        results["upgrades"][0]["outcome"] = upgrade
+        view = ResultsModel(normalised(results))
+        assert {matter.gate for matter in needs_attention(view)} & set(gates) == set(offered)

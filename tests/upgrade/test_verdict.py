@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from itertools import permutations
 
@@ -143,7 +144,12 @@ reason = "r"
     ("accepted", "word", "cause"),
     [({}, "do not merge", "next errs more"),
      ({0: 2027}, "do not merge", "next errs more"),
-     ({0: 2025, 1: 2027, 2: 2027}, "do not merge", "next errs more"),
+     ({0: 2025}, "do not merge", "next errs more"),
+     ({0: 2025, 1: 2027}, "decide", "accepted failure expired on 2025-05-01: next errs more; "
+      "nothing in this change caused it"),
+     ({0: 2025, 1: 2027, 2: 2025}, "decide", "accepted failure expired on 2025-05-01: next errs more; "
+      "nothing in this change caused it"),
+     ({0: 2028, 1: 2027, 2: 2025}, "decide", "next errs more (accepted until 2027-05-01); upgrade_2 is undecided"),
      ({0: 2028, 1: 2027}, "decide", "next errs more (accepted until 2027-05-01); upgrade_2 is undecided"),
      ({0: 2028, 1: 2027, 2: 2027}, "merge", "next errs more (accepted until 2027-05-01)")],
 )  # fmt: skip
@@ -154,9 +160,47 @@ def test_an_upgrade_is_accepted_where_all_that_fails_is(tmp_path, accepted, word
     (tmp_path / "gates.toml").write_text(FILE + "".join(tables), encoding="utf-8")
     found = decided(Gates.load(tmp_path / "gates.toml", date(2026, 1, 1)), *components)
     assert found.word == "worse", "whatever is accepted"
-    assert ("; accepted until 2027-05-01" in found.sentence) == (word != "do not merge")
+    over = 2025 in (accepted.get(0), accepted.get(1))
+    assert ("; accepted until 2027-05-01" in found.sentence) == (word != "do not merge" and not over)
+    assert ("; its acceptance expired on 2025-05-01" in found.sentence) == (word != "do not merge" and over)
     [change] = changes_of({"verdicts": [], "upgrades": [found.record()], "objections": []})
     assert (change.word, change.cause) == (word, cause)
+
+
+@pytest.mark.parametrize("value", [2.0, 0.9])
+def test_the_sentence_is_of_the_first_that_nobody_accepted(tmp_path, value):
+    """What is accepted keeps its part in the word, and stands behind what a person has to look at."""
+    (tmp_path / "gates.toml").write_text(FILE + ACCEPTED.format(k=0, until="2027-05-01"), encoding="utf-8")
+    gates = Gates.load(tmp_path / "gates.toml", date(2026, 1, 1))
+    components = [component(k, value + k / 100 * (value > 1)) for k in range(3)]
+    found = decide_upgrade(gates, components, {"panel": "p"}, names=NAMES, phrase=lambda row: f"moves {row.gate}")
+    assert found.word == ("worse" if value > 1 else "undecided")
+    assert found.rows[0].gate in ("upgrade_1", "upgrade_2")
+    assert "upgrade_0" not in found.sentence
+    assert found.rows[0].gate in found.sentence
+    assert not found.accepted
+
+
+def test_what_only_differs_and_is_not_accepted_leaves_the_word_what_the_numbers_say(tmp_path):
+    """Accepted is that people find it worse: it is still worse, and no sentence says that nobody knows."""
+    shift = FILE.replace("upgrade_1]", "upgrade_shift]")
+    (tmp_path / "gates.toml").write_text(shift + ACCEPTED.format(k=0, until="2027-05-01"), encoding="utf-8")
+    found = decided(Gates.load(tmp_path / "gates.toml", date(2026, 1, 1)), component(0, 2.0), component("shift", 2.0))
+    assert (found.word, found.rows[0].gate) == ("worse", "upgrade_shift")
+    assert found.sentence == "Do not replace today by next: it errs more, by more than you allow."
+
+
+def test_what_the_base_did_not_accept_never_expired(tmp_path):
+    """Who brings an accepted failure with a day in the past accepts nothing."""
+    file = tmp_path / "gates.toml"
+    file.write_text(FILE, encoding="utf-8")
+    without = Gates.load(file, date(2026, 1, 1))
+    file.write_text(FILE + ACCEPTED.format(k=0, until="2025-05-01"), encoding="utf-8")
+    gates = Gates.load(file, date(2026, 1, 1))
+    for former, word in ((without, "do not merge"), (gates, "decide")):
+        found = decided(replace(gates, former=former), component(0, 2.0))
+        [change] = changes_of({"verdicts": [], "upgrades": [found.record()], "objections": []})
+        assert change.word == word
 
 
 def test_a_doubt_that_is_accepted_asks_nobody(tmp_path):

@@ -66,10 +66,12 @@ def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> li
     scored_sets, places = answer.get("sets"), _places(answer.get("ranking"), labels)
     scored = [part for part in scored_sets if isinstance(part, dict)] if isinstance(scored_sets, list) else []
     rows: list[Judgement] = []
+    means, stepped = Numeric(*task.scale), Numeric(*task.scale, task.data["scale"].get("step"))
     for one, label in zip(sets, labels, strict=True):
         of_author, names = [part for part in scored if part.get("author") == label], rubric.scored(task)
         if len(of_author) == 1:
-            judged = [rubric.one_score(of_author[0], name, None, task.scale) for name in names]
+            scales = ((name, stepped if name in task.criteria else means) for name in names)
+            judged = [rubric.one_score(of_author[0], name, None, scale) for name, scale in scales]
         else:
             why = f"the reply scores {label} {len(of_author)} times, once is wanted"
             judged = reading.all_failed(names, reading.Unreadable("unparsed", why))

@@ -95,6 +95,8 @@ def _upgrades(view: ResultsModel) -> Iterator[Change]:
         note = MAY_REPLACE.get(u["outcome"]) or printed(u["outcome"])
         if until := u.get("accepted"):
             note += f", accepted until {until}" + (f", but {u['open']}" if u.get("open") else "")
+        if over := u.get("expired"):
+            note += f", acceptance expired on {over}"
         yield Change(what, u["incumbent"], u["candidate"], note, False)
 
 

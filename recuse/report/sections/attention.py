@@ -112,7 +112,7 @@ class Matter:
 
 def needs_attention(view: ResultsModel) -> list[Matter]:
     """Failed, unmeasured, and undecided verdicts that their gate does not allow; the worst gate first. Of an upgrade
-    the row that decided it; its table shows the others."""
+    the rows that keep it from passing; its table shows the others."""
     deciding, badness = {id(n) for n in deciding_numbers(view)}, list(SHOWN)
     chosen = [n for n in view.numbers if not n.is_tolerated and (not is_of_upgrade(n) or id(n) in deciding)]
     chosen.sort(key=lambda n: (badness.index(n.state), n.measure.rank, n.metric, view.rank(n)))
