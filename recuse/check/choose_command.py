@@ -13,7 +13,8 @@ number, lower is better, by what it is used for:
     rank                    share of pairs of systems that it orders otherwise than people do (a tie counts one half)
 
 A text without an answer counts 1 (estimate: it is left out). Texts (clusters) are drawn again with replacement 2,000
-times, all judges on the same: the share of draws in which a judge is best is its chance to be the best one.
+times, all judges on the same: the share of draws in which a judge is best is its chance to be the best one. Intervals
+of means over texts allow for errors that were not seen (`bounded_mean`); those to estimate and rank are of the draws.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats, taken
 from recuse.schema.number_text import rate
 from recuse.security.sanitize import visible
+from recuse.statistics.bounded import bounded_mean
 from recuse.statistics.distributions import SEED, by_content, cluster_counts, generator
 from recuse.suite.question_runner import shipped_evals
 
@@ -88,8 +90,10 @@ class Choice:
     @property
     def cheaper(self) -> list[int]:
         """Judges that cost less than the first, not shown to be worse and shown to be worse by `WORSE` at most, the
-        cheapest first: little evidence names none."""
+        cheapest first: little evidence names none, nor do means that are the same in every draw."""
         near = (self.behind[:, 1] <= 0) & (self.behind[:, 2] <= WORSE) & (self.costs < self.costs[0])
+        if self.use == "estimate":
+            near &= self.behind[:, 1] < self.behind[:, 2]
         less = np.flatnonzero(near).tolist()
         return sorted(less, key=lambda k: float(self.costs[k]))
 
@@ -255,26 +259,32 @@ def _chosen(contest: Contest) -> Choice:
         options = ", ".join(answers.options)
         raise RecuseError(f"{place}: {options} have no order, so no mean; give --scale 'fail<pass'")
     shares, decided = _property(answers, contest) if use == "decide" else (None, "")
-    counts = cluster_counts(_in_order(answers, common), generator(SEED, "choose"), DRAWS, taken(answers.times, common))
+    clusters, times = _in_order(answers, common), taken(answers.times, common)
+    counts = cluster_counts(clusters, generator(SEED, "choose"), DRAWS, times)
     by_beta: dict[float, tuple[str, float]] = {}
-    if shares is None:
-        errors = _errors(answers, common, use, counts)  # (J, 1 + DRAWS): as it is, then each draw
+    if shares is not None:
+        each = _decided_otherwise(shares, common, contest.tau, 0.0)
+        for beta in () if isinstance(answers.scale, ResponseSets) or not answers.options else BETAS:
+            if not np.allclose(then := _decided_otherwise(shares, common, contest.tau, beta), each):
+                drawn = then @ counts.T / counts.sum(axis=1)
+                best = int(np.argmin(drawn[:, 0]))
+                by_beta[beta] = (names[best], float(_chances(drawn)[best]))
+    elif use not in ("estimate", "rank"):
+        each = np.array([mean_of(_losses(answers, k, common), 0) for k in range(len(names))])
     else:
-        forced = answers.options and not isinstance(answers.scale, ResponseSets)
-        errors, *further = (
-            _decided_otherwise(shares, common, contest.tau, beta) @ counts.T / counts.sum(axis=1)
-            for beta in (0.0, *(BETAS if forced else ()))
-        )
-        for beta, then in zip(BETAS, further, strict=False):
-            if not np.allclose(then, errors):
-                best = int(np.argmin(then[:, 0]))
-                by_beta[beta] = (names[best], float(_chances(then)[best]))
+        each = np.zeros((0, 0))  # no mean over texts
+    # (J, 1 + DRAWS): as it is, then each draw
+    errors = each @ counts.T / counts.sum(axis=1) if each.size else _errors(answers, common, use, counts)
     chances = _chances(errors)
     costs = np.array([float(contest.costs.get(name, nan)) for name in names])
     order = sorted(range(len(names)), key=lambda k: (-chances[k], errors[k, 0], names[k]))
     less = errors - errors[order[0]]
-    ends = np.quantile(errors[:, 1:], [0.025, 0.975], axis=1).T
-    behind = np.column_stack([less[:, 0], np.quantile(less[:, 1:], [0.025, 0.975], axis=1).T])
+    ends, apart = (np.quantile(drawn[:, 1:], [0.025, 0.975], axis=1).T for drawn in (errors, less))
+    for k, own in enumerate(each):
+        ends[k] = bounded_mean(own, clusters, (0.0, 1.0), times=times).interval(0.95)
+        if k != order[0]:
+            apart[k] = bounded_mean(own - each[order[0]], clusters, (-1.0, 1.0), times=times).interval(0.95)
+    behind = np.column_stack([less[:, 0], apart])
     return Choice(
         use, texts, tuple(names[k] for k in order), errors[order, 0], ends[order], chances[order],
         costs[order], behind[order], decided, by_beta, answers.right,
@@ -381,9 +391,7 @@ def _losses(answers: Answers, judge: int, common: NDArray[np.bool_]) -> Floats:
 
 
 def _errors(answers: Answers, common: NDArray[np.bool_], use: str, counts: Floats) -> Floats:
-    if use not in ("estimate", "rank"):
-        each = np.array([mean_of(_losses(answers, k, common), 0) for k in range(len(answers.judges))])
-        return np.asarray(each @ counts.T / counts.sum(axis=1))
+    """To estimate and to rank: of each judge, as texts are and in each draw of `counts` (1 + draws, U)."""
     span = 1.0 if answers.options or not np.isfinite(answers.scale.span) else answers.scale.span
     judged, people = answers.judge_means[:, common] / span, answers.people_mean[common] / span
     if use == "estimate":

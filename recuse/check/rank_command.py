@@ -95,7 +95,6 @@ class Ranking:
         for judge, count in self.unanswered.items():
             yield f"{judge} gave no answer to {count:,} pairs that others judged: they count for nobody"
 
-
     def rows(self) -> Iterator[Row]:
         """A row per system and rater; what a judge moves is unknown where there are no people."""
         moved = np.full_like(self.strengths, np.nan)

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import special
 
 from recuse.check.choose_command import choose_judge
 from recuse.check.label_budget import spending
@@ -51,6 +52,33 @@ def test_errors_by_hand():
     assert choice.judges == ("j0", "j1")
     assert choice.errors == pytest.approx([0.25, 0.55])
     assert choice.behind[1, 0] == pytest.approx(0.3)
+
+
+def test_a_difference_that_was_not_seen_is_not_certain():
+    """Of texts without an error as many may be wrong of those to come as Jeffreys' interval says."""
+    for count in (25, 100):
+        truth = np.resize(["pass", "fail"], count)
+        choice = choose_judge(panel({"j0": truth, "j1": truth, "p0": truth}, Ordinal(("fail", "pass"))))
+        most = float(special.betaincinv(0.5, count + 0.5, 0.975))
+        assert choice.intervals.ravel() == pytest.approx([0, most] * 2)
+        assert choice.behind[1] == pytest.approx([0, -most, most])
+    level = np.arange(40.0) % 10
+    choice = choose_judge(panel({"j0": level, "j1": level, "p0": level}, Numeric(0, 10), "estimate"))
+    assert replace(choice, costs=np.array([2.0, 1.0])).cheaper == []
+
+
+@pytest.mark.slow("simulation")
+@pytest.mark.parametrize(("count", "errors"), [(30, (0.0, 0.04)), (60, (0.05, 0.1)), (200, (0.0, 0.01))])
+def test_the_bound_on_what_a_cheaper_judge_loses_holds(count, errors):
+    rng, held = np.random.default_rng(count), []
+    for _ in range(100):
+        truth = rng.random(count) < 0.5
+        said = {f"j{k}": WORDS[(truth ^ (rng.random(count) < error)).astype(int)] for k, error in enumerate(errors)}
+        choice = choose_judge(panel({**said, "p": WORDS[truth.astype(int)]}, Ordinal(("fail", "pass"))))
+        k = choice.judges.index("j1")
+        low, high = choice.intervals[k]
+        held.append(low <= errors[1] <= high and (k == 0 or choice.behind[k, 2] >= errors[1] - errors[0]))
+    assert np.mean(held) >= 0.92
 
 
 def test_scores_by_use():
