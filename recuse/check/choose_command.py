@@ -10,7 +10,8 @@ number, lower is better, by what it is used for:
                             distance as a share of the scale's range, a response set the share of options that one of
                             the two alone names; to decide, a set has the property if it names it
     estimate                distance of its mean from people's, in the same unit
-    rank                    share of pairs of systems that it orders otherwise than people do (a tie counts one half)
+    rank                    share of pairs of systems that it orders otherwise than people do (a tie counts one half, a
+                            pair of which it scored one system nowhere counts 1)
 
 A text without an answer counts 1 (estimate: it is left out). Texts (clusters) are drawn again with replacement 2,000
 times, all judges on the same: the share of draws in which a judge is best is its chance to be the best one. Intervals
@@ -404,17 +405,17 @@ def _errors(answers: Answers, common: NDArray[np.bool_], use: str, counts: Float
         raise RecuseError(f"to rank takes texts of three systems; there are {', '.join(names) or 'none'}")
     members = np.array([systems == name for name in names], dtype=float)  # (S, U)
 
-    def means(values: Floats) -> Floats:
-        there = np.isfinite(values)
-        sums = (members * np.where(there, values, 0.0)) @ counts.T
-        return np.asarray(sums / np.maximum((members * there) @ counts.T, 1e-9))
-
     def signs(values: Floats) -> Floats:
-        level = means(values)
+        """Per pair of systems and draw; NaN where one of the two has no value."""
+        there = np.isfinite(values)
+        sums, scored = ((members * part) @ counts.T for part in (np.where(there, values, 0.0), there))
+        level = np.divide(sums, scored, out=np.full(sums.shape, nan), where=scored > 0)
         return np.array([np.sign(np.round(level[a] - level[b], 12)) for a, b in combinations(range(len(names)), 2)])
 
     truth = signs(people)
-    return np.array([(np.abs(signs(choices) - truth) / 2).mean(axis=0) for choices in judged])
+    apart = (np.nan_to_num(np.abs(signs(choices) - truth) / 2, nan=1.0) for choices in judged)
+    drawn = np.isfinite(truth)
+    return np.array([(one * drawn).sum(axis=0) / np.maximum(drawn.sum(axis=0), 1) for one in apart])
 
 
 def _differences(contest: Contest, choice: Choice) -> Floats:

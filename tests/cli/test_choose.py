@@ -113,6 +113,21 @@ def test_a_ranking_counts_pairs_of_systems():
     assert (choice.judges[0], choice.errors.tolist()) == ("j1", pytest.approx([0.0, 1 / 3]))
 
 
+@pytest.mark.parametrize("level", [[1.0, 2.0, 3.0], [-1.0, -2.0, -3.0]])
+def test_a_system_that_a_judge_never_scored_is_ordered_by_nobody(level):
+    """j0 scored two of three systems, in order: two of three pairs are errors, wherever on the scale the third lies."""
+    system, people = np.tile(["a", "b", "c"], 20), np.tile(level, 20)
+    for lost in "abc":
+        partial = np.where(system == lost, np.nan, people)
+        scores = {"j0": partial, "j1": people, "p0": people}
+        choice = choose_judge(panel(scores, Numeric(-5, 10), "rank", target=system))
+        assert (choice.judges[0], choice.errors.tolist()) == ("j1", pytest.approx([0.0, 2 / 3]))
+    rare = np.where(np.arange(60) == 0, "d", system)  # not in every draw, where it then tells no judge from another
+    choice = choose_judge(panel({"j0": people, "j1": people, "p0": people}, Numeric(-5, 10), "rank", target=rare))
+    assert choice.errors.tolist() == [0.0, 0.0]
+    assert choice.intervals.tolist() == [[0.0, 0.0]] * 2
+
+
 def test_pairs_and_costs_in_words(recuse, tmp_path):
     rng = np.random.default_rng(2)
     better = rng.choice(["first", "second"], 80)
