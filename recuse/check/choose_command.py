@@ -60,7 +60,7 @@ BETAS = (0.1, 0.2, 0.3, 0.4)
 
 @dataclass(frozen=True, eq=False)
 class Contest:
-    """Judges to choose from, what they are used for, and what a judgement of each costs, where that is known; decided
+    """Judges to choose from, what they are used for, and what a text costs by each, where that is known; decided
     by the option `positive` or from the score `threshold` on, by a share of at least `tau`."""
 
     place: str
@@ -73,8 +73,8 @@ class Contest:
 @dataclass(frozen=True)
 class Choice:
     """Of `texts` that all judges and a person judged: per judge, best first, its `error`, the interval of it, its
-    chance to be best, what a judgement costs (NaN: unknown), and its error less that of the first with the interval.
-    `decided`: by which property, in words; `best_by_beta`: beta -> who is best then, and its chance."""
+    chance to be best, what all calls about a text cost (NaN: unknown), and its error less that of the first with its
+    interval. `decided`: by which property, in words; `best_by_beta`: beta -> who is best then, and its chance."""
 
     use: str
     texts: int
@@ -115,7 +115,7 @@ class Choice:
             )
         yield from self._over_beta()
         width = max(8, *(len(name) for name in self.judges[:SHOWN])) + 2
-        cost = "   cost per judgement" if np.isfinite(self.costs).any() else ""
+        cost = "        cost per text" if np.isfinite(self.costs).any() else ""
         error_of = "decides unlike people" if self.decided else "error against a person"
         error_of = "error by right answers" if self.right else error_of
         if self.use in ("estimate", "rank"):
@@ -203,8 +203,12 @@ def contest_of(panel: FilePanel) -> Contest:
     """The judges of a file, with what its column `cost` says."""
     read = panel.read
     beside = numbers_beside(read.rows, read.raw.frame, read.mapping, panel.judges, COST) if "row" in read.rows else None
-    costs = {} if beside is None else beside.groupby(read.rows["rater"]).mean().to_dict()
-    known = {str(name): cost for name, cost in costs.items()}
+    known = {}
+    if beside is not None:  # a row of the file is a call, and the error that of all calls about a text
+        calls = read.rows.assign(cost=beside).drop_duplicates(["rater", "row"])
+        about = [column for column in ("item", "target", *panel.ratings.factors) if column in calls]
+        for name, own in calls.groupby("rater"):
+            known[str(name)] = float(own["cost"].mean()) * len(own) / len(own[about].drop_duplicates())
     return Contest(str(panel.path), panel.ratings.folded(), panel.uses, known)
 
 
@@ -223,7 +227,8 @@ def _recorded(path: Path, use: str, task: str) -> Contest:
         each = part.ratings(judge)
         if judge in each.judges:
             tables.append(each.table[each.table["rater"].eq(judge)])
-            costs[judge] = part.calls(judge).get("dollars")
+            call = part.calls(judge).get("dollars")
+            costs[judge] = call and call * tables[-1]["repeat"].nunique()
     people = ratings.table[ratings.table["kind"].eq("person")]
     ratings = replace(ratings, table=pd.concat([*tables, people], ignore_index=True), _memory={})
     uses = tuple(use.split(",")) if use else panel.uses

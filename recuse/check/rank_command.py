@@ -6,8 +6,8 @@ Bradley and Terry (1952, Biometrika 39, 324-345): of systems i and j, i wins wit
 
 E is given in points as for Elo, with mean 0 over systems. The likelihood is maximised by Hunter's iteration (2004,
 Annals of Statistics 32, 384-406); a tie is half a win for either. Every pair of systems that met counts half a tie more
-than was seen, in every draw, so that a system that always wins has a finite strength. Intervals: percentile bootstrap over items
-(clusters), 1,000 draws, people and judges on the same ones.
+than was seen, in every draw, so that a system that always wins has a finite strength. Intervals: percentile bootstrap
+over items (clusters), 1,000 draws, people and judges on the same ones.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from recuse.check.label_budget import spending
 from recuse.cli import main
 from recuse.ratings import Numeric, Ordinal, Ratings, ResponseSets
 from recuse.readers import counts
-from recuse.readers.file_panel import FilePanel, panel_of, read
+from recuse.readers.file_panel import FilePanel, load_file_panel, panel_of, read
 from recuse.schema import RecuseError
 
 FILE = Path(__file__).parent / "three_judges.csv"
@@ -143,6 +143,17 @@ def test_pairs_and_costs_in_words(recuse, tmp_path):
     assert "0.001" in found.out
 
 
+def test_a_text_costs_what_all_calls_about_it_cost(tmp_path):
+    """gpt_small is asked three times at 2 each, gpt_large once at 5."""
+    people = pd.DataFrame({"item": np.arange(40), "rater": "anna", "rating": np.resize(["pass", "fail"], 40)})
+    large, small = people.assign(rater="gpt_large", cost=5.0), people.assign(rater="gpt_small", cost=2.0)
+    pd.concat([people, large, *[small] * 3]).to_csv(tmp_path / "costs.csv", index=False)
+    choice = choose_judge(load_file_panel(tmp_path / "costs.csv"))
+    costs = dict(zip(choice.judges, choice.costs.tolist(), strict=True))
+    assert costs == pytest.approx({"gpt_large": 5.0, "gpt_small": 6.0})
+    assert [choice.judges[k] for k in choice.cheaper] in ([], ["gpt_large"])
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -217,7 +228,7 @@ def test_a_recorded_panel_is_chosen_from_by_what_its_calls_cost(recuse):
     found = recuse("choose", FILE.parents[2] / "fixtures" / "panels" / "checks.toml")
     assert (found.code, found.err) == (0, "")
     assert found.first.startswith("qwen2.5-coder-1.5b is the best of 4 judges to decide (yes, where 50 %")
-    assert "cost per judgement" in found.out
+    assert "cost per text" in found.out
     several = recuse("choose", FILE.parents[2] / "fixtures" / "panels" / "local.toml")
     assert (several.code, "name it: --task TASK/PROTOCOL" in several.err) == (3, True)
 
