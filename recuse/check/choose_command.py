@@ -179,7 +179,7 @@ def run_choose(
     recorded = file.suffix == ".toml"
     contest = _recorded(file, use, task) if recorded else contest_of(load_file_panel(file, **given, use=use))
     contest = replace(contest, tau=tau)
-    check_budget(budget, _use_of(contest))
+    check_budget(budget, _use_of(contest), tau)
     choice = _chosen(contest)
     lines, spent = [*choice.lines()], spending(_differences(contest, choice), budget) if budget else []
     if budget:

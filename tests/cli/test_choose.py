@@ -160,6 +160,7 @@ def test_a_text_costs_what_all_calls_about_it_cost(tmp_path):
         (("--judges", "judge_large", "--people", "anna,ben", "--ignore", "judge_small,judge_old"), "takes two judges"),
         (("--use", "rank"), "texts of three systems"),
         (("--budget", "3"), "from 20 on; got 3"),
+        (("--budget", "200", "--tau", "0.3"), "worked out for --tau 0.5: whether 30 % of people say so"),
         (("--use", "none"), "say what the judge is for"),
     ],
 )
