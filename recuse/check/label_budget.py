@@ -21,8 +21,8 @@ FEWEST = 20
 
 
 def check_budget(budget: int | None, use: str, tau: float) -> None:
-    """`RecuseError` for fewer ratings than anybody plans, for a use whose error is none of single texts, and for a share
-    `tau` of people that the distance from single persons does not tell: at .5 the nearer judge decides as most do."""
+    """`RecuseError` for fewer ratings than anybody plans, for a use whose error is none of single texts, and for a
+    share `tau` of people that distances from single persons do not tell: at .5 the nearer judge decides as most do."""
     if budget is not None and budget < FEWEST:
         raise RecuseError(f"--budget is how many ratings people can give, from {FEWEST} on; got {budget}")
     if budget is not None and use in ("estimate", "rank"):
