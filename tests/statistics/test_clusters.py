@@ -64,8 +64,8 @@ def test_where_nothing_varies_a_slip_by_one_step_is_allowed_for():
 
 
 def test_a_stratified_mean_is_cochrans():
-    """sum W_h mean_h with variance sum W_h^2 s_h^2 / n_h + sum W_h (mean_h - mean)^2 / N (Cochran 1977, sec. 12.2), N the
-    sum of the weights; of labels in fewer clusters as many fewer."""
+    """sum W_h mean_h with variance sum W_h^2 s_h^2 / n_h + sum W_h (mean_h - mean)^2 / N (Cochran 1977, sec. 12.2), N
+    the sum of the weights; of labels in fewer clusters as many fewer."""
     a, b = np.array([1.0, 2.0, 6.0]), np.array([4.0, 4.0, 5.0, 9.0])
     weights = np.concatenate([np.full(3, 10 / 3), np.full(4, 30 / 4)])
     strata = np.array([0] * 3 + [1] * 4)
