@@ -275,10 +275,9 @@ def _chosen(contest: Contest) -> Choice:
                 drawn = then @ counts.T / counts.sum(axis=1)
                 best = int(np.argmin(drawn[:, 0]))
                 by_beta[beta] = (names[best], float(_chances(drawn)[best]))
-    elif use not in ("estimate", "rank"):
-        each = np.array([mean_of(_losses(answers, k, common), 0) for k in range(len(names))])
-    else:
-        each = np.zeros((0, 0))  # no mean over texts
+    else:  # to estimate and rank there is no mean over texts
+        judges = range(0 if use in ("estimate", "rank") else len(names))
+        each = np.array([mean_of(_losses(answers, k, common), 0) for k in judges])
     # (J, 1 + DRAWS): as it is, then each draw
     errors = each @ counts.T / counts.sum(axis=1) if each.size else _errors(answers, common, use, counts)
     chances = _chances(errors)

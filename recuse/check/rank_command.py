@@ -46,8 +46,8 @@ def bradley_terry(wins: Floats) -> Floats:
     >>> [round(float(points)) for points in bradley_terry(wins)]
     [94, -94]
     """
-    met = (wins + np.swapaxes(wins, -1, -2) > 0).any(axis=tuple(range(wins.ndim - 2)))
-    wins = wins + met * UNSEEN / 2
+    paired = (wins + np.swapaxes(wins, -1, -2) > 0).any(axis=tuple(range(wins.ndim - 2)))
+    wins = wins + paired * UNSEEN / 2
     games, won = wins + np.swapaxes(wins, -1, -2), wins.sum(axis=-1)
     p = np.ones(won.shape)
     for _ in range(STEPS):

@@ -279,7 +279,7 @@ def by_content(clusters: ArrayLike, columns: ArrayLike) -> NDArray[np.intp]:
     """Clusters (n,) numbered in the order of what their observations hold, `columns` (K, n): what is drawn of them then
     depends on neither names nor the order of rows."""
     codes = np.unique(clusters, return_inverse=True)[1]
-    held = np.nan_to_num(np.round(np.asarray(columns, dtype=float), 9), nan=-1e300)
+    held = np.nan_to_num(np.round(np.asarray(columns, dtype=float), 9), nan=-np.inf)
     order = np.lexsort(held)
     ranked, rank = held[:, order], np.zeros(len(codes), dtype=np.intp)
     rank[order[1:]] = np.cumsum((ranked[:, 1:] != ranked[:, :-1]).any(axis=0))
