@@ -10,10 +10,12 @@ number, lower is better, by what it is used for:
                             distance as a share of the scale's range, a response set the share of options that one of
                             the two alone names; to decide, a set has the property if it names it
     estimate                distance of its mean from people's, in the same unit
-    rank                    share of pairs of systems that it orders otherwise than people do (a tie counts one half)
+    rank                    share of pairs of systems that it orders otherwise than people do (a tie counts one half, a
+                            pair of which it scored one system nowhere counts 1)
 
 A text without an answer counts 1 (estimate: it is left out). Texts (clusters) are drawn again with replacement 2,000
-times, all judges on the same: the share of draws in which a judge is best is its chance to be the best one.
+times, all judges on the same: the share of draws in which a judge is best is its chance to be the best one. Intervals
+of means over texts allow for errors that were not seen (`bounded_mean`); those to estimate and rank are of the draws.
 """
 
 from __future__ import annotations
@@ -45,6 +47,7 @@ from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats, taken
 from recuse.schema.number_text import rate
 from recuse.security.sanitize import visible
+from recuse.statistics.bounded import bounded_mean
 from recuse.statistics.distributions import SEED, by_content, cluster_counts, generator
 from recuse.suite.question_runner import shipped_evals
 
@@ -57,7 +60,7 @@ BETAS = (0.1, 0.2, 0.3, 0.4)
 
 @dataclass(frozen=True, eq=False)
 class Contest:
-    """Judges to choose from, what they are used for, and what a judgement of each costs, where that is known; decided
+    """Judges to choose from, what they are used for, and what a text costs by each, where that is known; decided
     by the option `positive` or from the score `threshold` on, by a share of at least `tau`."""
 
     place: str
@@ -70,8 +73,8 @@ class Contest:
 @dataclass(frozen=True)
 class Choice:
     """Of `texts` that all judges and a person judged: per judge, best first, its `error`, the interval of it, its
-    chance to be best, what a judgement costs (NaN: unknown), and its error less that of the first with the interval.
-    `decided`: by which property, in words; `best_by_beta`: beta -> who is best then, and its chance."""
+    chance to be best, what all calls about a text cost (NaN: unknown), and its error less that of the first with its
+    interval. `decided`: by which property, in words; `best_by_beta`: beta -> who is best then, and its chance."""
 
     use: str
     texts: int
@@ -88,8 +91,10 @@ class Choice:
     @property
     def cheaper(self) -> list[int]:
         """Judges that cost less than the first, not shown to be worse and shown to be worse by `WORSE` at most, the
-        cheapest first: little evidence names none."""
+        cheapest first: little evidence names none, nor do means that are the same in every draw."""
         near = (self.behind[:, 1] <= 0) & (self.behind[:, 2] <= WORSE) & (self.costs < self.costs[0])
+        if self.use == "estimate":
+            near &= self.behind[:, 1] < self.behind[:, 2]
         less = np.flatnonzero(near).tolist()
         return sorted(less, key=lambda k: float(self.costs[k]))
 
@@ -110,7 +115,7 @@ class Choice:
             )
         yield from self._over_beta()
         width = max(8, *(len(name) for name in self.judges[:SHOWN])) + 2
-        cost = "   cost per judgement" if np.isfinite(self.costs).any() else ""
+        cost = "        cost per text" if np.isfinite(self.costs).any() else ""
         error_of = "decides unlike people" if self.decided else "error against a person"
         error_of = "error by right answers" if self.right else error_of
         if self.use in ("estimate", "rank"):
@@ -174,7 +179,7 @@ def run_choose(
     recorded = file.suffix == ".toml"
     contest = _recorded(file, use, task) if recorded else contest_of(load_file_panel(file, **given, use=use))
     contest = replace(contest, tau=tau)
-    check_budget(budget, _use_of(contest))
+    check_budget(budget, _use_of(contest), tau)
     choice = _chosen(contest)
     lines, spent = [*choice.lines()], spending(_differences(contest, choice), budget) if budget else []
     if budget:
@@ -198,8 +203,12 @@ def contest_of(panel: FilePanel) -> Contest:
     """The judges of a file, with what its column `cost` says."""
     read = panel.read
     beside = numbers_beside(read.rows, read.raw.frame, read.mapping, panel.judges, COST) if "row" in read.rows else None
-    costs = {} if beside is None else beside.groupby(read.rows["rater"]).mean().to_dict()
-    known = {str(name): cost for name, cost in costs.items()}
+    known = {}
+    if beside is not None:  # a row of the file is a call, and the error that of all calls about a text
+        calls = read.rows.assign(cost=beside).drop_duplicates(["rater", "row"])
+        about = [column for column in ("item", "target", *panel.ratings.factors) if column in calls]
+        for name, own in calls.groupby("rater"):
+            known[str(name)] = float(own["cost"].mean()) * len(own) / len(own[about].drop_duplicates())
     return Contest(str(panel.path), panel.ratings.folded(), panel.uses, known)
 
 
@@ -218,7 +227,8 @@ def _recorded(path: Path, use: str, task: str) -> Contest:
         each = part.ratings(judge)
         if judge in each.judges:
             tables.append(each.table[each.table["rater"].eq(judge)])
-            costs[judge] = part.calls(judge).get("dollars")
+            call = part.calls(judge).get("dollars")
+            costs[judge] = call and call * tables[-1]["repeat"].nunique()
     people = ratings.table[ratings.table["kind"].eq("person")]
     ratings = replace(ratings, table=pd.concat([*tables, people], ignore_index=True), _memory={})
     uses = tuple(use.split(",")) if use else panel.uses
@@ -255,26 +265,31 @@ def _chosen(contest: Contest) -> Choice:
         options = ", ".join(answers.options)
         raise RecuseError(f"{place}: {options} have no order, so no mean; give --scale 'fail<pass'")
     shares, decided = _property(answers, contest) if use == "decide" else (None, "")
-    counts = cluster_counts(_in_order(answers, common), generator(SEED, "choose"), DRAWS, taken(answers.times, common))
+    clusters, times = _in_order(answers, common), taken(answers.times, common)
+    counts = cluster_counts(clusters, generator(SEED, "choose"), DRAWS, times)
     by_beta: dict[float, tuple[str, float]] = {}
-    if shares is None:
-        errors = _errors(answers, common, use, counts)  # (J, 1 + DRAWS): as it is, then each draw
-    else:
-        forced = answers.options and not isinstance(answers.scale, ResponseSets)
-        errors, *further = (
-            _decided_otherwise(shares, common, contest.tau, beta) @ counts.T / counts.sum(axis=1)
-            for beta in (0.0, *(BETAS if forced else ()))
-        )
-        for beta, then in zip(BETAS, further, strict=False):
-            if not np.allclose(then, errors):
-                best = int(np.argmin(then[:, 0]))
-                by_beta[beta] = (names[best], float(_chances(then)[best]))
+    if shares is not None:
+        each = _decided_otherwise(shares, common, contest.tau, 0.0)
+        for beta in () if isinstance(answers.scale, ResponseSets) or not answers.options else BETAS:
+            if not np.allclose(then := _decided_otherwise(shares, common, contest.tau, beta), each):
+                drawn = then @ counts.T / counts.sum(axis=1)
+                best = int(np.argmin(drawn[:, 0]))
+                by_beta[beta] = (names[best], float(_chances(drawn)[best]))
+    else:  # to estimate and rank there is no mean over texts
+        judges = range(0 if use in ("estimate", "rank") else len(names))
+        each = np.array([mean_of(_losses(answers, k, common), 0) for k in judges])
+    # (J, 1 + DRAWS): as it is, then each draw
+    errors = each @ counts.T / counts.sum(axis=1) if each.size else _errors(answers, common, use, counts)
     chances = _chances(errors)
     costs = np.array([float(contest.costs.get(name, nan)) for name in names])
     order = sorted(range(len(names)), key=lambda k: (-chances[k], errors[k, 0], names[k]))
     less = errors - errors[order[0]]
-    ends = np.quantile(errors[:, 1:], [0.025, 0.975], axis=1).T
-    behind = np.column_stack([less[:, 0], np.quantile(less[:, 1:], [0.025, 0.975], axis=1).T])
+    ends, apart = (np.quantile(drawn[:, 1:], [0.025, 0.975], axis=1).T for drawn in (errors, less))
+    for k, own in enumerate(each):
+        ends[k] = bounded_mean(own, clusters, (0.0, 1.0), times=times).interval(0.95)
+        if k != order[0]:
+            apart[k] = bounded_mean(own - each[order[0]], clusters, (-1.0, 1.0), times=times).interval(0.95)
+    behind = np.column_stack([less[:, 0], apart])
     return Choice(
         use, texts, tuple(names[k] for k in order), errors[order, 0], ends[order], chances[order],
         costs[order], behind[order], decided, by_beta, answers.right,
@@ -381,9 +396,7 @@ def _losses(answers: Answers, judge: int, common: NDArray[np.bool_]) -> Floats:
 
 
 def _errors(answers: Answers, common: NDArray[np.bool_], use: str, counts: Floats) -> Floats:
-    if use not in ("estimate", "rank"):
-        each = np.array([mean_of(_losses(answers, k, common), 0) for k in range(len(answers.judges))])
-        return np.asarray(each @ counts.T / counts.sum(axis=1))
+    """To estimate and to rank: of each judge, as texts are and in each draw of `counts` (1 + draws, U)."""
     span = 1.0 if answers.options or not np.isfinite(answers.scale.span) else answers.scale.span
     judged, people = answers.judge_means[:, common] / span, answers.people_mean[common] / span
     if use == "estimate":
@@ -396,17 +409,17 @@ def _errors(answers: Answers, common: NDArray[np.bool_], use: str, counts: Float
         raise RecuseError(f"to rank takes texts of three systems; there are {', '.join(names) or 'none'}")
     members = np.array([systems == name for name in names], dtype=float)  # (S, U)
 
-    def means(values: Floats) -> Floats:
-        there = np.isfinite(values)
-        sums = (members * np.where(there, values, 0.0)) @ counts.T
-        return np.asarray(sums / np.maximum((members * there) @ counts.T, 1e-9))
-
     def signs(values: Floats) -> Floats:
-        level = means(values)
+        """Per pair of systems and draw; NaN where one of the two has no value."""
+        there = np.isfinite(values)
+        sums, scored = ((members * part) @ counts.T for part in (np.where(there, values, 0.0), there))
+        level = np.divide(sums, scored, out=np.full(sums.shape, nan), where=scored > 0)
         return np.array([np.sign(np.round(level[a] - level[b], 12)) for a, b in combinations(range(len(names)), 2)])
 
     truth = signs(people)
-    return np.array([(np.abs(signs(choices) - truth) / 2).mean(axis=0) for choices in judged])
+    apart = (np.nan_to_num(np.abs(signs(choices) - truth) / 2, nan=1.0) for choices in judged)
+    drawn = np.isfinite(truth)
+    return np.array([(one * drawn).sum(axis=0) / np.maximum(drawn.sum(axis=0), 1) for one in apart])
 
 
 def _differences(contest: Contest, choice: Choice) -> Floats:

@@ -20,12 +20,18 @@ FEWEST = 20
 """Ratings that are worth planning, and texts of two people by which their variance is known."""
 
 
-def check_budget(budget: int | None, use: str) -> None:
-    """`RecuseError` for fewer ratings than anybody plans, and for a use whose error is none of single texts."""
+def check_budget(budget: int | None, use: str, tau: float) -> None:
+    """`RecuseError` for fewer ratings than anybody plans, for a use whose error is none of single texts, and for a
+    share `tau` of people that distances from single persons do not tell: at .5 the nearer judge decides as most do."""
     if budget is not None and budget < FEWEST:
         raise RecuseError(f"--budget is how many ratings people can give, from {FEWEST} on; got {budget}")
     if budget is not None and use in ("estimate", "rank"):
         raise RecuseError("--budget is worked out for --use decide, grade and choose")
+    if budget is not None and use == "decide" and abs(tau - 0.5) > 1e-9:
+        raise RecuseError(
+            f"--budget is worked out for --tau 0.5: whether {tau:.0%} of people say so, one person's answer does not "
+            "tell; leave --budget out and have several people rate each text".replace("%", " %")
+        )
 
 
 def spending(differences: Floats, budget: int) -> list[dict[str, float]]:

@@ -6,8 +6,8 @@ Bradley and Terry (1952, Biometrika 39, 324-345): of systems i and j, i wins wit
 
 E is given in points as for Elo, with mean 0 over systems. The likelihood is maximised by Hunter's iteration (2004,
 Annals of Statistics 32, 384-406); a tie is half a win for either. Every pair of systems that met counts half a tie more
-than was seen, so that a system that always wins has a finite strength. Intervals: percentile bootstrap over items
-(clusters), 1,000 draws, people and judges on the same ones.
+than was seen, in every draw, so that a system that always wins has a finite strength. Intervals: percentile bootstrap
+over items (clusters), 1,000 draws, people and judges on the same ones.
 """
 
 from __future__ import annotations
@@ -39,14 +39,15 @@ SHOWN = 20
 
 def bradley_terry(wins: Floats) -> Floats:
     """Strengths in points (..., S) from wins (..., S, S), [i, j]: how often i won against j, ties as halves. Mean 0.
+    Systems that met in any of several tables have their half tie in each: a draw without them would part them from all.
     Systems that no chain of pairs joins have strengths that mean nothing beside each other.
 
     >>> wins = np.array([[0.0, 30.0], [10.0, 0.0]])
     >>> [round(float(points)) for points in bradley_terry(wins)]
     [94, -94]
     """
-    compared = (wins + np.swapaxes(wins, -1, -2)) > 0
-    wins = wins + compared * UNSEEN / 2
+    paired = (wins + np.swapaxes(wins, -1, -2) > 0).any(axis=tuple(range(wins.ndim - 2)))
+    wins = wins + paired * UNSEEN / 2
     games, won = wins + np.swapaxes(wins, -1, -2), wins.sum(axis=-1)
     p = np.ones(won.shape)
     for _ in range(STEPS):
@@ -94,7 +95,6 @@ class Ranking:
             yield f"{judge} less {self.by[0]}: {'; '.join(phrases) or 'no system is moved beyond chance'}"
         for judge, count in self.unanswered.items():
             yield f"{judge} gave no answer to {count:,} pairs that others judged: they count for nobody"
-
 
     def rows(self) -> Iterator[Row]:
         """A row per system and rater; what a judge moves is unknown where there are no people."""

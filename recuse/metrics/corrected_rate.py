@@ -45,7 +45,7 @@ def prediction_powered_mean(answers: Answers, judge: int, half_width: float = 0.
 
     y: people's mean of a text, f: the judge's; L: the n texts that people rated; U: the N others. The weight lambda
     (PPI++, `powered_mean`) is 0 with every text labelled, and the labels then stand alone, as they do where the judge
-    knows nothing.
+    knows nothing. Of two options, the interval counts one label more of either.
 
     Detail: `lambda`, `labels` (n), `unlabelled` (N), `labels_alone` and `judge_alone` with their intervals, and
     `labels_needed` for an interval of +- `half_width` of the scale's range. Undefined below `FEWEST` labels.
@@ -103,9 +103,12 @@ def powered_mean(
 
         se^2 = G / (G - 1 - [lambda != 0]) sum e_g^2,   G the clusters with labels
 
-    with Student's t on G - 1 - [lambda != 0] degrees of freedom. Labels alone that are all 0 or 1, on `ends` of 0 and
-    1, have the exact interval of a share. `clusters` and `times` (n + N,), labelled texts first: what each belongs to,
-    itself unless given, and how many it stands for.
+    with Student's t on G - 1 - [lambda != 0] degrees of freedom. On `ends` of 0 and 1, labels alone that are all 0 or 1
+    have the exact interval of a share; else the interval counts two clusters of labels more, one of 0 and one of 1,
+    each with the mean guess: few fails vary little, and where none was missed t says nothing of those to come (Agresti
+    and Coull 1998, The American Statistician 52, 119-126). Means of several people, which vary less than single
+    labels, make them count by as much less. `clusters` and `times` (n + N,), labelled texts first: what each belongs
+    to, itself unless given, and how many it stands for.
 
     >>> one = powered_mean(np.array([0.0, 1, 1, 0]), np.array([0.0, 1, 1, 1]), np.array([1.0, 1, 0, 1, 0, 1, 1, 0]))
     >>> round(one.value, 4), round(one.weight, 4), one.distribution.df
@@ -116,29 +119,33 @@ def powered_mean(
     n, free = (count, len(others)) if times is None else (float(times[:count].sum()), float(times[count:].sum()))
     y, every = average(labels, of_labels), np.concatenate([guesses, others])
     f, g = average(guesses, of_labels), average(others, of_others) if free else 0.0
-    about, spread = labels - y, _variance(every, times)
-    weight = 0.0
+    weight, spread = 0.0, _variance(every, times)
     if tuned and free and spread > 1e-12:
-        weight = float(total(about * (guesses - f), of_labels)) / (n - 1) / ((1 + n / free) * spread)
+        weight = float(total((labels - y) * (guesses - f), of_labels)) / (n - 1) / ((1 + n / free) * spread)
     sd = math.sqrt(_variance(labels, of_labels))
     r = abs(weight) * (1 + n / free) * math.sqrt(spread * (1 - 1 / (n + free))) / sd if free and sd else 0.0
     if weight == 0.0 and ends == (0.0, 1.0) and ((labels == 0) | (labels == 1)).all():
         own = np.arange(count) if clusters is None else clusters[:count]
         return PoweredMean(y, weight, sd, r, clustered_share(labels, own, of_labels))
-    value, pulled = y + weight * (g - f) if free else y, (about - weight * (guesses - f)) / n
+    alike = None if clusters is None else cluster_times(clusters, times)
+    units = n if clusters is None else number_of_clusters(clusters[:count], alike)
+    size, guessed = n / units, (n * f + free * g) / (n + free)
+    more = size * min(1.0, sd**2 / (y * (1 - y))) if ends == (0.0, 1.0) and 0 < y < 1 and units > 1 else 0.0
+    counted = n + 2 * more
+    middle = (n * (y - weight * (f - guessed)) + more) / counted
+    pulled = (labels - weight * (guesses - guessed) - middle) / counted
     if weight:
         pulled = np.concatenate([pulled, weight * (others - g) / free])
     if clusters is None:
-        units, squares = n, float(total(pulled**2, taken(times, np.s_[: len(pulled)])))
+        squares = float(total(pulled**2, taken(times, np.s_[: len(pulled)])))
     else:
-        alike = cluster_times(clusters, times)
-        units = number_of_clusters(clusters[:count], alike)
-        size = None if alike is None else len(alike)
-        sums: Floats = np.asarray(np.bincount(clusters[: len(pulled)], pulled, size or 0), dtype=float)
+        sums: Floats = np.bincount(clusters[: len(pulled)], pulled, 0 if alike is None else len(alike)).astype(float)
         squares = float(total(sums**2, alike))
+    squares += more * size * ((1 - middle) ** 2 + middle**2) / counted**2
     df = int(units) - 1 - (weight != 0.0)
     se = math.sqrt(units / max(df, 1) * squares) if units > 1 else math.nan
-    return PoweredMean(value, weight, sd, r, Bounded(value, 0.0 if se < 1e-12 else se, df, ends))
+    centre = middle + weight * (g - guessed)
+    return PoweredMean(y + weight * (g - f), weight, sd, r, Bounded(centre, 0.0 if se < 1e-12 else se, df, ends))
 
 
 def _variance(values: Floats, times: Floats | None) -> float:

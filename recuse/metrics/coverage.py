@@ -128,7 +128,7 @@ def unanswered(answers: Answers, judge: int) -> Estimate:
     groups = groups_on(answers.part, answers.items, answers.targets)
     if groups is not None:
         weights = label_weights(groups, answers.requested[judge], requested)
-        share, size = float((weights * lost[requested]).sum() / n), n**2 / float((weights**2).sum())
+        share, size = float(np.average(lost[requested], weights=weights)), weights.sum() ** 2 / float(weights @ weights)
         distribution = Binomial(share * size, size)
     detail = {"harder": _harder(answers, requested, lost), **answers.held}
     return estimated("unanswered", share, distribution, detail=detail, **facts)

@@ -96,7 +96,7 @@ def human_ceiling(answers: Answers, judge: int, margin: float = MARGIN) -> Estim
     groups, weights = groups_on(answers.part, answers.items, answers.targets), np.ones(len(shares))
     if groups is not None and used.any():
         weights = label_weights(groups, answers.requested[judge], used)
-        shares = shares * weights[:, None]
+        shares = shares * weights[:, None] / weights.mean()
     facts: dict[str, Any] = {"n": n, "method": METHOD, **answers.about}  # fmt: skip
     difference = Coefficient(
         shares, lambda s: table.judge_human(s) - table.human_human(s), table.why, "difference", table.one_slip,

@@ -119,7 +119,7 @@ def groups_on(part: Ratings | None, items: Sequence[str], targets: Sequence[str]
 
 
 def label_weights(groups: NDArray[np.intp], judged: NDArray[np.bool_], labelled: NDArray[np.bool_]) -> Floats:
-    """w_h of each labelled text, scaled so that their mean is 1, shape (number of labelled texts,).
+    """w_h of each labelled text, shape (number of labelled texts,): together as many as judged texts.
 
     `judged` and `labelled` (U,): texts that the judge was asked about, and those of them that count. `RecuseError`
     where a group has judged texts and no label, for then nothing stands for them."""
@@ -130,7 +130,7 @@ def label_weights(groups: NDArray[np.intp], judged: NDArray[np.bool_], labelled:
             "fill in more of the list of next labels"
         )
     weights: Floats = (whole[groups] / np.maximum(have[groups], 1))[labelled]
-    return weights * len(weights) / max(float(weights.sum()), 1e-300)
+    return weights
 
 
 # --------------------------------------------------------------------------- how long texts are

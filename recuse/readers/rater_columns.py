@@ -64,7 +64,12 @@ def names_raters(roles: Roles, column: Column) -> bool:
         return True
     if column.wordy or column.holds_labels or (column.numeric and not plain(column.name).endswith(BY_NUMBER)):
         return False
-    if all(re.match(OUT_OF, str(value)) for value in column.distinct) or _answers_as_others(roles, column):
+    won = False  # model_a, model_b, tie: who won, unless they tell apart rows about one pair
+    if all(map(chosen, column.words)):
+        about = [name for name, other in roles.columns.items() if not all(map(chosen, other.words))]
+        twice, left = (int(roles.frame.duplicated(keys).sum()) for keys in (about, [*about, column.name]))
+        won = twice == 0 or left > (1 - SAME_COLUMN) * twice
+    if all(re.match(OUT_OF, str(value)) for value in column.distinct) or _answers_as_others(roles, column, won=won):
         return False
     return len(column.distinct) <= max(2, len(roles.frame) // 2) or len(roles.frame) < 10
 
@@ -408,10 +413,11 @@ def _check_one_form(roles: Roles, raters: dict[str, tuple[str, ...]], stated: Co
             roles.ignored |= dict.fromkeys(raters.pop(base), f"{kept[0]} answers as the other raters do")
 
 
-def _answers_as_others(roles: Roles, column: Column) -> bool:
+def _answers_as_others(roles: Roles, column: Column, *, won: bool = False) -> bool:
     """A column called judge or model that holds what people's columns hold is a rater's answers; names of models
-    are names, whoever else bears them."""
-    if not 1 < len(column.distinct) <= MOST_SLICES or any(is_judge(str(value)) for value in column.distinct):
+    are names, whoever else bears them, unless they say who `won`."""
+    names = not won and any(is_judge(str(value)) for value in column.distinct)
+    if names or not 1 < len(column.distinct) <= MOST_SLICES:
         return False
     called = {name for role in ("target", "author", "first", "second", "rater") for name in NAMES[role]}
     free = [roles.columns[name] for name in roles.free if name != column.name]

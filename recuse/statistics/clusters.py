@@ -278,13 +278,16 @@ def difference_of_means(
 def stratified_mean(
     values: Floats, strata: NDArray[np.intp], weights: Floats, clusters: NDArray[np.intp], *, step: float = 0.0
 ) -> OverClusters:
-    """sum_h W_h mean_h of values (n,) in strata (n,), W_h the share of the weights (n,) that stratum h has:
+    """sum_h W_h mean_h of values (n,) in strata (n,), W_h the share of the weights (n,) that stratum h has; each weight
+    is how many texts the value stands for, N together, which are a sample of texts themselves:
 
-        e_g = sum over cluster g of w / sum(w) sqrt(n_h / (n_h - 1)) (x - mean_h),    se^2 = sum_g e_g^2
+        e_g = sum over cluster g of w / N sqrt(n_h / (n_h - 1)) (x - mean_h)
+        se^2 = sum_g e_g^2 + sum_h W_h (mean_h - mean)^2 n / (N G)
 
-    which is sum W_h^2 s_h^2 / n_h where clusters are single (Cochran 1977, Sampling Techniques, sec. 5.5), on
-    Satterthwaite's degrees of freedom (sec. 5.4). One slip by a `step` more than was seen, at the largest weight, is
-    allowed for. A stratum of one value takes the variance about the mean of all.
+    which is sum W_h^2 s_h^2 / n_h + sum W_h (mean_h - mean)^2 / N where clusters are single (double sampling, Cochran
+    1977, Sampling Techniques, sec. 12.2), on Satterthwaite's degrees of freedom (sec. 5.4). One slip by a `step` more
+    than was seen, at the largest weight, is allowed for. A stratum of one value takes the variance about the mean of
+    all.
     """
     shares = weights / weights.sum()
     sizes = np.bincount(strata).astype(float)
@@ -298,6 +301,8 @@ def stratified_mean(
     if not len(codes) or int(codes.max()) < 1:
         return OverClusters(value, math.nan, 0)
     squares = _sum_of_squares(np.bincount(codes, weights=widened)) + float(shares.max() * step) ** 2
+    drawn = float(weights.sum()) * (int(codes.max()) + 1) / len(codes)  # clusters, as far as labelled ones tell
+    squares += float(whole @ (means - value) ** 2) / drawn
     each = np.bincount(strata, weights=widened**2)
     free = float((each**2 / np.maximum(sizes - 1, 1)).sum())
     df = min(float(each.sum()) ** 2 / free if free > 0 else math.inf, float(codes.max()))

@@ -9,13 +9,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import special
 
 from recuse.check.choose_command import choose_judge
 from recuse.check.label_budget import spending
 from recuse.cli import main
 from recuse.ratings import Numeric, Ordinal, Ratings, ResponseSets
 from recuse.readers import counts
-from recuse.readers.file_panel import FilePanel, panel_of, read
+from recuse.readers.file_panel import FilePanel, load_file_panel, panel_of, read
 from recuse.schema import RecuseError
 
 FILE = Path(__file__).parent / "three_judges.csv"
@@ -53,6 +54,33 @@ def test_errors_by_hand():
     assert choice.behind[1, 0] == pytest.approx(0.3)
 
 
+def test_a_difference_that_was_not_seen_is_not_certain():
+    """Of texts without an error as many may be wrong of those to come as Jeffreys' interval says."""
+    for count in (25, 100):
+        truth = np.resize(["pass", "fail"], count)
+        choice = choose_judge(panel({"j0": truth, "j1": truth, "p0": truth}, Ordinal(("fail", "pass"))))
+        most = float(special.betaincinv(0.5, count + 0.5, 0.975))
+        assert choice.intervals.ravel() == pytest.approx([0, most] * 2)
+        assert choice.behind[1] == pytest.approx([0, -most, most])
+    level = np.arange(40.0) % 10
+    choice = choose_judge(panel({"j0": level, "j1": level, "p0": level}, Numeric(0, 10), "estimate"))
+    assert replace(choice, costs=np.array([2.0, 1.0])).cheaper == []
+
+
+@pytest.mark.slow("simulation")
+@pytest.mark.parametrize(("count", "errors"), [(30, (0.0, 0.04)), (60, (0.05, 0.1)), (200, (0.0, 0.01))])
+def test_the_bound_on_what_a_cheaper_judge_loses_holds(count, errors):
+    rng, held = np.random.default_rng(count), []
+    for _ in range(100):
+        truth = rng.random(count) < 0.5
+        said = {f"j{k}": WORDS[(truth ^ (rng.random(count) < error)).astype(int)] for k, error in enumerate(errors)}
+        choice = choose_judge(panel({**said, "p": WORDS[truth.astype(int)]}, Ordinal(("fail", "pass"))))
+        k = choice.judges.index("j1")
+        low, high = choice.intervals[k]
+        held.append(low <= errors[1] <= high and (k == 0 or choice.behind[k, 2] >= errors[1] - errors[0]))
+    assert np.mean(held) >= 0.92
+
+
 def test_scores_by_use():
     """j0 is one point off everywhere, j1 two off up and down by turns: closer text by text, and further in the mean."""
     people = np.tile([3.0, 5.0], 20)
@@ -85,6 +113,21 @@ def test_a_ranking_counts_pairs_of_systems():
     assert (choice.judges[0], choice.errors.tolist()) == ("j1", pytest.approx([0.0, 1 / 3]))
 
 
+@pytest.mark.parametrize("level", [[1.0, 2.0, 3.0], [-1.0, -2.0, -3.0]])
+def test_a_system_that_a_judge_never_scored_is_ordered_by_nobody(level):
+    """j0 scored two of three systems, in order: two of three pairs are errors, wherever on the scale the third lies."""
+    system, people = np.tile(["a", "b", "c"], 20), np.tile(level, 20)
+    for lost in "abc":
+        partial = np.where(system == lost, np.nan, people)
+        scores = {"j0": partial, "j1": people, "p0": people}
+        choice = choose_judge(panel(scores, Numeric(-5, 10), "rank", target=system))
+        assert (choice.judges[0], choice.errors.tolist()) == ("j1", pytest.approx([0.0, 2 / 3]))
+    rare = np.where(np.arange(60) == 0, "d", system)  # not in every draw, where it then tells no judge from another
+    choice = choose_judge(panel({"j0": people, "j1": people, "p0": people}, Numeric(-5, 10), "rank", target=rare))
+    assert choice.errors.tolist() == [0.0, 0.0]
+    assert choice.intervals.tolist() == [[0.0, 0.0]] * 2
+
+
 def test_pairs_and_costs_in_words(recuse, tmp_path):
     rng = np.random.default_rng(2)
     better = rng.choice(["first", "second"], 80)
@@ -100,12 +143,24 @@ def test_pairs_and_costs_in_words(recuse, tmp_path):
     assert "0.001" in found.out
 
 
+def test_a_text_costs_what_all_calls_about_it_cost(tmp_path):
+    """gpt_small is asked three times at 2 each, gpt_large once at 5."""
+    people = pd.DataFrame({"item": np.arange(40), "rater": "anna", "rating": np.resize(["pass", "fail"], 40)})
+    large, small = people.assign(rater="gpt_large", cost=5.0), people.assign(rater="gpt_small", cost=2.0)
+    pd.concat([people, large, *[small] * 3]).to_csv(tmp_path / "costs.csv", index=False)
+    choice = choose_judge(load_file_panel(tmp_path / "costs.csv"))
+    costs = dict(zip(choice.judges, choice.costs.tolist(), strict=True))
+    assert costs == pytest.approx({"gpt_large": 5.0, "gpt_small": 6.0})
+    assert [choice.judges[k] for k in choice.cheaper] in ([], ["gpt_large"])
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (("--judges", "judge_large", "--people", "anna,ben", "--ignore", "judge_small,judge_old"), "takes two judges"),
         (("--use", "rank"), "texts of three systems"),
         (("--budget", "3"), "from 20 on; got 3"),
+        (("--budget", "200", "--tau", "0.3"), "worked out for --tau 0.5: whether 30 % of people say so"),
         (("--use", "none"), "say what the judge is for"),
     ],
 )
@@ -174,7 +229,7 @@ def test_a_recorded_panel_is_chosen_from_by_what_its_calls_cost(recuse):
     found = recuse("choose", FILE.parents[2] / "fixtures" / "panels" / "checks.toml")
     assert (found.code, found.err) == (0, "")
     assert found.first.startswith("qwen2.5-coder-1.5b is the best of 4 judges to decide (yes, where 50 %")
-    assert "cost per judgement" in found.out
+    assert "cost per text" in found.out
     several = recuse("choose", FILE.parents[2] / "fixtures" / "panels" / "local.toml")
     assert (several.code, "name it: --task TASK/PROTOCOL" in several.err) == (3, True)
 

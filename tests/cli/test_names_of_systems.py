@@ -40,7 +40,7 @@ def pairs(names: tuple[str, ...], *, both_orders: bool = False, shuffled: bool =
         left, right = meetings[item % len(meetings)]
         if shuffled and rng.random() < 0.5:
             left, right = right, left
-        for rater, noise in ((*((name, 1.0) for name in PEOPLE), ("gpt", 1.2), ("llama", 1.5))):
+        for rater, noise in (*((name, 1.0) for name in PEOPLE), ("gpt", 1.2), ("llama", 1.5)):
             for first, second in ((left, right), (right, left))[: 1 + (both_orders and rater not in PEOPLE)]:
                 better = 0.8 * (second - first) + rng.normal(0.1, noise)
                 winner = "model_a" if better > 0.2 else "model_b" if better < -0.2 else "tie"

@@ -89,6 +89,18 @@ def test_nothing_depends_on_names_or_the_order_of_rows_and_sides():
     assert one.moved == pytest.approx(two.moved, abs=1e-3)
 
 
+def test_a_system_in_three_pairs_leaves_the_others_their_intervals():
+    """Draws without a pair of the new one part it from nobody: every interval stays within a thousand points."""
+    frame, new = pairs(3, 0.0), pairs(5, 0.0, 3)
+    alone, both = (rank_systems(read(each, people="anna,ben", judges="judge")) for each in (
+        frame, pd.concat([frame, new.assign(item=["n0", "n1", "n2"], model_b="new", anna="B", ben="B")])
+    ))  # fmt: skip
+    known = [both.systems.index(name) for name in alone.systems]
+    assert np.abs(both.strengths).max() < 1000
+    width = both.strengths[0, known, 2] - both.strengths[0, known, 1]
+    assert (width < 2 * (alone.strengths[0, :, 2] - alone.strengths[0, :, 1])).all()
+
+
 def test_fewer_pairs_never_make_a_favour_sure():
     """What all of the pairs do not show, half of them show no better: the intervals widen."""
     whole, half = (rank_systems(read(pairs(1, 150.0, n), people="anna,ben", judges="judge")) for n in (600, 150))

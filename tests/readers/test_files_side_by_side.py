@@ -68,9 +68,11 @@ def test_where_nothing_tells_which_row_is_which_it_is_asked(columns, tmp_path, c
     paths = both(tmp_path, ratings(**columns), shuffled=True)
     for command in ("compare", "check"):
         assert main([command, *paths]) == 3
-        assert "before.csv and after.csv have no column that says what was judged, so which row of one is about the " \
-            "same as which of the other is not known; add a column of names, or say which it is: --item COLUMN" in \
-            capsys.readouterr().err
+        assert (
+            "before.csv and after.csv have no column that says what was judged, so which row of one is about the "
+            "same as which of the other is not known; add a column of names, or say which it is: --item COLUMN"
+            in capsys.readouterr().err
+        )
     for function in (compare, read):
         with pytest.raises(RecuseError, match="have no column that says what was judged"):
             function(*paths)

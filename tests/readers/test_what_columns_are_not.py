@@ -253,7 +253,7 @@ def test_beside_named_people_and_judges_nobody_rates(file, draw):
 
 
 def test_what_people_answer_is_an_answer(file, draw):
-    """"Refusal" is a label where people give it: the reply refused, and not the judge."""
+    """ "Refusal" is a label where people give it: the reply refused, and not the judge."""
     words = np.array(["Refusal", "Partial compliance", "Full compliance"], dtype=object)
     columns = {"id": ids(), **{who: words[draw.integers(3, size=N)] for who in ("human_1", "human_2", "gpt")}}
     ratings = read_file(file("a.csv", table(columns))).ratings

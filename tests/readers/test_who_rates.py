@@ -138,6 +138,19 @@ def test_names_of_one_kind_are_peoples_beside_a_judge(file, names):
     assert read.ratings.judges == ("gpt-4o",)
 
 
+def test_who_won_is_no_rater_called_model_a(file):
+    """A column called judge that holds model_a, model_b and tie, as people's does; where it tells apart rows about one
+    pair, two models judged it."""
+    sides = ["model_a", "model_b", "model_a", "model_b", "tie"]
+    text = table("prompt,model_a,model_b,anna,judge", lambda k: (
+        f"p{k // 3}", "ant", ("bee", "cat", "dog")[k % 3], sides[k % 5], sides[(k + k % 4 // 3) % 5]))  # fmt: skip
+    read = read_file(file("a.csv", text))
+    assert read.ratings.raters == {"anna": "person", "judge": "judge"}
+    text = table("prompt,model_a,model_b,judge,winner", lambda k: (
+        f"p{k // 6}", "ant", ("bee", "cat", "dog")[k // 2 % 3], sides[k % 2], sides[k * 7 % 13 % 4]))  # fmt: skip
+    assert {*read_file(file("b.csv", text)).ratings.raters} == {"model_a", "model_b"}
+
+
 @pytest.mark.parametrize("name", ["annotator", "judge", "coder", "participant", "worker_id"])
 @pytest.mark.parametrize("item", ["item", "text_no"])
 def test_numbers_that_tell_rows_about_one_text_apart_are_raters(file, name, item):

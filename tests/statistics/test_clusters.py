@@ -64,12 +64,17 @@ def test_where_nothing_varies_a_slip_by_one_step_is_allowed_for():
 
 
 def test_a_stratified_mean_is_cochrans():
-    """sum W_h mean_h with variance sum W_h^2 s_h^2 / n_h (Cochran 1977, sec. 5.5); weights count, sizes do not."""
+    """sum W_h mean_h with variance sum W_h^2 s_h^2 / n_h + sum W_h (mean_h - mean)^2 / N (Cochran 1977, sec. 12.2), N
+    the sum of the weights; of labels in fewer clusters as many fewer."""
     a, b = np.array([1.0, 2.0, 6.0]), np.array([4.0, 4.0, 5.0, 9.0])
-    weights = np.concatenate([np.full(3, 0.25 / 3), np.full(4, 0.75 / 4)])
+    weights = np.concatenate([np.full(3, 10 / 3), np.full(4, 30 / 4)])
     strata = np.array([0] * 3 + [1] * 4)
     found = clusters.stratified_mean(np.concatenate([a, b]), strata, weights, np.arange(7))
-    variance = 0.25**2 * a.var(ddof=1) / 3 + 0.75**2 * b.var(ddof=1) / 4
+    between = 0.25 * (3 - 4.875) ** 2 + 0.75 * (5.5 - 4.875) ** 2
+    variance = 0.25**2 * a.var(ddof=1) / 3 + 0.75**2 * b.var(ddof=1) / 4 + between / 40
+    alike = np.repeat([0, 1, 2, 3], [3, 2, 1, 1])
+    equal = clusters.stratified_mean(np.repeat([3.0, 5.5], [3, 4]), strata, weights, alike)
+    assert equal.se**2 == pytest.approx(between / 40 * 7 / 4)
     assert (found.value, found.se) == pytest.approx((0.25 * 3 + 0.75 * 5.5, math.sqrt(variance)))
 
 

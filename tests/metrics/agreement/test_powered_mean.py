@@ -58,7 +58,12 @@ def test_counted_texts_are_so_many(seed):
     y, f, g = drawn(seed, 8, 10)
     times = np.random.default_rng(seed).integers(1, 5, size=18)
     many = [np.repeat(values, times[part]) for values, part in ((y, np.s_[:8]), (f, np.s_[:8]), (g, np.s_[8:]))]
+    passes, ends = many[0] > 0, (0.0, 1.0)
     for clusters in (None, np.arange(18)):
+        two = powered_mean((y > 0) * 1.0, f, g, clusters=clusters, times=times.astype(float), ends=ends)
+        assert two.distribution.interval(0.95) == pytest.approx(
+            powered_mean(passes * 1.0, *many[1:], ends=ends).distribution.interval(0.95)
+        )
         counted = powered_mean(y, f, g, clusters=clusters, times=times.astype(float))
         single = powered_mean(*many)
         names = ("value", "weight", "sd", "correlation")
@@ -71,6 +76,19 @@ def test_labels_alone_of_yes_and_no_have_the_exact_interval_on_a_scale_of_yes_an
     assert powered_mean(y, y, y[:0], ends=(0.0, 1.0)).distribution == Binomial(5, 6)
     assert powered_mean(y, y, y[:0], ends=(0.0, 5.0)).distribution.df == 5
     assert powered_mean(y, y, y, ends=(0.0, 1.0), tuned=False).distribution == Binomial(5, 6)
+
+
+def test_the_interval_of_yes_and_no_is_that_with_one_more_of_either():
+    """As if two more had been labelled, on which the judge's answer says nothing; the value stays."""
+    y, f = (np.repeat(cells, [12, 3, 1, 4]) for cells in ([1.0, 1, 0, 0], [1.0, 0, 1, 0]))
+    g = np.repeat([1.0, 0], [30, 10])
+    plain, one = (powered_mean(y, f, g, ends=ends) for ends in ((-9.0, 9.0), (0.0, 1.0)))
+    assert (one.value, one.weight) == (plain.value, plain.weight)
+    guess = (13 + 30) / 60
+    left = np.array([*(y - one.weight * (f - guess)), 1, 0])
+    squares = ((left - left.mean()) ** 2).sum() / 22**2 + one.weight**2 * 0.75 * 0.25 / 40
+    assert one.distribution.value == pytest.approx(left.mean() + one.weight * (0.75 - guess))
+    assert one.distribution.se == pytest.approx(math.sqrt(20 / 18 * squares))
 
 
 def test_a_guess_that_never_varies_leaves_the_labels_alone():
