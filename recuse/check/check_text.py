@@ -24,7 +24,7 @@ from recuse.schema.factors import level_words
 from recuse.schema.number_text import counted, fitting, fixed, more, percent, value_text, why_missing, with_interval
 from recuse.schema.results import PassRateRow, Results
 from recuse.schema.verdict_rows import MeasurementRow, VerdictRow
-from recuse.schema.vocabulary import NOT_MEASURED, PASS, printed
+from recuse.schema.vocabulary import NOT_MEASURED, PASS, RIGHT_ANSWERS, printed
 from recuse.security.sanitize import shortened, visible
 
 WIDTH = 14
@@ -49,7 +49,8 @@ def short_text(
     rest = [f"Every number: recuse check {file} --all     as a page: --html report.html"]
     if disagreements:
         they = counted(disagreements, "disagreement")
-        rest.append(f"{they} with people: recuse check {file} --disagreements review.csv")
+        whom = RIGHT_ANSWERS if answers.panel.ratings.truth else "people"
+        rest.append(f"{they} with {whom}: recuse check {file} --disagreements review.csv")
     lines = [*decided, *numbers, *_read_briefly(answers, file), *rest]
     return "\n".join(visible(line) for line in lines)
 
@@ -165,7 +166,7 @@ def full_text(
         *_titled("Also asked", (*_numbers(results, [r for r in records if r["question"] != AGREEMENT]),
                                 *_readings(results), *unmeasured)),
         *_titled("Not asked", _not_asked(results)),
-        *_titled("", _worth_reading(disagreements, file)),
+        *_titled("", _worth_reading(disagreements, bool(answers.panel.ratings.truth), file)),
     ]  # fmt: skip
     return "\n".join(map(visible, lines))
 
@@ -394,7 +395,7 @@ def _not_asked(results: Results) -> Iterator[str]:
         yield f"  {far} more ask judges in a way of their own (injected text, padded twins, ...): recuse init shows how"
 
 
-def _worth_reading(count: int | None, file: str) -> Iterator[str]:
+def _worth_reading(count: int | None, right: bool, file: str) -> Iterator[str]:
     if count:
-        yield f"Worth reading: {count} disagreements with people, the widest first"
+        yield f"Worth reading: {count} disagreements with {RIGHT_ANSWERS if right else 'people'}, the widest first"
         yield f"  recuse check {file} --disagreements review.csv     (fill in your_verdict, check review.csv)"

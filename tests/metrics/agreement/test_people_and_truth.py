@@ -76,7 +76,11 @@ def test_errors_are_told_by_the_right_answers(both, name):
 def test_people_who_differ_among_themselves_do_so_without_the_right_answers(both):
     harder = [unanswered(ratings).of(judge="judge").detail["harder"] for ratings in (both, without(both, "gold"))]
     assert harder[0] == harder[1] is not None
-    assert count_disagreements(both) == count_disagreements(without(both, "gold"))
+
+
+def test_disagreements_are_those_with_the_right_answers(both):
+    alone = count_disagreements(without(both, "ann", "bea", "cid"))
+    assert count_disagreements(both) == alone != count_disagreements(without(both, "gold"))
 
 
 def test_the_right_answers_may_be_whom_people_represent(both):
