@@ -23,8 +23,8 @@ from recuse.schema.details import PeopleDetail, SliceDetail, detail_as
 from recuse.schema.factors import level_words
 from recuse.schema.number_text import counted, fitting, fixed, more, percent, value_text, why_missing, with_interval
 from recuse.schema.results import PassRateRow, Results
-from recuse.schema.verdict_rows import MeasurementRow, VerdictRow
-from recuse.schema.vocabulary import NOT_MEASURED, PASS, RIGHT_ANSWERS, printed
+from recuse.schema.verdict_rows import EstimateRow, MeasurementRow, VerdictRow
+from recuse.schema.vocabulary import NOT_MEASURED, PASS, RIGHT_ANSWERS, in_place_of_people, printed
 from recuse.security.sanitize import shortened, visible
 
 WIDTH = 14
@@ -262,7 +262,7 @@ def _numbers(results: Results, records: Sequence[MeasurementRow]) -> Iterator[st
     decided = cast("list[VerdictRow]", [record for record in records if "gate" in record])
     for verdict in decided:
         where, shown = _where(verdict["subject"]), with_interval(verdict["estimate"], minus="-") + _slice(verdict)
-        title, limit = _title(results, verdict["estimate"]["metric"]), verdict["rule"]["limit_text"]
+        title, limit = _title(results, verdict["estimate"]), verdict["rule"]["limit_text"]
         yield f"  {printed(verdict['outcome']):<13}{where:<24} {title}: {shown}, limit {limit}"
     by_metric: dict[str, list[MeasurementRow]] = {}
     for record in records:
@@ -271,7 +271,8 @@ def _numbers(results: Results, records: Sequence[MeasurementRow]) -> Iterator[st
     ranks = {name: about["rank"] for name, about in results["measures"].items()}
     rest = by_metric.keys() - {v["estimate"]["metric"] for v in decided}
     for metric in sorted(rest, key=lambda name: (ranks.get(name, 1000), name)):
-        title, measured = _title(results, metric), by_metric[metric]
+        measured = by_metric[metric]
+        title = _title(results, measured[0]["estimate"])
         for record in measured[:SHOWN_ROWS]:
             shown = with_interval(record["estimate"], minus="-") + _slice(record)
             yield f"  {'measured':<13}{_where(record['subject']) or 'all judges':<24} {title}: {shown}"
@@ -279,8 +280,9 @@ def _numbers(results: Results, records: Sequence[MeasurementRow]) -> Iterator[st
             yield f"  {'':<13}and {len(measured) - SHOWN_ROWS} more of {title}; --json writes all"
 
 
-def _title(results: Results, metric: str) -> str:
-    return results["measures"][metric]["title"] if metric in results["measures"] else metric
+def _title(results: Results, estimate: EstimateRow) -> str:
+    metric, known = estimate["metric"], results["measures"]
+    return in_place_of_people(known[metric]["title"] if metric in known else metric, estimate["detail"])
 
 
 def _slice(record: MeasurementRow) -> str:
@@ -336,12 +338,12 @@ def _labels_more(results: Results, records: Sequence[MeasurementRow]) -> Iterato
             if estimate["metric"] != metric or low is None or high is None or where in counted:
                 continue
             if metric in BEYOND_CHANCE:  # the first that was measured
-                title, needed = _title(results, metric), ceil(have * ((high - low) / 2 / HALF_WIDTH) ** 2)
+                needed = ceil(have * ((high - low) / 2 / HALF_WIDTH) ** 2)
                 counted.add(where)
             else:
                 labels = detail_as(PeopleDetail, estimate["detail"])
-                title = "mean as people would rate" if "held_against" not in labels else "true mean"
                 have, needed = labels["labels"], labels["labels_needed"] or 0
+            title = _title(results, estimate)
             enough = f"enough, {needed:,} of {have:,}"
             lacking = f"about {rounded(needed):,}; there are {have:,}, so {rounded(needed - have):,} more"
             if needed:

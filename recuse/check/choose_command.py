@@ -174,7 +174,7 @@ def run_choose(
     recorded = file.suffix == ".toml"
     contest = _recorded(file, use, task) if recorded else contest_of(load_file_panel(file, **given, use=use))
     contest = replace(contest, tau=tau)
-    check_budget(budget, _use_of(contest))
+    check_budget(budget, _use_of(contest), right=bool(contest.ratings.truth))
     choice = _chosen(contest)
     lines, spent = [*choice.lines()], spending(_differences(contest, choice), budget) if budget else []
     if budget:
@@ -260,7 +260,7 @@ def _chosen(contest: Contest) -> Choice:
     if shares is None:
         errors = _errors(answers, common, use, counts)  # (J, 1 + DRAWS): as it is, then each draw
     else:
-        forced = answers.options and not isinstance(answers.scale, ResponseSets)
+        forced = answers.options and not isinstance(answers.scale, ResponseSets) and not answers.right
         errors, *further = (
             _decided_otherwise(shares, common, contest.tau, beta) @ counts.T / counts.sum(axis=1)
             for beta in (0.0, *(BETAS if forced else ()))
@@ -334,8 +334,8 @@ def _property(answers: Answers, contest: Contest) -> tuple[tuple[Floats, Floats]
     else:
         why = "scores decide from a threshold on: --threshold 4; or --use grade compares scores"
         raise RecuseError(f"{contest.place}: {why}")
-    words = f" ({stated}, where {contest.tau:.0%} of people or more {'name it' if sets else 'say so'})"
-    return having, words.replace("%", " %")
+    whose = "" if answers.right else f", where {contest.tau:.0%} of people or more {'name it' if sets else 'say so'}"
+    return having, f" ({stated}{whose})".replace("%", " %")
 
 
 def _decisions(shares: Floats, tau: float) -> Floats:

@@ -20,8 +20,11 @@ FEWEST = 20
 """Ratings that are worth planning, and texts of two people by which their variance is known."""
 
 
-def check_budget(budget: int | None, use: str) -> None:
-    """`RecuseError` for fewer ratings than anybody plans, and for a use whose error is none of single texts."""
+def check_budget(budget: int | None, use: str, *, right: bool = False) -> None:
+    """`RecuseError` for fewer ratings than anybody plans, for a use whose error is none of single texts, and where
+    errors are by right answers, not by people."""
+    if budget is not None and right:
+        raise RecuseError("--budget is how many ratings people can give, and errors are by right answers: leave it out")
     if budget is not None and budget < FEWEST:
         raise RecuseError(f"--budget is how many ratings people can give, from {FEWEST} on; got {budget}")
     if budget is not None and use in ("estimate", "rank"):

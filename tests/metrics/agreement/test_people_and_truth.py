@@ -16,8 +16,11 @@ from recuse.metrics.alternative_annotator import advantage_over_person
 from recuse.metrics.coverage import unanswered
 from recuse.ratings import Numeric, Ordinal, Ratings
 
-OF_PEOPLE = ("gain_over_constant", "advantage_over_person", "winning_rate", "people_alpha")
-AGAINST_TRUTH = ("delegable_share", "prediction_powered_mean", "rogan_gladen_rate", "brier_score", "worst_slice")
+OF_PEOPLE = (
+    "gain_over_constant", "advantage_over_person", "winning_rate", "people_alpha", "prediction_powered_mean",
+    "rogan_gladen_rate",
+)  # fmt: skip
+AGAINST_TRUTH = ("delegable_share", "brier_score", "worst_slice")
 
 
 @pytest.fixture(params=["scores", "options"])
