@@ -13,6 +13,8 @@ from recuse.check.underspecified import pass_rate_sentence
 from recuse.gates.causes import rounded
 from recuse.gates.decision import for_use
 from recuse.gates.limits import Limit
+from recuse.ratings import Ratings
+from recuse.ratings.answers import without_truth
 from recuse.ratings.needs import NOT_OF_A_FILE, unlock_by_column
 from recuse.readers.column_names import as_option, plain
 from recuse.readers.columns import like_ratings
@@ -123,7 +125,7 @@ def _read_briefly(answers: FileRun, file: str) -> Iterator[str]:
     mapping, ratings = read.mapping, read.ratings
     roles = ", ".join(f"{role}: {column}" for role, column in _roles(mapping) if role not in ("criteria", "slice"))
     yield f"Read: {_size(read)}{'; ' if roles else ''}{roles}"
-    persons = tuple(name for name in ratings.persons if name != ratings.truth)
+    persons = _persons(ratings)
     people = f"{', '.join(persons[:8]) or 'nobody'}{more(persons, 8)}"
     people += f"; right answers: {ratings.truth}" if ratings.truth else ""
     yield f"  people: {people}; judges: {', '.join(ratings.judges[:8])}{more(ratings.judges, 8)}"
@@ -182,23 +184,28 @@ def _titled(title: str, lines: Iterable[str]) -> list[str]:
 
 def _read(answers: FileRun, file: str) -> Iterator[str]:
     read = answers.panel.read
-    mapping, frame = read.mapping, read.raw.frame
+    mapping, frame, ratings = read.mapping, read.raw.frame, read.ratings
     yield f"What was read: {_size(read)}"
     for role, column in _roles(mapping):
         yield f"  {role:<{WIDTH}}{column:<20} {_holds(frame, column)}"
-    for kind, names in (("people", read.ratings.persons), ("judges", read.ratings.judges)):
+    persons, right = _persons(ratings), (ratings.truth,) if ratings.truth else ()
+    for kind, names in (("people", persons), ("right answers", right), ("judges", ratings.judges)):
         if names:
             yield f"  {kind:<{WIDTH}}{', '.join(names[:12])}{more(names, 12)}"
-            yield from (f"  {'':<{WIDTH}}{line}" for line in _usable(read.ratings.table, names))
+            yield from (f"  {'':<{WIDTH}}{line}" for line in _usable(without_truth(ratings).table, names))
     for name, why in mapping.ignored.items():
         yield f"  {'ignored':<{WIDTH}}{name:<20} {why}"
     for note in read.notes:
         yield f"  {'note':<{WIDTH}}{note}"
     for fault in read.faults:
         yield f"  {'fault':<{WIDTH}}{fault.sentence()}"
-    people = as_option(read.ratings.persons) if read.ratings.persons else "A,B"
-    judges = as_option(read.ratings.judges)
-    yield f"  Not right? recuse check {file} --people {people} --judge {judges}   (--save keeps it)"
+    who = {"people": persons or ("A", "B"), "gold": right, "judge": ratings.judges}
+    options = " ".join(f"--{name} {as_option(names)}" for name, names in who.items() if names)
+    yield f"  Not right? recuse check {file} {options}   (--save keeps it)"
+
+
+def _persons(ratings: Ratings) -> tuple[str, ...]:
+    return tuple(name for name in ratings.persons if name != ratings.truth)
 
 
 def _size(read: FileRatings) -> str:
