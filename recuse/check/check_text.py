@@ -13,6 +13,8 @@ from recuse.check.underspecified import pass_rate_sentence
 from recuse.gates.causes import rounded
 from recuse.gates.decision import for_use
 from recuse.gates.limits import Limit
+from recuse.ratings import Ratings
+from recuse.ratings.answers import without_truth
 from recuse.ratings.needs import NOT_OF_A_FILE, unlock_by_column
 from recuse.readers.column_names import as_option, plain
 from recuse.readers.columns import like_ratings
@@ -23,8 +25,8 @@ from recuse.schema.details import PeopleDetail, SliceDetail, detail_as
 from recuse.schema.factors import level_words
 from recuse.schema.number_text import counted, fitting, fixed, more, percent, value_text, why_missing, with_interval
 from recuse.schema.results import PassRateRow, Results
-from recuse.schema.verdict_rows import MeasurementRow, VerdictRow
-from recuse.schema.vocabulary import NOT_MEASURED, PASS, printed
+from recuse.schema.verdict_rows import EstimateRow, MeasurementRow, VerdictRow
+from recuse.schema.vocabulary import NOT_MEASURED, PASS, RIGHT_ANSWERS, in_place_of_people, printed
 from recuse.security.sanitize import shortened, visible
 
 WIDTH = 14
@@ -49,7 +51,8 @@ def short_text(
     rest = [f"Every number: recuse check {file} --all     as a page: --html report.html"]
     if disagreements:
         they = counted(disagreements, "disagreement")
-        rest.append(f"{they} with people: recuse check {file} --disagreements review.csv")
+        whom = RIGHT_ANSWERS if answers.panel.ratings.truth else "people"
+        rest.append(f"{they} with {whom}: recuse check {file} --disagreements review.csv")
     lines = [*decided, *numbers, *_read_briefly(answers, file), *rest]
     return "\n".join(visible(line) for line in lines)
 
@@ -122,7 +125,7 @@ def _read_briefly(answers: FileRun, file: str) -> Iterator[str]:
     mapping, ratings = read.mapping, read.ratings
     roles = ", ".join(f"{role}: {column}" for role, column in _roles(mapping) if role not in ("criteria", "slice"))
     yield f"Read: {_size(read)}{'; ' if roles else ''}{roles}"
-    persons = tuple(name for name in ratings.persons if name != ratings.truth)
+    persons = _persons(ratings)
     people = f"{', '.join(persons[:8]) or 'nobody'}{more(persons, 8)}"
     people += f"; right answers: {ratings.truth}" if ratings.truth else ""
     yield f"  people: {people}; judges: {', '.join(ratings.judges[:8])}{more(ratings.judges, 8)}"
@@ -165,7 +168,7 @@ def full_text(
         *_titled("Also asked", (*_numbers(results, [r for r in records if r["question"] != AGREEMENT]),
                                 *_readings(results), *unmeasured)),
         *_titled("Not asked", _not_asked(results)),
-        *_titled("", _worth_reading(disagreements, file)),
+        *_titled("", _worth_reading(disagreements, bool(answers.panel.ratings.truth), file)),
     ]  # fmt: skip
     return "\n".join(map(visible, lines))
 
@@ -181,23 +184,28 @@ def _titled(title: str, lines: Iterable[str]) -> list[str]:
 
 def _read(answers: FileRun, file: str) -> Iterator[str]:
     read = answers.panel.read
-    mapping, frame = read.mapping, read.raw.frame
+    mapping, frame, ratings = read.mapping, read.raw.frame, read.ratings
     yield f"What was read: {_size(read)}"
     for role, column in _roles(mapping):
         yield f"  {role:<{WIDTH}}{column:<20} {_holds(frame, column)}"
-    for kind, names in (("people", read.ratings.persons), ("judges", read.ratings.judges)):
+    persons, right = _persons(ratings), (ratings.truth,) if ratings.truth else ()
+    for kind, names in (("people", persons), ("right answers", right), ("judges", ratings.judges)):
         if names:
             yield f"  {kind:<{WIDTH}}{', '.join(names[:12])}{more(names, 12)}"
-            yield from (f"  {'':<{WIDTH}}{line}" for line in _usable(read.ratings.table, names))
+            yield from (f"  {'':<{WIDTH}}{line}" for line in _usable(without_truth(ratings).table, names))
     for name, why in mapping.ignored.items():
         yield f"  {'ignored':<{WIDTH}}{name:<20} {why}"
     for note in read.notes:
         yield f"  {'note':<{WIDTH}}{note}"
     for fault in read.faults:
         yield f"  {'fault':<{WIDTH}}{fault.sentence()}"
-    people = as_option(read.ratings.persons) if read.ratings.persons else "A,B"
-    judges = as_option(read.ratings.judges)
-    yield f"  Not right? recuse check {file} --people {people} --judge {judges}   (--save keeps it)"
+    who = {"people": persons or ("A", "B"), "gold": right, "judge": ratings.judges}
+    options = " ".join(f"--{name} {as_option(names)}" for name, names in who.items() if names)
+    yield f"  Not right? recuse check {file} {options}   (--save keeps it)"
+
+
+def _persons(ratings: Ratings) -> tuple[str, ...]:
+    return tuple(name for name in ratings.persons if name != ratings.truth)
 
 
 def _size(read: FileRatings) -> str:
@@ -261,7 +269,7 @@ def _numbers(results: Results, records: Sequence[MeasurementRow]) -> Iterator[st
     decided = cast("list[VerdictRow]", [record for record in records if "gate" in record])
     for verdict in decided:
         where, shown = _where(verdict["subject"]), with_interval(verdict["estimate"], minus="-") + _slice(verdict)
-        title, limit = _title(results, verdict["estimate"]["metric"]), verdict["rule"]["limit_text"]
+        title, limit = _title(results, verdict["estimate"]), verdict["rule"]["limit_text"]
         yield f"  {printed(verdict['outcome']):<13}{where:<24} {title}: {shown}, limit {limit}"
     by_metric: dict[str, list[MeasurementRow]] = {}
     for record in records:
@@ -270,7 +278,8 @@ def _numbers(results: Results, records: Sequence[MeasurementRow]) -> Iterator[st
     ranks = {name: about["rank"] for name, about in results["measures"].items()}
     rest = by_metric.keys() - {v["estimate"]["metric"] for v in decided}
     for metric in sorted(rest, key=lambda name: (ranks.get(name, 1000), name)):
-        title, measured = _title(results, metric), by_metric[metric]
+        measured = by_metric[metric]
+        title = _title(results, measured[0]["estimate"])
         for record in measured[:SHOWN_ROWS]:
             shown = with_interval(record["estimate"], minus="-") + _slice(record)
             yield f"  {'measured':<13}{_where(record['subject']) or 'all judges':<24} {title}: {shown}"
@@ -278,8 +287,9 @@ def _numbers(results: Results, records: Sequence[MeasurementRow]) -> Iterator[st
             yield f"  {'':<13}and {len(measured) - SHOWN_ROWS} more of {title}; --json writes all"
 
 
-def _title(results: Results, metric: str) -> str:
-    return results["measures"][metric]["title"] if metric in results["measures"] else metric
+def _title(results: Results, estimate: EstimateRow) -> str:
+    metric, known = estimate["metric"], results["measures"]
+    return in_place_of_people(known[metric]["title"] if metric in known else metric, estimate["detail"])
 
 
 def _slice(record: MeasurementRow) -> str:
@@ -335,12 +345,12 @@ def _labels_more(results: Results, records: Sequence[MeasurementRow]) -> Iterato
             if estimate["metric"] != metric or low is None or high is None or where in counted:
                 continue
             if metric in BEYOND_CHANCE:  # the first that was measured
-                title, needed = _title(results, metric), ceil(have * ((high - low) / 2 / HALF_WIDTH) ** 2)
+                needed = ceil(have * ((high - low) / 2 / HALF_WIDTH) ** 2)
                 counted.add(where)
             else:
                 labels = detail_as(PeopleDetail, estimate["detail"])
-                title = "mean as people would rate" if "held_against" not in labels else "true mean"
                 have, needed = labels["labels"], labels["labels_needed"] or 0
+            title = _title(results, estimate)
             enough = f"enough, {needed:,} of {have:,}"
             lacking = f"about {rounded(needed):,}; there are {have:,}, so {rounded(needed - have):,} more"
             if needed:
@@ -394,7 +404,7 @@ def _not_asked(results: Results) -> Iterator[str]:
         yield f"  {far} more ask judges in a way of their own (injected text, padded twins, ...): recuse init shows how"
 
 
-def _worth_reading(count: int | None, file: str) -> Iterator[str]:
+def _worth_reading(count: int | None, right: bool, file: str) -> Iterator[str]:
     if count:
-        yield f"Worth reading: {count} disagreements with people, the widest first"
+        yield f"Worth reading: {count} disagreements with {RIGHT_ANSWERS if right else 'people'}, the widest first"
         yield f"  recuse check {file} --disagreements review.csv     (fill in your_verdict, check review.csv)"

@@ -179,7 +179,7 @@ def run_choose(
     recorded = file.suffix == ".toml"
     contest = _recorded(file, use, task) if recorded else contest_of(load_file_panel(file, **given, use=use))
     contest = replace(contest, tau=tau)
-    check_budget(budget, _use_of(contest), tau)
+    check_budget(budget, _use_of(contest), tau, right=bool(contest.ratings.truth))
     choice = _chosen(contest)
     lines, spent = [*choice.lines()], spending(_differences(contest, choice), budget) if budget else []
     if budget:
@@ -270,7 +270,8 @@ def _chosen(contest: Contest) -> Choice:
     by_beta: dict[float, tuple[str, float]] = {}
     if shares is not None:
         each = _decided_otherwise(shares, common, contest.tau, 0.0)
-        for beta in () if isinstance(answers.scale, ResponseSets) or not answers.options else BETAS:
+        forced = answers.options and not isinstance(answers.scale, ResponseSets) and not answers.right
+        for beta in BETAS if forced else ():
             if not np.allclose(then := _decided_otherwise(shares, common, contest.tau, beta), each):
                 drawn = then @ counts.T / counts.sum(axis=1)
                 best = int(np.argmin(drawn[:, 0]))
@@ -349,8 +350,8 @@ def _property(answers: Answers, contest: Contest) -> tuple[tuple[Floats, Floats]
     else:
         why = "scores decide from a threshold on: --threshold 4; or --use grade compares scores"
         raise RecuseError(f"{contest.place}: {why}")
-    words = f" ({stated}, where {contest.tau:.0%} of people or more {'name it' if sets else 'say so'})"
-    return having, words.replace("%", " %")
+    whose = "" if answers.right else f", where {contest.tau:.0%} of people or more {'name it' if sets else 'say so'}"
+    return having, f" ({stated}{whose})".replace("%", " %")
 
 
 def _decisions(shares: Floats, tau: float) -> Floats:

@@ -1,5 +1,5 @@
-"""The cases worth reading, where judges and people differ, with an empty column for your verdict; and read back filled
-in: with whom do you side?"""
+"""The cases worth reading, where judges and people differ (the right answers, where these are known), with an empty
+column for your verdict; and read back filled in: with whom do you side?"""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recuse.ratings.answers import COMPARED, answers_of_people
+from recuse.ratings.answers import COMPARED, answers_against_truth
 from recuse.ratings.scale import Numeric, Ordinal
 from recuse.ratings.text_slices import FEWEST, slices_of
 from recuse.readers.formats import whole_texts
 from recuse.schema.arrays import Mask
 from recuse.schema.number_text import counted, fixed
+from recuse.schema.vocabulary import RIGHT_ANSWERS
 from recuse.security.files import beginning_of, columns_in, write_table
 from recuse.security.sanitize import safe_cell
 
@@ -30,25 +31,30 @@ YOURS = "your_verdict"
 
 
 def disagreements(read: FileRatings) -> pd.DataFrame:
-    """One row per judge and text on which it and people differ: item, system, criterion, people's answers, the judge's,
-    of which kind and by how much, the text and the judge's reason where the file has them; the widest first."""
+    """One row per judge and text on which it and people differ, or it and the right answer, where it is known: item,
+    system, criterion, that answer and people's, the judge's, of which kind and by how much, the text and the judge's
+    reason where the file has them; the widest first."""
     ratings = read.ratings
     keys = ["item", "target", "criterion", *ratings.factors]
     rows, people, answers = _differing(ratings, keys)
     named = ratings.table[["rater", *keys]].iloc[rows["place"]].reset_index(drop=True)
     rows = pd.concat([named, rows.drop(columns=["place", "asked", "rater", "number"]).reset_index(drop=True)], axis=1)
     rows = rows.sort_values(["difference", "rater", "item"], ascending=[False, True, True], kind="stable")
-    given: dict[int, list[str]] = {}  # by text, in alphabetical order
-    for place, code in people.sort_values("answer", kind="stable")[["text_", "answer"]].itertuples(index=False):
-        given.setdefault(place, []).append(str(answers[code]))
-    theirs = [given[place] for place in rows["text_"]]
-    rows = rows.assign(people=list(map(", ".join, theirs)), answer=answers[rows["answer"]])
-    each = zip(rows["scored"], rows["above"], rows["answer"], theirs, strict=True)
+    given: dict[tuple[int, bool], list[str]] = {}  # by text and whether it is right, in alphabetical order
+    ordered = people.sort_values("answer", kind="stable")[["text_", "right", "answer"]]
+    for place, right, code in ordered.itertuples(index=False):
+        given.setdefault((place, right), []).append(str(answers[code]))
+    for name, right in (("people", False), (RIGHT, True)):
+        rows[name] = [", ".join(given.get((place, right), ())) for place in rows["text_"]]
+    rows = rows.assign(answer=answers[rows["answer"]])
+    each = zip(rows["scored"], rows["above"], rows["answer"], rows["text_"], rows["right"], strict=True)
     rows["kind"] = [
-        f"{'above' if above else 'below'} people" if numbers else f"{own} where people say {_commonest(several)}"
-        for numbers, above, own, several in each
-    ]
-    out = rows[["rater", *keys, "people", "answer", "kind", "difference"]].rename(columns={"rater": "judge"})
+        f"{'above' if above else 'below'} {'the right answer' if right else 'people'}" if numbers else
+        f"{own} where {'the right answer is' if right else 'people say'} {_commonest(given[place, right])}"
+        for numbers, above, own, place, right in each
+    ]  # fmt: skip
+    known = [RIGHT] if people["right"].any() else []
+    out = rows[["rater", *keys, *known, "people", "answer", "kind", "difference"]].rename(columns={"rater": "judge"})
     for role in ("text", "reason"):
         if column := getattr(read.mapping, role):
             cells = read.cells_of(column, pd.MultiIndex.from_frame(out[["item", "target"]]))
@@ -71,10 +77,11 @@ def count_disagreements(ratings: Ratings) -> int:
 
 
 def _differing(ratings: Ratings, keys: list[str]) -> tuple[pd.DataFrame, pd.DataFrame, pd.Index[Any]]:
-    """The judges' answers that differ from people's: `place` in the table, `text_`, `answer`, `difference`, whether it
-    is a score (`scored`) and lies `above` their mean; people's with `text_` and `answer`; and the answers that the
-    codes stand for. Rows of one text and criterion share `text_`. A score differs by more than half a step; an option,
-    where it is not people's commonest, and where several are, none that one of them gave."""
+    """The judges' answers that differ from people's, or from the `right` ones, where these are known of a criterion:
+    `place` in the table, `text_`, `answer`, `difference`, whether it is a score (`scored`) and lies `above` their mean;
+    people's with `text_`, `answer` and whether it is the `right` one; and the answers that the codes stand for. Rows of
+    one text and criterion share `text_`. A score differs by more than half a step; an option, where it is not people's
+    commonest, and where several are, none that one of them gave."""
     place = np.flatnonzero(ratings.table["status"] == "ok")
     usable = ratings.table[["kind", "criterion", "score", "response"]].iloc[place]
     number, scored = np.full(len(usable), np.nan), np.zeros(len(usable), dtype=bool)
@@ -94,14 +101,16 @@ def _differing(ratings: Ratings, keys: list[str]) -> tuple[pd.DataFrame, pd.Data
         asked = pd.factorize(asked * (len(names) + 1) + codes)[0]
         if key not in ratings.factors or {*codes[kind == "person"]} & {*codes[kind == "judge"]}:  # else never asked so
             text = pd.factorize(text * (len(names) + 1) + codes)[0]
+    right = np.array([name == ratings.truth for name in ratings.coded("rater")[0]])[rater] & (kind == "person")
+    criterion = usable["criterion"].to_numpy()
     columns = {"place": place, "text_": text, "asked": asked, "rater": rater, "answer": answer, "number": number}
-    rows = pd.DataFrame(columns | {"scored": scored})
-    right = [name == ratings.truth and len(ratings.persons) > 1 for name in ratings.coded("rater")[0]]  # no person
-    people, judges = rows[(kind == "person") & ~np.array(right)[rater]], rows[kind == "judge"]
-    counts = people.groupby(["text_", "answer"]).size().rename("times").reset_index()
+    rows, known = pd.DataFrame(columns | {"scored": scored, "right": right}), np.isin(criterion, criterion[right])
+    people, judges = rows[kind == "person"], rows.assign(right=known)[kind == "judge"]
+    against = rows[(kind == "person") & (right | ~known)]
+    counts = against.groupby(["text_", "answer"]).size().rename("times").reset_index()
     common = counts["times"].eq(counts.groupby("text_")["times"].transform("max"))
     several = counts["text_"].isin(counts["text_"][common][counts["text_"][common].duplicated()])
-    mean = people.groupby("text_")["number"].mean()
+    mean = against.groupby("text_")["number"].mean()
     pairs = judges[judges["text_"].isin(mean.index)].drop_duplicates("asked")
     own, theirs = (some["text_"] * len(answers) + some["answer"] for some in (pairs, counts[common | several]))
     by = (pairs["number"] - pairs["text_"].map(mean)).abs()
@@ -134,18 +143,21 @@ def _with_verdicts(rows: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
 
 
 COLUMNS = ("judge", "item", "people", "answer", "your_verdict")
-NO_KEYS = ("people", "answer", "kind", "difference", "text", "reason", YOURS)
+RIGHT = "right_answer"
+NO_KEYS = ("people", RIGHT, "answer", "kind", "difference", "text", "reason", YOURS)
 
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """Of one judge: how many cases there are, how many you decided, and with whom you sided; `neither` with no one."""
+    """Of one judge: how many cases there are, how many you decided, and with whom you sided; `neither` with no one. The
+    right answers stand in the place of people where they are known (`right`)."""
 
     judge: str
     cases: int
     with_judge: int
     with_people: int
     neither: int
+    right: bool = False
 
     @property
     def decided(self) -> int:
@@ -158,7 +170,8 @@ class Review:
             return f"{self.judge}: none of {counted(self.cases, 'disagreement')} has a your_verdict yet."
         return (
             f"{self.judge}: you decided {self.decided} of {counted(self.cases, 'disagreement')}; you side with the "
-            f"judge in {self.with_judge}, with people in {self.with_people}, with neither in {self.neither}."
+            f"judge in {self.with_judge}, with {RIGHT_ANSWERS if self.right else 'people'} in {self.with_people}, "
+            f"with neither in {self.neither}."
         )
 
 
@@ -173,16 +186,17 @@ def is_review_text(text: str) -> bool:
 
 
 def read_review(path: Path) -> list[Review]:
-    """One summary per judge. People's side is the answer that most of them gave; where they are split, any of theirs.
+    """One summary per judge. People's side is the answer of any of them, or where it is known the right one.
 
     Raises `RecuseError` for a file that cannot be read."""
     reviewed, frame = [], _frame(path)
     labels = set(map(_cell, frame["answer"]))
     for judge, rows in frame.groupby("judge", sort=False):
-        cells = zip(rows["your_verdict"], rows["answer"], rows["people"], strict=True)
+        right = rows[RIGHT].astype(str) if RIGHT in rows else pd.Series("", rows.index)
+        cells = zip(rows["your_verdict"], rows["answer"], rows["people"], right, strict=True)
         sides = [_side(*each, labels) for each in cells]
-        counts = (sides.count(side) for side in ("judge", "people", "neither"))
-        reviewed.append(Review(str(judge), len(rows), *counts))
+        ours, theirs, neither = (sides.count(side) for side in ("judge", "people", "neither"))
+        reviewed.append(Review(str(judge), len(rows), ours, theirs, neither, bool(right.ne("").any())))
     return reviewed
 
 
@@ -192,12 +206,13 @@ def _frame(path: Path) -> pd.DataFrame:
     return read_path(path).frame
 
 
-def _side(yours: object, judge: object, people: object, labels: Collection[str]) -> str:
-    """Whose answer your verdict is, or whose name you wrote; 3.0, as tables are saved, is 3. A label may hold a comma:
-    of people's answers the longest that is one of the `labels` is read first."""
+def _side(yours: object, judge: object, people: object, right: str, labels: Collection[str]) -> str:
+    """Whose answer your verdict is, or whose name you wrote; 3.0, as tables are saved, is 3. The `right` answer stands
+    in the place of people's where there is one. A label may hold a comma: of people's answers the longest that is one
+    of the `labels` is read first."""
     verdict, answer = map(_cell, (yours, judge))
     known = "|".join(map(re.escape, sorted({*labels, verdict} - {""}, key=len, reverse=True)))
-    theirs = re.findall(rf"({known}|.+?)(?:, |$)", _cell(people))
+    theirs = re.findall(rf"({known}|.+?)(?:, |$)", _cell(right or people))
     if not verdict:
         return ""
     for same in (str, _number):
@@ -205,7 +220,8 @@ def _side(yours: object, judge: object, people: object, labels: Collection[str])
             return "judge"
         if same(verdict) in map(same, theirs):
             return "people"
-    return verdict if verdict in ("judge", "people") else "neither"
+    named = {"judge": "judge", "right answer" if right else "people": "people"}
+    return named.get(verdict.replace("_", " "), "neither")
 
 
 def _cell(cell: object) -> str:
@@ -233,7 +249,7 @@ def kinds_of_disagreement(read: FileRatings) -> Iterator[str]:
     ratings, rows = read.ratings, disagreements(read)
     for judge in ratings.judges:
         for names, part in ratings.each(*COMPARED):
-            answers = answers_of_people(part, ratings)
+            answers = answers_against_truth(part, ratings)
             if judge not in answers.judges:
                 continue
             k = answers.judges.index(judge)
@@ -245,7 +261,8 @@ def kinds_of_disagreement(read: FileRatings) -> Iterator[str]:
             if kinds.empty:
                 continue
             where = ", ".join((judge, *names))
-            yield f"{where} disagrees on {len(differing)} of {counted(int(both.sum()), 'text')} that people rated:"
+            of = "with a right answer" if answers.right else "that people rated"
+            yield f"{where} disagrees on {len(differing)} of {counted(int(both.sum()), 'text')} {of}:"
             texts = {text: u for u, text in enumerate(zip(answers.items, answers.targets, strict=True))}
             slices = slices_of(answers)[0]
             slices = {

@@ -20,9 +20,12 @@ FEWEST = 20
 """Ratings that are worth planning, and texts of two people by which their variance is known."""
 
 
-def check_budget(budget: int | None, use: str, tau: float) -> None:
-    """`RecuseError` for fewer ratings than anybody plans, for a use whose error is none of single texts, and for a
-    share `tau` of people that distances from single persons do not tell: at .5 the nearer judge decides as most do."""
+def check_budget(budget: int | None, use: str, tau: float, *, right: bool = False) -> None:
+    """`RecuseError` for fewer ratings than anybody plans, for a use whose error is none of single texts, where errors
+    are by right answers, not by people, and for a share `tau` of people that distances from single persons do not tell:
+    at .5 the nearer judge decides as most do."""
+    if budget is not None and right:
+        raise RecuseError("--budget is how many ratings people can give, and errors are by right answers: leave it out")
     if budget is not None and budget < FEWEST:
         raise RecuseError(f"--budget is how many ratings people can give, from {FEWEST} on; got {budget}")
     if budget is not None and use in ("estimate", "rank"):

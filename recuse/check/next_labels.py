@@ -63,9 +63,10 @@ def write_next_labels(answers: FileRun, count: int, file: str, path: Path) -> li
     judge = undecided[0].judge if undecided else panel.judges[0]
     given = answers_of_one_way(panel.ratings, "next labels are chosen", people=False)
     place = given.judges.index(judge)
-    people = _people(given)
-    wanted = min(2, len(people))
-    labelled = given.raters >= wanted
+    people, truth = _people(given), given.people_and_truth[1]
+    labelled = given.raters >= min(2, len(people))
+    if truth is not None:  # a person's label tells how near people come to it, and nothing without it
+        labelled &= truth.raters > 0
     open_gates = _open(answers, judge, undecided[0].gates if undecided else ())
     by_group = all(gate in WEIGHED for gate, _, _ in open_gates)
     names = text_groups(given, place) if by_group else np.full(len(given.items), "", dtype=object)
@@ -73,7 +74,7 @@ def write_next_labels(answers: FileRun, count: int, file: str, path: Path) -> li
     if not (judged & ~labelled).any():
         raise RecuseError(f"{panel.path}: every text that {judge} judged has its labels; add texts without a label")
     groups, code = np.unique(names.astype(str), return_inverse=True)
-    spread = label_spread(given, place, code, labelled & judged)
+    spread = label_spread(truth or given, place, code, labelled & judged)
     rng = np.random.default_rng(len(given.items))
     # the lot is the same whatever the order of rows; 9 comes before 10
     order = np.lexsort((given.targets, given.items, [*map(len, given.items)]))
@@ -100,8 +101,11 @@ def write_next_labels(answers: FileRun, count: int, file: str, path: Path) -> li
 
 
 def _people(given: Answers) -> list[str]:
-    """Whose labels are wanted: the two with the most, the one, or you."""
+    """Whose labels are wanted: the two with the most, the one, or you; the right answers, where these are known, and
+    one person's."""
     labels = np.isfinite(given.rated).any(axis=2).sum(axis=1) if len(given.people) else np.zeros(0)
+    if (truth := given.people_and_truth[1]) is not None:
+        labels[given.people.index(truth.people[0])] = len(given.items) + 1
     most = np.argsort(-labels, kind="stable")[:2]
     return [given.people[k] for k in sorted(most)] or ["you"]
 

@@ -12,6 +12,7 @@ from recuse.ratings.text_slices import are_chosen
 from recuse.readers.file_panel import FilePanel
 from recuse.schema import Estimate, RecuseError
 from recuse.schema.number_text import percent, rate
+from recuse.schema.vocabulary import RIGHT_ANSWERS
 from recuse.security.files import begins_with, write_table
 
 HEAD = ("judge", "criterion", "item", "system", "confidence", "why")
@@ -40,14 +41,15 @@ def write_people_list(panel: FilePanel, path: Path, bound: float) -> list[str]:
                 there, answered = answers.requested[k], np.isfinite(answers.judged[k]).any(axis=1)
                 alone = np.isfinite(sure) & (sure >= threshold) & answered
                 who = f"{', '.join((judge, *several, *names))} may decide"
+                errors = f"{percent(bound)} errors" + (f" by {RIGHT_ANSWERS}" if answers.right else "")
                 if threshold < np.inf:
                     share = f"{rate(float(alone[there].mean()))} of the texts"
                     lines.append(
-                        f"{who} alone from {threshold:.3g} on ({by}): {share}, with at most {percent(bound)} errors, "
-                        "which holds with 95 % confidence."
+                        f"{who} alone from {threshold:.3g} on ({by}): {share}, with at most {errors}, which holds with "
+                        "95 % confidence."
                     )
                 else:
-                    lines.append(f"{who} nothing alone at {percent(bound)} errors: {_why_not(estimate)}.")
+                    lines.append(f"{who} nothing alone at {errors}: {_why_not(estimate)}.")
                 lines += _of_confidence(brier) if brier is not None and brier.defined else []
                 sent = np.flatnonzero(there & ~alone)
                 sent = sent[~rated[sent]]  # what a judge was asked about comes first in both

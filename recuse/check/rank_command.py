@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from recuse.check.written_tables import Row, check_tables, write_tables
 from recuse.ratings import Ratings
-from recuse.ratings.answers import against_truth, answers_of_one_way
+from recuse.ratings.answers import answers_of_one_way
 from recuse.readers.file_panel import load_file_panel
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats, taken
@@ -64,7 +64,7 @@ def bradley_terry(wins: Floats) -> Floats:
 @dataclass(frozen=True, eq=False)
 class Ranking:
     """Strengths of `systems`, strongest first by `by[0]`: per rater of `by` (people or right answers first) the
-    value and the ends of its 95 % interval, (B, S, 3); `moved` (B - 1, S, 3): judge less people, its interval at
+    value and the ends of its 95 % interval, (B, S, 3); `moved` (B - 1, S, 3): less the first, its interval at
     1 - .05 / S, so that of judges who move nothing one in twenty seems to. `pairs` were judged by all of them;
     `unanswered`: of further ones, how many a judge gave no answer to."""
 
@@ -114,13 +114,16 @@ def rank_systems(ratings: Ratings) -> Ranking:
     texts = ratings.texts
     if texts is None or not {"a", "b"} <= set(texts):
         raise RecuseError("ranking takes pairs: say which two systems met with --first model_a --second model_b")
-    answers = answers_of_one_way(against_truth(ratings), "systems are ranked", people=False)
+    people, truth = answers_of_one_way(ratings, "systems are ranked", people=False).people_and_truth
+    answers = truth or people
     known = texts.drop_duplicates("item").set_index("item")
     pairs = [(str(known["a"].get(item, "")), str(known["b"].get(item, ""))) for item in answers.items]
     by, shares = answers.judges, answers.judge_shares  # of "a won", "b won" and "tie", (B, U, 3)
     if answers.people:
-        whose = RIGHT_ANSWERS if answers.right else "people"
-        by, shares = (whose, *by), np.concatenate([answers.people_shares[None], shares])
+        first = {RIGHT_ANSWERS if answers.right else "people": answers.people_shares}
+        if truth and np.isfinite(people.people_shares[truth.raters > 0]).all():
+            first["people"] = people.people_shares
+        by, shares = (*first, *by), np.concatenate([*(one[None] for one in first.values()), shares])
     given = np.isfinite(shares[..., 0])
     there = given.all(axis=0) & np.array([a != b for a, b in pairs])
     if not there.any():

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from recuse.ratings.answers import without_truth
 from recuse.ratings.array import times_of
 from recuse.ratings.scale import Nominal, Ordinal
 from recuse.schema.arrays import Floats, average, number_of
@@ -48,6 +49,7 @@ def pass_rate_ranges(ratings: Ratings) -> list[PassRateRow]:
     None for ratings that have response sets beside them: these say what here is only feared."""
     if ratings.beside("response_sets") is not None:
         return []
+    ratings = without_truth(ratings)
     return [
         pass_rates for criterion in ratings.headline for pass_rates in _of_criterion(ratings.with_criterion(criterion))
     ]

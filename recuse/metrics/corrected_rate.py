@@ -18,7 +18,7 @@ from scipy import special
 from recuse.metrics.agreement_estimates import needs_numbers, needs_options
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure, per_judge
-from recuse.ratings.answers import COMPARED, Answers, answers_against_truth
+from recuse.ratings.answers import COMPARED, Answers, answers_of_people
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats, average, cluster_times, number_of_clusters, taken, total
 from recuse.statistics.agreement import Coefficient
@@ -37,7 +37,7 @@ FEWEST = 20
     reading="People's mean over all texts, from the few that they rated and the judge's answers to all. As good as the "
     "labels alone at worst, and better the more the judge's answers follow people's.",
 )  # fmt: skip
-@per_judge(answers_against_truth, *COMPARED)
+@per_judge(answers_of_people, *COMPARED)
 def prediction_powered_mean(answers: Answers, judge: int, half_width: float = 0.05) -> Estimate:
     """People's mean over all texts that the judge rated (for pass and fail, the pass rate), by judge and factor level:
 
@@ -62,7 +62,7 @@ def prediction_powered_mean(answers: Answers, judge: int, half_width: float = 0.
     "rogan_gladen_rate", "pass rate corrected for its errors", unit="share", rank=361, counts=True,
     reading="The judge's pass rate, corrected by how often it passes what people fail and fails what people pass.",
 )  # fmt: skip
-@per_judge(answers_against_truth, *COMPARED)
+@per_judge(answers_of_people, *COMPARED)
 def rogan_gladen_rate(answers: Answers, judge: int) -> Estimate:
     """(p + TNR - 1) / (TPR + TNR - 1), by judge and factor level, for two options in order.
 

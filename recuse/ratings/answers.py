@@ -395,19 +395,27 @@ def each_decided(
 def against_truth(ratings: Ratings, part: Ratings | None = None) -> Ratings:
     """The same ratings, or one `part` of them, without the other people where right answers are known: of the criteria
     that these are about."""
-    part = ratings if part is None else part
+    return _of_persons(ratings, ratings if part is None else part, right=True)
+
+
+def without_truth(ratings: Ratings, part: Ratings | None = None) -> Ratings:
+    """The same without the right answers, which are nobody's opinion: of the criteria that people rated beside them."""
+    return _of_persons(ratings, ratings if part is None else part, right=False)
+
+
+def _of_persons(ratings: Ratings, part: Ratings, *, right: bool) -> Ratings:
     if not ratings.truth or ratings.persons == (ratings.truth,):
         return part
 
     def made() -> Ratings:
-        def right(table: pd.DataFrame) -> pd.Series[bool]:
-            return table["kind"].eq(PERSON) & table["rater"].astype(str).eq(ratings.truth)
+        def kept(table: pd.DataFrame) -> pd.Series[bool]:
+            return table["kind"].eq(PERSON) & table["rater"].astype(str).eq(ratings.truth).eq(right)
 
-        known = ratings.table["criterion"][right(ratings.table)].unique()
-        others = part.table["kind"].eq(PERSON) & ~right(part.table) & part.table["criterion"].isin(known)
+        known = ratings.table["criterion"][kept(ratings.table)].unique()
+        others = part.table["kind"].eq(PERSON) & ~kept(part.table) & part.table["criterion"].isin(known)
         return replace(part, table=part.table[~others], _memory={})
 
-    return part.remember("against truth", made)
+    return part.remember(("of persons", right), made)
 
 
 def is_binary(scale: Scale, positive: str = "", thresholds: Sequence[float] = ()) -> bool:

@@ -467,3 +467,13 @@ def test_a_figure_of_one_criterion_of_several_says_which(recuse, tmp_path):
     lines = recuse("check", tmp_path / "f.csv").out.splitlines()
     figures = [line.partition(":")[0].split(maxsplit=1)[1] for line in lines if ", limit " in line]
     assert {"gpt-4o, accuracy", "gpt-4o, tone"} <= {*figures}
+
+
+def test_the_hint_gives_the_column_of_right_answers_back(recuse, tmp_path):
+    anna = ["pass", "fail", "fail"] * 13 + ["pass"]
+    frame = pd.DataFrame({"item": range(40), "right": ["pass", "fail"] * 20, "anna": anna})
+    frame.assign(gpt=frame["right"]).to_csv(tmp_path / "f.csv", index=False)
+    out = recuse("check", tmp_path / "f.csv", "--gold", "right", "--people", "anna", "--judges", "gpt", "--all").out
+    assert " --people anna --gold right --judge gpt " in next(line for line in out.splitlines() if "Not right?" in line)
+    assert "people disagree on" not in out  # of the one person and the right answers
+    assert "people        anna\n" in out

@@ -105,6 +105,17 @@ def test_right_answers_choose_the_judge_that_is_right(use):
     assert ["by right answers" in header for header in headers] == [False, use == "grade"]
 
 
+def test_where_right_answers_decide_no_word_is_of_people(recuse, tmp_path):
+    frame = pd.DataFrame({"item": [f"t{k}" for k in range(60)], "right": ["pass", "fail"] * 30})
+    frame = frame.assign(anna="pass", ben="pass", gpt_a=frame["right"], gpt_b="pass")
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    asked = ("choose", tmp_path / "a.csv", "--gold", "right", "--judges", "gpt_a,gpt_b", "--use", "decide")
+    found = recuse(*asked, "--tau", "0.3")
+    assert found.out.startswith("gpt_a is the best of 2 judges to decide (pass): ")
+    assert "people" not in found.out
+    assert "by right answers: leave it out" in recuse(*asked, "--budget", "60").err
+
+
 def test_a_ranking_counts_pairs_of_systems():
     system = np.tile(["a", "b", "c"], 20)
     level = np.tile([1.0, 2.0, 3.0], 20)
@@ -228,7 +239,7 @@ def test_scores_decide_from_a_threshold_on():
 def test_a_recorded_panel_is_chosen_from_by_what_its_calls_cost(recuse):
     found = recuse("choose", FILE.parents[2] / "fixtures" / "panels" / "checks.toml")
     assert (found.code, found.err) == (0, "")
-    assert found.first.startswith("qwen2.5-coder-1.5b is the best of 4 judges to decide (yes, where 50 %")
+    assert found.first.startswith("qwen2.5-coder-1.5b is the best of 4 judges to decide (yes): its chance")
     assert "cost per text" in found.out
     several = recuse("choose", FILE.parents[2] / "fixtures" / "panels" / "local.toml")
     assert (several.code, "name it: --task TASK/PROTOCOL" in several.err) == (3, True)

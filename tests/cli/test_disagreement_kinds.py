@@ -62,6 +62,37 @@ def test_scores_say_which_way():
     assert lines(frame)[2].startswith(f"  {below} below people (such as ")
 
 
+def test_where_right_answers_are_known_disagreements_are_with_these(recuse, tmp_path):
+    """Both people are wrong on the first ten texts, one judge with them; the other judge is wrong on the last two."""
+    frame = pd.DataFrame({"item": [f"t{k}" for k in range(40)], "right": ["pass", "fail"] * 20})
+    wrong = frame["right"].map({"pass": "fail", "fail": "pass"})
+    for name, texts in {"anna": range(10), "ben": range(10), "gpt_a": range(38, 40), "gpt_b": range(10)}.items():
+        frame[name] = frame["right"].where(~frame.index.isin(texts), wrong)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    asked = ("--gold", "right", "--judges", "gpt_a,gpt_b", "--disagreements", tmp_path / "d.csv")
+    found = recuse("check", tmp_path / "t.csv", *asked)
+    assert "gpt_a disagrees on 2 of 40 texts with a right answer:\n  1 fail where the right answer is pass" in found.out
+    assert "gpt_b disagrees on 10 of 40 texts with a right answer:\n" in found.out
+    assert "people say" not in found.out
+    rows = pd.read_csv(tmp_path / "d.csv", encoding="utf-8-sig").set_index("judge")
+    assert {*rows.loc["gpt_b", "people"]} == {"fail, fail", "pass, pass"}
+    assert (rows.loc["gpt_b", "answer"] != rows.loc["gpt_b", "right_answer"]).all()
+    rows["your_verdict"] = rows["right_answer"]
+    rows.loc["gpt_a", "your_verdict"] = ["right answer", "judge"]
+    rows.reset_index().to_csv(tmp_path / "filled.csv", index=False)
+    counts = [(one.judge, one.with_judge, one.with_people) for one in read_review(tmp_path / "filled.csv")]
+    assert sorted(counts) == [("gpt_a", 1, 1), ("gpt_b", 0, 10)]
+    assert "with the right answers in 10" in recuse("check", tmp_path / "filled.csv").out
+
+
+def test_scores_lie_above_the_right_answer():
+    frame = pd.DataFrame({"item": np.arange(60), "gold": [1, 2, 3, 4, 5, 3] * 10})
+    frame = frame.assign(anna=frame["gold"] + 1, gpt=frame["gold"] + (frame.index < 4))
+    found = disagreements(panel_of(read(frame, people="anna", judges="gpt", gold="gold")).read)
+    assert found["kind"].tolist() == ["above the right answer"] * 4
+    assert found["difference"].eq(1).all()
+
+
 def kinds(people: dict[str, list[str]], judge: list[str], scales: object) -> dict[str, str]:
     """Item -> kind of the disagreements of one judge."""
     said = [*((who, "person", given) for who, given in people.items()), ("gpt", "judge", judge)]

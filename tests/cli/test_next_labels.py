@@ -212,3 +212,20 @@ def test_how_many_texts_a_group_has_is_a_sample_as_well():
         bias = share_bias(ratings, positive="pass").of(judge="j0")
         passed.append(bias.low >= -0.1 and bias.high <= 0.1)
     assert np.mean(passed) <= 0.025 + 2.5 * (0.025 * 0.975 / 300) ** 0.5
+
+
+def test_beside_right_answers_these_and_one_persons_are_asked_for(recuse, tmp_path):
+    """Two people rated more texts than have a right answer; their labels alone would settle nothing."""
+    right, rng = np.array(["pass", "fail"] * 75), np.random.default_rng(2)
+    noisy = {name: np.where(rng.random(150) < 0.12, right[::-1], right) for name in ("anna", "ben", "gpt")}
+    frame = pd.DataFrame({"item": [f"t{k}" for k in range(150)], "right": right, **noisy})
+    frame.loc[60:, ["anna", "ben"]] = None
+    frame.loc[40:, "right"] = None
+    frame.to_csv(tmp_path / "f.csv", index=False)
+    asked = ("--gold", "right", "--people", "anna,ben", "--judges", "gpt", "--next-labels", "110")
+    recuse("check", tmp_path / "f.csv", *asked, tmp_path / "next.csv")
+    rows = pd.read_csv(tmp_path / "next.csv", encoding="utf-8-sig", dtype=str, keep_default_na=False)
+    assert [*rows.columns][4:] == ["anna", "right"]
+    assert {*rows["item"]} == {f"t{k}" for k in range(40, 150)}
+    assert {*rows["item"][rows["anna"] == "done"]} == {f"t{k}" for k in range(40, 60)}
+    assert {*rows["right"]} == {""}

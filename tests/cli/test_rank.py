@@ -33,8 +33,14 @@ def test_right_answers_rank_in_the_place_of_people(tmp_path):
     names = ["item", "first", "second", "anna", "ben", "gpt", "gold"]
     pd.DataFrame(rows, columns=names).to_csv(tmp_path / "a.csv", index=False)
     ranking = rank_systems(read(tmp_path / "a.csv", people="anna,ben", judges="gpt", gold="gold"))
-    assert ranking.by == ("the right answers", "gpt")
+    assert ranking.by == ("the right answers", "people", "gpt")
     assert "gpt less the right answers: no system is moved beyond chance" in [*ranking.lines()]
+    assert ranking.strengths[1, :, 0] == pytest.approx(-ranking.strengths[0, :, 0])  # of people, no right answer
+    few = pd.read_csv(tmp_path / "a.csv")
+    few.loc[60:, ["anna", "ben"]] = None
+    few.to_csv(tmp_path / "few.csv", index=False)
+    ranking = rank_systems(read(tmp_path / "few.csv", people="anna,ben", judges="gpt", gold="gold"))
+    assert (ranking.by, ranking.pairs) == (("the right answers", "gpt"), 120)
 
 
 def test_the_likelihood_is_at_its_largest():

@@ -160,3 +160,23 @@ def test_of_several_criteria_each_is_named(recuse, tmp_path):
     assert {name: {*some["item"]} for name, some in sent.groupby("criterion")} == {
         name: {f"d{k}" for k in range(30, 40)} for name in ("tone", "facts")
     }
+
+
+def test_errors_are_by_the_right_answers_where_these_are_known(recuse, tmp_path):
+    """Both people are wrong on every third text, and one judge with them. What was rated needs nobody, nor does a text
+    whose right answer is known."""
+    frame = pd.DataFrame({"item": [f"t{k}" for k in range(200)], "right": ["pass", "fail"] * 100})
+    wrong = frame["right"].map({"pass": "fail", "fail": "pass"})
+    people = frame["right"].where(frame.index % 3 > 0, wrong)
+    frame = frame.assign(anna=people, ben=people, gpt_a=frame["right"], gpt_b=people)
+    frame.loc[150:, ["anna", "ben"]] = None
+    frame.loc[170:, "right"] = None
+    frame.to_csv(tmp_path / "f.csv", index=False)
+    asked = ("--gold", "right", "--judges", "gpt_a,gpt_b", "--people", "anna,ben")
+    found = recuse("check", tmp_path / "f.csv", *asked, "--to-people", tmp_path / "p.csv").out
+    assert "gpt_a may decide alone from 0 on" in found
+    assert "% errors by the right answers" in found
+    assert "gpt_b may decide nothing alone at 5 % errors by the right answers: errors in the most confident" in found
+    sent = pd.read_csv(tmp_path / "p.csv")
+    assert {*sent["judge"]} == {"gpt_b"}
+    assert {*sent["item"]} == {f"t{k}" for k in range(170, 200)}

@@ -20,6 +20,7 @@ from recuse.papers.illusion.judge_pairs import (
 )
 from recuse.papers.rank_tests import kendall, spearman_t, spearman_test
 from recuse.ratings import RatingArray, Ratings
+from recuse.ratings.answers import against_truth
 from recuse.ratings.array import among, arrays_by_level, judges_array, mean_of
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
@@ -199,12 +200,12 @@ def _estimate_of_effective_judges(array: RatingArray, part: Ratings, ratings: Ra
 
 
 def _people(array: RatingArray, part: Ratings, ratings: Ratings) -> Floats:
-    """People's mean of every text, (items, targets); NaN where nobody rated it one by one."""
+    """People's mean, or the right answer, of every text, (items, targets); NaN where nobody rated it one by one."""
     people: Floats = np.full((len(array.items), len(array.targets)), np.nan)
     if not ratings.persons:
         return people
     cells = part.cells()
     rows = among(cells.item_names, cells.items, array.items)
     columns = among(cells.target_names, cells.targets, array.targets)
-    people[rows, columns] = people_on(part, cells, ratings).mean
+    people[rows, columns] = people_on(against_truth(ratings, part), cells, against_truth(ratings)).mean
     return people

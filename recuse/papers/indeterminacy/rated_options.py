@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from recuse.ratings.answers import without_truth
 from recuse.ratings.array import AXES, clusters_of, numbers, times_of
 from recuse.ratings.ratings import Ratings
 from recuse.ratings.ratings_table import PERSON
@@ -128,6 +129,7 @@ def rated_options(part: Ratings, ratings: Ratings | None = None) -> RatedOptions
 
 
 def _rated(part: Ratings, ratings: Ratings) -> RatedOptions:
+    part = without_truth(ratings, part)
     choices = None if isinstance(part.scale, ResponseSets) else option_counts(part)
     sets = option_counts(part) if choices is None else _response_sets(part, ratings)
     either = choices or sets

@@ -21,6 +21,7 @@ from recuse.papers.merchant_risk.ground_truth import rank_correlation
 from recuse.papers.merchant_risk.human_offsets import human_panel_offset
 from recuse.papers.merchant_risk.rank_agreement import people_difference, people_groups
 from recuse.ratings import Ratings, mean_of
+from recuse.ratings.answers import without_truth
 from recuse.ratings.array import numbers
 from recuse.ratings.ratings_table import PERSON
 from recuse.schema import Estimate, Estimates
@@ -222,7 +223,7 @@ def _three_sources(figures: Mapping[str, tuple[float, float, float]]) -> Estimat
 def _figures(part: Ratings, scores: Ratings, data: Mapping[str, float]) -> dict[str, tuple[float, float, float]]:
     """Per model: peers' mean score of its texts, people's mean score of them, its correlation with the data."""
     cells = part.cells()
-    people = people_on(part, cells, scores).mean
+    people = people_on(without_truth(scores, part), cells, without_truth(scores)).mean
     estimates: dict[str, tuple[float, float, float]] = {}
     for model, target in part.own().items():
         texts = cells.texts_of(target)

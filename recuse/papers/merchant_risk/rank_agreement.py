@@ -22,6 +22,7 @@ from scipy import special
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
 from recuse.ratings import Cells, Ratings, Scale
+from recuse.ratings.answers import without_truth
 from recuse.ratings.array import numbers
 from recuse.ratings.ratings_table import PERSON
 from recuse.schema import Estimate, Estimates
@@ -185,6 +186,7 @@ Views = Mapping[str, View]
 def _views(ratings: Ratings) -> tuple[tuple[str, ...], dict[tuple[str, ...], tuple[Views, Scale]]]:
     """For every criterion that people rated (those of their rows, or of the summary), named where there are several:
     people's views, and the scale. The first are the names of what is named."""
+    ratings = without_truth(ratings)
     people = ratings.table[ratings.table["kind"] == PERSON]
     rated = set(map(str, people["criterion"]))
     criteria = [name for name in ratings.criteria if name in rated]

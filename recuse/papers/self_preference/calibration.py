@@ -30,6 +30,7 @@ from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.papers.self_preference.over_texts import with_interval
 from recuse.papers.self_preference.win_rates import mean_credit
 from recuse.ratings import Ratings
+from recuse.ratings.answers import against_truth
 from recuse.ratings.pair_array import PAIRED, repeated_over, verdicts_of
 from recuse.ratings.ratings_table import PERSON
 from recuse.schema import Estimate, Estimates
@@ -165,7 +166,7 @@ def _compared_pairs(part: Ratings, evidence: Ratings | None, scores: Ratings | N
     """One row per judge and item with the `reference` (1 a, 0 b, 1/2 tie; `by_people` says whose), and per scoring how
     it compares: `agree_`, `ties_`, `decided_` (it and the reference both name a winner) and `right_` (the same one),
     averaged over its verdicts. NaN where something is missing."""
-    plain, after = _credits(part), None if evidence is None else _credits(evidence)
+    plain, after = _credits(against_truth(part)), None if evidence is None else _credits(evidence)
     if after is not None:  # evidence is dear: often only some of the pairs were asked for it
         plain = plain[plain["item"].isin(after["item"])]
     references = reference_verdicts(plain, scores, part.judges, part.authors)

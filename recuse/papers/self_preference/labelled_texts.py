@@ -28,6 +28,7 @@ from recuse.papers.self_preference.over_texts import (
     true_scores,
 )
 from recuse.ratings import Cells, RatingArray, Ratings, mean_of
+from recuse.ratings.answers import against_truth
 from recuse.ratings.scale import TRUE, counted_criteria
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, Mask, distinct
@@ -145,7 +146,7 @@ def escalation(part: Ratings, bound: float = BOUND) -> Estimate:
     >>> estimates.value, estimates.detail["escalated"]
     (-1.2, 0.6)
     """
-    array = part.array()
+    array = against_truth(part).array()
     judged = array.means[~array.people]
     labels = _labels(part, array)
     there = np.isfinite(judged).all(axis=0) & np.isfinite(labels)

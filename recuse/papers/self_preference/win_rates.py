@@ -25,6 +25,7 @@ from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.papers.self_preference.over_texts import JACKKNIFE, bounded_estimate, over_left_out
 from recuse.ratings import Ratings, mean_of
+from recuse.ratings.answers import without_truth
 from recuse.ratings.array import moments_of
 from recuse.ratings.pair_array import PAIRED, PairArray, codes_of, pair_array, repeated_over
 from recuse.schema import Estimate
@@ -92,7 +93,7 @@ def own_win_excess(part: Ratings) -> Iterator[Named]:
 def _own_pairs(part: Ratings) -> Iterator[tuple[str, Mapping[str, Floats], Callable[..., Estimate]]]:
     """Every judge with a text of its own, that text's credit in each of SEEN_BY on the pairs it takes part in, shape
     (pairs,), NaN where there is none, and the estimate of a mean over them (`_mean_of_pairs`)."""
-    pairs, over = pair_array(part), repeated_over(part)
+    pairs, over = pair_array(without_truth(part)), repeated_over(part)
     clusters = pairs.cluster_codes()
     names = np.array(pairs.judges, dtype=object)[:, None]
     wrote = np.array([part.authors.get(name) for name in pairs.judges], dtype=object)[:, None]

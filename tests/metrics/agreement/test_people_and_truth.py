@@ -11,13 +11,17 @@ import pytest
 
 from recuse import measures
 from recuse.check.disagreements import count_disagreements
+from recuse.check.underspecified import pass_rate_ranges
 from recuse.metrics.agreement import COEFFICIENTS, FITS, coefficient
 from recuse.metrics.alternative_annotator import advantage_over_person
 from recuse.metrics.coverage import unanswered
 from recuse.ratings import Numeric, Ordinal, Ratings
 
-OF_PEOPLE = ("gain_over_constant", "advantage_over_person", "winning_rate", "people_alpha")
-AGAINST_TRUTH = ("delegable_share", "prediction_powered_mean", "rogan_gladen_rate", "brier_score", "worst_slice")
+OF_PEOPLE = (
+    "gain_over_constant", "advantage_over_person", "winning_rate", "people_alpha", "prediction_powered_mean",
+    "rogan_gladen_rate",
+)  # fmt: skip
+AGAINST_TRUTH = ("delegable_share", "brier_score", "worst_slice")
 
 
 @pytest.fixture(params=["scores", "options"])
@@ -76,7 +80,11 @@ def test_errors_are_told_by_the_right_answers(both, name):
 def test_people_who_differ_among_themselves_do_so_without_the_right_answers(both):
     harder = [unanswered(ratings).of(judge="judge").detail["harder"] for ratings in (both, without(both, "gold"))]
     assert harder[0] == harder[1] is not None
-    assert count_disagreements(both) == count_disagreements(without(both, "gold"))
+
+
+def test_disagreements_are_those_with_the_right_answers(both):
+    alone = count_disagreements(without(both, "ann", "bea", "cid"))
+    assert count_disagreements(both) == alone != count_disagreements(without(both, "gold"))
 
 
 def test_the_right_answers_may_be_whom_people_represent(both):
@@ -84,3 +92,56 @@ def test_the_right_answers_may_be_whom_people_represent(both):
     assert {person for _, person in found} == {"ann", "bea", "cid"}
     assert advantage_over_person(both, expert="ann").of(judge="judge", person="bea").defined
     assert ("judge", "gold") not in dict(advantage_over_person(both, expert="ann").items())
+
+
+@pytest.mark.parametrize("name", ["decision_consistency", "prevalence_shift", "ratings_needed"])
+@pytest.mark.parametrize("both", ["options"], indirect=True)
+def test_decisions_of_people_leave_the_right_answers_out(both, name):
+    people = getattr(measures, name)(without(both, "gold"))
+    assert repr(values(getattr(measures, name)(both))) == repr(values(people))
+    assert pass_rate_ranges(both) == pass_rate_ranges(without(both, "gold"))
+    assert pass_rate_ranges(both)[0]["who"] == "people"
+
+
+@pytest.fixture
+def systems() -> Ratings:
+    """Two judges who are right of the scores of three systems, one of which two people prefer wrongly."""
+    rng = np.random.default_rng(5)
+    right = rng.integers(1, 8, (40, 3))
+    given = {"x": right + rng.integers(0, 2, right.shape), "y": right + rng.integers(-1, 2, right.shape), "gold": right}
+    given |= {who: right + np.array([0, 0, 2]) + rng.integers(-1, 2, right.shape) for who in ("ann", "bea")}
+    rows = [(who, "judge" if who in "xy" else "person", f"t{i}", "xyz"[t], float(score))
+            for who, scores in given.items() for (i, t), score in np.ndenumerate(scores)]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["rater", "kind", "item", "target", "score"])
+    return Ratings.of(frame, scales=Numeric(-1, 11), truth="gold", authors={"x": "x", "y": "y"})
+
+
+@pytest.mark.parametrize("name", ["people_difference", "people_groups", "own_win_rate", "own_win_excess"])
+def test_people_order_systems_without_the_right_answers(systems, name):
+    of_people = without(systems, "gold")
+    found, people = ({key: (repr(one), one.detail) for key, one in getattr(measures, name)(ratings).items()}
+                     for ratings in (systems, of_people))  # fmt: skip
+    assert repr(found) == repr(people)
+    assert len(people)
+
+
+@pytest.mark.parametrize("name", ["effective_judges", "escalation"])
+def test_errors_of_a_panel_are_told_by_the_right_answers(systems, name):
+    alone, people = without(systems, "ann", "bea"), without(systems, "gold")
+    estimates = [getattr(measures, name)(ratings).of() for ratings in (systems, alone, people)]
+    found, right, wrong = ((one.value, one.detail) for one in estimates)
+    assert found == right != wrong
+
+
+def test_the_better_of_two_texts_is_the_right_answer():
+    rng, rows = np.random.default_rng(6), []
+    for k in range(40):
+        right = rng.choice(["first", "second"])
+        wrong = {"first": "second", "second": "first"}[right]
+        for who, said in {"j": right, "gold": right, "ann": wrong, "bea": wrong}.items():
+            for order, shown in (("ab", said), ("ba", {"first": "second", "second": "first"}[said])):
+                rows.append((who, "judge" if who == "j" else "person", f"t{k}", order, shown))
+    frame = pd.DataFrame(rows, columns=["rater", "kind", "item", "order", "response"])
+    texts = pd.DataFrame({"item": [f"t{k}" for k in range(40)], "a": "x", "b": "z"})
+    found = measures.verdict_agreement(Ratings.of(frame, texts=texts, truth="gold"))
+    assert {one.value for one in found.values() if one.defined} == {1.0}
