@@ -108,7 +108,8 @@ def _decide(
         scales = [scale for _, one in pairs for scale in one.before.scales.values()]
         check_thresholds(thresholds, scales)
         panels = [panel for source in sources for panel in source.selection.files.values()]
-        read_so = [panel.read.mapping.threshold == f"{score:g}" for panel in panels for score in thresholds]
+        kept = [panel.read.mapping.threshold or "inf" for panel in panels]
+        read_so = [float(one) == score for one in kept for score in thresholds]
         if thresholds and not any(isinstance(scale, Numeric) for scale in scales) and read_so != [True] * len(sources):
             raise RecuseError(
                 "--threshold decides by scores, and there are options only: leave it out; of scores that are read as "
@@ -120,7 +121,7 @@ def _decide(
 
 def _typed(thresholds: Sequence[float]) -> dict[str, str]:
     """A score from which on is decided, for reading: what is typed comes before what is saved beside a file."""
-    return {"threshold": f"{thresholds[0]:g}"} if len(thresholds) == 1 else {}
+    return {"threshold": str(thresholds[0])} if len(thresholds) == 1 else {}
 
 
 def _by_baselines(

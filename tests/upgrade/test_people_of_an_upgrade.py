@@ -167,3 +167,14 @@ def test_of_recordings_the_older_labels_count():
     people = upgrade.both.table[upgrade.both.table["kind"] == "person"].set_index("item")["score"]
     assert [people[f"t{k}"] for k in range(TEXTS)] == [*RIGHT]
     assert upgrade.corrected.endswith("those beside gpt-4 count")
+
+
+def test_who_rated_twice_under_levels_of_their_own_contradicts_no_file():
+    """Two answers of one person, neither under a judge's prompt, are not those of two files."""
+    judged = asked_by_two_prompts("first", TWO_PROMPTS)
+    again = judged[judged["rater"].eq("anna")].assign(prompt="second", rating=RNG.permutation(RIGHT))
+    verdict = compare(
+        read(pd.concat([judged, again])), incumbent="gpt-4,prompt=short", candidate="gpt-4,prompt=long"
+    )
+    assert verdict.word != "not comparable"
+    assert not any("labels differ" in reason for reason in verdict.reasons)

@@ -199,11 +199,10 @@ class Upgrade:
     def _labels(self) -> pd.DataFrame:
         """What people, or who is right, say of a text in both: `answer_x` in the older one, `answer_y` in the newer."""
         keys = [*SAME_ANSWER, *(name for name in self.before.factors if name in self.after.factors)]
+        every = (r.table[r.table["kind"].eq(PERSON) & r.table["status"].eq("ok")] for r in (self.before, self.after))
         old, new = (
-            r.table.loc[r.table["kind"].eq(PERSON) & r.table["status"].eq("ok"), [*keys, "score", "response"]].assign(
-                answer=lambda rows: rows["response"].where(rows["response"].notna(), rows["score"]).astype(str)
-            )
-            for r in (self.before, self.after)
+            rows[keys].assign(answer=rows["response"].where(rows["response"].notna(), rows["score"]).astype(str))
+            for rows in (labels.drop_duplicates(keys) for labels in every)
         )
         return old.merge(new, on=keys)
 
