@@ -203,7 +203,7 @@ def test_a_judge_at_the_limit_is_cleared_no_more_often(labels):
 @pytest.mark.slow
 def test_how_many_texts_a_group_has_is_a_sample_as_well():
     """A judge that passes a tenth too many, beside two good ones, 300 texts: cleared in one file of 40 at most, and in
-    one of 12 where the groups' shares of texts counted as known."""
+    one of eight where the groups' shares of texts counted as known."""
     rng, passed = np.random.default_rng(4), []
     for _ in range(300):
         truth = rng.random(300) < 0.6
