@@ -100,9 +100,9 @@ def test_one_answer_to_two_questions_is_no_copy(file):
 
 
 def test_raters_own_words_make_no_copies(file):
-    rows = [f"t{k},{who},{k % 5 + 1},this is what text number {k % 9} says of it; {who}"
+    rows = [f"t{k},{who},{k % 5 + 1},Reply number {k % 20} which is long enough to know it again; {who}"
             for k in range(40) for who in ("anna", "ben", "gpt-4o")]  # fmt: skip
-    for texts, clusters in ((rows, 40), ([row.rsplit("; ", 1)[0] for row in rows], 9)):
+    for texts, clusters in ((rows, 40), ([row.rsplit("; ", 1)[0] for row in rows], 20)):
         read = read_file(file("a.csv", "\n".join(["item,rater,score,text", *texts])))
         assert len(set(read.ratings.array().clusters)) == clusters
 
