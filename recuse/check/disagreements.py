@@ -38,7 +38,7 @@ def disagreements(read: FileRatings) -> pd.DataFrame:
     keys = ["item", "target", "criterion", *ratings.factors]
     rows, people, answers = _differing(ratings, keys)
     named = ratings.table[["rater", *keys]].iloc[rows["place"]].reset_index(drop=True)
-    rows = pd.concat([named, rows.drop(columns=["place", "asked", "rater", "number"]).reset_index(drop=True)], axis=1)
+    rows = pd.concat([named, rows.drop(columns=["place", "call", "rater", "number"]).reset_index(drop=True)], axis=1)
     rows = rows.sort_values(["difference", "rater", "item"], ascending=[False, True, True], kind="stable")
     given: dict[tuple[int, bool], list[str]] = {}  # by text and whether it is right, in alphabetical order
     ordered = people.sort_values("answer", kind="stable")[["text_", "right", "answer"]]
@@ -95,15 +95,15 @@ def _differing(ratings: Ratings, keys: list[str]) -> tuple[pd.DataFrame, pd.Data
     responses = usable["response"].astype(object)
     answer, answers = pd.factorize(responses.where(responses.notna(), shown), sort=True)
     kind, text = usable["kind"].to_numpy(), np.zeros(len(place), dtype=np.int64)
-    rater = asked = ratings.coded("rater")[1][place]
+    rater = call = ratings.coded("rater")[1][place]
     for key in keys:
         names, codes = ratings.coded(key)[0], ratings.coded(key)[1][place]
-        asked = pd.factorize(asked * (len(names) + 1) + codes)[0]
+        call = pd.factorize(call * (len(names) + 1) + codes)[0]
         if key not in ratings.factors or {*codes[kind == "person"]} & {*codes[kind == "judge"]}:  # else never asked so
             text = pd.factorize(text * (len(names) + 1) + codes)[0]
     right = np.array([name == ratings.truth for name in ratings.coded("rater")[0]])[rater] & (kind == "person")
     criterion = usable["criterion"].to_numpy()
-    columns = {"place": place, "text_": text, "asked": asked, "rater": rater, "answer": answer, "number": number}
+    columns = {"place": place, "text_": text, "call": call, "rater": rater, "answer": answer, "number": number}
     rows, known = pd.DataFrame(columns | {"scored": scored, "right": right}), np.isin(criterion, criterion[right])
     people, judges = rows[kind == "person"], rows.assign(right=known)[kind == "judge"]
     against = rows[(kind == "person") & (right | ~known)]
@@ -111,7 +111,7 @@ def _differing(ratings: Ratings, keys: list[str]) -> tuple[pd.DataFrame, pd.Data
     common = counts["times"].eq(counts.groupby("text_")["times"].transform("max"))
     several = counts["text_"].isin(counts["text_"][common][counts["text_"][common].duplicated()])
     mean = against.groupby("text_")["number"].mean()
-    pairs = judges[judges["text_"].isin(mean.index)].drop_duplicates("asked")
+    pairs = judges[judges["text_"].isin(mean.index)].drop_duplicates("call")
     own, theirs = (some["text_"] * len(answers) + some["answer"] for some in (pairs, counts[common | several]))
     by = (pairs["number"] - pairs["text_"].map(mean)).abs()
     above = pairs["number"] > pairs["text_"].map(mean)

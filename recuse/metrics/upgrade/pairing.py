@@ -223,9 +223,9 @@ class Upgrade:
         others = [name for name in ratings.parts if name in ratings.criteria and name not in ratings.headline]
         for wanted in (ratings.headline, *((name,) for name in others)):
             part = ratings.with_criterion(*wanted) if wanted != ratings.headline else ratings
-            for names, here in asked(part, *COMPARED):
+            for names, here in levels_of_judges(part, *COMPARED):
                 level = names[: len(names) - (len(wanted) > 1)]
-                answers = _stacked([answers_of(one, part, people=False) for _, one in asked(here)], here)
+                answers = _stacked([answers_of(one, part, people=False) for _, one in levels_of_judges(here)], here)
                 thresholds = ratings.thresholds.get(here.criterion, ())
                 named = (*level, here.criterion) if self._several else level
                 yield Pair(named, answers, here.criterion in ratings.headline, thresholds)
@@ -246,7 +246,7 @@ def _known(ratings: Ratings, *judges: str) -> None:
             raise RecuseError(f"there is no judge {judge} in the ratings; they hold {', '.join(ratings.judges)}")
 
 
-def asked(ratings: Ratings, *compared: str) -> Iterator[tuple[tuple[str, ...], Ratings]]:
+def levels_of_judges(ratings: Ratings, *compared: str) -> Iterator[tuple[tuple[str, ...], Ratings]]:
     """`Ratings.each` without levels that people alone bear: nobody was asked so."""
     return ((names, part) for names, part in ratings.each(*compared) if part.judges)
 

@@ -29,7 +29,7 @@ from recuse.metrics.upgrade.change import (
     span_of,
     with_a_swap,
 )
-from recuse.metrics.upgrade.pairing import Pair, Upgrade, asked
+from recuse.metrics.upgrade.pairing import Pair, Upgrade, levels_of_judges
 from recuse.ratings.answers import WON, Answers
 from recuse.ratings.array import mean_of
 from recuse.schema import Estimate
@@ -289,7 +289,7 @@ def knows_right_answers(upgrade: Upgrade) -> bool:
         return False
     if not all(ratings.scales[name].counts for name in ratings.headline):
         return False
-    array = next(part for _, part in asked(ratings)).array().only_judges()
+    array = next(part for _, part in levels_of_judges(ratings)).array().only_judges()
     several = array.requested.all(axis=0).sum(axis=1) > 1
     return bool((right_responses(ratings, array).any(axis=1) & several).any())
 
@@ -300,7 +300,7 @@ def right_answers(upgrade: Upgrade) -> dict[tuple[str, ...], Estimate]:
     wrong, and so does an item of which a judge left a response without an answer: nobody gains by leaving one out."""
     estimates: dict[tuple[str, ...], Estimate] = {}
     ratings = upgrade.both
-    for names, part in asked(ratings):
+    for names, part in levels_of_judges(ratings):
         array = part.array().only_judges()
         levels = (*names, *(ratings.criterion for _ in range(len(upgrade.by()) - len(names))))
         right = right_responses(ratings, array)
