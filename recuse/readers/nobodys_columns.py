@@ -19,6 +19,7 @@ from recuse.readers.column_names import (
     PROPERTIES,
     TALKS,
     as_option,
+    base_of,
     is_attribute,
     is_criterion,
     is_date,
@@ -28,9 +29,9 @@ from recuse.readers.column_names import (
     is_person,
     plain,
 )  # fmt: skip
-from recuse.readers.columns import FEW_LABELS, Column, Roles
+from recuse.readers.columns import FEW_LABELS, MOST_SLICES, Column, Roles
 from recuse.readers.faults import shown
-from recuse.readers.values import as_numbers
+from recuse.readers.values import as_numbers, is_empty, labels_of
 from recuse.schema import RecuseError
 
 FEWEST = 10
@@ -39,6 +40,8 @@ MENDED = 0.95
 """What three people or more mostly say, in so many rows at least, is their vote that somebody went over."""
 RELATED = 30
 """Over so many rows two columns' numbers have something to do with each other, or not."""
+SURELY = 4
+"""So many standard errors tell a weak relation from a close one."""
 MOST_MARKS = 11
 """Different numbers of the longest usual scale that has each of them given, 0 to 10."""
 
@@ -47,6 +50,9 @@ def leave_out_derived(roles: Roles, named: Collection[str]) -> None:
     """Columns called after what was made of several people's answers are nobody's, where two people have columns."""
     derived = [name for name in roles.free if is_derived(name) and name not in named]
     derived += [name for name in _computed(roles) if name not in (*derived, *named)]
+    voted = _voted(roles, {*named, *derived})
+    roles.ignored |= dict.fromkeys(voted, "made of other columns, it says what most of them do; if not, say --people")
+    roles.use(voted)
     others = (n for n in roles.free if n not in derived and (n in named or may_be_a_person(n)))
     people = [name for name in others if roles.columns[name].rating]
     gold = roles.taken.get("gold", "")
@@ -90,6 +96,27 @@ def _computed(roles: Roles) -> list[str]:
     return computed
 
 
+def _voted(roles: Roles, known: Collection[str]) -> list[str]:
+    """Columns called as nobody that say in every row what most of three others or more do, where each of these says
+    something else in several rows."""
+    may = [n for n in roles.free if not (is_judge(n) or is_nobodys(n)) and roles.columns[n].rating]
+    may = [n for n in may if 1 < len(roles.columns[n].distinct) <= FEW_LABELS]
+    voted: list[str] = []
+    for name in reversed(may if 3 < len(may) <= MOST_SLICES else []):  # what is made of others stands behind them
+        own = roles.columns[name]
+        voters = [n for n in may if n not in (name, *voted) and roles.columns[n].only_answers_of(own)]
+        if len(voters) < 3 or name in known or is_person(name):
+            continue
+        words = [labels_of(c.cells).where(~is_empty(c.cells)) for c in map(roles.columns.__getitem__, (name, *voters))]
+        given = np.stack([np.column_stack([column == word for column in words]) for word in own.words], axis=-1)
+        votes = given.sum(axis=1, keepdims=True) - given  # of the others, for each rater and word
+        most = votes == votes.max(axis=-1, keepdims=True)
+        against = (given.any(axis=-1) & (most.sum(axis=-1) == 1) & ~(given & most).any(axis=-1)).sum(axis=0)
+        if against[0] == 0 and against[1:].min() >= FEWEST:
+            voted.append(name)
+    return voted
+
+
 def _is_mean(own: Any, mean: Any) -> bool:
     """Whether numbers are these means, as they are or rounded in any usual way to 0, 1 or 2 places."""
     return any(bool((own - mean).abs().max() <= 0.5 * 10.0**-k + 1e-9 and (own * 10**k % 1).abs().max() < 1e-9)
@@ -98,7 +125,8 @@ def _is_mean(own: Any, mean: Any) -> bool:
 
 def check_related(roles: Roles, unknown: Sequence[str], raters: Sequence[str]) -> None:
     """`RecuseError` for a column that nothing calls a rater's, with answers like the raters' that have nothing to do
-    with any of them, where raters have to do with each other: it may say anything of a text."""
+    with any of them, where raters have to do with each other, or far less than surely people (all, where nobody surely
+    is) with others: it may say anything of a text."""
     people = [name for name in raters if may_be_a_person(name)]
     stems = {re.sub(r"[_ ]*(\d+|[a-z])$", "", plain(n)) for n in raters if is_person(n) and not is_judge(n)}
     numbered = len(stems) == 1 and sum(is_person(n) for n in raters) > 1 and not stems & {plain(n) for n in raters}
@@ -108,23 +136,31 @@ def check_related(roles: Roles, unknown: Sequence[str], raters: Sequence[str]) -
             f"more person, say --people {others[0]},...; if it holds right answers, --gold {others[0]}; if neither, "
             f"--ignore {others[0]}"
         )
-    if len(people) < 3 and not any(map(is_person, people)):
-        words = {name: plain(name).split("_") for name in {*unknown, *raters}}  # anna_tone beside gpt_tone
-        shared = {n for n in unknown for other in raters if other != n
-                  and (words[n][0] == words[other][0] or words[n][-1] == words[other][-1])}  # fmt: skip
-        unknown = [name for name in unknown if not (may_be_a_person(name) or name in shared)]
-    if not unknown:
-        return
+    few = len(people) < 3 and not any(map(is_person, people))
+    sides = [[plain(name).split("_")[k] for name in raters] for k in (0, -1)]  # anna_tone beside gpt_tone
+    shared = {name for side in sides for name, word in zip(raters, side, strict=True) if side.count(word) > 1}
     table = pd.DataFrame({name: roles.columns[name].ordered for name in raters})
-    related = table.corr(min_periods=RELATED).abs()
+    related = table.corr(min_periods=RELATED).mask(np.eye(len(raters), dtype=bool))
+    judges, bases = np.array([*map(is_judge, raters)]), np.array([base_of(name, raters) for name in raters])
+    between = related.mask((judges[:, None] & judges) | (bases[:, None] == bases))
+    sure = [n for n in raters if n in roles.taken.get("people", ()) or (is_person(n) and not is_judge(n))]
     for name in unknown:
         others = [n for n in raters if n != name]
         least = 3 / max(table[name].notna().sum(), 1) ** 0.5
-        own, rest = related.loc[name, others], related.loc[others, others].mask(np.eye(len(others), dtype=bool))
-        if own.notna().any() and own.max() < least < rest.max().max():
+        own, rest = related.loc[name, others], related.loc[others, others].max().max()
+        near, close = own[sure or others].max(), between.loc[sure or others, others].max().max()
+        apart = np.arctanh(min(close, 0.99)) - np.arctanh(np.clip([near, own.abs().max()], -0.99, 0.99))
+        far, weak = apart * (table.notna().sum().min() / 2) ** 0.5 > SURELY
+        if own.max() < -least and not weak:
+            continue  # somebody who answers in reverse, who is named as such
+        nothing = own.max() < least < rest and not (few and (may_be_a_person(name) or name in shared))
+        if nothing or (far and near < close / 2 and name not in shared):
+            how = f"agree far less with theirs than these with each other (correlation {near:.2f} beside {close:.2f})"
+            how = "have nothing to do with any of them" if own.max() < least else how
             raise RecuseError(
-                f"{name} holds answers like the raters' that have nothing to do with any of them; if it is a rater, "
-                f"say who the people are (--people {name},... or --judges {name}); if not, say --ignore {name}"
+                f"{name} holds answers like the raters' that {'go against theirs' if own.max() < -least else how}; if "
+                f"it is a rater, say who the people are (--people {name},... or --judges {name}); if not, say "
+                f"--ignore {name}"
             )
 
 
@@ -141,16 +177,17 @@ def _said_by_most(roles: Roles, name: str, people: Sequence[str]) -> bool:
 
 
 def check_left_out(roles: Roles) -> None:
-    """`RecuseError` where a spreadsheet has made days of a person's grades, and where no rater of a wide table is a
+    """`RecuseError` where a spreadsheet has made days of grades, and where no rater of a wide table is a
     person, or a judge by its name, and a column that is called as one holds answers of another kind, on another scale
     or in other words: to leave it out in silence would say that nobody rated the texts, or clear whoever is left."""
-    days = [c for name in roles.free if may_be_a_person(name) and (c := roles.columns[name]).made_days]
+    raters = {c: name for name, columns in roles.taken.get("raters", {}).items() for c in columns}
+    answers = [*filter(may_be_a_person, roles.free), *raters, *roles.filled("value")]
+    days = [c for name in answers if (c := roles.columns[name]).made_days]
     if days:
         raise RecuseError(
             f"{days[0].name} holds days such as {shown(str(days[0].distinct[0]))}, which a spreadsheet makes of 4/5; "
             f"write its cells as text and export it again, or say --ignore {as_option(c.name for c in days)}"
         )
-    raters = {c: name for name, columns in roles.taken.get("raters", {}).items() for c in columns}
     if not raters or roles.taken.get("people") or roles.taken.get("judges"):
         return
     free = [c for name in roles.free if not is_attribute(name) and (c := roles.columns[name]).name]

@@ -65,6 +65,78 @@ def test_numbers_without_a_name_that_have_nothing_to_do_with_any_rater_are_asked
     assert read_file(path, people=people, judges=("gpt-4o",)).ratings.persons == ("bananas", "anna", "ben")
 
 
+ALMOST = [int(np.clip(round(0.35 * q + DRAW.normal() + 2.4), 1, 5)) for q in QUALITY]
+"""As long texts are a little better ones."""
+
+
+@pytest.mark.parametrize("people", [("anna",), ("human",), ("anna", "ben"), ("human_1", "human_2")])
+@pytest.mark.parametrize(("slope", "how"), [(0.2, "agree far less"), (-0.6, "go against"), (0, "nothing to do")])
+def test_what_has_far_less_to_do_with_raters_than_they_with_each_other_is_asked_about(file, people, slope, how):
+    draw = np.random.default_rng(5)
+    quality = draw.normal(size=240)
+    marks = np.clip(np.round(3 + quality[:, None] + 0.4 * draw.normal(size=(240, 3))), 1, 5).astype(int)
+    raters = dict(zip((*people, "gpt"), marks.T, strict=False)) | {"gpt": marks[:, 2]}
+
+    def written(cells):
+        rows = zip(*raters.values(), cells, strict=True)
+        return file("a.csv", "\n".join([f"id,{','.join(raters)},Blau", *(f"t{k},{','.join(map(str, row))}"
+                                                                      for k, row in enumerate(rows))]))  # fmt: skip
+
+    path = written(np.clip(np.round(3 + slope * quality + draw.normal(size=240)), 1, 5).astype(int))
+    with pytest.raises(RecuseError, match=f"Blau holds answers .*{how}.*--people Blau.*--ignore Blau"):
+        read_file(path)
+    assert read_file(path, ignore=("Blau",)).ratings.persons == people
+    reverse = read_file(written(6 - marks[:, 0])).ratings
+    assert "Blau" in reverse.persons, "who answers in reverse, as surely as the others agree, is named and not asked"
+
+
+@pytest.mark.parametrize("judged", [G, ALMOST, any_of(1, 2, 3, 4, 5)])
+def test_a_bad_judge_makes_no_person_doubtful(file, judged):
+    for people in (("anna", "ben"), ("human", "ben"), ("anna",)):
+        read = read_file(file("a.csv", wide({**dict(zip(people, (A, B), strict=False)), "gpt": judged})))
+        assert read.ratings.persons == people
+
+
+@pytest.mark.parametrize(
+    "name", ["Priorität", "Schwierigkeit", "Woche", "Semester", "Dringend", "Alter", "Kosten", "difficulté", "semaine",
+             "coût", "dificultad", "prioridad", "难度", "优先级", "長度", "時間", "難易度", "runtime", "chapter"],
+)  # fmt: skip
+def test_properties_of_texts_in_other_languages_are_nobodys(file, name):
+    read = read_file(file("a.csv", wide({"anna": A, "gpt-4o": G, name: ALMOST})))
+    assert read.ratings.persons == ("anna",)
+
+
+def voted(name, *, wrong=0.15, own=None):
+    """Three people and a judge, and what most of the people say, or what a fourth says who is `own` often wrong."""
+    draw = np.random.default_rng(6)
+    truth = draw.random(240) < 0.6
+    said = {who: truth ^ (draw.random(240) < wrong) for who in ("anna", "ben", "carl", "gpt")}
+    most = sum(said[who].astype(int) for who in ("anna", "ben", "carl")) > 1
+    said[name] = most if own is None else truth ^ (draw.random(240) < own)
+    rows = zip(*(np.where(cells, "ja", "nein") for cells in said.values()), strict=True)
+    return "\n".join([",".join(["id", *said]), *(f"t{k},{','.join(row)}" for k, row in enumerate(rows))])
+
+
+@pytest.mark.parametrize(
+    "name", ["Mehrheit", "Konsens", "mayoría", "majorité", "最终", "多数決", "agreed", "Blau", "my view"]
+)
+def test_what_most_people_say_is_no_further_person(file, name):
+    read = read_file(file("a.csv", voted(name)))
+    assert read.ratings.persons == ("anna", "ben", "carl")
+    assert name in read.mapping.ignored
+    people = ("anna", "ben", "carl", name)
+    assert read_file(file("a.csv", voted(name)), people=people).ratings.persons == people, "whoever says so is believed"
+
+
+@pytest.mark.parametrize("own", [0.02, 0.15])
+@pytest.mark.parametrize("wrong", [0.02, 0.15])
+def test_who_agrees_with_most_as_people_do_is_a_person(file, own, wrong):
+    """Also where everybody is nearly always right: nobody is then told from a vote."""
+    for most in (own, None) if wrong < 0.1 else (own,):
+        assert "dora" in read_file(file("a.csv", voted("dora", wrong=wrong, own=most))).ratings.persons
+    assert "human_4" in read_file(file("b.csv", voted("human_4", wrong=wrong))).ratings.persons
+
+
 @pytest.mark.parametrize(
     ("write", "words"),
     [
@@ -107,7 +179,7 @@ def test_pass_and_1_say_the_same(file, right):
 
 
 def test_what_a_spreadsheet_made_of_4_of_5_is_no_number(file):
-    with pytest.raises(RecuseError, match="do not answer on one scale"):
+    with pytest.raises(RecuseError, match="gpt-4o holds days such as"):
         read_file(file("a.csv", wide({**MARKS, "gpt-4o": [f"{v}-May" for v in G]})))
 
 
