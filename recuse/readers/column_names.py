@@ -21,7 +21,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {role: tuple(words.split()) for role, wor
 """Role -> names in plain form, the surest first."""
 (
     WINNERS, COUNTS, CRITERIA, PARTS, TALKS, BATCHES, PROMPTS, FACTORS, SETS, JUDGES, SOFTWARE, PEOPLE, NAMED_ON,
-    CALLED_ON, DERIVED, ATTRIBUTES, SURE, PROPERTIES, WHOSE, SUFFIX,
+    CALLED_ON, DERIVED, ATTRIBUTES, DATES, SURE, PROPERTIES, WHOSE, SUFFIX,
 ) = (tuple(words.split()) for words in WORDS["lists"].values())  # fmt: skip
 """Each is explained where its words stand."""
 LONGEST_NAME = 4
@@ -78,10 +78,7 @@ def is_date(name: str) -> bool:
     parts = plain(name).split("_")
     if len(parts) > LONGEST_NAME:
         return False  # a question, whose words say nothing of the kind of its answers
-    return parts[-1] == "at" or any(part in (
-        "date", "time", "created", "updated", "timestamp", "cost", "tokens", "latency", "words", "length", "chars",
-        "usd", "seconds",
-    ) for part in parts)  # fmt: skip
+    return parts[-1] == "at" or not {*DATES}.isdisjoint(parts)
 
 
 def is_attribute(name: str) -> bool:

@@ -19,6 +19,7 @@ from recuse.readers.column_names import (
     PROPERTIES,
     TALKS,
     as_option,
+    base_of,
     is_attribute,
     is_criterion,
     is_date,
@@ -39,6 +40,8 @@ MENDED = 0.95
 """What three people or more mostly say, in so many rows at least, is their vote that somebody went over."""
 RELATED = 30
 """Over so many rows two columns' numbers have something to do with each other, or not."""
+SURELY = 4
+"""So many standard errors tell a weak relation from a close one."""
 MOST_MARKS = 11
 """Different numbers of the longest usual scale that has each of them given, 0 to 10."""
 
@@ -98,7 +101,8 @@ def _is_mean(own: Any, mean: Any) -> bool:
 
 def check_related(roles: Roles, unknown: Sequence[str], raters: Sequence[str]) -> None:
     """`RecuseError` for a column that nothing calls a rater's, with answers like the raters' that have nothing to do
-    with any of them, where raters have to do with each other: it may say anything of a text."""
+    with any of them, where raters have to do with each other, or far less than surely people (all, where nobody surely
+    is) with others: it may say anything of a text."""
     people = [name for name in raters if may_be_a_person(name)]
     stems = {re.sub(r"[_ ]*(\d+|[a-z])$", "", plain(n)) for n in raters if is_person(n) and not is_judge(n)}
     numbered = len(stems) == 1 and sum(is_person(n) for n in raters) > 1 and not stems & {plain(n) for n in raters}
@@ -108,23 +112,31 @@ def check_related(roles: Roles, unknown: Sequence[str], raters: Sequence[str]) -
             f"more person, say --people {others[0]},...; if it holds right answers, --gold {others[0]}; if neither, "
             f"--ignore {others[0]}"
         )
-    if len(people) < 3 and not any(map(is_person, people)):
-        words = {name: plain(name).split("_") for name in {*unknown, *raters}}  # anna_tone beside gpt_tone
-        shared = {n for n in unknown for other in raters if other != n
-                  and (words[n][0] == words[other][0] or words[n][-1] == words[other][-1])}  # fmt: skip
-        unknown = [name for name in unknown if not (may_be_a_person(name) or name in shared)]
-    if not unknown:
-        return
+    few = len(people) < 3 and not any(map(is_person, people))
+    sides = [[plain(name).split("_")[k] for name in raters] for k in (0, -1)]  # anna_tone beside gpt_tone
+    shared = {name for side in sides for name, word in zip(raters, side, strict=True) if side.count(word) > 1}
     table = pd.DataFrame({name: roles.columns[name].ordered for name in raters})
-    related = table.corr(min_periods=RELATED).abs()
+    related = table.corr(min_periods=RELATED).mask(np.eye(len(raters), dtype=bool))
+    judges, bases = np.array([*map(is_judge, raters)]), np.array([base_of(name, raters) for name in raters])
+    between = related.mask((judges[:, None] & judges) | (bases[:, None] == bases))
+    sure = [n for n in raters if n in roles.taken.get("people", ()) or (is_person(n) and not is_judge(n))]
     for name in unknown:
         others = [n for n in raters if n != name]
         least = 3 / max(table[name].notna().sum(), 1) ** 0.5
-        own, rest = related.loc[name, others], related.loc[others, others].mask(np.eye(len(others), dtype=bool))
-        if own.notna().any() and own.max() < least < rest.max().max():
+        own, rest = related.loc[name, others], related.loc[others, others].max().max()
+        near, close = own[sure or others].max(), between.loc[sure or others, others].max().max()
+        apart = np.arctanh(min(close, 0.99)) - np.arctanh(np.clip([near, own.abs().max()], -0.99, 0.99))
+        far, weak = apart * (table.notna().sum().min() / 2) ** 0.5 > SURELY
+        if own.max() < -least and not weak:
+            continue  # somebody who answers in reverse, who is named as such
+        nothing = own.max() < least < rest and not (few and (may_be_a_person(name) or name in shared))
+        if nothing or (far and near < close / 2 and name not in shared):
+            how = f"agree far less with theirs than these with each other (correlation {near:.2f} beside {close:.2f})"
+            how = "have nothing to do with any of them" if own.max() < least else how
             raise RecuseError(
-                f"{name} holds answers like the raters' that have nothing to do with any of them; if it is a rater, "
-                f"say who the people are (--people {name},... or --judges {name}); if not, say --ignore {name}"
+                f"{name} holds answers like the raters' that {'go against theirs' if own.max() < -least else how}; if "
+                f"it is a rater, say who the people are (--people {name},... or --judges {name}); if not, say "
+                f"--ignore {name}"
             )
 
 

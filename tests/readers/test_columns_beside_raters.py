@@ -65,6 +65,47 @@ def test_numbers_without_a_name_that_have_nothing_to_do_with_any_rater_are_asked
     assert read_file(path, people=people, judges=("gpt-4o",)).ratings.persons == ("bananas", "anna", "ben")
 
 
+ALMOST = [int(np.clip(round(0.35 * q + DRAW.normal() + 2.4), 1, 5)) for q in QUALITY]
+"""As long texts are a little better ones."""
+
+
+@pytest.mark.parametrize("people", [("anna",), ("human",), ("anna", "ben"), ("human_1", "human_2")])
+@pytest.mark.parametrize(("slope", "how"), [(0.2, "agree far less"), (-0.6, "go against"), (0, "nothing to do")])
+def test_what_has_far_less_to_do_with_raters_than_they_with_each_other_is_asked_about(file, people, slope, how):
+    draw = np.random.default_rng(5)
+    quality = draw.normal(size=240)
+    marks = np.clip(np.round(3 + quality[:, None] + 0.4 * draw.normal(size=(240, 3))), 1, 5).astype(int)
+    raters = dict(zip((*people, "gpt"), marks.T, strict=False)) | {"gpt": marks[:, 2]}
+
+    def written(cells):
+        rows = zip(*raters.values(), cells, strict=True)
+        return file("a.csv", "\n".join([f"id,{','.join(raters)},Blau", *(f"t{k},{','.join(map(str, row))}"
+                                                                      for k, row in enumerate(rows))]))  # fmt: skip
+
+    path = written(np.clip(np.round(3 + slope * quality + draw.normal(size=240)), 1, 5).astype(int))
+    with pytest.raises(RecuseError, match=f"Blau holds answers .*{how}.*--people Blau.*--ignore Blau"):
+        read_file(path)
+    assert read_file(path, ignore=("Blau",)).ratings.persons == people
+    reverse = read_file(written(6 - marks[:, 0])).ratings
+    assert "Blau" in reverse.persons, "who answers in reverse, as surely as the others agree, is named and not asked"
+
+
+@pytest.mark.parametrize("judged", [G, ALMOST, any_of(1, 2, 3, 4, 5)])
+def test_a_bad_judge_makes_no_person_doubtful(file, judged):
+    for people in (("anna", "ben"), ("human", "ben"), ("anna",)):
+        read = read_file(file("a.csv", wide({**dict(zip(people, (A, B), strict=False)), "gpt": judged})))
+        assert read.ratings.persons == people
+
+
+@pytest.mark.parametrize(
+    "name", ["Priorität", "Schwierigkeit", "Woche", "Semester", "Dringend", "Alter", "Kosten", "difficulté", "semaine",
+             "coût", "dificultad", "prioridad", "难度", "优先级", "長度", "時間", "難易度", "runtime", "chapter"],
+)  # fmt: skip
+def test_properties_of_texts_in_other_languages_are_nobodys(file, name):
+    read = read_file(file("a.csv", wide({"anna": A, "gpt-4o": G, name: ALMOST})))
+    assert read.ratings.persons == ("anna",)
+
+
 @pytest.mark.parametrize(
     ("write", "words"),
     [
