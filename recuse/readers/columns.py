@@ -19,6 +19,7 @@ FEW_LABELS, LONG, FEWEST_TEXTS, MOST_SETS = 25, 40, 8, 2_000
 DAY = re.compile(r"\d{1,4}([-./])\d{1,2}\1\d{1,4}(?!\d)")
 MONTH = rf"(?:{'|'.join(values.MONTHS)})[a-z]*"
 GRADE_AS_DAY = re.compile(rf"(?i)\d{{1,2}}[-. ]+{MONTH}|{MONTH}[-. ]+\d{{1,2}}")
+ISO = re.compile(r"\d{4}-\d\d-\d\d")
 LONGEST_NUMBER = 200
 """Longer cells hold no number, and are not searched for one."""
 
@@ -81,9 +82,14 @@ class Column:
 
     @property
     def made_days(self) -> bool:
-        """Whether it holds a few days without a year, "4-May" or "05. Apr", as a spreadsheet writes 4/5."""
-        few = 1 < len(self.distinct) <= FEW_LABELS
-        return few and all(GRADE_AS_DAY.fullmatch(str(value).strip()) for value in self.distinct)
+        """Whether it holds a few days without a year, "4-May" or "05. Apr", as a spreadsheet writes 4/5; or days of one
+        year that are all x/5: in months up to the day, or on days up to the month."""
+        days = [str(value).strip() for value in self.distinct] if 1 < len(self.distinct) <= FEW_LABELS else []
+        parts = [{*map(int, part)} for part in zip(*(d.split("-") for d in days if ISO.fullmatch(d)), strict=True)]
+        grades = bool(parts) and len(parts[0]) == 1 and any(
+            len(of) == 1 and max(grade) <= max(of) for of, grade in (parts[1:], parts[:0:-1])
+        )  # fmt: skip
+        return bool(days) and all(GRADE_AS_DAY.fullmatch(day) or (grades and ISO.fullmatch(day)) for day in days)
 
     @property
     def holds_labels(self) -> bool:

@@ -153,16 +153,17 @@ def _said_by_most(roles: Roles, name: str, people: Sequence[str]) -> bool:
 
 
 def check_left_out(roles: Roles) -> None:
-    """`RecuseError` where a spreadsheet has made days of a person's grades, and where no rater of a wide table is a
+    """`RecuseError` where a spreadsheet has made days of grades, and where no rater of a wide table is a
     person, or a judge by its name, and a column that is called as one holds answers of another kind, on another scale
     or in other words: to leave it out in silence would say that nobody rated the texts, or clear whoever is left."""
-    days = [c for name in roles.free if may_be_a_person(name) and (c := roles.columns[name]).made_days]
+    raters = {c: name for name, columns in roles.taken.get("raters", {}).items() for c in columns}
+    answers = [*filter(may_be_a_person, roles.free), *raters, *roles.filled("value")]
+    days = [c for name in answers if (c := roles.columns[name]).made_days]
     if days:
         raise RecuseError(
             f"{days[0].name} holds days such as {shown(str(days[0].distinct[0]))}, which a spreadsheet makes of 4/5; "
             f"write its cells as text and export it again, or say --ignore {as_option(c.name for c in days)}"
         )
-    raters = {c: name for name, columns in roles.taken.get("raters", {}).items() for c in columns}
     if not raters or roles.taken.get("people") or roles.taken.get("judges"):
         return
     free = [c for name in roles.free if not is_attribute(name) and (c := roles.columns[name]).name]

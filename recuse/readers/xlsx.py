@@ -2,6 +2,7 @@
 
 An .xlsx file is a zip archive of XML (ECMA-376): `xl/worksheets/sheetN.xml` holds cells with a reference ("C7"), a type
 and a value; shared texts lie in `xl/sharedStrings.xml`. Formulas count with the value that was saved beside them.
+`xl/workbook.xml` has the order of the sheets and their names, `xl/styles.xml` says which numbers are days.
 """
 
 from __future__ import annotations
@@ -12,13 +13,22 @@ import re
 import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import datetime, timedelta
 from xml.etree import ElementTree as XML
 
+from recuse.readers.faults import shown
 from recuse.readers.opening import MAX_BYTES, Opened, within_bounds
 from recuse.readers.raw_table import cell_text, check_size
 from recuse.schema import RecuseError
 
-MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+MAIN = "{*}"  # the namespace of Excel's usual files, or that of "Strict Open XML"
+RELATIONS = "xl/_rels/workbook.xml.rels"
+ID = re.compile(r"\{.*\}id")
+"""The attribute that names a sheet's file, in either namespace."""
+DAYS = {14: "m/d/y", 15: "d-m-y", 16: "d-m", 17: "m-y", 22: "m/d/y"}
+"""Formats of numbers that Excel shows as days whatever the file says."""
+DAY_1, LAST_DAY = 367, 2_958_466
+"""From the year 1901 on: grades in cells of days are grades. Until the year 9999."""
 SHEET = re.compile(r"xl/worksheets/sheet\d+\.xml")
 MOST_ROWS, MOST_COLUMNS, DEEPEST = 1_048_576, 16_384, 64
 REMEDY = "save its sheet as CSV"
@@ -36,25 +46,29 @@ def sheet_as_text(opened: Opened) -> Opened:
         with zipfile.ZipFile(io.BytesIO(opened.data)) as archive:
             if sum(member.file_size for member in archive.infolist()) > MAX_BYTES:
                 raise RecuseError(f"it unpacks to more than {MAX_BYTES / 1e9:.1f} GB; {REMEDY}")
-            names = sorted(name for name in archive.namelist() if SHEET.fullmatch(name))
-            texts = "xl/sharedStrings.xml"
-            shared = list(map(_text, _elements(archive, texts, "si"))) if texts in archive.namelist() else []
-            sheets = {name: _rows(len(opened.data), _elements(archive, name, "row"), shared) for name in names}
+            tabs = _tabs(archive)
+            shared = [*map(_text, _elements(archive, "xl/sharedStrings.xml", "si"))]
+            days = _styles_of_days(archive)
+            sheets = {n: _rows(len(opened.data), _elements(archive, n, "row"), shared, days) for n in tabs}
     except (zipfile.BadZipFile, XML.ParseError, ValueError, KeyError, IndexError, NotImplementedError) as error:
         raise RecuseError(f"a spreadsheet that cannot be read ({error}); {REMEDY}") from error
-    if not sheets:
-        raise RecuseError(f"a spreadsheet; {REMEDY}")
+    if not any(sheets.values()):
+        raise RecuseError(f"a spreadsheet in which no row is found; {REMEDY}")
     best = max(sheets, key=lambda name: sum(map(len, sheets[name])))
     width = max(map(len, sheets[best]), default=0)
     check_size(len(sheets[best]), width)
     stream = io.StringIO()
     csv.writer(stream).writerows([*row, *[""] * (width - len(row))] for row in sheets[best])
-    which = f", sheet {names.index(best) + 1} of {len(names)}: the one with the most cells" if len(names) > 1 else ""
+    which = f", sheet {[*tabs].index(best) + 1} of {len(tabs)}{tabs[best]}: the one with the most cells"
+    which = which if len(tabs) > 1 else ""
     return replace(opened, data=stream.getvalue().encode(), notes=(*opened.notes, f"a spreadsheet{which}"))
 
 
 def _elements(archive: zipfile.ZipFile, name: str, kind: str) -> Iterator[XML.Element]:
-    """The elements of this kind, one at a time: a sheet as a tree takes a hundred times its size."""
+    """The elements of this kind, one at a time: a sheet as a tree takes a hundred times its size. None of a file that
+    the archive does not hold."""
+    if name not in archive.namelist():
+        return
     data = archive.read(name)
     if b"<!DOCTYPE" in data or b"<!ENTITY" in data:  # no spreadsheet has any; entities may grow without bounds
         raise ValueError(f"{name} declares entities")
@@ -66,16 +80,44 @@ def _elements(archive: zipfile.ZipFile, name: str, kind: str) -> Iterator[XML.El
                 raise ValueError(f"elements in {len(around)} others in {name}")
             continue
         around.pop()
-        if element.tag == f"{MAIN}{kind}":
+        if element.tag.rpartition("}")[2] == kind:
             yield element
             around[-1].clear()
 
 
+def _tabs(archive: zipfile.ZipFile) -> dict[str, str]:
+    """The files of the sheets in the order of the tabs, each with the tab's name; those that no tab names behind."""
+    files = {e.get("Id"): e.get("Target", "") for e in _elements(archive, RELATIONS, "Relationship")}
+    called = {}
+    for sheet in _elements(archive, "xl/workbook.xml", "sheet"):
+        target = next((files.get(value, "") for key, value in sheet.items() if ID.fullmatch(key)), "")
+        called[f"xl/{target}" if target[:1] != "/" else target[1:]] = f" ({shown(sheet.get('name', ''))})"
+    names = sorted((n for n in archive.namelist() if SHEET.fullmatch(n)), key=lambda n: (len(n), n))
+    tabs = {n: name for n, name in called.items() if n in archive.namelist() and n.startswith("xl/worksheets/")}
+    return tabs | {n: "" for n in names if n not in tabs}
+
+
+def _styles_of_days(archive: zipfile.ZipFile) -> dict[str, str]:
+    """Style of a cell whose number is shown as a day -> that as Python writes days, with a year where it shows one."""
+    own, styles = "xl/styles.xml", {}
+    formats = DAYS | {
+        int(e.get("numFmtId", "0")): re.sub(r'"[^"]*"|\\.|\[[^\]]*\]', "", e.get("formatCode", "")).lower()
+        for e in _elements(archive, own, "numFmt")
+    }
+    for cells in _elements(archive, own, "cellXfs"):
+        for k, style in enumerate(cells.findall(f"{MAIN}xf")):
+            written = formats.get(int(style.get("numFmtId", "0")), "")
+            if re.search("[dy]", written):
+                styles[str(k)] = "%Y-%m-%d" if "y" in written else "%d-%b"
+    return styles
+
+
 def _text(element: XML.Element) -> str:
-    return "".join(text.text or "" for text in element.iter(f"{MAIN}t"))
+    """What it says, without how that is read aloud (`rPh`)."""
+    return "".join(e.text or "" for path in (f"{MAIN}t", f"{MAIN}r/{MAIN}t") for e in element.findall(path))
 
 
-def _rows(packed: int, elements: Iterator[XML.Element], shared: list[str]) -> list[list[str]]:
+def _rows(packed: int, elements: Iterator[XML.Element], shared: list[str], days: dict[str, str]) -> list[list[str]]:
     """The rows from the first, each as its cells; rows that the file passes over are empty."""
     rows: list[list[str]] = []
     size = 0
@@ -85,12 +127,12 @@ def _rows(packed: int, elements: Iterator[XML.Element], shared: list[str]) -> li
             raise ValueError(f"row {max(number, len(rows) + 1)}")
         rows += [[] for _ in range(len(rows) + 1, number)]
         cells: list[str] = []
-        for cell in row.iter(f"{MAIN}c"):
+        for cell in row.findall(f"{MAIN}c"):
             place = _column(cell.get("r", "")) if cell.get("r") else len(cells)
             if not len(cells) <= place < MOST_COLUMNS:
                 raise ValueError(f"cell {cell.get('r')}")
             cells += [""] * (place - len(cells))
-            cells.append(" ".join(_value(cell, shared).splitlines()))  # a line of the text is a row of the sheet
+            cells.append(" ".join(_value(cell, shared, days).splitlines()))  # a line of the text is a row of the sheet
             size += len(cells[-1])
             within_bounds(size, packed)
         rows.append(cells)
@@ -105,14 +147,18 @@ def _column(reference: str) -> int:
     return number - 1
 
 
-def _value(cell: XML.Element, shared: list[str]) -> str:
+def _value(cell: XML.Element, shared: list[str], days: dict[str, str]) -> str:
     kind, value = cell.get("t", "n"), cell.findtext(f"{MAIN}v") or ""
     if kind == "inlineStr":
-        return _text(cell)
+        return "".join(map(_text, cell.findall(f"{MAIN}is")))
     if kind == "s":
         if not 0 <= int(value) < len(shared):
             raise ValueError(f"shared text {value} of {len(shared)}")
         return shared[int(value)]
     if kind == "b":
         return "true" if value == "1" else "false"
+    written = days.get(cell.get("s", ""))
+    if kind == "n" and value and written and DAY_1 <= float(value) < LAST_DAY:
+        at = datetime(1899, 12, 30) + timedelta(float(value))
+        return at.strftime(written if "Y" not in written or float(value).is_integer() else f"{written} %H:%M:%S")
     return cell_text(float(value)) if kind == "n" and value else value
