@@ -29,9 +29,9 @@ from recuse.readers.column_names import (
     is_person,
     plain,
 )  # fmt: skip
-from recuse.readers.columns import FEW_LABELS, Column, Roles
+from recuse.readers.columns import FEW_LABELS, MOST_SLICES, Column, Roles
 from recuse.readers.faults import shown
-from recuse.readers.values import as_numbers
+from recuse.readers.values import as_numbers, is_empty, labels_of
 from recuse.schema import RecuseError
 
 FEWEST = 10
@@ -50,6 +50,9 @@ def leave_out_derived(roles: Roles, named: Collection[str]) -> None:
     """Columns called after what was made of several people's answers are nobody's, where two people have columns."""
     derived = [name for name in roles.free if is_derived(name) and name not in named]
     derived += [name for name in _computed(roles) if name not in (*derived, *named)]
+    voted = _voted(roles, {*named, *derived})
+    roles.ignored |= dict.fromkeys(voted, "made of other columns, it says what most of them do; if not, say --people")
+    roles.use(voted)
     others = (n for n in roles.free if n not in derived and (n in named or may_be_a_person(n)))
     people = [name for name in others if roles.columns[name].rating]
     gold = roles.taken.get("gold", "")
@@ -91,6 +94,27 @@ def _computed(roles: Roles) -> list[str]:
                 computed.append(name)
                 break
     return computed
+
+
+def _voted(roles: Roles, known: Collection[str]) -> list[str]:
+    """Columns called as nobody that say in every row what most of three others or more do, where each of these says
+    something else in several rows."""
+    may = [n for n in roles.free if not (is_judge(n) or is_nobodys(n)) and roles.columns[n].rating]
+    may = [n for n in may if 1 < len(roles.columns[n].distinct) <= FEW_LABELS]
+    voted: list[str] = []
+    for name in reversed(may if 3 < len(may) <= MOST_SLICES else []):  # what is made of others stands behind them
+        own = roles.columns[name]
+        voters = [n for n in may if n not in (name, *voted) and roles.columns[n].only_answers_of(own)]
+        if len(voters) < 3 or name in known or is_person(name):
+            continue
+        words = [labels_of(c.cells).where(~is_empty(c.cells)) for c in map(roles.columns.__getitem__, (name, *voters))]
+        given = np.stack([np.column_stack([column == word for column in words]) for word in own.words], axis=-1)
+        votes = given.sum(axis=1, keepdims=True) - given  # of the others, for each rater and word
+        most = votes == votes.max(axis=-1, keepdims=True)
+        against = (given.any(axis=-1) & (most.sum(axis=-1) == 1) & ~(given & most).any(axis=-1)).sum(axis=0)
+        if against[0] == 0 and against[1:].min() >= FEWEST:
+            voted.append(name)
+    return voted
 
 
 def _is_mean(own: Any, mean: Any) -> bool:

@@ -92,7 +92,7 @@ def _tabs(archive: zipfile.ZipFile) -> dict[str, str]:
     for sheet in _elements(archive, "xl/workbook.xml", "sheet"):
         target = next((files.get(value, "") for key, value in sheet.items() if ID.fullmatch(key)), "")
         called[f"xl/{target}" if target[:1] != "/" else target[1:]] = f" ({shown(sheet.get('name', ''))})"
-    names = sorted((n for n in archive.namelist() if SHEET.fullmatch(n)), key=lambda n: (len(n), n))
+    names = sorted(name for name in archive.namelist() if SHEET.fullmatch(name))
     tabs = {n: name for n, name in called.items() if n in archive.namelist() and n.startswith("xl/worksheets/")}
     return tabs | {n: "" for n in names if n not in tabs}
 

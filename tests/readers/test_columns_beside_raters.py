@@ -106,6 +106,37 @@ def test_properties_of_texts_in_other_languages_are_nobodys(file, name):
     assert read.ratings.persons == ("anna",)
 
 
+def voted(name, *, wrong=0.15, own=None):
+    """Three people and a judge, and what most of the people say, or what a fourth says who is `own` often wrong."""
+    draw = np.random.default_rng(6)
+    truth = draw.random(240) < 0.6
+    said = {who: truth ^ (draw.random(240) < wrong) for who in ("anna", "ben", "carl", "gpt")}
+    most = sum(said[who].astype(int) for who in ("anna", "ben", "carl")) > 1
+    said[name] = most if own is None else truth ^ (draw.random(240) < own)
+    rows = zip(*(np.where(cells, "ja", "nein") for cells in said.values()), strict=True)
+    return "\n".join([",".join(["id", *said]), *(f"t{k},{','.join(row)}" for k, row in enumerate(rows))])
+
+
+@pytest.mark.parametrize(
+    "name", ["Mehrheit", "Konsens", "mayoría", "majorité", "最终", "多数決", "agreed", "Blau", "my view"]
+)
+def test_what_most_people_say_is_no_further_person(file, name):
+    read = read_file(file("a.csv", voted(name)))
+    assert read.ratings.persons == ("anna", "ben", "carl")
+    assert name in read.mapping.ignored
+    people = ("anna", "ben", "carl", name)
+    assert read_file(file("a.csv", voted(name)), people=people).ratings.persons == people, "whoever says so is believed"
+
+
+@pytest.mark.parametrize("own", [0.02, 0.15])
+@pytest.mark.parametrize("wrong", [0.02, 0.15])
+def test_who_agrees_with_most_as_people_do_is_a_person(file, own, wrong):
+    """Also where everybody is nearly always right: nobody is then told from a vote."""
+    for most in (own, None) if wrong < 0.1 else (own,):
+        assert "dora" in read_file(file("a.csv", voted("dora", wrong=wrong, own=most))).ratings.persons
+    assert "human_4" in read_file(file("b.csv", voted("human_4", wrong=wrong))).ratings.persons
+
+
 @pytest.mark.parametrize(
     ("write", "words"),
     [

@@ -133,8 +133,9 @@ def test_a_sheet_is_called_as_its_tab_and_counted_as_they_stand(file):
     book = workbook(*([["About"]] for _ in range(9)), marks(), [["Notes"]])
     relation = '<Relationship Id="r{0}" Target="worksheets/sheet{0}.xml"/>'
     shown = '<sheet name="tab {0}" r:id="r{0}"/>'
+    tabs = "".join(map(shown.format, range(11, 0, -1)))
     files = {
-        "workbook.xml": f'<workbook xmlns="{NS}" xmlns:r="urn:r">{"".join(map(shown.format, range(11, 0, -1)))}</workbook>',
+        "workbook.xml": f'<workbook xmlns="{NS}" xmlns:r="urn:r">{tabs}</workbook>',
         "_rels/workbook.xml.rels": f"<Relationships>{''.join(map(relation.format, range(1, 12)))}</Relationships>",
     }
     book = packed(book, files)
