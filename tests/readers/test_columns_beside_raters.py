@@ -90,6 +90,23 @@ def test_what_has_far_less_to_do_with_raters_than_they_with_each_other_is_asked_
     assert "Blau" in reverse.persons, "who answers in reverse, as surely as the others agree, is named and not asked"
 
 
+def test_judges_that_are_alike_make_no_person_doubtful_and_what_only_a_judge_follows_is_asked_about(file):
+    draw = np.random.default_rng(8)
+    quality, length = draw.normal(size=(2, 240))
+    people = quality[:, None] + 1.3 * draw.normal(size=(240, 2))
+    judge = quality + length
+    columns = np.column_stack([people, judge, judge + 0.1 * draw.normal(size=240), quality, length])
+    marks = np.clip(np.round(3 + columns), 1, 5).astype(int)
+    for names, taken in (("anna,ben,gpt,claude", [0, 1, 2, 3]), ("human,gpt,Blau", [4, 2, 5])):
+        path = file("a.csv", "\n".join([f"id,{names}", *(f"t{k},{','.join(map(str, row))}"
+                                                         for k, row in enumerate(marks[:, taken]))]))  # fmt: skip
+        if "Blau" not in names:
+            assert read_file(path).ratings.persons == ("anna", "ben")
+            continue
+        with pytest.raises(RecuseError, match="agree far less with theirs"):
+            read_file(path)
+
+
 @pytest.mark.parametrize("judged", [G, ALMOST, any_of(1, 2, 3, 4, 5)])
 def test_a_bad_judge_makes_no_person_doubtful(file, judged):
     for people in (("anna", "ben"), ("human", "ben"), ("anna",)):

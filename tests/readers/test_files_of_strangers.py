@@ -184,7 +184,9 @@ def test_three_first_names_are_asked_about(file, long):
         read_file(path)
     assert read_file(path, people="Maria,Jonas").ratings.judges == ("Priya",)
     assert read_file(path, judges="Priya").ratings.persons == ("Maria", "Jonas")
-    assert compare(path, incumbent="Maria", candidate="Jonas").candidate == "Jonas"
+    with pytest.raises(RecuseError, match="no name tells judges from people: 'Priya'"):
+        compare(path, incumbent="Maria", candidate="Jonas")
+    assert compare(path, incumbent="Maria", candidate="Jonas", people="Priya").candidate == "Jonas"
 
 
 def test_who_stands_in_a_column_called_judge_is_one(file):
