@@ -26,6 +26,7 @@ from datetime import date
 from itertools import combinations
 from math import nan
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -185,7 +186,9 @@ def run_choose(
     if budget:
         lines += spending_lines(spent, choice.judges, budget)
     if not recorded:
-        lines.append(f"Whether it may be used at all: recuse check {file}")
+        typed = "".join(f" --{name} {quote(value)}" if value is not True else f" --{name}"
+                        for name, value in given.items() if value)  # fmt: skip
+        lines.append(f"Whether it may be used at all: recuse check {quote(str(file))}{typed}")
     print("\n".join(map(visible, lines)))
     cheaper = [choice.judges[k] for k in choice.cheaper]
     by_beta = {beta: name for beta, (name, _) in choice.best_by_beta.items()}

@@ -236,6 +236,12 @@ def test_scores_decide_from_a_threshold_on():
         choose_judge(panel_of(ratings, "decide"))
 
 
+def test_the_way_to_check_repeats_what_was_typed(recuse):
+    found = recuse("choose", FILE, "--judges", "judge_large,judge_small", "--people", "anna,ben", "--sampled")
+    typed = f"recuse check {FILE} --people anna,ben --judges judge_large,judge_small --sampled"
+    assert found.out.splitlines()[-1].endswith(typed)
+
+
 def test_a_recorded_panel_is_chosen_from_by_what_its_calls_cost(recuse):
     found = recuse("choose", FILE.parents[2] / "fixtures" / "panels" / "checks.toml")
     assert (found.code, found.err) == (0, "")
