@@ -151,15 +151,16 @@ def check_related(roles: Roles, unknown: Sequence[str], raters: Sequence[str]) -
         near, close = own[sure or others].max(), between.loc[sure or others, others].max().max()
         apart = np.arctanh(min(close, 0.99)) - np.arctanh(np.clip([near, own.abs().max()], -0.99, 0.99))
         far, weak = apart * (table.notna().sum().min() / 2) ** 0.5 > SURELY
-        if own.max() < -least and not weak:
+        against = -own.min() > max(own.max(), least)
+        if against and not weak:
             continue  # somebody who answers in reverse, who is named as such
         nothing = own.max() < least < rest and not (few and (may_be_a_person(name) or name in shared))
         if nothing or (far and near < close / 2 and name not in shared):
             how = f"agree far less with theirs than these with each other (correlation {near:.2f} beside {close:.2f})"
             how = "have nothing to do with any of them" if own.max() < least else how
             raise RecuseError(
-                f"{name} holds answers like the raters' that {'go against theirs' if own.max() < -least else how}; if "
-                f"it is a rater, say who the people are (--people {name},... or --judges {name}); if not, say "
+                f"{name} holds answers like the raters' that {'go against theirs' if against else how}; if it "
+                f"is a rater, say who the people are (--people {name},... or --judges {name}); if not, say "
                 f"--ignore {name}"
             )
 

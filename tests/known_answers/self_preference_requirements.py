@@ -244,7 +244,7 @@ ROWS: tuple[Row, ...] = (
         "issue",
         "expert thresholds for escalation to people",
         ("test_mitigations.py::test_escalation",),
-        (HAND + "test_escalation_by_hand",),
+        (HAND + "test_the_threshold_of_escalation_is_set_on_one_half_and_tried_on_the_other",),
         "",
     ),
 )
