@@ -13,8 +13,7 @@ from recuse.check.underspecified import pass_rate_sentence
 from recuse.gates.causes import rounded
 from recuse.gates.decision import for_use
 from recuse.gates.limits import Limit
-from recuse.ratings import Ratings
-from recuse.ratings.answers import without_truth
+from recuse.ratings.answers import people_beside_truth, without_truth
 from recuse.ratings.needs import NOT_OF_A_FILE, unlock_by_column
 from recuse.readers.column_names import as_option, plain
 from recuse.readers.columns import like_ratings
@@ -125,7 +124,7 @@ def _read_briefly(answers: FileRun, file: str) -> Iterator[str]:
     mapping, ratings = read.mapping, read.ratings
     roles = ", ".join(f"{role}: {column}" for role, column in _roles(mapping) if role not in ("criteria", "slice"))
     yield f"Read: {_size(read)}{'; ' if roles else ''}{roles}"
-    persons = _persons(ratings)
+    persons = people_beside_truth(ratings)
     people = f"{', '.join(persons[:8]) or 'nobody'}{more(persons, 8)}"
     people += f"; right answers: {ratings.truth}" if ratings.truth else ""
     yield f"  people: {people}; judges: {', '.join(ratings.judges[:8])}{more(ratings.judges, 8)}"
@@ -188,7 +187,7 @@ def _read(answers: FileRun, file: str) -> Iterator[str]:
     yield f"What was read: {_size(read)}"
     for role, column in _roles(mapping):
         yield f"  {role:<{WIDTH}}{column:<20} {_holds(frame, column)}"
-    persons, right = _persons(ratings), (ratings.truth,) if ratings.truth else ()
+    persons, right = people_beside_truth(ratings), (ratings.truth,) if ratings.truth else ()
     for kind, names in (("people", persons), ("right answers", right), ("judges", ratings.judges)):
         if names:
             yield f"  {kind:<{WIDTH}}{', '.join(names[:12])}{more(names, 12)}"
@@ -202,10 +201,6 @@ def _read(answers: FileRun, file: str) -> Iterator[str]:
     who = {"people": persons or ("A", "B"), "gold": right, "judge": ratings.judges}
     options = " ".join(f"--{name} {as_option(names)}" for name, names in who.items() if names)
     yield f"  Not right? recuse check {file} {options}   (--save keeps it)"
-
-
-def _persons(ratings: Ratings) -> tuple[str, ...]:
-    return tuple(name for name in ratings.persons if name != ratings.truth)
 
 
 def _size(read: FileRatings) -> str:

@@ -136,8 +136,8 @@ def _means(cells: Cells, sides: list[Floats], used: list[Mask], systems: NDArray
     """Means of each side's values by system, one side after the other, (2 S,), and a root of their covariance over
     clusters, (R, 2 S): root' root = G / (G - 1) sum_g e_g e_g', e_g the cluster's share of each mean's error.
 
-    Triangular with a positive diagonal, so draws from it depend on the order of systems, which is people's, and on
-    neither names nor rows."""
+    Triangular with a positive diagonal (a row of zeros for a mean that others determine), so draws from it depend on
+    the order of systems, which is people's, and on neither names nor rows."""
     codes = ascending_codes(cells.clusters[used[0]])
     place = np.full(len(cells.clusters), -1)
     place[used[0]] = codes

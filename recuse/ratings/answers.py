@@ -403,6 +403,11 @@ def without_truth(ratings: Ratings, part: Ratings | None = None) -> Ratings:
     return _of_persons(ratings, ratings if part is None else part, right=False)
 
 
+def people_beside_truth(ratings: Ratings) -> tuple[str, ...]:
+    """Who of the persons is not the right answers."""
+    return tuple(name for name in ratings.persons if name != ratings.truth)
+
+
 def _of_persons(ratings: Ratings, part: Ratings, *, right: bool) -> Ratings:
     if not ratings.truth or ratings.persons == (ratings.truth,):
         return part

@@ -14,6 +14,7 @@ from recuse.metrics.upgrade import Upgrade
 from recuse.panels import UNLOCK, Panel, unfixed
 from recuse.protocols import protocol as known_protocol
 from recuse.ratings import Ratings
+from recuse.ratings.answers import people_beside_truth
 from recuse.ratings.ratings import ONE_DECISION
 from recuse.ratings.ratings_table import PERSON
 from recuse.readers.file_panel import FilePanel, load_file_panel, on_the_same_items, panel_of
@@ -116,7 +117,7 @@ def _file(panel: FilePanel) -> Source:
     part = Part(panel.name, panel.task, FILE, lambda judge: panel.ratings)
     selection = Selection(panel.path.parent, files={panel.name: panel})
     truth = panel.ratings.truth
-    people = ", ".join(name for name in panel.ratings.persons if name != truth) or "none"
+    people = ", ".join(people_beside_truth(panel.ratings)) or "none"
     people += f"; right answers: {truth}" if truth else ""
     faults = (f"fault: {fault.sentence()}" for fault in panel.read.faults)
     decided = (note for note in panel.read.notes if note.startswith(ONE_DECISION))

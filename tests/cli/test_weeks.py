@@ -45,6 +45,18 @@ def test_a_chart_of_something_rare_alarms_no_more_often(share, texts):
         assert alarms <= runs * ALARMS + 3 * (runs * ALARMS) ** 0.5
 
 
+@pytest.mark.slow("simulation")
+@pytest.mark.parametrize(("weeks", "texts", "share"), [(6, 20, 0.01), (6, 60, 0.003), (21, 20, 0.003), (21, 60, 0.01)])
+def test_scores_with_rare_and_large_errors_alarm_as_often_as_the_page_says(weeks, texts, share):
+    """Scores from 98 to 100, and now and then a 0: two to eight weeks of a hundred."""
+    rng, alarms, runs = np.random.default_rng(texts), 0, 1500
+    for _ in range(runs):
+        limits = chart(values := [*rng.choice([0, 98, 99, 100.0], (weeks, texts), p=[share, 0.3, 0.3, 0.4 - share])],
+                       (0.0, 100.0))  # fmt: skip
+        alarms += not limits.low <= values[-1].mean() <= limits.high
+    assert 0.01 < alarms / runs < 0.1
+
+
 def test_weeks_without_any_leave_room_for_one():
     """0 of 100, then 1 of 20: by lot 1 in 6 weeks would be so; 3 of 20 would be by lot in 0.4 % of weeks."""
     before = [np.zeros(20)] * 5

@@ -6,8 +6,8 @@ import house
 
 
 def test_the_engine_keeps_its_budget() -> None:
-    assert house.lines(papers=False) <= 52_610
-    assert house.lines(papers=True) <= 69_564
+    assert house.lines(papers=False) <= 52_611
+    assert house.lines(papers=True) <= 69_570
     assert house.engine_modules() <= 260
     assert len(house.short_helpers_of_one_caller()) <= 143
 

@@ -5,8 +5,8 @@ not fitted on?
     linear      least squares of people's mean on the score
     isotonic    the closest never-falling map (least squares), straight lines between its points
 
-Merchant-risk paper, sec. 7.3. Each text is left out once, and the map fitted to the others; beyond `FEW` texts, a tenth
-of them at a time. Calibrated scores stay on the scale.
+Merchant-risk paper, sec. 7.3. Each text (cluster) is left out once, and the map fitted to the others; beyond `FEW` of
+them a tenth at a time, by lot. Calibrated scores stay on the scale.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.human_alignment import Compared, compared
 from recuse.metrics.measure import Named, measure, per_subject
 from recuse.papers.merchant_risk.ground_truth import rank_correlation
-from recuse.ratings import Ratings, mean_of
+from recuse.ratings import Cells, Ratings, mean_of
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, Mask
 from recuse.statistics.agreement.correlation import spearman
@@ -99,7 +99,7 @@ def calibration_helps(ratings: Ratings) -> Estimates:
 def _change(each: Floats, against: Compared, there: Mask, fit: Fit) -> Estimate:
     metric, scale = "calibration_change", against.cells.scale
     score, people, clusters = each[there], against.people.mean[there], against.cells.clusters[there]
-    about: dict[str, Any] = {"unit": getattr(scale, "unit", ""), "over": "items", "method": METHOD}
+    about: dict[str, Any] = {"unit": getattr(scale, "unit", ""), **_over(against.cells)}
     if (count := len(np.unique(clusters))) < LEAST:
         why = f"a calibration is fitted to three texts or more and tried on another; people rated {count} of these"
         return undefined(metric, why, **about)
@@ -110,6 +110,11 @@ def _change(each: Floats, against: Compared, there: Mask, fit: Fit) -> Estimate:
     distribution = clustered_mean(after - before, clusters)
     detail = {"before": number(before.mean()), "after": number(after.mean())}
     return estimated(metric, distribution.value, distribution, n=len(score), detail=detail, span=high - low, **about)
+
+
+def _over(cells: Cells) -> dict[str, Any]:
+    over = "clusters" if cells.over == "clusters" else "items"
+    return {"over": over, "clusters": cells.clusters_called, "seed": SEED, "method": METHOD}
 
 
 def _left_out(order: NDArray[np.intp], predicted: Callable[[Mask], Floats]) -> Floats:
@@ -153,8 +158,8 @@ CALIBRATIONS: Mapping[str, Fit] = {"offset": _offset, "linear": _linear, "isoton
 #     best           the one judge that lies closest to people, or the mean of those that lie equally close
 #
 # Merchant-risk paper, sec. 7.3, which proposes calibration layers and ensembles and measures neither. Offsets, errors
-# and who is best are learnt on other texts than the one that is scored: each text is left out once, beyond `FEW` texts
-# a tenth of them at a time. A calibration that takes out an offset leaves a judge's own order as it was.
+# and who is best are learnt on other texts than the one that is scored, which are left out as above. A calibration
+# that takes out an offset leaves a judge's own order as it was.
 
 
 Weigh = Callable[[Floats, Floats], tuple[Floats, Floats]]
@@ -200,7 +205,7 @@ def _change_of_score_ensembles(against: Compared, weigh: Weigh, part: Ratings, d
     there = np.isfinite(against.differences).all(axis=0)
     scores, people = cells.mean[:, there], against.people.mean[there]
     about: dict[str, Any] = {
-        "unit": cells.scale.unit, "span": cells.scale.span, "over": "items", "method": METHOD,
+        "unit": cells.scale.unit, "span": cells.scale.span, **_over(cells),
         "n": int(there.sum()), "n_excluded": int((~there).sum()),
     }  # fmt: skip
     count = len(np.unique(cells.clusters[there]))

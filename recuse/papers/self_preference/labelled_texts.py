@@ -154,7 +154,7 @@ def escalation(part: Ratings, bound: float = BOUND) -> Estimate:
     count = distinct(groups[there])
     about: dict[str, Any] = {
         "over": "clusters", "clusters": part.clusters, "unit": part.scale.unit, "span": 2 * part.scale.span,
-        "method": BOUNDED,
+        "method": BOUNDED, "seed": SEED,
     }  # fmt: skip
     if len(judged) < 2 or count < FEWEST:
         why = f"it takes two judges, and {FEWEST} items with labels that all of them scored"

@@ -126,7 +126,7 @@ FEW_FAILS = [
 @pytest.mark.slow
 @pytest.mark.parametrize("design", FEW_FAILS)
 def test_few_fails_or_few_labels_are_covered_too(design):
-    """92.5 % and more of 1,000 intervals hold the truth; Student's t alone 73 to 92 %."""
+    """92.5 % and more of 1,000 intervals hold the truth, however few fails there are."""
     rng, share, held = np.random.default_rng(list(map(int, design[:2]))), design[2], []
     for _ in range(1000):
         found = _powered(sample(rng, *design), 0, 0.05)
