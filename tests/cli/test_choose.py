@@ -124,6 +124,14 @@ def test_a_ranking_counts_pairs_of_systems():
     assert (choice.judges[0], choice.errors.tolist()) == ("j1", pytest.approx([0.0, 1 / 3]))
 
 
+@pytest.mark.parametrize(("use", "scale"), [("grade", Numeric(0, 10)), ("grade", Ordinal(("fail", "pass")))])
+def test_a_text_that_a_judge_left_unanswered_is_an_error_of_1(use, scale):
+    whole = np.arange(60) % 11.0 if isinstance(scale, Numeric) else np.tile(["fail", "pass"], 30).astype(object)
+    partial = np.where(np.arange(60) < 15, np.nan if isinstance(scale, Numeric) else None, whole)
+    choice = choose_judge(panel({"j0": partial, "j1": whole, "p0": whole}, scale, use))
+    assert (choice.judges[0], choice.errors.tolist()) == ("j1", pytest.approx([0.0, 0.25]))
+
+
 @pytest.mark.parametrize("level", [[1.0, 2.0, 3.0], [-1.0, -2.0, -3.0]])
 def test_a_system_that_a_judge_never_scored_is_ordered_by_nobody(level):
     """j0 scored two of three systems, in order: two of three pairs are errors, wherever on the scale the third lies."""
