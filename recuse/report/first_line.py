@@ -83,6 +83,14 @@ def opening(results: Results) -> list[str]:
     return list(decision["lines"] if decision else [headline(results)])
 
 
+def heading(results: Results) -> tuple[str, str, str]:
+    """The first of them, parted at its word: on the change, or of a file on a judge."""
+    line, decision = opening(results)[0], results.get("decision")
+    on_change = [decision["word"]] if decision and line.startswith("This change: ") else []
+    words = on_change or map(printed, WORD_MEANINGS)
+    return next((parted for word in words if (parted := line.partition(word))[1]), (line, "", ""))
+
+
 def headline(results: Results) -> str:
     """The same in one line."""
     return str(results.get("headline") or NO_DECISION)

@@ -27,7 +27,7 @@ from recuse.report.addresses import (
     verdict_anchor,
 )
 from recuse.report.figures.forest_plot import footnotes
-from recuse.report.first_line import expiring, next_step, opening, upgrade_lines, used
+from recuse.report.first_line import expiring, heading, next_step, opening, upgrade_lines, used
 from recuse.report.gated_number import plain_name
 from recuse.report.questions import Drawings
 from recuse.report.questions.generic import plain
@@ -148,6 +148,7 @@ def _parts(view: ResultsModel, questions: list[Question], known: Known) -> dict[
         "upgrades": upgrade_tables(view),
         "tables": tables,
         "readings": column_readings(tables),
+        "heading": heading(view.results),
         "opening": opening(view.results),
         "next_step": next_step(view.results),
         "expiring": expiring(view.results),

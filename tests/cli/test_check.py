@@ -179,8 +179,14 @@ def test_the_results_as_json_say_the_same(checked):
     assert len(results["panels"][0]["source"].partition("sha256 ")[2]) == 64
 
 
-def test_the_page_begins_with_the_same_word(checked):
-    _, _, page = checked
+def test_page_and_json_begin_with_the_same_word(checked):
+    """A file is no change that could be merged."""
+    _, results, page = checked
+    sentence = "judge is cleared to decide: it agrees with your people about as well as they agree with each other."
+    assert results["decision"]["lines"] == [sentence, "These judges: 1 of 1 cleared to decide (judge)."]
+    assert results["headline"] == sentence
+    assert '<h1>judge is <em class="word cleared">cleared</em> to decide: ' in page
+    assert "This change" not in page
     assert "1 of 1 cleared to decide (judge)" in page
     assert "<script" not in page
 
