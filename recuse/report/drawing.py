@@ -98,6 +98,6 @@ def chance(number: Number) -> str:
     return f"p {p_value(p, equals='= ')}" if is_number(p) and is_number(number.value) else ""
 
 
-def p_value(p: float, equals: str = "") -> str:
+def p_value(p: float | None, equals: str = "") -> str:
     """A p-value to three decimals, "< 0.001" below that; `equals` stands before a number."""
-    return "< 0.001" if p < 0.001 else f"{equals}{fixed(p, 3)}"
+    return "< 0.001" if p is not None and p < 0.001 else f"{equals}{fixed(p, 3)}"

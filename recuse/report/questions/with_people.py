@@ -3,7 +3,7 @@ whom of them it may stand in for."""
 
 from __future__ import annotations
 
-from recuse.report.drawing import Drawing, Part, pair
+from recuse.report.drawing import Drawing, Part, p_value, pair
 from recuse.report.figures import (
     Cell,
     DetailTable,
@@ -71,7 +71,7 @@ def _winning(group: Group) -> Table:
             Cell(f"{_named(group, n)}, in place of {entry['person']}", outcome=PASS if entry["won"] else UNDECIDED),
             Cell("yes" if entry["won"] else "not shown"),
             Cell(fixed(entry["advantage"], signed=True)),
-            Cell(fixed(entry["p"], 3)),
+            Cell(p_value(entry["p"])),
             Cell(str(entry["n"])),
         ]
         for n in group.of("winning_rate")
@@ -120,7 +120,7 @@ def _slices(metric: str, caption: str, value: str, *, signed: bool = False) -> P
         rows = [
             [Cell(f"{_named(group, n)}, {entry['column'].replace('target', 'system')} {entry['level']}"),
              Cell(fixed(entry["mean"], signed=signed)), Cell(fixed(entry["difference"], signed=True)),
-             Cell(fixed(entry["p"], 3)), Cell(str(entry["n"]))]
+             Cell(p_value(entry["p"])), Cell(str(entry["n"]))]
             for n in group.of(metric)
             for entry in (n.detail_as(PeopleDetail).get("slices") or [])[:MOST_SLICES]
         ]  # fmt: skip

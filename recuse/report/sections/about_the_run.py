@@ -14,7 +14,7 @@ from recuse.report.drawing import Block, Words
 from recuse.report.figures import Cell, Table, trends
 from recuse.report.gated_number import Number, grouped, place_in, plain_name
 from recuse.report.results_model import Panel, Question, ResultsModel
-from recuse.schema.number_text import MINUS, count, in_number, in_unit, is_number, limit, listed, short
+from recuse.schema.number_text import MINUS, count, counted, in_number, in_unit, is_number, limit, listed, short
 from recuse.schema.results import Known, NotAskedRow, UsageRow
 from recuse.schema.vocabulary import NOT_MEASURED, PROVENANCE_MEANINGS, printed, tally, worst
 
@@ -278,10 +278,11 @@ def parts_before(view: ResultsModel, questions: Iterable[Question]) -> list[Part
     """What was not asked, who judged, the limits, and how sure all of it is."""
     who = [_panel(view, panel) for panel in view.panels]
     limits, unasked = _gates(view, questions), not_asked(view)
-    reasoned = f"{len(limits[0].rows) if limits and isinstance(limits[0], Table) else 0} limits, with their reasons"
+    rows = len(limits[0].rows) if limits and isinstance(limits[0], Table) else 0
+    reasoned = f"{counted(rows, 'limit')} with reasons"
     return [
         Part("not-asked", "What was not asked, and what would unlock it?", in_one_line(view), [unasked]),
-        Part("panels", "Who judged, and were they really asked?", f"{len(who)} panels", [*who]),
+        Part("panels", "Who judged, and were they really asked?", counted(len(who), "panel"), [*who]),
         Part("gates", "Which limits, and why these?", reasoned, limits),
         Part("errors", "How often would a run like this be wrong?", "", error_rates(view)),
     ]
@@ -296,9 +297,10 @@ def parts_after(view: ResultsModel, known: Known) -> list[Part]:
     without = " A judge without a price in its panel file counts tokens only." if unpriced else ""
     why = f"From the usage blocks of the replies; replaying them costs nothing.{without}"
     about = [table("", "fact|value", identity), *digests(view)]
+    committed, of_run = counted(len(history), "committed baseline"), counted(len(identity), "fact")
     return [
-        Part("trends", "How have the numbers moved?", f"{len(history)} committed baselines", [moved] if moved else []),
+        Part("trends", "How have the numbers moved?", committed, [moved] if moved else []),
         Part("costs", "What did the judging cost?", _in_words(spent), [Words("read", [why]), spent])
         if spent else Part("costs", "", "", []),
-        Part("identity", "What was run?", f"{len(identity)} facts: commit, recording days, digests", [*about]),
+        Part("identity", "What was run?", f"{of_run}: commit, recording days, digests", [*about]),
     ]  # fmt: skip
