@@ -128,7 +128,7 @@ def decide_together(together: Sequence[Member], family: Family) -> list[Decided]
     deciding = [m for m in together if m.gate.decide == "interval"]
     defined = [m for m in deciding if m.estimate.defined]
     fails = [m.fails_at for m in defined]
-    corrected = decision_levels(fails, 1 - 2 * family.alpha, "holm") if fails else []
+    corrected = decision_levels(fails, 1 - 2 * family.alpha) if fails else []
     levels = {id(m): max(level, m.gate.level) for m, level in zip(defined, corrected, strict=True)}
     known = replace(family, members=len(defined), undefined=len(deciding) - len(defined))
     return [_decided(m, levels.get(id(m), m.gate.level), known) for m in together]

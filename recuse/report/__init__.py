@@ -9,31 +9,30 @@ bytes: no clock, no path, no random id goes in.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from hashlib import sha256
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from recuse.report.canonical_form import canonical
+    from recuse.report.first_line import headline
+    from recuse.report.terminal_text import terminal
     from recuse.schema.results import Known, Results
 
 __all__ = ["canonical", "headline", "terminal", "write"]
 
 SCHEMA = 1
+HOMES = {"canonical": "canonical_form", "headline": "first_line", "terminal": "terminal_text"}
 
 
-def headline(results: Results) -> str:
-    """The sentence that these results carry: merge, do not merge or decide, and why."""
-    from recuse.report.first_line import headline as sentence
+if not TYPE_CHECKING:  # imported when they are asked for
 
-    return sentence(results)
-
-
-def canonical(results: Mapping[str, object]) -> str:
-    """results.json as text: keys sorted, ten significant digits, NaN null, stable order, a final newline."""
-    from recuse.report.canonical_form import canonical as text
-
-    return text(results)
+    def __getattr__(name: str) -> object:
+        if name not in HOMES:
+            raise AttributeError(f"module 'recuse.report' has no attribute {name!r}")
+        return getattr(import_module(f"recuse.report.{HOMES[name]}"), name)
 
 
 def write(
@@ -54,10 +53,9 @@ def write(
     Raises `RecuseError` for results of another schema, before anything is written, and for a template that does not
     render: then results.json and summary.md are written and the page is not.
     """
-    from recuse.report.canonical_form import canonical as text
-    from recuse.report.canonical_form import normalised
+    from recuse.report.canonical_form import canonical, normalised
     from recuse.report.csv_tables import csv_tables
-    from recuse.report.first_line import headline as sentence
+    from recuse.report.first_line import headline
     from recuse.report.page import pages
     from recuse.report.replies import write_overview
     from recuse.report.results_model import ResultsModel
@@ -70,8 +68,8 @@ def write(
             f"the report draws results of schema {SCHEMA}; these say {results.get('schema')!r}: run the evals again"
         )
     plain = normalised(results)
-    plain["headline"] = sentence(plain)
-    facts, tables = text(plain), csv_tables(plain)
+    plain["headline"] = headline(plain)
+    facts, tables = canonical(plain), csv_tables(plain)
     known: Known = {**(identity or {}), "results": sha256(facts.encode()).hexdigest(), "tables": list(tables)}
     texts = {"results.json": facts, "summary.md": summary(plain, drawings=drawings, known=known)}
     paths = write_files(Path(folder), texts)
@@ -91,21 +89,3 @@ def _delete_others(folder: Path, kept: Collection[str]) -> None:
         refuse_links(folder, path)
         if f"{STUDIES}/{path.name}" not in kept and is_page(path.read_text(encoding="utf-8", errors="replace")):
             path.unlink(missing_ok=True)
-
-
-def terminal(
-    results: Results,
-    width: int = 80,
-    color: bool = False,
-    report: Path | str | None = None,
-    drawings: Sequence[str] = (),
-    verbosity: int = 1,
-) -> str:
-    """What pytest prints at the end. `verbosity` 0: the decision, who may be used for what, what changed and what is
-    red, in at most 25 lines with where the report is (`report`); below: the word and the report; above: a table per
-    question too, what to do about each red verdict, what was not asked, the cassettes. No line is longer than `width`;
-    outcomes are words, colour only repeats them."""
-    from recuse.report.terminal_text import terminal as text
-
-    return text(results, width, color=color, report=str(report) if report is not None else None, drawings=drawings,
-                verbosity=verbosity)  # fmt: skip

@@ -92,7 +92,7 @@ def heading(results: Results) -> tuple[str, str, str]:
 
 
 def headline(results: Results) -> str:
-    """The same in one line."""
+    """The sentence that these results carry: merge, do not merge or decide, and why."""
     return str(results.get("headline") or NO_DECISION)
 
 

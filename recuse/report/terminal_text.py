@@ -9,6 +9,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from recuse.report.canonical_form import normalised
 from recuse.report.first_line import decision_lines, expiring, next_step, opening, upgrade_lines
@@ -32,13 +33,15 @@ _LOUD = (FAIL, NOT_MEASURED)
 def terminal(
     results: Results,
     width: int = 80,
-    *,
     color: bool = False,
-    report: str | None = None,
+    report: Path | str | None = None,
     drawings: Sequence[str] = (),
     verbosity: int = 1,
 ) -> str:
-    """See `recuse.report.terminal`."""
+    """What pytest prints at the end. `verbosity` 0: the decision, who may be used for what, what changed and what is
+    red, in at most 25 lines with where the report is (`report`); below: the word and the report; above: a table per
+    question too, what to do about each red verdict, what was not asked, the cassettes. No line is longer than `width`;
+    outcomes are words, colour only repeats them."""
     plain = normalised(results)
     view, room = ResultsModel(plain), max(width, NARROWEST)
     where = [f"report: {report}"] if report else []
@@ -281,7 +284,7 @@ def _folded(text: str, width: int, first: str, rest: str) -> list[str]:
     return [line.rstrip() for line in lines]  # a name longer than a line may leave a blank at the end of its last part
 
 
-def _footer(view: ResultsModel, width: int, report: str | None) -> list[str]:
+def _footer(view: ResultsModel, width: int, report: Path | str | None) -> list[str]:
     lines = []
     if unasked := in_one_line(view):
         lines.append(f"not asked: {unasked}; see the report")

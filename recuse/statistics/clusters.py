@@ -122,11 +122,11 @@ def _effective(p: float, n: int, count: int, se: float) -> float:
     return min(float(n), min(float(n), size) * float(quantiles[0] / quantiles[1]) ** 2)
 
 
-def slope(
-    y: ArrayLike, x: ArrayLike, clusters: ArrayLike, controls: ArrayLike | None = None, *,
-    levels: bool | ArrayLike = True,
-) -> OverClusters:  # fmt: skip
-    """Least-squares slope of y on x, given `controls` (n, k); no intercept, but a level of its own for every cluster.
+def slopes(
+    y: Floats, x: ArrayLike, clusters: ArrayLike, controls: ArrayLike | None = None, *, levels: bool | ArrayLike = True
+) -> list[OverClusters]:
+    """Least-squares slope of each column of y (n, m) on x, given `controls` (n, k); no intercept, but a level of its
+    own for every cluster.
 
     y, x and controls are centred within each cluster (fixed effects; `levels` may name smaller groups within clusters
     to have them, and `levels=False` leaves that out, for a line through the origin); y and x are then freed of the
@@ -139,16 +139,8 @@ def slope(
     varies much between clusters, where those of the usual sandwich fall well short. Undefined where x does not vary
     within any cluster once the controls are known; without an interval where only within one.
     """
-    return slopes(np.asarray(y, dtype=float)[:, None], x, clusters, controls, levels=levels)[0]
-
-
-def slopes(
-    y: ArrayLike, x: ArrayLike, clusters: ArrayLike, controls: ArrayLike | None = None, *,
-    levels: bool | ArrayLike = True,
-) -> list[OverClusters]:  # fmt: skip
-    """`slope` of each column of y, shape (n, m), on one x: what they share is computed once."""
     groups = ascending_codes(clusters)
-    outcomes, regressor = np.asarray(y, dtype=float), np.asarray(x, dtype=float)[:, None]
+    outcomes, regressor = y, np.asarray(x, dtype=float)[:, None]
     given = np.zeros((len(groups), 0)) if controls is None else np.asarray(controls, dtype=float)
     count, number = distinct(groups), outcomes.shape[1]
     if count < 2:

@@ -12,15 +12,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from recuse.schema import Distribution, RecuseError
 from recuse.statistics.distributions import NOTHING, Derived, Side, why_undefined
-
-Correction = Literal["holm", "bonferroni", "none"]
 
 
 def holm(p: ArrayLike) -> NDArray[np.float64]:
@@ -29,55 +26,6 @@ def holm(p: ArrayLike) -> NDArray[np.float64]:
     `p` has shape (m,). Rejecting where p~ <= alpha keeps the chance of any false rejection at most alpha, whatever the
     dependence. NaN marks a test that could not be made: it stays NaN and does not count towards m.
     """
-    return _adjusted(p, lambda ascending: np.maximum.accumulate(ascending * np.arange(len(ascending), 0, -1)))
-
-
-def decision_levels(
-    decides: Sequence[Callable[[float], bool]], level: float, correction: Correction = "holm"
-) -> list[float]:
-    """The level each member's interval must have so that the family's decisions hold together at `level`.
-
-    `decides[i](x)` tells whether member i's interval at level x settles its question, that is, lies wholly inside the
-    limit or wholly outside it. With alpha = 1 - level and m members:
-
-    - "none": `level` for each.
-    - "bonferroni": 1 - alpha / m for each.
-    - "holm": all are asked at 1 - alpha / m. Those it settles keep that level; the r others are asked again at
-      1 - alpha / r, until a round settles none. The last round's level is that of the undecided. This decides exactly
-      the members that Holm's procedure on the decisive p-values would (p <= alpha / r is the same as "the interval at
-      1 - alpha / r settles it", and the thresholds only grow), but needs no p-value and no order, and the interval
-      shown never contradicts the decision.
-
-    The probability of any false decision in the family is at most 1 - level: always for Bonferroni, for Holm where the
-    members are independent (Shaffer 1980; a decision names a direction, which Holm's own proof leaves out) and, as far
-    as is known, where they are not. Empty families give an empty list.
-    """
-    if not 0 < level < 1:
-        raise RecuseError(f"a confidence level lies between 0 and 1, for example 0.95; it is {level!r}")
-    m = len(decides)
-    if correction == "none":
-        return [level] * m
-    if correction == "bonferroni":
-        return [_split(level, m)] * m
-    levels, undecided = [level] * m, list(range(m))
-    while undecided:
-        shared = _split(level, len(undecided))
-        for i in undecided:
-            levels[i] = shared
-        remaining = [i for i in undecided if not decides[i](shared)]
-        if len(remaining) == len(undecided):
-            break
-        undecided = remaining
-    return levels
-
-
-def _split(level: float, ways: int) -> float:
-    """1 - (1 - level) / ways, rounded so that one way gives back `level` itself."""
-    return round(1 - (1 - level) / ways, 12)
-
-
-def _adjusted(p: ArrayLike, adjust: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Apply `adjust` to the ascending p-values that are there, cap at 1 and put them back in their places."""
     given = np.asarray(p, dtype=np.float64)
     if given.ndim != 1:
         raise RecuseError(f"p-values are a flat list of m numbers; they arrived with shape {given.shape}")
@@ -87,8 +35,35 @@ def _adjusted(p: ArrayLike, adjust: Callable[[NDArray[np.float64]], NDArray[np.f
     places = np.flatnonzero(~np.isnan(given))
     places = places[np.argsort(given[places], kind="stable")]
     result = np.full_like(given, np.nan)
-    result[places] = np.minimum(adjust(given[places]), 1.0)
+    result[places] = np.minimum(np.maximum.accumulate(given[places] * np.arange(len(places), 0, -1)), 1.0)
     return result
+
+
+def decision_levels(decides: Sequence[Callable[[float], bool]], level: float) -> list[float]:
+    """The level each member's interval must have so that the family's decisions hold together at `level`, by Holm.
+
+    `decides[i](x)` tells whether member i's interval at level x settles its question, that is, lies wholly inside the
+    limit or wholly outside it. With alpha = 1 - level, all m members are asked at 1 - alpha / m. Those it settles keep
+    that level; the r others are asked again at 1 - alpha / r, until a round settles none. The last round's level is
+    that of the undecided. This decides exactly the members that Holm's procedure on the decisive p-values would
+    (p <= alpha / r is the same as "the interval at 1 - alpha / r settles it", and the thresholds only grow), but needs
+    no p-value and no order, and the interval shown never contradicts the decision.
+
+    The probability of any false decision in the family is at most 1 - level where the members are independent (Shaffer
+    1980; a decision names a direction, which Holm's own proof leaves out) and, as far as is known, where they are not.
+    """
+    if not 0 < level < 1:
+        raise RecuseError(f"a confidence level lies between 0 and 1, for example 0.95; it is {level!r}")
+    levels, undecided = [level] * len(decides), list(range(len(decides)))
+    while undecided:
+        shared = round(1 - (1 - level) / len(undecided), 12)  # one way gives back `level` itself
+        for i in undecided:
+            levels[i] = shared
+        remaining = [i for i in undecided if not decides[i](shared)]
+        if len(remaining) == len(undecided):
+            break
+        undecided = remaining
+    return levels
 
 
 @dataclass(frozen=True, slots=True)

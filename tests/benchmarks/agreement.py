@@ -2,7 +2,7 @@
 
     python tests/benchmarks/agreement.py
 
-Needs krippendorff, evalica and pingouin (extra `test`). Every line is the best of some rounds, taken in turn.
+Needs evalica and pingouin (extra `test`). Every line is the best of some rounds, taken in turn.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import pandas as pd
 from recuse.papers.illusion import judge_pairs
 from recuse.statistics import agreement
 
-ITEMS, RATERS, OPTIONS, DRAWS = 10_000, 5, 5, 1_000
+DRAWS = 1_000
 CELLS, CELL_ITEMS, CELL_RATERS = 352, 100, 3
 RNG = np.random.default_rng(20260301)
 
@@ -30,56 +30,6 @@ def best(work: Callable[[], Any], rounds: int) -> float:
         work()
         found.append(time.perf_counter() - start)
     return min(found)
-
-
-def ratings() -> np.ndarray:
-    """Raters x items: five raters who often agree, one rating in twenty missing."""
-    truth = RNG.integers(OPTIONS, size=ITEMS)
-    strange = RNG.random((RATERS, ITEMS)) < 0.3
-    found = np.where(strange, RNG.integers(OPTIONS, size=(RATERS, ITEMS)), truth).astype(float)
-    found[RNG.random(found.shape) < 0.05] = np.nan
-    return found
-
-
-def alpha_with_resamples() -> None:
-    import evalica
-    import krippendorff
-
-    print(f"Krippendorff's alpha with {DRAWS} resamples of {ITEMS} items x {RATERS} raters")
-    data = ratings()
-    frame = pd.DataFrame(data)
-    loops = 20  # of which the time of all resamples is extrapolated; it is linear
-    for level in ("nominal", "ordinal", "interval"):
-
-        def ours(level: str = level) -> Any:
-            return (
-                agreement.krippendorff_alpha(data, level)
-                .bootstrap(np.random.default_rng(1), draws=DRAWS)
-                .interval(0.95)
-            )
-
-        def clustered(level: str = level) -> Any:
-            topics = np.arange(ITEMS) // 5
-            alpha = agreement.krippendorff_alpha(data, level)
-            return alpha.bootstrap(np.random.default_rng(1), topics, draws=DRAWS).interval(0.95)
-
-        def looped(level: str = level) -> Any:
-            rng = np.random.default_rng(1)
-            return [
-                krippendorff.alpha(data[:, rng.integers(ITEMS, size=ITEMS)], level_of_measurement=level)
-                for _ in range(loops)
-            ]
-
-        def compiled(level: str = level) -> Any:
-            return evalica.alpha_bootstrap(frame, level, n_resamples=DRAWS, random_state=1)
-
-        mine, by_topic = best(ours, 5), best(clustered, 3)
-        theirs, rust = best(looped, 1) * DRAWS / loops, best(compiled, 3)
-        print(
-            f"  {level:8}  recuse {mine:6.3f} s (2,000 clusters: {by_topic:.3f} s)"
-            f"   looping krippendorff {theirs:5.1f} s: {theirs / mine:4.0f} x"
-            f"   evalica {rust:6.3f} s: {rust / mine:5.1f} x"
-        )
 
 
 def cells() -> None:
@@ -160,5 +110,4 @@ def bradley_terry_strengths() -> None:
 
 if __name__ == "__main__":
     bradley_terry_strengths()
-    alpha_with_resamples()
     cells()

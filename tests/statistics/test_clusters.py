@@ -158,13 +158,18 @@ def test_share_covers(copied):
 # --------------------------------------------------------------------------- slopes
 
 
+def slope(y, *known, **levels):
+    """Of one outcome."""
+    return clusters.slopes(np.asarray(y, dtype=float)[:, None], *known, **levels)[0]
+
+
 def test_slope_agrees_with_refits_by_statsmodels(jackknife):
     """Stories as dummies; one story after the other left out."""
     rng, groups, effects = random_clusters(3, count=15)
     x, z = rng.normal(0, 1, len(groups)) + effects, rng.normal(0, 1, len(groups))
     y = effects + 0.7 * x - 0.3 * z + rng.normal(0, 1, len(groups))
     design = np.column_stack([x, z, groups[:, None] == np.arange(15)]).astype(float)
-    distribution = clusters.slope(y, x, groups, z[:, None])
+    distribution = slope(y, x, groups, z[:, None])
     assert (distribution.value, distribution.se) == pytest.approx(jackknife(y, design, groups))
     assert distribution.df == 14
 
@@ -173,7 +178,7 @@ def test_slope_through_the_origin_agrees_with_refits_by_statsmodels(jackknife):
     rng, groups, effects = random_clusters(4, count=15)
     x, z = rng.normal(0, 1, len(groups)), rng.normal(0, 1, len(groups))
     y = effects + 0.7 * x + rng.normal(0, 1, len(groups))
-    distribution = clusters.slope(y, x, groups, z[:, None], levels=False)
+    distribution = slope(y, x, groups, z[:, None], levels=False)
     assert (distribution.value, distribution.se) == pytest.approx(jackknife(y, np.column_stack([x, z]), groups))
 
 
@@ -187,7 +192,7 @@ def test_intervals_of_a_slope_hold_it(unequal, least, sandwich):
     for _ in range(2000):
         x = rng.normal(0, 1, 36) * np.exp(unequal * rng.normal(0, 1, 12))[groups]
         y = 0.2 * x + rng.normal(0, 1, 36)
-        distribution = clusters.slope(y, x, groups)
+        distribution = slope(y, x, groups)
         held["jackknife"] += distribution.interval(0.95)[0] <= 0.2 <= distribution.interval(0.95)[1]
         free = [part - np.bincount(groups, part)[groups] / 3 for part in (x, y)]
         scores = np.bincount(groups, free[0] * (free[1] - distribution.value * free[0]))
@@ -199,7 +204,7 @@ def test_intervals_of_a_slope_hold_it(unequal, least, sandwich):
 
 def test_a_slope_that_hangs_on_one_story_has_no_interval():
     """x varies within story 1 alone: without it there is no slope, so nobody knows how it would come out again."""
-    distribution = clusters.slope([1, 2, 2, 4, 1, 0], [0, 1, 2, 2, 3, 3], [1, 1, 2, 2, 3, 3])
+    distribution = slope([1, 2, 2, 4, 1, 0], [0, 1, 2, 2, 3, 3], [1, 1, 2, 2, 3, 3])
     assert distribution.value == pytest.approx(1.0)
     assert distribution.undefined
 
@@ -207,14 +212,14 @@ def test_a_slope_that_hangs_on_one_story_has_no_interval():
 def test_slope_ignores_what_is_the_same_within_a_story():
     rng, groups, effects = random_clusters(6)
     x, y = rng.normal(0, 1, len(groups)), rng.normal(0, 1, len(groups))
-    plain, shifted = clusters.slope(y, x, groups), clusters.slope(y + 9 * effects, x - 4 * effects, groups)
+    plain, shifted = slope(y, x, groups), slope(y + 9 * effects, x - 4 * effects, groups)
     assert (shifted.value, shifted.se) == pytest.approx((plain.value, plain.se))
 
 
 @pytest.mark.parametrize("x", [[1, 1, 2, 2, 3, 3], [0, 1, 0, 1, 0, 1]])
 def test_a_regressor_without_variation_of_its_own_has_no_slope(x):
     control = np.array([[0], [1], [0], [1], [0], [1]], dtype=float)
-    assert clusters.slope([1, 2, 2, 4, 1, 0], x, [1, 1, 2, 2, 3, 3], control).undefined
+    assert slope([1, 2, 2, 4, 1, 0], x, [1, 1, 2, 2, 3, 3], control).undefined
 
 
 def test_slopes_of_several_outcomes_are_those_of_each():
@@ -223,7 +228,7 @@ def test_slopes_of_several_outcomes_are_those_of_each():
     groups = np.repeat(np.arange(12), 5)
     together = clusters.slopes(y, x, groups, z)
     for column, distribution in zip(y.T, together, strict=True):
-        alone = clusters.slope(column, x, groups, z)
+        alone = slope(column, x, groups, z)
         assert (distribution.value, distribution.se) == pytest.approx((alone.value, alone.se))
 
 
@@ -233,7 +238,7 @@ def test_levels_of_smaller_groups_within_clusters_agree_with_refits_by_statsmode
     x, pairs = rng.normal(size=72), np.repeat(np.arange(36), 2)
     y = 0.5 * x + rng.normal(size=36)[pairs] + rng.normal(size=72)
     value, se = jackknife(y, np.column_stack([x, pairs[:, None] == np.arange(36)]).astype(float), pairs // 3)
-    distribution = clusters.slope(y, x, pairs // 3, levels=pairs)
+    distribution = slope(y, x, pairs // 3, levels=pairs)
     assert (distribution.value, distribution.se) == (pytest.approx(value), pytest.approx(se))
 
 
@@ -241,5 +246,5 @@ def test_controls_that_repeat_each_other_change_nothing():
     rng = np.random.default_rng(11)
     y, x, z = rng.normal(size=40), rng.normal(size=40), rng.normal(size=(40, 1))
     groups = np.repeat(np.arange(10), 4)
-    once, twice = clusters.slope(y, x, groups, z), clusters.slope(y, x, groups, np.column_stack([z, 2 * z]))
+    once, twice = slope(y, x, groups, z), slope(y, x, groups, np.column_stack([z, 2 * z]))
     assert (twice.value, twice.se) == pytest.approx((once.value, once.se))

@@ -23,7 +23,7 @@ from recuse.ratings.text_slices import doublings_of_pairs
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.coefficient import ratio
-from recuse.statistics.clusters import clustered_mean, slope
+from recuse.statistics.clusters import clustered_mean, slopes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,7 +69,7 @@ def _gap_effect(pairs: pd.DataFrame, bins: tuple[float, ...], over: dict[str, An
     for k, (low, high) in enumerate(pairwise(bins)):
         inside = (gaps <= high) & ((gaps > low) if k else (gaps >= low))
         rows.append([low, high, int(inside.sum()), mean_or_none(sensitive[inside])])
-    distribution = slope(sensitive, gaps, groups, np.ones((len(gaps), 1)), levels=False)
+    (distribution,) = slopes(sensitive[:, None], gaps, groups, np.ones((len(gaps), 1)), levels=False)
     facts: dict[str, Any] = {
         "n": len(gaps), "n_excluded": len(pairs) - len(kept), "method": SLOPE, "detail": {"bins": rows}, **over
     }  # fmt: skip

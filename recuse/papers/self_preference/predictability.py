@@ -31,7 +31,7 @@ from recuse.ratings import Numeric, RatingArray, Ratings, Scale, mean_of
 from recuse.ratings.array import judges_array
 from recuse.schema import Estimate, RatingsError
 from recuse.schema.arrays import Floats, ascending_codes
-from recuse.statistics.clusters import OverClusters, slope
+from recuse.statistics.clusters import OverClusters, slopes
 from recuse.statistics.paired import significant
 
 SLOPE = "least squares with a level per item, jackknife over clusters, Student's t"
@@ -150,7 +150,7 @@ def _within_items(y: Floats, x: Floats, items: NDArray[np.intp], clusters: NDArr
     codes = np.unique(items, return_inverse=True)[1]
     sizes = np.bincount(codes)
     y, x = (values - (np.bincount(codes, weights=values) / sizes)[codes] for values in (y, x))
-    return slope(y, x, clusters, levels=False)
+    return slopes(y[:, None], x, clusters, levels=False)[0]
 
 
 def _about(part: Ratings) -> dict[str, Any]:

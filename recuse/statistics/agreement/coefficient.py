@@ -1,14 +1,13 @@
-"""A coefficient of agreement as a function of sums over items, so that resampling items resamples sums, not data.
+"""A coefficient of agreement as a function of sums over items, so that leaving an item out takes its share away.
 
 Every coefficient here is a function f of a few sums over items: counts of options, of pairs of options, or of
-products. An item's share of these sums is computed once; leaving a cluster out subtracts its share, and a bootstrap
-draws how often each share is taken. Items with equal shares are drawn together, by one multinomial number.
+products. An item's share of these sums is computed once, and leaving a cluster out subtracts its share.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -21,11 +20,10 @@ from recuse.schema.arrays import Floats, ascending_codes, cluster_times, total
 from recuse.statistics.agreement.coefficient_intervals import OnScale, PerfectAgreement
 from recuse.statistics.clusters import OverClusters
 from recuse.statistics.contrasts import Contrast, slip_variance
-from recuse.statistics.distributions import Draws, Student, percentile
+from recuse.statistics.distributions import Student
 
 Form = Literal["chance", "correlation", "difference", "plain"]
 EMPTY = "no item was rated by two raters"
-CELLS = 4_000_000
 SLIGHT = 1e-3
 """Skewness of a difference below which Hall's cubic is a straight line but for rounding."""
 
@@ -139,34 +137,12 @@ class Coefficient:
             return OverClusters(self.value, math.sqrt(slip_variance(slip, count) / count), count - 1)
         return Contrast(self.value, math.hypot(se, slip / count), count - 1, self.lean * skew, symmetric=SLIGHT)
 
-    def bootstrap(self, rng: np.random.Generator, clusters: ArrayLike | None = None, draws: int = 1999) -> Draws:
-        """Percentile bootstrap over items, or over whole clusters where they are given."""
-        groups = self.by_cluster(clusters)
-        if self.undefined or len(groups) < 2:
-            return Draws(self.value, np.empty(0))
-        return percentile(self.value, np.concatenate([self.of(sums) for sums in _resampled(groups, rng, draws)]))
-
 
 def ratio(numerator: Floats, denominator: Floats) -> Floats:
     """numerator / denominator, NaN where the denominator is 0 but for rounding."""
     quotient: Floats = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), np.nan)
     np.divide(numerator, denominator, out=quotient, where=np.abs(denominator) > 1e-13)
     return quotient
-
-
-def _resampled(groups: Floats, rng: np.random.Generator, draws: int) -> Iterator[Floats]:
-    """Sums of `len(groups)` rows drawn with replacement, in portions of shape (b, F)."""
-    count = len(groups)
-    distinct, times = _distinct(groups, None)
-    portion = max(1, CELLS // max(distinct.shape))
-    for size in (min(portion, draws - start) for start in range(0, draws, portion)):
-        if 4 * len(distinct) <= count:
-            weights = rng.multinomial(count, times / count, size=size)
-        else:
-            distinct = groups
-            drawn = rng.integers(count, size=(size, count), dtype=np.int32) + np.arange(size)[:, None] * count
-            weights = np.bincount(drawn.ravel(), minlength=size * count).reshape(size, count)
-        yield weights.astype(float) @ distinct
 
 
 def _distinct(rows: Floats, alike: Floats | None) -> tuple[Floats, Floats]:
