@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from recuse.security.files import begins_with, check_output, is_json_with, write_output
-from recuse.security.sanitize import safe_cell
+from recuse.security.files import begins_with, check_output, is_json_with, write_output, write_table
 
 Row = Mapping[str, Any]
 
@@ -27,28 +22,12 @@ def write_tables(
 ) -> None:  # fmt: skip
     """Write the rows, and what holds of all of them, where a path is given: numbers with ten digits, null or an empty
     cell for what is unknown."""
+    from recuse.report.canonical_form import canonical, normalised
+
+    whole = normalised({"command": command, **facts, "rows": [{name: row[name] for name in columns} for row in rows]})
     if to_json:
-        whole = {"command": command, **facts, "rows": [{name: row[name] for name in columns} for row in rows]}
-        text = json.dumps(_plain(whole), indent=1, sort_keys=True) + "\n"
-        write_output(to_json, text, is_json_with("command", "rows"))
+        write_output(to_json, canonical(whole), is_json_with("command", "rows"))
     if to_csv:
-        stream = io.StringIO()
-        writer = csv.writer(stream, lineterminator="\r\n")
-        writer.writerow(columns)
-        for row in rows:
-            cells = [_plain(row[name]) for name in columns]
-            writer.writerow([safe_cell(cell) if isinstance(cell, str) else cell for cell in cells])
-        write_output(to_csv, stream.getvalue(), begins_with(",".join(columns)), "utf-8-sig")
-
-
-def _plain(value: Any) -> Any:
-    """As builtins, without NaN and infinities."""
-    if isinstance(value, Mapping):
-        return {str(name): _plain(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
-    if hasattr(value, "item"):
-        value = value.item()
-    if isinstance(value, float):
-        return float(f"{value:.10g}") if math.isfinite(value) else None
-    return value
+        plain = ([row[name] for name in columns] for row in cast("dict[str, Any]", whole)["rows"])
+        cells = (["" if cell is None else cell for cell in row] for row in plain)
+        write_table(to_csv, columns, cells, begins_with(",".join(columns)))
