@@ -1,21 +1,9 @@
 """`recuse choose FILE`: which of several judges, or prompts, to use, and is a cheaper one good enough?
 
-Judges are compared on the texts that all of them were asked about and a person rated. What each does badly is one
-number, lower is better, by what it is used for:
-
-    decide                  mean over texts of |y_judge - y_people|: y is 1 where a share of at least tau finds the
-                            property (or passes the threshold), 0 where fewer do, 1/2 where tau is 1/2 and half do
-                            (Guerdan et al. 2025, sec. 2.2.2); of options without a stated property as below
-    grade, choose           mean over texts of how far it is from one person: another option counts 1, a score its
-                            distance as a share of the scale's range, a response set the share of options that one of
-                            the two alone names; to decide, a set has the property if it names it
-    estimate                distance of its mean from people's, in the same unit
-    rank                    share of pairs of systems that it orders otherwise than people do (a tie counts one half, a
-                            pair of which it scored one system nowhere counts 1)
-
-A text without an answer counts 1 (estimate: it is left out). Texts (clusters) are drawn again with replacement 2,000
-times, all judges on the same: the share of draws in which a judge is best is its chance to be the best one. Intervals
-of means over texts allow for errors that were not seen (`bounded_mean`); those to estimate and rank are of the draws.
+Judges are compared by their errors on the same texts (`recuse.check.judge_errors`). Texts (clusters) are drawn again
+with replacement 2,000 times, all judges on the same: the share of draws in which a judge is best is its chance to be
+the best one. Intervals of means over texts allow for errors that were not seen (`bounded_mean`); those to estimate and
+rank are of the draws.
 """
 
 from __future__ import annotations
@@ -23,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
-from itertools import combinations
 from math import nan
 from pathlib import Path
 from shlex import quote
@@ -31,44 +18,25 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from recuse.check.judge_errors import OF_ALL_TEXTS, Contest
 from recuse.check.label_budget import FEWEST, check_budget, spending, spending_lines
-from recuse.check.written_tables import Row, check_tables, write_tables
 from recuse.gates import Gates
-from recuse.gates.uses import uses_for
-from recuse.ratings import Ratings
-from recuse.ratings.answers import Answers, against_truth, answers_of_one_way
-from recuse.ratings.array import mean_of
-from recuse.ratings.offers import offers_of
-from recuse.ratings.scale import ResponseSets
 from recuse.readers.file_panel import FilePanel, load_file_panel
 from recuse.readers.judgement_rows import COST, numbers_beside
+from recuse.run.show import Row, check_tables, write_tables
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats, taken
 from recuse.schema.number_text import rate
 from recuse.security.sanitize import visible
 from recuse.statistics.bounded import bounded_mean
-from recuse.statistics.distributions import SEED, by_content, cluster_counts, generator
+from recuse.statistics.distributions import SEED, cluster_counts, generator
 from recuse.suite.question_runner import shipped_evals
 
 DRAWS = 2000
 SURE, WORSE = 0.95, 0.1
-USES = ("decide", "grade", "choose", "estimate", "rank")
 BETAS = (0.1, 0.2, 0.3, 0.4)
 """Shares of those who chose another option that might have accepted the property too."""
-
-
-@dataclass(frozen=True, eq=False)
-class Contest:
-    """Judges to choose from, what they are used for, and what a text costs by each, where that is known; decided
-    by the option `positive` or from the score `threshold` on, by a share of at least `tau`."""
-
-    place: str
-    ratings: Ratings
-    uses: tuple[str, ...] | None
-    costs: Mapping[str, float]
-    tau: float = 0.5
 
 
 @dataclass(frozen=True)
@@ -180,10 +148,11 @@ def run_choose(
     recorded = file.suffix == ".toml"
     contest = _recorded(file, use, task) if recorded else contest_of(load_file_panel(file, **given, use=use))
     contest = replace(contest, tau=tau)
-    check_budget(budget, _use_of(contest), tau, right=bool(contest.ratings.truth))
-    choice = _chosen(contest)
-    lines, spent = [*choice.lines()], spending(_differences(contest, choice), budget) if budget else []
+    check_budget(budget, contest.use, tau, right=bool(contest.ratings.truth))
+    choice = choose_judge(contest)
+    lines, spent = [*choice.lines()], []
     if budget:
+        spent = spending(contest.against_persons(*choice.judges[:2]), budget)
         lines += spending_lines(spent, choice.judges, budget)
     if not recorded:
         typed = "".join(f" --{name} {quote(value)}" if value is not True else f" --{name}"
@@ -195,11 +164,6 @@ def run_choose(
     facts = {"use": choice.use, "texts": choice.texts, "cheaper": cheaper, "best_by_beta": by_beta, "budget": spent}
     write_tables("choose", COLUMNS, list(choice.rows()), facts, to_json, to_csv)
     return 0
-
-
-def choose_judge(panel: FilePanel, tau: float = 0.5) -> Choice:
-    """The judges of a file, the best first."""
-    return _chosen(replace(contest_of(panel), tau=tau))
 
 
 def contest_of(panel: FilePanel) -> Contest:
@@ -238,52 +202,31 @@ def _recorded(path: Path, use: str, task: str) -> Contest:
     return Contest(str(path), ratings, uses, {name: nan if cost is None else cost for name, cost in costs.items()})
 
 
-def _use_of(contest: Contest) -> str:
-    if not contest.ratings.judges:
-        raise RecuseError(f"{contest.place}: no judge was found in it; say who is one: --judges A,B")
-    gates = Gates.load(shipped_evals() / "gates.toml", today=date.today())
-    uses = uses_for(contest.uses, [offers_of(contest.ratings)], gates.uses, contest.place).stated
-    if not uses or uses[0] not in USES:
-        raise RecuseError(f"{contest.place}: say what the judge is for: --use {', '.join(USES)}")
-    return uses[0]
-
-
-def _answers(contest: Contest) -> tuple[Answers, NDArray[np.bool_]]:
-    """And which texts all judges were asked about and a person rated, or the right answers, where these are known."""
-    answers = answers_of_one_way(against_truth(contest.ratings), f"{contest.place}: judges are chosen")
-    return answers, answers.requested.all(axis=0) & (answers.raters > 0)
-
-
-def _chosen(contest: Contest) -> Choice:
-    place, use = contest.place, _use_of(contest)
-    answers, common = _answers(contest)
-    names = list(answers.judges)
-    texts = answers.number(common)
+def choose_judge(contest: Contest) -> Choice:
+    """The judges of a contest, the best first. `RecuseError` where there is too little to choose by."""
+    place, use, answers, common = contest.place, contest.use, contest.answers, contest.common
+    names, texts = list(answers.judges), answers.number(common)
     if len(names) < 2 or texts < FEWEST:
         raise RecuseError(
             f"{place}: choosing takes two judges and {FEWEST} texts that all of them and a person judged; there "
             f"are {len(names)} and {texts}"
         )
-    if use in ("estimate", "rank") and answers.options and not answers.ordered:
+    if use in OF_ALL_TEXTS and answers.options and not answers.ordered:
         options = ", ".join(answers.options)
         raise RecuseError(f"{place}: {options} have no order, so no mean; give --scale 'fail<pass'")
-    shares, decided = _property(answers, contest) if use == "decide" else (None, "")
-    clusters, times = _in_order(answers, common), taken(answers.times, common)
+    shares, decided = contest.property
+    clusters, times = contest.clusters, taken(answers.times, common)
     counts = cluster_counts(clusters, generator(SEED, "choose"), DRAWS, times)
-    by_beta: dict[float, tuple[str, float]] = {}
-    if shares is not None:
-        each = _decided_otherwise(shares, common, contest.tau, 0.0)
-        forced = answers.options and not isinstance(answers.scale, ResponseSets) and not answers.right
-        for beta in BETAS if forced else ():
-            if not np.allclose(then := _decided_otherwise(shares, common, contest.tau, beta), each):
-                drawn = then @ counts.T / counts.sum(axis=1)
-                best = int(np.argmin(drawn[:, 0]))
-                by_beta[beta] = (names[best], float(_chances(drawn)[best]))
-    else:  # to estimate and rank there is no mean over texts
-        judges = range(0 if use in ("estimate", "rank") else len(names))
-        each = np.array([mean_of(_losses(answers, k, common), 0) for k in judges])
+    each = contest.per_text()
     # (J, 1 + DRAWS): as it is, then each draw
-    errors = each @ counts.T / counts.sum(axis=1) if each.size else _errors(answers, common, use, counts)
+    errors = each @ counts.T / counts.sum(axis=1) if each.size else contest.over_texts(counts)
+    by_beta: dict[float, tuple[str, float]] = {}
+    forced = shares is not None and answers.options and not contest.has_sets and not answers.right
+    for beta in BETAS if forced else ():
+        if not np.allclose(then := contest.per_text(beta), each):
+            drawn = then @ counts.T / counts.sum(axis=1)
+            best = int(np.argmin(drawn[:, 0]))
+            by_beta[beta] = (names[best], float(_chances(drawn)[best]))
     chances = _chances(errors)
     costs = np.array([float(contest.costs.get(name, nan)) for name in names])
     order = sorted(range(len(names)), key=lambda k: (-chances[k], errors[k, 0], names[k]))
@@ -318,123 +261,3 @@ def _chances(errors: Floats) -> Floats:
     best = draws <= draws.min(axis=0) + 1e-12
     chances: Floats = (best / best.sum(axis=0)).mean(axis=1)
     return chances
-
-
-def _in_order(answers: Answers, common: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """The clusters of the common texts, numbered by what their texts hold: people, judges by their errors, and what
-    people say of the text's system."""
-    if answers.options:
-        columns = [*answers.judge_shares[:, common].transpose(0, 2, 1), answers.people_shares[common].T]
-    else:
-        columns = [*answers.judge_means[:, common][:, None], answers.people_mean[common][None]]
-    columns = sorted(columns[:-1], key=lambda one: tuple(np.sort(np.abs(one - columns[-1]).sum(axis=0)))) + columns[-1:]
-    system = pd.Series(columns[-1].mean(axis=0)).groupby(np.array(answers.targets)[common]).transform("mean")
-    return by_content(answers.clusters[common], np.concatenate([system.to_numpy()[None], *columns]))
-
-
-def _property(answers: Answers, contest: Contest) -> tuple[tuple[Floats, Floats] | None, str]:
-    """Which share of each judge's answers (J, U) and of each person's (P, U) has what is decided by, and that in words;
-    None for options of which none is the property."""
-    criterion, sets = contest.ratings.criterion, isinstance(answers.scale, ResponseSets)
-    options: tuple[str, ...] = getattr(answers.scale, "options", ()) if sets else answers.options
-    stated = contest.ratings.positive.get(criterion, "")
-    if len(options) == 2 and not sets:
-        stated = stated or options[-1 if answers.ordered else 0]
-    if options and not stated:
-        return None, ""
-    if options:
-        k, shares = options.index(stated), (answers.judge_shares, answers.person_shares)
-        judges, people = (_named(one, answers) if sets else one for one in shares)
-        having = judges[..., k], people[..., k]
-    elif thresholds := contest.ratings.thresholds.get(criterion, ()):
-        passes = (np.where(np.isfinite(one), one >= thresholds[0], nan) for one in (answers.judged, answers.rated))
-        judges, people = (mean_of(one, 2) for one in passes)
-        having, stated = (judges, people), f"{thresholds[0]:g} or more"
-    else:
-        why = "scores decide from a threshold on: --threshold 4; or --use grade compares scores"
-        raise RecuseError(f"{contest.place}: {why}")
-    whose = "" if answers.right else f", where {contest.tau:.0%} of people or more {'name it' if sets else 'say so'}"
-    return having, f" ({stated}{whose})".replace("%", " %")
-
-
-def _decisions(shares: Floats, tau: float) -> Floats:
-    half = np.isclose(shares, tau) & (abs(tau - 0.5) < 1e-9)
-    y: Floats = np.where(np.isfinite(shares), np.where(half, 0.5, shares >= tau - 1e-9), nan)
-    return y
-
-
-def _decided_otherwise(shares: tuple[Floats, Floats], common: NDArray[np.bool_], tau: float, beta: float) -> Floats:
-    """|y_judge - y_people| per text, (J, U); 1 where the judge gave no answer."""
-    people = mean_of(shares[1][:, common], 0)
-    apart = np.abs(_decisions(shares[0][:, common], tau) - _decisions(people + beta * (1 - people), tau))
-    return np.where(np.isfinite(apart), apart, 1.0)
-
-
-def _named(shares: Floats, answers: Answers) -> Floats:
-    """Of shares of response sets (..., K) how often each option is named, (..., O)."""
-    options = getattr(answers.scale, "options", ())
-    sets = [[option in written.split("|") for option in options] for written in answers.options]
-    return np.asarray(shares @ np.array(sets, dtype=float))
-
-
-def _distance(judged: Floats, people: Floats, answers: Answers) -> Floats:
-    """How often an answer of the one (..., K) is another than one of the other; of sets the share of options that one
-    of the two alone names."""
-    if isinstance(answers.scale, ResponseSets):
-        judges, theirs = _named(judged, answers), _named(people, answers)
-        return np.asarray((judges + theirs - 2 * judges * theirs).mean(axis=-1))
-    return np.asarray(1 - (judged * people).sum(axis=-1))
-
-
-def _losses(answers: Answers, judge: int, common: NDArray[np.bool_]) -> Floats:
-    """How far a judge is from each person on each text, 0 to 1, (P, U); 1 where it gave no answer, NaN where the person
-    gave none."""
-    if answers.options:
-        people = answers.person_shares[:, common]
-        there, apart = np.isfinite(people[..., 0]), _distance(answers.judge_shares[judge, common], people, answers)
-    else:
-        span = answers.scale.span if np.isfinite(answers.scale.span) else float(np.nanmax(np.abs(answers.rated)) or 1)
-        people = answers.person_means[:, common]
-        there, apart = np.isfinite(people), np.abs(answers.judge_means[judge, common] - people) / span
-    return np.where(there, np.nan_to_num(apart, nan=1.0), nan)
-
-
-def _errors(answers: Answers, common: NDArray[np.bool_], use: str, counts: Floats) -> Floats:
-    """To estimate and to rank: of each judge, as texts are and in each draw of `counts` (1 + draws, U)."""
-    span = 1.0 if answers.options or not np.isfinite(answers.scale.span) else answers.scale.span
-    judged, people = answers.judge_means[:, common] / span, answers.people_mean[common] / span
-    if use == "estimate":
-        there = np.isfinite(judged)
-        differences = np.where(there, judged - people, 0.0)
-        return np.asarray(np.abs(differences @ counts.T / np.maximum(there @ counts.T, 1)))
-    systems = np.array(answers.targets)[common]
-    names = sorted(set(systems.tolist()))
-    if len(names) < 3:
-        raise RecuseError(f"to rank takes texts of three systems; there are {', '.join(names) or 'none'}")
-    members = np.array([systems == name for name in names], dtype=float)  # (S, U)
-
-    def signs(values: Floats) -> Floats:
-        """Per pair of systems and draw; NaN where one of the two has no value."""
-        there = np.isfinite(values)
-        sums, scored = ((members * part) @ counts.T for part in (np.where(there, values, 0.0), there))
-        level = np.divide(sums, scored, out=np.full(sums.shape, nan), where=scored > 0)
-        return np.array([np.sign(np.round(level[a] - level[b], 12)) for a, b in combinations(range(len(names)), 2)])
-
-    truth = signs(people)
-    apart = (np.nan_to_num(np.abs(signs(choices) - truth) / 2, nan=1.0) for choices in judged)
-    drawn = np.isfinite(truth)
-    return np.array([(one * drawn).sum(axis=0) / np.maximum(drawn.sum(axis=0), 1) for one in apart])
-
-
-def _differences(contest: Contest, choice: Choice) -> Floats:
-    """Error of the first judge less that of the second against each person, (P, U) of the texts that all have."""
-    answers, common = _answers(contest)
-    places = [answers.judges.index(name) for name in choice.judges[:2]]
-    shares = _property(answers, contest)[0] if choice.use == "decide" else None
-    if shares is None:
-        less = np.subtract(*(_losses(answers, k, common) for k in places))
-    else:
-        decided = _decisions(shares[0][places][:, common], contest.tau)[:, None]
-        apart = np.nan_to_num(np.abs(decided - shares[1][None, :, common]), nan=1.0)
-        less = np.where(np.isfinite(shares[1][:, common]), apart[0] - apart[1], nan)
-    return less if answers.times is None else np.repeat(less, answers.times[common].astype(int), axis=1)

@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.check.written_tables import Row, check_tables, write_tables
 from recuse.ratings import Ratings
 from recuse.ratings.answers import answers_of_one_way
 from recuse.readers.file_panel import load_file_panel
+from recuse.run.show import Row, check_tables, write_tables
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats, taken
 from recuse.schema.vocabulary import RIGHT_ANSWERS

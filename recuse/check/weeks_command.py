@@ -29,7 +29,6 @@ import numpy as np
 import pandas as pd
 from scipy import special, stats
 
-from recuse.check.written_tables import Row, check_tables, write_tables
 from recuse.ratings import Ratings
 from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.scale import Numeric
@@ -37,6 +36,7 @@ from recuse.readers.column_names import plain
 from recuse.readers.file_panel import load_file_panel
 from recuse.readers.formats import read_path
 from recuse.readers.mapping import is_pattern, stem_of
+from recuse.run.show import Row, check_tables, write_tables
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 from recuse.schema.number_text import fitting

@@ -11,6 +11,7 @@ from recuse.gates.limits import Limit, has_interval
 from recuse.schema import Estimate, RecuseError, Rule, Verdict
 from recuse.schema.number_text import of_units, percent
 from recuse.schema.vocabulary import printed
+from recuse.security.sanitize import visible
 
 WIDTH = 110
 
@@ -31,7 +32,7 @@ def explain(verdict: Verdict) -> str:
     ]  # fmt: skip
     allowed = " (allowed)" if verdict.allowed else ""
     head = f"{verdict.gate}: {printed(verdict.outcome).upper()}{allowed} for {subject_text(verdict.subject)}"
-    return "\n".join([_plain(head), *(_row(name, text) for name, text in rows if text)])
+    return "\n".join([visible(" ".join(head.splitlines())), *(_row(name, text) for name, text in rows if text)])
 
 
 def subject_text(subject: Mapping[str, str]) -> str:
@@ -76,13 +77,8 @@ def _left_out(estimate: Estimate) -> str:
 def _row(name: str, text: str) -> str:
     """One labelled row, folded at WIDTH; what follows a blank line (TOML to paste) is kept line by line."""
     prose, _, paste = text.partition("\n\n")
-    folded = textwrap.wrap(_plain(prose), WIDTH, initial_indent=f"  {name:<10}", subsequent_indent=" " * 12)
-    return "\n".join([*folded, *([""] if paste else []), *(f"    {_plain(line)}" for line in paste.splitlines())])
-
-
-def _plain(text: str) -> str:
-    """Without control characters, which could repaint a terminal."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in " ".join(text.splitlines()))
+    folded = textwrap.wrap(visible(prose), WIDTH, initial_indent=f"  {name:<10}", subsequent_indent=" " * 12)
+    return "\n".join([*folded, *([""] if paste else []), *(f"    {visible(line)}" for line in paste.splitlines())])
 
 
 # --------------------------------------------------------------------------- the rule

@@ -131,10 +131,11 @@ def per_judge(
     levels of the factors that are not `pooled`."""
 
     def decorate(function: Callable[Concatenate[J, int, P], Estimate]) -> Callable[Concatenate[Ratings, P], Estimates]:
+        @wraps(function)
         def each(seen: J, /, *args: P.args, **kwargs: P.kwargs) -> Iterable[Named]:
             return ((judge, function(seen, k, *args, **kwargs)) for k, judge in enumerate(seen.judges))
 
-        return _measuring(("judge",), view, pooled, each, function, 2)
+        return _measuring(("judge",), view, pooled, each, 2)
 
     return decorate
 
@@ -145,10 +146,11 @@ def per_part(
     """As `per_judge`, for one estimate of all judges together."""
 
     def decorate(function: Callable[Concatenate[V, P], Estimate]) -> Callable[Concatenate[Ratings, P], Estimates]:
+        @wraps(function)
         def each(seen: V, /, *args: P.args, **kwargs: P.kwargs) -> Iterable[Named]:
             return [((), function(seen, *args, **kwargs))]
 
-        return _measuring((), view, pooled, each, function, 1)
+        return _measuring((), view, pooled, each, 1)
 
     return decorate
 
@@ -161,17 +163,16 @@ def per_subject(
     def decorate(
         function: Callable[Concatenate[V, P], Iterable[Named]],
     ) -> Callable[Concatenate[Ratings, P], Estimates]:
-        return _measuring((by,) if isinstance(by, str) else by, view, pooled, function, function, 1)
+        return _measuring((by,) if isinstance(by, str) else by, view, pooled, function, 1)
 
     return decorate
 
 
 def _measuring(
-    by: tuple[str, ...], view: View[V], pooled: tuple[str, ...],
-    each: Callable[Concatenate[V, P], Iterable[Named]], function: Callable[..., Any],
+    by: tuple[str, ...], view: View[V], pooled: tuple[str, ...], each: Callable[Concatenate[V, P], Iterable[Named]],
     views: int,
 ) -> Callable[Concatenate[Ratings, P], Estimates]:  # fmt: skip
-    @wraps(function)
+    @wraps(each)
     def measured(ratings: Ratings, *args: P.args, **kwargs: P.kwargs) -> Estimates:
         estimates: dict[tuple[str, ...], Estimate] = {}
         for levels, part in ratings.each(*pooled):
@@ -179,7 +180,7 @@ def _measuring(
                 estimates[(subject, *levels) if isinstance(subject, str) else (*subject, *levels)] = estimate
         return Estimates((*by, *ratings.within(*pooled)), estimates)
 
-    own = [*inspect.signature(function).parameters.values()][views:]
+    own = [*inspect.signature(each).parameters.values()][views:]
     first = inspect.Parameter("ratings", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Ratings)
     measured.__signature__ = inspect.Signature([first, *own])  # type: ignore[attr-defined]
     return cast("Callable[Concatenate[Ratings, P], Estimates]", measured)

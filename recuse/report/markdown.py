@@ -21,7 +21,10 @@ def escaped(text: str) -> str:
 def escaped_html(text: str) -> str:
     """For text inside an HTML tag: Markdown is not read there, HTML is."""
     clean = " ".join(visible(shortened(text, LONGEST_TEXT)[0]).split())
-    return _silent(clean.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))
+    inert = clean.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    # neither @someone nor #12 nor a bare address calls anyone or becomes a link
+    silent = re.sub(r"([@#])(?=\w)", "\\1\u2060", inert)
+    return silent.replace("://", ":\u2060//").replace("www.", "www\u2060.")
 
 
 def code_span(text: str) -> str:
@@ -59,8 +62,3 @@ def fenced(code: str) -> str:
     clean = "\n".join(visible(line) for line in shortened(code, LONGEST_TEXT)[0].splitlines())
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", clean)), default=0))
     return f"{fence}toml\n{clean}\n{fence}"
-
-
-def _silent(text: str) -> str:
-    """Neither @someone nor #12 nor a bare address calls anyone or becomes a link."""
-    return re.sub(r"([@#])(?=\w)", "\\1\u2060", text).replace("://", ":\u2060//").replace("www.", "www\u2060.")

@@ -181,7 +181,8 @@ def _environment(folders: tuple[str, ...]) -> Environment:
     )
     # With the context as argument, or a word in a template would be folded in when the template is compiled.
     env.filters |= {"prose": prose, "printed": pass_context(lambda _, word: printed(word))}
-    env.filters |= {"plain": plain_name, "number": count, "pc": _percent, "slug": lambda name: name.replace(" ", "-")}
+    env.filters |= {"plain": plain_name, "number": count, "slug": lambda name: name.replace(" ", "-")}
+    env.filters["pc"] = lambda place: f"{place:g}%"  # a place in a drawing
     env.filters |= {"question": question_anchor, "fault_anchor": fault_anchor}
     env.filters |= {"anchor": lambda n: verdict_anchor(n.gate, n.subject)}
 
@@ -203,11 +204,6 @@ def _environment(folders: tuple[str, ...]) -> Environment:
         "strongest": STRONGEST,
     }
     return env
-
-
-def _percent(place: float) -> str:
-    """ "33.3%", "0%": a place in a drawing."""
-    return f"{place:g}%"
 
 
 # --------------------------------------------------------------------------- sections

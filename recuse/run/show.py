@@ -1,16 +1,26 @@
-"""`recuse show RESULTS [OTHER]`: an earlier results.json as text or page, or two of them side by side."""
+"""`recuse show RESULTS [OTHER]`: an earlier results.json as text or page, or two of them side by side; and what is
+written for programs beside what a command prints."""
 
 from __future__ import annotations
 
 import json
 import shutil
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from recuse.schema import RecuseError
 from recuse.schema.results import Results
-from recuse.security.files import check_output, is_page, is_results, write_output
+from recuse.security.files import (
+    begins_with,
+    check_output,
+    is_json_with,
+    is_page,
+    is_results,
+    write_output,
+    write_table,
+)
 from recuse.security.sanitize import visible
 
 
@@ -71,3 +81,30 @@ def write_results(results: Results, to_json: Path | None, to_html: Path | None) 
 
         plain = normalised(results)
         write_output(to_html, page(plain, plain["headline"], (), ()), is_page)
+
+
+# --------------------------------------------------------------------------- what choose, weeks and rank print
+
+Row = Mapping[str, Any]
+
+
+def check_tables(columns: Sequence[str], to_json: Path | None, to_csv: Path | None) -> None:
+    """Before any work: raises `RecuseError` where `write_tables` would."""
+    check_output(to_json, is_json_with("command", "rows"))
+    check_output(to_csv, begins_with(",".join(columns)))
+
+
+def write_tables(
+    command: str, columns: Sequence[str], rows: Sequence[Row], facts: Row, to_json: Path | None, to_csv: Path | None
+) -> None:  # fmt: skip
+    """Write the rows, and what holds of all of them, where a path is given: numbers with ten digits, null or an empty
+    cell for what is unknown."""
+    from recuse.report.canonical_form import canonical, normalised
+
+    whole = normalised({"command": command, **facts, "rows": [{name: row[name] for name in columns} for row in rows]})
+    if to_json:
+        write_output(to_json, canonical(whole), is_json_with("command", "rows"))
+    if to_csv:
+        plain = ([row[name] for name in columns] for row in cast("dict[str, Any]", whole)["rows"])
+        cells = (["" if cell is None else cell for cell in row] for row in plain)
+        write_table(to_csv, columns, cells, begins_with(",".join(columns)))

@@ -24,7 +24,7 @@ from scipy import special
 
 from recuse.schema.arrays import Floats, ascending_codes, average, number_of_clusters
 from recuse.statistics.clusters import FEW, exact_sum, sizes_of
-from recuse.statistics.distributions import NOTHING, Side, tail
+from recuse.statistics.distributions import NOTHING, Side, joined, tail
 
 BOUNDED = "mean within the ends of the scale, beta intervals of the parts above and below 0, joined (MOVER)"
 
@@ -140,13 +140,9 @@ class BoundedMean:
     def _ends(self, alpha: float) -> tuple[float, float]:
         p, q = self.above.mean, self.below.mean
         (low_p, high_p), (low_q, high_q) = (part.bounds(alpha, self.df) for part in (self.above, self.below))
-        down = _joined(p - low_p, high_q - q, self.correlation)
-        up = _joined(high_p - p, q - low_q, self.correlation)
+        down = joined(p - low_p, high_q - q, self.correlation)
+        up = joined(high_p - p, q - low_q, self.correlation)
         return self.value - down, self.value + up
-
-
-def _joined(one: float, other: float, correlation: float) -> float:
-    return math.sqrt(max(0.0, one * one + other * other - 2 * correlation * one * other))
 
 
 def bounded_mean(

@@ -244,6 +244,11 @@ def why_undefined(*distributions: Distribution) -> str:
     return next((why for one in distributions if (why := str(getattr(one, "undefined", "")))), "")
 
 
+def joined(one: float, other: float, correlation: float) -> float:
+    """How far the difference of two values may lie from it, where these lie so far from theirs (MOVER)."""
+    return math.sqrt(max(0.0, one * one + other * other - 2 * correlation * one * other))
+
+
 def tail(level: float) -> float:
     """(1 - level) / 2, the mass left out on each side."""
     if not 0 < level < 1:

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from scipy import special
 
-from recuse.check.choose_command import choose_judge
+from recuse.check import choose_command
 from recuse.check.label_budget import spending
 from recuse.cli import main
 from recuse.ratings import Numeric, Ordinal, Ratings, ResponseSets
@@ -30,6 +30,10 @@ def panel(answers: dict[str, np.ndarray], scale: object, use: str = "", **more: 
         for who, said in answers.items()
     ]  # fmt: skip
     return panel_of(Ratings.of(pd.concat(frames, ignore_index=True), scales=scale), use)
+
+
+def choose_judge(asked: FilePanel, tau: float = 0.5) -> choose_command.Choice:
+    return choose_command.choose_judge(replace(choose_command.contest_of(asked), tau=tau))
 
 
 def test_a_chance_that_was_drawn_is_never_sure():

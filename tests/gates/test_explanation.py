@@ -133,7 +133,7 @@ def test_text_from_elsewhere_cannot_repaint_the_terminal(load, undefined):
     text = explain(load(GATE).decide("bias", undefined(note="\x1b[2Jnothing\nto see\r"), SUBJECT)[0])
     assert "\x1b" not in text
     assert "\r" not in text
-    assert "�[2Jnothing to see" in text
+    assert "⟦U+001B⟧[2Jnothing to see" in text
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,8 @@ class Forest:
             return None
         lexicon, by = numbers[0].lexicon, varied(numbers) if self.by is None else self.by
         levels = sorted({n.subject[by] for n in numbers if by in n.subject}, key=lambda v: lexicon.level_order(by, v))
-        scale, shown = _scale(numbers, self), {by, *_common(numbers)}
+        at_one_level = set.intersection(*(set(n.factors.items()) for n in numbers))  # tells no row from another
+        scale, shown = _scale(numbers, self), {by, *dict(at_one_level)}
         units = {n.estimate.get("unit") for n in numbers if is_number(n.value)}
         decimals = decimals_for(n.value for n in numbers)
         drawn = [
@@ -115,12 +116,6 @@ class Forest:
             id=_id(numbers),
             has_band=any(n.limit for n in numbers),
         )
-
-
-def _common(numbers: Sequence[Number]) -> set[str]:
-    """Factors at one level in all of these numbers: they tell no row from another."""
-    shared = set.intersection(*(set(n.factors.items()) for n in numbers))
-    return {factor for factor, _ in shared}
 
 
 def _row_name(number: Number, shown: set[str], label: Callable[[str], str], panel: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from scipy import special
 
-from recuse.statistics.distributions import NOTHING, Binomial, Derived, Side, Student, tail, why_undefined
+from recuse.statistics.distributions import NOTHING, Binomial, Derived, Side, Student, joined, tail, why_undefined
 
 if TYPE_CHECKING:
     from recuse.schema import Distribution
@@ -185,7 +185,7 @@ class Difference:
 
     def _ends(self, level: float) -> tuple[float, float]:
         (v1, v2), (l1, u1), (l2, u2) = self.values, self.first.interval(level), self.second.interval(level)
-        down, up = _joined(v1 - l1, u2 - v2, self.correlation), _joined(u1 - v1, v2 - l2, self.correlation)
+        down, up = joined(v1 - l1, u2 - v2, self.correlation), joined(u1 - v1, v2 - l2, self.correlation)
         return v1 - v2 - down, v1 - v2 + up
 
     def p_value(self, limit: float, side: Side) -> float:
@@ -211,7 +211,3 @@ class Difference:
             return (high - low) / 2
         low, high = self._ends(0.95)
         return (high - low) / 2 / math.sqrt(factor)
-
-
-def _joined(a: float, b: float, r: float) -> float:
-    return math.sqrt(max(a * a - 2 * r * a * b + b * b, 0.0))
