@@ -19,9 +19,6 @@ from recuse.schema.arrays import Floats
 from recuse.schema.factors import VERSION, levels_in
 from recuse.statistics.clusters import clustered_mean, clustered_share
 
-# --------------------------------------------------------------------------- mean scores
-
-
 METHOD = "same texts, first version against last; t over texts (an exact share where nothing was asked twice)"
 
 

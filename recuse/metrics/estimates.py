@@ -180,9 +180,9 @@ def add_losses(
     (those left out unless given) could have lain anywhere between them."""
     if not estimate.defined:
         return estimate
-    missing = estimate.n_excluded if lost is None else lost
-    bounds = bounds_of_mean(estimate.value, estimate.n, missing, ends)
-    return replace(estimate, detail={**estimate.detail, **losses(sides, bounds)})
+    missing, n = estimate.n_excluded if lost is None else lost, estimate.n
+    low, high = ((n * estimate.value + missing * end) / (n + missing) if missing else estimate.value for end in ends)
+    return replace(estimate, detail={**estimate.detail, **losses(sides, (low, high))})
 
 
 def share_difference(one: Side, other: Side, level: float = 0.90) -> tuple[float, float, float]:
@@ -191,12 +191,6 @@ def share_difference(one: Side, other: Side, level: float = 0.90) -> tuple[float
     alpha = (1 - level) / 2
     (p, low_p, high_p), (q, low_q, high_q) = (_jeffreys(*side, alpha) for side in (one, other))
     return p - q, p - q - math.hypot(p - low_p, high_q - q), p - q + math.hypot(high_p - p, q - low_q)
-
-
-def bounds_of_mean(value: float, kept: int, lost: int, ends: tuple[float, float]) -> tuple[float, float]:
-    """Least and greatest mean of `kept` observations of mean `value` and `lost` ones anywhere between `ends`."""
-    low, high = ((kept * value + lost * end) / (kept + lost) if lost else value for end in ends)
-    return low, high
 
 
 def _means_with_losses(cells: Cells, judge: int) -> tuple[Floats, Floats]:

@@ -326,17 +326,12 @@ def _summary(part: Ratings, cells: Cells, people: pd.DataFrame) -> People:
     if rows.index.has_duplicates:
         twice = rows.index[rows.index.duplicated()][0]
         raise RecuseError(f"the summary of people's ratings needs one row for {', '.join(keys)}; {twice} has several")
-    wanted = _texts(cells, per_text)
+    targets = np.asarray(cells.target_names, dtype=object)[cells.targets]
+    items = np.asarray(cells.item_names, dtype=object)[cells.items]
+    wanted = pd.MultiIndex.from_arrays([items, targets]) if per_text else pd.Index(targets, dtype=object)
     there = rows.reindex(wanted)
     mean, sd, n = (there[name].to_numpy(dtype=float) for name in ("mean", "sd", "n"))
     single = len(cells.items) == len(cells.target_names)
     known = np.isfinite(mean)
     fewest = int(n[known].min()) if known.any() else 0
     return People(mean, errors=sd / np.sqrt(n), fewest=fewest, per_text=per_text or single)
-
-
-def _texts(cells: Cells, per_text: bool) -> Any:
-    targets = np.asarray(cells.target_names, dtype=object)[cells.targets]
-    if not per_text:
-        return pd.Index(targets, dtype=object)
-    return pd.MultiIndex.from_arrays([np.asarray(cells.item_names, dtype=object)[cells.items], targets])

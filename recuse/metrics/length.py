@@ -200,10 +200,8 @@ def choice_length_coefficient(part: Ratings) -> Iterator[Named]:
     known, authors = np.isfinite(doublings), sorted({*pairs.a, *pairs.b})[1:]
     sides = np.column_stack([pairs.credit(name).astype(float) for name in authors] or [np.zeros((len(groups), 0))])
 
-    def fitted(
-        values: Floats, usable: NDArray[np.bool_], x: Floats = doublings, g: Any = groups, z: Floats = sides
-    ) -> list[OverClusters]:
-        return slopes(values[:, usable].T, x[usable], g[usable], z[usable], levels=False)
+    def fitted(values: Floats, usable: NDArray[np.bool_]) -> list[OverClusters]:
+        return slopes(values[:, usable].T, doublings[usable], groups[usable], sides[usable], levels=False)
 
     # the raw slope rests on the same pairs as the one beyond the peers
     credit = np.where(np.isfinite(beyond), pairs.won - 0.5, np.nan)

@@ -23,6 +23,8 @@ from recuse.metrics.upgrade.change import (
     mean_change,
     means,
     no_change,
+    rank_correlation,
+    rank_sums,
     sides,
     span_of,
     with_a_swap,
@@ -127,32 +129,21 @@ def order_of_people(pair: Pair) -> Estimate | None:
     squares = mean_of(mean_of(people**2, axis=2), axis=0)
     if np.nanstd(person[used]) < 1e-9:
         return None
-    columns = [np.ones(len(person)), person, squares]
-    for judge in (0, 1):
-        ours = graded(answers.judged[judge], answers.times)
-        mean = mean_of(ours, axis=1)
-        columns += [mean, mean_of(ours**2, axis=1), mean * person]
-    shares = np.where(used[:, None], np.nan_to_num(np.column_stack(columns)), 0.0)
-    built = Coefficient(shares, lambda s: np.subtract(*reversed(_rhos(s))), lambda s: "", times=answers.times)
-    old, new = (float(rho[0]) for rho in _rhos(built.sums[None]))
+    judged = [graded(given, answers.times) for given in answers.judged[:2]]
+    shares = np.hstack(
+        [rank_sums(used, mean_of(own, axis=1), person, mean_of(own**2, axis=1), squares) for own in judged]
+    )
+
+    def gain(s: Floats) -> Floats:
+        return rank_correlation(s[:, 6:]) - rank_correlation(s[:, :6])
+
+    built = Coefficient(shares, gain, lambda s: "", times=answers.times)
+    old, new = (float(rank_correlation(part[None])[0]) for part in np.split(built.sums, 2))
     distribution = with_a_swap(built.jackknife(answers.clusters), answers.cluster_count(used))
     return change(
         "upgrade_human_order", pair, distribution, (old, new), used,
         method="Spearman's rank correlation of single answers, jackknife over texts, t",
     )  # fmt: skip
-
-
-def _rhos(s: Floats) -> tuple[Floats, Floats]:
-    """Of sums (B, 9): n, then x and xx of people, then y, yy, xy of either judge."""
-    n = np.maximum(s[:, 0], 1e-300)
-    x, xx = s[:, 1] / n, s[:, 2] / n
-
-    def rho(at: int) -> Floats:
-        y, yy, xy = (s[:, at + k] / n for k in range(3))
-        spread = np.sqrt(np.maximum(xx - x**2, 0.0) * np.maximum(yy - y**2, 0.0))
-        return np.nan_to_num(ratio(xy - x * y, spread))
-
-    return rho(3), rho(6)
 
 
 def errors(pair: Pair) -> Estimate | None:

@@ -16,7 +16,7 @@ from recuse.ratings.answers import Answers
 from recuse.ratings.array import mean_of
 from recuse.ratings.scale import Numeric
 from recuse.schema import Distribution, Estimate
-from recuse.schema.arrays import Floats, average, cluster_times, number_of, number_of_clusters, taken, total
+from recuse.schema.arrays import Floats, Mask, average, cluster_times, number_of, number_of_clusters, taken, total
 from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.agreement.coefficient_intervals import Difference
 from recuse.statistics.agreement.correlation import counted_ranks
@@ -151,6 +151,20 @@ def graded(given: Floats, times: Floats | None) -> Floats:
     if there.any():
         graded[there] = (counted_ranks(given[there], each) - 0.5) / each.sum() - 0.5
     return graded
+
+
+def rank_sums(used: Mask, x: Floats, y: Floats, xx: Floats, yy: Floats) -> Floats:
+    """Of mean ranks and their mean squares (U,), per text 1, x, y, xx, yy, xy, (U, 6); 0 where it is not `used`."""
+    columns = np.column_stack([np.ones(len(x)), x, y, xx, yy, x * y])
+    return np.nan_to_num(np.where(used[:, None], columns, 0.0))
+
+
+def rank_correlation(s: Floats) -> Floats:
+    """Of sums (B, 6) of `rank_sums`, (B,): Spearman's of single answers; 0 where a side gives every text the same."""
+    n = np.maximum(s[:, 0], 1e-300)
+    x, y, xx, yy, xy = (s[:, k] / n for k in range(1, 6))
+    spread = np.sqrt(np.maximum(xx - x**2, 0.0) * np.maximum(yy - y**2, 0.0))
+    return np.nan_to_num(ratio(xy - x * y, spread))
 
 
 def with_a_swap(distribution: object, count: int) -> Student:

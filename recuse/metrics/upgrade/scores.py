@@ -24,6 +24,8 @@ from recuse.metrics.upgrade.change import (
     mean_gap,
     means,
     no_change,
+    rank_correlation,
+    rank_sums,
     repeats,
     smallest,
     span_of,
@@ -155,12 +157,15 @@ def order(pair: Pair) -> Estimate | None:
     name = "upgrade_order" if answers.number(twice) * 2 > answers.number(used) else "upgrade_order_once"
     if answers.number(used) < 4:
         return no_change(name, pair, "an order takes four texts that both answered")
-    shares = _moments(old, new, used, twice)
-    less = _across if name == "upgrade_order_once" else lambda s: _across(s) - _own(s)
-    built = Coefficient(shares, less, lambda s: "", times=answers.times)
-    across, own = float(_across(built.sums[None])[0]), float(_own(built.sums[None])[0])
-    spread = with_a_swap(built.jackknife(answers.clusters), answers.cluster_count(used))
     asked_once = name == "upgrade_order_once"
+    main = rank_sums(used, *(mean_of(one, axis=1) for one in (old, new, old**2, new**2)))
+
+    def less(s: Floats) -> Floats:
+        return rank_correlation(s) if asked_once else rank_correlation(s) - _own(s)
+
+    built = Coefficient(np.hstack([main, _again(old, twice)]), less, lambda s: "", times=answers.times)
+    across, own = float(rank_correlation(built.sums[None])[0]), float(_own(built.sums[None])[0])
+    spread = with_a_swap(built.jackknife(answers.clusters), answers.cluster_count(used))
     distribution = Within(spread, -1.0, 1.0) if asked_once else spread
     values = (math.nan, across) if asked_once else (own, across)
     return change(
@@ -169,24 +174,12 @@ def order(pair: Pair) -> Estimate | None:
     )  # fmt: skip
 
 
-def _moments(old: Floats, new: Floats, used: NDArray[np.bool_], twice: NDArray[np.bool_]) -> Floats:
-    """Per text 1, x, y, xx, yy, xy, then 1 and xx' of two different answers of the incumbent where there are two."""
-    x, y = mean_of(old, axis=1), mean_of(new, axis=1)
-    n = np.isfinite(old).sum(axis=1)
-    squares = np.nansum(old**2, axis=1)
-    other = ratio((n * np.nan_to_num(x)) ** 2 - squares, (n * (n - 1)).astype(float))
-    columns = [x, y, mean_of(old**2, axis=1), mean_of(new**2, axis=1), x * y]
-    main = np.where(used[:, None], np.column_stack([np.ones(len(x)), *columns]), 0.0)
-    again = np.where(twice[:, None], np.column_stack([np.ones(len(x)), other, x, mean_of(old**2, axis=1)]), 0.0)
-    moments: Floats = np.nan_to_num(np.column_stack([main, again]))
-    return moments
-
-
-def _across(s: Floats) -> Floats:
-    n = np.maximum(s[:, 0], 1e-300)
-    x, y, xx, yy, xy = (s[:, k] / n for k in range(1, 6))
-    spread = np.sqrt(np.maximum(xx - x**2, 0.0) * np.maximum(yy - y**2, 0.0))
-    return np.nan_to_num(ratio(xy - x * y, spread))
+def _again(old: Floats, twice: NDArray[np.bool_]) -> Floats:
+    """Per text 1, xx' of two different answers of the incumbent, x and xx, (U, 4); 0 where there are no two."""
+    n, x = np.isfinite(old).sum(axis=1), mean_of(old, axis=1)
+    other = ratio((n * np.nan_to_num(x)) ** 2 - np.nansum(old**2, axis=1), (n * (n - 1)).astype(float))
+    columns = np.column_stack([np.ones(len(x)), other, x, mean_of(old**2, axis=1)])
+    return np.nan_to_num(np.where(twice[:, None], columns, 0.0))
 
 
 def _own(s: Floats) -> Floats:
