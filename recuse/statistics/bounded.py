@@ -24,7 +24,7 @@ from scipy import special
 
 from recuse.schema.arrays import Floats, ascending_codes, average, number_of_clusters
 from recuse.statistics.clusters import FEW, exact_sum, sizes_of
-from recuse.statistics.distributions import NOTHING, Side, joined, tail
+from recuse.statistics.distributions import Sampled, Side, joined, tail
 
 BOUNDED = "mean within the ends of the scale, beta intervals of the parts above and below 0, joined (MOVER)"
 
@@ -63,7 +63,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class BoundedMean:
+class BoundedMean(Sampled):
     """Distribution of a mean, from its parts above and below `origin`; `df` is the number of clusters less 1."""
 
     above: Part
@@ -82,13 +82,11 @@ class BoundedMean:
     def undefined(self) -> str:
         return "" if self.df > 0 else "one cluster says nothing about the next"
 
-    def interval(self, level: float) -> tuple[float, float]:
-        return NOTHING if self.undefined else self._ends(tail(level))
+    def _interval(self, level: float) -> tuple[float, float]:
+        return self._ends(tail(level))
 
-    def p_value(self, limit: float, side: Side) -> float:
+    def _p_value(self, limit: float, side: Side) -> float:
         """The tail at which the interval just reaches the limit."""
-        if self.undefined:
-            return 1.0
         beyond = self.value > limit if side == "above" else self.value < limit
         if not beyond:
             return 1.0 if limit == self.value else 1 - self.p_value(limit, "below" if side == "above" else "above")
@@ -105,9 +103,7 @@ class BoundedMean:
             small, large = (small, middle) if clear(middle) else (middle, large)
         return large
 
-    def half_width_at(self, factor: float) -> float | None:
-        if self.undefined:
-            return None
+    def _half_width_at(self, factor: float) -> float | None:
         above, below = (replace(part, trials=part.trials * factor) for part in (self.above, self.below))
         low, high = BoundedMean(above, below, self.correlation, self.df * factor)._ends(0.025)
         return (high - low) / 2

@@ -46,13 +46,13 @@ class Bounded(OverClusters):
 
     ends: tuple[float, float] = (-math.inf, math.inf)
 
-    def interval(self, level: float) -> tuple[float, float]:
-        low, high = OverClusters.interval(self, level)
+    def _interval(self, level: float) -> tuple[float, float]:
+        low, high = OverClusters._interval(self, level)
         return max(low, self.ends[0]), min(high, self.ends[1])
 
-    def p_value(self, limit: float, side: Side) -> float:
+    def _p_value(self, limit: float, side: Side) -> float:
         beyond = limit < self.ends[0] if side == "above" else limit > self.ends[1]
-        return 0.0 if beyond and not self.undefined else OverClusters.p_value(self, limit, side)
+        return 0.0 if beyond else OverClusters._p_value(self, limit, side)
 
 
 def clustered_mean(

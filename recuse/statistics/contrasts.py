@@ -53,25 +53,23 @@ class Contrast(Student):
         """Whether the skewness is worth a wider interval."""
         return abs(self.skew) > self.symmetric
 
-    def interval(self, level: float) -> tuple[float, float]:
-        low, high = Student.interval(self, level)
-        if self.undefined or not self.skewed:
+    def _interval(self, level: float) -> tuple[float, float]:
+        low, high = Student._interval(self, level)
+        if not self.skewed:
             return low, high
         t = float(special.stdtrit(self.df, 1 - tail(level)))
         ends = [self.value - self.se * self._untransformed(side * t) for side in (1, -1)]
         return min(low, ends[0]), max(high, ends[1])
 
-    def p_value(self, limit: float, side: Side) -> float:
-        plain = Student.p_value(self, limit, side)
-        if self.undefined or not self.skewed:
+    def _p_value(self, limit: float, side: Side) -> float:
+        plain = Student._p_value(self, limit, side)
+        if not self.skewed:
             return plain
         t = (self.value - limit) / self.se
         cubic = ((1 + self.skew * t / 3) ** 3 - 1) / self.skew + self.skew / 6
         return max(plain, float(special.stdtr(self.df, -cubic if side == "above" else cubic)))
 
-    def half_width_at(self, factor: float) -> float | None:
-        if self.undefined:
-            return None
+    def _half_width_at(self, factor: float) -> float | None:
         root = math.sqrt(factor)
         low, high = replace(self, se=self.se / root, df=self.df * factor, skew=self.skew / root).interval(0.95)
         return (high - low) / 2

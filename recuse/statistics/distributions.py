@@ -9,6 +9,7 @@ true value is not above the limit", p <= (1 - level) / 2 exactly when the interv
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
@@ -27,8 +28,37 @@ FEWEST_PAIRS = 8
 """On fewer pairs no interval of a rank correlation is worth its name."""
 
 
+class Sampled:
+    """What a distribution without an interval has in common: none at any level, no p-value below 1, no outlook.
+    Subclasses say why (`undefined`), and give the rest where it is empty."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def undefined(self) -> str: ...
+
+    @abstractmethod
+    def _interval(self, level: float) -> tuple[float, float]: ...
+
+    @abstractmethod
+    def _p_value(self, limit: float, side: Side) -> float: ...
+
+    @abstractmethod
+    def _half_width_at(self, factor: float) -> float | None: ...
+
+    def interval(self, level: float) -> tuple[float, float]:
+        return NOTHING if self.undefined else self._interval(level)
+
+    def p_value(self, limit: float, side: Side) -> float:
+        return 1.0 if self.undefined else self._p_value(limit, side)
+
+    def half_width_at(self, factor: float) -> float | None:
+        return None if self.undefined else self._half_width_at(factor)
+
+
 @dataclass(frozen=True, slots=True)
-class Student:
+class Student(Sampled):
     """A mean or a linear contrast of means: (value - truth) / se follows Student's t with `df` degrees of freedom."""
 
     value: float
@@ -45,21 +75,15 @@ class Student:
             return ""
         return "no repeat differs from another, so how far new ones would differ cannot be estimated"
 
-    def interval(self, level: float) -> tuple[float, float]:
-        if self.undefined:
-            return NOTHING
+    def _interval(self, level: float) -> tuple[float, float]:
         half = float(special.stdtrit(self.df, 1 - tail(level))) * self.se
         return self.value - half, self.value + half
 
-    def p_value(self, limit: float, side: Side) -> float:
-        if self.undefined:
-            return 1.0
+    def _p_value(self, limit: float, side: Side) -> float:
         t = (self.value - limit) / self.se
         return float(special.stdtr(self.df, -t if side == "above" else t))
 
-    def half_width_at(self, factor: float) -> float | None:
-        if self.undefined:
-            return None
+    def _half_width_at(self, factor: float) -> float | None:
         return float(special.stdtrit(self.df * factor, 0.975)) * self.se / math.sqrt(factor)
 
     def plus_error(self, se: float, df: float) -> Student:
@@ -74,7 +98,7 @@ class Student:
 
 
 @dataclass(frozen=True, slots=True)
-class Binomial:
+class Binomial(Sampled):
     """A share of independent yes/no trials: Clopper and Pearson's exact interval and the exact binomial tail.
 
     Trials need not share one probability: where they differ from cell to cell the interval errs on the wide side.
@@ -87,17 +111,13 @@ class Binomial:
     def undefined(self) -> str:
         return "" if self.trials > 0 else "nothing was counted"
 
-    def interval(self, level: float) -> tuple[float, float]:
-        if self.undefined:
-            return NOTHING
+    def _interval(self, level: float) -> tuple[float, float]:
         x, n, alpha = self.successes, self.trials, tail(level)
         low = float(special.betaincinv(x, n - x + 1, alpha)) if x > 0 else 0.0
         high = float(special.betaincinv(x + 1, n - x, 1 - alpha)) if x < n else 1.0
         return low, high
 
-    def p_value(self, limit: float, side: Side) -> float:
-        if self.undefined:
-            return 1.0
+    def _p_value(self, limit: float, side: Side) -> float:
         if side == "below":
             return Binomial(self.trials - self.successes, self.trials).p_value(1 - limit, "above")
         if limit < 0:
@@ -106,15 +126,13 @@ class Binomial:
             return 1.0
         return float(special.betainc(self.successes, self.trials - self.successes + 1, limit))
 
-    def half_width_at(self, factor: float) -> float | None:
-        if self.undefined:
-            return None
+    def _half_width_at(self, factor: float) -> float | None:
         low, high = Binomial(self.successes * factor, self.trials * factor).interval(0.95)
         return (high - low) / 2
 
 
 @dataclass(frozen=True, slots=True)
-class FisherZ:
+class FisherZ(Sampled):
     """Spearman's rank correlation of n pairs: atanh(rho) is normal with variance (1 + rho^2 / 2) / (n - 3).
 
     Bonett and Wright (2000), Psychometrika 65, 23-28: unlike Fieller's 1.06 / (n - 3), it grows with rho. What it
@@ -137,30 +155,26 @@ class FisherZ:
     def _se(self) -> float:
         return math.sqrt((1 + self.rho**2 / 2) / (self.n - 3))
 
-    def interval(self, level: float) -> tuple[float, float]:
-        if self.undefined:
-            return NOTHING
+    def _interval(self, level: float) -> tuple[float, float]:
         z, half = math.atanh(self.rho), float(special.ndtri(1 - tail(level))) * self._se
         return math.tanh(z - half), math.tanh(z + half)
 
-    def p_value(self, limit: float, side: Side) -> float:
-        if self.undefined:
-            return 1.0
+    def _p_value(self, limit: float, side: Side) -> float:
         if abs(limit) >= 1:
             return 0.0 if (limit < 0) == (side == "above") else 1.0
         z = (math.atanh(self.rho) - math.atanh(limit)) / self._se
         return float(special.ndtr(-z if side == "above" else z))
 
-    def half_width_at(self, factor: float) -> float | None:
+    def _half_width_at(self, factor: float) -> float | None:
         n = self.n * factor
-        if self.undefined or n <= 3:
+        if n <= 3:
             return None
         z, half = math.atanh(self.rho), float(special.ndtri(0.975)) * FisherZ(self.rho, n)._se
         return (math.tanh(z + half) - math.tanh(z - half)) / 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Draws:
+class Draws(Sampled):
     """Bootstrap draws of a statistic, and their percentile interval.
 
     The interval's ends are order statistics: with B draws, low is the k-th smallest, k = floor(alpha (B + 1)),
@@ -181,21 +195,17 @@ class Draws:
             return "the value is the same in every resample, so no interval can be computed"
         return ""
 
-    def interval(self, level: float) -> tuple[float, float]:
-        if self.undefined:
-            return NOTHING
+    def _interval(self, level: float) -> tuple[float, float]:
         alpha, total = tail(level), len(self.draws) + self.lost + 1
         place = math.floor(alpha * total + 1e-9) - self.lost
         return (float(self.draws[place - 1]), float(self.draws[-place])) if place >= 1 else NOTHING
 
-    def p_value(self, limit: float, side: Side) -> float:
-        if self.undefined:
-            return 1.0
+    def _p_value(self, limit: float, side: Side) -> float:
         contrary = self.draws <= limit if side == "above" else self.draws >= limit
         return min(1.0, (int(contrary.sum()) + self.lost + 1) / (len(self.draws) + self.lost + 1))
 
-    def half_width_at(self, factor: float) -> float | None:
-        low, high = self.interval(0.95)
+    def _half_width_at(self, factor: float) -> float | None:
+        low, high = self._interval(0.95)
         return None if math.isnan(low) or math.isnan(high) else (high - low) / 2 / math.sqrt(factor)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from recuse.schema import Distribution, RecuseError
-from recuse.statistics.distributions import NOTHING, Derived, Side, why_undefined
+from recuse.statistics.distributions import NOTHING, Derived, Sampled, Side, why_undefined
 
 
 def holm(p: ArrayLike) -> NDArray[np.float64]:
@@ -67,7 +67,7 @@ def decision_levels(decides: Sequence[Callable[[float], bool]], level: float) ->
 
 
 @dataclass(frozen=True, slots=True)
-class Largest:
+class Largest(Sampled):
     """The largest of several true values, of any sign where `both`: which one it is, is not known.
 
     That all lie below a limit takes every one below it, each at its own level (an intersection-union test: no
@@ -85,21 +85,17 @@ class Largest:
     def _sizes(self) -> tuple[Distribution, ...]:
         return tuple(map(Folded, self.distributions)) if self.both else self.distributions
 
-    def interval(self, level: float) -> tuple[float, float]:
-        if self.undefined:
-            return NOTHING
+    def _interval(self, level: float) -> tuple[float, float]:
         corrected = 1 - (1 - level) / len(self.distributions)
         low = max(size.interval(corrected)[0] for size in self._sizes)
         high = max(size.interval(level)[1] for size in self._sizes)
         return min(low, high), high
 
-    def p_value(self, limit: float, side: Side) -> float:
-        if self.undefined:
-            return 1.0
+    def _p_value(self, limit: float, side: Side) -> float:
         each = [size.p_value(limit, side) for size in self._sizes]
         return max(each) if side == "below" else min(1.0, len(each) * min(each))
 
-    def half_width_at(self, factor: float) -> float | None:
+    def _half_width_at(self, factor: float) -> float | None:
         widths = [distribution.half_width_at(factor) for distribution in self.distributions]
         return None if any(width is None for width in widths) else max(width for width in widths if width is not None)
 

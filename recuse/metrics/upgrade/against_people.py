@@ -37,7 +37,7 @@ from recuse.ratings.array import mean_of
 from recuse.schema import Distribution, Estimate
 from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.coefficient import Coefficient, ratio
-from recuse.statistics.distributions import NOTHING, Side, why_undefined
+from recuse.statistics.distributions import Sampled, Side, why_undefined
 from recuse.statistics.multiplicity import Largest
 
 NOBODY = "no text that people rated has a usable answer of both"
@@ -199,7 +199,7 @@ def _further(
 
 
 @dataclass(frozen=True, slots=True)
-class Further:
+class Further(Sampled):
     """|a| - |b| of two means over the same texts, from the distributions of a, a - b and a + b.
 
         |a| - |b| = max over s of min over t of s a - t b,    s, t = -1, 1
@@ -223,9 +223,7 @@ class Further:
     def undefined(self) -> str:
         return why_undefined(self.first, self.difference, self.sum)
 
-    def interval(self, level: float) -> tuple[float, float]:
-        if self.undefined:
-            return NOTHING
+    def _interval(self, level: float) -> tuple[float, float]:
         pair = (self.difference, self.sum)
         half, quarter = (1 + level) / 2, (3 + level) / 4
         lows, highs = zip(*(d.interval(half) for d in pair), strict=True)
@@ -235,9 +233,7 @@ class Further:
         high = max(min(most), -max(least))
         return min(low, high), high
 
-    def p_value(self, limit: float, side: Side) -> float:
-        if self.undefined:
-            return 1.0
+    def _p_value(self, limit: float, side: Side) -> float:
         other: Side = "above" if side == "below" else "below"
         signs = [(limit, side), (-limit, other)]  # of a, and of -a
         pair = (self.difference, self.sum)
@@ -247,6 +243,6 @@ class Further:
         each = (min(times * d.p_value(*at) for d, times in shares) for at in signs)
         return min(1.0, max(each))
 
-    def half_width_at(self, factor: float) -> float | None:
+    def _half_width_at(self, factor: float) -> float | None:
         moved, both = (float(getattr(d, "value", math.nan)) for d in (self.difference, self.sum))
         return (self.difference if abs(both) >= abs(moved) else self.sum).half_width_at(factor)

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from scipy import special
 
-from recuse.statistics.distributions import NOTHING, Binomial, Derived, Side, Student, joined, tail, why_undefined
+from recuse.statistics.distributions import (
+    NOTHING,
+    Binomial,
+    Derived,
+    Sampled,
+    Side,
+    Student,
+    joined,
+    tail,
+    why_undefined,
+)
 
 if TYPE_CHECKING:
     from recuse.schema import Distribution
@@ -32,7 +42,7 @@ class NoInterval:
 
 
 @dataclass(frozen=True, slots=True)
-class OnScale:
+class OnScale(Sampled):
     """Student's t for z(value): z = -log(1 - value) for "chance" coefficients, atanh for correlations; `se` is that of
     the value itself and is carried over by the slope of z (delta method). The interval never leaves the range."""
 
@@ -60,29 +70,23 @@ class OnScale:
         slope = 1 / (1 - self.value) if self.form == "chance" else 1 / (1 - self.value**2)
         return Student(self._z(self.value), self.se * slope, self.df)
 
-    def interval(self, level: float) -> tuple[float, float]:
-        if self.undefined:
-            return NOTHING
+    def _interval(self, level: float) -> tuple[float, float]:
         low, high = self._on_z.interval(level)
         return self._back(max(low, -700.0)), self._back(high)
 
-    def p_value(self, limit: float, side: Side) -> float:
-        if self.undefined:
-            return 1.0
+    def _p_value(self, limit: float, side: Side) -> float:
         if limit >= 1 or (self.form == "correlation" and limit <= -1):
             return 0.0 if (limit < 0) == (side == "above") else 1.0
         return self._on_z.p_value(self._z(limit), side)
 
-    def half_width_at(self, factor: float) -> float | None:
-        if self.undefined:
-            return None
+    def _half_width_at(self, factor: float) -> float | None:
         on_z = self._on_z
         half = on_z.half_width_at(factor)
         return None if half is None else (self._back(on_z.value + half) - self._back(on_z.value - half)) / 2
 
 
 @dataclass(frozen=True, slots=True)
-class PerfectAgreement:
+class PerfectAgreement(Sampled):
     """A coefficient 1 - D_o / D_e of which D_o was 0 in all of `clusters`: exact binomial bound (Clopper and Pearson).
 
     If a share q of clusters held disagreement, none of G would show it with probability (1 - q)^G; one cluster of
@@ -97,20 +101,16 @@ class PerfectAgreement:
     def undefined(self) -> str:
         return "" if self.clusters > 1 and math.isfinite(self.worst) else "one cluster says nothing about the next"
 
-    def interval(self, level: float) -> tuple[float, float]:
-        if self.undefined:
-            return NOTHING
+    def _interval(self, level: float) -> tuple[float, float]:
         return 1 + self.worst * math.expm1(math.log(tail(level)) / self.clusters), 1.0
 
-    def p_value(self, limit: float, side: Side) -> float:
-        if self.undefined or side == "below":
+    def _p_value(self, limit: float, side: Side) -> float:
+        if side == "below":
             return 1.0
         share = (1 - limit) / self.worst
         return 0.0 if share >= 1 else 1.0 if share <= 0 else float((1 - share) ** self.clusters)
 
-    def half_width_at(self, factor: float) -> float | None:
-        if self.undefined:
-            return None
+    def _half_width_at(self, factor: float) -> float | None:
         return float(-self.worst * special.expm1(math.log(0.025) / (self.clusters * factor)) / 2)
 
 
@@ -152,7 +152,7 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Sampled):
     """first - second, by the method of variance estimates recovery: with (l1, u1) and (l2, u2) their intervals,
 
         low  = value - sqrt((v1 - l1)^2 - 2 r (v1 - l1)(u2 - v2) + (u2 - v2)^2)
@@ -177,37 +177,30 @@ class Difference:
     def undefined(self) -> str:
         if why := why_undefined(self.first, self.second):
             return why
-        low, high = self._ends(0.95)
+        low, high = self._interval(0.95)
         return "" if high > low else "no cluster differs from another, so there is no standard error"
 
-    def interval(self, level: float) -> tuple[float, float]:
-        return NOTHING if self.undefined else self._ends(level)
-
-    def _ends(self, level: float) -> tuple[float, float]:
+    def _interval(self, level: float) -> tuple[float, float]:
         (v1, v2), (l1, u1), (l2, u2) = self.values, self.first.interval(level), self.second.interval(level)
         down, up = joined(v1 - l1, u2 - v2, self.correlation), joined(u1 - v1, v2 - l2, self.correlation)
         return v1 - v2 - down, v1 - v2 + up
 
-    def p_value(self, limit: float, side: Side) -> float:
-        if self.undefined:
-            return 1.0
+    def _p_value(self, limit: float, side: Side) -> float:
         inside = (self.values[0] - self.values[1] > limit) == (side == "above")
         end = 0 if (side == "above") == inside else 1
         low, high = 0.0, 1.0  # levels
         for _ in range(60):
             level = (low + high) / 2
-            reached = self._ends(min(max(level, 1e-12), 1 - 1e-15))[end]
+            reached = self._interval(min(max(level, 1e-12), 1 - 1e-15))[end]
             low, high = (low, level) if (reached <= limit if end == 0 else reached >= limit) else (level, high)
         half = (1 - high) / 2
         return half if inside else 1 - half
 
-    def half_width_at(self, factor: float) -> float | None:
-        if self.undefined:
-            return None
+    def _half_width_at(self, factor: float) -> float | None:
         if isinstance(self.first, Binomial) and isinstance(self.second, Binomial):
             # Where little was seen to happen, exact intervals of shares shrink faster than with the root of the trials.
             first, second = (Binomial(s.successes * factor, s.trials * factor) for s in (self.first, self.second))
-            low, high = replace(self, first=first, second=second)._ends(0.95)
+            low, high = replace(self, first=first, second=second)._interval(0.95)
             return (high - low) / 2
-        low, high = self._ends(0.95)
+        low, high = self._interval(0.95)
         return (high - low) / 2 / math.sqrt(factor)

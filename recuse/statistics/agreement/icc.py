@@ -24,7 +24,7 @@ from scipy import special
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.coefficient import Coefficient
-from recuse.statistics.distributions import NOTHING, Side, tail
+from recuse.statistics.distributions import Sampled, Side, tail
 
 IccForm = Literal["ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)"]
 FORMS: tuple[IccForm, ...] = ("ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)")
@@ -154,7 +154,7 @@ def _satterthwaite(s: MeanSquares) -> Floats:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ICC:
+class ICC(Sampled):
     """Sampling distribution of one intraclass correlation: the interval of `icc_interval`, and its dual p-values."""
 
     squares: MeanSquares
@@ -175,15 +175,11 @@ class ICC:
         low, high = (float(end) for end in icc_interval(s, self.form))
         return "" if math.isfinite(low) and math.isfinite(high) else "the raters never differ, or the items never do"
 
-    def interval(self, level: float) -> tuple[float, float]:
-        if self.undefined:
-            return NOTHING
+    def _interval(self, level: float) -> tuple[float, float]:
         low, high = icc_interval(self.squares, self.form, level)
         return float(low), float(high)
 
-    def p_value(self, limit: float, side: Side) -> float:
-        if self.undefined:
-            return 1.0
+    def _p_value(self, limit: float, side: Side) -> float:
         if limit >= 1:
             return 1.0 if side == "above" else 0.0
         s, k = self.squares, self.squares.k
@@ -200,7 +196,7 @@ class ICC:
             return 0.0 if (single < self.value) == (side == "above") else 1.0
         return float((special.fdtrc if side == "above" else special.fdtr)(s.n - 1, spare, f))
 
-    def half_width_at(self, factor: float) -> float | None:
+    def _half_width_at(self, factor: float) -> float | None:
         s = self.squares
         low, high = ICC(MeanSquares(s.items, s.raters, s.rest, s.within, s.n * factor, s.k), self.form).interval(0.95)
         return None if math.isnan(low) else (high - low) / 2
