@@ -15,7 +15,7 @@ import pandas as pd
 from recuse.ratings.answers import COMPARED, answers_against_truth
 from recuse.ratings.scale import Numeric, Ordinal
 from recuse.ratings.text_slices import FEWEST, slices_of
-from recuse.readers.formats import whole_texts
+from recuse.readers.formats import read_path, whole_texts
 from recuse.schema.arrays import Mask
 from recuse.schema.number_text import counted, fixed
 from recuse.schema.vocabulary import RIGHT_ANSWERS
@@ -127,7 +127,7 @@ def write_disagreements(panel: FilePanel, path: Path) -> list[str]:
     rows = disagreements(panel.read)
     table = rows.map(lambda cell: safe_cell(cell)).rename(columns=lambda name: safe_cell(str(name)))
     if is_review(path):
-        table = _with_verdicts(table, _frame(path))
+        table = _with_verdicts(table, read_path(path).frame)
     write_table(path, table.columns, table.itertuples(index=False, name=None), is_review_text)
     return [f"{counted(len(rows), 'disagreement')}: {path}; fill in your_verdict", *kinds_of_disagreement(panel.read)]
 
@@ -189,7 +189,7 @@ def read_review(path: Path) -> list[Review]:
     """One summary per judge. People's side is the answer of any of them, or where it is known the right one.
 
     Raises `RecuseError` for a file that cannot be read."""
-    reviewed, frame = [], _frame(path)
+    reviewed, frame = [], read_path(path).frame
     labels = set(map(_cell, frame["answer"]))
     for judge, rows in frame.groupby("judge", sort=False):
         right = rows[RIGHT].astype(str) if RIGHT in rows else pd.Series("", rows.index)
@@ -198,12 +198,6 @@ def read_review(path: Path) -> list[Review]:
         ours, theirs, neither = (sides.count(side) for side in ("judge", "people", "neither"))
         reviewed.append(Review(str(judge), len(rows), ours, theirs, neither, bool(right.ne("").any())))
     return reviewed
-
-
-def _frame(path: Path) -> pd.DataFrame:
-    from recuse.readers.formats import read_path
-
-    return read_path(path).frame
 
 
 def _side(yours: object, judge: object, people: object, right: str, labels: Collection[str]) -> str:

@@ -117,8 +117,8 @@ class Contest:
         else:
             why = "scores decide from a threshold on: --threshold 4; or --use grade compares scores"
             raise RecuseError(f"{self.place}: {why}")
-        said = "name it" if self.has_sets else "say so"
-        whose = "" if answers.right else f", where {self.tau:.0%} of people or more {said}"
+        verb = "name it" if self.has_sets else "say so"
+        whose = "" if answers.right else f", where {self.tau:.0%} of people or more {verb}"
         return (judges[:, self.common], people[:, self.common]), f" ({stated}{whose})".replace("%", " %")
 
     def per_text(self, beta: float = 0.0) -> Floats:

@@ -27,6 +27,7 @@ from recuse.ratings.answers import Answers, answers_of_one_way
 from recuse.ratings.scale import Numeric
 from recuse.ratings.text_slices import GROUP, WEIGHED
 from recuse.readers.file_panel import FilePanel
+from recuse.readers.formats import read_path
 from recuse.run.run import FileRun
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
@@ -263,8 +264,6 @@ def is_label_list(path: Path) -> bool:
 def with_labels(panel: FilePanel, lists: Sequence[Path]) -> FilePanel:
     """The panel with what people filled into lists of next labels. Raises `RecuseError` for a cell that is no answer on
     the scale, with its line, and for lists that belong to other judges or texts."""
-    from recuse.readers.formats import read_path
-
     ratings = panel.ratings
     given = answers_of_one_way(ratings, "next labels are chosen", people=False)
     texts = set(zip(given.items, given.targets, strict=True))

@@ -95,12 +95,18 @@ def compare(
     named = _all_named(tested, gates)
     testable = {_key(row_of(now)) for _, now, _ in tested}
     changed = {_key(row) for row in named}
+
+    def named_so(entry: EntryRow) -> bool:
+        """By itself, or by all levels of its factors together."""
+        together: EntryRow = {**row_of(entry), "subject": without_levels(entry["subject"])}
+        return not changed.isdisjoint((_key(entry), _key(together)))
+
     comparison: Comparison = {
         "path": path,
         "because": baseline.get("because"),
         "named": named,
         "outcomes": [
-            {**row_of(now), "before": was["outcome"], "after": now["outcome"], "named": bool(_keys(now) & changed)}
+            {**row_of(now), "before": was["outcome"], "after": now["outcome"], "named": named_so(now)}
             for was, now in pairs
             if was.get("outcome") != now.get("outcome")
         ],
@@ -303,11 +309,6 @@ def _mean_of(entries: Sequence[BaselineEntry]) -> BaselineEntry:
 
 def _key(row: EntryRow) -> tuple[str, ...]:
     return tuple(identity(row))
-
-
-def _keys(entry: EntryRow) -> set[tuple[str, ...]]:
-    """Of the entry, and of all levels of its factors together."""
-    return {_key(entry), _key({**row_of(entry), "subject": without_levels(entry["subject"])})}
 
 
 def _brief(entry: BaselineEntry) -> BriefRow:

@@ -147,10 +147,6 @@ class Gates(Mapping[str, Gate]):
         weights = [g.weight for g in map(self.__getitem__, among) if g.decide == "interval" and g.together is None]
         return round(self.run.false_fail * share * gate.weight / max(sum(weights), gate.weight), 12)
 
-    def accepted_fault_for(self, name: str, subject: Mapping[str, str]) -> AcceptedFault | None:
-        """The accepted failure that covers the subject; there is at most one, overlaps were refused on reading."""
-        return next((known for known in self.accepted_faults if known.gate == name and known.covers(subject)), None)
-
     def unneeded(self, records: Iterable[VerdictRow]) -> list[str]:
         """A sentence for each accepted failure that a full run met and no verdict needed: all that it covers pass. What
         is accepted as a doubt may be settled and unsettled again, and stays."""
@@ -239,7 +235,8 @@ class Gates(Mapping[str, Gate]):
         member, decision = decided.member, decided.decision
         gate, applied, outcome = member.gate, member.applied, decision.outcome
         allowed = gate.allows_undecided(self.today) and decision.straddles
-        if known := self.accepted_fault_for(member.name, member.subject):
+        covering = (one for one in self.accepted_faults if one.gate == member.name and one.covers(member.subject))
+        if known := next(covering, None):  # there is one at most: overlaps were refused on reading
             then = getattr(formerly, "accepted_fault", None)  # a verdict that is red is falsy
             held = self.former is None or (then is not None and then.state in ("applied", "expired"))
             outcome, remedy, acceptance = under_accepted_fault(known, decided, self.today, self.file, held=held)

@@ -152,7 +152,8 @@ def decide_estimate(
     the estimate compares are not shown to be alike (detail `losses`, `recuse.metrics.estimates`), the interval must lie
     inside the limit also when its ends are moved as far as the lost answers could have moved the value.
     """
-    shown = _at(estimate, level)
+    at_level = estimate.at(level)
+    shown = at_level if has_interval(at_level) else estimate  # of too few resamples what is known is shown
     outcome = _outcome(limit, shown, level, by)
     lost = outcome == "pass" and not limit.encloses(*with_losses(shown, by))
     return AgainstLimit(UNDECIDED if lost else outcome, shown, level, lost)
@@ -192,9 +193,3 @@ def _outcome(limit: Limit, estimate: Estimate, level: float, by: str) -> Outcome
     if limit.encloses(estimate.low, estimate.high):
         return "pass"
     return "fail" if limit.excludes(estimate.low, estimate.high) else UNDECIDED
-
-
-def _at(estimate: Estimate, level: float) -> Estimate:
-    """At `level`; as it came where its distribution has no interval there (too few resamples): what is known."""
-    shown = estimate.at(level)
-    return shown if has_interval(shown) else estimate

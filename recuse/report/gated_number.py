@@ -305,12 +305,6 @@ class Number:
         return "" if is_number(self.value) else str(self.estimate.get("note") or "undefined")
 
 
-def limits_of(gated: Iterable[Number]) -> str:
-    """The limit of all these verdicts; "limits differ" where it is not the same."""
-    distinct = {n.limit_text for n in gated}
-    return distinct.pop() if len(distinct) == 1 else "limits differ"
-
-
 def without_twins(numbers: Iterable[Number]) -> list[Number]:
     """The numbers, but for those that stand there with a verdict too."""
     every = list(numbers)

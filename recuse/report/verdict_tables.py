@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recuse.report.addresses import group_anchor
-from recuse.report.gated_number import Number, grouped, limits_of, plain_name
+from recuse.report.gated_number import Number, grouped, plain_name
 from recuse.report.results_model import Group, ResultsModel
 from recuse.schema.number_text import MISSING, decimals_for, is_number
 from recuse.schema.vocabulary import SHOWN, tally, worst
@@ -148,13 +148,13 @@ def _title(group: Group, measured: Sequence[Number]) -> str:
 
 def _column(group: Group, gate: str, measured: Sequence[Number], *, twice: bool) -> Column:
     """`twice`: another column has this title, a gate asked of another protocol; then the protocol is told too."""
-    levels = tuple(group.circumstances(measured))
+    levels, limits = tuple(group.circumstances(measured)), {n.limit_text for n in measured}
     protocol = plain_name(measured[0].subject.get("protocol", "")) if twice and not group.protocol else ""
     return Column(
         question=group.question.id,
         gate=gate,
         title=", ".join(part for part in (_title(group, measured), protocol) if part),
-        limit=limits_of(measured),
+        limit=limits.pop() if len(limits) == 1 else "limits differ",
         levels=levels if len(levels) <= SHOWN_PER_CELL else (),
         anchor=group_anchor(group.question.id, group.panel.name, group.task, group.protocol),
     )

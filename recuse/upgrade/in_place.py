@@ -15,7 +15,6 @@ import difflib
 import importlib.util
 import json
 import tempfile
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
@@ -36,7 +35,9 @@ from recuse.schema.vocabulary import record_command
 from recuse.suite import Elicitation, Selection
 from recuse.suite.question_runner import shipped_evals
 from recuse.upgrade import judge_upgrade, worst_of
+from recuse.upgrade.sources import KINDS as KINDS_OF_RATINGS
 from recuse.upgrade.sources import RecordedPanel
+from recuse.upgrade.yardsticks import keys_of
 
 Word = Literal["better", "equivalent", "decide", "worse"]
 KINDS: Mapping[str, str] = {
@@ -45,7 +46,6 @@ KINDS: Mapping[str, str] = {
 }  # fmt: skip
 """Field of a judge's fingerprint -> what an upgrade that changes it is called; all others are sampling."""
 ORDER = ("model", "prompt", "rubric", "scale", "wire", "sampling", "reader", "recording")
-COMPARED = ("scores", "choices")
 MOST_LINES = 3
 LONGEST_LINE = 160
 
@@ -96,17 +96,9 @@ def _path_before(panel: Panel, path: str, commit: BaseCommit) -> str | None:
     if commit.text(path) is not None:
         return path
     for other in commit.files(str(Path(path).parent.as_posix()) + "/"):
-        if other.endswith(".toml") and _name_in(commit.text(other)) == panel.name:
+        if other.endswith(".toml") and keys_of(commit.text(other)).get(("name",)) == panel.name:
             return other
     return None
-
-
-def _name_in(text: str | None) -> str | None:
-    try:
-        name = tomllib.loads(text or "").get("name")
-    except tomllib.TOMLDecodeError:
-        return None
-    return name if isinstance(name, str) else None
 
 
 def _text_of(path: Path) -> str | None:
@@ -181,7 +173,7 @@ def _word(
     """The verdict over all places at which it was asked in both states; "decide" where one cannot be compared."""
     verdicts: list[UpgradeVerdict] = []
     for place in places:
-        if protocol(place.protocol).OFFERS not in COMPARED:
+        if protocol(place.protocol).OFFERS not in KINDS_OF_RATINGS:
             return "decide", f"replies by {place.protocol} give no scores or choices to compare; read what changed", ()
         if place.protocol in readers:
             file = readers[place.protocol]

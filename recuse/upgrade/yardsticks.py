@@ -222,7 +222,7 @@ def _panel(files: _Files, path: str, before: str | None, now: str | None) -> Ite
         gone = now is None
         yield _row(path, f"the panel file {path} is {'gone' if gone else 'new'}", word="decide" if gone else "merge")
         return
-    old, new = _tables(before), _tables(now)
+    old, new = keys_of(before), keys_of(now)
     place = {"panel": str(new.get(("name",)) or "")}
     judges = [{key[1] for key in side if key[0] == "judge" and key[1:]} for side in (old, new)]
     for judge in sorted(judges[0] ^ judges[1]):
@@ -238,7 +238,7 @@ def _panel(files: _Files, path: str, before: str | None, now: str | None) -> Ite
 def _task(files: _Files, path: str, before: str | None, now: str | None) -> Iterator[ChangedRow]:
     _, _, task, name = path.split("/", 3)
     if name == "task.toml":
-        old, new = _tables(before), _tables(now)
+        old, new = keys_of(before), keys_of(now)
         for key in sorted(old.keys() | new.keys()):
             if key[0] in UNTOLD:
                 yield from _key(files, path, key, old.get(key), new.get(key), task=task)
@@ -274,7 +274,7 @@ def _settings(files: _Files, path: str, before: str | None, now: str | None) -> 
             if was != is_:
                 yield _row(path, f"{path} installs {what}", *_lines(was, is_))
     if project:
-        old, new = _tables(before), _tables(now)
+        old, new = keys_of(before), keys_of(now)
         for key in sorted(old.keys() | new.keys()):
             values = old.get(key), new.get(key)
             tools = key[0] != "tool" or {*key[1:2]} & {"uv", "pdm", "poetry", "hatch"}
@@ -287,7 +287,7 @@ def _settings(files: _Files, path: str, before: str | None, now: str | None) -> 
 
 def _requirements(project: str | None) -> str:
     """The dependencies of a pyproject.toml, in whichever table, a line each."""
-    tables = [(key, value) for key, value in _tables(project).items() if DEPENDENCIES.search(".".join(key))]
+    tables = [(key, value) for key, value in keys_of(project).items() if DEPENDENCIES.search(".".join(key))]
     lists = [str(one) for _, value in tables if isinstance(value, list) for one in value]
     return "\n".join([*lists, *(f"{'.'.join(key[-2:]).removeprefix('dependencies.')} = \"{value}\""
                                 for key, value in tables if isinstance(value, str))])  # fmt: skip
@@ -309,7 +309,7 @@ def _key(files: _Files, path: str, key: Key, was: object, now: object, **place: 
     yield _row(what, cause, *shown, word="merge" if same else "decide", **place)
 
 
-def _tables(text: str | None) -> dict[Key, Any]:
+def keys_of(text: str | None) -> dict[Key, Any]:
     """The keys of a TOML text with their values, tables in lists under their names; {} of what is no TOML."""
     try:
         return dict(_flat(tomllib.loads(text or ""), ()))
