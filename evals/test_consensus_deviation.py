@@ -11,7 +11,7 @@ from __future__ import annotations
 import pytest
 
 from recuse import measures
-from recuse.papers.merchant_risk.criteria_mean import with_criteria_mean
+from recuse.papers.merchant_risk.judge_profiles import with_criteria_mean
 
 # What a judge gave each text, mean and spread, says all of this; self-bias needs no more than how far a judge lies from
 # the others on its own texts, which a table of totals prints (S - R of the thesis).

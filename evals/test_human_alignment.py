@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from recuse import measures
-from recuse.papers.merchant_risk.criteria_mean import with_criteria_mean
+from recuse.papers.merchant_risk.judge_profiles import with_criteria_mean
 
 # Means of judges and of people, text by text, are all that is compared.
 pytestmark = pytest.mark.asks("scores", "numbers", "people", rests_on="cells")

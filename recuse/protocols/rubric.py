@@ -153,14 +153,10 @@ def _schema(task: Task, total_value: Callable[[Scale], dict[str, Any]]) -> dict[
     """
     why = wording.text_schema(task, "why")
     properties: dict[str, Any] = {
-        name: {
-            "type": "object", "properties": {"score": as_steps(scale), "why": why}, "required": ["score", "why"],
-            "additionalProperties": False,
-        }
-        for name, scale in task.scales.items()
-    }  # fmt: skip
+        name: wording.object_schema({"score": as_steps(scale), "why": why}) for name, scale in task.scales.items()
+    }
     properties |= {whole: total_value(scale) for whole, scale in scales(task).items()}
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+    return wording.object_schema(properties)
 
 
 def as_number(scale: Scale) -> dict[str, Any]:

@@ -70,6 +70,18 @@ def text_schema(task: Task, part: str) -> dict[str, Any]:
     return {"type": "string"} | ({"pattern": rf'^([^."\\\n]+[.]){{{least},{most}}}$'} if most else {})
 
 
+def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """JSON schema of an object with these members and no others."""
+    return {
+        "type": "object", "properties": dict(properties), "required": list(properties), "additionalProperties": False,
+    }  # fmt: skip
+
+
+def list_schema(of: Mapping[str, Any], count: int) -> dict[str, Any]:
+    """JSON schema of a list of so many entries."""
+    return {"type": "array", "items": of, "minItems": count, "maxItems": count}
+
+
 # --------------------------------------------------------------------------- what measures may know of an item
 
 

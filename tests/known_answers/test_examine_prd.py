@@ -11,7 +11,7 @@ import examine_prd
 import pytest
 
 from recuse.metrics import position
-from recuse.papers.self_preference import calibration, choice_shares, win_rates
+from recuse.papers.self_preference import calibration, pairwise_bias, win_rates
 
 QUESTIONS = (1, 2, 3)
 FIRST, SECOND, TIE = 1, 2, 3
@@ -50,8 +50,8 @@ def test_position_is_read_from_both_orders(table: Path) -> None:
     assert consistent.of(judge="x").value == 1.0
     assert consistent.of(judge="y").value == 0.0
     assert not consistent.of(judge="z").defined  # ties alone have no winner to turn
-    assert choice_shares.first_pick_share(ratings).of(judge="x").value == 0.5
-    assert choice_shares.first_pick_share(ratings).of(judge="y").value == 1.0
+    assert pairwise_bias.first_pick_share(ratings).of(judge="x").value == 0.5
+    assert pairwise_bias.first_pick_share(ratings).of(judge="y").value == 1.0
 
 
 def test_own_wins_by_self_peers_and_people(table: Path) -> None:

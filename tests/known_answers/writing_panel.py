@@ -16,8 +16,7 @@ from statistics import fmean
 
 from fixtures.makers.recorded import stored_files
 from recuse.cassettes.cell_file import contents
-from recuse.papers.illusion.copied_replies import quotes_in_text, repeated_numbers
-from recuse.papers.illusion.evidence_overlap import evidence_overlap
+from recuse.papers.illusion.cited_evidence import evidence_overlap, quotes_in_text, repeated_numbers
 from recuse.papers.illusion.knowledge_grounding import delta_k, flaw_penalty
 from recuse.papers.illusion.rubric_commensurability import agreement_by_rubric, structural_share
 from recuse.ratings import Ratings

@@ -16,38 +16,36 @@ from recuse.metrics import (
 )
 from recuse.metrics.measure import MEASURES as DESCRIBED
 from recuse.papers.merchant_risk import (
-    consensus_matrix,
-    human_offsets,
     human_order,
     name_effect,
-    name_shift,
+    offset_matrices,
     repeat_noise,
     reported_statistics,
     score_repeats,
 )
-from recuse.papers.merchant_risk.criteria_mean import with_criteria_mean
+from recuse.papers.merchant_risk.judge_profiles import with_criteria_mean
 from recuse.schema import Estimate
 
 MEASURES = {
     "score_matrix": score_repeats.score_matrix,
-    "consensus_deviation": consensus_matrix.consensus_deviation,
+    "consensus_deviation": offset_matrices.consensus_deviation,
     "self_bias": consensus.self_bias,
     "leniency": consensus.leniency,
     "self_preference": consensus.self_preference,
     "name_effect": name_effect.name_effect,
-    "bias_gone_without_names": name_shift.bias_gone_without_names,
+    "bias_gone_without_names": name_effect.bias_gone_without_names,
     "repeat_difference": repeat_noise.repeat_difference,
     "run_sd": score_repeats.run_sd,
     "cell_table": score_repeats.cell_table,
     "repeat_reliability": lambda r: score_repeats.repeat_reliability(r, form="mean"),
     "runs_needed": lambda r: score_repeats.runs_needed(r, 0.1),
     "parse_rate": coverage.parse_rate,
-    "offset_matrix": lambda r: human_offsets.human_offset_matrix(with_criteria_mean(r)),
+    "offset_matrix": lambda r: offset_matrices.human_offset_matrix(with_criteria_mean(r)),
     "offset": human_alignment.human_offset,
-    "panel_offset": human_offsets.human_panel_offset,
-    "self_offset": human_offsets.human_self_offset,
+    "panel_offset": offset_matrices.human_panel_offset,
+    "self_offset": offset_matrices.human_self_offset,
     "order_agreement": lambda r: human_order.human_order(r, draws=199),
-    "closest_judge": lambda r: human_offsets.closest_judge(r, draws=199),
+    "closest_judge": lambda r: human_order.closest_judge(r, draws=199),
     "reported_total": reported_statistics.reported_total,
 }
 

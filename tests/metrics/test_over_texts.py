@@ -12,7 +12,7 @@ import pytest
 
 from recuse.gates.limits import Limit, decide_estimate
 from recuse.metrics import consensus, human_alignment
-from recuse.papers.merchant_risk import human_offsets, human_order, name_effect, name_shift, repeat_noise, score_repeats
+from recuse.papers.merchant_risk import human_order, name_effect, repeat_noise, score_repeats
 from recuse.ratings import Numeric
 
 KNOWN = pd.read_csv(Path(__file__).parent / "data" / "self_preference_over_texts.csv")
@@ -175,9 +175,9 @@ def test_five_texts_have_no_order(published):
 
 
 def test_what_has_no_interval_says_so(published):
-    for estimate in human_offsets.closest_judge(published).values():
+    for estimate in human_order.closest_judge(published).values():
         assert math.isnan(estimate.low)
         assert "no interval" in estimate.note
-    (gone,) = name_shift.bias_gone_without_names(published).values()
+    (gone,) = name_effect.bias_gone_without_names(published).values()
     assert gone.value == pytest.approx(26.5, abs=0.05)
     assert math.isnan(gone.low)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from recuse.papers.illusion import merg
-from recuse.papers.illusion.merg_rubric import (
+from recuse.papers.illusion.merg import (
     read_rubric,
     rubric_schema,
     specimen_rubric,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from recuse.papers.merchant_risk.criteria_mean import with_criteria_mean
+from recuse.papers.merchant_risk.judge_profiles import with_criteria_mean
 from recuse.ratings import Numeric, Ratings
 
 SCORES = {"tone": 2.0, "facts": 5.0, "all": 4.0}

@@ -15,7 +15,7 @@ import pytest
 from recuse.metrics import position
 from recuse.metrics.right_choices import best_response
 from recuse.papers.merchant_risk import score_repeats
-from recuse.papers.self_preference import choice_shares, win_rates
+from recuse.papers.self_preference import pairwise_bias, win_rates
 from recuse.ratings.pair_array import read_choices
 from recuse.readers import read_file
 
@@ -78,7 +78,7 @@ def prd():
 
 @pytest.mark.parametrize(
     "measure",
-    [position.order_consistency, choice_shares.first_pick_share, win_rates.own_win_rate, win_rates.own_win_excess],
+    [position.order_consistency, pairwise_bias.first_pick_share, win_rates.own_win_rate, win_rates.own_win_excess],
 )
 def test_choices_of_prd_as_read_by_hand(prd, measure):
     read, by_hand = prd

@@ -7,7 +7,7 @@ to what all judges see on the surface. The paper calls one variant MERG and comp
 share, so its delta-K mixes knowledge with the loss of a common rubric; here every grounded source has its own, and
 "shared" is the one that compares a common rubric with a common rubric.
 
-Correlations are of the same pairs on the same texts under both sources (`recuse.papers.illusion.rubric_cells`).
+Correlations are of the same pairs on the same texts under both sources (`RubricCells`).
 Intervals are over items, by the jackknife. The paper's paired t over cells stands beside it in the detail: cells are
 pairs of judges, and of each target where it has ten items or more; they share judges and items, so its p-value is too
 small.
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
-from recuse.papers.illusion.rubric_cells import (
+from recuse.papers.illusion.rubric_commensurability import (
     BASELINE,
     GROUNDED,
     JACKKNIFE,

@@ -16,26 +16,24 @@ beside it as "plain_mean"); a checklist has no weights."""
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from recuse.papers.illusion.merg_rubric import (
-    DIMENSIONS,
-    Rubric,
-    exactly,
-    listing,
-    longest,
-    phrase,
-    read_rubric,
-    rubric_schema,
-    specimen_rubric,
-    universal_rubric,
-)
 from recuse.protocols import Earlier, Stage, Use, reading, wording
 from recuse.ratings.scale import Numeric, Scale
-from recuse.schema import Item, Judge, Judgement, Prompt, Reply
+from recuse.schema import Item, Judge, Judgement, Prompt, RecuseError, Reply
 from recuse.schema.factors import RUBRIC
 from recuse.tasks import Task
+
+Rubric = Mapping[str, Any]
+"""`dimensions`: five of {name, anchors: four texts}; `weights`: five numbers that sum to 1."""
+
+DIMENSIONS = 5
+ANCHORS = 4  # what is poor (2), adequate (5), strong (8) and exceptional (10)
+LONGEST = {"phrase": 200, "name": 40, "anchor": 120}  # characters, unless [rubric] of task.toml says otherwise
+TOLERANCE = 0.005  # of the sum of the weights: 0.33 three times is meant well
 
 OFFERS = "scores"
 FACTORS: Mapping[str, tuple[str, ...]] = {RUBRIC: ("checklist", "independent", "dimensions", "shared", "universal")}
@@ -43,8 +41,9 @@ REPEATS = 1
 OVERALL, PLAIN_MEAN = "overall", "plain_mean"
 PARTS = tuple(f"dimension_{number}" for number in range(1, DIMENSIONS + 1))
 CRITERIA = (OVERALL, PLAIN_MEAN, *PARTS)
-WORDS = phrase()
-"""A text of any length: a reason or a quote is never cut; a reply that the token limit ends is unparsed."""
+WORDS: Mapping[str, Any] = {"type": "string", "minLength": 1}
+"""JSON schema of a text of any length: a reason or a quote is never cut; a reply that the token limit ends is
+unparsed."""
 HABITS = ("length", "format", "familiarity", "anchoring", "halo")
 TEMPERATURE = 0.0
 
@@ -73,10 +72,10 @@ KNOWLEDGE_PHRASES = ("task_type", "excellent", "good", "poor")
 def knowledge_prompt(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier) -> Prompt:
     """Stage 1: what the judge knows of this kind of task."""
     words = wording.messages(task, "merg.knowledge", task=task.data, **item.fields)
-    text = phrase(longest(task, "phrase"))
-    lists = {name: listing(text, 2) for name in KNOWLEDGE_LISTS}
+    text = _text(task, "phrase")
+    lists = {name: wording.list_schema(text, 2) for name in KNOWLEDGE_LISTS}
     fields = {"task_type": text, **lists, **dict.fromkeys(KNOWLEDGE_PHRASES[1:], text)}
-    return Prompt(words, TEMPERATURE, max_tokens=500, schema=exactly(fields))
+    return Prompt(words, TEMPERATURE, max_tokens=500, schema=wording.object_schema(fields))
 
 
 def read_knowledge(task: Task, item: Item, factors: Mapping[str, str], reply: Reply, earlier: Earlier) -> Any:
@@ -97,8 +96,8 @@ REFLECTIONS = (*HABITS, "blind_spot", "focus")
 def reflection_prompt(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier) -> Prompt:
     """Stage 2: how each habit may mislead the judge here, where it is blind, and what it is to look at."""
     words = wording.messages(task, "merg.reflection", task=task.data, **item.fields, **earlier)
-    fields = dict.fromkeys(REFLECTIONS, phrase(longest(task, "phrase")))
-    return Prompt(words, TEMPERATURE, max_tokens=400, schema=exactly(fields))
+    fields = dict.fromkeys(REFLECTIONS, _text(task, "phrase"))
+    return Prompt(words, TEMPERATURE, max_tokens=400, schema=wording.object_schema(fields))
 
 
 def read_reflection(task: Task, item: Item, factors: Mapping[str, str], reply: Reply, earlier: Earlier) -> Any:
@@ -167,11 +166,13 @@ def prompt(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier)
         task, "merg.evaluation", task=task.data, rubric=rubric, reflection=earlier.get("reflection"), **given
     )
     score = {"enum": list(range(int(task.scale[0]), int(task.scale[1]) + 1))}
+    fields: dict[str, Any] = {"scores": wording.list_schema(score, DIMENSIONS)}
     if factors[RUBRIC] == "checklist":
-        fields: dict[str, Any] = {"reason": WORDS, "scores": listing(score)}
+        fields = {"reason": WORDS, **fields}
     else:
-        fields = {"evidence": listing(WORDS), "scores": listing(score), "habit": {"enum": [*HABITS, "none"]}}
-    return Prompt(words, TEMPERATURE, max_tokens=400, schema=exactly(fields))
+        cited = wording.list_schema(WORDS, DIMENSIONS)
+        fields = {"evidence": cited, **fields, "habit": {"enum": [*HABITS, "none"]}}
+    return Prompt(words, TEMPERATURE, max_tokens=400, schema=wording.object_schema(fields))
 
 
 def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply, earlier: Earlier) -> list[Judgement]:
@@ -204,3 +205,74 @@ def quotes(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> 
     except reading.Unreadable:
         return []
     return [Judgement(name, response=words) for name, words in zip(PARTS, cited, strict=True)]
+
+
+# --------------------------------------------------------------------------- the rubric
+
+
+def read_rubric(answer: Mapping[str, Any], names: Sequence[str]) -> Rubric:
+    """The rubric a judge wrote. `Unreadable` unless there are exactly five dimensions with a name and four anchors
+    each, and five positive weights that sum to 1. `names` are those that were given, if any were. Two dimensions may
+    have one name: that a judge repeats itself is its own rubric, and shows in how it agrees with others."""
+    given = reading.member(answer, "dimensions", "dimensions")
+    if not isinstance(given, list) or len(given) != DIMENSIONS:
+        count = len(given) if isinstance(given, list) else "no"
+        raise reading.Unreadable("unparsed", f"the rubric has {count} dimensions; exactly {DIMENSIONS} are wanted")
+    named = [names[place] if names else reading.phrase(one, "name") for place, one in enumerate(given)]
+    dimensions = [
+        {"name": name, "anchors": reading.phrases(one, "anchors", ANCHORS)}
+        for name, one in zip(named, given, strict=True)
+    ]
+    return {"dimensions": dimensions, "weights": _weights(reading.member(answer, "weights", "weights"))}
+
+
+def _weights(given: object) -> list[float]:
+    numbers = given if isinstance(given, list) else []
+    if len(numbers) != DIMENSIONS or any(isinstance(n, bool) or not isinstance(n, int | float) for n in numbers):
+        raise reading.Unreadable("unparsed", f"weights is not a list of {DIMENSIONS} numbers")
+    if min(numbers) <= 0 or abs(math.fsum(numbers) - 1) > TOLERANCE:
+        shown = ", ".join(f"{n:g}" for n in numbers)
+        raise reading.Unreadable("unparsed", f"the weights {shown} are not positive numbers that sum to 1")
+    return [float(n) for n in numbers]
+
+
+def rubric_schema(task: Task, *, named: bool, tenths: bool = False) -> dict[str, Any]:
+    """The reply's JSON schema. `named`: names are given, not asked. `tenths`: the weights are one of the 101 lists of
+    tenths that sum to 1, none above 0.4, for servers that enforce a schema by grammar: a grammar cannot add."""
+    name = {} if named else {"name": _text(task, "name")}
+    anchors = wording.list_schema(_text(task, "anchor"), ANCHORS)
+    weights = {"enum": weight_lists()} if tenths else wording.list_schema({"type": "number"}, DIMENSIONS)
+    dimension = wording.object_schema({**name, "anchors": anchors})
+    return wording.object_schema({"dimensions": wording.list_schema(dimension, DIMENSIONS), "weights": weights})
+
+
+def weight_lists() -> list[list[float]]:
+    """Every list of five tenths, each from 0.1 to 0.4, that sums to 1."""
+    tenths = itertools.product(range(1, 5), repeat=DIMENSIONS)
+    return [[n / 10 for n in each] for each in tenths if sum(each) == 10]
+
+
+def specimen_rubric(task: Task) -> Rubric:
+    """A rubric as long as they come."""
+    one = {"name": "x" * longest(task, "name"), "anchors": ["x" * longest(task, "anchor")] * ANCHORS}
+    return {"dimensions": [one] * DIMENSIONS, "weights": [0.2] * DIMENSIONS}
+
+
+def universal_rubric(task: Task) -> Rubric:
+    """The rubric that task.toml gives for all prompts: five tables [[universal]]. `RecuseError` for another one."""
+    tables = task.data.get("universal", [])
+    try:
+        rubric = read_rubric({"dimensions": tables, "weights": [table.get("weight") for table in tables]}, ())
+    except reading.Unreadable as failure:
+        raise RecuseError(f"{task.folder / 'task.toml'}: [[universal]]: {failure.why}") from None
+    return rubric
+
+
+def longest(task: Task, what: str) -> int:
+    """How many characters a phrase, a name or an anchor may have."""
+    return int(task.data.get("rubric", {}).get(f"longest_{what}", LONGEST[what]))
+
+
+def _text(task: Task, what: str) -> dict[str, Any]:
+    """JSON schema of a text; a server that enforces it ends it at its longest."""
+    return {**WORDS, "maxLength": longest(task, what)}

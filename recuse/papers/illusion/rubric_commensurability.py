@@ -2,30 +2,251 @@
 
 "Beyond the Illusion of Consensus", 2026, section 3.3. Judges that write their own rubrics hardly agree; give them the
 names of the dimensions and they do. The paper's table 6 compares an average over three pairs with the one pair that a
-variant has; here every difference is between the same pairs on the same texts.
+variant has; here every difference is between the same pairs on the same texts, and so for knowledge
+(`knowledge_grounding`).
 """
 
 from __future__ import annotations
 
 import math
-from itertools import pairwise
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations, pairwise
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from recuse.metrics.estimates import number
+from recuse.metrics.estimates import Over, estimated, number, undefined
 from recuse.metrics.measure import measure
-from recuse.papers.illusion.rubric_cells import (
-    RubricCells,
-    by_source,
-    change,
-    jackknifed,
-    mean_correlation,
-    rubric_cells,
-)
 from recuse.ratings import Ratings
+from recuse.ratings.array import arrays_by_level
+from recuse.ratings.pair_array import codes_of
 from recuse.schema import Estimate, Estimates
-from recuse.schema.arrays import Floats
+from recuse.schema.arrays import Floats, Mask
 from recuse.schema.factors import LEVELS, RUBRIC
+from recuse.statistics.distributions import Side, Student
+
+BASELINE = "checklist"
+GROUNDED = ("independent", "dimensions", "shared")
+"""Sources whose rubrics are written after a judge has said what it knows."""
+JACKKNIFE = "correlations of the same pairs on the same texts, jackknife over {units}, t"
+
+
+@dataclass(frozen=True, eq=False)
+class RubricCells:
+    """Two or more sources side by side: `scores` (sources, judges, texts), NaN where there is none; `items` and
+    `targets` (texts,); `units` (texts,), what a repetition draws."""
+
+    sources: tuple[str, ...]
+    judges: tuple[str, ...]
+    scores: Floats
+    items: NDArray[Any]
+    targets: NDArray[Any]
+    units: NDArray[Any]
+    over: Over
+    called: str
+
+    def pairs(self) -> PairCorrelations:
+        """How each two judges correlate under each source, over `units`."""
+        return PairCorrelations.of(self.scores, self.units)
+
+    def only(self, texts: Mask) -> RubricCells:
+        """The same with these texts (texts,) alone."""
+        return replace(
+            self, scores=self.scores[:, :, texts], items=self.items[texts], targets=self.targets[texts],
+            units=self.units[texts],
+        )  # fmt: skip
+
+    def facts(self, pairs: PairCorrelations) -> dict[str, Any]:
+        """How many items, and clusters where they come in such, have a text that two judges scored under all sources;
+        as facts of an `Estimate`."""
+        used = pairs.used[codes_of(self.units)]
+        both = np.isfinite(self.scores).all(axis=0).sum(axis=0) >= 2
+        n = len(set(self.items[both & used]))
+        if self.over == "items":
+            return {"n": n, "over": "items"}
+        return {"n": n, "over": "clusters", "clusters": self.called, "n_clusters": int(pairs.used.sum())}
+
+    def pair_names(self) -> list[str]:
+        """ "a / b" for each pair of `pairs`, in its order."""
+        return [f"{self.judges[i]} / {self.judges[j]}" for i, j in self.pairs().pairs]
+
+
+def rubric_cells(ratings: Ratings, *sources: str) -> Iterator[tuple[tuple[str, ...], RubricCells]]:
+    """(levels, cells) for every criterion and level of the other factors that has all of `sources`."""
+    for names, part in ratings.each(RUBRIC):
+        arrays = arrays_by_level(part, RUBRIC)
+        if all(source in arrays for source in sources):
+            first = arrays[sources[0]]
+            count = len(first.targets)
+            scores = np.stack([arrays[source].means.reshape(len(first.raters), -1) for source in sources])
+            items, units = (np.repeat(np.array(each, dtype=object), count) for each in (first.items, first.clusters))
+            targets = np.tile(np.array(first.targets, dtype=object), len(first.items))
+            over: Over = "clusters" if first.clustered else "items"
+            called = part.clusters if first.clustered else "items"
+            yield names, RubricCells(sources, first.raters, scores, items, targets, units, over, called)
+
+
+def by_source(
+    ratings: Ratings, compared: Mapping[str, tuple[str, ...]], compute: Callable[[RubricCells], Estimate]
+) -> Estimates:
+    """An estimate for every source of the rubric, from the cells of what is `compared` for it."""
+    return Estimates((RUBRIC, *ratings.within(RUBRIC)), {
+        (source, *names): compute(cells)
+        for source, sources in compared.items()
+        for names, cells in rubric_cells(ratings, *sources)
+    })  # fmt: skip
+
+
+def jackknifed(
+    metric: str, cells: RubricCells, of: Callable[[Floats], Floats], *, reach: float = math.inf, **more: Any
+) -> Estimate:
+    """The estimate of a function of the correlations, (..., sources, pairs) -> (...): its value on all texts, and its
+    interval by leaving out one unit after the other, on as many degrees of freedom less one (Efron and Tibshirani 1993,
+    ch. 11), as far as the function can `reach` on either side of 0. Pairs without a correlation are left out, which the
+    note says; undefined where none is left."""
+    pairs, count = cells.pairs(), math.comb(len(cells.judges), 2)
+    facts = {**cells.facts(pairs), "method": JACKKNIFE.format(units=cells.called), **more}
+    facts["detail"] = {**more.get("detail", {}), "texts": int(pairs.texts.max(initial=0))}
+    if count == 0:
+        return undefined(metric, "one judge has nobody to agree with", **facts)
+    if not pairs.pairs:
+        return undefined(metric, LEFT_OUT.format(which="every pair of judges"), **facts)
+    value = float(of(pairs.r()))
+    if not math.isfinite(value):
+        return undefined(metric, "there is no agreement of which to take a share", **facts)
+    left = of(pairs.without_each()[pairs.used])
+    known = len(left) > 2 and bool(np.isfinite(left).all())
+    spread = float(np.sum((left - left.mean()) ** 2)) if known else math.nan
+    error = math.sqrt((len(left) - 1) / len(left) * spread)
+    distribution = LeavingOut(value, error, max(len(left) - 1, 1), reach=reach)
+    gone = count - len(pairs.pairs)
+    note = f"left out: {LEFT_OUT.format(which=f'{gone} of {count} pairs')}" if gone else ""
+    return estimated(metric, value, distribution, note=note, **facts)
+
+
+LEFT_OUT = "{which}: fewer than three texts in common, or one score for all of them"
+
+
+@dataclass(frozen=True, slots=True)
+class LeavingOut(Student):
+    """The jackknife's distribution: Student's t on one degree of freedom less than there are units, for a value that
+    cannot lie further than `reach` from 0."""
+
+    reach: float = field(default=math.inf, kw_only=True)
+
+    def interval(self, level: float) -> tuple[float, float]:
+        low, high = Student.interval(self, level)
+        return (low, high) if math.isnan(low) else (max(low, -self.reach), min(high, self.reach))
+
+    def p_value(self, limit: float, side: Side) -> float:
+        beyond = limit >= self.reach if side == "above" else limit <= -self.reach
+        return 1.0 if beyond else Student.p_value(self, limit, side)
+
+    @property
+    def undefined(self) -> str:
+        if math.isnan(self.se):
+            return "with one unit less there is nothing to correlate"
+        return "" if self.se > 0 else "no unit changes anything, so how far new ones would cannot be estimated"
+
+
+# --------------------------------------------------------------------------- correlations of every pair of raters
+# same texts under each condition, and any set of units at once.
+
+Averaging = Literal["arithmetic", "fisher"]
+FEWEST = 3  # texts below which a correlation says nothing: through two points there is always a line
+
+
+@dataclass(frozen=True, eq=False)
+class PairCorrelations:
+    """`sums` (conditions C, pairs P, units U, 6): of 1, x, y, x^2, y^2 and xy over the texts of each unit that both
+    raters of the pair scored under every condition. `pairs` (P,) are places of raters; a pair without a
+    correlation under one of the conditions is not among them: it shares fewer than three texts, or one of the two says
+    the same of all."""
+
+    sums: Floats
+    pairs: tuple[tuple[int, int], ...]
+
+    @classmethod
+    def of(cls, scores: ArrayLike, units: Sequence[str] | NDArray[Any]) -> PairCorrelations:
+        """`scores` (C, raters R, texts T), NaN where there is none; `units` (T,): what each text belongs to, in any
+        order; the units stand in the order of their first text. A text counts for a pair only where both its raters
+        scored it under all conditions, so that conditions are compared on the same texts."""
+        values = np.asarray(scores, dtype=float)
+        place = codes_of(np.array(units, dtype=object))
+        count = int(place.max(initial=-1)) + 1
+        pairs = tuple(combinations(range(values.shape[1]), 2))
+        there = np.isfinite(values).all(axis=0)  # (R, T)
+        sums = np.zeros((len(values), len(pairs), count, 6))
+        for p, (i, j) in enumerate(pairs):
+            both = there[i] & there[j]
+            at = place[both]
+            for c, condition in enumerate(values):
+                x, y = condition[i, both], condition[j, both]
+                if len(x):
+                    x, y = x - x.mean(), y - y.mean()  # sums of large squares would lose the small differences
+                parts = (np.ones(len(x)), x, y, x * x, y * y, x * y)
+                sums[c, p] = np.column_stack([np.bincount(at, part, count) for part in parts])
+        kept = np.flatnonzero(np.isfinite(_correlation(sums.sum(axis=2))).all(axis=0))
+        return cls(sums[:, kept], tuple(pairs[p] for p in kept))
+
+    @property
+    def texts(self) -> NDArray[np.int64]:
+        """How many texts each pair shares, (P,)."""
+        return self.sums[0, :, :, 0].sum(axis=1).astype(np.int64) if len(self.sums) else np.zeros(0, dtype=np.int64)
+
+    @property
+    def used(self) -> NDArray[np.bool_]:
+        """Whether any pair shares a text of the unit, (U,)."""
+        return np.asarray((self.sums[:1, :, :, 0] > 0).any(axis=(0, 1)), dtype=np.bool_)
+
+    def r(self, weights: ArrayLike | None = None) -> Floats:
+        """Pearson's r per condition and pair, (C, P). With `weights` (B, U), how often each unit counts: (B, C, P).
+        NaN where too few texts are left to tell apart."""
+        if weights is None:
+            return _correlation(self.sums.sum(axis=2))
+        return _correlation(np.einsum("bu,cpus->bcps", np.asarray(weights, dtype=float), self.sums))
+
+    def without_each(self) -> Floats:
+        """r with each unit left out in turn, (U, C, P): for the jackknife."""
+        return _correlation(np.moveaxis(self.sums.sum(axis=2)[:, :, None] - self.sums, 2, 0))
+
+
+def mean_correlation(r: Floats, how: Averaging = "arithmetic") -> Floats:
+    """The mean over the last axis, of the correlations or of their Fisher z; NaN where one of them is undefined, or
+    there is none."""
+    if not r.shape[-1]:
+        return np.full(r.shape[:-1], np.nan)
+    if how == "fisher":
+        inside = np.clip(r, -1 + 1e-12, 1 - 1e-12)
+        back: Floats = np.tanh(np.arctanh(inside).mean(axis=-1))
+        return back
+    mean: Floats = r.mean(axis=-1)
+    return mean
+
+
+def change(r: Floats, how: Averaging = "arithmetic") -> Floats:
+    """The mean correlation under the second condition less that under the first."""
+    means = mean_correlation(r, how)
+    less: Floats = means[..., 1] - means[..., 0]
+    return less
+
+
+def _correlation(sums: Floats) -> Floats:
+    """From sums (..., 6). A pair without spread has 0 / 0, which is NaN."""
+    n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
+    enough = n > FEWEST - 0.5
+    count = np.where(enough, n, np.nan)
+    spread_x, spread_y = xx - x * x / count, yy - y * y / count
+    small = 1e-9 * np.maximum(np.abs(xx), 1e-12)  # rounding, where nothing varies
+    varies = (spread_x > small) & (spread_y > 1e-9 * np.maximum(np.abs(yy), 1e-12))
+    product = np.where(varies, spread_x * spread_y, np.nan)
+    correlation: Floats = np.clip((xy - x * y / count) / np.sqrt(product), -1.0, 1.0)
+    return correlation
+
+
+# --------------------------------------------------------------------------- how much of the agreement is the rubric
 
 
 @measure(

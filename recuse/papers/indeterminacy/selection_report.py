@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from recuse.papers.indeterminacy.aggregation import TAUS
 from recuse.papers.indeterminacy.definitions import definition
-from recuse.papers.indeterminacy.error_grid import error_tables
 from recuse.papers.indeterminacy.selection_study import (
     CATEGORICAL,
     DISTRIBUTIONAL,
@@ -17,6 +16,7 @@ from recuse.papers.indeterminacy.selection_study import (
     SETTINGS,
     FewRatings,
     SelectionStudy,
+    error_tables,
     few_ratings,
     forced_choice_bias,
     selection_study,

@@ -73,18 +73,18 @@ def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
     levels, rationale = _levels(task), wording.text_schema(task, "rationale")
     any_level = {"type": "integer", "enum": levels}
     if "merchant" in item.fields:  # reasons first: what is written after the level would only defend it
-        schema = object_schema({"rationale": rationale, "level": any_level})
+        schema = wording.object_schema({"rationale": rationale, "level": any_level})
         return Prompt(words, temperature=0.7, max_tokens=400, schema=schema)
     codes = {"enum": [row["mcc"] for row in item.fields["mccs"]]}
-    picks = {"type": "array", "items": codes, "minItems": PICKS_PER_LEVEL, "maxItems": PICKS_PER_LEVEL}
+    picks = wording.list_schema(codes, PICKS_PER_LEVEL)
 
     def entry(level: dict[str, Any]) -> dict[str, Any]:
-        return object_schema({"level": level, "rationale": rationale, "mccs": picks})
+        return wording.object_schema({"level": level, "rationale": rationale, "mccs": picks})
 
-    size = {"minItems": len(levels), "maxItems": len(levels)}
-    schema = {"type": "array", "items": entry(any_level), **size}
+    schema = wording.list_schema(entry(any_level), len(levels))
     # For servers that enforce a schema by grammar: level by level, so that none comes twice
-    stepwise = {"type": "array", "prefixItems": [entry({"const": k}) for k in levels], **size}
+    stepwise = {key: value for key, value in schema.items() if key != "items"}
+    stepwise["prefixItems"] = [entry({"const": k}) for k in levels]
     return Prompt(words, temperature=0.7, max_tokens=1400, schema=schema, grammar_schema=stepwise)
 
 
@@ -224,11 +224,6 @@ def _merchants(path: Path) -> list[dict[str, str]]:
     if not rows or not all(row.get("id") and row.get("name") for row in rows) or len(set(names)) < len(names):
         raise RecuseError(f"{path}: a merchant a line, each with an id of its own and a name; got {len(rows)} lines")
     return rows
-
-
-def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """JSON schema of an object with these members and no others."""
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
 # --------------------------------------------------------------------------- what a written risk rationale keeps to

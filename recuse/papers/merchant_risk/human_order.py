@@ -1,7 +1,7 @@
 """Do judges order the texts as people do, and which judge lies closest to people?
 
 Where people rated targets as a whole, targets are ordered by the mean of their texts; otherwise the texts are ordered.
-Merchant-risk paper, sec. 4.4.
+Merchant-risk paper, secs. 3.5 and 4.4.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from recuse.metrics.estimates import SamplingDistribution, estimated, number, undefined
-from recuse.metrics.human_alignment import ZERO, Compared, compared
+from recuse.metrics.estimates import THESE_TEXTS, SamplingDistribution, estimated, number, undefined
+from recuse.metrics.human_alignment import GIVEN, ZERO, Compared, compared
 from recuse.metrics.measure import Named, measure, per_subject
 from recuse.papers.rank_tests import kendall, kendall_test, spearman_distribution, spearman_t, spearman_test
-from recuse.schema import Estimate
-from recuse.schema.arrays import Floats, taken
+from recuse.ratings import Ratings
+from recuse.schema import Estimate, Estimates
+from recuse.schema.arrays import Floats, distinct, taken
 from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.agreement.correlation import spearman
 from recuse.statistics.distributions import SEED, generator, percentile
@@ -50,7 +51,6 @@ def human_order(against: Compared, seed: int = SEED, draws: int = 1999) -> Itera
     people, with the same mean on every text, and below three texts.
 
     >>> import pandas as pd
-    >>> from recuse.ratings import Ratings
     >>> rows = [("a", "judge", 1.0, 2.0, 4.0), ("p", "person", 2.0, 1.0, 3.0)]
     >>> wide = pd.DataFrame(rows, columns=["rater", "kind", "i", "j", "k"])
     >>> frame = wide.melt(["rater", "kind"], var_name="item", value_name="score")
@@ -179,6 +179,82 @@ def _order(sides: Sides, i: int) -> Estimate:
 
 
 # --------------------------------------------------------------------------- distance
+
+FIRST_NAMES = {"shown": "attributed", "hidden": "anonymized"}
+"""What the draws of either level are named after: as in the first edition, whose shares stand."""
+
+
+@measure(
+    "closest_judge", "distance of the closest judge", rank=260, bad="none",
+    reading="Mean distance from people of the judge that lies closest to them.",
+)  # fmt: skip
+def closest_judge(ratings: Ratings, seed: int = SEED, draws: int = 1999) -> Estimates:
+    """Which judge lies closest to people, by factor level: smallest mean over texts of |judge - people|; the value is
+    that distance. Every judge is compared on the texts that it and people rated. It has no interval: the smallest of
+    several distances is too small for where it was found, and a bootstrap of it covers far too seldom.
+
+    Detail: `judge`, and `ranking` from closest to farthest with `distance` and `first`, the share of resampled panels
+    (repeats redrawn within cells, or items) in which that judge is closest. Ties go to the first in the panel.
+    Undefined where no judge shares a text with people.
+
+    >>> import pandas as pd
+    >>> rows = [("a", "judge", 4.0), ("b", "judge", 2.0), ("p", "person", 2.5)]
+    >>> frame = pd.DataFrame(rows, columns=["rater", "kind", "score"]).assign(item="i")
+    >>> closest_judge(Ratings.of(frame)).of().detail["judge"]
+    'b'
+    """
+    estimates = {}
+    for names, part in ratings.each():
+        rng = generator(seed, "closest_judge", *(FIRST_NAMES.get(name, name) for name in names))
+        estimates[names] = _closest(Sides(compared(part, ratings), seed, draws), rng)
+    return Estimates(ratings.within(), estimates)
+
+
+def _closest(sides: Sides, rng: np.random.Generator) -> Estimate:
+    cells, repeats = sides.against.cells, sides.against.cells.fixed
+    known = np.flatnonzero(np.isfinite(sides.judges).any(axis=1)).tolist()
+    about: dict[str, Any] = {
+        "over": cells.over, "clusters": cells.clusters_called, "unit": cells.scale.unit, "span": cells.scale.span,
+        "method": f"mean |judge - people| over {sides.what}, {REDRAWN['repeats' if repeats else 'items']}",
+    }  # fmt: skip
+    if not known:
+        return undefined("closest_judge", "no judge has a usable score of a text that people rated", **about)
+    distances = np.nanmean(np.abs(sides.judges[known] - sides.people), axis=1)
+    spread = _redrawn_distances(sides, known, rng)
+    nearest = np.where(np.isfinite(spread), spread, np.inf).argmin(axis=1)
+    first = np.bincount(nearest, minlength=len(known)) / sides.draws
+    order = np.argsort(distances.round(12), kind="stable")
+    row = known[order[0]]
+    ranking = [
+        {"judge": cells.judges[known[k]], "distance": number(distances[k]), "first": number(first[k])} for k in order
+    ]
+    where = f"{THESE_TEXTS}; {GIVEN}" if repeats else GIVEN
+    return Estimate(
+        metric="closest_judge", value=float(distances[order[0]]),
+        n=int(cells.count[row].sum()) if repeats else distinct(cells.items[np.isfinite(cells.mean[row])]),
+        n_excluded=int(cells.lost[row].sum()), seed=sides.seed,
+        note=f"{where}; the smallest of several has no interval",
+        detail={"judge": cells.judges[row], "ranking": ranking}, **about,
+    )  # fmt: skip
+
+
+def _redrawn_distances(sides: Sides, known: list[int], rng: np.random.Generator) -> Floats:
+    """Mean distances of these judges from people on resampled repeats or items; shape (draws, judges)."""
+    fixed = sides.against.cells.fixed
+    if fixed or not sides.per_text:
+        drawn = sides.redrawn(known, rng) if fixed else sides.target_means(sides.cluster_weights(rng))[:, known]
+        distances = np.abs(drawn - sides.people)
+        there = np.isfinite(distances)
+        return ratio(np.where(there, distances, 0.0).sum(axis=-1), there.sum(axis=-1))
+    weights = sides.cluster_weights(rng, BLOCKS)
+    groups = weights.shape[1]
+    blocks = sides.against.cells.clusters % groups
+    sums, counts = np.zeros((len(known), groups)), np.zeros((len(known), groups))
+    for k, row in enumerate(np.abs(sides.judges[known] - sides.people)):
+        there = np.isfinite(row)
+        sums[k] = np.bincount(blocks[there], weights=row[there], minlength=groups)
+        counts[k] = np.bincount(blocks[there], minlength=groups)
+    return ratio(weights @ sums.T, weights @ counts.T)
 
 
 def resampled_means(cells: Sequence[Floats], rng: np.random.Generator, draws: int = 9999) -> Floats:

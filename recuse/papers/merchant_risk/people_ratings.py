@@ -18,7 +18,7 @@ from recuse.metrics.human_alignment import people_on
 from recuse.metrics.measure import itself, measure, per_part
 from recuse.papers import rank_tests
 from recuse.papers.merchant_risk.ground_truth import rank_correlation
-from recuse.papers.merchant_risk.human_offsets import human_panel_offset
+from recuse.papers.merchant_risk.offset_matrices import human_panel_offset
 from recuse.papers.merchant_risk.rank_agreement import people_difference, people_groups
 from recuse.ratings import Ratings, mean_of
 from recuse.ratings.answers import without_truth

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, matrix, number, undefined
 from recuse.metrics.measure import itself, measure, per_part
-from recuse.papers.illusion.evidence_overlap import jaccard, words_of
+from recuse.papers.illusion.cited_evidence import jaccard, words_of
 from recuse.papers.merchant_risk.empirical_risk import YEARLY
 from recuse.papers.merchant_risk.ground_truth import BONETT_WRIGHT, rank_correlation
 from recuse.ratings import Ratings

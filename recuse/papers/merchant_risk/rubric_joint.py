@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from recuse.papers.merchant_risk.generation import object_schema
 from recuse.protocols import reading, rubric, wording
 from recuse.ratings.scale import PLACE, Numeric, Scale
 from recuse.schema import Item, Judge, Judgement, Prompt, Reply
@@ -103,10 +102,9 @@ def _labels(task: Task, item: Item, factors: Mapping[str, str]) -> list[str]:
 
 def _schema(task: Task, item: Item, factors: Mapping[str, str], number: Mapping[str, Any]) -> dict[str, Any]:
     labels = _labels(task, item, factors)
-    one = object_schema({"author": {"enum": labels}, **dict.fromkeys(rubric.scored(task), number)})
-    count = {"minItems": len(labels), "maxItems": len(labels)}
-    return object_schema({
-        "sets": {"type": "array", "items": one, **count},
-        "ranking": {"type": "array", "items": {"enum": labels}, **count},
+    one = wording.object_schema({"author": {"enum": labels}, **dict.fromkeys(rubric.scored(task), number)})
+    return wording.object_schema({
+        "sets": wording.list_schema(one, len(labels)),
+        "ranking": wording.list_schema({"enum": labels}, len(labels)),
         "synthesis": wording.text_schema(task, "synthesis"),
     })  # fmt: skip

@@ -10,15 +10,14 @@ import pandas as pd
 import pytest
 
 from recuse.metrics import position
-from recuse.papers.self_preference import choice_shares
-from recuse.papers.self_preference import pairwise_bias as quality_gap
+from recuse.papers.self_preference import pairwise_bias
 from recuse.ratings import Ratings
 
 F, S, T = "first", "second", "tie"
 PAIRS = [("1.ab", "1", "a", "b"), ("1.ac", "1", "a", "c"), ("2.ab", "2", "a", "b"), ("3.ab", "3", "a", "b")]
 MEASURES = (
-    position.order_consistency, choice_shares.first_pick_share, position.slot_preference, position.letter_preference,
-    choice_shares.tie_share, quality_gap.gap_effect,
+    position.order_consistency, pairwise_bias.first_pick_share, position.slot_preference, position.letter_preference,
+    pairwise_bias.tie_share, pairwise_bias.gap_effect,
 )  # fmt: skip
 
 
@@ -52,12 +51,12 @@ def test_by_hand(make_comparisons, make_pairs):
         "same_winner": 1, "both_ties": 1, "one_tie": 1, "first_twice": 1, "second_twice": 0,
         "of_decided": pytest.approx(1 / 3),
     }  # fmt: skip
-    picks = one(choice_shares.first_pick_share(met(ratings, items)))
+    picks = one(pairwise_bias.first_pick_share(met(ratings, items)))
     assert (picks.value, picks.n, dict(picks.detail)) == (0.8, 5, {"first": 4, "second": 1, "ties": 3})
     slot = one(position.slot_preference(met(ratings, items)))
     assert slot.value == pytest.approx(0.75 / 4)
     assert "labels were never swapped" in slot.note
-    assert one(choice_shares.tie_share(met(ratings, items))).value == 3 / 8
+    assert one(pairwise_bias.tie_share(met(ratings, items))).value == 3 / 8
 
 
 def test_a_judge_of_ties_alone_shows_no_order(make_comparisons, make_pairs):
@@ -113,8 +112,8 @@ def test_pairs_without_both_orders_are_excluded_and_counted(make_comparisons, ma
     for measure in (position.order_consistency, position.slot_preference):
         estimate = one(measure(met(ratings, items)))
         assert (estimate.n, estimate.n_excluded) == (1, 3)
-    assert one(choice_shares.tie_share(met(ratings, items))).n_excluded == 3
-    assert one(choice_shares.first_pick_share(met(ratings, items))).n == 2
+    assert one(pairwise_bias.tie_share(met(ratings, items))).n_excluded == 3
+    assert one(pairwise_bias.first_pick_share(met(ratings, items))).n == 2
 
 
 def test_gap_by_hand(make_comparisons, make_pairs):
@@ -131,7 +130,7 @@ def test_gap_by_hand(make_comparisons, make_pairs):
     verdicts |= {("x", item): turn for (item, *_), turn in zip(
         names, [(F, S), (F, S), (F, F), (F, F), (T, T), (S, F)], strict=True
     )}  # fmt: skip
-    estimate = one(quality_gap.gap_effect(met(make_comparisons(verdicts), make_pairs(*names))))
+    estimate = one(pairwise_bias.gap_effect(met(make_comparisons(verdicts), make_pairs(*names))))
     assert (estimate.value, estimate.n, estimate.n_clusters) == (pytest.approx(-0.5 / 0.75), 6, 2)
     assert estimate.detail["bins"] == [[0.0, 0.25, 4, 0.5], [0.25, 0.5, 0, None], [0.5, 1.0, 2, 0.0]]
 
@@ -183,7 +182,7 @@ def test_always_the_first_is_certain_and_always_the_better_too(make_comparisons,
     fair = one(position.slot_preference(met(better, items)))
     assert -0.06 < fair.low < 0 < fair.high < 0.06
     assert one(position.order_consistency(met(better, items))).low > 0.85
-    assert one(choice_shares.first_pick_share(met(better, items))).value == 0.5
+    assert one(pairwise_bias.first_pick_share(met(better, items))).value == 0.5
 
 
 def test_turning_pairs_round_changes_nothing(make_rows):
@@ -207,7 +206,7 @@ def test_fair_judges_of_unequal_texts(make_rows, quality):
     table, items = simulated(rng, stories=30, judges=judges, quality=quality)
     ratings = make_rows(table, protocol="pairwise", criterion="winner")
     for measure, centre in (
-        (position.slot_preference, 0), (position.letter_preference, 0), (choice_shares.first_pick_share, 0.5)
+        (position.slot_preference, 0), (position.letter_preference, 0), (pairwise_bias.first_pick_share, 0.5)
     ):  # fmt: skip
         outside = sum(not e.low <= centre <= e.high for e in measure(met(ratings, items)).values())
         assert outside <= 10
@@ -216,7 +215,7 @@ def test_fair_judges_of_unequal_texts(make_rows, quality):
 def test_a_gap_settles_the_verdict(make_rows):
     table, items = simulated(np.random.default_rng(4), judges=("x", "y", "z"), slot=0.5)
     ratings = make_rows(table, protocol="pairwise", criterion="winner")
-    for estimate in quality_gap.gap_effect(met(ratings, items)).values():
+    for estimate in pairwise_bias.gap_effect(met(ratings, items)).values():
         assert estimate.high < 0
 
 
@@ -226,8 +225,8 @@ def test_a_gap_settles_the_verdict(make_rows):
 def test_all_ties(make_comparisons, make_pairs):
     ratings, items = comparisons(make_comparisons, (T, T), (T, T), (T, T), (T, T)), make_pairs(*PAIRS)
     assert "no winner that the order could change" in one(position.order_consistency(met(ratings, items))).note
-    assert "every verdict is a tie" in one(choice_shares.first_pick_share(met(ratings, items))).note
-    assert one(choice_shares.tie_share(met(ratings, items))).value == 1
+    assert "every verdict is a tie" in one(pairwise_bias.first_pick_share(met(ratings, items))).note
+    assert one(pairwise_bias.tie_share(met(ratings, items))).value == 1
     assert one(position.slot_preference(met(ratings, items))).value == 0
 
 
@@ -245,7 +244,7 @@ def test_nothing_usable(make_comparisons, make_pairs):
 
 
 def test_one_judge_has_no_gap(make_comparisons, make_pairs):
-    estimate = one(quality_gap.gap_effect(met(comparisons(make_comparisons, (F, S), (F, F)), make_pairs(*PAIRS))))
+    estimate = one(pairwise_bias.gap_effect(met(comparisons(make_comparisons, (F, S), (F, F)), make_pairs(*PAIRS))))
     assert "no other judge's verdicts" in estimate.note
 
 
@@ -292,7 +291,7 @@ def test_each_pair_shown_once_in_an_order_drawn_by_lot():
     rows = [("1", "ab", F), ("2", "ba", F), ("3", "ba", S), ("4", "ab", F), ("5", "ab", T)]
     frame = pd.DataFrame(rows, columns=["item", "order", "response"]).assign(judge="x")
     ratings = Ratings.of(frame, texts=pd.DataFrame({"item": list("12345"), "a": "s", "b": "t"}))
-    picks = one(choice_shares.first_pick_share(ratings))
+    picks = one(pairwise_bias.first_pick_share(ratings))
     assert (picks.value, picks.n) == (0.75, 4)
     assert "drawn by lot" in picks.note
     for measure in (position.order_consistency, position.slot_preference):
@@ -302,8 +301,8 @@ def test_each_pair_shown_once_in_an_order_drawn_by_lot():
 def test_without_an_order_there_are_ties_and_nothing_about_places():
     frame = pd.DataFrame({"judge": "x", "item": ["1", "2"], "response": [F, T]})
     ratings = Ratings.of(frame, texts=pd.DataFrame({"item": ["1", "2"], "a": "s", "b": "t"}))
-    assert one(choice_shares.tie_share(ratings)).value == 0.5
-    for measure in (position.order_consistency, choice_shares.first_pick_share, position.slot_preference):
+    assert one(pairwise_bias.tie_share(ratings)).value == 0.5
+    for measure in (position.order_consistency, pairwise_bias.first_pick_share, position.slot_preference):
         assert "both orders" in one(measure(ratings)).note
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import pytest
 
-from recuse.papers.illusion.copied_replies import quotes_in_text, repeated_numbers
+from recuse.papers.illusion.cited_evidence import quotes_in_text, repeated_numbers
 from recuse.papers.illusion.merg import PARTS
 from recuse.ratings import Ratings
 from recuse.schema import Estimate

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from recuse.papers.illusion.evidence_overlap import evidence_overlap, words_of
+from recuse.papers.illusion.cited_evidence import evidence_overlap, words_of
 from recuse.ratings import Ratings
 from recuse.schema import Estimate
 

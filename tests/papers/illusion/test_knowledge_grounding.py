@@ -14,9 +14,10 @@ from scipy import stats
 
 from recuse.gates import Gates
 from recuse.papers.illusion.knowledge_grounding import delta_k, delta_k_by_group, domain_selectivity, flaw_penalty
-from recuse.papers.illusion.rubric_cells import PairCorrelations, mean_correlation
 from recuse.papers.illusion.rubric_commensurability import (
+    PairCorrelations,
     agreement_by_rubric,
+    mean_correlation,
     rubric_step,
     structural_share,
 )

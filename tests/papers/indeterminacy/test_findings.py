@@ -7,16 +7,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recuse.papers.indeterminacy import error_grid
 from recuse.papers.indeterminacy import selection_study as studies
-from recuse.papers.indeterminacy.error_grid import ERRORS, SKEWS, UnderError, error_tables, under_error
 from recuse.papers.indeterminacy.selection_report import findings
 from recuse.papers.indeterminacy.selection_study import (
     CATEGORICAL,
     DISTRIBUTIONAL,
+    ERRORS,
     SETTINGS,
+    SKEWS,
     FewRatings,
+    UnderError,
+    error_tables,
     selection_study,
+    under_error,
 )
 from recuse.papers.indeterminacy.simulated_ratings import Design
 from recuse.schema.number_text import in_words
@@ -130,7 +133,7 @@ def test_every_cell_of_the_grid_stands_in_its_place_with_its_sign(monkeypatch):
         number = list(SETTINGS.values()).index(design) + np.add.outer(np.array(SKEWS) / 10, np.array(ERRORS) / 100)
         return UnderError(number, np.array([number + 10, number + 20, number + 30]), -number)
 
-    monkeypatch.setattr(error_grid, "under_error", planted)
+    monkeypatch.setattr(studies, "under_error", planted)
     rows = [line.split() for line in error_tables(2)]
     values = [row[-6:] for row in rows if "eta" in row]
     assert len(values) == 5 * 3 * 3

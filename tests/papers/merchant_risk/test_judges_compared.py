@@ -13,7 +13,7 @@ from scipy import stats
 
 from recuse.papers.merchant_risk import (
     judge_profiles,
-    name_shift,
+    name_effect,
 )
 from recuse.papers.merchant_risk import (
     judge_profiles as criterion_bias,
@@ -94,7 +94,7 @@ def test_all_pairs_shift_of_the_published_tables(published, published_table, own
     """Final scores with names shown less hidden, all 25; Claude by GPT-5.1 is Figure 5: 9.02 - 8.90 = +0.12."""
     finals = published_table[published_table["criterion"] == "final"]
     means = finals.set_index(["condition", "judge", "target"])["mean"]
-    found = name_shift.name_shift(published)
+    found = name_effect.name_shift(published)
     for judge in own:
         detail = found.of(judge=judge).detail
         for target, shift in zip(detail["columns"], detail["values"][0], strict=True):
@@ -106,7 +106,7 @@ def test_all_pairs_shift_of_the_published_tables(published, published_table, own
 
 def test_hiding_names_does_not_preserve_the_ranking(published, own):
     """Sec. 3.4 (2) says it does; two of the paper's five judges change it: rho .30 and .70."""
-    found = name_shift.rank_stability(published)
+    found = name_effect.rank_stability(published)
     rhos = {judge: found.of(judge=judge).value for judge in own}
     assert rhos == pytest.approx(
         {"gpt-5.1": 0.3, "gemini-2.5-pro": 1.0, "grok-4": 0.9, "claude-4.5-sonnet": 1.0, "perplexity-sonar": 0.7}
@@ -129,13 +129,13 @@ def swayed(rate, sway: float, n: int = 12, noise: float = 0.3, seed: int = 1):
 def test_a_judge_swayed_by_one_name_is_told_from_one_that_is_not(rate):
     """+2.5 on x lifts it from last to first; without it nothing moves."""
     planted, fair = swayed(rate, 2.5), swayed(rate, 0.0)
-    shift = name_shift.name_shift(planted).of(judge="a").detail
+    shift = name_effect.name_shift(planted).of(judge="a").detail
     assert shift["largest"][0] == "x"
     assert shift["low"][0][0] > 1.5
-    assert name_shift.rank_stability(planted).of(judge="a").value < 0
-    shift = name_shift.name_shift(fair).of(judge="a").detail
+    assert name_effect.rank_stability(planted).of(judge="a").value < 0
+    shift = name_effect.name_shift(fair).of(judge="a").detail
     assert all(low < 0 < high for low, high in zip(shift["low"][0], shift["high"][0], strict=True))
-    assert name_shift.rank_stability(fair).of(judge="a").value == 1.0
+    assert name_effect.rank_stability(fair).of(judge="a").value == 1.0
 
 
 def test_authors_that_change_order_are_counted_and_those_too_close_to_tell(rate):
@@ -145,11 +145,11 @@ def test_authors_that_change_order_are_counted_and_those_too_close_to_tell(rate)
         {"judge": "a", "item": f"{target}", "target": target, "names": names, "repeat": run, "score": mean + run / 10}
         for names, row in means.items() for target, mean in zip("xyvzw", row, strict=True) for run in range(5)
     ]  # fmt: skip
-    detail = name_shift.rank_stability(rate(pd.DataFrame(rows))).of(judge="a").detail
+    detail = name_effect.rank_stability(rate(pd.DataFrame(rows))).of(judge="a").detail
     assert (detail["swapped"], detail["within_noise"]) == (3, 1)
 
 
-@pytest.mark.parametrize("measure", [name_shift.name_shift, name_shift.rank_stability])
+@pytest.mark.parametrize("measure", [name_effect.name_shift, name_effect.rank_stability])
 def test_a_judge_that_was_not_asked_with_names_hidden_is_undefined(rate, measure):
     both = pd.concat([wide({"a": [1, 2, 3], "b": [1, 2, 3]}, "shown"), wide({"b": [1, 2, 3]}, "hidden")])
     assert not measure(rate(both)).of(judge="a").defined

@@ -7,7 +7,7 @@ import math
 import pandas as pd
 import pytest
 
-from recuse.papers.self_preference.detection_rate import detection_rate
+from recuse.papers.self_preference.text_filters import detection_rate
 from recuse.ratings import Ratings
 from recuse.schema import RecuseError
 

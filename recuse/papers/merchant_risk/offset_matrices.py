@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from recuse.metrics.consensus import ONE_JUDGE, WELCH, ZERO, deviations, over_repeats
 from recuse.metrics.estimates import THESE_TEXTS, matrix, table, undefined
-from recuse.metrics.measure import itself, measure, per_part
+from recuse.metrics.human_alignment import Compared, compared
+from recuse.metrics.measure import Named, itself, measure, per_part, per_subject
 from recuse.ratings import Cells, Ratings
 from recuse.ratings.array import mean_of
 from recuse.schema import Distribution, Estimate, number
@@ -89,3 +91,77 @@ def cell_intervals(
             if texts.any():
                 ends[:, j, t] = distribution(j, texts).interval(0.95)
     return ends[0], ends[1]
+
+
+# --------------------------------------------------------------------------- against people
+
+
+@measure(
+    "human_offset_matrix", "offset from people, by target", signed=True, rank=250, bad="none", counts=True,
+    reading="Each judge's mean score less people's mean for the same texts.",
+)  # fmt: skip
+@per_part(compared)
+def human_offset_matrix(against: Compared) -> Estimate:
+    """Judge minus people for every judge and target (paper, Fig. 9), by factor level.
+
+    Detail: the matrix `values` with `low` and `high` per cell, the judges' `scores`, and people's mean per target,
+    `human`. The value is that of `panel_offset`. Cells that cannot be compared are empty.
+
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"target": ["t"], "mean": [4.0], "sd": [1.0], "n": [9]})
+    >>> frame = pd.DataFrame({"judge": ["a", "b"], "item": "i", "target": "t", "score": [5.0, 4.5]})
+    >>> human_offset_matrix(Ratings.of(frame, people=people)).of().detail["values"]
+    [[1.0], [0.5]]
+    """
+    cells, each = against.cells, against.differences
+    over = against.over_repeats if cells.fixed else against.over_texts
+    low, high = cell_intervals(cells, each, lambda judge, texts: over(against.only(judge) & texts))
+    detail = matrix(
+        cells.judges, cells.target_names, cells.by_target(each), against.own, criterion=cells.criterion,
+        low=low, high=high, scores=cells.by_target(cells.mean),
+        human=[number(mean) for mean in cells.by_target(against.people.mean[None])[0]],
+    )  # fmt: skip
+    return replace(against.offset("human_offset_matrix", np.ones(each.shape, dtype=bool)), detail=detail)
+
+
+@measure(
+    "human_panel_offset", "offset of the panel", signed=True, rank=240, bad="none", counts=True,
+    reading="Mean over all judges and texts of judge minus people.",
+)  # fmt: skip
+@per_part(compared)
+def human_panel_offset(against: Compared) -> Estimate:
+    """Mean over all judges and texts of judge minus people, by factor level: +0.4636 with names shown and +0.426 with
+    names hidden in the paper.
+
+    Detail: how many pairs of judge and text lie above 0 (`positive`, `pairs`, in words `share_positive`), `people_se`,
+    `these_texts`.
+
+    >>> import pandas as pd
+    >>> rows = [("a", "judge", 4.0), ("b", "judge", 2.0), ("p", "person", 2.5)]
+    >>> frame = pd.DataFrame(rows, columns=["rater", "kind", "score"]).assign(item="i")
+    >>> human_panel_offset(Ratings.of(frame)).of().value
+    0.5
+    """
+    each = against.differences
+    pairs, positive = (against.cells.replies(marked) for marked in (np.isfinite(each), each > ZERO))
+    detail = {"positive": positive, "pairs": pairs, "share_positive": f"{positive} of {pairs}"}
+    return against.offset("human_panel_offset", np.ones(each.shape, dtype=bool), detail=detail)
+
+
+@measure(
+    "human_self_offset", "own work against people", signed=True, rank=245, bad="none", counts=True,
+    reading="A judge's score of its own work less people's mean for the same work.",
+)  # fmt: skip
+@per_subject("judge", compared)
+def human_self_offset(against: Compared) -> Iterator[Named]:
+    """Mean over its own texts of judge minus people, by judge and factor level, for judges that wrote a target.
+
+    >>> import pandas as pd
+    >>> rows = [("a", "judge", "a", 4.0), ("a", "judge", "b", 2.0), ("p", "person", "a", 2.5), ("p", "person", "b", 2)]
+    >>> frame = pd.DataFrame(rows, columns=["rater", "kind", "target", "score"]).assign(item="i")
+    >>> human_self_offset(Ratings.of(frame, authors={"a": "a"})).of(judge="a").value
+    1.5
+    """
+    for judge, target in against.own.items():
+        own = against.only(against.cells.row(judge)) & against.cells.texts_of(target)
+        yield judge, against.offset("human_self_offset", own)
