@@ -22,22 +22,16 @@ from recuse.statistics.agreement.coefficient import ratio
 
 Aggregation = Literal["h", "s", "hrs", "srs"]
 """Hard and soft, of choices and of response sets."""
-Ties = Literal["split", "first", "leave out"]
 CLOSE = 1e-9
 """Shares this close are equal: 0.1 + 0.2 reaches a threshold of 0.3."""
 
 
-def hard(choices: Floats, ties: Ties = "split") -> Floats:
-    """The mode of the forced choices as a vector with a single 1. Where several options are chosen equally often,
-    "split" gives each an equal share (the expectation of an even draw), "first" takes the first option in order (what
-    argmax does, which favours it), "leave out" gives NaN."""
+def hard(choices: Floats) -> Floats:
+    """The mode of the forced choices as a vector with a single 1; several options that are chosen equally often get
+    equal shares, the expectation of an even draw (argmax would favour the first)."""
     top = choices.max(axis=-1, keepdims=True)
     modes = (choices >= top - CLOSE).astype(float)
-    if ties == "first":
-        modes = (np.cumsum(modes, axis=-1) == 1) * modes
-    number = modes.sum(axis=-1, keepdims=True)
-    gone = np.isnan(top) | ((number > 1) & (ties == "leave out"))
-    return np.where(gone, np.nan, modes / np.maximum(number, 1.0))
+    return np.where(np.isnan(top), np.nan, modes / np.maximum(modes.sum(axis=-1, keepdims=True), 1.0))
 
 
 def hard_response_set(endorsed: Floats, tau: float) -> Floats:
@@ -54,12 +48,11 @@ class RatingVectors:
     choices: Floats
     endorsed: Floats
     tau: float = 0.5
-    ties: Ties = "split"
 
     @cached_property
     def h(self) -> Floats:
         """The most frequent choice, (..., I, K): `hard`."""
-        return hard(self.choices, self.ties)
+        return hard(self.choices)
 
     @cached_property
     def hrs(self) -> Floats:

@@ -7,10 +7,8 @@ The written form is measure(judge/people). 34 triples are valid; any other is re
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from scipy.special import xlogy
@@ -23,7 +21,6 @@ from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.agreement.krippendorff import alpha_of_counts
 from recuse.statistics.agreement.options import cohen_kappa, scott_pi
 
-Family = Literal["categorical", "distributional", "categorical multi-label", "continuous multi-label"]
 PerItem = Callable[[Floats, Floats], Floats]
 
 
@@ -34,7 +31,6 @@ class Definition:
     measure: str
     judge: Aggregation
     people: Aggregation
-    family: Family
     higher: bool
     title: str
     per_item: PerItem
@@ -91,11 +87,6 @@ def definition(name: str) -> Definition:
     return KNOWN[name]
 
 
-def definitions(family: Family | None = None) -> tuple[Definition, ...]:
-    """Every valid definition, or those of one family, in the order of Table 1."""
-    return tuple(definition for definition in KNOWN.values() if family in (None, definition.family))
-
-
 CHANCE_CORRECTED = ("krippendorff_alpha", "fleiss_kappa", "cohen_kappa", "scott_pi")
 
 
@@ -141,46 +132,44 @@ def smoothed(p: Floats, smoothing: float = SMOOTHING) -> Floats:
     return mixed
 
 
-def kl_divergence(p: Floats, q: Floats, *, smoothing: float = SMOOTHING, base: float = math.e) -> Floats:
+def kl_divergence(p: Floats, q: Floats, smoothing: float = SMOOTHING) -> Floats:
     """KL(p || q) = sum p log(p / q): how far q is from p, (...). p leads: KL(h || j) in the paper's Appendix C, called
     KLD(h, j) in its Tables 3 and 4."""
     a = smoothed(p, smoothing)
-    nats: Floats = cross_entropy(p, q, smoothing=smoothing, base=base) + xlogy(a, a).sum(axis=-1) / math.log(base)
+    nats: Floats = cross_entropy(p, q, smoothing) + xlogy(a, a).sum(axis=-1)
     return nats
 
 
-def cross_entropy(p: Floats, q: Floats, *, smoothing: float = SMOOTHING, base: float = math.e) -> Floats:
+def cross_entropy(p: Floats, q: Floats, smoothing: float = SMOOTHING) -> Floats:
     """H(p) + KL(p || q) = - sum p log q, (...). With p people's it ranks judges as KL(p || q) does."""
     a, b = smoothed(p, smoothing), smoothed(q, smoothing)
     if smoothing == 0 and ((a > 0) & (b == 0)).any():
         raise RecuseError("an option has probability 0 on one side and not on the other: give smoothing above 0")
-    entropy: Floats = -xlogy(a, b).sum(axis=-1) / math.log(base)
+    entropy: Floats = -xlogy(a, b).sum(axis=-1)
     return entropy
 
 
-def jensen_shannon_divergence(p: Floats, q: Floats, *, base: float = math.e) -> Floats:
+def jensen_shannon_divergence(p: Floats, q: Floats) -> Floats:
     """(KL(p || m) + KL(q || m)) / 2 with m = (p + q) / 2, (...): symmetric, at most log 2; never infinite, so it needs
     no smoothing. It is the square of the distance."""
     m = (p + q) / 2
     divergence = (xlogy(p, p) + xlogy(q, q)).sum(axis=-1) / 2 - xlogy(m, m).sum(axis=-1)
-    bounded: Floats = np.maximum(divergence, 0.0) / math.log(base)
+    bounded: Floats = np.maximum(divergence, 0.0)
     return bounded
 
 
-def jensen_shannon_distance(p: Floats, q: Floats, *, base: float = math.e) -> Floats:
+def jensen_shannon_distance(p: Floats, q: Floats) -> Floats:
     """Square root of the divergence: a metric. scipy's `jensenshannon` is this one."""
-    return np.sqrt(jensen_shannon_divergence(p, q, base=base))
+    return np.sqrt(jensen_shannon_divergence(p, q))
 
 
-def binary_cross_entropy(
-    judge: Floats, people: Floats, *, smoothing: float = SMOOTHING, base: float = math.e
-) -> Floats:
+def binary_cross_entropy(judge: Floats, people: Floats, smoothing: float = SMOOTHING) -> Floats:
     """- sum_k [b log a + (1 - b) log(1 - a)] with a = (1 - smoothing) judge + smoothing / 2, (...): a sum over options,
     as the squared error is one."""
     a = (1 - smoothing) * judge + smoothing / 2
     if smoothing == 0 and (((people > 0) & (a <= 0)) | ((people < 1) & (a >= 1))).any():
         raise RecuseError("an option is certain for the judge and not for people: give smoothing above 0")
-    entropy: Floats = -(xlogy(people, a) + xlogy(1 - people, 1 - a)).sum(axis=-1) / math.log(base)
+    entropy: Floats = -(xlogy(people, a) + xlogy(1 - people, 1 - a)).sum(axis=-1)
     return entropy
 
 
@@ -236,41 +225,36 @@ SETS: tuple[Aggregation, ...] = ("h", "hrs")
 ANY: tuple[Aggregation, ...] = ("h", "s", "hrs", "srs")
 ANY_BUT_S: tuple[Aggregation, ...] = ("h", "hrs", "srs")
 Row = tuple[str, bool, tuple[Aggregation, ...], tuple[Aggregation, ...], str, PerItem]
-TABLE: dict[Family, tuple[Row, ...]] = {
-    "categorical": (
-        ("hit_rate", True, H, H, "hit rate", _agreement),
-        ("krippendorff_alpha", True, H, H, "Krippendorff's alpha", _agreement),
-        ("fleiss_kappa", True, H, H, "Fleiss' kappa", _agreement),
-        ("cohen_kappa", True, H, H, "Cohen's kappa", _agreement),
-        ("scott_pi", True, H, H, "Scott's pi", _agreement),
-    ),
-    "distributional": (
-        ("kl_people_judge", False, S, S, "KL(people || judge), nats", _turned(kl_divergence)),
-        ("kl_judge_people", False, S, S, "KL(judge || people), nats", kl_divergence),
-        ("cross_entropy_people_judge", False, S, S, "cross-entropy of people's answers, nats", _turned(cross_entropy)),
-        ("cross_entropy_judge_people", False, S, S, "cross-entropy of the judge's, nats", cross_entropy),
-        ("js_divergence", False, S, S, "Jensen-Shannon divergence, nats", jensen_shannon_divergence),
-        ("js_distance", False, S, S, "Jensen-Shannon distance, root of nats", jensen_shannon_distance),
-    ),
-    "categorical multi-label": (
-        ("coverage", True, SETS, SETS, "coverage", coverage),
-        ("set_size", False, SETS, ("hrs",), "predictive efficiency (set size)", set_size),
-        ("recall", True, SETS, SETS, "recall", recall),
-        ("precision", True, SETS, SETS, "precision", precision),
-    ),
-    "continuous multi-label": (
-        ("binary_cross_entropy", False, ANY, ANY_BUT_S, "binary cross-entropy, nats", binary_cross_entropy),
-        ("mse", False, ANY, ANY, "squared error", squared_error),
-    ),
-}
+TABLE: tuple[Row, ...] = (
+    # categorical
+    ("hit_rate", True, H, H, "hit rate", _agreement),
+    ("krippendorff_alpha", True, H, H, "Krippendorff's alpha", _agreement),
+    ("fleiss_kappa", True, H, H, "Fleiss' kappa", _agreement),
+    ("cohen_kappa", True, H, H, "Cohen's kappa", _agreement),
+    ("scott_pi", True, H, H, "Scott's pi", _agreement),
+    # distributional
+    ("kl_people_judge", False, S, S, "KL(people || judge), nats", _turned(kl_divergence)),
+    ("kl_judge_people", False, S, S, "KL(judge || people), nats", kl_divergence),
+    ("cross_entropy_people_judge", False, S, S, "cross-entropy of people's answers, nats", _turned(cross_entropy)),
+    ("cross_entropy_judge_people", False, S, S, "cross-entropy of the judge's, nats", cross_entropy),
+    ("js_divergence", False, S, S, "Jensen-Shannon divergence, nats", jensen_shannon_divergence),
+    ("js_distance", False, S, S, "Jensen-Shannon distance, root of nats", jensen_shannon_distance),
+    # categorical multi-label
+    ("coverage", True, SETS, SETS, "coverage", coverage),
+    ("set_size", False, SETS, ("hrs",), "predictive efficiency (set size)", set_size),
+    ("recall", True, SETS, SETS, "recall", recall),
+    ("precision", True, SETS, SETS, "precision", precision),
+    # continuous multi-label
+    ("binary_cross_entropy", False, ANY, ANY_BUT_S, "binary cross-entropy, nats", binary_cross_entropy),
+    ("mse", False, ANY, ANY, "squared error", squared_error),
+)
 """Table 1, with the distance beside the divergence, and soft response sets of people for binary cross-entropy, which
 sec. 4 allows. Predictive efficiency has no side of people's; the items are those with people's sets."""
 KNOWN = {
     each.name: each
-    for family, rows in TABLE.items()
-    for measure, higher, by_judge, by_people, title, per_item in rows
+    for measure, higher, by_judge, by_people, title, per_item in TABLE
     for judge in by_judge
     for people in by_people
-    for each in [Definition(measure, judge, people, family, higher, title, per_item)]
+    for each in [Definition(measure, judge, people, higher, title, per_item)]
 }
 """Every valid definition by its written form, in the order of Table 1."""

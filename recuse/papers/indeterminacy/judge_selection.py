@@ -8,7 +8,6 @@ Guerdan et al. (2025), sec. 5 and 7, Tables 3 and 4.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -129,16 +128,17 @@ def _regret(metric: str, each: Definition, rated: RatedOptions, scored: dict[flo
         values = each.value(*vectors_of(rated, 0.5, beta), rated.times)
         if np.isnan(values).all() or np.isnan(consistency[0]).all():
             return undefined(metric, "the measure is undefined for every judge on these answers", **facts)
-        selected = select(each, values, consistency[0], bias[0])
-        lost = np.nanmax(consistency[1:], axis=1) - consistency[1:, selected.chosen]
-        rows.append({
-            "beta": beta, "chosen": names[selected.chosen], "best": names[selected.best_by_consistency],
-            "best_by_bias": names[selected.best_by_bias], "consistency": number(selected.consistency),
-            "abs_bias": number(selected.abs_bias), "regret": number(selected.regret_consistency),
-            "regret_bias": number(selected.regret_bias), "right": number(float(np.mean(lost <= 1e-12))),
-        })  # fmt: skip
-        regretted.append(selected.regret_consistency)
+        right, off = consistency[0], np.abs(bias[0])
+        # The judge that the measure ranks first, and the best ones; values that differ by rounding tie
+        chosen, first, least = (int(best(gains.round(12))) for gains in (each.gain(values), right, -off))
+        lost = np.nanmax(consistency[1:], axis=1) - consistency[1:, chosen]
+        regretted.append(float(np.nanmax(right) - right[chosen]))
         resampled.append(lost)
+        rows.append({
+            "beta": beta, "chosen": names[chosen], "best": names[first], "best_by_bias": names[least],
+            "consistency": number(right[chosen]), "abs_bias": number(off[chosen]), "regret": number(regretted[-1]),
+            "regret_bias": number(off[chosen] - np.nanmin(off)), "right": number(float(np.mean(lost <= 1e-12))),
+        })  # fmt: skip
     worst = int(np.argmax(np.round(regretted, 12)))
     survives = len({(row["chosen"], row["best"]) for row in rows}) == 1 and rows[0]["chosen"] == rows[0]["best"]
     detail: dict[str, Any] = {**rows[worst], "title": each.title, "survives": survives}
@@ -183,23 +183,6 @@ def _downstream(
     return {beta: (means[b], means[len(betas) + b]) for b, beta in enumerate(betas)}
 
 
-# --------------------------------------------------------------------------- choosing a judge by a measure
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """The judge a measure chooses, the best judge downstream, and what lies between them: `regret_consistency` is best
-    less chosen, `regret_bias` chosen |B| less the smallest, so neither is below 0."""
-
-    chosen: int
-    best_by_consistency: int
-    best_by_bias: int
-    consistency: float
-    abs_bias: float
-    regret_consistency: float
-    regret_bias: float
-
-
 def best(gains: Floats) -> NDArray[np.intp]:
     """The index of the best judge, (...); gains (..., J). The first of those that tie; an undefined value never wins.
     `RecuseError` where no judge has one."""
@@ -207,13 +190,3 @@ def best(gains: Floats) -> NDArray[np.intp]:
         raise RecuseError("no judge has a value to be chosen by: none gave a valid answer to an item that people rated")
     winners: NDArray[np.intp] = np.nanargmax(gains, axis=-1)
     return winners
-
-
-def select(by: Definition, values: Floats, consistency: Floats, bias: Floats) -> Selection:
-    """The judge that a definition chooses from its values (J,), with its consistency and bias (J,) downstream."""
-    chosen = best(by.gain(values).round(12))  # values that differ by rounding tie
-    size = np.abs(bias)
-    return Selection(
-        int(chosen), int(best(consistency.round(12))), int(best(-size.round(12))), float(consistency[chosen]),
-        float(size[chosen]), float(np.nanmax(consistency) - consistency[chosen]), float(size[chosen] - np.nanmin(size)),
-    )  # fmt: skip

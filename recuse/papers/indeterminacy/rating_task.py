@@ -11,7 +11,6 @@ from functools import cached_property
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
@@ -71,12 +70,6 @@ class RatingTask:
         sizes: Floats = self.membership.sum(axis=0)
         return sizes
 
-    def place(self, option: str) -> int:
-        """The index of an option; `RecuseError` for one that is none."""
-        if option not in self.options:
-            raise RecuseError(f"an option is one of {', '.join(self.options)}; got {option!r}")
-        return self.options.index(option)
-
     def set_place(self, members: Iterable[str]) -> int:
         """The index of a response set; `RecuseError` for one that is not admissible."""
         wanted = frozenset(members)
@@ -99,9 +92,6 @@ class RatingTask:
 #
 # theta* (V,): shares of stable response sets; E (V, V): observed set given the stable one; F (K, V): choice given the
 # observed set. Columns sum to 1. Every function takes leading axes for items. Guerdan et al. (2025), Theorem 3.3.
-
-
-CLOSE = 1e-9
 
 
 def forced_choices(choice: Floats, theta: Floats, error: Floats | None = None) -> Floats:
@@ -171,25 +161,8 @@ class Identifiability:
 
 
 def identifiability(choice: Floats) -> Identifiability:
-    """From F (K, V), which must be a choice matrix; error-free raters (E = 1) are assumed, as in Theorem 3.4."""
-    check_stochastic(choice, "a choice matrix")
+    """From F (K, V); error-free raters (E = 1) are assumed, as in Theorem 3.4."""
     return Identifiability(int(np.linalg.matrix_rank(choice)), choice.shape[1], choice.shape[0])
-
-
-def check_stochastic(matrix: ArrayLike, name: str) -> Floats:
-    """The matrix (..., rows, columns) if no entry is negative and every column sums to 1; else `RecuseError`."""
-    checked = np.asarray(matrix, dtype=float)
-    if checked.ndim < 2:
-        raise RecuseError(f"{name} has rows and columns; got shape {checked.shape}")
-    sums = checked.sum(axis=-2)
-    if not np.isfinite(checked).all() or (checked < -CLOSE).any() or (np.abs(sums - 1) > 1e-6).any():
-        worst = int(np.argmax(np.abs(np.where(np.isfinite(sums), sums, np.inf) - 1).reshape(-1, sums.shape[-1]).max(0)))
-        total = sums.reshape(-1, sums.shape[-1])[:, worst].max()
-        raise RecuseError(
-            f"{name} holds a distribution in every column: no entry below 0, columns that sum to 1; column {worst} "
-            f"sums to {total:.6g}, the smallest entry is {checked.min():.6g}"
-        )
-    return checked
 
 
 def _times(matrix: Floats, vector: Floats) -> Floats:

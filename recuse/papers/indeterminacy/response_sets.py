@@ -15,7 +15,7 @@ from recuse.papers.indeterminacy.decision_consistency import people_vectors
 from recuse.papers.indeterminacy.definitions import definition
 from recuse.papers.indeterminacy.rated_options import RatedOptions, each_rated
 from recuse.papers.indeterminacy.rating_task import RatingTask, identifiability
-from recuse.papers.indeterminacy.transitions import transition_estimate
+from recuse.papers.indeterminacy.transitions import PRIOR, transition_estimate
 from recuse.ratings import Ratings
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import ResponseSets
@@ -123,14 +123,16 @@ def choice_matrices(rated: RatedOptions, rater: str = PEOPLE) -> dict[str, Any]:
         return {}
     task = RatingTask.of(rated.options, rated.sets)
     inside = task.membership.T > 0
-    forward = transition_estimate(np.where(inside, joint, 0.0).T, task.membership)
-    backward = transition_estimate(np.where(inside, joint, 0.0), inside)
+    kept = np.where(inside, joint, 0.0)
+    names = [task.set_name(v) for v in range(len(task.sets))]
+    choice, choice_low, choice_high = transition_estimate(kept.T, inside.T)
+    reverse, reverse_low, reverse_high = transition_estimate(kept, inside)
     return {
-        "options": list(task.options), "sets": [task.set_name(v) for v in range(len(task.sets))],
-        "outside": number(float(joint[~inside].sum())), "counts": table(joint), "prior": forward.prior,
-        "choice": table(forward.matrix), "choice_low": table(forward.low), "choice_high": table(forward.high),
-        "reverse": table(backward.matrix), "reverse_low": table(backward.low), "reverse_high": table(backward.high),
-        "empty": [task.set_name(v) for v in forward.empty],
+        "options": list(task.options), "sets": names, "outside": number(float(joint[~inside].sum())),
+        "counts": table(joint), "prior": PRIOR, "choice": table(choice), "choice_low": table(choice_low),
+        "choice_high": table(choice_high), "reverse": table(reverse), "reverse_low": table(reverse_low),
+        "reverse_high": table(reverse_high),
+        "empty": [name for name, counts in zip(names, kept, strict=True) if not counts.any()],
     }  # fmt: skip
 
 

@@ -14,13 +14,12 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.stats import rankdata
 
 from recuse.papers.indeterminacy.aggregation import TAUS, RatingVectors, consistency, decisions, estimation_bias
-from recuse.papers.indeterminacy.definitions import Definition, definition, definitions
+from recuse.papers.indeterminacy.definitions import KNOWN, Definition, definition
 from recuse.papers.indeterminacy.simulated_ratings import Design, Population, draw_population
 from recuse.schema.arrays import Floats
-from recuse.statistics.agreement.coefficient import ratio
+from recuse.statistics.agreement.correlation import spearman
 from recuse.statistics.distributions import generator
 
 Progress = Callable[[str, int, int], None]
@@ -49,7 +48,7 @@ DISTRIBUTIONAL = (
 )  # fmt: skip
 CHOOSING = tuple(map(definition, (*CATEGORICAL, *DISTRIBUTIONAL, "coverage(h/hrs)", "mse(srs/srs)")))
 """Those that see forced choices alone, and two that are given response sets."""
-RANKING = tuple(each for each in definitions() if each.measure != "set_size")
+RANKING = tuple(each for each in KNOWN.values() if each.measure != "set_size")
 """Every definition but set size, by which the judge that names nothing would be best."""
 
 
@@ -131,13 +130,6 @@ def gains_of(judges: RatingVectors, people: RatingVectors, by: Sequence[Definiti
     return np.where(np.isnan(gains), -np.inf, gains)
 
 
-def rank_correlation(gains: Floats, others: Floats) -> Floats:
-    """Spearman's rho along the last axis, (...); NaN where a ranking is constant."""
-    a, b = (rankdata(side, axis=-1) for side in (gains, others))
-    a, b = a - a.mean(axis=-1, keepdims=True), b - b.mean(axis=-1, keepdims=True)
-    return ratio((a * b).sum(axis=-1), np.sqrt((a**2).sum(axis=-1) * (b**2).sum(axis=-1)))
-
-
 def _block(work: Work) -> list[Floats]:
     """The five arrays of `SelectionStudy` for some trials of one setting, trials first."""
     design, trials, budgets, sizes, seed = work
@@ -154,7 +146,7 @@ def _trial(population: Population, rng: np.random.Generator, budgets: tuple[int,
     # Rank correlation of every definition with C and with -|B| on the population, (R, 2); 0 where one is constant
     whole = population.people
     gains = gains_of(population.judges, RatingVectors(whole.choices[None], whole.endorsed[None]), RANKING)[:, :, 0]
-    rho = np.stack([rank_correlation(gains, wanted[:, None]) for wanted in (c, -b)], axis=-1)
+    rho = np.stack([spearman(gains, wanted[:, None]) for wanted in (c, -b)], axis=-1)
     correlations: Floats = np.where(np.isnan(rho), 0.0, rho).mean(axis=0)
     return (c[rows, chosen].mean(axis=0).T, b[rows, chosen].mean(axis=0).T, best, average, correlations)
 
@@ -254,7 +246,7 @@ def _cell(design: Design, trials: int, sizes: Sizes, seed: int) -> Floats:
         )
         forced, right = (decisions(ratings, 0, TAUS) for ratings in (population.people.choices, population.truth))
         consistent = downstream(population)[0][:, int(np.argmax(gains))]
-        drawn.append([consistent.mean(), estimation_bias(forced, right).mean(), *rank_correlation(*by_people)])
+        drawn.append([consistent.mean(), estimation_bias(forced, right).mean(), *spearman(*by_people)])
     means: Floats = np.nanmean(drawn, axis=0)
     return means
 

@@ -5,11 +5,10 @@ vary.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import NDArray
 from scipy import special
 
 from recuse.papers.indeterminacy.rating_task import RatingTask
@@ -77,17 +76,15 @@ def error_matrix(task: RatingTask, rate: float, skew: float = 0.0, option: int =
     return matrix
 
 
-def reverse_choice_matrix(
-    task: RatingTask, beta: float, positive: int, fallback: tuple[int, ...] | None = None, variant: Variant = "printed"
-) -> Floats:
+def reverse_choice_matrix(task: RatingTask, beta: float, positive: int, variant: Variant = "printed") -> Floats:
     """F' (V, K): what who chose an option would have accepted, with one parameter beta = P(positive in S | O =
     fallback).
 
-    "printed" (Table 2): every choice stands for itself alone, but of those who chose a fallback option a share beta
+    "printed" (Table 2): every choice stands for itself alone, but of those who chose the fallback option a share beta
     holds the positive option admissible *instead*. "both": ... the positive option *as well*. "nested": as "both", and
     who chose any other option holds the positive one admissible as well (Very Toxic implies Toxic), which reaches a
     threshold at a smaller beta; the paper calls Table 2 conservative against it. Fallback: the last option other than
-    the positive one, unless given.
+    the positive one.
 
     `RecuseError` for a beta outside [0, 1] and for sets that the task does not admit.
 
@@ -104,15 +101,12 @@ def reverse_choice_matrix(
     count = len(task.options)
     if not 0 <= positive < count:
         raise RecuseError(f"the positive option is one of {count}, counted from 0; got {positive}")
-    others = tuple(k for k in range(count) if k != positive)
-    fall = others[-1:] if fallback is None else fallback
-    if positive in fall or not set(fall) <= set(others):
-        raise RecuseError("fallback options are options other than the positive one")
+    fallback = max(k for k in range(count) if k != positive)
     matrix = np.zeros((len(task.sets), count))
     for k, name in enumerate(task.options):
-        kept = {name} | ({task.options[positive]} if variant == "nested" and k not in fall else set())
+        kept = {name} | ({task.options[positive]} if variant == "nested" and k != fallback else set())
         moved = {task.options[positive]} | (set() if variant == "printed" else {name})
-        share = beta if k in fall else 0.0
+        share = beta if k == fallback else 0.0
         matrix[task.set_place(kept), k] += 1 - share
         if share:
             matrix[task.set_place(moved), k] += share
@@ -122,60 +116,19 @@ def reverse_choice_matrix(
 # --------------------------------------------------------------------------- transition matrices from counts
 # Each column of a transition matrix is a distribution over rows. With a Dirichlet prior of `prior` per allowed cell
 # (1/2: Jeffreys), counts n_1..n_m of a column have posterior means (n_r + prior) / (n + m prior), and each cell a Beta
-# posterior, whose quantiles are the interval. A column without any count has its prior and says so.
-
+# posterior, whose quantiles are the interval. A column without any count has its prior.
 
 PRIOR = 0.5
 
 
-@dataclass(frozen=True, eq=False)
-class TransitionEstimate:
-    """`matrix`, `low`, `high` (rows, columns): posterior mean and interval; `counts`; `empty`: columns without
-    counts."""
-
-    matrix: Floats
-    low: Floats
-    high: Floats
-    counts: Floats
-    prior: float
-    level: float
-
-    @property
-    def empty(self) -> tuple[int, ...]:
-        """Columns of which nothing was counted: they hold the prior alone."""
-        return tuple(int(place) for place in np.flatnonzero(self.counts.sum(axis=0) == 0))
-
-
-def transition_estimate(
-    counts: ArrayLike, allowed: ArrayLike, *, prior: float = PRIOR, level: float = 0.95, total: float | None = None
-) -> TransitionEstimate:
-    """From counts (rows, columns) of pairs; `allowed` (rows, columns) marks cells that may be above 0: for F, options
-    that are in the set; for F', sets that hold the option.
-
-    Raises `RecuseError` for a negative count, a count in a cell that is not allowed, a column without an allowed cell,
-    a prior that is not above 0, and counts that do not add up to `total` where it is given.
-    """
-    n, cells = np.asarray(counts, dtype=float), np.asarray(allowed, dtype=bool)
-    if n.shape != cells.shape or n.ndim != 2:
-        raise RecuseError(
-            f"counts and the cells that are allowed have one shape, rows x columns; got {n.shape}, {cells.shape}"
-        )
-    if not np.isfinite(n).all() or (n < 0).any():
-        raise RecuseError("counts are finite and at least 0")
-    if (n[~cells] > 0).any():
-        row, column = (int(place) for place in np.argwhere((n > 0) & ~cells)[0])
-        raise RecuseError(f"row {row}, column {column} has {n[row, column]:g} counts, but the two exclude each other")
-    if not cells.any(axis=0).all():
-        raise RecuseError("every column needs one allowed cell at least")
-    if not prior > 0:
-        raise RecuseError(f"a prior is above 0, else cells without a count would be certain; got {prior:g}")
-    if total is not None and abs(n.sum() - total) > 1e-9:
-        raise RecuseError(f"counts add up to {n.sum():g}, and {total:g} ratings were given: some are missing or twice")
-    a = np.where(cells, n + prior, 0.0)
+def transition_estimate(counts: Floats, allowed: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
+    """Posterior mean and the ends of 95 % intervals, (rows, columns) each, from counts of pairs, which are 0 where they
+    are not `allowed`: for F, options that are in the set; for F', sets that hold the option."""
+    a = np.where(allowed, counts + PRIOR, 0.0)
     whole = a.sum(axis=0)
     rest = whole - a
-    inside = cells & (rest > 0)
+    inside = allowed & (rest > 0)
     first, second = (np.where(inside, side, 1.0) for side in (a, rest))
-    quantiles = (special.betaincinv(first, second, q) for q in ((1 - level) / 2, (1 + level) / 2))
-    low, high = (np.where(inside, quantile, cells.astype(float)) for quantile in quantiles)
-    return TransitionEstimate(a / whole, low, high, n, prior, level)
+    quantiles = (special.betaincinv(first, second, q) for q in (0.025, 0.975))
+    low, high = (np.where(inside, quantile, allowed.astype(float)) for quantile in quantiles)
+    return a / whole, low, high

@@ -14,8 +14,6 @@ nan = float("nan")
 def test_the_mode_and_its_ties():
     choices = np.array([[0.2, 0.5, 0.3], [0.4, 0.2, 0.4], [nan, nan, nan]])
     np.testing.assert_array_equal(hard(choices), [[0, 1, 0], [0.5, 0, 0.5], [nan] * 3])
-    np.testing.assert_array_equal(hard(choices, "first"), [[0, 1, 0], [1, 0, 0], [nan] * 3])
-    np.testing.assert_array_equal(hard(choices, "leave out"), [[0, 1, 0], [nan] * 3, [nan] * 3])
 
 
 def test_the_threshold_is_reached_by_equality_even_after_rounding():

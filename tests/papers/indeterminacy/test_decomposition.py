@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from recuse.papers.indeterminacy.rating_task import (
     RatingTask,
-    check_stochastic,
     endorsements,
     forced_choices,
     identifiability,
@@ -17,7 +16,6 @@ from recuse.papers.indeterminacy.rating_task import (
     reverse,
 )
 from recuse.papers.indeterminacy.transitions import choice_matrix, error_matrix
-from recuse.schema import RecuseError
 
 YES_NO = RatingTask.of(["yes", "no"])
 
@@ -94,15 +92,6 @@ def test_the_model_is_the_process_it_stands_for():
     both = observed == 2
     shares = [(chosen[both & (stable == v)] == 0).mean() for v in range(3)]
     assert np.ptp(shares) < 0.04
-
-
-def test_matrices_are_checked():
-    with pytest.raises(RecuseError, match=r"column 1 sums to 0\.9"):
-        check_stochastic([[1, 0.5], [0, 0.4]], "a reverse matrix")
-    with pytest.raises(RecuseError, match=r"smallest entry is -0\.1"):
-        check_stochastic([[1.1, 0.5], [-0.1, 0.5]], "a reverse matrix")
-    with pytest.raises(RecuseError, match="rows and columns"):
-        check_stochastic([1.0], "a reverse matrix")
 
 
 def test_fully_specified_both_ways_of_asking_say_the_same():

@@ -9,23 +9,13 @@ import numpy as np
 import pytest
 
 from recuse.papers.indeterminacy.aggregation import decisions, prevalence
-from recuse.papers.indeterminacy.definitions import definition
-from recuse.papers.indeterminacy.judge_selection import best, select
+from recuse.papers.indeterminacy.judge_selection import best
 from recuse.papers.indeterminacy.rating_task import RatingTask, endorsements, recovered
 from recuse.papers.indeterminacy.transitions import reverse_choice_matrix
 from recuse.schema import RecuseError
 
 nan = float("nan")
 PUBLISHED = Path(__file__).parents[3] / "fixtures" / "published"
-
-
-def test_less_is_better_where_the_arrow_points_down():
-    consistency, bias = np.array([0.9, 0.6, 0.8]), np.array([-0.1, 0.3, 0.05])
-    chosen = select(definition("mse(srs/srs)"), np.array([0.5, 0.1, 0.2]), consistency, bias)
-    assert (chosen.chosen, chosen.best_by_consistency, chosen.best_by_bias) == (1, 0, 2)
-    assert chosen.regret_consistency == pytest.approx(0.3)
-    assert chosen.regret_bias == pytest.approx(0.25)
-    assert select(definition("hit_rate(h/h)"), np.array([0.5, 0.1, 0.2]), consistency, bias).chosen == 0
 
 
 def test_an_undefined_value_never_wins_and_none_at_all_is_an_error():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import spearmanr
 
 from recuse.papers.indeterminacy import selection_study as studies
 from recuse.papers.indeterminacy.aggregation import TAUS, RatingVectors
@@ -13,19 +12,11 @@ from recuse.papers.indeterminacy.selection_study import (
     SETTINGS,
     SIZES,
     downstream,
-    rank_correlation,
     selection_study,
 )
 from recuse.papers.indeterminacy.simulated_ratings import Design, draw_population
 
 SMALL = {"budgets": (1, 3), "sizes": ((2, 3), (3, 7))}
-
-
-def test_rank_correlation_is_scipys():
-    rng = np.random.default_rng(0)
-    a, b = rng.integers(0, 6, size=(2, 12)).astype(float)
-    assert rank_correlation(a, b) == pytest.approx(spearmanr(a, b).statistic)
-    assert np.isnan(rank_correlation(np.ones(4), np.arange(4.0)))
 
 
 @pytest.mark.slow("simulations")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recuse.papers.indeterminacy.rating_task import RatingTask, endorsements, identifiability, recovered
+from recuse.papers.indeterminacy.rating_task import RatingTask, endorsements, recovered
 from recuse.papers.indeterminacy.transitions import (
     choice_matrix,
     decay_for,
@@ -114,12 +114,7 @@ def test_beta_is_a_probability(beta):
 def test_what_a_reverse_matrix_cannot_be_built_from():
     with pytest.raises(RecuseError, match="positive option"):
         reverse_choice_matrix(YES_NO, 0.1, positive=2)
-    with pytest.raises(RecuseError, match="fallback"):
-        reverse_choice_matrix(YES_NO, 0.1, positive=0, fallback=(0,))
     with pytest.raises(RecuseError, match="not among"):
         reverse_choice_matrix(RatingTask.specified(["a", "b"]), 0.1, positive=0, variant="both")
 
 
-def test_identifiability_wants_a_choice_matrix():
-    with pytest.raises(RecuseError, match="sums to"):
-        identifiability(np.ones((2, 3)))
