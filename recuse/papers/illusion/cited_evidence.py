@@ -47,19 +47,18 @@ WORD = re.compile(r"[\u3400-\u9fff]|\d+|[^\W\d_\u3400-\u9fff]{4,}")
     "texts. 0: they point at different places, or say the same of every text.",
 )  # fmt: skip
 def evidence_overlap(ratings: Ratings) -> Estimates:
-    """Mean over items of `overlap`, by the levels of all factors. Detail: `same` and `other`, the two means; `texts`;
-    `with_difference`, Spearman's rho of overlap and the difference of the two scores over texts and pairs (below 0:
-    who agrees cites the same), and `pairs` of citations that it is of.
+    """Mean over items of `overlap`, by the levels of all factors; t over items. Detail: `same` and `other`, the two
+    means; `texts`; `with_difference`, Spearman's rho of overlap and difference of scores over texts and `pairs` of
+    citations (below 0: who agrees cites the same).
 
     Texts in two languages share no words, so where languages are mixed, what is said of every text of one counts as
-    evidence in part. Empty where no citations stand beside the scores (`ratings.beside("quotes")`); undefined where no
-    two judges cite the same text and another one, on two items or more.
+    evidence in part. Empty without citations (`ratings.beside("quotes")`); undefined where no two judges cite the same
+    text and another one, on two items or more.
 
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": list("aabb"), "item": list("ijij"), "score": [1.0, 2.0, 1.0, 2.0]})
-    >>> said = frame.drop(columns="score").assign(response=["first line", "last verse", "first line", "last verse"])
-    >>> beside = {"quotes": Ratings.of(said)}.get
-    >>> evidence_overlap(Ratings.of(frame, beside=beside)).of().value
+    >>> from recuse.papers import example
+    >>> cited = example("judge item response", "a i lines; a j verses; b i lines; b j verses")
+    >>> scores = example("judge item score", "a i 1; a j 2; b i 1; b j 2", beside={"quotes": cited}.get)
+    >>> evidence_overlap(scores).of().value
     1.0
     """
     cited, factors = ratings.beside("quotes"), list(ratings.factors)
@@ -181,19 +180,14 @@ ANCHORS = (2.0, 5.0, 8.0, 10.0)
     "5, 8, 10 as the prompt names the anchors. Such a reply is readable and judges nothing.",
 )  # fmt: skip
 def repeated_numbers(ratings: Ratings) -> Estimates:
-    """Share of complete replies of three scores or more that are 1, 2, 3, ..., or that begin with the anchors, by judge
-    and factor level. The parts are `Ratings.parts`, or MERG's five dimensions. Detail: `counting`, `anchors`, and
-    `commonest`, the share of the commonest list of scores, whatever it is; `lists`, how many different ones there are.
+    """Share of complete replies of three scores or more that are 1, 2, 3, ..., or begin with the anchors, by judge and
+    factor level; parts are `Ratings.parts`, or MERG's five. Clopper-Pearson interval, over clusters at the effective
+    sample size. Detail: `counting`, `anchors`; `commonest`, the share of the commonest list of scores; `lists`, how
+    many different ones there are. A judge that means 1, 2, 3, 4, 5 once is counted too. Empty below three parts.
 
-    A judge that means 1, 2, 3, 4, 5 once is counted too; one that means it of half of all texts is not to be expected.
-    Clopper-Pearson interval, over clusters at the effective sample size. Empty where replies have fewer than three
-    parts.
-
-    >>> import pandas as pd
-    >>> rows = [("i", 1, 2, 3), ("j", 4, 2, 3)]
-    >>> wide = pd.DataFrame(rows, columns=["item", *PARTS[:3]]).assign(judge="a")
-    >>> long = wide.melt(["judge", "item"], var_name="criterion", value_name="score")
-    >>> repeated_numbers(Ratings.of(long, parts=PARTS[:3])).of(judge="a").value
+    >>> from recuse.papers import example
+    >>> rows = "i dimension_1 1; i dimension_2 2; i dimension_3 3; k dimension_1 4; k dimension_2 2; k dimension_3 3"
+    >>> repeated_numbers(example("item criterion score", rows, parts=PARTS[:3])).of(judge="j").value
     0.5
     """
     parts = ratings.parts or tuple(name for name in ratings.criteria if name in PARTS)
@@ -227,15 +221,15 @@ def repeated_numbers(ratings: Ratings) -> Estimates:
     reading="Share of the places cited as evidence that stand in the judged text, word for word.",
 )  # fmt: skip
 def quotes_in_text(ratings: Ratings) -> Estimates:
-    """Share of quotes found in the judged text (case, punctuation and blanks ignored), by judge and factor level. A
-    quote without a word that could be looked for (`evidence_overlap.words_of`) is not found; detail `empty` counts
-    them. Empty where no citations stand beside the scores (`ratings.beside("quotes")`) or texts are not known.
+    """Share of quotes found in the judged text (case, punctuation and blanks ignored), by judge and factor level. One
+    without a word to look for (`words_of`) is not found; detail `empty` counts them. Empty without citations
+    (`ratings.beside("quotes")`) or texts.
 
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": "a", "item": ["i", "j"], "target": "t", "score": 3.0})
-    >>> texts = frame[["item", "target"]].assign(text="The lock is open; the boats wait.")
-    >>> cited = Ratings.of(frame.drop(columns="score").assign(response=["the boats wait", "very clear"]))
-    >>> quotes_in_text(Ratings.of(frame, texts=texts, beside={"quotes": cited}.get)).of(judge="a").value
+    >>> from recuse.papers import example, table
+    >>> cited = example("item target response", "i t boats; k t clear")
+    >>> texts = table("item target text", "i t The-boats-wait.; k t The-boats-wait.")
+    >>> scores = example("item target score", "i t 3; k t 3", texts=texts, beside={"quotes": cited}.get)
+    >>> quotes_in_text(scores).of(judge="j").value
     0.5
     """
     cited, texts = ratings.beside("quotes"), ratings.texts

@@ -226,15 +226,13 @@ METHOD = "mean over pairs of judges and targets; jackknife over items, t"
     "other judges. Criteria that all judges score higher than others raise it.",
 )  # fmt: skip
 def pooled_agreement(ratings: Ratings) -> Estimates:
-    """Mean over targets and the other judges of Pearson's r over the items and criteria of a target together (in
-    paper 002, n = 100 texts by 5 criteria), by judge and factor level; items leave with all their criteria.
+    """Mean over targets and the other judges of Pearson's r over the items and criteria of a target together (paper
+    002: 100 texts by 5 criteria), by judge and factor level; items leave with all their criteria. No estimate of one
+    criterion only. Undefined as `sample_agreement`.
 
-    No estimate where there is one criterion only. Undefined as `sample_agreement`.
-
-    >>> import pandas as pd
-    >>> rows = [(j, i, c, i + k) for j in "xy" for i in range(5) for k, c in enumerate("ab")]
-    >>> frame = pd.DataFrame(rows, columns=["judge", "item", "criterion", "score"])
-    >>> round(pooled_agreement(Ratings.of(frame)).of(judge="x").value, 4)
+    >>> from recuse.papers import example
+    >>> rows = "; ".join(f"{j} t{i} {c} {i + k}" for j in "xy" for i in range(5) for k, c in enumerate("ab"))
+    >>> round(pooled_agreement(example("judge item criterion score", rows)).of(judge="x").value, 4)
     1.0
     """
     return _of_criteria(ratings, "pooled_agreement", lambda means: means)
@@ -247,14 +245,12 @@ def pooled_agreement(ratings: Ratings) -> Estimates:
 )  # fmt: skip
 def agreement_of_means(ratings: Ratings) -> Estimates:
     """Mean over targets and the other judges of Pearson's r over a target's items of the mean of the criteria, by judge
-    and factor level (paper 002's prompt means, n = 100). A text counts where the judge scored all criteria.
+    and factor level. A text counts where the judge scored all criteria. No estimate of one criterion only. Undefined as
+    `sample_agreement`.
 
-    No estimate where there is one criterion only. Undefined as `sample_agreement`.
-
-    >>> import pandas as pd
-    >>> rows = [(j, i, c, i + k) for j in "xy" for i in range(5) for k, c in enumerate("ab")]
-    >>> frame = pd.DataFrame(rows, columns=["judge", "item", "criterion", "score"])
-    >>> round(agreement_of_means(Ratings.of(frame)).of(judge="x").value, 4)
+    >>> from recuse.papers import example
+    >>> rows = "; ".join(f"{j} t{i} {c} {i + k}" for j in "xy" for i in range(5) for k, c in enumerate("ab"))
+    >>> round(agreement_of_means(example("judge item criterion score", rows)).of(judge="x").value, 4)
     1.0
     """
     return _of_criteria(ratings, "agreement_of_means", lambda means: means.mean(axis=0)[None])

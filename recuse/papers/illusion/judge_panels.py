@@ -42,17 +42,14 @@ FEW = 20
 @per_part(in_array)
 def quality_agreement(array: RatingArray) -> Estimate:
     """Spearman's rho over targets of the mean score of all judges and their mean pairwise Pearson r over the target's
-    items, by factor level (paper 002, sec. 3.1). Detail: Pearson, Kendall's tau-b, and p of rho = 0, by the t
-    approximation that papers print and, up to 20 targets, by permutation; the two figures of each target.
+    items, by factor level (paper 002, sec. 3.1). Detail: Pearson, Kendall's tau-b, p of rho = 0 by the t approximation
+    that papers print and, up to 20 targets, by permutation; the two figures of each target. Undefined below five
+    targets that have both.
 
-    Undefined with fewer than five targets that have both.
-
-    >>> import pandas as pd
-    >>> from recuse.ratings import Ratings
-    >>> texts = [(i, k, t) for i in range(6) for k, t in enumerate("abcde")]
-    >>> rows = [(j, i, t, k + i + (j == "y") * k * (i % 2)) for j in "xy" for i, k, t in texts]
-    >>> frame = pd.DataFrame(rows, columns=["judge", "item", "target", "score"])
-    >>> quality_agreement(Ratings.of(frame)).of().value
+    >>> from recuse.papers import example
+    >>> rows = "; ".join(f"{j} t{i} {t} {k + i + (j == 'y') * k * (i % 2)}" for j in "xy" for i in range(6)
+    ...                  for k, t in enumerate("abcde"))
+    >>> quality_agreement(example("judge item target score", rows)).of().value
     -1.0
     """
     agreement = sample_agreement(all_pairs(array).sum(axis=0))
@@ -95,17 +92,15 @@ METHOD_AGREEMENT_CHANGE = "least squares over levels of the mean r over pairs an
 )  # fmt: skip
 def agreement_change(ratings: Ratings, factor: str = TEMPERATURE) -> Estimates:
     """Slope over the levels of `factor`, which are numbers, of the mean Pearson r over pairs of judges and targets,
-    times the range of the levels: what a straight line says r changes from the lowest level to the highest.
-
-    The same items are judged at every level and leave together (jackknife). Detail: r at each level. Undefined where
-    the levels are no numbers or fewer than two. Paper 002, sec. 3.1 and App. D, compares curves by eye.
+    times the range of the levels: what a straight line says r changes from the lowest level to the highest. Items are
+    judged at every level and leave together (jackknife). Detail: r at each level. Undefined where the levels are no
+    numbers or fewer than two. Paper 002, sec. 3.1 and App. D, compares curves by eye.
 
     >>> import pandas as pd
-    >>> asked = [(j, i, t) for j in "xy" for i in range(6) for t in ("0.0", "1.0")]
-    >>> rows = [(j, i, t, i + (j == "y" and t == "1.0") * (i % 2)) for j, i, t in asked]
+    >>> rows = [(j, i, t, i + (j == "y" and t == "1.0") * (i % 2)) for j in "xy" for i in range(6) for t in ("0.0", "1.0")]
     >>> frame = pd.DataFrame(rows, columns=["judge", "item", "temperature", "score"])
-    >>> estimates = agreement_change(Ratings.of(frame, factors=["temperature"])).of()
-    >>> estimates.value < 0, estimates.detail["levels"][0]
+    >>> estimate = agreement_change(Ratings.of(frame, factors=["temperature"])).of()
+    >>> estimate.value < 0, estimate.detail["levels"][0]
     (True, ['0.0', 1.0])
     """
     return Estimates(ratings.within(factor), {
@@ -159,15 +154,14 @@ METHOD_EFFECTIVE_JUDGES = "k / (1 + (k - 1) r), r the mean correlation of errors
 )  # fmt: skip
 def effective_judges(ratings: Ratings) -> Estimates:
     """k / (1 + (k - 1) r) of k judges, r the mean over pairs and targets of the correlation over items of their errors:
-    judge less people's mean. Without people's ratings the errors are the scores themselves, which gives a lower bound;
-    detail `of` says which. By factor level. r below 0 gives more than k: errors that cancel.
+    judge less people's mean; without people the scores themselves, which gives a lower bound (detail `of` says which).
+    By factor level. r below 0 gives more than k: errors that cancel. Undefined with one judge, or fewer than five
+    common items in every target.
 
-    Undefined with one judge, or fewer than five common items in every target.
-
-    >>> import pandas as pd
-    >>> rows = [(j, i, s) for j, scores in zip("xy", ([1, 2, 3, 4, 5], [2, 3, 4, 5, 6])) for i, s in enumerate(scores)]
-    >>> estimates = effective_judges(Ratings.of(pd.DataFrame(rows, columns=["judge", "item", "score"]))).of()
-    >>> round(estimates.value, 4), estimates.detail["of"]
+    >>> from recuse.papers import example
+    >>> rows = "; ".join(f"{j} t{i} {i + k}" for k, j in enumerate("xy") for i in range(5))
+    >>> estimate = effective_judges(example("judge item score", rows)).of()
+    >>> round(estimate.value, 4), estimate.detail["of"]
     (1.0, 'scores')
     """
     estimates = {

@@ -32,15 +32,12 @@ MOST_LISTED = 20
 @per_part(itself)
 def wide_spread(part: Ratings) -> Estimate:
     """Share of the texts scored by all judges with max - min > 2/9 of the range, over judges' means, by factor level.
+    Detail: the shares above 2, 3 and 4 ninths, mean and median spread in points, the pairs' mean absolute differences,
+    and the widest texts. Undefined where the scale has no ends, or no text has a score of every judge.
 
-    Detail: the shares above 2, 3 and 4 ninths, the mean and median spread in points, the pairs' mean absolute
-    differences (for three judges their sum is twice the mean spread), and the widest texts. Undefined where the scale
-    has no ends, or no text has a score of every judge.
-
-    >>> import pandas as pd
-    >>> rows = [("x", 1, 5.0), ("y", 1, 6.0), ("x", 2, 2.0), ("y", 2, 9.0)]
-    >>> frame = pd.DataFrame(rows, columns=["judge", "item", "score"])
-    >>> wide_spread(Ratings.of(frame, scales=Numeric(1, 10))).of().value
+    >>> from recuse.papers import example
+    >>> scores = example("judge item score", "x i 5; y i 6; x k 2; y k 9", scales=Numeric(1, 10))
+    >>> wide_spread(scores).of().value
     0.5
     """
     array = judges_array(part)
@@ -90,16 +87,15 @@ def _pairs(array: RatingArray, means: Floats) -> list[list[Any]]:
 )  # fmt: skip
 @per_subject("judge", itself)
 def scale_use(part: Ratings) -> Iterator[Named]:
-    """SD of the judge's means over texts / mean SD of the other judges', over the texts that all scored, by judge and
+    """SD of a judge's means over texts / mean SD of the other judges', over the texts that all scored, by judge and
     factor level; jackknife over items. Detail: mean, SD, skewness and excess kurtosis (population moments), share of
-    texts at either end of the scale, lowest and highest score; `slip`: whether the judge never leaves the lower half of
-    the scale while every peer does, as one that takes 1-10 for 1-5.
+    texts at either end of the scale, lowest and highest score; `slip`: whether the judge alone never leaves the lower
+    half of the scale, as one that takes 1-10 for 1-5. Undefined without a peer, and where peers give every text the
+    same.
 
-    Undefined without a peer, and where the peers give every text the same.
-
-    >>> import pandas as pd
-    >>> rows = [(j, i, i * k) for k, j in ((1, "x"), (2, "y")) for i in range(4)]
-    >>> scale_use(Ratings.of(pd.DataFrame(rows, columns=["judge", "item", "score"]))).of(judge="x").value
+    >>> from recuse.papers import example
+    >>> scores = example("judge item score", "x i 0; x k 1; x l 2; y i 0; y k 2; y l 4")
+    >>> scale_use(scores).of(judge="x").value
     0.5
     """
     array = judges_array(part)

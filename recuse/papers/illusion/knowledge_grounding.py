@@ -61,20 +61,17 @@ DRAWS = 1999
     "agreement rested on what all see on the surface. Above 0: knowledge gave the judges a common standard.",
 )  # fmt: skip
 def delta_k(ratings: Ratings, averaging: Averaging = "arithmetic") -> Estimates:
-    """delta-K by source of the rubric, and by the levels of all other factors.
+    """delta-K by source of the rubric, and by the levels of all other factors. `averaging`: of r over pairs, or of
+    Fisher's z (the paper does not say which). Detail: `base` and `grounded` r, `cells` (pair, target, n, base,
+    grounded, delta), the paired t over cells with `p` and `p_bonferroni` over the sources that were compared, Cohen's
+    `dz`, and `fisher`, delta-K averaged by z. A pair in which a judge says the same of all texts under one of the two
+    is left out; undefined where no pair is left.
 
-    `averaging`: of r over pairs, or of Fisher's z (the paper does not say which). Detail: `base` and `grounded` r,
-    `cells` (pair, target, n, base, grounded, delta), the paired t over cells with `p` and `p_bonferroni` over the
-    sources that were compared, Cohen's d as `dz` (mean of the differences over their SD), and `fisher`, delta-K
-    averaged by z. A pair in which a judge says the same of all texts under one of the two is left out;
-    undefined where no pair is left.
-
-    >>> import pandas as pd
-    >>> given = {"checklist": ([1, 2, 3, 4], [1, 2, 3, 4]), "shared": ([1, 2, 3, 4], [2, 1, 4, 3])}
-    >>> frame = pd.DataFrame([(judge, source, n, score) for source, both in given.items()
-    ...     for judge, scores in zip("ab", both) for n, score in enumerate(scores)],
-    ...     columns=["judge", "rubric_source", "item", "score"])
-    >>> round(delta_k(Ratings.of(frame)).of(rubric_source="shared").value, 6)
+    >>> from recuse.papers import example
+    >>> given = {"checklist": ("1234", "1234"), "shared": ("1234", "2143")}
+    >>> rows = "; ".join(f"{judge} {source} t{n} {score}" for source, both in given.items()
+    ...                  for judge, scores in zip("ab", both) for n, score in enumerate(scores))
+    >>> round(delta_k(example("judge rubric_source item score", rows)).of(rubric_source="shared").value, 6)
     -0.4
     """
     looks = sum(source in ratings.levels(RUBRIC) for source in GROUNDED)
@@ -88,20 +85,16 @@ def delta_k(ratings: Ratings, averaging: Averaging = "arithmetic") -> Estimates:
     reading="The same difference within one domain or language.",
 )  # fmt: skip
 def delta_k_by_group(ratings: Ratings) -> Estimates:
-    """delta-K within every value of the texts' columns `domain` and `language`, by source of the rubric.
+    """delta-K within every value of the texts' columns `domain` and `language`, by source of the rubric. Correlations
+    within a group are no parts of the one over all: delta-K over all may lie below each of them. Empty where nothing is
+    known of the texts.
 
-    Correlations within a group are not parts of the one over all: delta-K over all may lie below each of them. Empty
-    where nothing is known of the texts.
-
-    >>> import pandas as pd
-    >>> alike, apart = [1, 2, 3, 4] * 2, [1, 2, 3, 4, 2, 1, 4, 3]
-    >>> given = {"checklist": (alike, alike), "shared": (alike, apart)}
-    >>> rows = [(j, source, f"t{i}", x) for source, both in given.items()
-    ...     for j, scores in zip("ab", both) for i, x in enumerate(scores)]
-    >>> frame = pd.DataFrame(rows, columns=["judge", "rubric_source", "item", "score"])
-    >>> domains = ["law"] * 4 + ["art"] * 4
-    >>> texts = pd.DataFrame({"item": [f"t{i}" for i in range(8)], "target": "", "domain": domains})
-    >>> estimates = delta_k_by_group(Ratings.of(frame, texts=texts))
+    >>> from recuse.papers import example, table
+    >>> given = {"checklist": ("12341234", "12341234"), "shared": ("12341234", "12342143")}
+    >>> rows = "; ".join(f"{judge} {source} t{n} {score}" for source, both in given.items()
+    ...                  for judge, scores in zip("ab", both) for n, score in enumerate(scores))
+    >>> texts = table("item domain", "; ".join(f"t{n} {'law' if n < 4 else 'art'}" for n in range(8)))
+    >>> estimates = delta_k_by_group(example("judge rubric_source item score", rows, texts=texts.assign(target="")))
     >>> [round(estimates.of(group=f"domain {name}", rubric_source="shared").value, 6) for name in ("law", "art")]
     [0.0, -0.4]
     """
@@ -123,20 +116,17 @@ def delta_k_by_group(ratings: Ratings) -> Estimates:
 )  # fmt: skip
 def domain_selectivity(ratings: Ratings) -> Estimates:
     """SD over domains of delta-K, by source of the rubric; no interval. Detail: `p`, the share of arrangements in which
-    domains are dealt to items at random and the SD is at least as large, the observed one among them; `by_domain`.
+    domains are dealt to items at random and the SD is at least as large, the observed one among them; `by_domain`. The
+    paper reports "chi-square, p < .01" without statistic, table or degrees of freedom. Undefined with fewer than two
+    domains, or where delta-K is undefined in one of them.
 
-    The paper reports "chi-square, p < .01" without statistic, table or degrees of freedom. Undefined with fewer than
-    two domains, or where delta-K is undefined in one of them.
-
-    >>> import pandas as pd
-    >>> alike, apart = [1, 2, 3, 4] * 2, [1, 2, 3, 4, 2, 1, 4, 3]
-    >>> given = {"checklist": (alike, alike), "shared": (alike, apart)}
-    >>> rows = [(j, source, f"t{i}", x) for source, both in given.items()
-    ...     for j, scores in zip("ab", both) for i, x in enumerate(scores)]
-    >>> frame = pd.DataFrame(rows, columns=["judge", "rubric_source", "item", "score"])
-    >>> domains = ["law"] * 4 + ["art"] * 4
-    >>> texts = pd.DataFrame({"item": [f"t{i}" for i in range(8)], "target": "", "domain": domains})
-    >>> round(domain_selectivity(Ratings.of(frame, texts=texts)).of(rubric_source="shared").value, 6)
+    >>> from recuse.papers import example, table
+    >>> given = {"checklist": ("12341234", "12341234"), "shared": ("12341234", "12342143")}
+    >>> rows = "; ".join(f"{judge} {source} t{n} {score}" for source, both in given.items()
+    ...                  for judge, scores in zip("ab", both) for n, score in enumerate(scores))
+    >>> texts = table("item domain", "; ".join(f"t{n} {'law' if n < 4 else 'art'}" for n in range(8)))
+    >>> scores = example("judge rubric_source item score", rows, texts=texts.assign(target=""))
+    >>> round(domain_selectivity(scores).of(rubric_source="shared").value, 6)
     0.282843
     """
     return by_source(ratings, COMPARED, lambda cells: _selectivity(cells, _groups(ratings, cells, "domain")))
@@ -238,16 +228,13 @@ FLAW = "flaw"  # column of the texts: the kind of flaw, of a flawed one
 @per_subject("judge", itself)
 def flaw_penalty(part: Ratings) -> Iterator[Named]:
     """Mean over items of score(sound) - score(flawed), by judge and factor level, in units of the scale; t over items.
+    Scores are means over repeats on the ascending scale; of several flawed or sound texts on an item, their means; an
+    item without a usable score on one side is left out. Detail: how often the `sound` won, the `flawed`, or `neither`;
+    `by_flaw`, kind of flaw, mean and items, where texts say it (column `flaw`). Undefined below two items with both.
 
-    Scores are means over repeats on the ascending scale; of several flawed or sound texts on an item, their means. An
-    item of which the judge has no usable score on one side is left out. Detail: how often the `sound` won, the
-    `flawed`, or `neither`; `by_flaw`, kind of flaw, mean and items, where texts say it (column `flaw`). Undefined where
-    fewer than two items have both.
-
-    >>> import pandas as pd
-    >>> texts = pd.DataFrame({"item": ["i", "i", "j", "j"], "target": ["p", "q"] * 2, "flawed": ["yes", "no"] * 2})
-    >>> frame = pd.DataFrame({"judge": "a", "item": texts["item"], "target": texts["target"], "score": [7, 4, 6, 5]})
-    >>> flaw_penalty(Ratings.of(frame, texts=texts)).of(judge="a").value
+    >>> from recuse.papers import example, table
+    >>> texts = table("item target flawed", "i p yes; i q no; k p yes; k q no")
+    >>> flaw_penalty(example("item target score", "i p 7; i q 4; k p 6; k q 5", texts=texts)).of(judge="j").value
     -2.0
     """
     kinds = _known_of_texts(part, FLAW)

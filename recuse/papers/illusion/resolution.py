@@ -53,16 +53,14 @@ AVERAGED = (1, 2, 5, 10, 20, 50, 100)
 @per_subject("judge", itself)
 def model_agreement(part: Ratings) -> Iterator[Named]:
     """Mean over the other judges of Spearman's rho over targets of the two mean scores, by judge and factor level; each
-    target by the items that both judged.
+    target by the items that both judged. The interval is over targets (other systems like these), for one pair of
+    judges; the mean of several pairs varies less. (Noise of resampled items pulls every rho down: such an interval may
+    miss the truth nearly always.) Undefined below three targets, or without another judge.
 
-    The interval is over targets (other systems like these), for one pair of judges; the mean of several pairs varies
-    less. Resampling items instead fails: their noise pulls every resampled rho down, and an interval of them may miss
-    the truth nearly always. Undefined with fewer than three targets, or without another judge.
-
-    >>> import pandas as pd
-    >>> rows = [(j, i, t, s + k) for k, j in enumerate("xy") for i in range(3) for t, s in zip("abc", (1, 3, 2))]
-    >>> frame = pd.DataFrame(rows, columns=["judge", "item", "target", "score"])
-    >>> model_agreement(Ratings.of(frame)).of(judge="x").value
+    >>> from recuse.papers import example
+    >>> rows = "; ".join(f"{j} t{i} {t} {s + k}" for k, j in enumerate("xy") for i in range(3)
+    ...                  for t, s in zip("abc", (1, 3, 2)))
+    >>> model_agreement(example("judge item target score", rows)).of(judge="x").value
     1.0
     """
     return _by_judge(part, "model_agreement", judge_pairs.model_agreement, OF_TARGETS)
@@ -76,16 +74,14 @@ def model_agreement(part: Ratings) -> Iterator[Named]:
 )  # fmt: skip
 @per_subject("judge", itself)
 def sample_agreement(part: Ratings) -> Iterator[Named]:
-    """Mean over targets and the other judges of Pearson's r over a target's items, by judge and factor level
-    (paper 002, sec. 2.1; its two forms are this measure of the mean of the criteria, and `stacked_agreement`).
+    """Mean over targets and the other judges of Pearson's r over a target's items, by judge and factor level (paper
+    002, sec. 2.1; its two forms are `agreement_of_means` and `pooled_agreement`). Detail: a matrix of judges, the mean
+    per target, and the mean by Fisher's z. Undefined with fewer than five common items per target, or where a judge
+    gives every text of a target the same; such targets are left out and counted.
 
-    Detail: a matrix of judges, the mean per target, and the mean by Fisher's z. Undefined with fewer than five common
-    items per target, or where a judge gives every text of a target the same; targets so are left out and counted.
-
-    >>> import pandas as pd
-    >>> rows = [(j, i, s) for j, scores in zip("xy", ([1, 2, 3, 4, 5], [2, 3, 4, 5, 6])) for i, s in enumerate(scores)]
-    >>> estimates = sample_agreement(Ratings.of(pd.DataFrame(rows, columns=["judge", "item", "score"]))).of(judge="x")
-    >>> round(estimates.value, 4)
+    >>> from recuse.papers import example
+    >>> rows = "; ".join(f"{j} t{i} {i + k}" for k, j in enumerate("xy") for i in range(5))
+    >>> round(sample_agreement(example("judge item score", rows)).of(judge="x").value, 4)
     1.0
     """
     return _by_judge(part, "sample_agreement", judge_pairs.sample_agreement, JACKKNIFE)
@@ -102,10 +98,9 @@ def absolute_agreement(part: Ratings) -> Iterator[Named]:
     """Mean over targets and the other judges of ICC(2,1) of the two judges over a target's items, by judge and factor
     level (Shrout and Fleiss 1979; paper 002, sec. 2.1). Detail and undefined cases as `sample_agreement`.
 
-    >>> import pandas as pd
-    >>> rows = [(j, i, s) for j, scores in zip("xy", ([1, 2, 3, 4, 5], [2, 3, 4, 5, 6])) for i, s in enumerate(scores)]
-    >>> estimates = absolute_agreement(Ratings.of(pd.DataFrame(rows, columns=["judge", "item", "score"]))).of(judge="x")
-    >>> round(estimates.value, 4)
+    >>> from recuse.papers import example
+    >>> rows = "; ".join(f"{j} t{i} {i + k}" for k, j in enumerate("xy") for i in range(5))
+    >>> round(absolute_agreement(example("judge item score", rows)).of(judge="x").value, 4)
     0.8333
     """
     return _by_judge(part, "absolute_agreement", judge_pairs.absolute_agreement, JACKKNIFE)
@@ -120,14 +115,12 @@ def absolute_agreement(part: Ratings) -> Iterator[Named]:
 )  # fmt: skip
 @per_part(itself)
 def panel_agreement(part: Ratings) -> Estimate:
-    """Mean over all pairs of judges and all targets of ICC(2,1) over a target's items, by factor level.
+    """Mean over all pairs of judges and all targets of ICC(2,1) over a target's items, by factor level: what
+    `absolute_agreement` says of one judge, of the panel, for the gate. Undefined as that.
 
-    What `absolute_agreement` says of one judge, of the panel: for the gate. Undefined as that.
-
-    >>> import pandas as pd
-    >>> rows = [(j, i, s) for j, scores in zip("xy", ([1, 2, 3, 4, 5], [2, 3, 4, 5, 6])) for i, s in enumerate(scores)]
-    >>> estimates = panel_agreement(Ratings.of(pd.DataFrame(rows, columns=["judge", "item", "score"]))).of()
-    >>> round(estimates.value, 4)
+    >>> from recuse.papers import example
+    >>> rows = "; ".join(f"{j} t{i} {i + k}" for k, j in enumerate("xy") for i in range(5))
+    >>> round(panel_agreement(example("judge item score", rows)).of().value, 4)
     0.8333
     """
     array = judges_array(part)
@@ -147,18 +140,18 @@ def panel_agreement(part: Ratings) -> Estimate:
 @per_part(itself)
 def resolution_gap(part: Ratings) -> Estimate:
     """Mean rho over targets less mean r over texts, over all pairs of judges, by factor level (paper 002, sec. 3.2).
-
     Detail: `model`, `sample` and `absolute`; `ranking_noise` = model - sample and `offset` = sample - absolute;
     `panel_icc`, ICC(2,1) of all judges at once, averaged over targets; `pairs_differ`, whether some pairs of judges
     agree better; `averaged`: the correlation to expect between two judges' averages of m texts per target
-    (`recuse.papers.illusion.judge_pairs.agreement_of_averages`; the paper's noise that averaging absorbs). Undefined
-    with fewer than three targets or five common items per target.
+    (`agreement_of_averages`; the paper's noise that averaging absorbs). Undefined below three targets or five common
+    items per target.
 
-    >>> import pandas as pd
+    >>> from recuse.papers import example
     >>> noise = {"x": (0, 1, 2, 1, 1), "y": (1, 1, 0, 1, 2)}
-    >>> rows = [(j, i, t, 3 * k + n) for j in "xy" for k, t in enumerate("abc") for i, n in enumerate(noise[j])]
-    >>> estimates = resolution_gap(Ratings.of(pd.DataFrame(rows, columns=["judge", "item", "target", "score"]))).of()
-    >>> estimates.detail["model"], estimates.detail["sample"]
+    >>> rows = "; ".join(f"{j} t{i} {t} {3 * k + n}" for j in "xy" for k, t in enumerate("abc")
+    ...                  for i, n in enumerate(noise[j]))
+    >>> detail = resolution_gap(example("judge item target score", rows)).of().detail
+    >>> detail["model"], detail["sample"]
     (1.0, -0.5)
     """
     array = judges_array(part)

@@ -257,9 +257,9 @@ def agreement_by_rubric(ratings: Ratings) -> Estimates:
     """Mean Pearson r over pairs of judges, by source of the rubric; jackknife over items. Detail: `pairs`, each with r
     and the texts both scored.
 
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": list("aaaabbbb"), "rubric_source": "shared", "item": list("ijkl") * 2,
-    ...     "score": [1, 2, 3, 4, 2, 1, 4, 3]})
+    >>> from recuse.papers import example
+    >>> rows = "; ".join(f"{j} t{n} {x}" for j, scores in zip("ab", ("1234", "2143")) for n, x in enumerate(scores))
+    >>> frame = example("judge item score", rows).table.assign(rubric_source="shared")
     >>> round(agreement_by_rubric(Ratings.of(frame)).of(rubric_source="shared").value, 6)
     0.6
     """
@@ -284,12 +284,11 @@ def rubric_step(ratings: Ratings) -> Estimates:
     """Mean over pairs of r(source) - r(source before), in the order independent, dimensions, shared, universal;
     jackknife over items. Only pairs and texts that both have count.
 
-    >>> import pandas as pd
-    >>> given = {"independent": ([1, 2, 3, 4], [2, 1, 4, 3]), "dimensions": ([1, 2, 3, 4], [1, 2, 4, 3])}
-    >>> rows = [(j, source, i, x) for source, both in given.items()
-    ...     for j, scores in zip("ab", both) for i, x in zip("ijkl", scores)]
-    >>> frame = pd.DataFrame(rows, columns=["judge", "rubric_source", "item", "score"])
-    >>> round(rubric_step(Ratings.of(frame)).of(rubric_source="dimensions").value, 6)
+    >>> from recuse.papers import example
+    >>> given = {"independent": ("1234", "2143"), "dimensions": ("1234", "1243")}
+    >>> rows = "; ".join(f"{j} {source} t{n} {x}" for source, both in given.items()
+    ...                  for j, scores in zip("ab", both) for n, x in enumerate(scores))
+    >>> round(rubric_step(example("judge rubric_source item score", rows)).of(rubric_source="dimensions").value, 6)
     0.2
     """
 
@@ -309,18 +308,14 @@ def rubric_step(ratings: Ratings) -> Estimates:
 )  # fmt: skip
 def structural_share(ratings: Ratings, whole: str = "dimensions") -> Estimates:
     """(r(dimensions) - r(independent)) / r(whole), r the mean over the same pairs on the same texts; jackknife over
-    items.
+    items. `whole` names the denominator: the paper's 62 % is of "dimensions", (.6225 - .239) / .6225; of "shared" its
+    table gives 53 and 69 %. Above 1 where own rubrics make judges disagree; undefined where r(whole) is not above 0.
 
-    `whole` names the denominator: the paper's 62 % is of "dimensions", (.6225 - .239) / .6225; of "shared" its table
-    gives 53 and 69 %. Above 1 where own rubrics make judges disagree. Undefined where r(whole) is not above 0: there
-    is no agreement of which to take a share.
-
-    >>> import pandas as pd
-    >>> given = {"independent": ([1, 2, 3, 4], [2, 1, 4, 3]), "dimensions": ([1, 2, 3, 4], [1, 2, 4, 3])}
-    >>> rows = [(j, source, i, x) for source, both in given.items()
-    ...     for j, scores in zip("ab", both) for i, x in zip("ijkl", scores)]
-    >>> frame = pd.DataFrame(rows, columns=["judge", "rubric_source", "item", "score"])
-    >>> round(structural_share(Ratings.of(frame)).of(of="dimensions").value, 6)
+    >>> from recuse.papers import example
+    >>> given = {"independent": ("1234", "2143"), "dimensions": ("1234", "1243")}
+    >>> rows = "; ".join(f"{j} {source} t{n} {x}" for source, both in given.items()
+    ...                  for j, scores in zip("ab", both) for n, x in enumerate(scores))
+    >>> round(structural_share(example("judge rubric_source item score", rows)).of(of="dimensions").value, 6)
     0.25
     """
     sources = tuple(dict.fromkeys(("independent", "dimensions", whole)))

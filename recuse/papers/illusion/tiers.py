@@ -34,15 +34,14 @@ METHOD = "share of pairs of targets from two tiers; jackknife over targets, t"
 @per_subject("judge", itself)
 def tier_order(part: Ratings) -> Iterator[Named]:
     """Share of pairs of targets from different tiers (`ratings.tiers`, lowest first) whose mean scores lie in the known
-    order, ties counting half, by judge and factor level. Detail: mean per tier, each two tiers by themselves, and
-    Cohen's d of the highest tier over the lowest in three conventions. Targets are the sample.
+    order, ties counting half, by judge and factor level. Targets are the sample. Detail: mean per tier, each two tiers
+    by themselves, and Cohen's d of the highest tier over the lowest in three conventions. Undefined where fewer than
+    two tiers have targets with scores.
 
-    Undefined where fewer than two tiers have targets with scores.
-
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": "x", "item": "i", "target": list("abcd"), "score": [1.0, 3, 2, 4]})
-    >>> estimates = tier_order(Ratings.of(frame, tiers={"base": ("a", "b"), "instruct": ("c", "d")})).of(judge="x")
-    >>> estimates.value, estimates.detail["means"]
+    >>> from recuse.papers import example
+    >>> tiers = {"base": ("a", "b"), "instruct": ("c", "d")}
+    >>> estimate = tier_order(example("target score", "a 1; b 3; c 2; d 4", tiers=tiers)).of(judge="j")
+    >>> estimate.value, estimate.detail["means"]
     (0.75, {'base': 2.0, 'instruct': 3.0})
     """
     array = judges_array(part)
