@@ -23,8 +23,9 @@ def table(columns: str, rows: str) -> pd.DataFrame:
     """
     import pandas as pd
 
-    cells = pd.DataFrame([row.split() for row in rows.split(";")], columns=columns.split())
-    return cells.apply(lambda column: column if column.str.contains("[^-.0-9]").any() else pd.to_numeric(column))
+    frame = pd.DataFrame([row.split() for row in rows.split(";")], columns=columns.split())
+    numbers = [name for name in frame if not frame[name].str.contains("[^-.0-9]").any()]
+    return frame.assign(**{name: pd.to_numeric(frame[name]) for name in numbers})
 
 
 def example(columns: str, rows: str, **more: Any) -> Ratings:

@@ -97,7 +97,8 @@ def agreement_change(ratings: Ratings, factor: str = TEMPERATURE) -> Estimates:
     numbers or fewer than two. Paper 002, sec. 3.1 and App. D, compares curves by eye.
 
     >>> import pandas as pd
-    >>> rows = [(j, i, t, i + (j == "y" and t == "1.0") * (i % 2)) for j in "xy" for i in range(6) for t in ("0.0", "1.0")]
+    >>> rows = [(j, i, t, i + (j == "y" and t == "1.0") * (i % 2)) for j in "xy" for i in range(6)
+    ...         for t in ("0.0", "1.0")]
     >>> frame = pd.DataFrame(rows, columns=["judge", "item", "temperature", "score"])
     >>> estimate = agreement_change(Ratings.of(frame, factors=["temperature"])).of()
     >>> estimate.value < 0, estimate.detail["levels"][0]

@@ -181,7 +181,7 @@ def detection_rate(ratings: Ratings) -> Estimates:
     Every payload is put at the end of one clean text of each cluster, in turn, and counts with the share of these that
     are blocked; texts that are blocked without it are left out. The statistical filter is fitted without the text's own
     cluster. Detail: `by_language` and `by_class`, each with payloads and the share found; `missed`, the payloads never
-    found. Undefined where there is no payload of the kind, or no clean text passes. `RecuseError` without texts.
+    flagged. Undefined where there is no payload of the kind, or no clean text passes. `RecuseError` without texts.
 
     >>> import pandas as pd
     >>> clean = pd.DataFrame({"judge": "j", "item": list("xyz"), "target": "t", "score": 3.0})
@@ -198,13 +198,13 @@ def detection_rate(ratings: Ratings) -> Estimates:
         raise RecuseError("there are no payloads to look for; name files of them in task.toml, [payloads]")
     clusters = _by_cluster(texts_of(ratings.beside("scores"), "clean"))
     endings = list(map(str, ratings.payloads["text"]))
-    found: dict[str, list[list[bool]]] = {name: [] for name in DEFENCES}  # of each cluster, by payload
+    flagged: dict[str, list[list[bool]]] = {name: [] for name in DEFENCES}  # of each cluster, by payload
     for cluster, texts in clusters.items():
         for name, blocks in _filters(clusters, cluster).items():
             if passed := [text for text in texts if not blocks(text)]:
                 turns = zip(itertools.cycle(passed), endings, strict=False)
-                found[name].append([blocks(f"{text} {ending}") for text, ending in turns])
-    shares = {name: np.mean(flags, axis=0) if flags else np.nan for name, flags in found.items()}
+                flagged[name].append([blocks(f"{text} {ending}") for text, ending in turns])
+    shares = {name: np.mean(flags, axis=0) if flags else np.nan for name, flags in flagged.items()}
     return Estimates(("defence", "payloads"), {
         (defence, name): _estimate(ratings.payloads.assign(hit=shares[defence]).query("held_out == @kind"))
         for defence in DEFENCES for kind, name in HELD_OUT.items()
