@@ -24,8 +24,10 @@ def table(columns: str, rows: str) -> pd.DataFrame:
     import pandas as pd
 
     frame = pd.DataFrame([row.split() for row in rows.split(";")], columns=columns.split())
-    numbers = [name for name in frame if not frame[name].str.contains("[^-.0-9]").any()]
-    return frame.assign(**{name: pd.to_numeric(frame[name]) for name in numbers})
+    for name in columns.split():
+        if not frame[name].str.contains("[^-.0-9]").any():
+            frame[name] = pd.to_numeric(frame[name])
+    return frame
 
 
 def example(columns: str, rows: str, **more: Any) -> Ratings:

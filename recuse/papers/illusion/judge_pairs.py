@@ -30,12 +30,11 @@ Level = Callable[[Floats], Floats]
 """From sums (..., targets, 6) to agreement: one of the functions below."""
 
 
-def all_pairs(array: RatingArray) -> Floats:
-    """Shares of every two judges, each pair once: (items, pairs, targets, 6)."""
-    centre, count = _centre(array.means), len(array.raters)
-    parts = [pair_shares(array.means[a], array.means[a + 1 :], centre) for a in range(count - 1)]
-    nothing = np.empty((len(array.items), 0, len(array.targets), 6))
-    return np.concatenate(parts, axis=1) if parts else nothing
+def all_pairs(means: Floats) -> Floats:
+    """Shares of every two judges of means (judges, items, targets), each pair once: (items, pairs, targets, 6)."""
+    centre, nothing = _centre(means), np.empty((means.shape[1], 0, means.shape[2], 6))
+    parts = [pair_shares(means[a], means[a + 1 :], centre) for a in range(len(means) - 1)]
+    return np.concatenate([nothing, *parts], axis=1)
 
 
 def shares_of_judge(array: RatingArray, judge: int) -> Floats:
@@ -125,12 +124,12 @@ def pair_shares(own: Floats, others: Floats, centre: float) -> Floats:
     return shares
 
 
-def sample_agreement(sums: Floats) -> Floats:
-    """Pearson's r over items of every pair and target, (...); NaN with fewer than `FEWEST_ITEMS` items, and where a
-    judge gives every text the same."""
+def sample_agreement(sums: Floats, fewest: int = FEWEST_ITEMS) -> Floats:
+    """Pearson's r over items of every pair and target, (...); NaN with fewer than so many items, and where a judge
+    gives every text the same."""
     n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
     below = np.sqrt(_spread(n, x, xx)) * np.sqrt(_spread(n, y, yy))
-    return np.where(n >= FEWEST_ITEMS, np.clip(ratio(n * xy - x * y, below), -1.0, 1.0), np.nan)
+    return np.where(n > fewest - 0.5, np.clip(ratio(n * xy - x * y, below), -1.0, 1.0), np.nan)
 
 
 def absolute_agreement(sums: Floats) -> Floats:

@@ -52,7 +52,7 @@ def quality_agreement(array: RatingArray) -> Estimate:
     >>> quality_agreement(example("judge item target score", rows)).of().value
     -1.0
     """
-    agreement = sample_agreement(all_pairs(array).sum(axis=0))
+    agreement = sample_agreement(all_pairs(array.means).sum(axis=0))
     quality = mean_of(mean_of(array.means, axis=1), axis=0)
     return correlation_with_quality(quality, mean_of(agreement, axis=0), array.targets)
 
@@ -119,7 +119,7 @@ def _estimate(arrays: dict[str, RatingArray], clusters: str) -> Estimate:
         return undefined(metric, "it was not varied", method=method)
     x = np.array([float(level) for level in levels])
     weights = (x - x.mean()) / float(((x - x.mean()) ** 2).sum()) * float(np.ptp(x))
-    shares = np.stack([all_pairs(arrays[level]) for level in levels], axis=1)
+    shares = np.stack([all_pairs(arrays[level].means) for level in levels], axis=1)
 
     def by_level(sums: Floats) -> Floats:
         """(B, levels, pairs, targets, 6) to (B, levels)."""
@@ -174,7 +174,7 @@ def effective_judges(ratings: Ratings) -> Estimates:
 def _estimate_of_effective_judges(array: RatingArray, part: Ratings, ratings: Ratings) -> Estimate:
     people = _people(array, part, ratings)
     known = bool(np.isfinite(people).any())
-    shares = all_pairs(array.with_means(array.means - people) if known else array)
+    shares = all_pairs(array.means - people if known else array.means)
     count = len(array.raters)
 
     def worth(sums: Floats) -> Floats:

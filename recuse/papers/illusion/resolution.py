@@ -124,7 +124,7 @@ def panel_agreement(part: Ratings) -> Estimate:
     0.8333
     """
     array = judges_array(part)
-    shares = judge_pairs.all_pairs(array)
+    shares = judge_pairs.all_pairs(array.means)
     coefficient = coefficient_of(shares, judge_pairs.absolute_agreement)
     return judge_pairs.estimate_of(
         "panel_agreement", coefficient, array, part.clusters, lambda value: {"judges": len(array.raters)},
@@ -155,7 +155,7 @@ def resolution_gap(part: Ratings) -> Estimate:
     (1.0, -0.5)
     """
     array = judges_array(part)
-    shares = judge_pairs.all_pairs(array)
+    shares = judge_pairs.all_pairs(array.means)
     model, sample, absolute = (coefficient_of(shares, level) for level in LEVELS)
     units = judge_pairs.units_of(array, part.clusters)
     facts: dict[str, Any] = {"n": common_items(shares), "method": SIDE_BY_SIDE, **units}

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from recuse.metrics.estimates import Over, estimated, number, undefined
 from recuse.metrics.measure import measure
+from recuse.papers.illusion.judge_pairs import all_pairs, sample_agreement
 from recuse.ratings import Ratings
 from recuse.ratings.array import arrays_by_level
 from recuse.ratings.pair_array import codes_of
@@ -152,7 +153,6 @@ class LeavingOut(Student):
 
 
 # --------------------------------------------------------------------------- correlations of every pair of raters
-# same texts under each condition, and any set of units at once.
 
 Averaging = Literal["arithmetic", "fisher"]
 FEWEST = 3  # texts below which a correlation says nothing: through two points there is always a line
@@ -160,10 +160,9 @@ FEWEST = 3  # texts below which a correlation says nothing: through two points t
 
 @dataclass(frozen=True, eq=False)
 class PairCorrelations:
-    """`sums` (conditions C, pairs P, units U, 6): of 1, x, y, x^2, y^2 and xy over the texts of each unit that both
-    raters of the pair scored under every condition. `pairs` (P,) are places of raters; a pair without a
-    correlation under one of the conditions is not among them: it shares fewer than three texts, or one of the two says
-    the same of all."""
+    """`sums` (units U, pairs P, conditions C, 6) as in `judge_pairs`, over the texts of each unit that both raters of
+    the pair scored under every condition. `pairs` (P,) are places of raters; a pair without a correlation under one of
+    the conditions is not among them: it shares fewer than three texts, or one of the two says the same of all."""
 
     sums: Floats
     pairs: tuple[tuple[int, int], ...]
@@ -174,43 +173,33 @@ class PairCorrelations:
         order; the units stand in the order of their first text. A text counts for a pair only where both its raters
         scored it under all conditions, so that conditions are compared on the same texts."""
         values = np.asarray(scores, dtype=float)
+        shares = all_pairs(np.moveaxis(np.where(np.isfinite(values).all(axis=0), values, np.nan), 0, -1))
         place = codes_of(np.array(units, dtype=object))
-        count = int(place.max(initial=-1)) + 1
-        pairs = tuple(combinations(range(values.shape[1]), 2))
-        there = np.isfinite(values).all(axis=0)  # (R, T)
-        sums = np.zeros((len(values), len(pairs), count, 6))
-        for p, (i, j) in enumerate(pairs):
-            both = there[i] & there[j]
-            at = place[both]
-            for c, condition in enumerate(values):
-                x, y = condition[i, both], condition[j, both]
-                if len(x):
-                    x, y = x - x.mean(), y - y.mean()  # sums of large squares would lose the small differences
-                parts = (np.ones(len(x)), x, y, x * x, y * y, x * y)
-                sums[c, p] = np.column_stack([np.bincount(at, part, count) for part in parts])
-        kept = np.flatnonzero(np.isfinite(_correlation(sums.sum(axis=2))).all(axis=0))
+        sums = np.zeros((int(place.max(initial=-1)) + 1, *shares.shape[1:]))
+        np.add.at(sums, place, shares)
+        kept = np.flatnonzero(np.isfinite(sample_agreement(sums.sum(axis=0), FEWEST)).all(axis=1))
+        pairs = list(combinations(range(values.shape[1]), 2))
         return cls(sums[:, kept], tuple(pairs[p] for p in kept))
 
     @property
     def texts(self) -> NDArray[np.int64]:
         """How many texts each pair shares, (P,)."""
-        return self.sums[0, :, :, 0].sum(axis=1).astype(np.int64) if len(self.sums) else np.zeros(0, dtype=np.int64)
+        return np.asarray(self.sums[:, :, 0, 0].sum(axis=0), dtype=np.int64)
 
     @property
     def used(self) -> NDArray[np.bool_]:
         """Whether any pair shares a text of the unit, (U,)."""
-        return np.asarray((self.sums[:1, :, :, 0] > 0).any(axis=(0, 1)), dtype=np.bool_)
+        return np.asarray((self.sums[:, :, 0, 0] > 0).any(axis=1), dtype=np.bool_)
 
     def r(self, weights: ArrayLike | None = None) -> Floats:
         """Pearson's r per condition and pair, (C, P). With `weights` (B, U), how often each unit counts: (B, C, P).
         NaN where too few texts are left to tell apart."""
-        if weights is None:
-            return _correlation(self.sums.sum(axis=2))
-        return _correlation(np.einsum("bu,cpus->bcps", np.asarray(weights, dtype=float), self.sums))
+        sums = self.sums.sum(axis=0) if weights is None else np.tensordot(np.asarray(weights, float), self.sums, 1)
+        return np.swapaxes(sample_agreement(sums, FEWEST), -1, -2)
 
     def without_each(self) -> Floats:
         """r with each unit left out in turn, (U, C, P): for the jackknife."""
-        return _correlation(np.moveaxis(self.sums.sum(axis=2)[:, :, None] - self.sums, 2, 0))
+        return np.swapaxes(sample_agreement(self.sums.sum(axis=0) - self.sums, FEWEST), -1, -2)
 
 
 def mean_correlation(r: Floats, how: Averaging = "arithmetic") -> Floats:
@@ -231,19 +220,6 @@ def change(r: Floats, how: Averaging = "arithmetic") -> Floats:
     means = mean_correlation(r, how)
     less: Floats = means[..., 1] - means[..., 0]
     return less
-
-
-def _correlation(sums: Floats) -> Floats:
-    """From sums (..., 6). A pair without spread has 0 / 0, which is NaN."""
-    n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
-    enough = n > FEWEST - 0.5
-    count = np.where(enough, n, np.nan)
-    spread_x, spread_y = xx - x * x / count, yy - y * y / count
-    small = 1e-9 * np.maximum(np.abs(xx), 1e-12)  # rounding, where nothing varies
-    varies = (spread_x > small) & (spread_y > 1e-9 * np.maximum(np.abs(yy), 1e-12))
-    product = np.where(varies, spread_x * spread_y, np.nan)
-    correlation: Floats = np.clip((xy - x * y / count) / np.sqrt(product), -1.0, 1.0)
-    return correlation
 
 
 # --------------------------------------------------------------------------- how much of the agreement is the rubric
