@@ -1,10 +1,8 @@
 """Claimed statistics: can the means and SDs that a judge states for repeats it made in its head be right?
 
 Ratings of kind "claimed_statistics" have criteria "<name>.mean" and "<name>.sd"; the headline's name is the final,
-which claims to be the mean of the others. Merchant-risk paper, appendix C; whether any scores could have a mean and an
-SD is decided by `recuse.papers.merchant_risk.reported_statistics`. Decimals are inferred as for totals, see
-`recuse.papers.merchant_risk.reported_statistics`.
-"""
+which claims to be the mean of the others. Merchant-risk paper, appendix C. Decimals, and whether any scores could have
+a mean and an SD: `recuse.papers.merchant_risk.reported_statistics`."""
 
 from __future__ import annotations
 
@@ -45,17 +43,15 @@ SDS = "share of SDs that no {n} scores in steps of {step:g} with the stated mean
     reading="Share of claimed finals that are not the mean of the claimed means, beyond rounding.",
 )  # fmt: skip
 def self_reported_final(ratings: Ratings) -> Estimates:
-    """Share of replies whose claimed final is not the mean of the claimed means, by judge and factor level.
+    """Share of replies whose claimed final is not the mean of the claimed means, by judge and factor level;
+    Clopper-Pearson over calls. Within half a unit of the final's last decimal it is "exact"; beyond it, another half
+    unit of the means' decimals is "within_rounding", for they were rounded before they were averaged; further away is
+    "inconsistent" and counts. Detail: `checked`, `follow`, `wrong`, `offenders` and all `verdicts`. Undefined where no
+    reply has all of them.
 
-    Within half a unit of the final's last decimal it is "exact"; beyond it, another half unit of the means' decimals is
-    "within_rounding", for they were rounded before they were averaged; further away is "inconsistent" and counts. One
-    per reply, so it has an interval (Clopper-Pearson over calls). Detail: `checked`, `follow`, `wrong`, `offenders` and
-    all `verdicts`. Undefined where no reply has all of them.
-
-    >>> import pandas as pd
-    >>> rows = {"x.mean": 8.0, "y.mean": 9.0, "final.mean": 9.2}
-    >>> frame = pd.DataFrame({"judge": "a", "item": "i", "criterion": list(rows), "score": list(rows.values())})
-    >>> self_reported_final(Ratings.of(frame, headline=["final.mean"])).of(judge="a").value
+    >>> from recuse.papers import example
+    >>> claimed = example("criterion score", "x.mean 8; y.mean 9; final.mean 9.2", headline=["final.mean"])
+    >>> self_reported_final(claimed).of(judge="j").value
     1.0
     """
     wanted = [*(f"{name}{MEAN}" for name in _claimed(ratings)), ratings.criterion]
@@ -69,16 +65,15 @@ def self_reported_final(ratings: Ratings) -> Estimates:
     reading="Share of claimed means that no scores on the scale's steps can have.",
 )  # fmt: skip
 def self_reported_mean(ratings: Ratings, repeats: int = 10, step: float | None = None) -> Estimates:
-    """Share of claimed means that no `repeats` scores have (GRIM), by judge and factor level. With ten whole scores
-    every tenth passes.
+    """Share of claimed means that no `repeats` scores have (GRIM), by judge and factor level; of ten whole scores every
+    tenth passes. Scores lie on the claimed mean's scale, in units of `step`: the scale's own where it has one, or 1.
+    Means of one reply hang together, so their share has no interval. Detail: `checked`, `follow`, `wrong` and
+    `offenders` (target, criterion, and what was reported). Undefined where nothing usable was reported. Brown and
+    Heathers (2017).
 
-    Scores lie on the claimed mean's scale, in units of `step`: the scale's own where it has one, or 1. Means of one
-    reply hang together, so their share has no interval. Detail: `checked`, `follow`, `wrong` and `offenders`
-    (target, criterion, and what was reported). Undefined where nothing usable was reported. Brown and Heathers (2017).
-
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": "a", "item": "i", "criterion": ["x.mean", "f.mean"], "score": [8.25, 8.25]})
-    >>> self_reported_mean(Ratings.of(frame, scales=Numeric(0, 10), headline=["f.mean"])).of(judge="a").value
+    >>> from recuse.papers import example
+    >>> claimed = example("criterion score", "x.mean 8.25; f.mean 8.25", scales=Numeric(0, 10), headline=["f.mean"])
+    >>> self_reported_mean(claimed).of(judge="j").value
     1.0
     """
     return _on_grid(ratings, (MEAN,), repeats, step, ddof=1)
@@ -90,15 +85,13 @@ def self_reported_mean(ratings: Ratings, repeats: int = 10, step: float | None =
     reading="Share of claimed SDs that no scores with the claimed mean can have.",
 )  # fmt: skip
 def self_reported_sd(ratings: Ratings, repeats: int = 10, step: float | None = None, ddof: int = 1) -> Estimates:
-    """Share of claimed SDs that no `repeats` scores with the stated mean have (GRIMMER), by judge and factor level.
-
+    """Share of claimed SDs that no `repeats` scores with the stated mean have (GRIMMER), by judge and factor level;
     ddof = 1 is the sample SD, 0 the population SD. Grid, detail and undefined case as for `self_reported_mean`. SDs of
     the final are not tested: it is a mean of several, on a finer grid.
 
-    >>> import pandas as pd
-    >>> rows = {"x.mean": 9.0, "x.sd": 0.2, "final.mean": 9.0}
-    >>> frame = pd.DataFrame({"judge": "a", "item": "i", "criterion": list(rows), "score": list(rows.values())})
-    >>> self_reported_sd(Ratings.of(frame, scales=Numeric(0, 10), headline=["final.mean"])).of(judge="a").value
+    >>> from recuse.papers import example
+    >>> claimed = example("criterion score", "x.mean 9; x.sd .2; f.mean 9", scales=Numeric(0, 10), headline=["f.mean"])
+    >>> self_reported_sd(claimed).of(judge="j").value
     1.0
     """
     return _on_grid(ratings, (MEAN, SD), repeats, step, ddof)

@@ -69,18 +69,14 @@ LONG = 5
 )  # fmt: skip
 def explanation_finding(ratings: Ratings) -> Estimates:
     """Share of the explanations beside the scores that show each of `FINDINGS`, by judge and finding, over all criteria
-    and factor levels.
+    and factor levels; interval over texts. Detail: `examples`, up to three as [item, criterion, score, words]; `texts`,
+    how many texts they are about. An explanation without a usable score counts everywhere but under "contradiction".
+    Empty without explanations (`ratings.beside("explanations")`).
 
-    Detail: `examples`, up to three as [item, criterion, score, words]; `texts`, how many texts they are about. An
-    explanation without a usable score counts everywhere but under "contradiction". Interval over texts: explanations of
-    one text go together. Empty where no explanations stand beside the scores (`ratings.beside("explanations")`).
-
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": "a", "item": ["i", "j"], "score": [1.0, 9.0]})
-    >>> said = frame.drop(columns="score").assign(response=["clear and correct", "clear and correct"])
-    >>> beside = {"explanations": Ratings.of(said)}.get
-    >>> estimates = explanation_finding(Ratings.of(frame, scales=Numeric(0, 10), beside=beside))
-    >>> estimates.of(judge="a", finding="contradiction").value, estimates.of(judge="a", finding="boilerplate").value
+    >>> from recuse.papers import example
+    >>> beside = {"explanations": example("item response", "i clear; k clear")}.get
+    >>> estimates = explanation_finding(example("item score", "i 1; k 9", scales=Numeric(0, 10), beside=beside))
+    >>> estimates.of(judge="j", finding="contradiction").value, estimates.of(judge="j", finding="boilerplate").value
     (0.5, 1.0)
     """
     beside = ratings.beside("explanations")

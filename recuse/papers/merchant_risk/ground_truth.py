@@ -120,14 +120,13 @@ def rank_correlation(p: Picks) -> Estimate:
     p-values follow (bolder: .0007 against an exact .0012 at rho = .775); `beyond_chance`, whether p is below .05, each
     judge taken by itself; `unknown`, the picks the reference does not cover.
 
-    The interval is over items: how far would another choice of items by the same model move rho? Its coverage was
-    measured, see `recuse.statistics.distributions.FisherZ`. Undefined below four picks, and where all levels or all
-    values are equal. `RecuseError` without a reference, or with two values of one item.
+    The interval is over items: how far would another choice of items by the same model move rho (`FisherZ`)? Undefined
+    below four picks, and where all levels or all values are equal. `RecuseError` without a reference, or with two
+    values of one item.
 
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": "a", "item": ["i", "j", "k", "l"], "score": [1.0, 1.0, 2.0, 3.0]})
-    >>> truth = pd.DataFrame({"item": ["i", "j", "k", "l"], "value": [0.1, 0.1, 0.4, 0.9]})
-    >>> rank_correlation(Ratings.of(frame, reference=truth)).of(judge="a").value
+    >>> from recuse.papers import example, table
+    >>> truth = table("item value", "i .1; k .1; l .4; m .9")
+    >>> rank_correlation(example("item score", "i 1; k 1; l 2; m 3", reference=truth)).of(judge="j").value
     1.0
     """
     more: dict[str, Any] = {"n": len(p.items), "n_excluded": p.lost, "over": "items", "method": BONETT_WRIGHT}
@@ -157,7 +156,6 @@ def rank_correlation(p: Picks) -> Estimate:
 @_per_model
 def misassignments(p: Picks) -> Estimate:
     """Share of picks two or more levels away from where the data put them, by judge and factor level; paper, sec. 5.3.
-
     The empirical level of a pick is its place by true value among the same model's picks: sorted by value, they receive
     the model's own levels in ascending order, so three per level stay three per level. Equal values are ordered by
     assigned level, the reading that is kindest to the model, then by item.
@@ -166,10 +164,9 @@ def misassignments(p: Picks) -> Estimate:
     assigned, empirical and value, farthest first, and `in_place`, the rest. No interval: ranks among one model's picks
     are not independent of each other.
 
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": "a", "item": ["i", "j", "k"], "score": [3.0, 2.0, 1.0]})
-    >>> truth = pd.DataFrame({"item": ["i", "j", "k"], "value": [0.1, 0.4, 0.9]})
-    >>> round(misassignments(Ratings.of(frame, reference=truth)).of(judge="a").value, 3)
+    >>> from recuse.papers import example, table
+    >>> truth = table("item value", "i .1; k .4; l .9")
+    >>> round(misassignments(example("item score", "i 3; k 2; l 1", reference=truth)).of(judge="j").value, 3)
     0.667
     """
     more: dict[str, Any] = {
@@ -207,18 +204,15 @@ def misassignments(p: Picks) -> Estimate:
 )  # fmt: skip
 @_per_model
 def progression(p: Picks) -> Estimate:
-    """Does the mean value rise from each assigned level to the next? Share of steps that rise, by judge and factor
-    level; 1 is smooth.
+    """Share of steps from one assigned level to the next in use in which the mean value rises, by judge and factor
+    level; 1 is smooth. Detail: `levels` with picks, mean value and `isotonic`, the closest never-falling sequence
+    (least squares, weighted by picks); `falls`, the steps that go down and by how much; `violation`, the share of the
+    between-level variance that sequence cannot follow (0 = smooth). No interval, as for `misassignments`. Undefined
+    where fewer than two levels were used.
 
-    Detail: `levels` with picks, mean value and `isotonic`, the closest never-falling sequence (least squares, weighted
-    by picks); `falls`, the steps that go down and by how much; `violation`, the share of the between-level variance
-    that sequence cannot follow (0 = smooth). Steps join neighbouring levels that were used. No interval, as for
-    `misassignments`. Undefined where fewer than two levels were used.
-
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": "a", "item": ["i", "j", "k"], "score": [1.0, 2.0, 3.0]})
-    >>> truth = pd.DataFrame({"item": ["i", "j", "k"], "value": [0.1, 0.9, 0.4]})
-    >>> progression(Ratings.of(frame, reference=truth)).of(judge="a").value
+    >>> from recuse.papers import example, table
+    >>> truth = table("item value", "i .1; k .9; l .4")
+    >>> progression(example("item score", "i 1; k 2; l 3", reference=truth)).of(judge="j").value
     0.5
     """
     from scipy.optimize import isotonic_regression  # heavy: this measure alone wants it

@@ -42,19 +42,16 @@ def human_order(against: Compared, seed: int = SEED, draws: int = 1999) -> Itera
     """Spearman's rho of a judge's means with people's, by judge and factor level; ties take mean ranks.
 
     The interval is over texts (clusters), from eight on: Bonett and Wright's on Fisher's scale, wider where ties or
-    clusters ask for it (`spearman_distribution`). On fewer there is none: one order of five texts in
-    three lies at 0.3 or above by chance, and no interval of so few pairs covers. Where people rated targets as a whole,
-    and items vary, it is a bootstrap over items.
+    clusters ask for it (`spearman_distribution`). On fewer there is none: one order of five texts in three lies at 0.3
+    or above by chance. Where people rated targets as a whole, and items vary, it is a bootstrap over items.
 
-    Detail `p_permutation` asks how often an unrelated order would agree as well: by permutation up to 12 texts (with 5
-    it cannot fall below 2/120), by Student's t beyond. Kendall's tau-b stands beside it. Undefined for a judge, or
-    people, with the same mean on every text, and below three texts.
+    Detail: `p_permutation`, how often an unrelated order would agree as well, by permutation up to 12 texts (of 5 it
+    cannot fall below 2/120), by Student's t beyond; Kendall's tau-b. Undefined for a judge, or people, with the same
+    mean on every text, and below three texts.
 
-    >>> import pandas as pd
-    >>> rows = [("a", "judge", 1.0, 2.0, 4.0), ("p", "person", 2.0, 1.0, 3.0)]
-    >>> wide = pd.DataFrame(rows, columns=["rater", "kind", "i", "j", "k"])
-    >>> frame = wide.melt(["rater", "kind"], var_name="item", value_name="score")
-    >>> human_order(Ratings.of(frame)).of(judge="a").value
+    >>> from recuse.papers import example
+    >>> rows = "a judge i 1; a judge k 2; a judge l 4; p person i 2; p person k 1; p person l 3"
+    >>> human_order(example("rater kind item score", rows)).of(judge="a").value
     0.5
     """
     sides = Sides(against, seed, draws)
@@ -190,17 +187,15 @@ FIRST_NAMES = {"shown": "attributed", "hidden": "anonymized"}
 )  # fmt: skip
 def closest_judge(ratings: Ratings, seed: int = SEED, draws: int = 1999) -> Estimates:
     """Which judge lies closest to people, by factor level: smallest mean over texts of |judge - people|; the value is
-    that distance. Every judge is compared on the texts that it and people rated. It has no interval: the smallest of
-    several distances is too small for where it was found, and a bootstrap of it covers far too seldom.
+    that distance. Every judge is compared on the texts that it and people rated. No interval: the smallest of several
+    distances is too small for where it was found, and a bootstrap of it covers far too seldom.
 
     Detail: `judge`, and `ranking` from closest to farthest with `distance` and `first`, the share of resampled panels
     (repeats redrawn within cells, or items) in which that judge is closest. Ties go to the first in the panel.
     Undefined where no judge shares a text with people.
 
-    >>> import pandas as pd
-    >>> rows = [("a", "judge", 4.0), ("b", "judge", 2.0), ("p", "person", 2.5)]
-    >>> frame = pd.DataFrame(rows, columns=["rater", "kind", "score"]).assign(item="i")
-    >>> closest_judge(Ratings.of(frame)).of().detail["judge"]
+    >>> from recuse.papers import example
+    >>> closest_judge(example("rater kind score", "a judge 4; b judge 2; p person 2.5")).of().detail["judge"]
     'b'
     """
     estimates = {}

@@ -27,15 +27,13 @@ from recuse.statistics.clusters import clustered_mean, difference_of_means
     "1 where they agree.",
 )  # fmt: skip
 def ranking_follows_scores(ratings: Ratings) -> Estimates:
-    """Mean over replies of tau-b between stated places (the best first) and headline scores, by judge and factor level.
+    """Mean over replies of tau-b between stated places (the best first) and headline scores, by judge and factor level;
+    interval over replies. Detail: `contradicting`, the share of replies with tau-b below 0; `replies`. Replies whose
+    scores are all alike rank freely and are left out and counted. Empty without places.
 
-    Detail: `contradicting`, the share of replies with tau-b below 0; `replies`. Replies whose scores are all alike rank
-    freely and are left out and counted. Interval over replies. Empty without places.
-
-    >>> import pandas as pd
-    >>> rows = [("s", "rating", 5), ("t", "rating", 3), ("s", "place", 2), ("t", "place", 1)]
-    >>> frame = pd.DataFrame(rows, columns=["target", "criterion", "score"]).assign(judge="a", item="i")
-    >>> ranking_follows_scores(Ratings.of(frame, headline=["rating"])).of(judge="a").value
+    >>> from recuse.papers import example
+    >>> rows = "s rating 5; t rating 3; s place 2; t place 1"
+    >>> ranking_follows_scores(example("target criterion score", rows, headline=["rating"])).of(judge="j").value
     -1.0
     """
     estimates = {}
@@ -52,16 +50,14 @@ def ranking_follows_scores(ratings: Ratings) -> Estimates:
 )  # fmt: skip
 def joint_shift(ratings: Ratings) -> Estimates:
     """Joint less single over the texts judged both ways, by judge and factor level; the single ones stand beside
-    (`ratings.beside("scores")`).
+    (`ratings.beside("scores")`). Over texts. Detail: `order`, Spearman's rho of targets' means both ways; `spread`, the
+    SD of targets' means jointly by that alone: above 1 where seeing all makes a judge tell them further apart. Empty
+    with nothing beside.
 
-    Detail: `order`, Spearman's rho of targets' means both ways; `spread`, the SD of targets' means jointly by that
-    alone: above 1 where seeing all makes a judge tell them further apart. Over texts. Empty with nothing beside.
-
-    >>> import pandas as pd
-    >>> alone = Ratings.of(pd.DataFrame({"judge": "a", "item": "i", "target": ["s", "t"], "score": [5.0, 4.0]}))
-    >>> joint = pd.DataFrame({"judge": "a", "item": "i", "target": ["s", "t"], "score": [6.0, 2.0]})
-    >>> estimates = joint_shift(Ratings.of(joint, beside={"scores": alone}.get)).of(judge="a")
-    >>> estimates.value, estimates.detail["spread"]
+    >>> from recuse.papers import example
+    >>> alone = example("target score", "s 5; t 4")
+    >>> estimate = joint_shift(example("target score", "s 6; t 2", beside={"scores": alone}.get)).of(judge="j")
+    >>> estimate.value, estimate.detail["spread"]
     (-0.5, 4.0)
     """
     single, estimates = ratings.beside("scores"), {}

@@ -43,16 +43,15 @@ PAIRS: Mapping[str, tuple[str, str]] = {
 def profile_correlation(ratings: Ratings) -> Estimates:
     """Rho over the judges of each pair of `PAIRS`, by pair and factor level.
 
-    "self-bias and distance from people" is .90 with names shown and .70 with names hidden in the merchant-risk paper
-    (self-critical judges are closer to people); "own quality and self-bias" is -.50 with names shown (better authors
-    hold themselves down), the peers' mean score of what a judge wrote being its quality. Distance is the mean over
-    texts of |judge - people|. A pair whose figures no judge has (no people) is left out. Detail: `judges` with both
-    figures, and `p_permutation`. Undefined below four judges, and where either figure is the same for all.
+    "self-bias and distance from people" is .90 with names shown and .70 with names hidden in the merchant-risk paper;
+    "own quality and self-bias" is -.50 with names shown (better authors hold themselves down), the peers' mean score of
+    what a judge wrote being its quality. Distance is the mean over texts of |judge - people|. A pair whose figures no
+    judge has (no people) is left out. Detail: `judges` with both figures, and `p_permutation`. Undefined below four
+    judges, and where either figure is the same for all.
 
-    >>> import pandas as pd
-    >>> rows = [("a", "a", 5.0), ("a", "b", 2.0), ("b", "a", 3.0), ("b", "b", 2.5)]
-    >>> frame = pd.DataFrame(rows, columns=["judge", "target", "score"]).assign(item="i")
-    >>> profile_correlation(Ratings.of(frame, authors={"a": "a", "b": "b"})).of(pair="leniency and self-bias").note
+    >>> from recuse.papers import example
+    >>> scores = example("judge target score", "a a 5; a b 2; b a 3; b b 2.5", authors={"a": "a", "b": "b"})
+    >>> profile_correlation(scores).of(pair="leniency and self-bias").note
     'undefined: a correlation over judges needs four of them; there are 2'
     """
     estimates: dict[tuple[str, ...], Estimate] = {}
@@ -72,10 +71,9 @@ def self_bias_span(ratings: Ratings) -> Estimates:
     """Largest self-bias less smallest, by factor level: 1.105 points with names shown in the merchant-risk paper, sec.
     7.1. Detail: `lowest` and `highest`, who they are. No interval: the span of noisy numbers is too wide on average.
 
-    >>> import pandas as pd
-    >>> rows = [("a", "a", 5.0), ("a", "b", 2.0), ("b", "a", 3.0), ("b", "b", 2.5)]
-    >>> frame = pd.DataFrame(rows, columns=["judge", "target", "score"]).assign(item="i")
-    >>> self_bias_span(Ratings.of(frame, authors={"a": "a", "b": "b"})).of().value
+    >>> from recuse.papers import example
+    >>> scores = example("judge target score", "a a 5; a b 2; b a 3; b b 2.5", authors={"a": "a", "b": "b"})
+    >>> self_bias_span(scores).of().value
     1.5
     """
     each = self_bias(ratings)
@@ -150,14 +148,13 @@ def _correlation(judges: tuple[str, ...], figures: Mapping[str, Floats]) -> Esti
     reading="Self-bias on each part of the judgement; a total can be fair where its parts are not.",
 )  # fmt: skip
 def criterion_self_bias(ratings: Ratings) -> Estimates:
-    """`consensus.self_bias` of every part, and of the mean of the parts (`criteria_mean`), by judge, factor level and
-    criterion.
+    """`consensus.self_bias` of every part, and of the mean of the parts (`with_criteria_mean`), by judge, factor level
+    and criterion.
 
-    >>> import pandas as pd
-    >>> rows = [("x", "whole", 5), ("y", "whole", 5), ("x", "part", 2), ("y", "part", 4)]
-    >>> frame = pd.DataFrame(rows, columns=["judge", "criterion", "score"]).assign(item="i", target="a")
-    >>> ratings = Ratings.of(frame, authors={"x": "a"}, headline=["whole"], parts=("part",))
-    >>> criterion_self_bias(ratings).of(judge="x", criterion="part").value
+    >>> from recuse.papers import example
+    >>> rows = "x whole a 5; y whole a 5; x part a 2; y part a 4"
+    >>> more = {"authors": {"x": "a"}, "headline": ["whole"], "parts": ("part",)}
+    >>> criterion_self_bias(example("judge criterion target score", rows, **more)).of(judge="x", criterion="part").value
     -2.0
     """
     estimates = {}

@@ -38,15 +38,14 @@ SINGLE = "change on its own text with the spread of the changes on others' texts
 def name_effect(part: Ratings) -> Iterator[Named]:
     """A - B by judge, A and B the self-bias with names shown and hidden (paper, sec. 4.3.2).
 
-    Detail: `shown` A and `hidden` B; `gone_pct` = 100 (1 - |B| / |A|), unrounded, None where A is 0;
-    `direction_kept`, whether A and B have the same sign, None where either is 0. Over texts, paired text by text; of a
-    judge with one text, that one's change has the spread of the changes on texts it did not write, and `these_texts` is
-    the interval over repeats for the one text alone. Undefined where either was not asked.
+    Detail: `shown` A and `hidden` B; `gone_pct` = 100 (1 - |B| / |A|), unrounded, None where A is 0; `direction_kept`,
+    whether A and B have the same sign, None where either is 0. Over texts, paired text by text; of a judge with one
+    text, that one's change has the spread of the changes on texts it did not write, and `these_texts` is the interval
+    over repeats for the one text alone. Undefined where either was not asked.
 
-    >>> import pandas as pd
-    >>> rows = [("a", "shown", 5), ("a", "hidden", 4.5), ("b", "shown", 4), ("b", "hidden", 4)]
-    >>> frame = pd.DataFrame(rows, columns=["judge", "names", "score"]).assign(item="i", target="x")
-    >>> name_effect(Ratings.of(frame, authors={"a": "x"})).of(judge="a").value
+    >>> from recuse.papers import example
+    >>> rows = "a shown x 5; a hidden x 4.5; b shown x 4; b hidden x 4"
+    >>> name_effect(example("judge names target score", rows, authors={"a": "x"})).of(judge="a").value
     0.5
     """
     for judge, (a, b) in self_bias_pairs(part).items():
@@ -150,16 +149,14 @@ def _by_judge(change: Change) -> Callable[[Ratings], Estimates]:
 )  # fmt: skip
 @_by_judge
 def name_shift(part: Ratings, judge: str, shown: Cells, hidden: Cells) -> Estimate:
-    """Shown minus hidden by judge: the mean over all texts that it scored either way.
+    """Shown minus hidden by judge: the mean over all texts that it scored either way. Detail: `authors`, and per author
+    `shift` with `low` and `high`; `own`, the judge's own among them; `largest`, the author whose work moved most. Over
+    repeats where every author has one text (`these texts only`), over texts otherwise. Undefined where either way was
+    not asked.
 
-    Detail: `authors`, and per author `shift` with `low` and `high`; `own`, the judge's own among them; `largest`, the
-    author whose work moved most. Over repeats where every author has one text (`these texts only`), over texts
-    otherwise. Undefined where either way was not asked.
-
-    >>> import pandas as pd
-    >>> rows = [("a", "shown", 5), ("a", "hidden", 4.5), ("b", "shown", 4), ("b", "hidden", 4)]
-    >>> frame = pd.DataFrame(rows, columns=["judge", "names", "score"]).assign(item="i", target="x")
-    >>> [name_shift(Ratings.of(frame)).of(judge=judge).value for judge in "ab"]
+    >>> from recuse.papers import example
+    >>> scores = example("judge names score", "a shown 5; a hidden 4.5; b shown 4; b hidden 4")
+    >>> [name_shift(scores).of(judge=judge).value for judge in "ab"]
     [0.5, 0.0]
     """
     repeats = shown.fixed and hidden.fixed
@@ -214,18 +211,14 @@ def name_shift(part: Ratings, judge: str, shown: Cells, hidden: Cells) -> Estima
 )  # fmt: skip
 @_by_judge
 def rank_stability(part: Ratings, judge: str, shown: Cells, hidden: Cells) -> Estimate:
-    """Rho of a judge's mean score per author, names shown against hidden, by judge.
+    """Rho of a judge's mean score per author, names shown against hidden, by judge. The interval is Bonett and Wright's
+    over authors, from eight on. Detail: `moved`, the authors whose rank changed, as [author, rank shown, rank hidden],
+    rank 1 the best; `within_noise`, how many of the pairs of authors that changed order are closer, either way, than
+    two standard errors over repeats. Undefined below three authors, and where a judge scores all alike.
 
-    Detail: `moved`, the authors whose rank changed, as [author, rank shown, rank hidden], rank 1 the best. The interval
-    is Bonett and Wright's over authors, from eight on: a handful of authors has none. Repeats that scatter move ranks
-    too: `within_noise` is how many of the pairs of authors that changed order are closer, either way, than two standard
-    errors over repeats. Undefined below three authors, and where a judge scores all alike.
-
-    >>> import pandas as pd
-    >>> rows = [("shown", 5, 4, 3), ("hidden", 5, 3, 4)]
-    >>> wide = pd.DataFrame(rows, columns=["names", "x", "y", "z"])
-    >>> frame = wide.melt("names", var_name="target", value_name="score").assign(judge="a", item="i")
-    >>> rank_stability(Ratings.of(frame)).of(judge="a").value
+    >>> from recuse.papers import example
+    >>> rows = "shown x 5; shown y 4; shown z 3; hidden x 5; hidden y 3; hidden z 4"
+    >>> rank_stability(example("names target score", rows)).of(judge="j").value
     0.5
     """
     about: dict[str, Any] = {"over": "items", "method": RHO}
@@ -294,17 +287,13 @@ GONE = "bias_gone_without_names"
 @per_part(itself, "names")
 def bias_gone_without_names(part: Ratings) -> Estimate:
     """Mean over judges of 100 (1 - |B| / |A|), unrounded: 26.5 for the paper, which calls it attenuation and prints
-    25.8.
+    25.8 (not the attenuation of psychometrics, by which noise makes a correlation smaller). Judges without a direction
+    (A = 0) have no ratio and are left out. No interval: a ratio whose denominator may be 0 has no method that covers.
+    Detail: `judges` with their own percentages, and `left_out`.
 
-    Judges without a direction (A = 0) have no ratio and are left out. There is no interval: a ratio whose denominator
-    may be 0 has no method that covers (a bootstrap widens without bound as the bias nears 0). Detail: `judges` with
-    their own percentages, and `left_out`. Not the attenuation of psychometrics, by which noise makes a correlation
-    smaller.
-
-    >>> import pandas as pd
-    >>> rows = [("a", "shown", 5), ("a", "hidden", 4.5), ("b", "shown", 4), ("b", "hidden", 4)]
-    >>> frame = pd.DataFrame(rows, columns=["judge", "names", "score"]).assign(item="i", target="x")
-    >>> bias_gone_without_names(Ratings.of(frame, authors={"a": "x"})).of().value
+    >>> from recuse.papers import example
+    >>> rows = "a shown x 5; a hidden x 4.5; b shown x 4; b hidden x 4"
+    >>> bias_gone_without_names(example("judge names target score", rows, authors={"a": "x"})).of().value
     50.0
     """
     method = "mean of 100 (1 - |B| / |A|)"

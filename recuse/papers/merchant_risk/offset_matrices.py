@@ -1,4 +1,5 @@
-"""Who over- and under-scores whom: every judge's consensus deviation on every target (merchant-risk paper, sec. 4.3.1).
+"""Every judge on every target, against its peers and against people, for the paper's tables (merchant-risk paper, secs.
+3.5, 4.3.1 and 4.4, Figs. 8 and 9); `recuse.metrics` has the self-bias and the offset that are gated.
 """
 
 from __future__ import annotations
@@ -27,19 +28,16 @@ from recuse.statistics.clusters import difference_of_means
 )  # fmt: skip
 @per_part(itself)
 def consensus_deviation(part: Ratings) -> Estimate:
-    """Bias(i, j) for every judge and target (paper, Fig. 8), by factor level; the value is the mean of |Bias| over all
-    cells.
+    """Bias(i, j) for every judge and target (paper, sec. 4.3.1 and Fig. 8), by factor level; the value is the mean of
+    |Bias| over all cells. It has no interval: absolute values of noise are never 0.
 
     Detail, beside the matrix `values` with `low` and `high` per cell: `scores`, `sds`, `consensus` (the self-excluded
     mean each cell is compared with), `zero_sum` (largest |column sum|, 0 by construction where nothing is missing), and
-    `naive`: the deviation from a consensus that includes the judge, and its measured `shrinkage` = (n - 1) / n. The
-    value itself has no interval: absolute values of noise are never 0. Undefined with one judge, and where no text has
-    usable scores of two.
+    `naive`: the deviation from a consensus that includes the judge, and its measured `shrinkage` = (n - 1) / n.
+    Undefined with one judge, and where no text has usable scores of two.
 
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": ["a", "a", "b", "b"], "target": ["x", "y"] * 2, "score": [5.0, 3, 4, 3]})
-    >>> ratings = Ratings.of(frame.assign(item="i"), authors={"a": "x", "b": "y"})
-    >>> consensus_deviation(ratings).of().detail["values"]
+    >>> from recuse.papers import example
+    >>> consensus_deviation(example("judge target score", "a x 5; a y 3; b x 4; b y 3")).of().detail["values"]
     [[1.0, 0.0], [-1.0, 0.0]]
     """
     cells = part.cells()
@@ -102,15 +100,13 @@ def cell_intervals(
 )  # fmt: skip
 @per_part(compared)
 def human_offset_matrix(against: Compared) -> Estimate:
-    """Judge minus people for every judge and target (paper, Fig. 9), by factor level.
+    """Judge minus people for every judge and target (paper, Fig. 9), by factor level. Detail: the matrix `values` with
+    `low` and `high` per cell, the judges' `scores`, and people's mean per target, `human`. The value is that of
+    `panel_offset`. Cells that cannot be compared are empty.
 
-    Detail: the matrix `values` with `low` and `high` per cell, the judges' `scores`, and people's mean per target,
-    `human`. The value is that of `panel_offset`. Cells that cannot be compared are empty.
-
-    >>> import pandas as pd
-    >>> people = pd.DataFrame({"target": ["t"], "mean": [4.0], "sd": [1.0], "n": [9]})
-    >>> frame = pd.DataFrame({"judge": ["a", "b"], "item": "i", "target": "t", "score": [5.0, 4.5]})
-    >>> human_offset_matrix(Ratings.of(frame, people=people)).of().detail["values"]
+    >>> from recuse.papers import example, table
+    >>> people = table("target mean sd n", "t 4 1 9")
+    >>> human_offset_matrix(example("judge target score", "a t 5; b t 4.5", people=people)).of().detail["values"]
     [[1.0], [0.5]]
     """
     cells, each = against.cells, against.differences
@@ -131,15 +127,11 @@ def human_offset_matrix(against: Compared) -> Estimate:
 @per_part(compared)
 def human_panel_offset(against: Compared) -> Estimate:
     """Mean over all judges and texts of judge minus people, by factor level: +0.4636 with names shown and +0.426 with
-    names hidden in the paper.
+    names hidden in the paper. Detail: how many pairs of judge and text lie above 0 (`positive`, `pairs`, in words
+    `share_positive`), `people_se`, `these_texts`.
 
-    Detail: how many pairs of judge and text lie above 0 (`positive`, `pairs`, in words `share_positive`), `people_se`,
-    `these_texts`.
-
-    >>> import pandas as pd
-    >>> rows = [("a", "judge", 4.0), ("b", "judge", 2.0), ("p", "person", 2.5)]
-    >>> frame = pd.DataFrame(rows, columns=["rater", "kind", "score"]).assign(item="i")
-    >>> human_panel_offset(Ratings.of(frame)).of().value
+    >>> from recuse.papers import example
+    >>> human_panel_offset(example("rater kind score", "a judge 4; b judge 2; p person 2.5")).of().value
     0.5
     """
     each = against.differences
@@ -156,10 +148,9 @@ def human_panel_offset(against: Compared) -> Estimate:
 def human_self_offset(against: Compared) -> Iterator[Named]:
     """Mean over its own texts of judge minus people, by judge and factor level, for judges that wrote a target.
 
-    >>> import pandas as pd
-    >>> rows = [("a", "judge", "a", 4.0), ("a", "judge", "b", 2.0), ("p", "person", "a", 2.5), ("p", "person", "b", 2)]
-    >>> frame = pd.DataFrame(rows, columns=["rater", "kind", "target", "score"]).assign(item="i")
-    >>> human_self_offset(Ratings.of(frame, authors={"a": "a"})).of(judge="a").value
+    >>> from recuse.papers import example
+    >>> rows = "a judge a 4; a judge b 2; p person a 2.5; p person b 2"
+    >>> human_self_offset(example("rater kind target score", rows, authors={"a": "a"})).of(judge="a").value
     1.5
     """
     for judge, target in against.own.items():

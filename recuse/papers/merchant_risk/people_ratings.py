@@ -40,15 +40,13 @@ SIMULATED = "simulated people: nobody was asked"
 )  # fmt: skip
 def people_reliability(ratings: Ratings) -> Estimates:
     """ICC(2,1) of the people's single ratings that stand beside (`ratings.beside("blinded_people")`), by criterion, and
-    of each person's mean over the criteria (`mean`).
+    of each person's mean over the criteria (`mean`); F interval over texts (Satterthwaite). Detail: `together`,
+    ICC(2,k), the reliability of the mean of all k people; `people` and `texts`. A person with a gap is left out.
+    Undefined below two people or two texts.
 
-    Detail: `together`, ICC(2,k), the reliability of the mean of all k people; `people` and `texts`. The interval is the
-    F interval over texts (Satterthwaite). A person with a gap is left out. Undefined below two people or two texts.
-
-    >>> import pandas as pd
-    >>> rows = [(who, text, float(score)) for who, more in (("p", 0), ("q", 1)) for text, score in
-    ...         (("s", 1 + more), ("t", 5 + more), ("u", 9 + more))]
-    >>> people = Ratings.of(pd.DataFrame(rows, columns=["rater", "item", "score"]).assign(kind="person"))
+    >>> from recuse.papers import example
+    >>> rows = "; ".join(f"{who} person t{k} {4 * k + more}" for more, who in enumerate("pq") for k in range(3))
+    >>> people = example("rater kind item score", rows)
     >>> ratings = replace(people, beside={"blinded_people": people}.get)
     >>> round(people_reliability(ratings).of(criterion="rating").value, 3)
     0.97
@@ -94,18 +92,16 @@ def _of_blinded(ratings: Ratings, by: tuple[str, ...], compute: Callable[[Rating
     "either means the worst.",
 )  # fmt: skip
 def scale_matched_offset(ratings: Ratings) -> Estimates:
-    """`human_panel_offset` with people's means and SDs stretched from their scale to the judges', by factor
-    level: x' = low + (x - low_p) (high - low) / (high_p - low_p). The merchant-risk paper's +0.46 (0-10 less 1-10)
-    becomes +0.65.
-
+    """`human_panel_offset` with people's means and SDs stretched from their scale to the judges', by factor level: x' =
+    low + (x - low_p) (high - low) / (high_p - low_p). The merchant-risk paper's +0.46 (0-10 less 1-10) becomes +0.65.
     People's scale is told by the columns minimum and maximum of their summary; undefined where it is not, or is the
     judges'.
 
-    >>> import pandas as pd
-    >>> people = pd.DataFrame({"target": ["t"], "mean": [5.5], "sd": 1.0, "n": 9, "minimum": 1, "maximum": 10})
-    >>> frame = pd.DataFrame({"judge": ["a", "b"], "item": "i", "target": "t", "score": [6.0, 4.0]})
+    >>> from recuse.papers import example, table
     >>> from recuse.ratings import Numeric
-    >>> scale_matched_offset(Ratings.of(frame, people=people, scales=Numeric(0, 10))).of().value
+    >>> people = table("target mean sd n minimum maximum", "t 5.5 1 9 1 10")
+    >>> scores = example("judge target score", "a t 6; b t 4", people=people, scales=Numeric(0, 10))
+    >>> scale_matched_offset(scores).of().value
     0.0
     """
     people = ratings.people
@@ -171,15 +167,16 @@ PAIRWISE = "mean pairwise Spearman's rho"
 )  # fmt: skip
 def three_sources(ratings: Ratings) -> Estimates:
     """Do peers, people and data rank the models alike? Mean of the three pairwise Spearman correlations across models,
-    by the factor levels of the picks and of the scores beside them (`ratings.beside("scores")`).
+    by the factor levels of the picks and of the scores beside them (`ratings.beside("scores")`). A model's three
+    figures: the mean score of its texts by the judges that did not write them, people's mean score of them, and its
+    rank correlation with the data.
 
-    A model's three figures: the mean score of its texts by the judges that did not write them, people's mean score of
-    them, and its rank correlation with the data. Detail is the 3 x 3 matrix of rho with the exact permutation `p`, and
-    the `figures` per model. No interval: the models are the few there are, not a sample. Undefined below three models
-    with all three figures, and where the same judges' scores are not known.
+    Detail is the 3 x 3 matrix of rho with the exact permutation `p`, and the `figures` per model. No interval: the
+    models are the few there are, not a sample. Undefined below three models with all three figures, and where the same
+    judges' scores are not known.
 
-    >>> import pandas as pd
-    >>> three_sources(Ratings.of(pd.DataFrame({"judge": "a", "item": ["i"], "score": [1.0]}))).of().note
+    >>> from recuse.papers import example
+    >>> three_sources(example("score", "1")).of().note
     "undefined: no scores of the models' texts stand beside their picks"
     """
     scores = ratings.beside("scores")

@@ -33,16 +33,14 @@ METHOD = "mean over pairs of models of |both| / |either|"
 )  # fmt: skip
 @per_part(itself)
 def pick_overlap(part: Ratings) -> Estimate:
-    """Mean Jaccard index of two models' picks, by factor level.
+    """Mean Jaccard index of two models' picks, by factor level. Detail: the `values` per pair of models; `items`, how
+    many were picked at all; `by_all`, those that every model picked, as [item, name, levels]; `same_level`, of these,
+    those that all put on one level; `shared`, all that two or more picked, the most picked first; `adjacent` and
+    `apart`, how many of the shared lie at most one level apart, and further. No interval: one set of picks per model.
+    Undefined with fewer than two models with picks.
 
-    Detail: the `values` per pair of models; `items`, how many were picked at all; `by_all`, those that every model
-    picked, as [item, name, levels]; `same_level`, of these, those that all put on one level; `shared`, all that two or
-    more picked, the most picked first; `adjacent` and `apart`, how many of the shared lie at most one level apart, and
-    further. No interval: one set of picks per model. Undefined with fewer than two models with picks.
-
-    >>> import pandas as pd
-    >>> rows = [("a", "i", 1.0), ("a", "j", 2.0), ("b", "i", 1.0), ("b", "k", 2.0)]
-    >>> pick_overlap(Ratings.of(pd.DataFrame(rows, columns=["judge", "item", "score"]))).of().detail["by_all"]
+    >>> from recuse.papers import example
+    >>> pick_overlap(example("judge item score", "a i 1; a k 2; b i 1; b l 2")).of().detail["by_all"]
     [['i', '', {'a': 1.0, 'b': 1.0}]]
     """
     levels = _levels(part)
@@ -90,17 +88,15 @@ def _levels(part: Ratings) -> dict[str, dict[str, float]]:
 )  # fmt: skip
 def text_homogeneity(ratings: Ratings) -> Estimates:
     """mean over items and pairs of authors of |A and B| / |A or B|, A and B the words of four letters or more in two
-    authors' texts on one item; 1: all write the same. Merchant-risk paper, sec. 7.1, which fears that models trained
-    alike write alike, and compares their picks. Texts are those of the targets, or the rationales beside picks.
+    authors' texts on one item; 1: all write the same. Cluster-robust t over items. Merchant-risk paper, sec. 7.1, which
+    fears that models trained alike write alike, and compares their picks. Texts are those of the targets, or the
+    rationales beside picks. Detail: `own`, the same of one author's texts on two items; `other`, of two authors' on two
+    items. Undefined with fewer than two items on which two authors wrote; empty where no texts are known.
 
-    Cluster-robust t over items. Detail: `own`, the same of one author's texts on two items; `other`, of two authors'
-    on two items. Undefined with fewer than two items on which two authors wrote; empty where no texts are known.
-
-    >>> import pandas as pd
-    >>> texts = pd.DataFrame({"item": ["i", "i", "j", "j"], "target": ["a", "b"] * 2,
-    ...                       "text": ["bridge opens", "bridge opens", "river rises", "river falls"]})
-    >>> frame = texts[["item", "target"]].assign(judge="x", score=1.0)
-    >>> round(text_homogeneity(Ratings.of(frame, texts=texts)).of().value, 3)  # 1 and 1/3
+    >>> from recuse.papers import example, table
+    >>> texts = table("item target text", "i a bridge,opens; i b bridge,opens; k a river,rises; k b river,falls")
+    >>> scores = example("item target score", "i a 1; i b 1; k a 1; k b 1", texts=texts)
+    >>> round(text_homogeneity(scores).of().value, 3)  # 1 and 1/3
     0.667
     """
     items, authors, words = _words_by_text(ratings)
@@ -155,10 +151,10 @@ def yearly_rank_correlation(ratings: Ratings) -> Estimates:
     columns `value_<year>` of the reference. Years share their categories, so they are no independent tests. Undefined
     where the reference has no years.
 
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": "a", "item": ["i", "j", "k", "l"], "score": [1.0, 1.0, 2.0, 3.0]})
-    >>> truth = pd.DataFrame({"item": ["i", "j", "k", "l"], "value": 0.1, "value_2021": [0.1, 0.1, 0.4, 0.9]})
-    >>> yearly_rank_correlation(Ratings.of(frame, reference=truth)).of(judge="a", year="2021").value
+    >>> from recuse.papers import example, table
+    >>> truth = table("item value value_2021", "i .1 .1; k .1 .1; l .1 .4; m .1 .9")
+    >>> picks = example("item score", "i 1; k 1; l 2; m 3", reference=truth)
+    >>> yearly_rank_correlation(picks).of(judge="j", year="2021").value
     1.0
     """
     truth = ratings.reference
@@ -194,10 +190,9 @@ SHOWN = 5
 )  # fmt: skip
 def rules_kept(ratings: Ratings) -> Estimates:
     """Share of texts that keep a rule, by judge (who wrote them) and rule; `all` is the share that keeps every one.
-
-    Detail: `breaches`, the commonest ways to break it as [what, times], most frequent first, at most five; of `all`,
-    `texts`, the first few as [item, words, what they break]. Interval over texts as if they were independent. Empty
-    where no rules were checked.
+    Interval over texts as if they were independent. Detail: `breaches`, the commonest ways to break it as [what,
+    times], at most five; of `all`, `texts`, the first few as [item, words, what they break]. Empty where no rules were
+    checked.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"judge": "a", "item": ["i", "j"], "criterion": "rule: length",

@@ -43,18 +43,14 @@ DRAWS = 9999
     "can rank alike and all be wrong.",
 )  # fmt: skip
 def kendalls_w(ratings: Ratings, seed: int = SEED, draws: int = DRAWS) -> Estimates:
-    """W by factor level, over the texts that every judge scored; targets where each has one text.
+    """W by factor level, over the texts that every judge scored; targets where each has one text. Detail: `judges`,
+    `texts`, `mean_rho`, the mean Spearman correlation of two judges, (m W - 1) / (m - 1) without ties; `p` that
+    unrelated rankings agree as well, by random orders within each judge up to 50 texts and by Friedman's chi-square
+    beyond; `p_method`. A judge that scores all texts alike has no ranking and is left out by name (`without_order`). No
+    interval: these judges on these texts. Undefined below two judges with an order, and below three texts.
 
-    Detail: `judges`, `texts`, `mean_rho`, the mean Spearman correlation of two judges, (m W - 1) / (m - 1) without
-    ties; `p` that unrelated rankings agree as well, by random orders within each judge up to 50 texts and by
-    Friedman's chi-square beyond; `p_method`. A judge that scores all texts alike has no ranking and is left out by
-    name (`without_order`). No interval: W of the texts at hand; the texts are not many enough for one.
-    Undefined below two judges with an order, and below three texts.
-
-    >>> import pandas as pd
-    >>> rows = [("a", 1.0, 2.0, 3.0), ("b", 5.0, 6.0, 9.0)]
-    >>> frame = pd.DataFrame(rows, columns=["judge", "i", "j", "k"]).melt("judge", var_name="item", value_name="score")
-    >>> kendalls_w(Ratings.of(frame)).of().value
+    >>> from recuse.papers import example
+    >>> kendalls_w(example("judge item score", "a i 1; a k 2; a l 3; b i 5; b k 6; b l 9")).of().value
     1.0
     """
     estimates = {names: _estimate(part.cells(), seed, draws, names) for names, part in ratings.each()}
@@ -128,15 +124,14 @@ ALPHA = 0.05
     reading="People's mean for one target less their mean for another, the better one first.",
 )  # fmt: skip
 def people_difference(ratings: Ratings) -> Estimates:
-    """Differences of people's means, by pair of targets ("better - worse") and criterion where there are several.
+    """Differences of people's means, by pair of targets ("better - worse") and criterion where there are several; over
+    people: targets are these. Detail: `z` = difference / standard error, `p` and `p_holm` over all pairs of that
+    criterion, `told_apart`, whether p_holm is below .05. Empty without people.
 
-    Detail: `z` = difference / standard error, `p` and `p_holm` over all pairs of that criterion, `told_apart`, whether
-    p_holm is below .05. Over people: targets are these. Empty without people.
-
-    >>> import pandas as pd
-    >>> people = pd.DataFrame({"target": ["s", "t"], "mean": [5.0, 4.0], "sd": [1.0, 1.0], "n": [50, 50]})
-    >>> frame = pd.DataFrame({"judge": "a", "item": "i", "target": ["s", "t"], "score": [5.0, 4.0]})
-    >>> round(people_difference(Ratings.of(frame, people=people)).of(pair="s - t").detail["z"], 9)
+    >>> from recuse.papers import example, table
+    >>> people = table("target mean sd n", "s 5 1 50; t 4 1 50")
+    >>> scores = example("target score", "s 5; t 4", people=people)
+    >>> round(people_difference(scores).of(pair="s - t").detail["z"], 9)
     5.0
     """
     by, views = _views(ratings)
@@ -152,14 +147,12 @@ def people_difference(ratings: Ratings) -> Estimates:
 )  # fmt: skip
 def people_groups(ratings: Ratings) -> Estimates:
     """How many groups the targets fall into, best first, by criterion where there are several: a target opens a new
-    group where it is told apart (Holm, .05) from the best of the current one.
+    group where it is told apart (Holm, .05) from the best of the current one. Detail: `groups`, lists of targets with
+    the best group first, and `means`. Undefined below two targets.
 
-    Detail: `groups`, lists of targets with the best group first, and `means`. Undefined below two targets.
-
-    >>> import pandas as pd
-    >>> people = pd.DataFrame({"target": ["s", "t", "u"], "mean": [5.0, 4.9, 1.0], "sd": 1.0, "n": 50})
-    >>> frame = pd.DataFrame({"judge": "a", "item": "i", "target": ["s", "t", "u"], "score": [5.0, 4.0, 1.0]})
-    >>> people_groups(Ratings.of(frame, people=people)).of().detail["groups"]
+    >>> from recuse.papers import example, table
+    >>> people = table("target mean sd n", "s 5 1 50; t 4.9 1 50; u 1 1 50")
+    >>> people_groups(example("target score", "s 5; t 4; u 1", people=people)).of().detail["groups"]
     [['s', 't'], ['u']]
     """
     by, views = _views(ratings)

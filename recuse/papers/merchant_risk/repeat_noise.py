@@ -221,19 +221,15 @@ SINGLE = "no text has two usable repeats"
 def repeat_difference(cells: Cells, i: int) -> Estimate:
     """Gini's mean difference of a judge's answers to one text, by judge and factor level:
 
-        sum_u (R_u - 1) G_u / sum_u (R_u - 1),   G_u = mean of |x_a - x_b| over all pairs of the text's R_u answers
+    sum_u (R_u - 1) G_u / sum_u (R_u - 1),   G_u = mean of |x_a - x_b| over all pairs of the text's R_u answers
 
     over the judge's texts with two repeats or more; 1.13 SDs where scores are normal. The interval (`MeanDifference`)
     is over repeats of these texts, 93.5 to 97 % at nominal 95 % for normal, whole, crowded, skewed, rarely slipping and
     heavy-tailed scores (`python tests/benchmarks/coverage.py spread`). A judge that never moved has 0 and an upper end
-    above it.
+    above it. Undefined where no text has two repeats.
 
-    Undefined where no text has two repeats.
-
-    >>> import pandas as pd
-    >>> from recuse.ratings import Ratings
-    >>> frame = pd.DataFrame({"judge": "a", "item": "i", "target": "t", "repeat": [0, 1, 2], "score": [1.0, 3.0, 1.0]})
-    >>> round(repeat_difference(Ratings.of(frame)).of(judge="a").value, 3)
+    >>> from recuse.papers import example
+    >>> round(repeat_difference(example("repeat score", "0 1; 1 3; 2 1")).of(judge="j").value, 3)
     1.333
     """
     n, excluded = int(cells.count[i].sum()), int(cells.lost[i].sum())

@@ -38,20 +38,17 @@ TOTALS = "share of replies with |total - mean of parts| > half a unit of the tot
 )  # fmt: skip
 def reported_total(ratings: Ratings) -> Estimates:
     """Share of replies whose headline score is not the mean of the same reply's `ratings.parts`, by judge and factor
-    level.
+    level: further from it than half a unit of its last decimal. Clopper-Pearson over calls; it errs on the wide side
+    where targets differ in how often they go wrong. Replies in which any score is not usable are left out (n_excluded).
 
-    A total follows if it lies within half a unit of its last decimal of the mean. Replies in which any of them is not
-    usable are left out (n_excluded). Detail: `decimals` the judge prints, and `offenders`, one entry per target with
-    `replies`, `wrong`, and among the wrong ones the mean total (`final`) and mean of the scores (`mean_of_criteria`),
-    and the mean and the largest difference (total - mean of the scores).
+    Detail: `decimals` the judge prints, and `offenders`, one entry per target with `replies`, `wrong`, and among the
+    wrong ones the mean total (`final`), mean of the scores (`mean_of_criteria`), and the mean and the largest
+    difference. Undefined where no reply is complete. `RatingsError` without parts, for a part that nobody rated, and
+    for several headline criteria.
 
-    Clopper-Pearson over calls; it errs on the wide side where targets differ in how often they go wrong. Undefined
-    where no reply is complete. `RatingsError` without parts, for a part that nobody rated, and for several headline
-    criteria.
-
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": "a", "item": "i", "criterion": ["x", "y", "all"], "score": [1.0, 2.0, 3.0]})
-    >>> reported_total(Ratings.of(frame, headline=["all"], parts=("x", "y"))).of(judge="a").value
+    >>> from recuse.papers import example
+    >>> scores = example("criterion score", "x 1; y 2; all 3", headline=["all"], parts=("x", "y"))
+    >>> reported_total(scores).of(judge="j").value
     1.0
     """
     if not ratings.parts:

@@ -43,16 +43,13 @@ METHOD = "mean over left-out texts, t; fits share texts, so the interval is a gu
 @per_subject(("judge", "calibration"), compared)
 def calibration_change(against: Compared) -> Iterator[Named]:
     """Mean of |calibrated - people| less |score - people| over left-out texts, by judge, calibration and factor level;
-    below 0: calibration helps.
+    below 0: calibration helps. Detail: `before` and `after`, the two mean distances. Undefined with fewer than four
+    texts that people rated too.
 
-    Detail: `before` and `after`, the two mean distances. Undefined with fewer than four texts that people rated too.
-
-    >>> import pandas as pd
-    >>> texts = list("ijkl")
-    >>> rows = [(who, kind, i, k + more) for who, kind, more in (("a", "judge", 2.0), ("p", "person", 1.0))
-    ...         for k, i in enumerate(texts)]
-    >>> frame = pd.DataFrame(rows, columns=["rater", "kind", "item", "score"])
-    >>> calibration_change(Ratings.of(frame)).of(judge="a", calibration="offset").value
+    >>> from recuse.papers import example
+    >>> rows = "; ".join(f"{who} {kind} t{k} {k + more}" for who, kind, more in (("a", "judge", 2), ("p", "person", 1))
+    ...                  for k in range(4))
+    >>> calibration_change(example("rater kind item score", rows)).of(judge="a", calibration="offset").value
     -1.0
     """
     for judge, each, there in zip(against.judges, against.cells.mean, np.isfinite(against.differences), strict=True):
@@ -66,16 +63,14 @@ def calibration_change(against: Compared) -> Iterator[Named]:
 )  # fmt: skip
 def calibration_helps(ratings: Ratings) -> Estimates:
     """Share of judges (under each combination of factor levels) whose calibrated scores lie closer to people on
-    left-out texts, by calibration: 9 of 10 for the offset in the merchant-risk paper's tables.
+    left-out texts, by calibration: 9 of 10 for the offset in the merchant-risk paper's tables. Detail: `helped` and
+    `tried`, the two counts, and `not_helped`, who. No interval: a judge under two conditions is counted twice.
+    Undefined where no calibration could be tried.
 
-    Detail: `helped` and `asked`, the two counts, and `not_helped`, who. No interval: a judge under two conditions is
-    counted twice. Undefined where no calibration could be tried.
-
-    >>> import pandas as pd
-    >>> rows = [(who, kind, i, k + more) for who, kind, more in (("a", "judge", 2.0), ("p", "person", 1.0))
-    ...         for k, i in enumerate("ijkl")]
-    >>> frame = pd.DataFrame(rows, columns=["rater", "kind", "item", "score"])
-    >>> calibration_helps(Ratings.of(frame)).of(calibration="offset").value
+    >>> from recuse.papers import example
+    >>> rows = "; ".join(f"{who} {kind} t{k} {k + more}" for who, kind, more in (("a", "judge", 2), ("p", "person", 1))
+    ...                  for k in range(4))
+    >>> calibration_helps(example("rater kind item score", rows)).of(calibration="offset").value
     1.0
     """
     each = calibration_change(ratings)
@@ -184,11 +179,10 @@ def ensemble_change(ratings: Ratings) -> Estimates:
     `data_order`, with how well each author's picks follow the data, where picks stand beside; `weights` with no text
     left out. Undefined with one judge, and below four texts that all judges and people scored.
 
-    >>> import pandas as pd
-    >>> rows = [(who, kind, i, k + more) for who, kind, more in (("a", "judge", 1.0), ("b", "judge", -1.0),
-    ...         ("p", "person", 0.0)) for k, i in enumerate("ijkl")]
-    >>> frame = pd.DataFrame(rows, columns=["rater", "kind", "item", "score"])
-    >>> ensemble_change(Ratings.of(frame)).of(ensemble="mean").value
+    >>> from recuse.papers import example
+    >>> rows = "; ".join(f"{who} {kind} t{k} {k + more}" for who, kind, more in
+    ...                  (("a", "judge", 1), ("b", "judge", -1), ("p", "person", 0)) for k in range(4))
+    >>> ensemble_change(example("rater kind item score", rows)).of(ensemble="mean").value
     -1.0
     """
     estimates: dict[tuple[str, ...], Estimate] = {}

@@ -33,17 +33,14 @@ NO_INTERVAL = "no interval of an SD holds where scores have heavy tails: repeat_
 def run_sd(cells: Cells, i: int) -> Estimate:
     """Pooled within-text SD, by judge and factor level:
 
-        sqrt(sum_u (R_u - 1) s2_u / sum_u (R_u - 1)),   df = sum_u (R_u - 1)
+    sqrt(sum_u (R_u - 1) s2_u / sum_u (R_u - 1)),   df = sum_u (R_u - 1)
 
     over the judge's texts with two repeats or more. Without an interval: none covers where tails are as heavy as
     Student's t with 3 degrees of freedom, unless it is 1.3 times as wide as it need be for normal scores
-    (docs/statistics.md). `repeat_difference` is the measure to gate.
+    (docs/statistics.md). `repeat_difference` is the measure to gate. Undefined where no text has two repeats.
 
-    Undefined where no text has two repeats.
-
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": "a", "item": "i", "target": "t", "repeat": [0, 1], "score": [1.0, 3.0]})
-    >>> round(run_sd(Ratings.of(frame)).of(judge="a").value, 3)
+    >>> from recuse.papers import example
+    >>> round(run_sd(example("repeat score", "0 1; 1 3")).of(judge="j").value, 3)
     1.414
     """
     repeated = cells.count[i] >= 2
@@ -74,27 +71,22 @@ def cell_table(ratings: Ratings) -> Estimates:
 def repeat_reliability(cells: Cells, i: int, form: Literal["single", "mean"] = "single") -> Estimate:
     """Intraclass correlation of one-way random effects, texts x repeats, by judge and factor level:
 
-        single: ICC(1,1) = (MSB - MSW) / (MSB + (k - 1) MSW)    how well one repeat tells the texts apart
-        mean:   ICC(1,k) = (MSB - MSW) / MSB                    how well the mean of k repeats does
+    single: ICC(1,1) = (MSB - MSW) / (MSB + (k - 1) MSW)    how well one repeat tells the texts apart mean:   ICC(1,k) =
+    (MSB - MSW) / MSB                    how well the mean of k repeats does
 
-    MSB, MSW: mean squares between texts and between repeats of a text. k: repeats per text; where they differ,
-    (N - sum R_u^2 / N) / (U - 1), and the interval is approximate; below two it lets the single form fall under -1,
-    which is told as -1. Detail carries both forms, k and the mean squares.
-    Shrout and Fleiss (1979), Psychological Bulletin 86, 420-428. The single form is the one to gate: the mean of enough
-    repeats is reliable whatever the judge.
+    MSB, MSW: mean squares between texts and between repeats of a text. k: repeats per text; where they differ, (N - sum
+    R_u^2 / N) / (U - 1), and the interval is approximate; below two it lets the single form fall under -1, which is
+    told as -1. Detail carries both forms, k and the mean squares. Shrout and Fleiss (1979), Psychological Bulletin 86,
+    420-428. The single form is the one to gate: the mean of enough repeats is reliable whatever the judge.
 
     The interval is over repeats of these texts (`FixedTexts`). Over new texts there is none: a variance of five to a
-    hundred texts has no interval that covers unless texts are normal (with one bad text in ten, those by F, jackknife
-    and kurtosis-adjusted F all fall short).
+    hundred texts has no interval that covers unless texts are normal. Undefined for a constant judge (0/0). A judge
+    whose repeats never differ but whose texts do has ICC 1 and a lower end below it, from the slips that its repeats
+    cannot rule out; one whose text means are all equal has no ICC(1,k).
 
-    Undefined for a constant judge: with no variance of either kind, reliability is 0/0. A judge whose repeats never
-    differ but whose texts do has ICC 1 and a lower end below it, from the slips that its repeats cannot rule out; one
-    whose text means are all equal has no ICC(1,k).
-
-    >>> import pandas as pd
-    >>> rows = [("i", 0, 1), ("i", 1, 2), ("j", 0, 4), ("j", 1, 5)]
-    >>> frame = pd.DataFrame(rows, columns=["item", "repeat", "score"]).assign(judge="a")
-    >>> round(repeat_reliability(Ratings.of(frame)).of(judge="a").value, 4)
+    >>> from recuse.papers import example
+    >>> scores = example("item repeat score", "i 0 1; i 1 2; k 0 4; k 1 5")
+    >>> round(repeat_reliability(scores).of(judge="j").value, 4)
     0.8947
     """
     method = f"one-way ICC(1,{'1' if form == 'single' else 'k'}), noncentral F interval, texts fixed"
@@ -133,15 +125,12 @@ def repeat_reliability(cells: Cells, i: int, form: Literal["single", "mean"] = "
 )
 def runs_needed(ratings: Ratings, half_width: float | None = None, level: float = 0.95) -> Estimates:
     """Repeats per text that bring the interval of one text's mean to +- `half_width`, by judge and factor level;
-    without it to a hundredth of the scale of each criterion.
+    without it to a hundredth of the scale of each criterion. Student's t with the judge's pooled SD, which has no
+    interval, so that neither have they. Undefined for a judge that never moved: its spread is unknown, not 0.
 
-    Student's t with the judge's pooled SD, which has no interval, so that neither have they. Undefined for a judge that
-    never moved: its spread is unknown, not 0.
-
-    >>> import pandas as pd
-    >>> rows = [("i", 0, 1), ("i", 1, 2), ("j", 0, 4), ("j", 1, 5)]
-    >>> frame = pd.DataFrame(rows, columns=["item", "repeat", "score"]).assign(judge="a")
-    >>> runs_needed(Ratings.of(frame), half_width=1.0).of(judge="a").value
+    >>> from recuse.papers import example
+    >>> scores = example("item repeat score", "i 0 1; i 1 2; k 0 4; k 1 5")
+    >>> runs_needed(scores, half_width=1.0).of(judge="j").value
     5.0
     """
     spread = run_sd(ratings)
@@ -202,13 +191,11 @@ def _needed(sd: Estimate, half_width: float, level: float) -> Estimate:
 @per_part(itself)
 def score_matrix(part: Ratings) -> Estimate:
     """Mean score of every judge on every target (paper, Fig. 6), by factor level, as detail `values` with `n` usable
-    scores per cell and, where every target has one text, `sd` over repeats.
+    scores per cell and, where every target has one text, `sd` over repeats. The value is the mean of all cells. Cells
+    without a usable score are empty and leave the value undefined.
 
-    The value is the mean of all cells. Cells without a usable score are empty and leave the value undefined.
-
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": ["a", "b"], "item": "i", "target": "t", "score": [1.0, 3.0]})
-    >>> score_matrix(Ratings.of(frame)).of().value
+    >>> from recuse.papers import example
+    >>> score_matrix(example("judge target score", "a t 1; b t 3")).of().value
     2.0
     """
     cells = part.cells()
