@@ -42,11 +42,9 @@ def author_score(part: Ratings) -> Iterator[Named]:
     """Mean over items of the other judges' mean score of an author's text, by target and factor level. Detail: `rank`
     among the targets, 1 for the best, ties sharing the better rank. Undefined for a target that nobody else scored.
 
-    >>> import pandas as pd
-    >>> rows = [("x", "a", 5.0), ("y", "a", 3.0), ("x", "b", 4.0), ("y", "b", 1.0)]
-    >>> frame = pd.DataFrame(rows, columns=["judge", "target", "score"]).assign(item="i")
-    >>> estimates = author_score(Ratings.of(frame, authors={"x": "a", "y": "b"}))
-    >>> [(estimates.of(target=name).value, estimates.of(target=name).detail["rank"]) for name in "ab"]
+    >>> from recuse.papers import example
+    >>> scores = example("judge target score", "x a 5; y a 3; x b 4; y b 1", authors={"x": "a", "y": "b"})
+    >>> [(estimate.value, estimate.detail["rank"]) for estimate in author_score(scores).values()]
     [(3.0, 2), (4.0, 1)]
     """
     array = judges_array(part)
@@ -69,16 +67,13 @@ def author_score(part: Ratings) -> Iterator[Named]:
 def leaderboard_inflation(part: Ratings) -> Iterator[Named]:
     """mean over items of [mean score of its text by all judges - mean by all but itself], by target that a judge wrote
     and factor level; paired t over items. Of J judges that all scored a text this is (S - R) / J. Thesis, abstract:
-    self-preference inflates benchmarks.
+    self-preference inflates benchmarks. Detail: `rank` and `rank_without` its own verdicts, 1 for the best mean, ties
+    sharing the better rank, and `gained`, the places between. Other judges' own verdicts stay in throughout. Undefined
+    without an item that the author and another judge scored.
 
-    Detail: `rank` and `rank_without` its own verdicts, 1 for the best mean, ties sharing the better rank, and `gained`,
-    the places between. Other judges' own verdicts stay in throughout. Undefined without an item that the author and
-    another judge scored.
-
-    >>> import pandas as pd
-    >>> rows = [("x", "a", 5.0), ("y", "a", 3.0), ("x", "b", 4.0), ("y", "b", 4.0)]
-    >>> frame = pd.DataFrame(rows, columns=["judge", "target", "score"]).assign(item="i")
-    >>> estimate = leaderboard_inflation(Ratings.of(frame, authors={"x": "a"})).of(target="a")
+    >>> from recuse.papers import example
+    >>> scores = example("judge target score", "x a 5; y a 3; x b 4; y b 4", authors={"x": "a"})
+    >>> estimate = leaderboard_inflation(scores).of(target="a")
     >>> estimate.value, estimate.detail["rank_without"], estimate.detail["rank"]
     (1.0, 2, 1)
     """
@@ -115,10 +110,9 @@ def distance_from_fair(seen: OwnTexts) -> Iterator[Named]:
     and `rank`, 1 for the fairest. No interval: a distance is above 0 for a fair judge as well. Undefined for a judge
     none of whose texts was judged, or that has no peer.
 
-    >>> import pandas as pd
-    >>> rows = [("x", "a", 5.0), ("x", "b", 3.0), ("y", "a", 5.0), ("y", "b", 3.0)]
-    >>> frame = pd.DataFrame(rows, columns=["judge", "target", "score"]).assign(item="i")
-    >>> distance_from_fair(Ratings.of(frame, authors={"x": "a"})).of(judge="x").detail["given"]
+    >>> from recuse.papers import example
+    >>> scores = example("judge target score", "x a 5; x b 3; y a 5; y b 3", authors={"x": "a"})
+    >>> distance_from_fair(scores).of(judge="x").detail["given"]
     2.0
     """
     part, array, places = seen
@@ -163,15 +157,15 @@ METHOD = "paired t-tests, Holm over the family"
 )  # fmt: skip
 def significant_tests(ratings: Ratings, alpha: float = ALPHA) -> Estimate:
     """Number of S - R and S - G tests of these ratings with p below `alpha`, over all judges, factor levels and
-    criteria; n is the number of tests that could be made.
+    criteria; n is the number of tests that could be made, the others are excluded and counted. A count, without an
+    interval, and never undefined. Detail: `significant`, `survive` (p_holm below alpha), `tests`, and `summary`, the
+    sentence.
 
-    Detail: `significant`, `survive` (p_holm below alpha), `tests`, and `told`, the sentence. A count, without an
-    interval, and never undefined. Tests that could not be made are excluded and counted.
-
-    >>> import pandas as pd
-    >>> rows = [(j, t, f"i{k}", 3.0 + (j == t) + k % 2 * (t == "a") / 9) for j in "ab" for t in "abc" for k in range(9)]
-    >>> frame = pd.DataFrame(rows, columns=["judge", "target", "item", "score"])
-    >>> significant_tests(Ratings.of(frame, authors={"a": "a", "b": "b"})).detail["summary"]
+    >>> from recuse.papers import example
+    >>> rows = "; ".join(f"{j} {t} i{k} {3 + (j == t) + k % 2 * (t == 'a') / 9}" for j in "ab" for t in "abc"
+    ...                  for k in range(9))
+    >>> scores = example("judge target item score", rows, authors={"a": "a", "b": "b"})
+    >>> significant_tests(scores).detail["summary"]
     '2 of 2 significant, all 2 survive Holm, 2 could not be made'
     """
     families = self_minus_received(ratings), self_minus_given(ratings)
@@ -213,14 +207,13 @@ def _counted(families: Sequence[Estimates], alpha: float) -> tuple[int, int, int
     reading="Share of an author's texts that hold a letter of a script that no other text on the item has.",
 )  # fmt: skip
 def language_drift(ratings: Ratings) -> Estimates:
-    """By target, over its texts on items with another author's text. Detail: `items` where it drifted, with the
-    scripts. Clopper-Pearson interval. Undefined without texts, and where no other author wrote on its items.
+    """By target, over its texts on items with another author's text. Clopper-Pearson interval. Detail: `items` where it
+    drifted, with the scripts. Undefined without texts, and where no other author wrote on its items.
 
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": "j", "item": "i", "target": ["a", "b"], "score": 3.0})
-    >>> said = ["The \u043c\u043e\u0441\u0442 opened.", "A bridge."]
-    >>> texts = pd.DataFrame({"item": "i", "target": ["a", "b"], "text": said})
-    >>> [language_drift(Ratings.of(frame, texts=texts)).of(target=name).value for name in "ab"]
+    >>> from recuse.papers import example, table
+    >>> texts = table("item target text", "i a bridge,\u043c\u043e\u0441\u0442; i b bridge")
+    >>> scores = example("target score", "a 3; b 3", texts=texts)
+    >>> [language_drift(scores).of(target=name).value for name in "ab"]
     [1.0, 0.0]
     """
     texts = ratings.texts

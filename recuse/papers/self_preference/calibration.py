@@ -61,17 +61,14 @@ def verdict_agreement(ratings: Ratings, evidence: Ratings | None = None, scores:
     `scores` of the two texts (`reference_verdicts`). Without either nothing is compared. All scorings of a judge are
     compared on the same pairs: with `evidence`, choices of the same judges after written evidence, those that were
     asked for it. Detail: `ties`, the share of verdicts the scoring leaves undecided; `of_decided`, the share of right
-    ones where scoring and reference both name a winner; and how many pairs people judged.
+    ones where scoring and reference both name a winner; and how many pairs people judged. A tie is worth as much as a
+    coin's toss, so what balance buys shows in `of_decided`, what it costs in `ties`.
 
-    Calling contrary verdicts a tie cannot move the agreement by much, since a tie is worth as much as a coin's toss.
-    What balance buys shows in `of_decided`, what it costs in `ties`.
-
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": ["x", "x", "y", "y"], "item": "1", "order": ["ab", "ba"] * 2,
-    ...                       "response": ["first", "first", "first", "second"]})
-    >>> scored = pd.DataFrame({"judge": "y", "item": "1", "target": ["s", "t"], "score": [4.0, 2.0]})
-    >>> choices = Ratings.of(frame, texts=pd.DataFrame({"item": ["1"], "a": "s", "b": "t"}))
-    >>> estimates = verdict_agreement(choices, scores=Ratings.of(scored))
+    >>> from recuse.papers import example, table
+    >>> scores = example("judge item target score", "y i s 4; y i t 2")
+    >>> rows = "x i ab first; x i ba first; y i ab first; y i ba second"
+    >>> choices = example("judge item order response", rows, texts=table("item a b", "i s t"))
+    >>> estimates = verdict_agreement(choices, scores=scores)
     >>> estimates.of(judge="x", scoring="single").value, estimates.of(judge="x", scoring="balanced").value
     (0.5, 0.5)
     """
@@ -92,15 +89,13 @@ def verdict_agreement(ratings: Ratings, evidence: Ratings | None = None, scores:
 )  # fmt: skip
 def calibration_gain(ratings: Ratings, evidence: Ratings | None = None, scores: Ratings | None = None) -> Estimates:
     """Agreement with the scoring minus agreement with the single order, paired, by (judge, scoring) for the scorings
-    other than "single". Above 0: the remedy helps. See `agreement`.
+    other than "single". Above 0: the remedy helps. See `verdict_agreement`.
 
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": ["x", "x", "y", "y"], "item": "1", "order": ["ab", "ba"] * 2,
-    ...                       "response": ["first", "first", "first", "second"]})
-    >>> scored = pd.DataFrame({"judge": "y", "item": "1", "target": ["s", "t"], "score": [4.0, 2.0]})
-    >>> choices = Ratings.of(frame, texts=pd.DataFrame({"item": ["1"], "a": "s", "b": "t"}))
-    >>> estimates = calibration_gain(choices, scores=Ratings.of(scored))
-    >>> estimates.of(judge="x", scoring="balanced").value
+    >>> from recuse.papers import example, table
+    >>> scores = example("judge item target score", "y i s 4; y i t 2")
+    >>> rows = "x i ab first; x i ba first; y i ab first; y i ba second"
+    >>> choices = example("judge item order response", rows, texts=table("item a b", "i s t"))
+    >>> calibration_gain(choices, scores=scores).of(judge="x", scoring="balanced").value
     0.0
     """
     estimates: dict[tuple[str, ...], Estimate] = {}
@@ -118,18 +113,15 @@ def calibration_gain(ratings: Ratings, evidence: Ratings | None = None, scores: 
 @per_subject(("judge", "mitigation"), itself, *PAIRED)
 def own_win_excess_change(part: Ratings) -> Iterator[Named]:
     """Change of a judge's own-text excess when both orders are asked instead of "ab" alone, by (judge, mitigation), the
-    latter always "position_calibration"; `before` and `after` in detail, interval over clusters.
+    latter always "position_calibration"; `before` and `after` in detail, interval over clusters. Excess per pair: own
+    text's credit by the judge minus its mean credit by peers that wrote neither text, all scored in the same way.
+    Verdicts under several labels and repeats are averaged first. Undefined where no neutral peer judged a pair with its
+    own text in both orders.
 
-    Excess per pair: own text's credit by the judge minus its mean credit by peers that wrote neither text, all scored
-    in the same way. Verdicts under several labels and repeats are averaged first. Undefined where no neutral peer
-    judged a pair with its own text in both orders.
-
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": ["x", "x", "y", "y"], "item": "1", "order": ["ab", "ba"] * 2,
-    ...                       "response": ["first", "first", "tie", "tie"]})
-    >>> texts = pd.DataFrame({"item": ["1"], "a": "x", "b": "z"})
-    >>> estimates = own_win_excess_change(Ratings.of(frame, texts=texts, authors={"x": "x"}))
-    >>> estimates.of(judge="x", mitigation="position_calibration").value
+    >>> from recuse.papers import example, table
+    >>> more = {"texts": table("item a b", "i x z"), "authors": {"x": "x"}}
+    >>> choices = example("judge order response", "x ab first; x ba first; y ab tie; y ba tie", **more)
+    >>> own_win_excess_change(choices).of(judge="x", mitigation="position_calibration").value
     -0.5
     """
     table = _credits(part)

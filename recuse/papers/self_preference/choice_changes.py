@@ -37,10 +37,9 @@ def same_choice(ratings: Ratings, factor: str = PROMPT) -> Estimates:
     over what pairs share. A judge that names the first place, asked for the better or the worse text, decides no pair:
     its credits are 1/2 and this is 1, while its `order_consistency` is 0. Undefined where no pair was asked both ways.
 
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": "j", "item": "1", "prompt": ["plain", "worse"], "response": ["first", "second"]})
-    >>> texts = pd.DataFrame({"item": ["1"], "a": "x", "b": "y"})
-    >>> same_choice(Ratings.of(frame, factors=["prompt"], texts=texts)).of(judge="j", prompt="worse").value
+    >>> from recuse.papers import example, table
+    >>> more = {"factors": ["prompt"], "texts": table("item a b", "i x y")}
+    >>> same_choice(example("prompt response", "plain first; worse second", **more)).of(judge="j", prompt="worse").value
     0.0
     """
     return _changed("same_choice", ratings, factor, lambda part, items, change: 1 - np.abs(change))
@@ -56,10 +55,9 @@ def padding_change(ratings: Ratings, factor: str = PROMPT) -> Estimates:
     `factor` but the first; interval over what pairs share. `texts` has words_a and words_b (`padding_preference`).
     Thesis, sec. 2.2.1. Undefined where no pair was asked both ways.
 
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": "j", "item": "1", "prompt": ["plain", "bare"], "response": ["tie", "second"]})
-    >>> texts = pd.DataFrame({"item": ["1"], "a": "plain", "b": "padded", "words_a": 20, "words_b": 40})
-    >>> padding_change(Ratings.of(frame, factors=["prompt"], texts=texts)).of(judge="j", prompt="bare").value
+    >>> from recuse.papers import example, table
+    >>> more = {"factors": ["prompt"], "texts": table("item a b words_a words_b", "i plain padded 20 40")}
+    >>> padding_change(example("prompt response", "plain tie; bare second", **more)).of(judge="j", prompt="bare").value
     0.5
     """
 
@@ -101,12 +99,10 @@ def choice_change(ratings: Ratings, factor: str = PROMPT) -> Estimates:
     consistent is the same text, or a tie, in both orders. Detail: `before`, `after`. Undefined where no pair was asked
     in both orders both ways.
 
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": "j", "item": "1", "prompt": ["plain"] * 2 + ["bare"] * 2,
-    ...                       "order": ["ab", "ba"] * 2, "response": ["first", "second", "first", "first"]})
-    >>> texts = pd.DataFrame({"item": ["1"], "a": "x", "b": "y"})
-    >>> estimates = choice_change(Ratings.of(frame, factors=["prompt", "order"], texts=texts))
-    >>> estimates.of(judge="j", prompt="bare").value
+    >>> from recuse.papers import example, table
+    >>> rows = "plain ab first; plain ba second; bare ab first; bare ba first"
+    >>> more = {"factors": ["prompt", "order"], "texts": table("item a b", "i x y")}
+    >>> choice_change(example("prompt order response", rows, **more)).of(judge="j", prompt="bare").value
     -1.0
     """
     estimates: dict[tuple[str, ...], Estimate] = {}
@@ -131,12 +127,10 @@ def discussion_change(ratings: Ratings) -> Estimates:
     orders, over pairs. Interval over what pairs share. Detail: `before`, `after`, and for agreement `gave_in`, the
     share of disagreements after which it took the peer's first choice. Undefined without criterion `first_choice`.
 
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": list("xyxy"), "item": "1", "criterion": ["first_choice"] * 2 + ["winner"] * 2,
-    ...                       "response": ["first", "second", "second", "second"]})
-    >>> texts = pd.DataFrame({"item": ["1"], "a": "x", "b": "y"})
-    >>> estimates = discussion_change(Ratings.of(frame, headline=["winner"], texts=texts))
-    >>> estimates.of(judge="x", of="agreement").value
+    >>> from recuse.papers import example, table
+    >>> rows = "x first_choice first; y first_choice second; x winner second; y winner second"
+    >>> more = {"headline": ["winner"], "texts": table("item a b", "i x y")}
+    >>> discussion_change(example("judge criterion response", rows, **more)).of(judge="x", of="agreement").value
     1.0
     """
     estimates: dict[tuple[str, ...], Estimate] = {}
@@ -230,11 +224,9 @@ def list_accuracy(ratings: Ratings) -> Estimates:
     Detail: `by_chance`, one over the length of the lists. Undefined where no list has a known best (texts:
     true_<criterion>, a target).
 
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": "j", "item": "i", "criterion": "best", "rotation": list("12"),
-    ...                       "response": list("ab")})
-    >>> texts = pd.DataFrame({"item": ["i"], "target": "a", "true_best": "a", "length": 3})
-    >>> list_accuracy(Ratings.of(frame, factors=["rotation"], texts=texts)).of(judge="j").value
+    >>> from recuse.papers import example, table
+    >>> more = {"factors": ["rotation"], "texts": table("item target true_best length", "i a a 3")}
+    >>> list_accuracy(example("criterion rotation response", "best 1 a; best 2 b", **more)).of(judge="j").value
     0.5
     """
     texts, column = ratings.texts, f"{TRUE}{ratings.criterion}"
@@ -256,9 +248,9 @@ def list_accuracy(ratings: Ratings) -> Estimates:
 def list_consistency(ratings: Ratings) -> Estimates:
     """By judge, over lists with two usable rotations or more; interval over lists.
 
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": "j", "item": list("iikk"), "rotation": list("1212"), "response": list("abaa")})
-    >>> list_consistency(Ratings.of(frame, factors=["rotation"])).of(judge="j").value
+    >>> from recuse.papers import example
+    >>> rows = "i 1 a; i 2 b; k 1 a; k 2 a"
+    >>> list_consistency(example("item rotation response", rows, factors=["rotation"])).of(judge="j").value
     0.5
     """
     return _by_judge("list_consistency", ratings, lambda rows, item: (

@@ -50,20 +50,17 @@ CHOOSING, TESTING = "calibration", "held_out"
 @per_subject("judge", itself, CRITERIA)
 def calibrated_criteria(part: Ratings) -> Iterator[Named]:
     """Mean over held-out texts of |own - label| - |given - label|, by judge; own criteria are those whose scores
-    correlate best with the labels on the calibration texts (the nearest to them where no correlation is defined).
+    correlate best with the labels on the calibration texts (the nearest to them where no correlation is defined). The
+    first level of factor `criteria` is the given ones. Detail: `chosen`; `calibration`, each list's correlation on the
+    texts that choose; `before` and `after` on the held-out ones. Undefined without labels (texts: true_<criterion>) or
+    folds, and without a held-out text scored both ways.
 
-    The first level of factor `criteria` is the given ones. Detail: `chosen`; `calibration`, each list's correlation on
-    the texts that choose; `before` and `after` on the held-out ones. Undefined without labels (texts: true_<criterion>)
-    or folds, and without a held-out text scored both ways.
-
-    >>> import pandas as pd
-    >>> rows = [(c, i, s) for c, scores in {"given": [3, 3, 3, 3], "draft": [1, 5, 2, 4]}.items()
-    ...         for i, s in zip("abcd", scores)]
-    >>> frame = pd.DataFrame(rows, columns=["criteria", "item", "score"]).assign(judge="j")
-    >>> texts = pd.DataFrame({"item": list("abcd"), "target": "", "true_rating": [1, 5, 1, 5],
-    ...                       "fold": ["calibration"] * 2 + ["held_out"] * 2})
-    >>> estimates = calibrated_criteria(Ratings.of(frame, factors=["criteria"], texts=texts)).of(judge="j")
-    >>> estimates.value, estimates.detail["chosen"]
+    >>> from recuse.papers import example, table
+    >>> rows = "given a 3; given b 3; given c 3; given d 3; draft a 1; draft b 5; draft c 2; draft d 4"
+    >>> texts = table("item true_rating fold", "a 1 calibration; b 5 calibration; c 1 held_out; d 5 held_out")
+    >>> scores = example("criteria item score", rows, factors=["criteria"], texts=texts.assign(target=""))
+    >>> estimate = calibrated_criteria(scores).of(judge="j")
+    >>> estimate.value, estimate.detail["chosen"]
     (-1.0, 'draft')
     """
     arrays = by_level(part, CRITERIA)
@@ -132,18 +129,16 @@ def escalation(part: Ratings, bound: float = BOUND) -> Estimate:
     """Error of the jury on the texts that it keeps less on all texts, on one half of the items (clusters), drawn at
     random, in units of the scale; by factor level. Texts whose members' range is above the threshold go to people. The
     threshold is the largest range seen in the other half at which the mean error of what is kept is at most `bound` of
-    the scale's range; where there is none, the smallest range.
+    the scale's range; where there is none, the smallest range. Detail: `threshold`; `escalated`, the share of texts of
+    the half that is measured; `before` and `after`. Undefined with fewer than two judges or four labelled items, and
+    where nothing is kept.
 
-    Detail: `threshold`; `escalated`, the share of texts of the half that is measured; `before` and `after`. Undefined
-    with fewer than two judges or four labelled items, and where nothing is kept.
-
-    >>> import pandas as pd
-    >>> said = {"x": [1.0, 5] * 10, "y": [1.0, 1] * 10}
-    >>> rows = [(j, i, s) for j, scores in said.items() for i, s in enumerate(scores)]
-    >>> frame = pd.DataFrame(rows, columns=["judge", "item", "score"])
-    >>> texts = pd.DataFrame({"item": range(20), "target": "", "true_rating": [1, 5] * 10})
-    >>> estimates = escalation(Ratings.of(frame, texts=texts)).of()
-    >>> estimates.value, estimates.detail["escalated"]
+    >>> from recuse.papers import example, table
+    >>> rows = "; ".join(f"{j} t{i} {s}" for j, scores in {"x": [1, 5] * 10, "y": [1, 1] * 10}.items()
+    ...                  for i, s in enumerate(scores))
+    >>> texts = table("item true_rating", "; ".join(f"t{i} {1 + i % 2 * 4}" for i in range(20))).assign(target="")
+    >>> estimate = escalation(example("judge item score", rows, texts=texts)).of()
+    >>> estimate.value, estimate.detail["escalated"]
     (-1.2, 0.6)
     """
     array = against_truth(part).array()
@@ -213,17 +208,16 @@ OVER_TEXTS = "mean of score less right score over texts, cluster-robust t over i
     reading="Mean of a judge's score less the right score, on a criterion that can be counted.",
 )  # fmt: skip
 def known_score_error(ratings: Ratings) -> Estimates:
-    """Mean over texts of score minus right score, by judge, factor level and criterion.
+    """Mean over texts of score minus right score, by judge, factor level and criterion. Over repeats where every target
+    has one text (new replies on these texts), over texts otherwise. Detail: `absolute`, the mean of |score - right|;
+    `order`, Spearman's rho with the right scores, None where one side is the same on all texts; `worst`, [item, target,
+    score, right] of the text that is furthest off. Undefined without a usable score of a text whose right score is
+    known.
 
-    Detail: `absolute`, the mean of |score - right|; `order`, Spearman's rho with the right scores, None where one side
-    is the same on all texts; `worst`, [item, target, score, right] of the text that is furthest off. Over repeats where
-    every target has one text (new replies on these texts), over texts otherwise. Undefined without a usable score of a
-    text whose right score is known.
-
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": "a", "item": ["i", "j"], "target": "t", "score": [9.0, 8.0]})
-    >>> texts = pd.DataFrame({"item": ["i", "j"], "target": "t", "true_rating": [8.0, 8.0]})
-    >>> known_score_error(Ratings.of(frame, texts=texts)).of(judge="a", criterion="rating").value
+    >>> from recuse.papers import example, table
+    >>> texts = table("item target true_rating", "i t 8; k t 8")
+    >>> scores = example("item target score", "i t 9; k t 8", texts=texts)
+    >>> known_score_error(scores).of(judge="j", criterion="rating").value
     0.5
     """
     estimates: dict[tuple[str, ...], Estimate] = {}

@@ -56,21 +56,19 @@ EXPECTED, MASS = "expected", "mass"
 )  # fmt: skip
 def self_preference_change(ratings: Ratings) -> Estimates:
     """Change of S - R, after minus before, by judge, mitigation and factor level, paired over the items that have both.
-
-    Detail: `before` and `after` with their intervals on these items, whether that is `nearer` to 0, and
-    `controlled_before`, `controlled_after`, the means of the measure without leniency;
-    whatever the remedy itself tells (weights, in-set mass, iterations).
+    Detail: `before` and `after` with their intervals on these items, whether that is `nearer` to 0, `controlled_before`
+    and `controlled_after`, the means of the measure without leniency, and whatever the remedy itself tells (weights,
+    in-set mass, iterations).
 
     A remedy takes what these ratings have: both directions of the scale; criteria "<criterion>.expected" and
-    "<criterion>.mass", the expected score over a judge's probabilities and what they add up to on the scale; and
-    beside them (`Ratings.beside`) likelihoods with a criterion `perplexity`, and scores of parts with a factor
-    `segment`. `battles`: what decides Peer Rank's, these scores or the choices beside them. What is not there leaves
-    its remedy undefined, with the reason. Undefined throughout where no item has the judge's own score and a peer's.
+    "<criterion>.mass", the expected score over a judge's probabilities and what they add up to on the scale; and beside
+    them (`Ratings.beside`) likelihoods with a criterion `perplexity`, scores of parts with a factor `segment`, and
+    choices. What is not there leaves its remedy undefined, with the reason. Undefined throughout where no item has the
+    judge's own score and a peer's.
 
-    >>> import pandas as pd
-    >>> rows = [("x", "a", 5.0), ("y", "a", 4.0), ("z", "a", 4.0)]
-    >>> frame = pd.DataFrame(rows, columns=["judge", "target", "score"]).assign(item="i")
-    >>> self_preference_change(Ratings.of(frame, authors={"x": "a"})).of(judge="x", mitigation="poll").value
+    >>> from recuse.papers import example
+    >>> scores = example("judge target score", "x a 5; y a 4; z a 4", authors={"x": "a"})
+    >>> self_preference_change(scores).of(judge="x", mitigation="poll").value
     -0.5
     """
     estimates: dict[tuple[str, ...], Estimate] = {}

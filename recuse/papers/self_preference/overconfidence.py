@@ -50,16 +50,14 @@ FEWEST = 4
 def overconfidence(seen: OwnTexts) -> Iterator[Named]:
     """The difference of the module, by judge and factor level, for judges that wrote a target; in units of the scale.
     Interval by the jackknife over items, the judge's scores of others' texts included. Own texts whose true score no
-    other text has are excluded and counted.
+    other text has are excluded and counted. Detail: `capability`, the mean true score of its own texts; `accepts_own`,
+    the mean score of its own texts that deserve the lowest score, and `accepts_others` of others' such texts. Undefined
+    where no true score is known, and where no own text has another of the same true score beside it.
 
-    Detail: `capability`, the mean true score of its own texts; `accepts_own`, the mean score of its own texts that
-    deserve the lowest score, and `accepts_others` of others' such texts, None where there are none. Undefined where no
-    true score is known, and where no own text has another of the same true score beside it.
-
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": "x", "item": list("iijj"), "target": list("abab"), "score": [5.0, 1, 5, 5]})
-    >>> texts = frame[["item", "target"]].assign(true_rating=[1, 1, 5, 5])
-    >>> overconfidence(Ratings.of(frame, authors={"x": "a"}, texts=texts)).of(judge="x").value
+    >>> from recuse.papers import example, table
+    >>> texts = table("item target true_rating", "i a 1; i b 1; k a 5; k b 5")
+    >>> scores = example("item target score", "i a 5; i b 1; k a 5; k b 5", authors={"j": "a"}, texts=texts)
+    >>> overconfidence(scores).of(judge="j").value
     2.0
     """
     return ((one.judge, _overconfidence(one)) for one in _examined(seen))
@@ -71,13 +69,12 @@ def overconfidence(seen: OwnTexts) -> Iterator[Named]:
 )  # fmt: skip
 def capability_and_overconfidence(ratings: Ratings) -> Estimates:
     """Spearman's rho over judges between capability and `overconfidence`, by factor level; n is the number of judges.
-    With so few no interval is told; detail: both values per judge, and `p` over all permutations. Undefined with fewer
-    than four judges that wrote a text, or where either is the same for all.
+    No interval of so few; detail: both values per judge, and `p` over all permutations. Undefined with fewer than four
+    judges that wrote a text, or where either is the same for all.
 
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": "x", "item": "i", "target": list("ab"), "score": [5.0, 1]})
-    >>> texts = frame[["item", "target"]].assign(true_rating=[1, 1])
-    >>> capability_and_overconfidence(Ratings.of(frame, authors={"x": "a"}, texts=texts)).of().note
+    >>> from recuse.papers import example, table
+    >>> texts = table("item target true_rating", "i a 1; i b 1")
+    >>> capability_and_overconfidence(example("target score", "a 5; b 1", authors={"j": "a"}, texts=texts)).of().note
     'undefined: a rank correlation over judges takes 4 of them'
     """
     estimates: dict[tuple[str, ...], Estimate] = {}

@@ -43,14 +43,13 @@ def gap_effect(part: Ratings, bins: tuple[float, ...] = BINS) -> Iterator[Named]
     pair) on the quality gap, by judge; expected below 0 (thesis, sec. 2.1).
 
     A text's quality is its win rate within its cluster, order-sensitive pairs counted as ties, and the gap is
-    |difference|, from 0 to 1. The rates are those of the *other* judges: taken from the judge's own verdicts, a
-    sensitive pair would be a tie and so have a small gap by construction. Detail `bins`: gap from, to, pairs, share
-    sensitive. Undefined with one judge, and where all gaps are equal.
+    |difference|, from 0 to 1, by the *other* judges: of the judge's own verdicts, a sensitive pair would have a small
+    gap by construction. Detail `bins`: gap from, to, pairs, share sensitive. Undefined with one judge, and where all
+    gaps are equal.
 
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": "x", "item": "1", "order": ["ab", "ba"], "response": ["first", "first"]})
-    >>> texts = pd.DataFrame({"item": ["1"], "a": "s", "b": "t"})
-    >>> gap_effect(Ratings.of(frame, texts=texts)).of(judge="x").note
+    >>> from recuse.papers import example, table
+    >>> choices = example("order response", "ab first; ba first", texts=table("item a b", "i s t"))
+    >>> gap_effect(choices).of(judge="j").note
     "undefined: no other judge's verdicts give these texts different win rates"
     """
     pairs = paired(part)
@@ -127,15 +126,14 @@ def same_length_reference(part: Ratings) -> Iterator[Named]:
     length. Of choices, or of scores, which decide who wins: then every text meets every other of its item.
 
     For every text and judge the mean over its pairs of: credit of the longer minus the peers' mean credit of the
-    longer; then over the pairs with the nearest length alone. "change" is paired by text. Pairs of equal length have no
-    longer text and count 0. A text that met no two others of different distance had no nearest one to choose, and takes
-    no part. Hu et al. 2024 (see thesis, sec. 2.2.1).
+    longer; then over the pairs with the nearest length alone. "change" is paired by text. Pairs of equal length count
+    0. A text that met no two others of different distance had no nearest one to choose, and takes no part. Hu et al.
+    2024 (see thesis, sec. 2.2.1).
 
-    >>> import pandas as pd
-    >>> rows = [("x", "s", 1.0), ("x", "t", 2.0), ("x", "u", 3.0), ("y", "s", 2.0), ("y", "t", 2.0), ("y", "u", 2.0)]
-    >>> frame = pd.DataFrame(rows, columns=["judge", "target", "score"]).assign(item="1")
-    >>> texts = pd.DataFrame({"item": "1", "target": ["s", "t", "u"], "words": [10, 11, 80]})
-    >>> same_length_reference(Ratings.of(frame, texts=texts)).of(judge="x", reference="any").value
+    >>> from recuse.papers import example, table
+    >>> texts = table("target words", "s 10; t 11; u 80").assign(item="i")
+    >>> scores = example("judge target score", "x s 1; x t 2; x u 3; y s 2; y t 2; y u 2", texts=texts)
+    >>> same_length_reference(scores).of(judge="x", reference="any").value
     0.5
     """
     pairs, over = pair_array(part), repeated_over(part)
@@ -206,11 +204,11 @@ def first_pick_share(part: Ratings) -> Iterator[Named]:
     Over pairs with both verdicts usable, so that each text stood first as often as second; n counts the decided
     verdicts. Where no pair was asked in both orders, but the same two systems met in either, over all decided verdicts,
     and the note says what that assumes. Undefined where all are ties, and where no two systems met in both orders. The
-    two verdicts of a pair hang together, which the interval over clusters allows for.
+    interval over clusters allows for the two verdicts of a pair hanging together.
 
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": "x", "item": "1", "order": ["ab", "ba"], "response": ["first", "first"]})
-    >>> first_pick_share(Ratings.of(frame, texts=pd.DataFrame({"item": ["1"], "a": "s", "b": "t"}))).of(judge="x").value
+    >>> from recuse.papers import example, table
+    >>> choices = example("order response", "ab first; ba first", texts=table("item a b", "i s t"))
+    >>> first_pick_share(choices).of(judge="j").value
     1.0
     """
     over, verdicts = repeated_over(part), verdicts_of(part)
@@ -246,9 +244,9 @@ def _first_picks(pairs: Pairs, lost: int, over: dict[str, Any]) -> Estimate:
 def tie_share(part: Ratings) -> Iterator[Named]:
     """Share of usable verdicts that are ties, by judge, over all orders and labels.
 
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": "x", "item": ["1", "2"], "response": ["first", "tie"]})
-    >>> tie_share(Ratings.of(frame, texts=pd.DataFrame({"item": ["1", "2"], "a": "s", "b": "t"}))).of(judge="x").value
+    >>> from recuse.papers import example, table
+    >>> choices = example("item response", "i first; k tie", texts=table("item a b", "i s t; k s t"))
+    >>> tie_share(choices).of(judge="j").value
     0.5
     """
     verdicts, over = verdicts_of(part), repeated_over(part)

@@ -45,16 +45,14 @@ SLOPE = "least squares with a level per item, jackknife over clusters, Student's
 def own_predictability(likelihoods: OwnTexts) -> Iterator[Named]:
     """How much easier its own text is for a judge than for its peers, beyond texts that neither wrote, by judge, in
     bits per character: the controlled contrast of `recuse.metrics.self_preference` on q, mean over items, paired t.
-
     Above 0: its own text is the easier for it. Detail: the judge's bits per character on its `own` texts and on
     `others`', on the same items, and p. Undefined where no item has its likelihood and a peer's on its own text and on
     one that neither wrote.
 
-    >>> import pandas as pd
-    >>> rows = [("x", "a", 1.0), ("x", "b", 3.0), ("y", "a", 2.0), ("y", "b", 2.5)]
-    >>> frame = pd.DataFrame(rows, columns=["judge", "target", "score"]).assign(item="i")
+    >>> from recuse.papers import example
     >>> bits = Numeric(0, math.inf, reversed=True, unit="bits per character")
-    >>> own_predictability(Ratings.of(frame, scales=bits, authors={"x": "a"})).of(judge="x").value
+    >>> likelihoods = example("judge target score", "x a 1; x b 3; y a 2; y b 2.5", scales=bits, authors={"x": "a"})
+    >>> own_predictability(likelihoods).of(judge="x").value
     1.5
     """
     part, array, places = likelihoods
@@ -70,19 +68,20 @@ def grade_on_predictability(part: Ratings) -> Iterator[Named]:
     """Points a judge adds per bit per character that a text is easier for it than for its peers, by judge and factor
     level of the scores:
 
-        s_jit - peers' mean of s_it = item_i + beta (q_jit - peers' mean of q_it) + error
+    s_jit - peers' mean of s_it = item_i + beta (q_jit - peers' mean of q_it) + error
 
     on the ascending scale, over texts with all four terms; q from the likelihoods beside these ratings. Quality that
     the peers see cancels on the left, what makes a text easy for everyone on the right. Detail `raw`: the judge's own
     scores on its own q. Undefined without likelihoods, without peers, and where q differs from theirs by the same on
     every text. `RatingsError` where likelihoods were asked under several factor levels.
 
-    >>> import pandas as pd
-    >>> bits = pd.DataFrame({"judge": ["x"] * 4 + ["y"] * 4, "item": ["i", "i", "j", "j"] * 2,
-    ...                      "target": ["a", "b"] * 4, "score": [1.0, 2, 1, 2] + [1.5] * 4})
-    >>> beside = Ratings.of(bits, scales=Numeric(0, math.inf, reversed=True, unit="bits per character"))
-    >>> scores = bits.assign(score=[5.0, 3, 4, 2] + [3.0] * 4)
-    >>> grade_on_predictability(Ratings.of(scores, beside={"likelihoods": beside}.get)).of(judge="x").value
+    >>> from recuse.papers import example
+    >>> def rows(x, y): return "; ".join(f"{j} {text} {s}" for j, given in (("x", x), ("y", y))
+    ...                                  for text, s in zip(("i a", "i b", "k a", "k b"), given))
+    >>> bits = Numeric(0, math.inf, reversed=True, unit="bits per character")
+    >>> beside = example("judge item target score", rows((1, 2, 1, 2), [1.5] * 4), scales=bits)
+    >>> scores = example("judge item target score", rows((5, 3, 4, 2), [3] * 4), beside={"likelihoods": beside}.get)
+    >>> grade_on_predictability(scores).of(judge="x").value
     2.0
     """
     likelihoods = part.beside("likelihoods")

@@ -37,11 +37,10 @@ def error_by_prompt(ratings: Ratings, factor: str = PROMPT) -> Estimates:
     wrong answers where there are two options. Detail: `tokens`, the mean of tokens in and out per text, where the
     server counts. Undefined where no true score is known.
 
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": "j", "item": list("xyxy"), "prompt": ["plain"] * 2 + ["solved"] * 2,
-    ...                       "score": [1.0, 5, 2, 5]})
-    >>> texts = pd.DataFrame({"item": list("xy"), "target": "", "true_rating": [2, 5]})
-    >>> estimates = error_by_prompt(Ratings.of(frame, factors=["prompt"], texts=texts))
+    >>> from recuse.papers import example, table
+    >>> more = {"factors": ["prompt"], "texts": table("item true_rating", "x 2; y 5").assign(target="")}
+    >>> scores = example("item prompt score", "x plain 1; y plain 5; x solved 2; y solved 5", **more)
+    >>> estimates = error_by_prompt(scores)
     >>> [estimates.of(judge="j", prompt=name).value for name in ("plain", "solved")]
     [0.5, 0.0]
     """
@@ -67,11 +66,10 @@ def error_change(ratings: Ratings, factor: str = PROMPT) -> Estimates:
     before. Detail: `before` and `after`; `tokens_before`, `tokens_after`, `times`, their quotient. Undefined where no
     true score is known, and where no text was judged both ways.
 
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": "j", "item": list("xyxy"), "prompt": ["plain"] * 2 + ["solved"] * 2,
-    ...                       "score": [1.0, 5, 2, 5]})
-    >>> texts = pd.DataFrame({"item": list("xy"), "target": "", "true_rating": [2, 5]})
-    >>> error_change(Ratings.of(frame, factors=["prompt"], texts=texts)).of(judge="j", prompt="solved").value
+    >>> from recuse.papers import example, table
+    >>> more = {"factors": ["prompt"], "texts": table("item true_rating", "x 2; y 5").assign(target="")}
+    >>> scores = example("item prompt score", "x plain 1; y plain 5; x solved 2; y solved 5", **more)
+    >>> error_change(scores).of(judge="j", prompt="solved").value
     -0.5
     """
     return _changes("error_change", ratings, factor, lambda scores, true: np.abs(scores - true), UNKNOWN)
@@ -85,9 +83,9 @@ def score_change(ratings: Ratings, factor: str = PROMPT) -> Estimates:
     """Mean over texts of after - before on the ascending scale, by judge and every level of `factor` but the first.
     Detail as `error_change`. Undefined where no text was judged both ways.
 
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": "j", "item": "x", "prompt": ["plain", "solved"], "score": [1.0, 3.0]})
-    >>> score_change(Ratings.of(frame, factors=["prompt"])).of(judge="j", prompt="solved").value
+    >>> from recuse.papers import example
+    >>> scores = example("prompt score", "plain 1; solved 3", factors=["prompt"])
+    >>> score_change(scores).of(judge="j", prompt="solved").value
     2.0
     """
     return _changes("score_change", ratings, factor, lambda scores, true: scores, NOT_BOTH)

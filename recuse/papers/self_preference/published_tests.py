@@ -49,16 +49,13 @@ def self_minus_received(ratings: Ratings, margin: float = PAIRED_MARGIN, alpha: 
 
     Detail: n, means and SDs of S, R and G, t, p, `p_holm` over the family of all S - R and S - G tests of these
     ratings, Cohen's dz with interval, power at `margin` (a share of the scale's range) and smallest detectable effect
-    (`Paired.detail`), `excluded` items by what they lack, the `reading` of both tests together at `alpha`, and beside
-    it the `thesis_reading`, of S - R alone and uncorrected.
+    (`Paired.detail`), `excluded` items by what they lack, the `reading` of both tests together at `alpha`, and
+    `thesis_reading`, of S - R alone and uncorrected. An item without a usable S, R or G is excluded and counted.
+    Undefined with one judge, one target, no item left, and where every target has items of its own.
 
-    An item without a usable S, R or G is excluded and counted. Undefined with one judge, one target, no item left, and
-    where every target has items of its own.
-
-    >>> import pandas as pd
-    >>> rows = [("x", "a", 5.0), ("x", "b", 3.0), ("y", "a", 4.0), ("y", "b", 4.0)]
-    >>> frame = pd.DataFrame(rows, columns=["judge", "target", "score"]).assign(item="i")
-    >>> self_minus_received(Ratings.of(frame, authors={"x": "a"})).of(judge="x").value
+    >>> from recuse.papers import example
+    >>> scores = example("judge target score", "x a 5; x b 3; y a 4; y b 4", authors={"x": "a"})
+    >>> self_minus_received(scores).of(judge="x").value
     1.0
     """
     _, tests, adjusted = _tests(ratings)
@@ -83,10 +80,9 @@ def self_minus_received(ratings: Ratings, margin: float = PAIRED_MARGIN, alpha: 
 def self_minus_given(ratings: Ratings, margin: float = PAIRED_MARGIN) -> Estimates:
     """Mean of S - G, by judge and factor level: the other half of the same family; see `self_minus_received`.
 
-    >>> import pandas as pd
-    >>> rows = [("x", "a", 5.0), ("x", "b", 3.0), ("y", "a", 4.0), ("y", "b", 4.0)]
-    >>> frame = pd.DataFrame(rows, columns=["judge", "target", "score"]).assign(item="i")
-    >>> self_minus_given(Ratings.of(frame, authors={"x": "a"})).of(judge="x").value
+    >>> from recuse.papers import example
+    >>> scores = example("judge target score", "x a 5; x b 3; y a 4; y b 4", authors={"x": "a"})
+    >>> self_minus_given(scores).of(judge="x").value
     2.0
     """
     return _estimates(ratings, "self_minus_given", "given", margin)
@@ -103,11 +99,10 @@ def sibling_preference(ratings: Ratings) -> Estimates:
     factor level (`Ratings.families`; thesis, sec. 2.4: "the same model or model family"). Neither the family's other
     judges nor its other texts count: they are no neutral peers. Empty where no two judges of a family wrote texts.
 
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": list("aaabbb"), "item": "i", "target": list("stn") * 2})
-    >>> frame["score"] = [4.0, 5, 3, 3, 3, 3]
-    >>> wrote, family = {"a": "s", "c": "t"}, {"a": "one", "c": "one"}
-    >>> sibling_preference(Ratings.of(frame, authors=wrote, families=family)).of(judge="a", target="t").value
+    >>> from recuse.papers import example
+    >>> more = {"authors": {"a": "s", "c": "t"}, "families": {"a": "one", "c": "one"}}
+    >>> scores = example("judge target score", "a s 4; a t 5; a n 3; b s 3; b t 3; b n 3", **more)
+    >>> sibling_preference(scores).of(judge="a", target="t").value
     2.0
     """
     estimates: dict[tuple[str, ...], Estimate] = {}

@@ -40,14 +40,12 @@ DIFFERENCE = "difference of means over items, Student's t"
 def recognised_in_pairs(part: Ratings) -> Iterator[Named]:
     """Mean of (credit of its own text - yardstick) over the pairs that a judge takes part in, both orders averaged, by
     judge and `against`: "chance", one half; "peers", what judges that wrote neither text credit the same text with.
-
     Interval over what pairs share. Detail: `share`, its mean credit. Undefined for a judge with no such pair, and
     against peers where nobody else was asked.
 
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": ["x", "z"], "item": "1", "response": ["first", "second"]})
-    >>> texts = pd.DataFrame({"item": ["1"], "a": "x", "b": "y"})
-    >>> estimates = recognised_in_pairs(Ratings.of(frame, texts=texts, authors={"x": "x"}))
+    >>> from recuse.papers import example, table
+    >>> more = {"texts": table("item a b", "i x y"), "authors": {"x": "x"}}
+    >>> estimates = recognised_in_pairs(example("judge response", "x first; z second", **more))
     >>> [estimates.of(judge="x", against=name).value for name in ("chance", "peers")]
     [0.5, 1.0]
     """
@@ -78,12 +76,11 @@ def recognised_singly(seen: OwnTexts) -> Iterator[Named]:
     alarms. Detail: `hits` and `false_alarms`, both on these items. Undefined for a judge none of whose texts was asked
     about.
 
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": "x", "item": list("iijj"), "target": list("abab"),
-    ...                       "response": ["yes", "no", "yes", "yes"]})
+    >>> from recuse.papers import example
     >>> from recuse.ratings import Ordinal
-    >>> estimates = recognised_singly(Ratings.of(frame, scales=Ordinal(("no", "yes")), authors={"x": "a"}))
-    >>> estimates.of(judge="x").value, estimates.of(judge="x").detail["false_alarms"]
+    >>> more = {"scales": Ordinal(("no", "yes")), "authors": {"j": "a"}}
+    >>> estimate = recognised_singly(example("item target response", "i a yes; i b no; k a yes; k b yes", **more))
+    >>> estimate.of(judge="j").value, estimate.of(judge="j").detail["false_alarms"]
     (0.5, 0.5)
     """
     part, array, places = seen
@@ -107,12 +104,10 @@ def recognition_and_preference(ratings: Ratings) -> Estimates:
     `recuse.metrics.self_preference`), by the factor levels of the scores that stand beside; n counts judges. Detail:
     both values per judge, and `p` over all permutations. Undefined with fewer than four judges.
 
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": ["x", "z"] * 2, "item": "i", "target": list("aabb"), "score": [5.0, 3, 3, 3]})
-    >>> scores = Ratings.of(frame, authors={"x": "a"})
-    >>> met = pd.DataFrame({"judge": ["x", "z"], "item": "1", "response": ["first", "second"]})
-    >>> texts = pd.DataFrame({"item": ["1"], "a": "a", "b": "b", "cluster": "i"})
-    >>> pairs = Ratings.of(met, texts=texts, authors={"x": "a"}, beside={"scores": scores}.get)
+    >>> from recuse.papers import example, table
+    >>> scores = example("judge target score", "x a 5; z a 3; x b 3; z b 3", authors={"x": "a"})
+    >>> more = {"texts": table("item a b cluster", "p a b i"), "authors": {"x": "a"}, "beside": {"scores": scores}.get}
+    >>> pairs = example("judge item response", "x p first; z p second", **more)
     >>> recognition_and_preference(pairs).of().detail["judges"]
     {'x': [0.5, 2.0]}
     """
@@ -133,17 +128,17 @@ def recognition_and_preference(ratings: Ratings) -> Estimates:
     reading="Self-preference on items whose own text the judge knew for its own, less that on items where it did not.",
 )  # fmt: skip
 def preference_where_recognised(ratings: Ratings) -> Estimates:
-    """Mean of D on items whose own text the judge credited to itself more often than not, less that on its other
-    items, by judge and the factor levels of the scores beside. t over items. Undefined where it knew all of
-    them or none, or where no item was both asked about and scored.
+    """Mean of D on items whose own text the judge credited to itself more often than not, less that on its other items,
+    by judge and the factor levels of the scores beside. t over items. Undefined where it knew all of them or none, or
+    where no item was both asked about and scored.
 
-    >>> import pandas as pd
-    >>> scored = [(judge, item, target, 5.0 if (judge, target) == ("x", "a") and item in "ij" else 3.0)
-    ...           for judge in "xz" for item in "ijkl" for target in "ab"]
-    >>> scores = Ratings.of(pd.DataFrame(scored, columns=["judge", "item", "target", "score"]), authors={"x": "a"})
-    >>> met = pd.DataFrame({"judge": "x", "item": list("ijkl"), "response": ["first"] * 2 + ["second"] * 2})
-    >>> texts = pd.DataFrame({"item": list("ijkl"), "a": "a", "b": "b"})
-    >>> pairs = Ratings.of(met, texts=texts, authors={"x": "a"}, beside={"scores": scores}.get)
+    >>> from recuse.papers import example, table
+    >>> rows = "; ".join(f"{j} {i} {t} {5 if j + t == 'xa' and i in 'ij' else 3}" for j in "xz" for i in "ijkl"
+    ...                  for t in "ab")
+    >>> scores = example("judge item target score", rows, authors={"x": "a"})
+    >>> more = {"texts": table("item a b", "i a b; j a b; k a b; l a b"), "authors": {"x": "a"}}
+    >>> pairs = example("judge item response", "x i first; x j first; x k second; x l second",
+    ...                 beside={"scores": scores}.get, **more)
     >>> preference_where_recognised(pairs).of(judge="x").value
     2.0
     """

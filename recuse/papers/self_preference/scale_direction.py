@@ -43,20 +43,16 @@ ONE_DIRECTION = "it was asked in one direction of the scale only"
 )  # fmt: skip
 def framing_change(ratings: Ratings, margin: float = PAIRED_MARGIN) -> Estimates:
     """Self-preference with the scale reversed minus that with it ascending, by judge and `against`; paired t over the
-    items on which both are defined.
+    items on which both are defined. `against` names the measure of `recuse.metrics.self_preference`: "received" (S -
+    R), "given" (S - G) or "controlled" (D). Detail: the mean in each direction on those items (`ascending`,
+    `reversed`). `margin` is a share of the scale's range. Undefined where the scale was not turned, and where nothing
+    can be compared in both directions.
 
-    `against` names the measure of `recuse.metrics.self_preference`: "received" (S - R), "given" (S - G) or "controlled"
-    (D). Detail: the mean in each direction on those items (`ascending`, `reversed`). `margin` is a
-    share of the scale's range. Undefined where the scale was not turned, and where nothing can be compared in both
-    directions.
-
-    >>> import pandas as pd
+    >>> from recuse.papers import example
     >>> from recuse.ratings import Numeric
-    >>> rows = [("x", "a", "ascending", 5.0), ("x", "b", "ascending", 3.0), ("y", "a", "ascending", 4.0),
-    ...         ("x", "a", "reversed", 2.0), ("x", "b", "reversed", 3.0), ("y", "a", "reversed", 2.0)]
-    >>> frame = pd.DataFrame(rows, columns=["judge", "target", "direction", "score"]).assign(item="i")
-    >>> ratings = Ratings.of(frame, scales=Numeric(1, 5), authors={"x": "a"})
-    >>> framing_change(ratings).of(judge="x", against="received").value
+    >>> rows = "x a ascending 5; x b ascending 3; y a ascending 4; x a reversed 2; x b reversed 3; y a reversed 2"
+    >>> scores = example("judge target direction score", rows, scales=Numeric(1, 5), authors={"x": "a"})
+    >>> framing_change(scores).of(judge="x", against="received").value
     -1.0
     """
     estimates: dict[tuple[str, ...], Estimate] = {}
@@ -128,12 +124,12 @@ def jury_reliability(part: Ratings) -> Iterator[Named]:
     ways. Interval by the jackknife over items, or what they share. Undefined with fewer than two judges or three items,
     where the scale was asked one way only, and where a jury's sum does not vary.
 
-    >>> import pandas as pd
-    >>> ways = {"ascending": [1.0, 2, 5], "reversed": [5.0, 4, 1]}
-    >>> rows = [(j, i, way, s) for j in "xy" for way, scores in ways.items() for i, s in zip("abc", scores)]
-    >>> frame = pd.DataFrame(rows, columns=["judge", "item", "direction", "score"])
+    >>> from recuse.papers import example
     >>> from recuse.ratings import Numeric
-    >>> estimates = jury_reliability(Ratings.of(frame, scales=Numeric(1, 5)))
+    >>> ways = {"ascending": (1, 2, 5), "reversed": (5, 4, 1)}
+    >>> rows = "; ".join(f"{j} t{i} {way} {s}" for j in "xy" for way, scores in ways.items()
+    ...                  for i, s in enumerate(scores))
+    >>> estimates = jury_reliability(example("judge item direction score", rows, scales=Numeric(1, 5)))
     >>> [estimates.of(jury=name).value for name in JURIES]
     [1.0, 1.0, 1.0, 0.0]
     """
@@ -149,13 +145,13 @@ def jury_error(part: Ratings) -> Iterator[Named]:
     """Mean of |jury's mean - true score| over texts, by `jury`; as `jury_reliability`, and undefined where no true
     score is known.
 
-    >>> import pandas as pd
-    >>> ways = {"ascending": [2.0, 3, 5], "reversed": [5.0, 4, 1]}  # a point too much where high is best
-    >>> rows = [(j, i, way, s) for j in "xy" for way, scores in ways.items() for i, s in zip("abc", scores)]
-    >>> frame = pd.DataFrame(rows, columns=["judge", "item", "direction", "score"])
-    >>> texts = pd.DataFrame({"item": list("abc"), "target": "", "true_rating": [1, 2, 5]})
+    >>> from recuse.papers import example, table
     >>> from recuse.ratings import Numeric
-    >>> estimates = jury_error(Ratings.of(frame, scales=Numeric(1, 5), texts=texts))
+    >>> ways = {"ascending": (2, 3, 5), "reversed": (5, 4, 1)}  # a point too much where high is best
+    >>> rows = "; ".join(f"{j} t{i} {way} {s}" for j in "xy" for way, scores in ways.items()
+    ...                  for i, s in enumerate(scores))
+    >>> texts = table("item true_rating", "t0 1; t1 2; t2 5").assign(target="")
+    >>> estimates = jury_error(example("judge item direction score", rows, scales=Numeric(1, 5), texts=texts))
     >>> [round(estimates.of(jury=name).value, 2) for name in JURIES]
     [0.67, 0.0, 0.33, -0.33]
     """
@@ -232,11 +228,11 @@ def shift_by_target(part: Ratings, margin: float = PAIRED_MARGIN) -> Iterator[Na
     """`shift` of every target's texts, by judge and target: a paired t-test over items. `margin` as a share of the
     scale's range; undefined where no text of the target was scored in both directions.
 
-    >>> import pandas as pd
+    >>> from recuse.papers import example
     >>> from recuse.ratings import Numeric
-    >>> frame = pd.DataFrame({"judge": "x", "item": ["i", "i", "j", "j"], "direction": ["ascending", "reversed"] * 2,
-    ...                       "target": "a", "score": [4.0, 1.0, 3.0, 3.0]})
-    >>> shift_by_target(Ratings.of(frame, scales=Numeric(1, 5))).of(judge="x", target="a").value
+    >>> rows = "i ascending a 4; i reversed a 1; k ascending a 3; k reversed a 3"
+    >>> scores = example("item direction target score", rows, scales=Numeric(1, 5))
+    >>> shift_by_target(scores).of(judge="j", target="a").value
     0.5
     """
     for twice in scored_twice(part):

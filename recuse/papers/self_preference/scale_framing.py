@@ -41,18 +41,16 @@ INSENSITIVE = f"share of same numbers minus share of mirrored numbers; {BOUNDED}
 )  # fmt: skip
 @per_subject("judge", itself, DIRECTION)
 def framing_shift(part: Ratings) -> Iterator[Named]:
-    """Mean of (reversed - ascending) on the ascending scale, by judge, over all texts scored in both directions.
+    """Mean of (reversed - ascending) on the ascending scale, by judge, over all texts scored in both directions; above
+    0: the judge is milder when low numbers are good. n counts texts (item x target), the interval is over items, or
+    over what they share, and has a width even where every number is mirrored: half an item one step of the scale up and
+    one down is added to the spread (`clusters.clustered_mean`). Detail: the mean score in each direction (`ascending`,
+    `reversed`), on the same texts. Excluded are texts with one score unusable. Undefined where no text was scored in
+    both directions.
 
-    Above 0: the judge is milder when low numbers are good. n counts texts (item x target), the interval is over items,
-    or over what they share, and has a width even where every number is mirrored: half an item one step of the scale up
-    and one down is added to the spread (`clusters.clustered_mean`). Detail: the mean score in each direction
-    (`ascending`, `reversed`), on the same texts. Excluded are texts with one score unusable.
-    Undefined where no text was scored in both directions.
-
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": "x", "item": ["i", "i", "j", "j"], "direction": ["ascending", "reversed"] * 2,
-    ...                       "score": [4.0, 1.0, 3.0, 3.0]})
-    >>> framing_shift(Ratings.of(frame, scales=Numeric(1, 5, step=1))).of(judge="x").value
+    >>> from recuse.papers import example
+    >>> rows = "i ascending 4; i reversed 1; k ascending 3; k reversed 3"
+    >>> framing_shift(example("item direction score", rows, scales=Numeric(1, 5, step=1))).of(judge="j").value
     0.5
     """
     return ((twice.judge, _shift(twice)) for twice in scored_twice(part))
@@ -67,23 +65,21 @@ def framing_shift(part: Ratings) -> Iterator[Named]:
 def direction_insensitivity(part: Ratings) -> Iterator[Named]:
     """Does the number follow the meaning of the scale? By judge, from -1 (it does) to +1 (it does not):
 
-        share of texts with the same number in both directions - share with the mirrored one (low + high - number)
+    share of texts with the same number in both directions - share with the mirrored one (low + high - number)
 
-    over texts whose number on the ascending scale is not its middle: the middle is its own mirror image, so it says
-    nothing, and is counted as `middle`. A judge that reads the direction is well below 0 even if it is noisy; one that
-    writes the same number whatever it means is above 0, a constant one exactly +1. A judge without any discrimination,
-    whose two numbers have nothing to do with each other, is near 0 and is not told apart.
+    over texts whose number on the ascending scale is not its middle, which is its own mirror image and is counted as
+    `middle`. A judge that reads the direction is well below 0 even if it is noisy; one that writes the same number
+    whatever it means is above 0, a constant one exactly +1. One without any discrimination, whose two numbers have
+    nothing to do with each other, is near 0 and is not told apart.
 
     Bounded mean over texts, interval over items or what they share. Detail: `same`, `mirrored`, `neither`, `middle`;
-    `same_side`, the same with sides of the middle in place of numbers; and over all texts, the middle included,
-    `same_share` beside `same_share_if_aware`, what it would be for a judge that mirrors every number: the share of
-    middles. Undefined where no text was scored in both directions or all are in the middle, and on a scale without
-    ends.
+    `same_side`, the same with sides of the middle in place of numbers; and over all texts `same_share` beside
+    `same_share_if_aware`, what it would be for a judge that mirrors every number. Undefined where no text was scored in
+    both directions or all are in the middle, and on a scale without ends.
 
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": "x", "item": ["i", "i", "j", "j"], "direction": ["ascending", "reversed"] * 2,
-    ...                       "score": [4.0, 4.0, 5.0, 5.0]})
-    >>> direction_insensitivity(Ratings.of(frame, scales=Numeric(1, 5))).of(judge="x").value
+    >>> from recuse.papers import example
+    >>> rows = "i ascending 4; i reversed 4; k ascending 5; k reversed 5"
+    >>> direction_insensitivity(example("item direction score", rows, scales=Numeric(1, 5))).of(judge="j").value
     1.0
     """
     return ((twice.judge, _insensitivity(twice)) for twice in scored_twice(part))

@@ -41,17 +41,15 @@ SEEN_BY = ("self", "peers", "neutral_peers", "people")
 )  # fmt: skip
 @per_subject(("judge", "seen_by"), itself, *PAIRED)
 def own_win_rate(part: Ratings) -> Iterator[Named]:
-    """Mean credit of the judge's own text over the pairs it takes part in, by (judge, seen_by).
+    """Mean credit of the judge's own text over the pairs it takes part in, by (judge, seen_by): "self", "peers" (all
+    other judges, the other author among them), "neutral_peers" (who wrote neither text), "people". Each over the pairs
+    that it has verdicts on, so the four may differ in their pairs (n). Judges' verdicts count where both orders are
+    usable (in the one order, where no pair was asked in both); people's in whichever order they were asked, since each
+    pair is usually shown to them once.
 
-    `seen_by`: "self", "peers" (all other judges, the other author among them), "neutral_peers" (who wrote neither
-    text), "people". Each over the pairs that it has verdicts on, so the four may differ in their pairs (n). Judges'
-    verdicts count where both orders are usable (in the one order, where no pair was asked in both); people's in
-    whichever order they were asked, since each pair is usually shown to them once.
-
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": ["x", "y"], "item": "1", "response": ["first", "tie"]})
-    >>> texts = pd.DataFrame({"item": ["1"], "a": "x", "b": "z"})
-    >>> estimates = own_win_rate(Ratings.of(frame, texts=texts, authors={"x": "x"}))
+    >>> from recuse.papers import example, table
+    >>> more = {"texts": table("item a b", "i x z"), "authors": {"x": "x"}}
+    >>> estimates = own_win_rate(example("judge response", "x first; y tie", **more))
     >>> [estimates.of(judge="x", seen_by=view).value for view in ("self", "peers")]
     [1.0, 0.5]
     """
@@ -67,16 +65,14 @@ def own_win_rate(part: Ratings) -> Iterator[Named]:
 )  # fmt: skip
 @per_subject("judge", itself, *PAIRED)
 def own_win_excess(part: Ratings) -> Iterator[Named]:
-    """Own text's credit by the judge itself minus that by neutral peers on the same pairs, by judge, -1 to 1.
-
-    Pairs without a usable verdict of either are excluded and counted. Detail: both rates on these pairs, and
+    """Own text's credit by the judge itself minus that by neutral peers on the same pairs, by judge, -1 to 1. Pairs
+    without a usable verdict of either are excluded and counted. Detail: both rates on these pairs, and
     `against_people`: self minus people on the pairs that both judged, with their number. Undefined where nobody neutral
     judged: that takes three judges.
 
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": ["x", "y"], "item": "1", "response": ["first", "tie"]})
-    >>> texts = pd.DataFrame({"item": ["1"], "a": "x", "b": "z"})
-    >>> own_win_excess(Ratings.of(frame, texts=texts, authors={"x": "x"})).of(judge="x").value
+    >>> from recuse.papers import example, table
+    >>> more = {"texts": table("item a b", "i x z"), "authors": {"x": "x"}}
+    >>> own_win_excess(example("judge response", "x first; y tie", **more)).of(judge="x").value
     0.5
     """
     for judge, seen, mean in _own_pairs(part):
@@ -143,21 +139,20 @@ def mean_credit(
 def controlled_own_win_excess(part: Ratings) -> Iterator[Named]:
     """Excess with the judge's own discrimination taken into account, by judge:
 
-        (self - 1/2) - lambda (neutral - 1/2),   lambda = sum_p j_p n_p / sum_p n_p^2
+    (self - 1/2) - lambda (neutral - 1/2),   lambda = sum_p j_p n_p / sum_p n_p^2
 
-    self and neutral are the own text's mean credits as in `excess`. p runs over the pairs of authors without the
-    judge; j_p and n_p are the mean credit less 1/2 that the judge, and neutral peers, give the first of them. lambda is
-    1 for a judge that tells texts apart as its peers do and 0 for one led by chance (detail `discrimination`).
+    self and neutral are the own text's mean credits as in `own_win_excess`. p runs over the pairs of authors without
+    the judge; j_p and n_p are the mean credit less 1/2 that the judge, and neutral peers, give the first of them.
+    lambda is 1 for a judge that tells texts apart as its peers do and 0 for one led by chance (detail
+    `discrimination`).
 
     Jackknife over clusters, t on G - 1 degrees of freedom. Fair judges are found significant about as often as the
-    level says where quality and noise differ moderately, and more often where they differ by factors of two and more;
-    by `excess` more often still. Undefined where every other author's texts win alike, where nobody neutral judged, and
-    below two clusters.
+    level says where quality and noise differ moderately, and more often where they differ by factors of two and more.
+    Undefined where every other author's texts win alike, where nobody neutral judged, and below two clusters.
 
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": ["x", "y"], "item": "1", "response": ["first", "tie"]})
-    >>> texts = pd.DataFrame({"item": ["1"], "a": "x", "b": "z"})
-    >>> controlled_own_win_excess(Ratings.of(frame, texts=texts, authors={"x": "x"})).of(judge="x").defined
+    >>> from recuse.papers import example, table
+    >>> more = {"texts": table("item a b", "i x z"), "authors": {"x": "x"}}
+    >>> controlled_own_win_excess(example("judge response", "x first; y tie", **more)).of(judge="x").defined
     False
     """
     choices, over = pair_array(part), {"method": JACKKNIFE, **repeated_over(part)}
