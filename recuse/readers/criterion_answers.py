@@ -68,7 +68,9 @@ def read_criterion(part: pd.DataFrame, criterion: str, declared: str, place: Pla
     answers = None
     if not isinstance(given, Numeric | Ordinal | Nominal):
         answers = _sets(part, criterion, given, place)
-    if answers is None and not isinstance(given, ResponseSets | Ordinal | Nominal):
+    if given is None and {*as_numbers(part["cell"])} <= {0.0, 1.0}:  # labels: fail and pass, though pandas wrote 1.0
+        part = part.assign(cell=as_numbers(part["cell"]).map("{:.0f}".format))
+    elif answers is None and not isinstance(given, ResponseSets | Ordinal | Nominal):
         answers = _numbers(part, criterion, given, place)
     if answers is None:
         assert not isinstance(given, ResponseSets | Numeric)  # all answers count or do not on one of these
@@ -109,11 +111,8 @@ def _numbers(part: pd.DataFrame, criterion: str, given: Numeric | None, place: P
     values = as_numbers(part["cell"])
     values = values.where(values.abs() < GREATEST)
     bad = values.isna()
-    if given is None:
-        two = not bad.any() and {*values.unique()} <= {0.0, 1.0}
-        digits = two and not part["cell"].astype(str).str.contains(".", regex=False).any()
-        if digits or not len(values) or bad.mean() > 0.5:
-            return None  # 0 and 1 are labels: fail and pass
+    if given is None and (not len(values) or bad.mean() > 0.5):
+        return None
     top = told_top(part["cell"])
     if top is not None and (values > top).mean() > STRAYS:
         top = None  # others answer on a longer scale

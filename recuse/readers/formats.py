@@ -111,25 +111,39 @@ def read_path(path: Path, reader: str = "", wanted: dict[str, str] | None = None
 
 
 def _of_frame(source: pd.DataFrame) -> RawTable:
-    named = [name for name in source.index.names if name is not None and name not in source]
     with errors_in(FRAME):
-        raw = check_bounds(_of_cells(FRAME, source.reset_index(named) if named else source, "a data frame"))
+        raw = check_bounds(_of_cells(FRAME, source, "a data frame"))
     content = raw.frame.to_csv(index=False).encode("utf-8", "surrogatepass")
     return replace(raw, sha256=hashlib.sha256(content).hexdigest())
 
 
 def _of_cells(path: Path, frame: pd.DataFrame, note: str) -> RawTable:
-    """Values of any type; where cells hold lists of objects, as the records of JSON that they are."""
-    if frame.columns.duplicated().any():
-        return from_frame(path, frame, note)  # which says so
-    cells = ((name, frame[name].astype(object)) for name in frame)  # what a categorical column maps to is categorical
-    lists = [name for name, own in cells if own.map(lambda cell: isinstance(cell, np.ndarray | list)).any()]
-    if not any(isinstance(one, dict) for name in lists for cell in frame[name] if cell is not None for one in cell):
+    """Values of any type, an index that has a name as a column; where cells hold lists or objects, as the records of
+    JSON that they are."""
+    named = [name for name in frame.index.names if name is not None and name not in frame]
+    frame = frame.reset_index(named) if named else frame
+    cells = frame.astype(object)  # what a categorical column maps to is categorical
+    nested = frame.columns.is_unique and any(
+        cells[name].map(lambda cell: isinstance(cell, np.ndarray | list | dict)).any() for name in cells
+    )
+    if not nested:
         return from_frame(path, frame, note)
-    for name in lists:
-        own = pd.Series([cell if cell is None else [*cell] for cell in frame[name]], index=frame.index)
-        frame = frame.assign(**{str(name): own})
-    return from_records(path, frame.to_dict("records"), notes=[note], unit="row")
+    return from_records(
+        path, cells.where(cells.notna(), None).map(_builtin).to_dict("records"), notes=[note], unit="row"
+    )
+
+
+def _builtin(cell: Any) -> Any:
+    """Arrays as lists, and maps, which are lists of pairs, as the objects that they are, at any depth."""
+    if isinstance(cell, dict):
+        return {str(name): _builtin(value) for name, value in cell.items()}
+    if isinstance(cell, np.ndarray | np.generic):
+        cell = cell.tolist()
+    if not isinstance(cell, list):
+        return cell
+    if cell and all(isinstance(one, tuple) and len(one) == 2 for one in cell):
+        return _builtin(dict(cell))
+    return [_builtin(one) for one in cell]
 
 
 def _xlsx(opened: Opened) -> RawTable:

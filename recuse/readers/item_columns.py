@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from recuse.readers.column_names import FACTORS, NAMES, PARTS, TALKS, is_date, is_judge, is_person, plain, rater_name
@@ -184,19 +185,27 @@ SELDOM = 0.2
 
 
 def with_merged_cells(judged: Judgements) -> Judgements:
-    """The table with an item's name in every row of it, where a spreadsheet has it in the first alone: no rater comes
-    twice before the next name."""
-    raw, mapping = judged.raw, judged.mapping
-    if not mapping.rater or len(mapping.item) != 1:
-        return judged
-    empty = is_empty(raw.frame[mapping.item[0]])
-    if empty.mean() < MERGED or empty.iloc[0]:
-        return judged
-    frame = raw.frame.assign(**{mapping.item[0]: raw.frame[mapping.item[0]].mask(empty).ffill()})
-    if frame.duplicated([*mapping.item, mapping.rater, *filter(None, (mapping.criterion, mapping.target))]).any():
-        return judged
-    note = f"{mapping.item[0]} names an item in its first row alone: rows below are of the same"
-    return replace(judged, raw=raw.noted(note, frame=frame))
+    """The table with the name of an item, and of a system, in every row of it, where a spreadsheet has it in the first
+    alone: no rater comes twice before the next name. `RecuseError` for several rows of a rater that name no item."""
+    mapping = judged.mapping
+    telling = (mapping.rater or mapping.text, mapping.criterion, mapping.repeat, mapping.order)
+    keys = [*filter(None, (*mapping.item, mapping.target, *telling))]
+    for name in filter(None, (*(mapping.item if len(mapping.item) == 1 else ()), mapping.target)):
+        raw = judged.raw
+        empty = is_empty(raw.frame[name])
+        frame = raw.frame.assign(**{name: raw.frame[name].mask(empty).ffill()})
+        once = name == mapping.target and raw.frame[name][~empty].is_unique
+        if empty.mean() >= MERGED and not empty.iloc[0] and (once or not frame.duplicated(keys).any()):
+            what = "an item" if name in mapping.item else "a system"
+            note = f"{name} names {what} in its first row alone: rows below are of the same"
+            judged = replace(judged, raw=raw.noted(note, frame=frame))
+        elif name in mapping.item and raw.frame[raw.frame[name].eq("")].duplicated(keys).any():
+            rows = np.flatnonzero(raw.frame[name].eq(""))
+            raise RecuseError(
+                f"{len(rows)} rows name no {name} (first {raw.place(int(rows[0]))}), and nothing says whether they are "
+                f"of one item; write its name in each, or say --ignore {name} where each row is an item of its own"
+            )
+    return judged
 
 
 def with_whole_items(judged: Judgements) -> Judgements:

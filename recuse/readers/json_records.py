@@ -127,7 +127,7 @@ def from_records(
         rows = [dict(_flattened(row)) for row in _unlisted(record)]
         flat += rows
         places += [number if numbers is None else numbers[number - 1]] * len(rows)
-    if not flat:
+    if not any(flat):
         raise RecuseError("it holds no record")
     frame = pd.DataFrame(flat, dtype=object).fillna("")
     frame.columns = pd.Index([visible(str(name)).strip() for name in frame.columns])

@@ -127,6 +127,8 @@ def check_related(roles: Roles, unknown: Sequence[str], raters: Sequence[str]) -
     """`RecuseError` for a column that nothing calls a rater's, with answers like the raters' that have nothing to do
     with any of them, where raters have to do with each other, or far less than surely people (all, where nobody surely
     is) with others: it may say anything of a text."""
+    if not raters:
+        return
     people = [name for name in raters if may_be_a_person(name)]
     stems = {re.sub(r"[_ ]*(\d+|[a-z])$", "", plain(n)) for n in raters if is_person(n) and not is_judge(n)}
     numbered = len(stems) == 1 and sum(is_person(n) for n in raters) > 1 and not stems & {plain(n) for n in raters}

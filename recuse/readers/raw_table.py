@@ -199,7 +199,7 @@ def cell_text(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, float):
         return "" if value != value else repr(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
-    return json.dumps(value) if isinstance(value, list | dict) else str(value)
+    return json.dumps(value, default=cell_text) if isinstance(value, list | dict) else str(value)
 
 
 LARGE = 32 << 20

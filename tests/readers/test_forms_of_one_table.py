@@ -1,0 +1,136 @@
+"""The same ratings are read from every form that they are kept in: delimited, JSON, Parquet, wide, long or nested."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from recuse.ratings import Ordinal
+from recuse.readers import read_file
+from recuse.schema import RecuseError
+
+PEOPLE, JUDGE = ("anna", "ben"), "gpt-4o"
+RATERS = (*PEOPLE, JUDGE)
+
+
+def wide(options, holes: float = 0.1, items: int = 60):
+    rng = np.random.default_rng(5)
+    quality = rng.random(items)
+    said = {who: np.clip(quality + rng.normal(0, 0.2, items), 0, 0.999) for who in RATERS}
+    options = np.array(options, dtype=object if isinstance(options[0], str) else None)
+    frame = pd.DataFrame({who: options[(len(options) * own).astype(int)] for who, own in said.items()})
+    frame = frame.mask(rng.random(frame.shape) < holes * np.array([1, 1, 0]))
+    frame.insert(0, "item", [f"q{k // 2:02d}" for k in range(items)])
+    frame.insert(1, "system", [("alpha", "beta")[k % 2] for k in range(items)])
+    return frame
+
+
+def said(source, **given):
+    """What everybody says of each text, and on which scale."""
+    table = (ratings := read_file(source, **given).ratings).table
+    names = table["rater"].astype(str).str.rpartition(".")[2]
+    columns = (table["item"], table["target"], names, table["score"], table["response"], table["status"])
+    return sorted(map(str, zip(*columns, strict=True))), ratings.scales
+
+
+def records(frame):
+    return frame.astype(object).where(frame.notna(), None).to_dict("records")
+
+
+def nested(frame):
+    return [{"item": r["item"], "system": r["system"], "ratings": {w: r[w] for w in RATERS}} for r in records(frame)]
+
+
+FORMS = {
+    "csv": lambda frame, path: frame.to_csv(path, index=False),
+    "decimal commas": lambda frame, path: frame.to_csv(path, index=False, sep=";", decimal=","),
+    "json": lambda frame, path: path.write_text(json.dumps(records(frame))),
+    "nested json": lambda frame, path: path.write_text(json.dumps(nested(frame))),
+    "long csv": lambda frame, path: frame.melt(["item", "system"], var_name="rater").to_csv(path, index=False),
+    "parquet": lambda frame, path: frame.to_parquet(path),
+    "parquet with an index": lambda frame, path: frame.set_index(["item", "system"]).to_parquet(path),
+    "parquet of categories": lambda frame, path: frame.astype("category").to_parquet(path),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("options", [(0, 1), (1, 2, 3, 4, 5), (1.0, 1.5, 2.0, 2.5, 3.0), ("fail", "pass")], ids=str)
+def test_every_form_says_the_same(tmp_path, form, options):
+    if "parquet" in form:
+        pytest.importorskip("pyarrow")
+    frame = wide(options)
+    FORMS[form](frame, tmp_path / "ratings")
+    assert said(tmp_path / "ratings") == said(frame)
+
+
+@pytest.mark.parametrize("written", [("0.0", "1.0"), ("0", "1.0"), ("0,00", "1,00")])
+def test_nought_and_one_are_fail_and_pass_however_they_are_written(tmp_path, written):
+    path = tmp_path / "ratings.csv"
+    wide(written).to_csv(path, index=False, sep=";")
+    assert said(path)[1] == {"rating": Ordinal(("0", "1"))}
+
+
+def test_what_parquet_holds_within_a_cell_is_read_as_in_json(tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    rows = records(wide((1, 2, 3, 4, 5), holes=0))
+    about = [{"item": r["item"], "system": r["system"]} for r in rows]
+    kinds = pa.map_(pa.string(), pa.int64())
+    forms = {
+        "an object": ([{**a, "ratings": {w: r[w] for w in RATERS}} for a, r in zip(about, rows, strict=True)], None),
+        "an object of objects": ([{**a, "of": {"human": {w: r[w] for w in PEOPLE}, "llm": {JUDGE: r[JUDGE]}}}
+                                  for a, r in zip(about, rows, strict=True)], None),
+        "a map": ([{**a, "ratings": [(w, r[w]) for w in RATERS]} for a, r in zip(about, rows, strict=True)],
+                  pa.schema([("item", pa.string()), ("system", pa.string()), ("ratings", kinds)])),
+        "decimals and days": ([{**a, **{w: {"score": Decimal(r[w]), "at": dt.datetime(2026, 1, 2)} for w in RATERS}}
+                               for a, r in zip(about, rows, strict=True)], None),
+    }  # fmt: skip
+    for name, (table, schema) in forms.items():
+        pq.write_table(pa.Table.from_pylist(table, schema=schema), tmp_path / "ratings.parquet")
+        assert said(tmp_path / "ratings.parquet") == said(wide((1, 2, 3, 4, 5), holes=0)), name
+
+
+def test_a_list_of_numbers_in_parquet_is_several_peoples(tmp_path):
+    pytest.importorskip("pyarrow")
+    frame = wide((1, 2, 3, 4, 5), holes=0)
+    lists = frame[["item", "system", JUDGE]].assign(scores=frame[[*PEOPLE]].to_numpy().tolist())
+    lists.to_parquet(tmp_path / "a.parquet")
+    (tmp_path / "a.json").write_text(lists.to_json(orient="records"))
+    assert read_file(tmp_path / "a.parquet").ratings.persons == ("annotator1", "annotator2")
+    assert said(tmp_path / "a.parquet") == said(tmp_path / "a.json")
+
+
+@pytest.mark.parametrize("text", ["{}", "[{}, {}]", '[{"a": {}}, {}]'])
+def test_records_without_a_value_are_no_table(file, text):
+    with pytest.raises(RecuseError, match=r"no record|no column|no judge"):
+        read_file(file("a.json", text))
+
+
+@pytest.mark.parametrize("options", [("-", "+"), ("", "x")])
+def test_answers_that_may_stand_for_none_are_asked_about(file, options):
+    with pytest.raises(RecuseError, match=r"no column holds ratings .* --judge COLUMN"):
+        read_file(file("a.csv", wide(options, holes=0).to_csv(index=False)))
+
+
+def test_merged_cells_name_items_and_systems_of_wide_tables(file):
+    frame = wide((1, 2, 3, 4, 5), holes=0)
+    whole = said(frame)
+    frame["item"] = frame["item"].mask(frame["item"].duplicated(), "")
+    assert said(file("a.csv", frame.to_csv(index=False))) == whole
+    by_system = wide((1, 2, 3, 4, 5), holes=0).sort_values("system", kind="stable")
+    by_system["system"] = by_system["system"].mask(by_system["system"].duplicated(), "")
+    assert said(file("b.csv", by_system.to_csv(index=False))) == whole
+
+
+@pytest.mark.parametrize("columns", [["item", *RATERS], ["item", "system", *RATERS]])
+def test_rows_that_name_no_item_are_not_one_item(file, columns):
+    items = [f"t{k}" if k % 5 else "" for k in range(60)]
+    frame = wide((1, 2, 3, 4, 5), holes=0)[columns].assign(item=items)
+    path = file("a.csv", frame.to_csv(index=False))
+    with pytest.raises(RecuseError, match=r"12 rows name no item \(first line 2\).*--ignore item"):
+        read_file(path)
+    assert read_file(path, ignore="item").ratings.table["item"].nunique() == 60
