@@ -108,11 +108,12 @@ def batch_interface(judge: Judge) -> BatchInterface:
 
 
 class BatchError(RecuseError):
-    """A provider did not take, find or give back a batch. `unsure`: it may have taken it all the same."""
+    """A provider did not take, find or give back a batch. `unsure`: it may have taken it all the same. `status`: what
+    HTTP called it; 0 for anything else."""
 
-    def __init__(self, message: str, unsure: bool = False) -> None:
+    def __init__(self, message: str, unsure: bool = False, status: int = 0) -> None:
         super().__init__(message)
-        self.unsure = unsure
+        self.unsure, self.status = unsure, status
 
 
 class _Passing(Exception):
@@ -202,7 +203,7 @@ class Web:
                     fault = f"{self._place(method, url)}: {status}"
                     if response.status_code in retried:
                         raise _Passing(fault)
-                    raise BatchError(fault, unsure=lasting and response.status_code >= 500)
+                    raise BatchError(fault, lasting and response.status_code >= 500, response.status_code)
         except _Passing as error:
             raise BatchError(str(error)) from None
         except httpx2.RequestError as error:

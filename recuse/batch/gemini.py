@@ -39,7 +39,7 @@ def progress(web: Web, batch: str) -> Progress:
     for."""
     status = web.get(_at(web, f"/{batch}"))
     if status["name"] != batch:
-        raise BatchError(f"judge {web.judge.name}: asked for {batch}, told of {status['name']}")
+        raise BatchError(f"judge {web.judge.name}: asked for {batch}, told of {web.shown(str(status['name']))}")
     state = str((status.get("metadata") or {}).get("state", "")).removeprefix("BATCH_STATE_").removeprefix("JOB_STATE_")
     fault = str((status.get("error") or {}).get("message", "")) or ("the batch failed" if state == "FAILED" else "")
     return Progress(state in _DONE, state, fault, status)

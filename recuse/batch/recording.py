@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,6 +13,7 @@ from pathlib import Path
 from secrets import token_hex
 
 from recuse.batch import BatchError, BatchInterface, Lost, Web, batch_interface
+from recuse.cassettes.writer import replace_file
 from recuse.judges.client import Credentials
 from recuse.schema import Call, Judge, RawResponse, RecuseError
 
@@ -86,12 +86,18 @@ class Batches:
         return [call for call in calls if number_of(call) not in under_way and not self._has(call)]
 
     def collect(self, calls: Sequence[Call]) -> BatchReport:
-        """Store what has come back for these calls. A batch leaves the state when all of it is done with."""
+        """Store what has come back for these calls. A batch leaves the state when all of it is done with. `BatchError`
+        for batches that cannot be looked at, once the others are stored."""
         known = {number_of(call): call for call in calls}
-        report = BatchReport()
+        report, faults = BatchReport(), list[BatchError]()
         for entry in self._state.holding(known):
-            if (entry := self._identified(entry, known, report)).id is not None:
-                self._collect(entry, known, report)
+            try:
+                if (entry := self._identified(entry, known, report)).id is not None:
+                    self._collect(entry, known, report)
+            except BatchError as error:
+                faults.append(self._with_remedy(error, entry))
+        if faults:
+            raise BatchError("\n".join(dict.fromkeys(map(str, faults))))
         report.under_way = len(self._state.under_way() & known.keys())
         return report
 
@@ -112,18 +118,20 @@ class Batches:
         """Submit and collect until nothing of these calls is under way. Requests whose time ran out are submitted once
         more. To be left at any moment: the same calls are taken up again by the next process. What is under way when
         `must_stop` gives a reason is cancelled; the next process stores what was answered before."""
-        total = BatchReport()
-        self.submit(calls)
+        total, new = BatchReport(), self.unsubmitted(calls)
         while True:
+            # First what is paid for: a provider that takes nothing more, for want of money say, must not keep it back.
             collected = self.collect(calls)
             total += collected
             if why := self._must_stop():
                 total.stopped = why
                 self._cancel(calls)
                 return total
-            if again := [call for call in collected.expired if self._tried[number_of(call)] < TRIES]:
-                total.expired = [call for call in total.expired if call not in again]
-                self.submit(again)
+            again = [call for call in collected.expired if self._tried[number_of(call)] < TRIES]
+            total.expired = [call for call in total.expired if call not in again]
+            if new or again:
+                self.submit([*new, *again])
+                new = []
                 continue
             if not collected.under_way:
                 return total
@@ -218,6 +226,15 @@ class Batches:
             else:
                 body = web.shown(outcome.body.decode("utf-8", "replace"))
                 report.failed.append((call, f"HTTP {outcome.status}: {body}"))
+
+    def _with_remedy(self, error: BatchError, entry: Entry) -> BatchError:
+        if error.status != 404:
+            return error
+        return BatchError(
+            f"{error}. It is not there for this key: set the key of the account that submitted it. Where the provider "
+            f"keeps it no longer, take {entry.id or entry.tag} out of {self._state.path}: its requests are then asked "
+            "anew, and paid for again"
+        )
 
     def _cancel(self, calls: Sequence[Call]) -> None:
         for entry in self._state.holding({number_of(call) for call in calls}):
@@ -320,12 +337,7 @@ class State:
             return
         data = {"schema": SCHEMA, "batches": [asdict(entry) for entry in self._entries.values()]}
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        beside = self.path.with_name(self.path.name + ".new")
-        with beside.open("w", encoding="utf-8") as file:
-            json.dump(data, file, indent=1)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, self.path)
+        replace_file(self.path, json.dumps(data, indent=1).encode())
 
 
 def _read(path: Path) -> list[Entry]:

@@ -22,17 +22,19 @@ import shutil
 import struct
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from io import BufferedRandom
 from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
 
 from recuse.cassettes.plain_file import CassetteError, Stamp, opened, raw_bytes, stamp, stamp_of
-from recuse.cassettes.writer import TEMPORARY, replace_file
+from recuse.cassettes.writer import TEMPORARY, alone, new_file, replace_file
 from recuse.schema import RecuseError
+from recuse.security.redaction import SECRET_NAMES, looks_like_a_key
 
 if TYPE_CHECKING:
     from backports import zstd
@@ -230,13 +232,13 @@ def write_pack(folder: Path, cells: Mapping[Path, int], contents: Callable[[Path
     """Pack these cells (plain path -> number of answers) of the panel in `folder`, name the pack in packs.json, and
     give its row. `contents(path)` reads a cell's bytes. Nothing is removed. The pack was read back, cell by cell, and
     from `url` if one is given, before it is named."""
+    _check_address(url)
     store = folder.parent / STORE
     store.mkdir(exist_ok=True)
     draft = store / f"{folder.name}.zip{TEMPORARY}"
-    draft.unlink(missing_ok=True)
     codec = _zstd()
     dictionary = _dictionary(cells, contents)
-    with open(draft, "x+b") as file:
+    with new_file(draft) as file:
         with zipfile.ZipFile(file, "w") as archive:
             _add(archive, DICTIONARY, dictionary.dict_content)
             for plain in sorted(cells):
@@ -253,8 +255,9 @@ def write_pack(folder: Path, cells: Mapping[Path, int], contents: Callable[[Path
         _upload(store / pack.name, pack)
         # Git leaves out packs that lie elsewhere, by name: one that travels with the repository may come later.
         ignored = store / ".gitignore"
-        lines = ignored.read_text(encoding="utf-8").splitlines() if ignored.exists() else []
-        replace_file(ignored, "".join(f"{line}\n" for line in dict.fromkeys([*lines, pack.name])).encode())
+        with alone(store):  # another panel may be packed at the same time
+            lines = ignored.read_text(encoding="utf-8").splitlines() if ignored.exists() else []
+            replace_file(ignored, "".join(f"{line}\n" for line in dict.fromkeys([*lines, pack.name])).encode())
     older = [one for one in packs_of(folder) if one.sha256 != sha256 and not _is_covered(store, one, written)]
     rows = [asdict(one) for one in (*older, pack)]
     replace_file(folder / INDEX, (json.dumps({"packs": rows}, indent=2) + "\n").encode())
@@ -298,26 +301,30 @@ def _add(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
 
 def fetch_packs(root: Path) -> Iterator[str]:
     """Fetch every pack that a packs.json below `root` names and that is not there, and say what was fetched. At most as
-    many bytes are taken as packs.json says; `CassetteError` where they are not those it names."""
+    many bytes are taken as packs.json says; `CassetteError` where they are not those it names. Of several processes
+    one fetches, the others wait for it."""
     for index, pack in named_packs(root):
         path = root / STORE / pack.name
         if stamp_of(path) is None:
             path.parent.mkdir(exist_ok=True)
-            _download(pack, path, index)
-            yield f"{path}: {pack.answers:,} answers, {pack.bytes:,} bytes from {pack.url}"
+            with alone(path.parent):
+                if stamp_of(path) is None:
+                    _download(pack, path, index)
+                    yield f"{path}: {pack.answers:,} answers, {pack.bytes:,} bytes from {pack.url}"
 
 
 def _download(pack: Pack, path: Path, index: Path) -> None:
     if not pack.url:
         raise _not_here(index, path, pack)
+    _check_address(pack.url)
     draft = path.with_name(path.name + TEMPORARY)
-    draft.unlink(missing_ok=True)
     try:
-        with _remote(pack, "rb") as source, open(draft, "x+b") as target:
+        with new_file(draft) as target:
             left = pack.bytes + 1
-            while left and (piece := source.read(min(_PIECE, left))):
-                target.write(piece)
-                left -= len(piece)
+            for piece in _pieces(pack):
+                target.write(piece[:left])
+                if (left := left - len(piece)) <= 0:
+                    break
             digest = _written(target)
         if digest != pack.sha256:
             raise CassetteError(f"{pack.url} has another {pack.name} than {index} names; nothing of it was kept")
@@ -327,14 +334,29 @@ def _download(pack: Pack, path: Path, index: Path) -> None:
 
 
 def _upload(path: Path, pack: Pack) -> None:
-    with open(path, "rb") as source, _remote(pack, "wb") as target:
+    with open(path, "rb") as source, _reached(pack, "stored"), _remote(pack, "wb") as target:
         shutil.copyfileobj(source, target, _PIECE)
-    with _remote(pack, "rb") as stored:
-        digest = hashlib.sha256()
-        while piece := stored.read(_PIECE):
-            digest.update(piece)
+    digest = hashlib.sha256()
+    for piece in _pieces(pack):
+        digest.update(piece)
     if digest.hexdigest() != pack.sha256:
         raise CassetteError(f"{pack.url}: what is stored as {pack.name} is not what was sent; nothing was changed")
+
+
+def _pieces(pack: Pack) -> Iterator[bytes]:
+    with _reached(pack, "read"), _remote(pack, "rb") as source:
+        while piece := source.read(_PIECE):
+            yield piece
+
+
+@contextmanager
+def _reached(pack: Pack, what: str) -> Iterator[None]:
+    try:
+        yield
+    except RecuseError:
+        raise
+    except Exception as error:  # each kind of store has errors of its own
+        raise RecuseError(f"{pack.url}: {pack.name} cannot be {what} there ({type(error).__name__}: {error})") from None
 
 
 def _remote(pack: Pack, mode: str) -> IO[bytes]:
@@ -342,10 +364,18 @@ def _remote(pack: Pack, mode: str) -> IO[bytes]:
         import fsspec
     except ImportError:
         raise RecuseError("packs that lie elsewhere need fsspec: pip install 'recuse[packs]'") from None
-    try:
-        return fsspec.open(f"{pack.url.rstrip('/')}/{pack.name}", mode, auto_mkdir=True).open()  # type: ignore[no-any-return]
-    except (OSError, ValueError, ImportError) as error:
-        raise RecuseError(f"{pack.url}: {pack.name} cannot be opened there ({error})") from None
+    return fsspec.open(f"{pack.url.rstrip('/')}/{pack.name}", mode, auto_mkdir=True).open()  # type: ignore[no-any-return]
+
+
+def _check_address(url: str) -> None:
+    """`RecuseError` for an address that holds a password or a key: packs.json, which names it, is committed."""
+    place, _, query = url.partition("?")
+    held = re.search(r"//[^/@]*:[^/@]*@|^https?://[^/@]*@", place) or looks_like_a_key(url)
+    if held or any(name.lower() in SECRET_NAMES for name, _ in parse_qsl(query)):
+        raise RecuseError(
+            "packs.json is committed, and an address in it (--to) holds a password or a key (not shown); leave it out "
+            "and set it where fsspec finds it: variables such as AWS_ACCESS_KEY_ID, or a file in ~/.config/fsspec"
+        )
 
 
 def share_store(root: Path, other: Path) -> None:

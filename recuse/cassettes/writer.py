@@ -13,6 +13,7 @@ import stat
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from io import BufferedRandom
 from pathlib import Path
 from typing import Self
 
@@ -78,6 +79,19 @@ def nothing_records(folder: Path) -> Iterator[None]:
     finally:
         if lock is not None:
             lock.release()
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """While open, no other process is in here: it waits."""
+    descriptor = os.open(folder, os.O_RDONLY) if fcntl is not None else None
+    try:
+        if descriptor is not None:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
 
 
 class Writer:
@@ -246,6 +260,21 @@ def _cannot_record(place: Path, error: OSError) -> StorageError:
 
 def _remedy(error: OSError) -> str:
     return next((remedy for codes, remedy in _REMEDIES if error.errno in codes), "Look at the disk and the folder")
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[BufferedRandom]:
+    """A file that is written and read while open, in place of what an interruption left there; it is gone again where
+    the disk does not take it (`StorageError`)."""
+    try:
+        path.unlink(missing_ok=True)
+        with open(path, "x+b") as file:
+            yield file
+    except OSError as error:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+        fault = f"{path}: could not be written ({error.strerror}); nothing was changed. {_remedy(error)}"
+        raise StorageError(fault) from error
 
 
 def replace_file(path: Path, data: bytes) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from recuse.judges.provider_responses import parsed, words
 from recuse.schema import RecuseError
 
 if TYPE_CHECKING:
@@ -49,6 +50,11 @@ class PullRequest:
         if not about:
             return None
         repository, token = (_needed(environ, name) for name in ("GITHUB_REPOSITORY", "GITHUB_TOKEN"))
+        if not re.fullmatch(r"[\x21-\x7e]+", token):  # found here: the HTTP client's message would show it
+            raise RecuseError(
+                "GITHUB_TOKEN cannot be a token: it holds a blank, a line break or a character outside ASCII; set it "
+                "again without them"
+            )
         server, run = environ.get("GITHUB_SERVER_URL", ""), environ.get("GITHUB_RUN_ID", "")
         return cls(
             api=_safe_address(environ.get("GITHUB_API_URL") or "https://api.github.com"),
@@ -120,14 +126,25 @@ class Comments:
 
     def _sent(self, http: httpx2.Client, method: str, path: str, sent: Mapping[str, str] | None = None) -> Any:
         response = http.request(method, path, json=sent)
-        if response.status_code in NO_RIGHT:
+        said, status = words(response.content, [self.pull_request.token]), response.status_code
+        answer = f"GitHub answered {status}{f': “{said}”' if said else ''}"
+        if status == 429 or (status == 403 and "rate limit" in said.lower()):
+            raise RecuseError(f"{answer}: no more calls are taken for now; run it again in some minutes")
+        if status in NO_RIGHT:
             raise NoRight(
-                f"GitHub answered {response.status_code}: the token may not comment. Give the job `permissions: "
-                "pull-requests: write`; the pull request of a fork has none, and its summary stands in the job summary"
+                f"{answer}: the token may not comment. Give the job `permissions: pull-requests: write`; the pull "
+                "request of a fork has none, and its summary stands in the job summary"
             )
         if not response.is_success:
-            raise RecuseError(f"GitHub answered {response.status_code} to {method} {path.partition('?')[0]}")
-        return response.json()
+            raise RecuseError(f"{answer} to {method} {path.partition('?')[0]}")
+        given = parsed(response.content)
+        listed = given if method == "GET" else [given]
+        if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
+            raise RecuseError(
+                f"what answers at {self.pull_request.api} is not GitHub’s API ({method} {path.partition('?')[0]} gave "
+                "something else than comments); look at GITHUB_API_URL, and whether a proxy stands before it"
+            )
+        return given
 
 
 class NoRight(RecuseError):

@@ -7,10 +7,11 @@ import json
 import re
 import zlib
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from recuse.schema.vocabulary import HIDDEN
-from recuse.security.redaction import without_keys
+from recuse.security.redaction import PLACEHOLDER, Secrets, too_plain, without_keys
 from recuse.security.sanitize import visible
 
 LONGEST = 400
@@ -57,18 +58,26 @@ def is_bad_key(status: int, payload: Any) -> bool:
 
 
 def words(body: bytes, secrets: Iterable[str] = (), texts: bool = True) -> str:
-    """The provider's own error text on one line, without secrets, invisible characters spelled out; may be empty. Not
-    where `texts` stay hidden: it may quote the prompt.
+    """The provider's own error text on one line, without secrets in any spelling, invisible characters spelled out; may
+    be empty. Not where `texts` stay hidden: it may quote the prompt.
 
     Known shapes: {"error": {"message", "param"}} (OpenAI, Anthropic, Google, Azure), the same in a list (Google),
     {"error": text}, {"message": text} (AWS), {"detail": text or faults} (FastAPI); else the text of the page.
     """
     payload = parsed(body)
     text = _message(payload) if payload is not None else _TAGS.sub(" ", body.decode("utf-8", "replace"))
-    for secret in sorted(filter(None, secrets), key=len, reverse=True):
-        text = text.replace(secret, "[secret]")
+    every = sorted(filter(None, secrets), key=len, reverse=True)
+    text = _spelled(tuple(every)).clean_text(text)
+    for secret in every:  # the shortest are known in this spelling alone: `too_plain`
+        text = text.replace(secret, PLACEHOLDER)
     line = " ".join(visible(without_keys(text)).split()) if texts else text and HIDDEN
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+
+
+@lru_cache(maxsize=64)
+def _spelled(secrets: tuple[str, ...]) -> Secrets:
+    """What finds these in every spelling. Kept: a batch may bring an error for each of its requests."""
+    return Secrets(secret for secret in secrets if not too_plain(secret))
 
 
 def _error(payload: Any) -> Mapping[str, Any]:

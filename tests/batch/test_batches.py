@@ -3,6 +3,7 @@ done about the rest. Every `setting.batches()` stands for a process of its own."
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import gzip
 import json
@@ -152,6 +153,7 @@ def test_what_is_under_way_is_cancelled_once_nothing_more_may_be_spent(setting: 
     with setting.batches() as batches:
         batches.submit(first)
         batches.submit(setting.calls[4:])
+        batches.submit(second)
         setting.provider.polls_until_done = 10**6
         setting.provider.orders[0]["polls"] = 10**6
         setting.must_stop = lambda: "too much is spent"
@@ -163,6 +165,25 @@ def test_what_is_under_way_is_cancelled_once_nothing_more_may_be_spent(setting: 
     with setting.batches() as batches:  # the next process is told what became of them, and may ask anew
         assert len(batches.collect(second).failed) == 2
         assert batches.submit(second) == 2
+
+
+def test_nothing_is_submitted_once_nothing_more_may_be_spent(setting: Setting) -> None:
+    with setting.batches() as batches:
+        batches.submit(setting.calls[:2])
+        setting.must_stop = lambda: "too much is spent"
+        report = batches.wait(setting.calls, sleep=no_sleep)
+    assert (report.stored, len(setting.provider.orders)) == (2, 1)
+
+
+def test_what_is_paid_for_is_stored_although_nothing_more_is_taken(setting: Setting) -> None:
+    """An account that has no money left may still fetch what it has paid for, for a month."""
+    with setting.batches() as batches:
+        batches.submit(setting.calls[:4])
+    setting.provider.refused = 2
+    with setting.batches() as batches, pytest.raises(BatchError, match="Too many batches are enqueued"):
+        batches.wait(setting.calls, sleep=no_sleep)
+    assert setting.library().coverage().missing == tuple(setting.calls[4:])
+    assert not setting.state.exists()
 
 
 # --------------------------------------------------------------------------- some of it does not
@@ -255,6 +276,19 @@ def test_a_status_that_is_no_number_holds_nothing_back(setting_of: SettingOf) ->
     with setting.batches() as batches:
         report = batches.wait(setting.calls, sleep=no_sleep)
     assert (report.stored, len(report.failed), report.under_way) == (5, 1, 0)
+
+
+def test_a_batch_that_is_gone_keeps_no_other_back_and_the_remedy_is_told(setting: Setting) -> None:
+    with setting.batches() as batches:
+        batches.submit(setting.calls[:2])
+        batches.submit(setting.calls[2:])
+    gone = setting.provider.orders.pop(0)["id"]
+    with setting.batches() as batches, pytest.raises(BatchError) as caught:
+        batches.wait(setting.calls, sleep=no_sleep)
+    assert f"take {gone} out of {setting.state}" in str(caught.value)
+    assert [entry["id"] for entry in json.loads(setting.state.read_text())["batches"]] == [gone]
+    with setting.batches() as batches:
+        assert [call.item for call in setting.calls if not batches._has(call)] == ["0", "0"]
 
 
 def test_two_answers_under_one_number_are_told(setting: Setting) -> None:
@@ -445,6 +479,17 @@ def test_a_wrong_key_is_told_without_it(setting: Setting) -> None:
     assert setting.provider.orders == []
 
 
+@pytest.mark.parametrize("spelled", [base64.b64encode(KEY.encode()).decode(), KEY.encode().hex()])
+def test_nor_is_it_told_in_another_spelling(setting: Setting, spelled: str) -> None:
+    def wrong(asked: object) -> None:
+        raise No(401, f"Incorrect API key provided: {spelled}")
+
+    setting.provider.authorise = wrong  # type: ignore[method-assign,assignment]
+    with setting.batches() as batches, pytest.raises(BatchError, match=r"provided: \[secret\]") as caught:
+        batches.submit(setting.calls)
+    assert spelled not in str(caught.value)
+
+
 def test_an_upload_is_not_followed_to_another_host(setting_of: SettingOf) -> None:
     setting = setting_of("gemini")
     assert isinstance(setting.provider, Gemini)
@@ -464,6 +509,14 @@ def test_a_format_without_batches_is_told_before_anything_is_submitted(setting_o
         batches._judges = {**batches._judges, "bob": other}
         with pytest.raises(RecuseError, match="judge bob: the wire format bedrock_converse has no batch interface"):
             batches.submit(calls)
+    assert setting.provider.orders == []
+
+
+def test_a_state_that_cannot_be_written_is_told_before_anything_is_submitted(setting: Setting) -> None:
+    """As on a full disk: a folder is in the way of the file."""
+    setting.state.with_name("p.json.tmp").mkdir(parents=True)
+    with setting.batches() as batches, pytest.raises(RecuseError, match=r"p\.json: could not be rewritten"):
+        batches.submit(setting.calls)
     assert setting.provider.orders == []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -197,9 +198,94 @@ def test_what_is_fetched_is_what_packs_json_names_or_nothing(
     assert not list((root / ".packs").glob("*.zip*"))
 
 
+def test_several_processes_that_fetch_at_once_have_it_all(panel: Path, root: Path, tmp_path: Path) -> None:
+    main(["pack", str(panel), "--to", f"file://{tmp_path}/elsewhere"])
+    name = only_pack(root).name
+    shutil.rmtree(root / ".packs")
+    slow = (
+        "import sys, time\n"
+        "from recuse.cassettes import pack_file\n"
+        "from recuse.cassettes.__main__ import main\n"
+        "pieces = pack_file._pieces\n"
+        "pack_file._PIECE = 64\n"
+        "pack_file._pieces = lambda pack: (time.sleep(0.005) or piece for piece in pieces(pack))\n"
+        "sys.exit(main(['fetch', sys.argv[1]]))\n"
+    )
+    at_once = [subprocess.Popen([sys.executable, "-c", slow, str(root)]) for _ in range(3)]
+    assert [process.wait(60) for process in at_once] == [0, 0, 0]
+    assert sorted(path.name for path in (root / ".packs").iterdir()) == [name]
+    assert answers(root, CALLS[3:])
+
+
+class OddStore(io.BytesIO):
+    def read(self, size: int | None = -1) -> bytes:
+        raise RuntimeError("no credentials are found")  # as botocore and aiohttp raise errors of their own
+
+
+@pytest.mark.parametrize("command", ["pack", "fetch"])
+def test_whatever_a_store_raises_is_told_in_words(
+    panel: Path,
+    root: Path,
+    tmp_path: Path,
+    command: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture,
+) -> None:
+    if command == "fetch":
+        main(["pack", str(panel), "--to", f"file://{tmp_path}/elsewhere"])
+        only_pack(root).unlink()
+    monkeypatch.setattr(pack_file, "_remote", lambda pack, mode: OddStore())
+    assert main(["pack", str(panel), "--to", "odd://x"] if command == "pack" else ["fetch", str(root)]) == 1
+    assert "cannot be read there (RuntimeError: no credentials are found)" in capsys.readouterr().err
+    assert (command == "pack") == plain(root).exists()
+
+
+@pytest.mark.parametrize("command", ["pack", "fetch"])
+def test_a_disk_that_does_not_take_it_is_told_in_words(
+    panel: Path,
+    root: Path,
+    tmp_path: Path,
+    command: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture,
+) -> None:
+    if command == "fetch":
+        main(["pack", str(panel), "--to", f"file://{tmp_path}/elsewhere"])
+        only_pack(root).unlink()
+
+    def full(file: object) -> str:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(pack_file, "_written", full)
+    assert main(["pack", str(panel)] if command == "pack" else ["fetch", str(root)]) == 1
+    assert "could not be written (No space left on device); nothing was changed" in capsys.readouterr().err
+    assert not list((root / ".packs").glob("*.tmp"))
+    assert (command == "pack") == plain(root).exists()
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "ftp://bob:canary-9d2f@host/x",
+        "https://canary-9d2f@host/x",
+        "https://host/x?sig=canary-9d2f",
+        "cache::sftp://b:canary-9d2f@h/x",
+    ],
+)
+def test_an_address_with_a_password_is_neither_committed_nor_shown(
+    panel: Path, root: Path, address: str, capsys: pytest.CaptureFixture
+) -> None:
+    before = files(root)
+    assert main(["pack", str(panel), "--to", address]) == 1
+    said = capsys.readouterr().err
+    assert "holds a password or a key (not shown)" in said
+    assert "canary" not in said
+    assert files(root) == before
+
+
 def test_what_cannot_be_stored_there_changes_nothing(panel: Path, root: Path) -> None:
     before = files(root)
-    with pytest.raises(RecuseError, match=r"nowhere://x: [0-9a-f]{64}\.zip cannot be opened there"):
+    with pytest.raises(RecuseError, match=r"nowhere://x: [0-9a-f]{64}\.zip cannot be stored there"):
         pack_file.write_pack(panel, {plain(root): 2}, lambda path: contents(path)[0], "nowhere://x")
     assert {name: data for name, data in files(root).items() if ".packs" not in name} == before
 

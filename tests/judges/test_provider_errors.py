@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 
 import pytest
@@ -50,6 +51,9 @@ def test_nothing_is_said_by_an_empty_body() -> None:
     "text",
     [
         f"Incorrect API key provided: {KEY}.",
+        f"Incorrect API key provided: {base64.b64encode(KEY.encode()).decode()}",
+        f"Incorrect API key provided: {KEY.encode().hex()}",
+        f"Incorrect API key provided: {''.join(f'%{byte:02x}' for byte in KEY.encode())}",
         "Incorrect API key provided: sk-proj-abc123**********************wxyz.",
         "Incorrect API key provided: sk-proj-canary9d2f6c81e4canary.",
     ],
@@ -57,7 +61,7 @@ def test_nothing_is_said_by_an_empty_body() -> None:
 def test_a_key_is_not_repeated(text: str) -> None:
     said = words(json.dumps({"error": {"message": text}}).encode(), [KEY])
     assert said.startswith("Incorrect API key provided: [secret]")
-    assert not any(part in said for part in ("canary", "abc123", "wxyz"))
+    assert not any(part in said for part in ("canary", "abc123", "wxyz", "Y2FuYXJ5", "63616e617279", "%63%61"))
 
 
 def test_what_moves_a_terminal_is_spelled_out() -> None:

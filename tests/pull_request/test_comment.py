@@ -26,6 +26,7 @@ ONE = re.compile(r"/repos/acme/judges/issues/comments/(\d+)")
 class Forge:
     address: str = ""
     status: int = 0  # answered to everything, unless 0
+    payload: Any = None  # of that answer
     comments: list[dict[str, Any]] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
 
@@ -37,7 +38,7 @@ class Forge:
         path, query = urlsplit(target).path, parse_qs(urlsplit(target).query)
         self.asked.append(f"{method} {path}")
         if self.status or token != f"Bearer {TOKEN}":
-            return self.status or 401, {}
+            return self.status or 401, self.payload or {}
         if LIST.fullmatch(path) and method == "GET":
             size, page = int(query["per_page"][0]), int(query["page"][0])
             return 200, self.comments[(page - 1) * size : page * size]
@@ -147,6 +148,33 @@ def test_the_token_is_never_printed(forge, workflow, capsys, status):
     captured = capsys.readouterr()
     assert captured.out + captured.err
     assert TOKEN not in captured.out + captured.err
+
+
+@pytest.mark.parametrize("odd", [f"{TOKEN}\n", f"{TOKEN}\nmore", f" {TOKEN}", f"“{TOKEN}”"])
+def test_a_token_that_cannot_be_sent_is_refused_and_not_shown(forge, workflow, capsys, monkeypatch, odd):
+    path = workflow()
+    monkeypatch.setenv("GITHUB_TOKEN", odd)
+    assert main(["comment", str(path)]) == 3
+    said = capsys.readouterr().err
+    assert "GITHUB_TOKEN cannot be a token" in said
+    assert TOKEN not in said
+    assert forge.asked == []
+
+
+@pytest.mark.parametrize("status", [403, 429])
+def test_a_rate_limit_is_no_lack_of_rights(forge, workflow, capsys, status):
+    forge.status, forge.payload = status, {"message": f"API rate limit exceeded for {TOKEN}."}
+    assert main(["comment", str(workflow())]) == 3
+    said = capsys.readouterr().err
+    assert f"GitHub answered {status}: “API rate limit exceeded for [secret].”: no more calls are taken for now" in said
+
+
+@pytest.mark.parametrize("payload", ["<html>sign in</html>", {"message": "hello"}, [1]])
+def test_what_is_not_github_is_told_in_words(forge, workflow, capsys, payload):
+    forge.status, forge.payload = 200, payload
+    assert main(["comment", str(workflow())]) == 3
+    assert "is not GitHub’s API" in capsys.readouterr().err
+    assert forge.comments == []
 
 
 def test_a_server_that_is_not_there_is_told_without_the_token(forge, workflow, capsys, monkeypatch):
