@@ -6,11 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from recuse.judges.description import BOUNDS, address, described, strict_schema
+from recuse.judges.provider_responses import broken_off
 from recuse.schema import Judge, Prompt, RecuseError, Reply, Request, Usage
 
 BATCH = "anthropic"
 VERSION = "2023-06-01"
-_FINISH = {"max_tokens": "length", "model_context_window_exceeded": "length", "refusal": "refusal"}
+_FINISH: Mapping[Any, Any] = {
+    "max_tokens": "length", "model_context_window_exceeded": "length", "refusal": "refusal", "pause_turn": "error",
+}  # fmt: skip
 
 
 def request(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
@@ -36,13 +39,15 @@ def headers(key: str | None) -> dict[str, str]:
 
 
 def read(payload: Mapping[str, Any]) -> Reply:
-    """Text blocks joined; `thinking` blocks are the reasoning. A stop for any other reason than length or refusal
-    counts as a whole answer."""
+    """Text blocks joined; `thinking` blocks are the reasoning. A turn that was paused in the middle is an error; a stop
+    for any other reason than length or refusal counts as a whole answer."""
     usage, blocks = payload.get("usage") or {}, payload["content"]
     details = usage.get("output_tokens_details") or {}
+    reason = payload.get("stop_reason")
+    finish, text = _FINISH.get(reason, "stop"), "".join(block["text"] for block in blocks if block["type"] == "text")
     return Reply(
-        text="".join(block["text"] for block in blocks if block["type"] == "text"),
-        finish=_FINISH.get(payload.get("stop_reason"), "stop"),  # type: ignore[arg-type]
+        text=broken_off(reason) if finish == "error" else text,
+        finish=finish,
         model=payload.get("model"),
         usage=Usage(usage.get("input_tokens"), usage.get("output_tokens"), details.get("thinking_tokens")),
         reasoning="\n".join(block["thinking"] for block in blocks if block["type"] == "thinking"),

@@ -14,13 +14,14 @@ from urllib.parse import urlsplit
 
 from recuse.judges.description import BOUNDS, address, described, segment, strict_schema
 from recuse.judges.openai_chat import headers
+from recuse.judges.provider_responses import broken_off
 from recuse.schema import Judge, Prompt, RecuseError, Reply, Request, Usage
 
 __all__ = ["headers", "payload", "read", "request", "signer"]
 
-_FINISH = {
+_FINISH: Mapping[Any, Any] = {
     "max_tokens": "length", "model_context_window_exceeded": "length", "guardrail_intervened": "refusal",
-    "content_filtered": "refusal",
+    "content_filtered": "refusal", "malformed_model_output": "error", "malformed_tool_use": "error",
 }  # fmt: skip
 
 
@@ -71,12 +72,15 @@ def signer(judge: Judge) -> Callable[[Request], Mapping[str, str]]:
 
 
 def read(payload: Mapping[str, Any]) -> Reply:
-    """Text blocks joined; `reasoningContent` is the reasoning. What a guardrail or a filter stopped is a refusal."""
+    """Text blocks joined; `reasoningContent` is the reasoning. What a guardrail or a filter stopped is a refusal,
+    what the model wrote malformed an error."""
     blocks, usage = payload["output"]["message"]["content"], payload.get("usage") or {}
     thoughts = [block["reasoningContent"] for block in blocks if "reasoningContent" in block]
+    reason = payload.get("stopReason")
+    finish, text = _FINISH.get(reason, "stop"), "".join(block["text"] for block in blocks if "text" in block)
     return Reply(
-        text="".join(block["text"] for block in blocks if "text" in block),
-        finish=_FINISH.get(payload.get("stopReason"), "stop"),  # type: ignore[arg-type]
+        text=broken_off(reason) if finish == "error" else text,
+        finish=finish,
         # Converse names no model in its answer, and counts reasoning with the output, not apart.
         model=None,
         usage=Usage(usage.get("inputTokens"), usage.get("outputTokens")),

@@ -10,10 +10,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from recuse.judges.description import address, described, segment
+from recuse.judges.provider_responses import broken_off
 from recuse.schema import Judge, Prompt, Reply, Request, Usage
 
 BATCH = "gemini"
 _REFUSALS = {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE", "MODEL_ARMOR"}
+_FINISH = {"STOP": "stop", "MAX_TOKENS": "length"}
 _ROLES = {"user": "user", "assistant": "model"}
 
 
@@ -49,7 +51,8 @@ def headers(key: str | None) -> dict[str, str]:
 
 def read(payload: Mapping[str, Any]) -> Reply:
     """The parts of the first candidate joined, those marked `thought` as reasoning. A blocked prompt and a stop for
-    safety, recitation or the like are refusals; tokens of thoughts count as output."""
+    safety, recitation or the like are refusals, any other that is neither natural nor the limit an error; tokens of
+    thoughts count as output."""
     model, counted = payload.get("modelVersion"), payload.get("usageMetadata") or {}
     # Google counts thoughts beside the answer, and bills both as output.
     written, thought = counted.get("candidatesTokenCount"), counted.get("thoughtsTokenCount")
@@ -59,13 +62,14 @@ def read(payload: Mapping[str, Any]) -> Reply:
     if blocked := (payload.get("promptFeedback") or {}).get("blockReason"):
         return Reply(text=f"prompt blocked: {blocked}", finish="refusal", model=model, usage=counts)
     candidate = payload["candidates"][0]
-    reason = candidate.get("finishReason", "STOP")
+    reason = candidate.get("finishReason") or "STOP"
     parts = (candidate.get("content") or {}).get("parts") or []
     text = "".join(part.get("text", "") for part in parts if not part.get("thought"))
     thoughts = "".join(part.get("text", "") for part in parts if part.get("thought"))
     if reason in _REFUSALS:
         return Reply(text or f"stopped: {reason}", "refusal", model=model, usage=counts, reasoning=thoughts)
-    finish = "length" if reason == "MAX_TOKENS" else "stop"
+    finish = _FINISH.get(reason, "error")
+    text = broken_off(reason) if finish == "error" else text
     return Reply(text, finish, model=model, usage=counts, reasoning=thoughts)  # type: ignore[arg-type]
 
 

@@ -10,10 +10,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from recuse.judges.description import address, described, openai_schema
+from recuse.judges.provider_responses import BROKEN_OFF, broken_off
 from recuse.schema import Judge, Prompt, Reply, Request, Usage
 
 BATCH = "openai"
-_FINISH = {"length": "length", "content_filter": "refusal"}
+_FINISH: Mapping[Any, Any] = {  # Mistral's and Zhipu's words beside OpenAI's; any other is a whole answer
+    "length": "length", "model_length": "length", "model_context_window_exceeded": "length",
+    "content_filter": "refusal", "sensitive": "refusal", **dict.fromkeys(BROKEN_OFF, "error"),
+}  # fmt: skip
 _OWN_HOST, THINKS = "api.openai.com", "thinking"
 
 
@@ -52,8 +56,8 @@ def headers(key: str | None) -> dict[str, str]:
 
 
 def read(payload: Mapping[str, Any]) -> Reply:
-    """The first choice: a refusal where it says so in `refusal` or was filtered, reasoning by any of the names that
-    servers give it, log-probabilities where they are there."""
+    """The first choice: a refusal where it says so in `refusal` or was filtered, an error where the server broke it
+    off, reasoning by any of the names that servers give it, log-probabilities where they are there."""
     choice = payload["choices"][0]
     message, usage = choice["message"], payload.get("usage") or {}
     details = usage.get("completion_tokens_details") or {}
@@ -63,9 +67,11 @@ def read(payload: Mapping[str, Any]) -> Reply:
     parts: list[Any] = content if isinstance(content, list) else []
     own = content if isinstance(content, str) else "".join(p.get("text", "") for p in parts if p.get("type") != THINKS)
     positions = (block or {}).get("content") or ()
+    reason = choice.get("finish_reason")
+    finish: Any = "refusal" if refusal else _FINISH.get(reason, "stop")
     return Reply(
-        text=refusal or own,
-        finish="refusal" if refusal else _FINISH.get(choice.get("finish_reason"), "stop"),  # type: ignore[arg-type]
+        text=broken_off(reason) if finish == "error" else refusal or own,
+        finish=finish,
         model=payload.get("model"),
         usage=Usage(usage.get("prompt_tokens"), usage.get("completion_tokens"), details.get("reasoning_tokens")),
         logprobs=tuple([dict(map(token, position["top_logprobs"])) for position in positions]) or None,

@@ -48,10 +48,10 @@ def read(payload: Mapping[str, Any]) -> Reply:
         part for item in payload["output"] if item["type"] == "reasoning" for part in item.get("summary") or ()
     ]
     spoken = [part for part in parts if part["type"] == "output_text"]
-    cut = (payload.get("incomplete_details") or {}).get("reason", "") if status == "incomplete" else ""
+    cut = (payload.get("incomplete_details") or {}).get("reason")
     return Reply(
         text=refusal or "".join(part["text"] for part in spoken),
-        finish="refusal" if refusal else _CUT.get(cut, "length" if cut else "stop"),  # type: ignore[arg-type]
+        finish="refusal" if refusal else _CUT.get(cut, "length") if status == "incomplete" else "stop",  # type: ignore[arg-type]
         model=payload.get("model"),
         usage=Usage(
             counts.get("input_tokens"), counts.get("output_tokens"),

@@ -24,6 +24,16 @@ POLICY_CODES = frozenset({"content_filter", "content_policy_violation", "invalid
 """How providers say that their policy forbids an answer. That is an answer: this judge's refusal."""
 
 
+BROKEN_OFF = frozenset({"error", "abort", "insufficient_system_resource", "network_error"})
+"""How servers of chat completions say, under status 200, that a reply ended in the middle (OpenRouter, vLLM, DeepSeek,
+Zhipu). What there is of it is no answer; asked again, they may give one."""
+
+
+def broken_off(reason: object) -> str:
+    """What stands in place of the text of a reply that ended neither by itself nor by its limit."""
+    return f"the provider broke the reply off: {reason}"
+
+
 def parsed(body: bytes) -> Any:
     """The body as JSON; None where it is none."""
     try:

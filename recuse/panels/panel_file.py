@@ -210,6 +210,10 @@ class PanelTable(Table):
             )
 
 
+SECRET_WORDS = frozenset({"key", "apikey", "token", "auth", "authorization", "secret", "password", "cookie"})
+"""How the names of headers end that carry credentials."""
+
+
 def check_no_keys(judge: JudgeTable) -> None:
     """`RecuseError` where a judge's table holds what should be in the environment. The message never shows it."""
     for place, name in [("api_key_env", judge.api_key_env), *(("headers_env", v) for v in judge.headers_env.values())]:
@@ -219,7 +223,10 @@ def check_no_keys(judge: JudgeTable) -> None:
             )
     for place in ("base_url", "model", "parameters", "headers", "query"):
         for name, text in _texts(getattr(judge, place), place):
-            secret = name.rpartition(".")[2].lower() in SECRET_NAMES and place in ("parameters", "headers", "query")
+            own = name.rpartition(".")[2].lower()
+            secret = own in SECRET_NAMES and place in ("parameters", "headers", "query")
+            # Gateways call their headers as they like: x-functions-key, cf-aig-authorization, helicone-auth.
+            secret = secret or (place == "headers" and re.split("[-_]", own)[-1] in SECRET_WORDS)
             if secret or looks_like_a_key(text):
                 raise RecuseError(
                     f"{name} looks like a key, which may not stand in a file (value not shown): name its variable in "

@@ -57,13 +57,15 @@ def is_refusal(text: str) -> bool:
 
 def json_value(reply: Reply, kind: type[dict[str, Any]] | type[list[Any]]) -> Any:
     """The one JSON object (or array) of a reply. Words and Markdown fences around it are tolerated, and so is an object
-    around an array, which some providers insist on; two different values, a value that breaks off, repeated keys and
-    NaN are not. Raises `Unreadable`."""
+    around an array, which some providers insist on; two different values, a value that breaks off, one that is followed
+    by words that break off (a draft, and its amendment would have come), repeated keys and NaN are not. Raises
+    `Unreadable`."""
     text = answered(reply)
     if isinstance(value := _plain(text), kind):
         return value
     cut = " (cut off by the token limit)" if reply.finish == "length" else ""
-    values = list(_values(text, kind, cut))
+    found = list(_values(text, kind, cut))
+    values = [value for value, _ in found]
     if not values:
         if is_refusal(text):
             raise Unreadable("refused", _short(text))
@@ -73,6 +75,8 @@ def json_value(reply: Reply, kind: type[dict[str, Any]] | type[list[Any]]) -> An
         raise Unreadable(
             "unparsed", f"{len(values)} different JSON values in the reply; which one counts is not for us to guess"
         )
+    if cut and text[found[-1][1] :].strip("`]} \t\r\n"):
+        raise Unreadable("unparsed", f"words follow the JSON {_called(kind)}, and may take it back{cut}")
     return values[0]
 
 
@@ -136,16 +140,16 @@ def member(value: object, key: str, criterion: str) -> object:
     return value[key]
 
 
-def _values(text: str, kind: type, cut: str) -> Iterator[Any]:
-    """Top-level JSON values of the kind, left to right. One that begins well and then breaks makes the whole reply
-    unreadable: what stands inside it is part of an answer, not an answer."""
+def _values(text: str, kind: type, cut: str) -> Iterator[tuple[Any, int]]:
+    """Top-level JSON values of the kind, left to right, each with where it ends. One that begins well and then breaks
+    makes the whole reply unreadable: what stands inside it is part of an answer, not an answer."""
     opening = "{" if kind is dict else "["
     position = text.find(opening)
     while position != -1:
         end = position + 1
         if _BEGINS[opening].match(text, end):  # else the bracket is just a character of the words around
             value, end = _decoded(text, position, f"the JSON {_called(kind)}", cut)
-            yield value
+            yield value, end
         position = text.find(opening, end)
 
 

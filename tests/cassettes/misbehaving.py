@@ -210,6 +210,8 @@ _BODIES: dict[str, tuple[int, str, Any]] = {
     "html": (200, "text/html", HTML),
     "html in json's clothing": (200, _JSON, HTML),
     "wrong content type": (200, "text/plain", lambda good: good),
+    "error in a choice": (200, _JSON, b'{"choices":[{"finish_reason":"error","error":{"code":502,"message":"died"}}]}'),
+    "broken off": (200, _JSON, b'{"choices":[{"finish_reason":"insufficient_system_resource","message":{}}]}'),
     "error in 200": (200, _JSON, b'{"error":{"message":"overloaded","code":503}}'),
 }
 

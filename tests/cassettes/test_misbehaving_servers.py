@@ -48,6 +48,8 @@ NO_ANSWERS = {
     "html": "not a complete JSON object",
     "html in json's clothing": "not a complete JSON object",
     "error in 200": "the body is an error report",
+    "error in a choice": "the body is an error report",
+    "broken off": "the provider broke the reply off: insufficient_system_resource",
     "broken gzip": "not valid gzip",
     "reset": "ReadError",
     "short": "RemoteProtocolError",

@@ -99,11 +99,35 @@ def test_a_token_count_that_is_none_is_unknown(wire_name):
         ("bedrock_converse", converse(stopReason="guardrail_intervened"), "refusal"),
         ("bedrock_converse", converse(stopReason="content_filtered"), "refusal"),
         ("bedrock_converse", converse(stopReason="a new one"), "stop"),
+        ("openai_chat", openai(finish_reason="model_length"), "length"),
+        ("openai_chat", openai(finish_reason="sensitive"), "refusal"),
+        ("openai_chat", openai(finish_reason=None), "stop"),
+        ("gemini_generate", gemini(finishReason=None), "stop"),
+        ("openai_responses", responses(status="incomplete"), "length"),
+        ("openai_responses", responses(status="completed", incomplete_details={"reason": ""}), "stop"),
     ],
 )
 def test_how_a_reply_ended(wire_name: str, payload: object, finish: str) -> None:
     reply = reply_to(wire_name, payload)
     assert (reply.text, reply.finish) == ("Good.", finish)
+
+
+@pytest.mark.parametrize(
+    ("wire_name", "payload", "reason"),
+    [
+        *(
+            ("openai_chat", openai(finish_reason=reason), reason)
+            for reason in ("error", "abort", "insufficient_system_resource", "network_error")
+        ),
+        ("anthropic_messages", anthropic(stop_reason="pause_turn"), "pause_turn"),
+        ("gemini_generate", gemini(finishReason="OTHER"), "OTHER"),
+        ("gemini_generate", gemini(finishReason="a new one"), "a new one"),
+        ("bedrock_converse", converse(stopReason="malformed_model_output"), "malformed_model_output"),
+    ],
+)
+def test_what_a_provider_broke_off_is_no_answer(wire_name: str, payload: object, reason: str) -> None:
+    reply = reply_to(wire_name, payload)
+    assert (reply.finish, reply.text) == ("error", f"the provider broke the reply off: {reason}")
 
 
 @pytest.mark.parametrize(

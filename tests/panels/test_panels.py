@@ -117,6 +117,8 @@ OPENAI = f"sk-proj-{SECRET}-{SECRET}"
         f'headers = {{ x-custom = "{OPENAI}" }}',
         f'headers = {{ Authorization = "{SECRET}" }}',
         f'headers = {{ api-key = "{SECRET}" }}',
+        f'headers = {{ X-Functions-Key = "{SECRET}" }}',
+        f'headers = {{ helicone-auth = "{SECRET}" }}',
         f'query = {{ key = "{SECRET}" }}',
         f'query = {{ user = "{OPENAI}" }}',
         f'parameters = {{ api_key = "{SECRET}" }}',

@@ -46,6 +46,21 @@ def test_an_answer_that_fits_is_read_even_if_the_limit_was_reached_just_then() -
     assert json_value(Reply(TEXT, "length"), dict) == ANSWER
 
 
+@pytest.mark.parametrize("after", ["\n", "\n   \n", "\n```\n"])
+def test_nor_does_it_matter_that_blanks_and_a_fence_were_cut(after: str) -> None:
+    assert json_value(Reply(f"Here you are:\n```json\n{TEXT}{after}", "length"), dict) == ANSWER
+    assert json_value(Reply(f'{{"answer": [1, 2]}}{after}', "length"), list) == [1, 2]
+
+
+def test_a_draft_before_words_that_are_cut_off_is_no_answer() -> None:
+    """As a model thinks aloud: without the limit its amendment would have followed, and two values are none."""
+    draft = f"Let me see. {TEXT}\nWait, the source says otherwise, so accur"
+    assert failure(draft, finish="length") == (
+        "unparsed", "words follow the JSON object, and may take it back (cut off by the token limit)",
+    )  # fmt: skip
+    assert json_value(Reply(draft), dict) == ANSWER
+
+
 def test_an_array_is_found_where_one_is_wanted() -> None:
     assert json_value(Reply('Here: [{"level": 1}] (see above)'), list) == [{"level": 1}]
 
