@@ -126,9 +126,9 @@ class Comments:
 
     def _sent(self, http: httpx2.Client, method: str, path: str, sent: Mapping[str, str] | None = None) -> Any:
         response = http.request(method, path, json=sent)
-        said, status = words(response.content, [self.pull_request.token]), response.status_code
-        answer = f"GitHub answered {status}{f': “{said}”' if said else ''}"
-        if status == 429 or (status == 403 and "rate limit" in said.lower()):
+        message, status = words(response.content, [self.pull_request.token]), response.status_code
+        answer = f"GitHub answered {status}{f': “{message}”' if message else ''}"
+        if status == 429 or (status == 403 and "rate limit" in message.lower()):
             raise RecuseError(f"{answer}: no more calls are taken for now; run it again in some minutes")
         if status in NO_RIGHT:
             raise NoRight(

@@ -64,8 +64,8 @@ def json_value(reply: Reply, kind: type[dict[str, Any]] | type[list[Any]]) -> An
     if isinstance(value := _plain(text), kind):
         return value
     cut = " (cut off by the token limit)" if reply.finish == "length" else ""
-    found = list(_values(text, kind, cut))
-    values = [value for value, _ in found]
+    placed = list(_values(text, kind, cut))
+    values = [value for value, _ in placed]
     if not values:
         if is_refusal(text):
             raise Unreadable("refused", _short(text))
@@ -75,7 +75,7 @@ def json_value(reply: Reply, kind: type[dict[str, Any]] | type[list[Any]]) -> An
         raise Unreadable(
             "unparsed", f"{len(values)} different JSON values in the reply; which one counts is not for us to guess"
         )
-    if cut and text[found[-1][1] :].strip("`]} \t\r\n"):
+    if cut and text[placed[-1][1] :].strip("`]} \t\r\n"):
         raise Unreadable("unparsed", f"words follow the JSON {_called(kind)}, and may take it back{cut}")
     return values[0]
 
