@@ -22,6 +22,10 @@ PRICE = 0.5  # of the price of calls one by one, at all three providers
 TRIES = 2  # how often one process submits a call: again only where time ran out
 LOOKS = 5  # in vain for a batch whose submission was cut off: a provider may list it late
 SCHEMA = 1
+_GONE = (
+    ". It is not there for this key: set the key of the account that submitted it. Where the provider keeps it no "
+    "longer, take {} out of {}: its requests are then asked anew, and paid for again"
+)
 
 
 @dataclass
@@ -89,15 +93,15 @@ class Batches:
         """Store what has come back for these calls. A batch leaves the state when all of it is done with. `BatchError`
         for batches that cannot be looked at, once the others are stored."""
         known = {number_of(call): call for call in calls}
-        report, faults = BatchReport(), list[BatchError]()
+        report, faults = BatchReport(), list[str]()
         for entry in self._state.holding(known):
             try:
                 if (entry := self._identified(entry, known, report)).id is not None:
                     self._collect(entry, known, report)
             except BatchError as error:
-                faults.append(self._with_remedy(error, entry))
+                faults.append(f"{error}{_GONE.format(entry.id or entry.tag, self._state.path) * (error.status == 404)}")
         if faults:
-            raise BatchError("\n".join(dict.fromkeys(map(str, faults))))
+            raise BatchError("\n".join(faults))
         report.under_way = len(self._state.under_way() & known.keys())
         return report
 
@@ -226,15 +230,6 @@ class Batches:
             else:
                 body = web.shown(outcome.body.decode("utf-8", "replace"))
                 report.failed.append((call, f"HTTP {outcome.status}: {body}"))
-
-    def _with_remedy(self, error: BatchError, entry: Entry) -> BatchError:
-        if error.status != 404:
-            return error
-        return BatchError(
-            f"{error}. It is not there for this key: set the key of the account that submitted it. Where the provider "
-            f"keeps it no longer, take {entry.id or entry.tag} out of {self._state.path}: its requests are then asked "
-            "anew, and paid for again"
-        )
 
     def _cancel(self, calls: Sequence[Call]) -> None:
         for entry in self._state.holding({number_of(call) for call in calls}):
