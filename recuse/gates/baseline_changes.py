@@ -239,21 +239,42 @@ EXACT = ("n", "n_clusters", "n_excluded")
 
 
 def moved(was: BaselineEntry, now: BaselineEntry, tested: bool) -> list[MovedRow]:
-    """Counts that differ beyond rounding, and, where no test speaks for these (`tested`), values and cells of a matrix
-    that do; None where a side has none."""
-    before, after = (_compared(side["figures"], tested) for side in (was, now))
-    each = ((field, before.get(field), after.get(field)) for field in {**before, **after})
+    """Counts that differ, and values that differ and have no sampling distribution to test them by."""
+    before, after = _compared(was["figures"], tested), _compared(now["figures"], tested)
     return [
         {**row_of(now), "field": field, "before": a, "after": b,
          "delta": as_kept(b - a) if is_number(a) and is_number(b) else None}
-        for field, a, b in each
-        if a != b and not (is_number(a) and is_number(b) and math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12))
+        for field, a, b in _differences(before, after)
+        if not _same(a, b)
     ]  # fmt: skip
 
 
 def _compared(figures: Figures, tested: bool) -> dict[str, object]:
+    """Counts, and what no test speaks for: the value, and the cells of a matrix."""
     counts: dict[str, object] = {name: figures.get(name) for name in EXACT}
     return counts if tested else counts | {"value": figures.get("value")} | dict(figures.get("cells") or {})
+
+
+def _differences(before: Mapping[str, object], after: Mapping[str, object]) -> list[tuple[str, object, object]]:
+    """(field, before, after) of every difference, None where a side has none, in the order of the fields."""
+    if before == after:  # nearly always, and far cheaper to see
+        return []
+    from deepdiff import DeepDiff
+    from deepdiff.helper import notpresent
+
+    diff = DeepDiff(before, after, view="tree", ignore_numeric_type_changes=True, threshold_to_diff_deeper=0)
+    differences: dict[str, tuple[object, object]] = {}
+    for leaf in (leaf for leaves in diff.values() for leaf in leaves):
+        was, now = (None if side is notpresent else side for side in (leaf.t1, leaf.t2))
+        differences[str(leaf.path(output_format="list")[0])] = was, now
+    return [(field, *differences[field]) for field in dict.fromkeys([*before, *after]) if field in differences]
+
+
+def _same(a: object, b: object) -> bool:
+    """Equal, or numbers that agree but for rounding."""
+    if isinstance(a, int | float) and isinstance(b, int | float):
+        return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12)
+    return bool(a == b)
 
 
 def row_of(entry: EntryRow) -> EntryRow:

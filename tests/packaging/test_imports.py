@@ -25,7 +25,7 @@ from imports import (
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-HEAVY = ("numpy", "pandas", "scipy", "vcr", "jinja2", "pydantic", "httpx2", "stamina")
+HEAVY = ("numpy", "pandas", "scipy", "vcr", "jinja2", "pydantic", "httpx2", "stamina", "deepdiff")
 NETWORK = {"socket", "ssl", "http.client", "http.server", "urllib.request", "asyncio", "httpx2", "requests", "vcr"}
 DISK = {"pathlib", "io", "os", "shutil", "tempfile", "sqlite3"}
 CLOCK = {"time", "datetime", "random", "uuid", "secrets"}
