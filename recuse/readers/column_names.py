@@ -68,9 +68,19 @@ def is_person(name: str) -> bool:
     return called or bool(ADDRESS.fullmatch(name.strip()))
 
 
+def is_rater(name: str) -> bool:
+    """Whether a column or rater is called as models or as people are."""
+    return is_judge(name) or is_person(name)
+
+
 def is_criterion(name: str) -> bool:
     """Whether a column is called after what is rated, and after nobody who rates."""
-    return any(part in CRITERIA for part in _parts(name)) and not (is_judge(name) or is_person(name))
+    return any(part in CRITERIA for part in _parts(name)) and not is_rater(name)
+
+
+def is_reason(name: str) -> bool:
+    """Whether a column is called as reasons for ratings are."""
+    return plain(name).rsplit("_", 1)[-1] in NAMES["reason"]
 
 
 def is_date(name: str) -> bool:
@@ -87,7 +97,7 @@ def is_attribute(name: str) -> bool:
     parts = plain(name).split("_")
     counted = parts in (["annotators"], ["raters"])
     few = 1 < len(parts) <= LONGEST_NAME and (parts[-1] in ATTRIBUTES or not {*SURE}.isdisjoint(_parts(name)))
-    rater = len(parts) == 2 and parts[0] in ("is", "was") and (is_judge(parts[1]) or is_person(parts[1]))
+    rater = len(parts) == 2 and parts[0] in ("is", "was") and is_rater(parts[1])
     return is_date(name) or counted or few or rater
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from recuse.readers import values
-from recuse.readers.column_names import NAMES, is_nobodys, plain
+from recuse.readers.column_names import NAMES, is_attribute, is_nobodys, is_reason, plain
 from recuse.readers.mapping import LISTS, SETTINGS
 from recuse.readers.values import ORDERS, STATUSES, VERDICTS, as_numbers, find_sets, is_empty, is_verdict, labels_of
 
@@ -173,7 +173,7 @@ class Column:
 def like_ratings(frame: pd.DataFrame, name: str) -> bool:
     """Whether a column of a table looks like ratings, whatever it was read as, and is not called as other things."""
     column = Column(name, frame[name]) if name in frame else None
-    if column is None or is_nobodys(name) or plain(name).rsplit("_", 1)[-1] in NAMES["reason"]:
+    if column is None or is_nobodys(name) or is_reason(name):
         return False
     few = 1 < len(column.distinct) <= FEW_LABELS and not (column.wordy or column.dated)
     return few and column.like_ratings and (column.numeric or column.holds_labels)
@@ -215,6 +215,21 @@ class Roles:
                 if plain(name) == wanted and len(self.columns[name].distinct) and fits(self.columns[name]):
                     self.take(role, name)
                     return
+
+    @property
+    def stated(self) -> set[str]:
+        """The names of people and judges that somebody said."""
+        return {*self.taken.get("people", ()), *self.taken.get("judges", ())}
+
+    @property
+    def rated(self) -> list[str]:
+        """Free columns that may hold ratings, and are not called as attributes are."""
+        return [name for name in self.free if self.columns[name].rating and not is_attribute(name)]
+
+    def leave_out(self, names: Collection[str], why: str) -> None:
+        """These columns are read as nothing."""
+        self.ignored |= dict.fromkeys(names, why)
+        self.use(names)
 
     def use(self, names: Collection[str]) -> None:
         """These columns are free no longer."""

@@ -35,7 +35,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from recuse.readers.column_names import CRITERIA, NAMES, is_judge, is_person, listed, plain
+from recuse.readers.column_names import CRITERIA, is_judge, is_rater, is_reason, listed, plain
 from recuse.readers.columns import FEWEST_TEXTS, Column
 from recuse.readers.faults import Fault, shown
 from recuse.readers.json_cells import literal
@@ -176,7 +176,7 @@ def _named_scores(raw: RawTable) -> RawTable | None:
     beside = [c for c in columns if c.split(".")[0] in ASKED and c not in named]
     if not named or not beside or any(c in columns for c in ("scores", "feedback_scores", "feedback")):
         return None
-    if any(is_person(c) or is_judge(c) for c in named.values()):
+    if any(map(is_rater, named.values())):
         roles: dict[str, Any] = {"raters": {name: (name,) for name in named}}
     else:
         roles = {"raters": {"judge": (*named,)}, "criteria": named}
@@ -262,10 +262,7 @@ def _mturk(raw: RawTable) -> RawTable | None:
 
 def _may_rate(frame: pd.DataFrame, name: str) -> bool:
     """Whether a column holds several answers, and is not called as remarks are."""
-    return (
-        Column(name, frame[name]).rating and frame[name].nunique() > 1
-        and plain(name).rsplit("_", 1)[-1] not in NAMES["reason"]
-    )  # fmt: skip
+    return Column(name, frame[name]).rating and frame[name].nunique() > 1 and not is_reason(name)
 
 
 def _prodigy(raw: RawTable) -> RawTable | None:

@@ -27,8 +27,10 @@ from recuse.readers.column_names import (
     is_judge,
     is_nobodys,
     is_person,
+    is_rater,
+    is_reason,
     plain,
-)  # fmt: skip
+)
 from recuse.readers.columns import FEW_LABELS, MOST_SLICES, Column, Roles
 from recuse.readers.faults import shown
 from recuse.readers.values import as_numbers, is_empty, labels_of
@@ -51,8 +53,7 @@ def leave_out_derived(roles: Roles, named: Collection[str]) -> None:
     derived = [name for name in roles.free if is_derived(name) and name not in named]
     derived += [name for name in _computed(roles) if name not in (*derived, *named)]
     voted = _voted(roles, {*named, *derived})
-    roles.ignored |= dict.fromkeys(voted, "made of other columns, it says what most of them do; if not, say --people")
-    roles.use(voted)
+    roles.leave_out(voted, "made of other columns, it says what most of them do; if not, say --people")
     others = (n for n in roles.free if n not in derived and (n in named or may_be_a_person(n)))
     people = [name for name in others if roles.columns[name].rating]
     gold = roles.taken.get("gold", "")
@@ -60,8 +61,7 @@ def leave_out_derived(roles: Roles, named: Collection[str]) -> None:
         roles.ignored[gold] = "made of other columns, it says what most of the people do; if not, say --gold"
         del roles.taken["gold"]
     if len(people) > 1:
-        roles.ignored |= dict.fromkeys(derived, "made of other columns: nobody's own ratings")
-        roles.use(derived)
+        roles.leave_out(derived, "made of other columns: nobody's own ratings")
 
 
 def leave_out_who_gave(roles: Roles) -> None:
@@ -70,8 +70,7 @@ def leave_out_who_gave(roles: Roles) -> None:
         whose, dot, word = name.rpartition(".")
         beside = {plain(other.removeprefix(f"{whose}.")) for other in roles.free if other.startswith(f"{whose}.")}
         if dot and plain(word) in NAMES["rater"] and beside & {*NAMES["value"]}:
-            roles.ignored[name] = f"who gave {whose}"
-            roles.use([name])
+            roles.leave_out([name], f"who gave {whose}")
 
 
 def _computed(roles: Roles) -> list[str]:
@@ -80,7 +79,7 @@ def _computed(roles: Roles) -> list[str]:
     numeric = [n for n in roles.free if (c := roles.columns[n]).numeric and c.like_ratings and not is_nobodys(n)]
     table = pd.DataFrame({name: as_numbers(roles.frame[name]) for name in numeric})
     computed: list[str] = []
-    for name in (name for name in numeric if not (is_judge(name) or is_person(name))):
+    for name in (name for name in numeric if not is_rater(name)):
         others = [n for n in numeric if n != name and n not in computed]
         people = [n for n in others if not is_judge(n)]
         for those in (those for those in ([people] if people == others else [people, others]) if len(those) > 1):
@@ -191,10 +190,10 @@ def check_left_out(roles: Roles) -> None:
             f"{days[0].name} holds days such as {shown(str(days[0].distinct[0]))}, which a spreadsheet makes of 4/5; "
             f"write its cells as text and export it again, or say --ignore {as_option(c.name for c in days)}"
         )
-    if not raters or roles.taken.get("people") or roles.taken.get("judges"):
+    if not raters or roles.stated:
         return
     free = [c for name in roles.free if not is_attribute(name) and (c := roles.columns[name]).name]
-    free = [c for c in free if c.holds_labels or plain(c.name).rsplit("_", 1)[-1] not in NAMES["reason"]]
+    free = [c for c in free if c.holds_labels or not is_reason(c.name)]
     others: list[Column] = []
     rater = roles.columns[next(iter(raters))]
     people = [c for c in free if may_be_a_person(c.name)]
@@ -242,8 +241,7 @@ def _related(column: Column, rater: Column) -> bool:
 def _may_hold_answers(column: Column) -> bool:
     """Whether texts in a column that is called as judges are hold a number each, and are not called as what is judged:
     "8/10 - polite and short"."""
-    word = plain(column.name).rsplit("_", 1)[-1]
-    judged = word in (*NAMES["text"], *NAMES["target"], *PROMPTS)
+    judged = plain(column.name).rsplit("_", 1)[-1] in (*NAMES["text"], *NAMES["target"], *PROMPTS)
     return column.told_once and not judged and bool(column.filled.astype(str).str.contains(r"\d").all())
 
 

@@ -6,8 +6,7 @@ Columns of a wide table may name a rater and a criterion at once: gpt4_tone, gpt
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
 from recuse.readers.column_names import (
@@ -26,10 +25,13 @@ from recuse.readers.column_names import (
     is_judge,
     is_nobodys,
     is_person,
+    is_rater,
+    is_reason,
     plain,
     rater_name,
-)  # fmt: skip
+)
 from recuse.readers.columns import MOST_SLICES, Column, Roles
+from recuse.readers.crossed_names import crossed_names
 from recuse.readers.nobodys_columns import check_related, leave_out_derived
 from recuse.readers.values import OUT_OF, chosen, is_verdict
 from recuse.schema import RecuseError
@@ -60,7 +62,7 @@ def names_raters(roles: Roles, column: Column) -> bool:
     letters = called and all(len(word) == 1 for word in column.words) and not _answers_as_others(roles, column)
     if letters and not (column.numeric or is_verdict(column.words)):
         return True  # annotators A, B and C, whatever they are as grades: nobody beside them gives any
-    if column.numeric and few and column.name not in roles.filled("people", "judges") and _tells_apart(roles, column):
+    if column.numeric and few and column.name not in roles.stated and _tells_apart(roles, column):
         return True
     if column.wordy or column.holds_labels or (column.numeric and not plain(column.name).endswith(BY_NUMBER)):
         return False
@@ -87,7 +89,7 @@ def _tells_apart(roles: Roles, column: Column) -> bool:
         if not item and len(roles.columns[keys[0]].distinct) not in some:
             continue
         rated = [n for n in free.values() if n not in keys and roles.columns[n].rating and not is_attribute(n)]
-        rated = [n for n in rated if not (is_judge(n) or is_person(n))]
+        rated = [n for n in rated if not is_rater(n)]
         several = int(roles.frame.duplicated(keys).sum())
         if several < SURELY or not (roles.frame.groupby(keys, sort=False)[rated].nunique() > 1).any(axis=None):
             continue
@@ -150,15 +152,14 @@ def take_raters_beside(roles: Roles) -> None:
         return
     if len(values := roles.taken["value"]) > 1:
         if "rater" in roles.taken:
-            _take_others(roles, [n for n in roles.free if roles.columns[n].rating and not is_attribute(n)], values)
+            _take_others(roles, roles.rated, values)
         return
-    named = {*roles.taken.get("people", ()), *roles.taken.get("judges", ())}
     value = roles.columns[values[0]]
-    called = [name for name in roles.free if (is_person(name) or is_judge(name)) and not is_attribute(name)]
+    called = [name for name in roles.free if is_rater(name) and not is_attribute(name)]
     item = roles.filled("item")
     labels = [n for n in roles.free if plain(n) == "label" and "rater" in roles.taken and item]
     called += [n for n in labels if (roles.frame.groupby(item, sort=False)[n].nunique() == 1).all()]
-    beside = [n for n in roles.free if n in named or (n in called and roles.columns[n].only_answers_of(value))]
+    beside = [n for n in roles.free if n in roles.stated or (n in called and roles.columns[n].only_answers_of(value))]
     if beside:
         roles.taken["raters"] = {name: (name,) for name in beside}
         roles.use(beside)
@@ -168,70 +169,76 @@ def take_raters(roles: Roles) -> None:
     """In a wide table, every column that may hold ratings is a rater; beside a column of raters, a criterion."""
     if "raters" in roles.taken or "value" in roles.taken:
         return
-    if repeats := roles.taken.get("repeats", ()):
-        if "rater" in roles.taken:
-            _take_others(roles, [n for n in roles.free if roles.columns[n].rating and not is_attribute(n)], repeats)
-        return
-    if "first" in roles.taken:
-        choosers = choosers_between(roles, roles.taken["first"], roles.taken["second"])
-        if "rater" in roles.taken and (others := _take_others(roles, choosers, one=True)):
-            games = tuple(n for n in choosers if n not in others)
-            roles.taken["repeats" if games[1:] else "value"] = games
-        else:
-            roles.taken["raters"] = {name: (name,) for name in choosers}
-        roles.use(choosers)
-        return
-    named = {*roles.taken.get("people", ()), *roles.taken.get("judges", ())}
-    reasons = [n for n in roles.free if plain(n).rsplit("_", 1)[-1] in NAMES["reason"]]
-    if not named and "rater" not in roles.taken and _take_beside_bare(roles):
-        return
-    leave_out_derived(roles, named)
-    if "rater" not in roles.taken and (sets := [n for n in roles.free if plain(n) in SETS and n not in named]):
-        roles.ignored |= dict.fromkeys(sets, "sets of options by nobody who is named; call it NAME_response_set")
-        roles.use(sets)
-    rated = [
-        n for n in roles.free if n in named or (roles.columns[n].rating and not is_attribute(n) and n not in reasons)
-    ]  # fmt: skip
-    if roles.taken.get("people") and roles.taken.get("judges") and "rater" not in roles.taken:  # nobody else rates
-        own = [name for name in rated if {name, rater_name(name)} & named]
-        if len(own) < len(named):  # by itself or with a criterion, a repeat or a word such as score
-            bare = [f"_{plain(name)}_" for name in named]
-            own = [n for n in rated if n in named or any(name in f"_{plain(n)}_" for name in bare)]
-        _take_wide(roles, own)
-        roles.use(own)
-        return
-    if "rater" in roles.taken:
-        rated = [n for n in rated if n in named or plain(n) not in (*BATCHES, *SURE)]
-        kept = [n for n in rated if n in named or (roles.columns[n].varied and len(roles.columns[n].distinct) > 1)]
-        others = _take_others(roles, kept)
-        kept = [n for n in kept if n not in others]
-        facts = [n for n in kept if n not in named and _is_a_fact(roles, n, kept)]
-        facts = [] if others and facts == kept else facts  # on what stands beside others' answers all may be at one
-        roles.ignored |= dict.fromkeys(facts, "by its name a system, or the same in all rows of a rater or of a text")
-        kept = [n for n in kept if n not in facts]
-        roles.use(facts)
-        roles.taken["value"] = tuple(kept)
+    in_rows = "rater" in roles.taken
+    if "repeats" in roles.taken:
+        if in_rows:
+            _take_others(roles, roles.rated, roles.taken["repeats"])
+    elif "first" in roles.taken:
+        _take_choosers(roles)
+    elif in_rows or roles.stated or not _take_beside_bare(roles):
+        leave_out_derived(roles, roles.stated)
+        (_take_criteria if in_rows else _take_columns)(roles)
+
+
+def _take_choosers(roles: Roles) -> None:
+    choosers = choosers_between(roles, roles.taken["first"], roles.taken["second"])
+    if "rater" in roles.taken and (others := _take_others(roles, choosers, one=True)):
+        games = tuple(n for n in choosers if n not in others)
+        roles.taken["repeats" if games[1:] else "value"] = games
     else:
-        called = [n for n in rated if is_judge(n) or is_person(n)]
-        _check_annotations(called, named)
-        facts = [n for n in called if n not in named and _names_somebody(roles.columns[n])]
-        judged = [n for n in rated if called and n not in (*named, *called) and plain(n) in (*NAMES["text"], *PROMPTS)]
-        roles.ignored |= dict.fromkeys(judged, "by its name what was judged; --people or --judges if somebody's rating")
-        roles.use(judged)
-        rated = [n for n in rated if n not in judged]
-        sure = [n for n in rated if n in named or n in called or plain(n) in NAMES["value"]]
-        declared = [n for n in sure if n not in facts]
-        kept = _alike(roles, declared) or [
-            n for n in rated if roles.columns[n].like_ratings and not is_nobodys(n) and _said_again(roles, n)
-        ]
-        if any(map(is_person, declared)):  # what else is the same in every row is nobody's
-            kept = [n for n in kept if n in declared or len(roles.columns[n].distinct) > 1]
-        if called:
-            check_related(roles, [n for n in kept if n not in declared], kept)
-        _take_wide(roles, kept)
-        if not declared and "gold" in roles.taken and not kept:
-            return
+        roles.taken["raters"] = {name: (name,) for name in choosers}
+    roles.use(choosers)
+
+
+def _may_rate(roles: Roles) -> list[str]:
+    """Free columns that somebody is said to be, or that may hold ratings by what they hold and are called."""
+    rated = {*roles.stated, *(n for n in roles.rated if not is_reason(n))}
+    return [n for n in roles.free if n in rated]
+
+
+def _take_criteria(roles: Roles) -> None:
+    """Beside a column of raters every other one that may hold ratings is a criterion, and no fact."""
+    stated = roles.stated
+    rated = [n for n in _may_rate(roles) if n in stated or plain(n) not in (*BATCHES, *SURE)]
+    kept = [n for n in rated if n in stated or (roles.columns[n].varied and len(roles.columns[n].distinct) > 1)]
+    others = _take_others(roles, kept)
+    kept = [n for n in kept if n not in others]
+    facts = [n for n in kept if n not in stated and _is_a_fact(roles, n, kept)]
+    facts = [] if others and facts == kept else facts  # on what stands beside others' answers all may be at one
+    roles.leave_out(facts, "by its name a system, or the same in all rows of a rater or of a text")
+    roles.taken["value"] = tuple(n for n in kept if n not in facts)
     roles.use(kept)
+
+
+def _take_columns(roles: Roles) -> None:
+    """Every column that may hold ratings is a rater's: what is said or called so, and what answers alike."""
+    stated = roles.stated
+    sets = [n for n in roles.free if plain(n) in SETS and n not in stated]
+    roles.leave_out(sets, "sets of options by nobody who is named; call it NAME_response_set")
+    rated = _may_rate(roles)
+    if roles.taken.get("people") and roles.taken.get("judges"):  # nobody else rates
+        own = [name for name in rated if {name, rater_name(name)} & stated]
+        if len(own) < len(stated):  # by itself or with a criterion, a repeat or a word such as score
+            bare = [f"_{plain(name)}_" for name in stated]
+            own = [n for n in rated if n in stated or any(name in f"_{plain(n)}_" for name in bare)]
+        _take_wide(roles, own)
+        return
+    called = [*filter(is_rater, rated)]
+    _check_annotations(called, stated)
+    facts = [n for n in called if n not in stated and _names_somebody(roles.columns[n])]
+    judged = [n for n in rated if called and n not in (*stated, *called) and plain(n) in (*NAMES["text"], *PROMPTS)]
+    roles.leave_out(judged, "by its name what was judged; --people or --judges if somebody's rating")
+    rated = [n for n in rated if n not in judged]
+    sure = [n for n in rated if n in stated or n in called or plain(n) in NAMES["value"]]
+    declared = [n for n in sure if n not in facts]
+    kept = _alike(roles, declared) or [
+        n for n in rated if roles.columns[n].like_ratings and not is_nobodys(n) and _said_again(roles, n)
+    ]
+    if any(map(is_person, declared)):  # what else is the same in every row is nobody's
+        kept = [n for n in kept if n in declared or len(roles.columns[n].distinct) > 1]
+    if called:
+        check_related(roles, [n for n in kept if n not in declared], kept)
+    _take_wide(roles, kept)
 
 
 def _take_beside_bare(roles: Roles) -> bool:
@@ -240,7 +247,7 @@ def _take_beside_bare(roles: Roles) -> bool:
     judge's, and the judge's beside people's."""
     rated = [n for n in roles.free if not is_attribute(n) and not is_derived(n)]
     columns = {n: c for n in rated if (c := roles.columns[n]).rating and (c.numeric or c.holds_labels)}
-    bare = {plain(n): n for n in columns if not (is_judge(n) or is_person(n) or plain(n) in NAMES["value"])}
+    bare = {plain(n): n for n in columns if not (is_rater(n) or plain(n) in NAMES["value"])}
     own = _whose([n for n in columns if n not in bare.values()], bare)
     about = {criterion for _, criterion in own.values()}
     rest = [n for n in bare.values() if n in about or is_criterion(n)]
@@ -260,7 +267,7 @@ def _whose(names: Sequence[str], bare: Mapping[str, str]) -> dict[str, tuple[str
     return {
         n: (whose, bare[word]) for n in names for word in bare
         for whose in (plain(n).removesuffix(f"_{word}"), plain(n).removeprefix(f"{word}_"))
-        if whose != plain(n) and (is_judge(whose) or is_person(whose))
+        if whose != plain(n) and is_rater(whose)
     }  # fmt: skip
 
 
@@ -312,7 +319,7 @@ def _check_annotations(names: Sequence[str], stated: Collection[str]) -> None:
 def _is_a_raters(name: str) -> bool:
     """Whether a name is a rater's and speaks of no criterion: human_score, expert_2, gpt-4o-mini."""
     last = plain(name).rsplit("_", 1)[-1]
-    return last in NAMES["value"] or is_judge(last) or is_person(last) or any(c.isdigit() for c in name)
+    return last in NAMES["value"] or is_rater(last) or any(c.isdigit() for c in name)
 
 
 def _by_rater(whose: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
@@ -365,8 +372,7 @@ def choosers_between(roles: Roles, first: str, second: str) -> list[str]:
         c for c in others if len(c.distinct) and chose(c)
         and (not c.numeric or (texts and {"first", "second"} <= {*map(won, c.words)}))
     ]  # fmt: skip
-    stated = {*roles.taken.get("people", ()), *roles.taken.get("judges", ())}
-    stated |= {c.name for c in choosing if len(c.distinct) > 1}
+    stated = {*roles.stated, *(c.name for c in choosing if len(c.distinct) > 1)}
     row = "rater" in roles.taken  # who always chose the first is whom the row names, as g1_winner
     return [
         c.name for c in choosing if c.name in stated or (stated and not is_attribute(c.name)
@@ -377,12 +383,12 @@ def choosers_between(roles: Roles, first: str, second: str) -> list[str]:
 def _take_wide(roles: Roles, names: list[str]) -> None:
     """Columns of a rater are its ratings by criterion where the names say so, and its repeats; columns that
     are all called after what is rated are the criteria of one judge."""
-    stated = {*roles.taken.get("people", ()), *roles.taken.get("judges", ())}
+    stated = roles.stated
+    roles.use(names)
     of = {name: name if name in stated else base_of(name, names) for name in names}
     if crossed := crossed_names([*dict.fromkeys(of.values())], stated):
-        repeats = _by_rater(of)
-        own = {rater: tuple(n for base in bases for n in repeats[base]) for rater, bases in crossed.raters.items()}
-        roles.taken |= {"raters": own, "criteria": {name: crossed.criteria[base] for name, base in of.items()}}
+        whose = {name: crossed[base][0] for base, own in _by_rater(of).items() for name in own}
+        roles.taken |= {"raters": _by_rater(whose), "criteria": {name: crossed[base][1] for name, base in of.items()}}
         return
     if len(names) > 1 and all(is_criterion(name) for name in names):
         roles.taken |= {"raters": {"judge": tuple(names)}, "criteria": {name: name for name in names}}
@@ -410,7 +416,7 @@ def _check_one_form(roles: Roles, raters: dict[str, tuple[str, ...]], stated: Co
                 f"{rater_name(own[0])}_QUESTION or {rater_name(own[0])}_1, {rater_name(own[0])}_2"
             )
         for base in (b for b in own if b not in kept):
-            roles.ignored |= dict.fromkeys(raters.pop(base), f"{kept[0]} answers as the other raters do")
+            roles.leave_out(raters.pop(base), f"{kept[0]} answers as the other raters do")
 
 
 def _answers_as_others(roles: Roles, column: Column, *, won: bool = False) -> bool:
@@ -449,57 +455,3 @@ def _alike(roles: Roles, names: list[str]) -> list[str]:
     sure = [n for n in others if roles.columns[n].rating and roles.columns[n].varied]
     like = [n for n in sure if any(roles.columns[n].answers_like(roles.columns[other]) for other in names)]
     return [n for n in roles.free if n in names or n in like]
-
-
-PLACES, BRACKETED = re.compile(r"[ _.:/|-]+"), re.compile(r"^[(\[](.*)[)\]]$")  # "Clarity (Anna)"
-NOBODY_KNOWN = 3
-"""From so many raters on, a whole table of raters x criteria is one although no rater is called as judges or people."""
-FILLED = 0.6
-"""Of raters x criteria, how many must be there: a rater may leave a criterion out."""
-
-
-@dataclass(frozen=True, slots=True)
-class CrossedNames:
-    """`raters`: rater -> its columns; `criteria`: column -> the criterion it is about."""
-
-    raters: dict[str, tuple[str, ...]]
-    criteria: dict[str, str]
-
-
-def crossed_names(names: Sequence[str], stated: Collection[str] = ()) -> CrossedNames | None:
-    """Raters and criteria where every name is one of each, in one order, with at least two of both, and one side bears
-    names of judges or people, as they are called or are `said` to be; or where three and more stand before each of the
-    same criteria, called as criteria are. None where the names are no such table."""
-    for parts in splits(names):
-        fronts, backs = ({part[side] for part in parts.values()} for side in (0, 1))
-        if min(len(fronts), len(backs)) < 2 or len(names) < FILLED * len(fronts) * len(backs):
-            continue
-        by_front, by_back = (any(is_judge(n) or is_person(n) or n in stated for n in side) for side in (fronts, backs))
-        if not by_front and not by_back and len(names) == len(fronts) * len(backs):  # every criterion of every rater
-            several = len(fronts) >= NOBODY_KNOWN  # answer_precision, context_precision are criteria of one rater
-            by_front = several and any(map(is_criterion, backs)) and not any(map(is_criterion, fronts))
-        if by_front == by_back or any(n.isdigit() for n in (backs if by_front else fronts)):
-            continue
-        of = {name: part if by_front else part[::-1] for name, part in parts.items()}
-        raters = _by_rater({name: rater for name, (rater, _) in of.items()})
-        return CrossedNames(raters, {name: criterion for name, (_, criterion) in of.items()})
-    return None
-
-
-def splits(names: Sequence[str]) -> Iterator[dict[str, tuple[str, str]]]:
-    """Every way to cut all names in two such that front or back of one name, whichever, comes again: a criterion may
-    hold a blank or a line of its own, so the cut is found by what the names share, whatever stands between."""
-    cuts = {n: [(n[: cut.start()], n[cut.end() :]) for cut in PLACES.finditer(n)] for n in names}
-    beside: tuple[dict[str, set[str]], ...] = ({}, {})
-    for parted in (each for own in cuts.values() for each in own):
-        for side in (0, 1):
-            beside[side].setdefault(parted[side], set()).add(parted[1 - side])
-    seen = []
-    for front, back in (each for own in (cuts.values() if len(names) >= 4 else ()) for each in own):
-        fronts, backs = beside[1][back], beside[0][front]
-        if len(fronts) * len(backs) < len(names):
-            continue
-        parts = {n: part for n in names for part in reversed(cuts[n]) if part[0] in fronts and part[1] in backs}
-        if len(parts) == len(names) and parts not in seen:
-            seen.append(parts)
-            yield {n: (BRACKETED.sub(r"\1", one), BRACKETED.sub(r"\1", other)) for n, (one, other) in parts.items()}

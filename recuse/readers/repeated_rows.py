@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from recuse.ratings.ratings_table import combined
-from recuse.readers.column_names import BATCHES, NAMES, PROMPTS, plain
+from recuse.readers.column_names import BATCHES, PROMPTS, is_reason, plain
 from recuse.readers.columns import Column
 from recuse.readers.faults import Fault, Place, faults_in
 from recuse.readers.judgement_rows import Judgements
@@ -155,7 +155,7 @@ def with_copies_in_clusters(judged: Judgements) -> Judgements:
 def _holds_texts(frame: pd.DataFrame, name: str, mapping: ColumnMapping) -> bool:
     """The text that was judged and the prompt, by their names; without a column for the text, every free text that is
     nobody's reason."""
-    other = name in mapping.columns() - {*mapping.item} or plain(name).rsplit("_", 1)[-1] in NAMES["reason"]
+    other = name in mapping.columns() - {*mapping.item} or is_reason(name)
     wanted = not other and (plain(name) in PROMPTS or not mapping.text)
     return name == mapping.text or (wanted and Column(name, frame[name]).wordy)
 

@@ -16,10 +16,9 @@ import numpy as np
 import pandas as pd
 
 from recuse.ratings import Numeric
-from recuse.readers.column_names import NAMES, is_attribute, is_criterion, is_date, is_judge, is_person, listed, plain
+from recuse.readers.column_names import NAMES, is_attribute, is_date, is_judge, is_person, listed, plain
 from recuse.readers.columns import Column
 from recuse.readers.mapping import ColumnMapping, stem_of
-from recuse.readers.rater_columns import splits
 from recuse.readers.raw_table import RawTable
 from recuse.readers.values import as_numbers, is_empty, scale_from_text
 from recuse.schema import RecuseError
@@ -127,32 +126,6 @@ def _names_of_raters(frame: pd.DataFrame) -> str:
     columns = {n: [str(cell) for cell in frame[n]] for n in names if plain(n) not in other and not is_date(n)}
     fitting = [n for n, cells in columns.items() if len({*map(is_judge, cells)}) == 2 and len({*cells}) == len(frame)]
     return fitting[0] if len(fitting) == 1 and max(map(len, columns[fitting[0]])) <= LONGEST_OF_RATERS else ""
-
-
-def with_systems_apart(raw: RawTable) -> RawTable:
-    """The table with a row per system where columns of ratings are named after a system and who rated it:
-
-        id, llama_human, llama_judge, gpt_human, gpt_judge   ->   id, system, human, judge
-
-    Some system is called as models are, and none as people; of those who rate, one at least as people are, one not."""
-    names = [n for n in raw.names if (is_judge(n) or is_person(n)) and not is_attribute(n)]
-    names = [n for n in names if Column(n, raw.frame[n]).rating]
-    if raw.all_named or not raw.of_nobody_known or any(plain(n) in NAMES["target"] for n in raw.names):
-        return raw
-    for parts in splits(names):
-        for side in (0, 1):
-            systems, raters = ([*dict.fromkeys(part[k] for part in parts.values())] for k in (side, 1 - side))
-            people = [name for name in raters if is_person(name)]
-            models = any(map(is_judge, systems)) and not any(is_person(n) or is_criterion(n) for n in systems)
-            whole = len(systems) > 1 and len(parts) == len(systems) * len(raters)
-            if not (whole and models and people and any(is_judge(r) and not is_person(r) for r in raters)):
-                continue
-            column = {(part[side], part[1 - side]): name for name, part in parts.items()}
-            own = {rater: [column[system, rater] for system in systems] for rater in raters}
-            rest = raw.frame.columns.difference(names, sort=False)
-            note = f"{', '.join(names)} say whose text is rated ({', '.join(systems)}) and by whom"
-            return raw.a_row_each(systems, TARGET, own, rest, note)
-    return raw
 
 
 def with_shares_of_scales(raw: RawTable) -> RawTable:

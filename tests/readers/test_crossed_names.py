@@ -7,7 +7,7 @@ import json
 import pytest
 
 from recuse.readers import read_file
-from recuse.readers.rater_columns import crossed_names
+from recuse.readers.crossed_names import crossed_names
 
 
 @pytest.mark.parametrize(
@@ -23,9 +23,9 @@ from recuse.readers.rater_columns import crossed_names
 def test_raters_and_criteria_are_told_apart(names, raters, criteria):
     found = crossed_names(names)
     assert found is not None
-    assert set(found.raters) == raters
-    assert set(found.criteria.values()) == criteria
-    assert {column for columns in found.raters.values() for column in columns} == set(names) == set(found.criteria)
+    assert {rater for rater, _ in found.values()} == raters
+    assert {criterion for _, criterion in found.values()} == criteria
+    assert set(found) == set(names)
 
 
 @pytest.mark.parametrize(
@@ -96,8 +96,8 @@ def test_a_criterion_that_the_first_rater_left_out_is_one(file):
     for names in (["anna_tone", "anna_accuracy", *whole], [*whole, "anna_tone", "anna_accuracy"]):
         found = crossed_names(names)
         assert found is not None
-        assert set(found.raters) == {"anna", "ben", "gpt4"}
-        assert set(found.criteria.values()) == {"tone", "accuracy", "style"}
+        assert {rater for rater, _ in found.values()} == {"anna", "ben", "gpt4"}
+        assert {criterion for _, criterion in found.values()} == {"tone", "accuracy", "style"}
 
 
 def test_lists_of_people_by_criterion_beside_a_judge_are_crossed(file):
