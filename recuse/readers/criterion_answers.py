@@ -265,7 +265,11 @@ def _check_one_scale(part: pd.DataFrame, values: pd.Series[float], criterion: st
     _check_no_code(people.dropna(), judges.dropna(), criterion)
     ends = ends.sort_values("max", kind="stable")
     (low, high), (b, a) = (ends.index[[0, -1]], ends["max"].iloc[[0, -1]].astype(float))
-    strict = a - b <= STRICT and not _people_stop_at(b, people, judges)
+    # people who often go up to b, and never beyond as judges often do, were given a scale that ends there; strict ones
+    # reach the end of a scale too rarely to look like it
+    enough = len(people) >= ENOUGH_OF_PEOPLE and len(judges) and people.max() <= b
+    stop = enough and (people == b).mean() >= OFTEN and (judges > b).mean() >= OFTEN
+    strict = a - b <= STRICT and not stop
     if a > 1.6 * b and not strict and scale_of_numbers(values[part["rater"] == high]).maximum > b:
         raise RecuseError(
             f"{criterion}: {high} gives numbers up to {a:g}, {low} only up to {b:g}; if that is one scale, say so "
@@ -307,14 +311,6 @@ def _check_not_shifted(people: pd.Series[float], judges: pd.Series[float], crite
             f"{judges.max():g}, each with both ends; if that is one scale, say --scale {low:g}-{high:g}; if one counts "
             "from 0, add 1 to its numbers, or leave one out with --ignore"
         )
-
-
-def _people_stop_at(top: float, people: pd.Series[float], judges: pd.Series[float]) -> bool:
-    """Whether no person ever goes beyond this number, but often up to it, where judges often go beyond: people were
-    given a scale that ends there. Strict people reach the end of a scale too rarely to look like it."""
-    if len(people) < ENOUGH_OF_PEOPLE or not len(judges) or people.max() > top:
-        return False
-    return bool((people == top).mean() >= OFTEN and (judges > top).mean() >= OFTEN)
 
 
 def _scale_words(scale: Numeric | Ordinal | Nominal, declared: bool) -> str:

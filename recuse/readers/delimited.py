@@ -182,10 +182,13 @@ def find_header(text: str, separator: str) -> Header:
     rows = _first_rows(text, separator)
     if not rows:
         return Header([], text)
-    at = _after_titles([cells for cells, _ in rows])
+    first = [cells for cells, _ in rows]
+    at = next((k for k, cells in enumerate(first) if sum(map(bool, cells)) > 1), 0)  # below titles: one cell, or none
+    wide = len(first[at]) >= 3 and (sum(map(bool, first[at])) >= 3 or _two_lines(first[at:]))
+    at = at if wide and all(len(cells) <= len(first[at]) for cells in first) else 0
     notes = [f"the table begins in line {rows[at - 1][1] + 1}, below its title"] if at else []
     cells = rows[at][0]
-    if _two_lines([cells for cells, _ in rows[at:]]):
+    if _two_lines(first[at:]):
         cells = _joined(cells, rows[at + 1][0])
         at += 1
         notes.append(f"its header has two lines, read together: {', '.join(cells[:4])}{', ...' * (len(cells) > 4)}")
@@ -285,13 +288,6 @@ def _first_rows(text: str, separator: str) -> list[tuple[list[str], int]]:
         if len(rows) == LOOKED_AT:
             break
     return rows
-
-
-def _after_titles(rows: list[list[str]]) -> int:
-    """How many rows stand above the header: with one cell or none, where those from there on have three or more."""
-    at = next((k for k, cells in enumerate(rows) if sum(map(bool, cells)) > 1), 0)
-    wide = len(rows[at]) >= 3 and (sum(map(bool, rows[at])) >= 3 or _two_lines(rows[at:]))
-    return at if wide and all(len(cells) <= len(rows[at]) for cells in rows) else 0
 
 
 def _two_lines(rows: list[list[str]]) -> bool:

@@ -228,9 +228,9 @@ FORMATS: tuple[tuple[Callable[[Opened], object], Reader], ...] = (
 )  # fmt: skip
 
 
-def whole_texts(path: Path, cells: Sequence[str], reader: str = "") -> list[str]:
+def whole_texts(path: Path, cells: Sequence[str]) -> list[str]:
     """The cells as they stand in the file: those that were shortened are read again."""
     wanted = {cell: cell for cell in map(str, cells) if SHORTENED.search(cell)}
     if wanted and path.is_file():
-        read_path(path, reader, wanted)
+        read_path(path, wanted=wanted)
     return [wanted.get(str(cell), cell) for cell in cells]

@@ -210,7 +210,9 @@ def check_left_out(roles: Roles) -> None:
     if not others or not (rater.rating or rater.holds_labels):
         return
     names = ", ".join(c.name for c in others)
-    if rater.numeric and others[0].numeric and _on_one_scale(others[0], rater):
+    (low, high), (least, most) = others[0].ends, rater.ends
+    alike = max(abs(low - least), abs(high - most)) <= 0.05 * max(high - low, most - least)  # they reach about as far
+    if rater.numeric and others[0].numeric and alike:
         listed = as_option(c.name for c in others)
         raise RecuseError(
             f"{names}: {_answers(others[0])}, so many different ones that a program may have worked them out; if they "
@@ -222,12 +224,6 @@ def check_left_out(roles: Roles) -> None:
         f"other (--same WORD=WORD,...), or write both on one scale; if not, say --ignore "
         f"{as_option(c.name for c in others)}"
     )
-
-
-def _on_one_scale(column: Column, rater: Column) -> bool:
-    """Whether two columns of numbers reach about as far, 5 % of the wider one's range at either end."""
-    (low, high), (least, most) = column.ends, rater.ends
-    return max(abs(low - least), abs(high - most)) <= 0.05 * max(high - low, most - least)
 
 
 def _related(column: Column, rater: Column) -> bool:

@@ -287,7 +287,11 @@ def _take_others(roles: Roles, names: Sequence[str], about: Sequence[str] = (), 
         bearing = [n for n in names if is_judge(n) and not is_person(n) and (people or not any(called.values()))]
     bearing = [n for n in names if n in stated or n in bearing]
     own = _whose(bearing, {plain(n): n for n in about or names if n not in bearing})
-    alone = [n for n in bearing if n not in own and (n in stated or _is_a_raters(n))]
+    ends = {n: plain(n).rsplit("_", 1)[-1] for n in bearing if n not in own}
+    alone = [  # human_score, expert_2, gpt-4o-mini: a rater's name that speaks of no criterion
+        n for n, end in ends.items()
+        if n in stated or end in NAMES["value"] or is_rater(end) or any(map(str.isdigit, n))
+    ]  # fmt: skip
     rest = about or [n for n in names if not (n in own or n in alone)]
     if not rest or not (own or alone):
         return []
@@ -314,12 +318,6 @@ def _check_annotations(names: Sequence[str], stated: Collection[str]) -> None:
             f"{', '.join(about)}: nothing says who annotated; if people did, say --people {as_option(about)}; if a "
             f"model did, nobody's ratings are there to compare it with: add people's, a column each"
         )
-
-
-def _is_a_raters(name: str) -> bool:
-    """Whether a name is a rater's and speaks of no criterion: human_score, expert_2, gpt-4o-mini."""
-    last = plain(name).rsplit("_", 1)[-1]
-    return last in NAMES["value"] or is_rater(last) or any(c.isdigit() for c in name)
 
 
 def _by_rater(whose: Mapping[str, str]) -> dict[str, tuple[str, ...]]:

@@ -19,7 +19,6 @@ from recuse.readers.column_names import BATCHES, PROMPTS, is_reason, plain
 from recuse.readers.columns import Column
 from recuse.readers.faults import Fault, Place, faults_in
 from recuse.readers.judgement_rows import Judgements
-from recuse.readers.mapping import ColumnMapping
 from recuse.readers.raw_table import single_blanks
 from recuse.readers.values import is_empty
 from recuse.schema import RecuseError
@@ -128,8 +127,13 @@ def with_copies_in_clusters(judged: Judgements) -> Judgements:
     and the prompt it answers), whatever the case and blanks, and in every row. Copies are one
     cluster, joined with the cluster that the file gives any of them: errors of five copies are the error of one text,
     and an interval must not shrink by them."""
-    rows, frame, mapping = judged.rows, judged.raw.frame, judged.mapping
-    columns = [name for name in map(str, frame.columns) if _holds_texts(frame, name, mapping)]
+    rows, raw, frame, mapping = judged.rows, judged.raw, judged.raw.frame, judged.mapping
+    columns = []  # the text that was judged and the prompt, by their names; without the former, every free text
+    for name in raw.names:
+        other = name in mapping.columns() - {*mapping.item} or is_reason(name)
+        wanted = not other and (plain(name) in PROMPTS or not mapping.text)
+        if name == mapping.text or (wanted and Column(name, frame[name]).wordy):
+            columns.append(name)
     judged = replace(judged, clusters=mapping.cluster or "text")
     if not columns:
         return judged
@@ -150,14 +154,6 @@ def with_copies_in_clusters(judged: Judgements) -> Judgements:
         "texts under several ids. Copies are one cluster, not further evidence"
     )
     return judged.noted(note, rows=rows.assign(cluster=rows["item"].map(cluster)))
-
-
-def _holds_texts(frame: pd.DataFrame, name: str, mapping: ColumnMapping) -> bool:
-    """The text that was judged and the prompt, by their names; without a column for the text, every free text that is
-    nobody's reason."""
-    other = name in mapping.columns() - {*mapping.item} or is_reason(name)
-    wanted = not other and (plain(name) in PROMPTS or not mapping.text)
-    return name == mapping.text or (wanted and Column(name, frame[name]).wordy)
 
 
 def _words(rows: pd.DataFrame, frame: pd.DataFrame, columns: list[str]) -> list[str]:

@@ -181,6 +181,7 @@ def members(measured: Estimate | Estimates) -> Iterator[tuple[dict[str, str], Es
 
 # --------------------------------------------------------------------------- what a gate says of an estimate
 
+_ORDER = ("panel", "task", "protocol")
 AGAINST_INCUMBENT = ("upgrade_shift", "upgrade_order", "upgrade_order_once", "upgrade_flips", "upgrade_slice_shift")
 """Gates that compare a candidate with the judge in use alone, where neither people nor true answers decide."""
 
@@ -198,12 +199,8 @@ class Family:
 
     def __str__(self) -> str:
         """ "leniency, published, merchant_risk, rubric"."""
-        return ", ".join([self.name, *(self.within[name] for name in sorted(self.within, key=_place))])
-
-
-def _place(name: str) -> tuple[int, str]:
-    order = ("panel", "task", "protocol")
-    return (order.index(name) if name in order else len(order), name)
+        names = [*(name for name in _ORDER if name in self.within), *sorted(self.within.keys() - {*_ORDER})]
+        return ", ".join([self.name, *(self.within[name] for name in names)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

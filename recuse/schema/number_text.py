@@ -85,9 +85,9 @@ def limit(limit: LimitRow, *, times: float = 1) -> str:
     return ", ".join(parts)
 
 
-def short(value: Any, minus: str = MINUS) -> str:
+def short(value: Any) -> str:
     """A limit as written in the gate file: as few digits as it has."""
-    return f"{value:.10g}".replace("-", minus) if is_number(value) else MISSING
+    return f"{value:.10g}".replace("-", MINUS) if is_number(value) else MISSING
 
 
 def count(value: Any) -> str:

@@ -80,7 +80,9 @@ def init(
         judge = {"endpoint": endpoint, "model": model or "MODEL", "protocol": protocol, "use": uses}
         files[PANEL] = rendered("panel.toml", **judge).encode()
     if endpoint and not stored:
-        files |= {f"{TASK}/{path}": text for path, text in _example_task(protocol).items()}
+        of = FILES / protocol  # a task that this protocol asks about
+        example = (path for path in of.rglob("*.*") if path.is_file())
+        files |= {f"{TASK}/{path.relative_to(of).as_posix()}": path.read_bytes() for path in example}
         files |= {f"{TASK}/prompts/{name}": template for name, template in prompts.items()}
     settings = settings_file(folder)
     if settings != "pyproject.toml":  # pytest reads one file, and theirs is another
@@ -147,12 +149,6 @@ def _example_ratings() -> bytes:
         answers = ("pass" if passes != wrong[name] else "fail" for name in ("judge", "anna", "ben"))
         lines.append(",".join([f"reply {k + 1}", "ab"[k % 2], *answers]))
     return "\n".join([*lines, ""]).encode()
-
-
-def _example_task(protocol: str) -> dict[str, bytes]:
-    """A task that this protocol asks about, path below the task's folder -> text."""
-    folder = FILES / protocol
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*.*") if path.is_file()}
 
 
 def _shipped() -> dict[str, bytes]:
