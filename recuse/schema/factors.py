@@ -22,46 +22,30 @@ WORDING, CHANNEL, PROMPT = "wording", "channel", "prompt"
 TEMPERATURE = "temperature"
 """Its levels are numbers, whichever were asked: it is in no list of levels."""
 
-FACTORS = (NAMES, DIRECTION, ORDER, LABELS, WORDING, CHANNEL, RUBRIC)
-"""Those whose levels are known."""
-
-LEVELS: Mapping[str, tuple[str, ...]] = {
-    NAMES: ("shown", "hidden"),  # whose work it is: told in the prompt, or hidden behind a label
-    DIRECTION: ("ascending", "reversed"),  # which end of the scale is best: the highest number, or the lowest
-    ORDER: ("ab", "ba"),  # which of two texts stands first
-    LABELS: ("plain", "swapped"),  # whether the first text is called A or B
-    WORDING: ("quality", "badness"),  # which of two opposite words the judge is asked to rate
-    CHANNEL: ("inline", "separate"),  # whether the text stands among the instructions or in a message of its own
-    # Who wrote what a text is scored by: it came with the prompt; each judge, after saying what it knows; each judge,
-    # but the names of the dimensions are given; one judge for all; nobody, it is the same for every prompt.
-    RUBRIC: ("checklist", "independent", "dimensions", "shared", "universal"),
+WORDS: Mapping[str, Mapping[str, str]] = {
+    NAMES: {"shown": "names shown", "hidden": "names hidden"},  # whose work it is: told, or behind a label
+    DIRECTION: {"ascending": "high is best", "reversed": "low is best"},  # which end of the scale is best
+    ORDER: {"ab": "a first", "ba": "b first"},  # which of two texts stands first
+    LABELS: {"plain": "first called A", "swapped": "first called B"},
+    WORDING: {"quality": "quality asked for", "badness": "badness asked for"},  # which of two opposite words
+    CHANNEL: {"inline": "text among the instructions", "separate": "text in a message of its own"},
+    RUBRIC: {  # who wrote what a text is scored by
+        "checklist": "given checklist",  # it came with the prompt
+        "independent": "own rubric",  # each judge, after saying what it knows
+        "dimensions": "own rubric, names given",  # each judge, but for the names of the dimensions
+        "shared": "one judge's rubric",
+        "universal": "universal rubric",  # nobody, it is the same for every prompt
+    },
 }
-"""Known factors with their levels, the ordinary one first."""
+"""Known factors -> their levels, the ordinary one first -> these in plain words."""
 
-WORDS: Mapping[tuple[str, str], str] = {
-    (NAMES, "shown"): "names shown",
-    (NAMES, "hidden"): "names hidden",
-    (DIRECTION, "ascending"): "high is best",
-    (DIRECTION, "reversed"): "low is best",
-    (ORDER, "ab"): "a first",
-    (ORDER, "ba"): "b first",
-    (LABELS, "plain"): "first called A",
-    (LABELS, "swapped"): "first called B",
-    (WORDING, "quality"): "quality asked for",
-    (WORDING, "badness"): "badness asked for",
-    (CHANNEL, "inline"): "text among the instructions",
-    (CHANNEL, "separate"): "text in a message of its own",
-    (RUBRIC, "checklist"): "given checklist",
-    (RUBRIC, "independent"): "own rubric",
-    (RUBRIC, "dimensions"): "own rubric, names given",
-    (RUBRIC, "shared"): "one judge's rubric",
-    (RUBRIC, "universal"): "universal rubric",
-}
+FACTORS = tuple(WORDS)
+LEVELS: Mapping[str, tuple[str, ...]] = {factor: tuple(levels) for factor, levels in WORDS.items()}
 
 
 def level_words(factor: str, level: str) -> str:
     """A level in plain words, "names hidden"; one that is not known with its factor, "divisor n"."""
-    return WORDS.get((factor, level)) or f"{factor} {level}".replace("_", " ")
+    return WORDS.get(factor, {}).get(level) or f"{factor} {level}".replace("_", " ")
 
 
 def levels_in(table: pd.DataFrame, factor: str) -> tuple[str, ...]:
