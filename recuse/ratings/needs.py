@@ -1,13 +1,22 @@
-"""What a question may ask for and a protocol may offer: one vocabulary, with what would unlock each need."""
+"""What a question may ask for and ratings may offer: one vocabulary, with what would unlock each need, and which needs
+ratings meet: worked out by one function, from ratings that are there or from the plan of them."""
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
+
+from recuse.ratings.binary_decisions import has_property, has_several_options, is_binary
+from recuse.ratings.ratings import Ratings
+from recuse.ratings.scale import PLACE, Nominal, Ordinal, Scale, counted_criteria
+from recuse.ratings.text_slices import have_slices
 from recuse.schema import RecuseError
+from recuse.schema.factors import DIRECTION, LEVELS, ORDER, TEMPERATURE, VERSION, WORDING, levels_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,3 +70,167 @@ NOT_OF_A_FILE = frozenset(
 def unlock_by_column(need: str) -> str:
     """What column of a file would unlock a need; where none does, what would unlock it in a panel."""
     return (NEEDS[need].column if need in NEEDS else "") or unlock(need)
+
+
+# --------------------------------------------------------------------------- what is met
+
+FEWEST = 20
+"""Items that two people rated below which nothing is said of their agreement (`recuse.metrics.agreement_estimates`)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatingFacts:
+    """What is known of ratings before or after they are made."""
+
+    kind: str
+    judges: Collection[str]
+    about: Collection[str]  # the judges that conclusions are wanted on
+    wrote: Mapping[str, str]  # judge -> the target that is its own
+    families: Mapping[str, str]  # judge -> the family of its model
+    texts: pd.DataFrame  # columns item, target: each text once
+    targets: Collection[str]
+    written: Collection[str]  # targets, and those that meet in pairs
+    tiers: int
+    repeats: int
+    levels: Mapping[str, Sequence[str]]  # factor, as the ratings table calls it -> its levels
+    scales: Sequence[tuple[Scale, str, Sequence[float]]]  # of headline criteria, with positive option and thresholds
+    facts: Collection[str]  # names of what is known of texts, such as "words"
+    flawed: Iterable[tuple[str, object]] = ()  # (item, whether it is known to be flawed) of each text
+    persons: pd.DataFrame | None = None  # single ratings by people: rater, item, and target if there are several
+    people: bool = False  # whether people rated at all, be it as means
+    truth: bool = False  # whether right answers are known
+    parts: bool = False
+    shared_texts: bool = True  # whether two judges judged one text
+    slices: bool = False  # whether texts can be grouped, with enough of each group
+    ranking: bool = False  # whether texts were ranked beside being scored
+    right_scores: bool = False  # whether a criterion's right score is known of some text
+    held_out_payloads: bool = False
+    reference: bool = False
+    counted: bool = False  # whether an item stands for several
+    candidate: bool = False  # whether a judge is asked in the place of the one that it would replace
+    beside: frozenset[str] = field(default_factory=frozenset)  # kinds of rows that are there as well
+
+
+def offers_of(ratings: Ratings, kind: str = "") -> frozenset[str]:
+    """The needs that a table meets, wherever it comes from.
+
+    `kind` is what its rows are; unless given, choices where the texts say which two meet, and scores otherwise. Scores
+    that are options are forced choices as well, and response sets answer whatever these do. Whether scores can be
+    averaged is asked of all headline criteria.
+    """
+    known = {} if ratings.texts is None else {str(name): ratings.texts[name] for name in ratings.texts}
+    kind = kind or ("choices" if {"a", "b"} <= set(known) else "scores")
+    judgement, few = ["rater", "item", "target", "criterion", *ratings.factors], ratings.folded()
+    every = pd.DataFrame({name: few.coded(name)[1].astype(np.int32) for name in judgement})
+    if few.times is not None:
+        every["times"] = few.table["item"].astype(str).map(dict(few.times)).to_numpy()
+    table, persons = (every[(few.table["kind"] == kind).to_numpy()] for kind in ("judge", "person"))
+    judged = ratings.table[ratings.table["kind"] == "judge"]
+    facts = RatingFacts(
+        kind=kind,
+        judges=ratings.judges,
+        about=ratings.judges,
+        wrote=ratings.own(),
+        families=ratings.families,
+        texts=table[["item", "target"]].drop_duplicates(),
+        targets=ratings.targets,
+        written={*ratings.targets, *known.get("a", ()), *known.get("b", ())},
+        tiers=len(ratings.tiers),
+        repeats=int(table.groupby(judgement, sort=False, observed=True).size().max()) if len(table) else 0,
+        levels={factor: levels_in(judged, factor) for factor in ratings.factors},
+        scales=[
+            (ratings.scales[name], ratings.positive.get(name, ""), ratings.thresholds.get(name, ()))
+            for name in ratings.headline
+        ],
+        facts=known,
+        flawed=zip(known["item"], known["flawed"], strict=True) if "flawed" in known else (),
+        persons=persons if ratings.persons else None,
+        people=bool(ratings.persons) or ratings.people is not None,
+        truth=bool(ratings.truth),
+        parts=bool(ratings.parts),
+        shared_texts=bool(table[["rater", "item", "target"]].drop_duplicates().duplicated(["item", "target"]).any()),
+        slices=have_slices(ratings),
+        ranking=PLACE in ratings.criteria,
+        right_scores=bool(counted_criteria(ratings)),
+        held_out_payloads=ratings.payloads is not None and bool(ratings.payloads["held_out"].any()),
+        reference=ratings.reference is not None,
+        counted=few.times is not None,
+        beside=frozenset(name for name in KINDS if name != kind and ratings.beside(name) is not None),
+    )
+    return offered(facts)
+
+
+def offered(facts: RatingFacts) -> frozenset[str]:
+    """Everything in `NEEDS` that ratings of which this is known have."""
+    persons, judges, kind = facts.persons, len(facts.judges), facts.kind
+    flaws: dict[str, set[object]] = {}  # what is known of the texts of each item
+    for item, flawed in facts.flawed:
+        flaws.setdefault(item, set()).add(flawed)
+    scored = kind == "scores"
+    has_options = bool(facts.scales) and all(isinstance(scale, Nominal | Ordinal) for scale, _, _ in facts.scales)
+    sets = kind == "response_sets"  # two raters may name one set; and a set says more than a choice
+    offers = {
+        "scores": sets,
+        "forced_choices": sets or (scored and has_options),
+        "worded_scores": scored and all(len(facts.levels.get(factor, ())) > 1 for factor in (WORDING, DIRECTION)),
+        kind: True,
+        "versions": len(facts.levels.get(VERSION, ())) > 1,
+        "repeats": facts.repeats > 1,
+        "peers": judges > 1,
+        "three_judges": judges > 2,
+        "authors": any(facts.wrote.get(judge) in facts.written for judge in facts.about),
+        "families": any(
+            facts.wrote.get(other) in facts.written
+            for judge in facts.about
+            for other in facts.judges
+            if judge != other and facts.families.get(judge, judge) == facts.families.get(other, other)
+        ),
+        "items": facts.counted or (len(facts.texts) > 0 and int(facts.texts["target"].value_counts().max()) > 1),
+        "common_items": bool(facts.texts["item"].duplicated().any()),
+        "several_targets": len(facts.targets) > 2,
+        "tiers": facts.tiers > 1,
+        "shared_texts": facts.shared_texts and judges > 1,
+        "neutral_texts": has_neutral_texts(facts.judges, facts.targets, facts.wrote),
+        "lengths": "words" in facts.facts or {"words_a", "words_b"} <= set(facts.facts),
+        "parts": facts.parts,
+        "people": facts.people,
+        "people_items": persons is not None,
+        "two_people": persons is not None
+        and bool(persons[["item", "rater"]].drop_duplicates()["item"].duplicated().any()),
+        "expert": facts.truth or (persons is not None and _has_one_person_each(persons)),
+        "positive": any(is_binary(*scale) for scale in facts.scales),
+        "property": any(has_property(scale, positive) for scale, positive, _ in facts.scales),
+        "several_options": any(has_several_options(scale, positive) for scale, positive, _ in facts.scales),
+        "twins": any({"yes", "no"} <= known for known in flaws.values()),
+        "slices": facts.slices,
+        "groups": facts.slices or len(facts.targets) > 2,
+        "ranking": facts.ranking,
+        "right_scores": facts.right_scores,
+        "right_answer": "gold" in facts.facts,
+        "held_out_payloads": facts.held_out_payloads,
+        "reference": facts.reference,
+        CANDIDATE: facts.candidate,
+        "numbers": all(scale.counts for scale, _, _ in facts.scales),
+        **{factor: len(facts.levels.get(factor, ())) > 1 for factor in (*LEVELS, TEMPERATURE)},
+        ORDER: ORDER in facts.levels,  # known, if only of one: which one follows from the names of the two
+    }
+    return frozenset(name for name, there in offers.items() if there) | facts.beside
+
+
+def has_neutral_texts(judges: Iterable[str], targets: Iterable[str], authors: Mapping[str, str]) -> bool:
+    """Whether some judge that wrote a target shares with a peer a target that neither of the two wrote."""
+    judges, targets = list(judges), set(targets)
+    pairs = ((judge, peer) for judge in judges if authors.get(judge) in targets for peer in judges if peer != judge)
+    return any(targets - {authors[judge], authors.get(peer)} for judge, peer in pairs)
+
+
+def _has_one_person_each(persons: pd.DataFrame) -> bool:
+    """Whether people rated texts, and too few of them twice (`FEWEST`, and less than half) for their agreement to be
+    known: rows with the columns rater, item and target, if there are several, and `times` where items are counted."""
+    text = ["item", "target"] if "target" in persons else ["item"]
+    raters = persons.drop_duplicates([*text, "rater"])
+    texts, twice = (
+        part["times"].sum() if "times" in part else len(part)
+        for part in (raters.drop_duplicates(text), raters[raters.duplicated(text)].drop_duplicates(text))
+    )
+    return bool(texts) and twice < FEWEST and 2 * twice < texts

@@ -16,7 +16,7 @@ from typing import Any, TypedDict, Unpack
 import pandas as pd
 
 from recuse.ratings import Ratings, ResponseSets
-from recuse.ratings.offers import offers_of
+from recuse.ratings.needs import offers_of
 from recuse.ratings.people_faults import people_faults, sentences
 from recuse.ratings.ratings import ORIGIN
 from recuse.readers.column_names import PROMPTS, plain

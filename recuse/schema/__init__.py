@@ -12,11 +12,15 @@ from recuse.schema.calls import (
     Exchange,
     Item,
     Judge,
+    JudgeClosedError,
     Judgement,
+    JudgeUnreachableError,
     Message,
     Prompt,
     Provenance,
+    RatingsError,
     RawResponse,
+    RecuseError,
     Reply,
     Request,
     SourceFixes,
@@ -39,7 +43,6 @@ from recuse.schema.estimate_types import (
     Verdict,
     members,
 )
-from recuse.schema.exceptions import JudgeClosedError, JudgeUnreachableError, RatingsError, RecuseError
 from recuse.schema.plain_values import builtins, number
 from recuse.schema.vocabulary import OUTCOMES, Outcome
 

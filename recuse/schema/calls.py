@@ -1,5 +1,5 @@
 """What is asked of a judge and what it answers: item, prompt, judge, request, response, reply, judgement; and all of
-it word for word, for people to read."""
+it word for word, for people to read; and what goes wrong."""
 
 from __future__ import annotations
 
@@ -9,6 +9,25 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from recuse.schema.plain_values import value_type
+
+
+class RecuseError(Exception):
+    """A mistake in what Recuse was given. The message names the place and the remedy."""
+
+
+class JudgeClosedError(RecuseError):
+    """No call of this judge can succeed until somebody acts: its key is not accepted, or its account is used up. The
+    message names no call and is the same for all of them, so it is told once."""
+
+
+class JudgeUnreachableError(RecuseError):
+    """The judge gave no usable HTTP answer; nothing of this call was recorded. Says the reason without the call, which
+    many calls share."""
+
+
+class RatingsError(RecuseError):
+    """The ratings table breaks its own rules; the message lists every fault with its rows."""
+
 
 Status = Literal["ok", "unparsed", "refused", "out_of_scale", "error"]
 STATUSES: tuple[Status, ...] = ("ok", "unparsed", "refused", "out_of_scale", "error")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from recuse.schema.exceptions import RecuseError
+from recuse.schema.calls import RecuseError
 from recuse.schema.number_text import html_table, span, subject
 from recuse.schema.plain_values import builtins
 from recuse.schema.vocabulary import GREEN, Outcome

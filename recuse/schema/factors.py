@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from recuse.schema.exceptions import RecuseError
+from recuse.schema.calls import RecuseError
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,8 +16,7 @@ from recuse.panels import UNLOCK, OwnWords, Panel, load_panel, unfixed
 from recuse.protocols import called
 from recuse.protocols import protocol as known_protocol
 from recuse.protocols.wording import facts_of
-from recuse.ratings.needs import CANDIDATE, KINDS, kind_of, missing, unlock, unlock_by_column
-from recuse.ratings.offers import RatingFacts, offered
+from recuse.ratings.needs import CANDIDATE, KINDS, RatingFacts, kind_of, missing, offered, unlock, unlock_by_column
 from recuse.ratings.scale import PLACE, TRUE, Numeric, Scale, decisions_of
 from recuse.ratings.text_slices import will_have_slices
 from recuse.readers.file_panel import FilePanel, is_ratings_file, load_file_panels

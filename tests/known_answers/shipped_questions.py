@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from recuse.ratings import Ratings
-from recuse.ratings.needs import missing
-from recuse.ratings.offers import offers_of
+from recuse.ratings.needs import missing, offers_of
 from recuse.schema import Estimate, Estimates
 
 EVALS = Path(__file__).parents[2] / "evals"

@@ -22,8 +22,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from shipped_questions import QUESTIONS, answer, answers
 
 from recuse.ratings import Ratings
-from recuse.ratings.needs import missing
-from recuse.ratings.offers import offers_of
+from recuse.ratings.needs import missing, offers_of
 from recuse.ratings.pair_array import read_choices
 
 TICKETS = range(12)

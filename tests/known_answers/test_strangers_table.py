@@ -14,8 +14,7 @@ from shipped_questions import QUESTIONS, answer, answers
 from strangers_table import strangers_ratings
 
 from recuse.ratings import Ratings
-from recuse.ratings.needs import missing, unlock
-from recuse.ratings.offers import offers_of
+from recuse.ratings.needs import missing, offers_of, unlock
 from recuse.schema import Estimates
 
 STABILITY, CONSENSUS, PEOPLE = "test_score_stability", "test_consensus_deviation", "test_human_alignment"

@@ -10,7 +10,7 @@ import pytest
 
 from recuse.metrics.drift import drift
 from recuse.ratings import Numeric, Ordinal, Ratings
-from recuse.ratings.offers import offers_of
+from recuse.ratings.needs import offers_of
 
 PASS_FAIL = Ordinal(("fail", "pass"))
 

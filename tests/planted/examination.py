@@ -14,8 +14,7 @@ from typing import Any
 
 from recuse.gates import Gates
 from recuse.ratings import Ratings
-from recuse.ratings.needs import missing
-from recuse.ratings.offers import offers_of
+from recuse.ratings.needs import missing, offers_of
 from recuse.schema import Estimate, Estimates, Verdict, members
 from recuse.suite import Elicitation, Suite
 

@@ -6,8 +6,7 @@ import pandas as pd
 import pytest
 
 from recuse.ratings import Ratings
-from recuse.ratings.needs import unlock
-from recuse.ratings.offers import has_neutral_texts, offers_of
+from recuse.ratings.needs import has_neutral_texts, offers_of, unlock
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from recuse.metrics.expert import sensitivity
 from recuse.metrics.right_choices import right_choices
-from recuse.ratings.offers import offers_of
+from recuse.ratings.needs import offers_of
 from recuse.readers import read_file
 from recuse.schema import RecuseError
 
