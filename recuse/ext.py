@@ -22,10 +22,9 @@ if TYPE_CHECKING:
     from recuse.protocols.grading import Grading
     from recuse.protocols.last_line import Choice
     from recuse.ratings import Nominal, Numeric, Ordinal, ResponseSets
-    from recuse.readers.faults import Fault
     from recuse.readers.json_records import from_records
     from recuse.readers.opening import Opened
-    from recuse.readers.raw_table import RawTable, from_frame
+    from recuse.readers.raw_table import Fault, RawTable, from_frame
     from recuse.report.drawing import Drawing, folded, pair, under, words
     from recuse.report.figures import Cell, DetailTable, Forest, Table, ladders, number_cell
     from recuse.report.results_model import Group

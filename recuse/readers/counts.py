@@ -31,10 +31,9 @@ from numpy.typing import NDArray
 from recuse.ratings.folding import FOLDED_FROM
 from recuse.readers.column_names import COUNTS, NAMES, as_option, is_attribute, is_judge, is_person, plain
 from recuse.readers.columns import FEW_LABELS, Column, Roles
-from recuse.readers.faults import shown
 from recuse.readers.item_columns import take_item
 from recuse.readers.judgement_rows import Judgements
-from recuse.readers.raw_table import RawTable
+from recuse.readers.raw_table import RawTable, shown
 from recuse.readers.values import EMPTY, ORDERS, STATUSES, as_numbers, unwrapped
 from recuse.schema import RecuseError
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from recuse.ratings.scale import Nominal, Numeric, Ordinal, ResponseSets, Scale
 from recuse.readers.column_names import plain
-from recuse.readers.faults import SHOWN, Fault, Place, faults_in, shown
+from recuse.readers.raw_table import SHOWN, Fault, Place, faults_in, shown
 from recuse.readers.values import (
     KNOWN_SHARE,
     OUT_OF,

@@ -13,18 +13,19 @@ from typing import Any, AnyStr
 import numpy as np
 import pandas as pd
 
-from recuse.readers.faults import Fault, shown
 from recuse.readers.opening import Opened
 from recuse.readers.raw_table import (
     FIRST,
     LARGE,
     LONGEST_CELL,
+    Fault,
     RawTable,
     check_differ,
     check_first_differ,
     check_size,
     long_columns,
     shorten,
+    shown,
 )
 from recuse.readers.values import as_numbers
 from recuse.schema import RecuseError

@@ -35,8 +35,8 @@ from pathlib import Path
 from typing import Any
 
 from recuse.readers.column_names import NAMES, plain
-from recuse.readers.faults import Fault, shown
 from recuse.readers.json_records import ToolLog, first_record, parsed
+from recuse.readers.raw_table import Fault, shown
 from recuse.security.sanitize import shortened
 
 

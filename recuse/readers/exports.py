@@ -37,10 +37,9 @@ import pandas as pd
 
 from recuse.readers.column_names import CRITERIA, is_judge, is_rater, is_reason, listed, plain
 from recuse.readers.columns import FEWEST_TEXTS, Column
-from recuse.readers.faults import Fault, shown
 from recuse.readers.json_cells import literal
 from recuse.readers.json_records import ToolLog, first_record, from_records
-from recuse.readers.raw_table import RawTable, cell_text
+from recuse.readers.raw_table import Fault, RawTable, cell_text, shown
 from recuse.schema import RecuseError
 
 

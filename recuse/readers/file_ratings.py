@@ -24,14 +24,13 @@ from recuse.readers.column_names import plain
 from recuse.readers.counts import with_counted_items, without_counts
 from recuse.readers.crossed_names import with_systems_apart
 from recuse.readers.exports import as_exported
-from recuse.readers.faults import Fault, errors_in, shown
 from recuse.readers.formats import FOLDED, RatingsSource, read_source
 from recuse.readers.item_columns import groups_of, with_gold, with_merged_cells, with_whole_items
 from recuse.readers.json_cells import with_fields_of_json, with_last_words, with_lists_apart
 from recuse.readers.judgement_rows import Judgements, lengthened, named, with_confidence, with_kinds
 from recuse.readers.judgements import read_answers
 from recuse.readers.mapping import ColumnMapping, folder_of, given_mapping, saved_mapping, saved_path, stem_of
-from recuse.readers.raw_table import RawTable, word_count
+from recuse.readers.raw_table import Fault, RawTable, errors_in, shown, word_count
 from recuse.readers.recognise import with_roles
 from recuse.readers.repeated_rows import with_absent_rows, with_copies_in_clusters, without_copies, without_duplicates
 from recuse.readers.reshaping import (

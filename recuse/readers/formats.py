@@ -22,7 +22,6 @@ from recuse.configuration import named
 from recuse.readers.delimited import delimited
 from recuse.readers.evaluation_logs import ALPACA_EVAL, BATCH, CHAT_LOG, DEEPEVAL, PROMPTFOO
 from recuse.readers.exports import LABEL_STUDIO
-from recuse.readers.faults import errors_in
 from recuse.readers.inspect_log import ENDING, INSPECT, unpacked_log
 from recuse.readers.json_records import from_records, of_log, read_json
 from recuse.readers.mapping import is_pattern
@@ -33,6 +32,7 @@ from recuse.readers.raw_table import (
     RawTable,
     check_bounds,
     check_size,
+    errors_in,
     from_frame,
     long_columns,
     shorten,

@@ -17,9 +17,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from recuse.readers.faults import Fault, shown
 from recuse.readers.json_records import ToolLog, parsed
 from recuse.readers.opening import Opened, within_bounds
+from recuse.readers.raw_table import Fault, shown
 from recuse.schema import RecuseError
 
 LETTERS = {"C": "correct", "P": "partially correct", "I": "incorrect", "N": "refused"}

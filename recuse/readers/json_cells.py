@@ -14,9 +14,8 @@ import pandas as pd
 
 from recuse.readers.column_names import NAMES, is_judge, is_person, plain, told_apart
 from recuse.readers.columns import Column
-from recuse.readers.faults import shown
 from recuse.readers.json_records import graded, parsed
-from recuse.readers.raw_table import RawTable, cell_text
+from recuse.readers.raw_table import RawTable, cell_text, shown
 
 HELD, LOOKED_AT = 0.8, 200
 """A column is taken apart where so many of its filled cells hold one object each; so many are looked at first."""

@@ -13,9 +13,8 @@ from typing import Any
 import pandas as pd
 
 from recuse.readers.column_names import NAMES, WINNERS, plain
-from recuse.readers.faults import Fault, shown
 from recuse.readers.opening import Opened
-from recuse.readers.raw_table import RawTable, cell_text, check_first_differ
+from recuse.readers.raw_table import Fault, RawTable, cell_text, check_first_differ, shown
 from recuse.schema import RecuseError
 from recuse.security.sanitize import visible
 

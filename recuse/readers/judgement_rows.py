@@ -23,9 +23,8 @@ from recuse.readers.column_names import (
     plain,
     rater_name,
 )
-from recuse.readers.faults import Fault, shown
 from recuse.readers.mapping import ColumnMapping
-from recuse.readers.raw_table import RawTable
+from recuse.readers.raw_table import Fault, RawTable, shown
 from recuse.readers.values import is_empty
 from recuse.schema import RecuseError
 from recuse.security.sanitize import visible

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from recuse.ratings.pair_array import CHOICES
 from recuse.ratings.scale import Numeric, Scale
 from recuse.readers.criterion_answers import read_criterion
-from recuse.readers.faults import Fault, faults_in
 from recuse.readers.judgement_rows import Judgements
+from recuse.readers.raw_table import Fault, faults_in
 from recuse.readers.values import EMPTY, STATUSES, chosen, is_empty, labels_of, scale_from_text
 from recuse.schema import RecuseError
 from recuse.schema.number_text import rate

@@ -25,9 +25,8 @@ import pandas as pd
 
 from recuse.readers.column_names import COUNTS, NAMES, as_option, is_person, listed, plain
 from recuse.readers.counts import of_counted
-from recuse.readers.faults import shown
 from recuse.readers.formats import FOLDED, read_path
-from recuse.readers.raw_table import RawTable, check_bounds, from_frame
+from recuse.readers.raw_table import RawTable, check_bounds, from_frame, shown
 from recuse.schema import RecuseError
 
 FOLDED_FROM = 32 << 20

@@ -12,7 +12,7 @@ from typing import Any
 
 from recuse.configuration.toml_files import did_you_mean
 from recuse.readers.column_names import ROLES, listed
-from recuse.readers.faults import shown
+from recuse.readers.raw_table import shown
 from recuse.schema import RecuseError
 
 ENDINGS = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".eval", ".gz", ".bz2", ".xz", ".zip")

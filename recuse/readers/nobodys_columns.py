@@ -32,7 +32,7 @@ from recuse.readers.column_names import (
     plain,
 )
 from recuse.readers.columns import FEW_LABELS, MOST_SLICES, Column, Roles
-from recuse.readers.faults import shown
+from recuse.readers.raw_table import shown
 from recuse.readers.values import as_numbers, is_empty, labels_of
 from recuse.schema import RecuseError
 

@@ -22,7 +22,6 @@ from recuse.readers.column_names import (
     told_apart,
 )
 from recuse.readers.columns import Roles
-from recuse.readers.faults import shown
 from recuse.readers.item_columns import (
     SURELY,
     take_cluster,
@@ -46,7 +45,7 @@ from recuse.readers.rater_columns import (
     take_sources,
     users_rated,
 )
-from recuse.readers.raw_table import RawTable
+from recuse.readers.raw_table import RawTable, shown
 from recuse.readers.reshaping import without_unrated_roles
 from recuse.schema import RecuseError
 

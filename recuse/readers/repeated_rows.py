@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from recuse.ratings.ratings_table import combined
 from recuse.readers.column_names import BATCHES, PROMPTS, is_reason, plain
 from recuse.readers.columns import Column
-from recuse.readers.faults import Fault, Place, faults_in
 from recuse.readers.judgement_rows import Judgements
-from recuse.readers.raw_table import single_blanks
+from recuse.readers.raw_table import Fault, Place, faults_in, single_blanks
 from recuse.readers.values import is_empty
 from recuse.schema import RecuseError
 

@@ -16,9 +16,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from xml.etree import ElementTree as XML
 
-from recuse.readers.faults import shown
 from recuse.readers.opening import MAX_BYTES, Opened, within_bounds
-from recuse.readers.raw_table import cell_text, check_size
+from recuse.readers.raw_table import cell_text, check_size, shown
 from recuse.schema import RecuseError
 
 MAIN = "{*}"  # the namespace of Excel's usual files, or that of "Strict Open XML"
