@@ -31,7 +31,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from recuse.readers.column_names import NAMES, plain
@@ -45,7 +44,7 @@ def is_deepeval(value: Any) -> bool:
     return _any(first_record(_cases(value)), "metricsData", "metrics_data") is not None
 
 
-def deepeval_records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
+def deepeval_records(value: Any) -> tuple[list[dict[str, Any]], list[Fault]]:
     """One record per test case and metric: item, rater, criterion, value (a score), text, reason."""
     rows, failed = [], []
     for number, case in enumerate(_cases(value), start=1):
@@ -98,7 +97,7 @@ def is_promptfoo(value: Any) -> bool:
     return {"provider", "testIdx"} <= set(first_record(_results(value)))
 
 
-def promptfoo_records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
+def promptfoo_records(value: Any) -> tuple[list[dict[str, Any]], list[Fault]]:
     """One record per output and assertion: item, target, rater, criterion, value (pass or fail), text, reason."""
     results = _results(value)
     prompts = [row.get("prompt") or {} for row in results]
@@ -168,7 +167,7 @@ def is_alpaca_eval(value: Any) -> bool:
     return {"instruction", "generator_1", "generator_2", "preference"} <= set(first_record(value))
 
 
-def alpaca_eval_records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
+def alpaca_eval_records(value: Any) -> tuple[list[dict[str, Any]], list[Fault]]:
     """One record per annotation: item, rater, kind, generator_1, generator_2, winner."""
     rows, between = [], []
     for number, row in enumerate(value, start=1):
@@ -200,7 +199,7 @@ def is_batch(value: Any) -> bool:
     return "custom_id" in first and ("response" in first or "error" in first)
 
 
-def batch_records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
+def batch_records(value: Any) -> tuple[list[dict[str, Any]], list[Fault]]:
     """One record per request and rating: item, rater, criterion, value, reason."""
     rows, strange = [], []
     lines = value if isinstance(value, list) else [value]
@@ -261,7 +260,7 @@ def is_chat_log(value: Any) -> bool:
     )  # fmt: skip
 
 
-def chat_log_records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
+def chat_log_records(value: Any) -> tuple[list[dict[str, Any]], list[Fault]]:
     """One record per call: `id`, `text`, the metadata, and the reply's ratings in columns called after the model."""
     rows, strange = [], []
     for number, call in enumerate(value, start=1):

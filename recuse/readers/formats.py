@@ -19,9 +19,9 @@ import numpy as np
 import pandas as pd
 
 from recuse.configuration import named
+from recuse.readers.annotation_exports import LABEL_STUDIO
 from recuse.readers.delimited import delimited
 from recuse.readers.evaluation_logs import ALPACA_EVAL, BATCH, CHAT_LOG, DEEPEVAL, PROMPTFOO
-from recuse.readers.exports import LABEL_STUDIO
 from recuse.readers.inspect_log import ENDING, INSPECT, unpacked_log
 from recuse.readers.json_records import from_records, of_log, read_json
 from recuse.readers.mapping import is_pattern

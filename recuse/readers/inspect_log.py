@@ -14,7 +14,6 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from recuse.readers.json_records import ToolLog, parsed
@@ -30,7 +29,7 @@ def is_inspect_log(value: Any) -> bool:
     return isinstance(value, Mapping) and "eval" in value and isinstance(value.get("samples"), list)
 
 
-def inspect_records(log: Any, path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
+def inspect_records(log: Any) -> tuple[list[dict[str, Any]], list[Fault]]:
     """One record per sample, epoch, scorer and criterion: item, target, rater, criterion, repeat, value, reason, ..."""
     model = str((log.get("eval") or {}).get("model") or "")
     rows, unscored, ungraded = [], [], []

@@ -29,7 +29,7 @@ class ToolLog:
 
     called: str
     recognises: Callable[[Any], bool]
-    records: Callable[[Any, Path], tuple[list[dict[str, Any]], list[Fault]]]
+    records: Callable[[Any], tuple[list[dict[str, Any]], list[Fault]]]
 
 
 def first_record(value: Any) -> Mapping[str, Any]:
@@ -53,7 +53,7 @@ def read_json(opened: Opened, logs: Mapping[str, ToolLog], reader: str = "") -> 
 def of_log(path: Path, value: Any, name: str, log: ToolLog, notes: Sequence[str] = ()) -> RawTable:
     """The table of another tool's log. `RecuseError` where it is not written as that tool does."""
     try:
-        records, faults = log.records(value, path)
+        records, faults = log.records(value)
     except (AttributeError, TypeError, KeyError, IndexError) as error:
         raise RecuseError(f"it is not as {log.called} is written: {error}; export it again") from error
     return from_records(path, records, notes=(*notes, log.called), made_by=name, faults=faults)
