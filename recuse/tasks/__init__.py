@@ -12,7 +12,7 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, PositiveInt, field_validator, model_validator
 
 from recuse.configuration import checked_distinct, checked_name, entry_points_of
-from recuse.configuration.toml_files import parse, read_toml
+from recuse.configuration.toml_files import Table, parse, read_toml
 from recuse.ratings.scale import Nominal, Numeric, Ordinal, Scale, check_thresholds
 from recuse.schema import Item, RecuseError
 
@@ -42,11 +42,7 @@ class _Criterion(_Identified):
     ordered: bool = True  # whether the options run from worst to best
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-
-class _SinglePeople(_Table):
+class _SinglePeople(Table):
     """People's single ratings per criterion, beside their means; see `recuse.references`."""
 
     file: str
@@ -55,7 +51,7 @@ class _SinglePeople(_Table):
     blind: dict[str, str] = Field(default_factory=dict)
 
 
-class _People(_Table):
+class _People(Table):
     """Ratings by people: one row per rating, or means per target; see `recuse.references`."""
 
     file: str
@@ -83,7 +79,7 @@ class _Reference(_Open):
         return self
 
 
-class _Payloads(_Table):
+class _Payloads(Table):
     """Instructions that attackers add to texts, one JSON object a line; see `recuse.references.payloads_of`."""
 
     known: str  # defences may have been made from these
