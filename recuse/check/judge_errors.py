@@ -33,7 +33,7 @@ from recuse.gates.uses import uses_for
 from recuse.ratings import Ratings
 from recuse.ratings.answers import Answers, against_truth, answers_of_one_way
 from recuse.ratings.array import mean_of
-from recuse.ratings.offers import offers_of
+from recuse.ratings.needs import offers_of
 from recuse.ratings.scale import ResponseSets
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats, Mask
