@@ -36,6 +36,7 @@ from recuse.readers.file_panel import FilePanel
 from recuse.run.run import ask_file
 from recuse.schema.arrays import Floats, Mask
 from recuse.schema.factors import ORDER, VERSION
+from recuse.statistics.agreement.options import distances
 from recuse.suite.question_runner import Question
 
 FEWEST = 20
@@ -109,11 +110,11 @@ def people_of(ratings: Ratings, criterion: str, assumed: float | None = None) ->
         assumed = 0.0  # one person is enough: others are right as often
     if not answers.options:
         return _of_numbers(answers, values, systems, assumed)
-    distances = _distances(len(answers.options), answers.ordered)
+    apart = distances(len(answers.options), "quadratic" if answers.ordered else "plain")
     turned = [values, _turned(values, np.ones(values.shape[1], dtype=bool))] if answers.either_way else [values]
     agreement = _agreement(
         np.concatenate(turned, axis=1), np.tile(systems, len(turned)),
-        lambda a, b: distances[a.astype(np.intp), b.astype(np.intp)],
+        lambda a, b: apart[a.astype(np.intp), b.astype(np.intp)],
     )  # fmt: skip
     agreement = assumed if agreement is None else agreement
     return None if agreement is None else People(answers, values, systems, agreement, other=other)
@@ -185,12 +186,6 @@ def _severities(values: Floats) -> Floats:
         added = np.nansum(np.where(there, values - texts, 0.0), axis=1) / np.maximum(there.sum(axis=1), 1)
         added -= added.mean()
     return added
-
-
-def _distances(options: int, ordered: bool) -> Floats:
-    places = np.arange(options, dtype=float)
-    apart = (places[:, None] - places) ** 2
-    return apart if ordered else (apart > 0).astype(float)
 
 
 def _agreement(values: Floats, systems: NDArray[np.intp], distance: Any) -> float | None:
@@ -269,14 +264,14 @@ def _of_most(people: People, most: NDArray[np.intp], error: float) -> float:
     own: sqrt(kappa) (1 - error (1 - sqrt(kappa)))."""
     truth = float(np.sqrt(people.agreement))
     wanted = truth * (1 - error * (1 - truth))
-    distances = _distances(len(people.answers.options), people.answers.ordered)
+    each = distances(len(people.answers.options), "quadratic" if people.answers.ordered else "plain")
     there = np.isfinite(people.values)
-    apart = distances[np.nan_to_num(people.values).astype(np.intp), most[None]][there].mean()
+    apart = each[np.nan_to_num(people.values).astype(np.intp), most[None]][there].mean()
     of_people, of_most = (
-        people.answers.evened(np.bincount(codes.astype(np.intp), minlength=len(distances)) / codes.size)
+        people.answers.evened(np.bincount(codes.astype(np.intp), minlength=len(each)) / codes.size)
         for codes in (people.values[there], most)
     )
-    chance = float(of_people @ distances @ of_most)
+    chance = float(of_people @ each @ of_most)
     reached = 1 - apart / chance if chance > 1e-12 else wanted
     return float(np.clip((wanted - people.agreement) / max(reached - people.agreement, 1e-9), 0.0, 1.0))
 

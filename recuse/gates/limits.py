@@ -88,7 +88,11 @@ class Limit:
 
     def show(self, value: float) -> str:
         """The value with three digits, or with as many more as it takes to see on which side of the bounds it lies."""
-        return self._written(value, signed=self.signed, apart_from=(self.low, self.high))
+        ends = (self.low, self.high)
+        if not self.percent or math.isnan(value):
+            return figure(value, signed=self.signed, apart_from=ends)
+        hundred, *bounds = (float(f"{100 * one:.12g}") for one in (value, *ends))
+        return f"{figure(hundred, signed=self.signed, apart_from=tuple(bounds))} %"
 
     def show_interval(self, low: float, high: float) -> str:
         """ "0.52 to 0.90", its ends as `show` shows them."""
@@ -99,12 +103,6 @@ class Limit:
         value, bound = (float(self.show(end).removesuffix(" %")) for end in (value, bound))
         amount = figure(float(f"{abs(value - bound):.12g}"))
         return f"{amount} %" if self.percent else amount
-
-    def _written(self, value: float, *, signed: bool = False, apart_from: tuple[float, ...]) -> str:
-        if not self.percent or math.isnan(value):
-            return figure(value, signed=signed, apart_from=apart_from)
-        hundred = tuple(float(f"{100 * bound:.12g}") for bound in apart_from)
-        return f"{figure(float(f'{100 * value:.12g}'), signed=signed, apart_from=hundred)} %"
 
 
 # --------------------------------------------------------------------------- what is wrong with how a gate was used

@@ -34,7 +34,7 @@ from recuse.ratings.scale import Numeric, Ordinal, Scale
 from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.schema.arrays import Floats, Mask, taken, total
 from recuse.schema.details import PairsDetail
-from recuse.statistics import agreement as of_raters
+from recuse.statistics.agreement import correlation, icc, options
 from recuse.statistics.agreement.coefficient import Coefficient
 from recuse.statistics.agreement.krippendorff import Level, alpha_of_products, alpha_of_tables
 from recuse.statistics.agreement.options import CELLS, Rate, Weights
@@ -112,7 +112,7 @@ def passed_or_failed(ratings: Ratings) -> Iterator[Ratings]:
 def _percent(answers: Answers, judge: int, metric: str) -> Estimate:
     tables = answers.tables(judge)
     return estimate_of(
-        metric, answers, judge, lambda used: of_raters.percent_agreement(tables[used]), method=SHARE, unit="share",
+        metric, answers, judge, lambda used: options.percent_agreement(tables[used]), method=SHARE, unit="share",
         span=1.0, distribution=lambda built, clusters: clustered_share(
             np.trace(tables[both_rated(answers, judge)], axis1=1, axis2=2), clusters, built.times
         ),
@@ -133,7 +133,7 @@ def _alpha(answers: Answers, judge: int, metric: str) -> Estimate:
 
 def _kappa(answers: Answers, judge: int, metric: str) -> Estimate:
     graded = answers.ordered and len(answers.options) > 2
-    return _chance_corrected(of_raters.cohen_kappa, "quadratic" if graded else "plain")(answers, judge, metric)
+    return _chance_corrected(options.cohen_kappa, "quadratic" if graded else "plain")(answers, judge, metric)
 
 
 def _chance_corrected(build: Callable[[Floats, Weights], Coefficient], weights: Weights = "plain") -> Compute:
@@ -171,7 +171,7 @@ def _rate(which: Rate) -> Compute:
             return clustered_share(hits[cases > 0], clusters[cases > 0], taken(times, cases > 0))
 
         return estimate_of(
-            metric, answers, judge, lambda used: of_raters.rate(tables[used], which),
+            metric, answers, judge, lambda used: options.rate(tables[used], which),
             method=SHARE if whole else JACKKNIFE, distribution=exact if whole else None,
             unit="" if which == "F1" else "share", detail={"cases": number(float(total(cases, times)))},
         )  # fmt: skip
@@ -181,7 +181,7 @@ def _rate(which: Rate) -> Compute:
 
 def _concordance(answers: Answers, judge: int, metric: str) -> Estimate:
     products = answers.products(judge)
-    return estimate_of(metric, answers, judge, lambda used: of_raters.concordance(products[used]), method=JACKKNIFE)
+    return estimate_of(metric, answers, judge, lambda used: correlation.concordance(products[used]), method=JACKKNIFE)
 
 
 def _of_means(build: Build, *, scaled: bool = False, ranked: bool = False) -> Compute:
@@ -227,13 +227,13 @@ def _icc(answers: Answers, judge: int, metric: str) -> Estimate:
     }  # fmt: skip
     if answers.number(used) < 2:
         return undefined(metric, "it needs two texts that both rated", **facts)
-    squares = of_raters.mean_squares(values, taken(answers.times, used))
-    exact = of_raters.ICC(squares)
-    forms = {name: number(float(of_raters.icc(squares, name))) for name in of_raters.FORMS}
+    squares = icc.mean_squares(values, taken(answers.times, used))
+    exact = icc.ICC(squares)
+    forms = {name: number(float(icc.icc(squares, name))) for name in icc.FORMS}
     detail = {"forms": forms, **describe_people(answers, judge)}
     if np.isnan(exact.value):
         return undefined(metric, exact.undefined, detail=detail, **facts)
-    shared = replace(of_raters.icc_of_pairs(values[:, 0], values[:, 1]), times=taken(answers.times, used))
+    shared = replace(icc.icc_of_pairs(values[:, 0], values[:, 1]), times=taken(answers.times, used))
     distribution = exact if separate else shared.jackknife(answers.clusters[used])
     return estimated(metric, exact.value, distribution, detail=detail, **facts)
 
@@ -277,14 +277,14 @@ _row(
     "chance, 1 is complete.",
 )  # fmt: skip
 _row(
-    "scott_pi", "Scott's pi with people", "options", _chance_corrected(of_raters.scott_pi),
+    "scott_pi", "Scott's pi with people", "options", _chance_corrected(options.scott_pi),
     "Scott's pi of one answer of the judge and one of a person; Fleiss' kappa of the two. Scott (1955).",
     ends=(-1, 1), bad="below", rank=311,
     reading="As Cohen's kappa, but chance draws both answers from shares common to judge and person: a judge with "
     "other shares than people is charged for it.",
 )  # fmt: skip
 _row(
-    "gwet_ac", "Gwet's AC with people", "options", _chance_corrected(of_raters.gwet_ac),
+    "gwet_ac", "Gwet's AC with people", "options", _chance_corrected(options.gwet_ac),
     "Gwet's AC1 of one answer of the judge and one of a person. Gwet (2008).",
     ends=(-1, 1), bad="below", rank=312,
     reading="Agreement beyond chance where chance is small when one answer is rare; stays high where kappa falls "
@@ -336,23 +336,23 @@ _row(
     reading="How well judge and people tell the texts apart together: spread between texts over all spread.",
 )  # fmt: skip
 _row(
-    "pearson", "Pearson's r with people", "numbers", _of_means(of_raters.pearson),
+    "pearson", "Pearson's r with people", "numbers", _of_means(correlation.pearson),
     "Pearson's r of the judge's mean and people's mean over texts. Undefined where either gives every text the same.",
     ends=(-1, 1), bad="below", rank=330,
     reading="Whether the judge's numbers lie on a line with people's: 1 on a rising line, 0 unrelated.",
 )  # fmt: skip
 _row(
-    "spearman", "Spearman's rho with people", "numbers", _of_means(of_raters.spearman_rho, ranked=True),
+    "spearman", "Spearman's rho with people", "numbers", _of_means(correlation.spearman_rho, ranked=True),
     "Spearman's rho of the judge's mean and people's mean over texts.", ends=(-1, 1), bad="below", rank=331,
     reading="Whether the judge puts the texts in people's order: 1 the same, 0 unrelated, -1 reversed.",
 )  # fmt: skip
 _row(
-    "kendall", "Kendall's tau-b with people", "numbers", _of_means(of_raters.kendall_tau, ranked=True),
+    "kendall", "Kendall's tau-b with people", "numbers", _of_means(correlation.kendall_tau, ranked=True),
     "Kendall's tau-b of the judge's mean and people's mean over texts.", ends=(-1, 1), bad="below", rank=332,
     reading="Pairs of texts that judge and people put in the same order, less those in opposite order.",
 )  # fmt: skip
 _row(
-    "mean_error", "mean error against people", "numbers", _of_means(of_raters.mean_error, scaled=True),
+    "mean_error", "mean error against people", "numbers", _of_means(correlation.mean_error, scaled=True),
     "Mean over texts of the judge's mean less people's mean, in the scale's unit. Detail `pairs`: people's mean, the "
     "judge's, and how many texts, to a sixtieth of the scale.",
     signed=True, rank=340, above="is generous|are generous", below="is strict|are strict",
@@ -360,7 +360,7 @@ _row(
 )  # fmt: skip
 _row(
     "absolute_error", "absolute error against people", "numbers",
-    _of_means(of_raters.mean_absolute_error, scaled=True),
+    _of_means(correlation.mean_absolute_error, scaled=True),
     "Mean over texts of |judge's mean - people's mean|; detail `constant`: people's median and its absolute error.",
     rank=341, above="is far from people|are far from people",
     reading="Mean distance of the judge's number from people's; beside it, that of the best constant.",

@@ -18,10 +18,9 @@ from recuse.ratings.answers import COMPARED, Answers, answers_of_people
 from recuse.ratings.array import mean_of
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats, median_of, taken, total
-from recuse.statistics.agreement import Coefficient, counts_of, krippendorff_alpha
-from recuse.statistics.agreement.coefficient import ratio
-from recuse.statistics.agreement.krippendorff import Level, alpha_of_counts
-from recuse.statistics.agreement.options import fleiss_kappa, gwet_many, percent_many
+from recuse.statistics.agreement.coefficient import Coefficient, ratio
+from recuse.statistics.agreement.krippendorff import Level, alpha_of_counts, krippendorff_alpha
+from recuse.statistics.agreement.options import counts_of, fleiss_kappa, gwet_many, percent_many
 
 JACKKNIFE = "jackknife, t"
 FEWEST = 20

@@ -21,8 +21,7 @@ from recuse.metrics.measure import measure, per_judge
 from recuse.ratings.answers import COMPARED, Answers, answers_of_people
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats, average, cluster_times, number_of_clusters, taken, total
-from recuse.statistics.agreement import Coefficient
-from recuse.statistics.agreement.coefficient import ratio
+from recuse.statistics.agreement.coefficient import Coefficient, ratio
 from recuse.statistics.clusters import Bounded, clustered_share
 from recuse.statistics.distributions import Binomial
 from recuse.statistics.paired import fewest

@@ -37,13 +37,11 @@ def parse_rate(ratings: Ratings, criteria: tuple[str, ...] | None = None) -> Est
     """Share of calls in which every wanted criterion has a usable answer, by judge and version.
 
     `criteria` defaults to all that the table holds. A call is one request and one repeat, however many criteria or
-    items its reply answers (a generation's picks share a call); one row that is not ok makes it unusable. Detail:
-    `calls`, `usable`, and `by_status`, where an unusable call counts under its first failure, "unparsed" if a wanted
-    criterion has no row at all. People are left out. Where a server enforces the
-    form by a grammar (`Ratings.enforced`) a note says so: the share then says nothing of the judge.
-
-    Clopper and Pearson's interval is exact for calls that fail independently at one rate, and wide where rates differ
-    between targets.
+    items its reply answers; one row that is not ok makes it unusable. Detail: `calls`, `usable`, and `by_status`, where
+    an unusable call counts under its first failure, "unparsed" if a wanted criterion has no row at all. People are left
+    out. Where a server enforces the form by a grammar (`Ratings.enforced`) a note says so: the share then says nothing
+    of the judge. Clopper and Pearson's interval is exact for calls that fail independently at one rate, and wide where
+    rates differ between targets.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"judge": "a", "item": ["i", "j"], "score": [3.0, None]})

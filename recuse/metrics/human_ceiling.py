@@ -27,9 +27,9 @@ from recuse.ratings.array import mean_of, smallest_step
 from recuse.ratings.text_slices import groups_on, label_weights
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats, Mask, average, taken, total
-from recuse.statistics.agreement import Coefficient, distances
-from recuse.statistics.agreement.coefficient import SLIGHT, ratio
+from recuse.statistics.agreement.coefficient import SLIGHT, Coefficient, ratio
 from recuse.statistics.agreement.coefficient_intervals import AtMost
+from recuse.statistics.agreement.options import distances
 from recuse.statistics.clusters import stratified_mean
 from recuse.statistics.contrasts import Contrast
 

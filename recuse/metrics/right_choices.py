@@ -40,11 +40,11 @@ def right_choices(ratings: Ratings) -> Estimates:
     and what a constant choice gets. Kappa with the marginals of chance (Bennett, Alpert and Goldstein 1954, Public
     Opinion Quarterly 18, 303-308), against the truth.
 
-    Pairs: the credit is the judge's for the right text, both orders averaged, a tie half; guessing gets 1/2, and the
-    constant names the same place throughout: 1/2 as well where every pair was asked in both orders. Scored items: the
-    right response is told by `Ratings.texts` (`gold`); best by itself counts 1, best together with k - 1 others 1 / k,
-    as when ties are broken by lot; guessing among n gets 1 / n. What the judge left without an answer counts as a
-    guess: no judge gains by leaving out the hard ones. Pairs without a right choice (a tie) do not count.
+    Pairs: the credit is the judge's for the right text, both orders averaged, a tie half; guessing gets 1/2, and so
+    does the constant (the same place throughout) where every pair was asked in both orders. Scored items: the right
+    response is told by `Ratings.texts` (`gold`); best by itself counts 1, best together with k - 1 others 1 / k;
+    guessing among n gets 1 / n. What the judge left without an answer counts as a guess: no judge gains by leaving out
+    the hard ones. Pairs without a right choice (a tie) do not count.
 
     The interval is that of c (Clopper-Pearson; clusters at the effective sample size), b taken as known. Detail:
     `right` = c, `chance`, `constant`, `unanswered`, `held_against`. `RatingsError` where nothing says what is right.
@@ -155,12 +155,10 @@ def best_response(ratings: Ratings, repeats: int | None = None) -> Estimates:
     """Share of items whose single best-scored text is the right one, by judge and factor level.
 
     A text's score is the mean of its usable repeats, of the first `repeats` only where given (1: the first answer). An
-    item counts where the judge scored every text that it was asked about, two or more of them; the others are counted
-    as excluded. Ties count as wrong. Which text is right is told in `ratings.texts`, column `gold`: 1, true, yes,
-    chosen or correct. Clopper-Pearson interval over items (clusters: at the effective sample size). `RatingsError`
-    without gold.
-
-    Source: the accuracy on RewardBench 2 (Malik et al. 2025, arXiv:2506.01937), one chosen response of four.
+    item counts where the judge scored every text that it was asked about, two or more of them; ties count as wrong.
+    Which text is right is told in `ratings.texts`, column `gold`: 1, true, yes, chosen or correct. Clopper-Pearson
+    interval over items (clusters: at the effective sample size). `RatingsError` without gold. Source: the accuracy on
+    RewardBench 2 (Malik et al. 2025, arXiv:2506.01937), one chosen response of four.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"judge": "j", "item": [1, 1, 2, 2], "target": ["a", "b"] * 2, "score": [3.0, 2, 4, 4]})

@@ -55,11 +55,9 @@ def self_preference_controlled(ratings: Ratings, margin: float = PAIRED_MARGIN) 
 
     Excluded are items on which no peer and no third text can be compared. Detail as `self_minus_received`, `p_holm` of
     these tests alone; `leniency` is the mean of D's second half, what the judge adds on texts in which it has no stake.
-    Undefined where no text was written by neither of two judges, and where every target has items of its own.
-
-    Fair judges in a panel whose authors differ in quality and whose judges in leniency are found significant about as
-    often as the level says, where S - R and S - G find most of them significant; more often where scores crowd at an
-    end of the scale, which bites. So gate it with a margin.
+    Undefined where no text was written by neither of two judges, and where every target has items of its own. Fair
+    judges are found significant more often than the level says where scores crowd at an end of the scale, which bites:
+    gate it with a margin.
 
     >>> import pandas as pd
     >>> rows = [("x", "a", 5.0), ("x", "b", 3.0), ("y", "a", 4.0), ("y", "b", 4.0)]

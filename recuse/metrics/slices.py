@@ -44,10 +44,8 @@ def worst_slice(answers: Answers, judge: int, columns: tuple[str, ...] | None = 
     default of all columns with up to 30 levels; one with fewer than 20 texts (a system: 10) within or outside is not
     looked at. The slice shown is the one that is surest to be low. The interval is that of the smallest of the true
     differences, whichever slice it is: from the smallest of the lower ends to the smallest of the upper ends, these
-    corrected for all slices (Bonferroni): on random slices, 95 % of tables show an interval that reaches 0. Detail:
-    `slice`, and `slices` with mean, n and corrected p. Undefined where there is nothing to look at.
-
-    Raises `RecuseError` for a column that the texts do not have.
+    corrected for all slices (Bonferroni). Detail: `slice`, and `slices` with mean, n and corrected p. Undefined where
+    there is nothing to look at. Raises `RecuseError` for a column that the texts do not have.
 
     >>> from recuse.metrics.agreement_estimates import rated
     >>> worst_slice(rated(judge="pf" * 50, ann="pf" * 50)).of(judge="judge").note

@@ -9,7 +9,7 @@ bytes: no clock, no path, no random id goes in.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
@@ -53,6 +53,7 @@ def write(
     Raises `RecuseError` for results of another schema, before anything is written, and for a template that does not
     render: then results.json and summary.md are written and the page is not.
     """
+    from recuse.report.addresses import STUDIES
     from recuse.report.canonical_form import canonical, normalised
     from recuse.report.csv_tables import csv_tables
     from recuse.report.first_line import headline
@@ -61,7 +62,7 @@ def write(
     from recuse.report.results_model import ResultsModel
     from recuse.report.summary import summary
     from recuse.schema import RecuseError
-    from recuse.security.files import write_files
+    from recuse.security.files import delete_pages, write_files
 
     if results.get("schema") != SCHEMA:
         raise RecuseError(
@@ -75,17 +76,7 @@ def write(
     paths = write_files(Path(folder), texts)
     drawn = pages(plain, plain["headline"], template_folders, drawings, known)
     paths += write_files(Path(folder), drawn)
-    _delete_others(Path(folder), drawn)
+    kept = {Path(folder) / name for name in drawn}  # pages of studies that this run did not have go
+    delete_pages(Path(folder), (Path(folder) / STUDIES).glob("*.html"), kept)
     paths += write_files(Path(folder), {f"tables/{name}": table for name, table in tables.items()})
     return [*paths, *write_overview(ResultsModel(plain), known.get("replies") or {}, Path(folder))]
-
-
-def _delete_others(folder: Path, kept: Collection[str]) -> None:
-    """Pages of studies that this run did not have."""
-    from recuse.report.addresses import STUDIES
-    from recuse.security.files import is_page, refuse_links
-
-    for path in sorted((folder / STUDIES).glob("*.html")):
-        refuse_links(folder, path)
-        if f"{STUDIES}/{path.name}" not in kept and is_page(path.read_text(encoding="utf-8", errors="replace")):
-            path.unlink(missing_ok=True)

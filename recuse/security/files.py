@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 
 from recuse.schema import RecuseError
@@ -90,6 +90,14 @@ def _put(path: Path, data: bytes, *, folders: bool = False) -> None:
     finally:
         if draft.parent.is_dir():
             draft.unlink(missing_ok=True)
+
+
+def delete_pages(folder: Path, pages: Iterable[Path], kept: Collection[Path]) -> None:
+    """Delete those of these pages below `folder` that are ours and not kept; `RecuseError` for one below a link."""
+    for path in sorted(pages):
+        refuse_links(folder, path)
+        if path not in kept and is_page(path.read_text(encoding="utf-8", errors="replace")):
+            path.unlink(missing_ok=True)
 
 
 def is_page(text: str) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,13 +30,8 @@ SHARE = "share, Clopper-Pearson interval at the effective sample size (Korn and 
 class OverClusters(Student):
     """Student's t for a mean over clusters; only the words differ where nothing varies."""
 
-    @property
-    def undefined(self) -> str:
-        if math.isnan(self.se) or math.isnan(self.value) or not self.df > 0:
-            return "one cluster says nothing about the next"
-        if self.se > 0:
-            return ""
-        return "no cluster differs from another, so how far new ones would differ cannot be estimated"
+    UNKNOWN: ClassVar[str] = "one cluster says nothing about the next"
+    CONSTANT: ClassVar[str] = "no cluster differs from another, so how far new ones would differ cannot be estimated"
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -129,11 +129,8 @@ def _skew(w: Floats, n: Floats, thirds: Floats, se: float) -> float:
 class OverTexts(Student):
     """Student's t whose spread is that of values from text to text."""
 
-    @property
-    def undefined(self) -> str:
-        if math.isnan(self.se) or not self.df > 0:
-            return "two texts that it did not write are needed to see how far such values lie apart"
-        return "" if self.se > 0 else "no text differs from another, and the scale's step is unknown"
+    UNKNOWN: ClassVar[str] = "two texts that it did not write are needed to see how far such values lie apart"
+    CONSTANT: ClassVar[str] = "no text differs from another, and the scale's step is unknown"
 
 
 def own_against_others(own: ArrayLike, others: ArrayLike, *, step: float = 0.0) -> OverTexts:

@@ -12,7 +12,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -59,7 +59,11 @@ class Sampled:
 
 @dataclass(frozen=True, slots=True)
 class Student(Sampled):
-    """A mean or a linear contrast of means: (value - truth) / se follows Student's t with `df` degrees of freedom."""
+    """A mean or a linear contrast of means: (value - truth) / se follows Student's t with `df` degrees of freedom.
+    `UNKNOWN` and `CONSTANT` say why there is no interval, where the variance is not known and where it is 0."""
+
+    UNKNOWN: ClassVar[str] = "the variance is unknown: a single repeat says nothing about the next"
+    CONSTANT: ClassVar[str] = "no repeat differs from another, so how far new ones would differ cannot be estimated"
 
     value: float
     se: float
@@ -69,11 +73,9 @@ class Student(Sampled):
 
     @property
     def undefined(self) -> str:
-        if math.isnan(self.se) or math.isnan(self.value):
-            return "the variance is unknown: a single repeat says nothing about the next"
-        if self.se > 0 and self.df > 0:
-            return ""
-        return "no repeat differs from another, so how far new ones would differ cannot be estimated"
+        if math.isnan(self.se) or math.isnan(self.value) or (self.se > 0 and not self.df > 0):
+            return self.UNKNOWN
+        return "" if self.se > 0 else self.CONSTANT
 
     def _interval(self, level: float) -> tuple[float, float]:
         half = float(special.stdtrit(self.df, 1 - tail(level))) * self.se

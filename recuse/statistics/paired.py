@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,9 +27,8 @@ BOUNDED_METHOD = "mean of paired differences over items, beta intervals of the p
 class OverItems(OverClusters):
     """The same distribution where every item is its own cluster; only the words differ where nothing varies."""
 
-    @property
-    def undefined(self) -> str:
-        return OverClusters.undefined.__get__(self).replace("cluster", "item")  # type: ignore[no-any-return]
+    UNKNOWN: ClassVar[str] = "one item says nothing about the next"
+    CONSTANT: ClassVar[str] = "no item differs from another, so how far new ones would differ cannot be estimated"
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from recuse.papers.illusion import judge_pairs
-from recuse.statistics import agreement
+from recuse.statistics.agreement import icc
 
 DRAWS = 1_000
 CELLS, CELL_ITEMS, CELL_RATERS = 352, 100, 3
@@ -48,12 +48,12 @@ def cells() -> None:
         codes = [pd.factorize(table[name], sort=True)[0] for name in ("cell", "item", "rater")]
         values = np.full((CELLS, CELL_ITEMS, CELL_RATERS), np.nan)
         values[tuple(codes)] = table["score"].to_numpy()
-        squares = agreement.mean_squares(values)
-        low, high = agreement.icc_interval(squares)
+        squares = icc.mean_squares(values)
+        low, high = icc.icc_interval(squares)
         a, b, c = np.moveaxis(values, 2, 0).transpose(0, 2, 1)  # items x cells of each rater
         sums = [judge_pairs.pair_shares(x, np.stack(others), 0.0).sum(axis=0) for x, others in ((a, [b, c]), (b, [c]))]
         pairs = np.concatenate([judge_pairs.sample_agreement(each) for each in sums])
-        return pairs, agreement.icc(squares), low, high, values.std(axis=1, ddof=1)
+        return pairs, icc.icc(squares), low, high, values.std(axis=1, ddof=1)
 
     def looped(wanted: int) -> list[float]:
         found = []

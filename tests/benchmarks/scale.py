@@ -260,7 +260,7 @@ def peers(folders: dict[int, Path]) -> None:
 
     from recuse.metrics.corrected_rate import powered_mean, prediction_powered_mean
     from recuse.ratings import Ordinal, Ratings
-    from recuse.statistics import agreement
+    from recuse.statistics.agreement.krippendorff import krippendorff_alpha
 
     def best(work: Callable[[], Any]) -> float:
         return 1000 * min(measuring.cpu(work)() for _ in range(5))
@@ -271,7 +271,7 @@ def peers(folders: dict[int, Path]) -> None:
         data = frame[[*RATERS]].eq("pass").to_numpy(dtype=float).T + 1
         for level in ("nominal", "ordinal"):
             ours, theirs, other = map(best, (
-                lambda data=data, level=level: agreement.krippendorff_alpha(data, level).jackknife().interval(0.95),
+                lambda data=data, level=level: krippendorff_alpha(data, level).jackknife().interval(0.95),
                 lambda data=data, level=level: evalica.alpha(pd.DataFrame(data), level),
                 lambda data=data, level=level: krippendorff.alpha(data, level_of_measurement=level),
             ))  # fmt: skip

@@ -22,8 +22,7 @@ from recuse.ratings import RatingArray, Ratings, mean_of
 from recuse.ratings.array import array_of, judges_array
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
-from recuse.statistics.agreement import Coefficient
-from recuse.statistics.agreement.coefficient import Form, ratio
+from recuse.statistics.agreement.coefficient import Coefficient, Form, ratio
 from recuse.statistics.agreement.correlation import spearman
 
 Level = Callable[[Floats], Floats]

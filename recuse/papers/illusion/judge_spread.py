@@ -15,8 +15,7 @@ from recuse.ratings import Numeric, RatingArray, Ratings
 from recuse.ratings.array import judges_array
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats
-from recuse.statistics.agreement import Coefficient
-from recuse.statistics.agreement.coefficient import ratio
+from recuse.statistics.agreement.coefficient import Coefficient, ratio
 from recuse.statistics.clusters import SHARE, clustered_share
 
 POINTS = (2, 3, 4)

@@ -32,8 +32,9 @@ from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import judges_array
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats
-from recuse.statistics.agreement import Coefficient, icc, mean_squares
+from recuse.statistics.agreement.coefficient import Coefficient
 from recuse.statistics.agreement.coefficient_intervals import NoInterval
+from recuse.statistics.agreement.icc import icc, mean_squares
 from recuse.statistics.distributions import FisherZ
 
 JACKKNIFE = "mean over pairs of judges and targets; jackknife over items, t"

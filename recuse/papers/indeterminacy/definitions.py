@@ -16,10 +16,9 @@ from scipy.special import xlogy
 from recuse.papers.indeterminacy.aggregation import Aggregation, RatingVectors
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
-from recuse.statistics.agreement import fleiss_kappa
 from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.agreement.krippendorff import alpha_of_counts
-from recuse.statistics.agreement.options import cohen_kappa, scott_pi
+from recuse.statistics.agreement.options import cohen_kappa, fleiss_kappa, scott_pi
 
 PerItem = Callable[[Floats, Floats], Floats]
 

@@ -17,7 +17,7 @@ from recuse.report.results_model import Panel, ResultsModel
 from recuse.report.style import style_hash
 from recuse.schema.results import RepliesRow
 from recuse.schema.vocabulary import SHOWN
-from recuse.security.files import is_page, refuse_links, write_files
+from recuse.security.files import delete_pages, write_files
 
 
 def small_page(template: str, *, depth: int, **shown: Any) -> str:
@@ -41,10 +41,7 @@ def write_overview(view: ResultsModel, written: Mapping[str, RepliesRow], report
     texts = pages | {"index.html": _index(view, written, pages)} if places else {}
     paths = write_files(reports, {f"{FOLDER}/{name}": text for name, text in texts.items()})
     kept = {folder / name for account in written.values() if account for name in account["files"]} | set(paths)
-    for path in sorted(folder.rglob("*.html")) if folder.is_dir() else ():
-        refuse_links(reports, path)
-        if path not in kept and is_page(path.read_text(encoding="utf-8", errors="replace")):
-            path.unlink(missing_ok=True)
+    delete_pages(reports, folder.rglob("*.html"), kept)
     return paths
 
 

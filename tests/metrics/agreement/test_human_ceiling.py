@@ -13,7 +13,7 @@ from simulated_raters import NAN, World, answers_from
 from recuse.metrics import agreement_estimates as agreement_example
 from recuse.metrics.human_ceiling import human_ceiling
 from recuse.ratings import Nominal, Numeric, Ordinal, Ratings
-from recuse.statistics import agreement as ag
+from recuse.statistics.agreement import correlation, options
 
 ceiling_of = inspect.unwrap(human_ceiling)
 
@@ -43,10 +43,10 @@ def test_parts_are_the_textbook_coefficients():
     world = World(3)
     judge = world.judge("another person")
     found = ceiling_of(answers_from(judge, world.people), 0, 0.1)
-    pi = ag.scott_pi(tables(*world.people)).value
+    pi = options.scott_pi(tables(*world.people)).value
     both = np.concatenate([judge, judge]), np.concatenate(list(world.people))
     assert found.detail["human_human"] == pytest.approx(pi, abs=1e-12)
-    assert found.detail["judge_human"] == pytest.approx(ag.cohen_kappa(tables(*both)).value, abs=1e-12)
+    assert found.detail["judge_human"] == pytest.approx(options.cohen_kappa(tables(*both)).value, abs=1e-12)
 
 
 def test_numbers_use_concordance():
@@ -55,9 +55,13 @@ def test_numbers_use_concordance():
     judge, ann, ben = (quality + rng.normal(size=50) for _ in range(3))
     found = ceiling_of(answers_from(judge, [ann, ben], scale=Numeric(-10, 10)), 0, 0.1)
     both = np.concatenate([judge, judge]), np.concatenate([ann, ben])
-    assert found.detail["judge_human"] == pytest.approx(ag.concordance(ag.products(*both)).value, abs=1e-12)
+    assert found.detail["judge_human"] == pytest.approx(
+        correlation.concordance(correlation.products(*both)).value, abs=1e-12
+    )
     people = np.concatenate([ann, ben]), np.concatenate([ben, ann])
-    assert found.detail["human_human"] == pytest.approx(ag.concordance(ag.products(*people)).value, abs=1e-12)
+    assert found.detail["human_human"] == pytest.approx(
+        correlation.concordance(correlation.products(*people)).value, abs=1e-12
+    )
 
 
 def test_an_unanswered_text_counts_as_a_guess():
@@ -284,13 +288,17 @@ def test_beside_right_answers_judge_and_people_are_held_against_these(people):
     judge, others = judge + key, [one + key for one in others]
     stacked = np.tile(key, people), np.concatenate(others)
     found = human_ceiling(beside_key(key, judge, *others, scale=Numeric(-20, 20))).of(judge="judge")
-    assert found.detail["judge_human"] == pytest.approx(ag.concordance(ag.products(key, judge)).value, abs=1e-9)
-    assert found.detail["human_human"] == pytest.approx(ag.concordance(ag.products(*stacked)).value, abs=1e-9)
+    assert found.detail["judge_human"] == pytest.approx(
+        correlation.concordance(correlation.products(key, judge)).value, abs=1e-9
+    )
+    assert found.detail["human_human"] == pytest.approx(
+        correlation.concordance(correlation.products(*stacked)).value, abs=1e-9
+    )
     assert (found.detail["people"], found.detail["held_against"]) == (people, "the right answers")
     passed = [np.where(one > 5, "pass", "fail") for one in (key, judge, *others)]
     found = human_ceiling(beside_key(*passed, scale=Ordinal(("fail", "pass")))).of(judge="judge")
     codes = [(one == "pass").astype(int) for one in passed]
-    expected = [ag.cohen_kappa(tables(np.tile(codes[0], len(of)), np.concatenate(of))).value
+    expected = [options.cohen_kappa(tables(np.tile(codes[0], len(of)), np.concatenate(of))).value
                 for of in ([codes[1]], codes[2:])]  # fmt: skip
     assert [found.detail["judge_human"], found.detail["human_human"]] == pytest.approx(expected, abs=1e-9)
 

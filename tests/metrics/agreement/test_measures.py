@@ -14,7 +14,7 @@ from recuse.metrics.agreement import COEFFICIENTS, coefficient, every_coefficien
 from recuse.metrics.agreement_estimates import gain_over_constant, rated
 from recuse.ratings import Nominal, Numeric, Ordinal, Ratings
 from recuse.schema import RecuseError
-from recuse.statistics import agreement as ag
+from recuse.statistics.agreement import correlation, icc, krippendorff, options
 
 
 def frame(column: str = "response", **rated: list) -> pd.DataFrame:
@@ -103,14 +103,14 @@ def test_grades_in_order_and_options_without():
     rated = frame(j=[grades[k] for k in a], ann=[grades[k] for k in b])
     ordered = Ratings.of(rated, scales=Ordinal(tuple(grades)))
     assert of(coefficient(ordered, "cohen_kappa")).value == pytest.approx(
-        ag.cohen_kappa(np.eye(3)[a][:, :, None] * np.eye(3)[b][:, None], "quadratic").value, abs=1e-12
+        options.cohen_kappa(np.eye(3)[a][:, :, None] * np.eye(3)[b][:, None], "quadratic").value, abs=1e-12
     )
     assert of(coefficient(ordered, "krippendorff_alpha")).value == pytest.approx(
-        ag.krippendorff_alpha([a, b], "ordinal").value, abs=1e-12
+        krippendorff.krippendorff_alpha([a, b], "ordinal").value, abs=1e-12
     )
     plain = Ratings.of(rated, scales=Nominal(tuple(grades)))
     assert of(coefficient(plain, "krippendorff_alpha")).value == pytest.approx(
-        ag.krippendorff_alpha([a, b]).value, abs=1e-12
+        krippendorff.krippendorff_alpha([a, b]).value, abs=1e-12
     )
     assert "two options in order" in of(coefficient(ordered, "true_positive_rate")).note
     assert "options here, not numbers" in of(coefficient(ordered, "pearson")).note
@@ -136,10 +136,10 @@ def test_numbers_are_those_of_the_means(numbers):
     assert of(coefficient(ratings, "mean_error")).value == pytest.approx((j - people).mean())
     assert of(coefficient(ratings, "absolute_error")).value == pytest.approx(np.abs(j - people).mean())
     assert of(coefficient(ratings, "mean_error")).span == 10
-    squares = ag.mean_squares(np.column_stack([j, people]))
+    squares = icc.mean_squares(np.column_stack([j, people]))
     found = of(coefficient(ratings, "icc_with_people"))
-    low, high = ag.icc_interval(squares)
-    assert (found.value, found.low, found.high) == pytest.approx((float(ag.icc(squares)), float(low), float(high)))
+    low, high = icc.icc_interval(squares)
+    assert (found.value, found.low, found.high) == pytest.approx((float(icc.icc(squares)), float(low), float(high)))
 
 
 def test_the_intraclass_correlation_knows_of_clusters(numbers):
@@ -172,11 +172,11 @@ def test_one_answer_against_one_person(numbers):
     j, ann, bea = numbers
     ratings = Ratings.of(frame("score", j=list(j), ann=list(ann), bea=list(bea)), scales=Numeric(0, 10))
     twice, people = np.concatenate([j, j]), np.concatenate([ann, bea])
-    lin = ag.concordance(ag.products(twice, people))
+    lin = correlation.concordance(correlation.products(twice, people))
     assert of(coefficient(ratings, "concordance")).value == pytest.approx(lin.value)
     one = Ratings.of(frame("score", j=list(j), ann=list(ann)), scales=Numeric(0, 10))
     assert of(coefficient(one, "krippendorff_alpha")).value == pytest.approx(
-        ag.krippendorff_alpha([j, ann], "interval").value, abs=1e-12
+        krippendorff.krippendorff_alpha([j, ann], "interval").value, abs=1e-12
     )
 
 

@@ -14,7 +14,7 @@ from fixtures.standins.shared_heuristics import PAPER, JudgeModel, Study, as_rat
 from recuse.papers.illusion import judge_pairs, resolution
 from recuse.papers.illusion import judge_pairs as criteria_agreement
 from recuse.ratings import Numeric, Ratings
-from recuse.statistics.agreement import Coefficient
+from recuse.statistics.agreement.coefficient import Coefficient
 
 SMALL = Study(
     judges=(JudgeModel(name="x"), JudgeModel(name="y", leniency=1.0), JudgeModel(name="z", spread=0.5)),

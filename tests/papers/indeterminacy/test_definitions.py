@@ -23,7 +23,7 @@ from recuse.papers.indeterminacy.definitions import (
     smoothed,
 )
 from recuse.schema import RecuseError
-from recuse.statistics.agreement import fleiss_kappa, scott_pi
+from recuse.statistics.agreement.options import fleiss_kappa, scott_pi
 
 nan = float("nan")
 

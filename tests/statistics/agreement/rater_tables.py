@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from recuse.statistics import agreement as ag
+from recuse.statistics.agreement import coefficient, correlation, options
 
 TABLES = ("random", "agreeing", "tied", "missing", "unbalanced", "two options")
 
@@ -38,18 +38,18 @@ def tables_of(a: np.ndarray, b: np.ndarray, options: int) -> np.ndarray:
     return tables
 
 
-def of_codes(build: Callable[..., ag.Coefficient]) -> Callable[..., ag.Coefficient]:
+def of_codes(build: Callable[..., coefficient.Coefficient]) -> Callable[..., coefficient.Coefficient]:
     """The coefficient of two raters' codes (items,) and the number of options, not of their tables."""
 
-    def built(a: np.ndarray, b: np.ndarray, options: int, *more: Any) -> ag.Coefficient:
+    def built(a: np.ndarray, b: np.ndarray, options: int, *more: Any) -> coefficient.Coefficient:
         return build(tables_of(a, b, options), *more)
 
     return built
 
 
-cohen_kappa, scott_pi, gwet_ac = map(of_codes, (ag.cohen_kappa, ag.scott_pi, ag.gwet_ac))
-percent_agreement, rate = of_codes(ag.percent_agreement), of_codes(ag.rate)
+cohen_kappa, scott_pi, gwet_ac = map(of_codes, (options.cohen_kappa, options.scott_pi, options.gwet_ac))
+percent_agreement, rate = of_codes(options.percent_agreement), of_codes(options.rate)
 
 
-def concordance(x: np.ndarray, y: np.ndarray) -> ag.Coefficient:
-    return ag.concordance(ag.products(x, y))
+def concordance(x: np.ndarray, y: np.ndarray) -> coefficient.Coefficient:
+    return correlation.concordance(correlation.products(x, y))

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from rater_tables import cohen_kappa, gwet_ac, rate, ratings_of, scott_pi, tables_of
 
-from recuse.statistics import agreement as ag
+from recuse.statistics.agreement import correlation, icc, options
 
 CLOSE = {"abs": 1e-9}
 
@@ -37,7 +37,7 @@ def test_scott_is_fleiss_of_two_raters(kind):
     inter = pytest.importorskip("statsmodels.stats.inter_rater")
     a, b = ratings_of(kind)[:2]
     both = np.isfinite(a) & np.isfinite(b)
-    counts = ag.counts_of(np.array([a, b])[:, both] - 1, 5)
+    counts = options.counts_of(np.array([a, b])[:, both] - 1, 5)
     theirs = inter.fleiss_kappa(counts, method="fleiss")
     assert scott_pi(a - 1, b - 1, 5).value == pytest.approx(theirs, **CLOSE)
 
@@ -46,8 +46,8 @@ def test_fleiss_is_statsmodels(kind):
     inter = pytest.importorskip("statsmodels.stats.inter_rater")
     values = ratings_of(kind)
     values = values[:, np.isfinite(values).all(axis=0)]
-    counts = ag.counts_of(values - 1, 5)
-    assert ag.fleiss_kappa(counts).value == pytest.approx(inter.fleiss_kappa(counts, method="fleiss"), **CLOSE)
+    counts = options.counts_of(values - 1, 5)
+    assert options.fleiss_kappa(counts).value == pytest.approx(inter.fleiss_kappa(counts, method="fleiss"), **CLOSE)
 
 
 @pytest.mark.parametrize("level", ["nominal", "ordinal", "interval", "ratio"])
@@ -56,7 +56,7 @@ def test_alpha_is_krippendorffs(kind, level, raters):
     krippendorff = pytest.importorskip("krippendorff")
     values = ratings_of(kind, raters=raters)
     theirs = krippendorff.alpha(values, level_of_measurement=level)
-    assert ag.krippendorff_alpha(values, level).value == pytest.approx(theirs, **CLOSE)
+    assert krippendorff.krippendorff_alpha(values, level).value == pytest.approx(theirs, **CLOSE)
 
 
 def test_interval_alpha_of_numbers_that_never_repeat():
@@ -64,7 +64,7 @@ def test_interval_alpha_of_numbers_that_never_repeat():
     values = np.random.default_rng(3).normal(1e6, 1, size=(3, 40)) + np.arange(40)
     values[0, :7] = np.nan
     theirs = krippendorff.alpha(values, level_of_measurement="interval")
-    assert ag.krippendorff_alpha(values, "interval").value == pytest.approx(theirs, **CLOSE)
+    assert krippendorff.krippendorff_alpha(values, "interval").value == pytest.approx(theirs, **CLOSE)
 
 
 def test_rates_are_scikit_learns():
@@ -84,7 +84,9 @@ def test_rates_are_scikit_learns():
 def test_correlations_are_scipys(kind, method):
     from scipy import stats
 
-    ours = {"pearson": ag.pearson, "spearman": ag.spearman_rho, "kendall": ag.kendall_tau}[method]
+    ours = {"pearson": correlation.pearson, "spearman": correlation.spearman_rho, "kendall": correlation.kendall_tau}[
+        method
+    ]
     theirs = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}[method]
     for a, b in combinations(ratings_of(kind), 2):
         both = np.isfinite(a) & np.isfinite(b)
@@ -95,7 +97,9 @@ def test_errors_are_scikit_learns(kind):
     metrics = pytest.importorskip("sklearn.metrics")
     a, b = ratings_of(kind)[:2]
     both = np.isfinite(a) & np.isfinite(b)
-    assert ag.mean_absolute_error(a, b).value == pytest.approx(metrics.mean_absolute_error(b[both], a[both]), **CLOSE)
+    assert correlation.mean_absolute_error(a, b).value == pytest.approx(
+        metrics.mean_absolute_error(b[both], a[both]), **CLOSE
+    )
 
 
 @pytest.mark.slow("further cases", but_first=True)
@@ -110,11 +114,11 @@ def test_icc_is_pingouins(kind):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         theirs = pingouin.intraclass_corr(long, targets="item", raters="rater", ratings="score")
-    squares = ag.mean_squares(values)
-    for form, (_, row) in zip(ag.FORMS, theirs.iterrows(), strict=True):
+    squares = icc.mean_squares(values)
+    for form, (_, row) in zip(icc.FORMS, theirs.iterrows(), strict=True):
         interval = next(row[name] for name in theirs.columns if name.startswith("CI95"))
-        assert float(ag.icc(squares, form)) == pytest.approx(row["ICC"], **CLOSE)
-        assert [float(end) for end in ag.icc_interval(squares, form)] == pytest.approx(list(interval), abs=1e-9)
+        assert float(icc.icc(squares, form)) == pytest.approx(row["ICC"], **CLOSE)
+        assert [float(end) for end in icc.icc_interval(squares, form)] == pytest.approx(list(interval), abs=1e-9)
 
 
 PASTED = [
@@ -135,14 +139,14 @@ FLEISS = {
 
 @pytest.mark.parametrize(("raters", "weights"), GWET)
 def test_gwet_and_fleiss_are_irrcacs(raters, weights):
-    counts = ag.counts_of(np.array(PASTED, dtype=float).T[:raters] - 1, 4)
-    assert ag.gwet_many(counts, weights).value == pytest.approx(GWET[raters, weights], abs=1e-11)
-    assert ag.fleiss_kappa(counts, weights).value == pytest.approx(FLEISS[raters, weights], abs=1e-11)
+    counts = options.counts_of(np.array(PASTED, dtype=float).T[:raters] - 1, 4)
+    assert options.gwet_many(counts, weights).value == pytest.approx(GWET[raters, weights], abs=1e-11)
+    assert options.fleiss_kappa(counts, weights).value == pytest.approx(FLEISS[raters, weights], abs=1e-11)
 
 
 def test_gwet_of_two_raters_is_that_of_many(kind):
     a, b = ratings_of(kind)[:2] - 1
     a[np.isnan(b)] = b[np.isnan(a)] = np.nan
     for weights in ("plain", "linear", "quadratic"):
-        many = ag.gwet_many(ag.counts_of([a, b], 5), weights).value
+        many = options.gwet_many(options.counts_of([a, b], 5), weights).value
         assert gwet_ac(a, b, 5, weights).value == pytest.approx(many, abs=1e-12)

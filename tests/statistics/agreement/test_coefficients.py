@@ -9,7 +9,7 @@ import pytest
 from rater_tables import cohen_kappa, concordance, gwet_ac, percent_agreement, rate, ratings_of, scott_pi
 
 from recuse.schema import RecuseError
-from recuse.statistics import agreement as ag
+from recuse.statistics.agreement import correlation, icc, krippendorff, options
 
 NAN = math.nan
 
@@ -38,7 +38,7 @@ def test_krippendorffs_own_example():
         [NAN, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, NAN], [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, NAN],
     ])  # fmt: skip
     found = {
-        level: round(ag.krippendorff_alpha(values, level).value, 3)
+        level: round(krippendorff.krippendorff_alpha(values, level).value, 3)
         for level in ("nominal", "ordinal", "interval", "ratio")
     }
     assert found == {"nominal": 0.743, "ordinal": 0.815, "interval": 0.849, "ratio": 0.797}
@@ -47,7 +47,7 @@ def test_krippendorffs_own_example():
 def test_shrout_and_fleiss_own_example():
     """Their table 2 and 4: six targets, four judges."""
     values = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
-    found = [round(float(ag.icc(ag.mean_squares(values), form)), 2) for form in ag.FORMS]
+    found = [round(float(icc.icc(icc.mean_squares(values), form)), 2) for form in icc.FORMS]
     assert found == [0.17, 0.29, 0.71, 0.44, 0.62, 0.91]
 
 
@@ -61,9 +61,11 @@ def test_two_options_make_weights_vanish():
     for coefficient in (cohen_kappa, scott_pi, gwet_ac):
         plain, *weighted = (coefficient(a, b, 2, weights).value for weights in ("plain", "linear", "quadratic"))
         assert weighted == pytest.approx([plain, plain], abs=1e-12)
-    assert ag.pearson(a, b).value == pytest.approx(ag.spearman_rho(a, b).value, abs=1e-12)
-    assert ag.pearson(a, b).value == pytest.approx(ag.kendall_tau(a, b).value, abs=1e-12)
-    levels = [ag.krippendorff_alpha([a, b], level).value for level in ("nominal", "ordinal", "interval", "ratio")]
+    assert correlation.pearson(a, b).value == pytest.approx(correlation.spearman_rho(a, b).value, abs=1e-12)
+    assert correlation.pearson(a, b).value == pytest.approx(correlation.kendall_tau(a, b).value, abs=1e-12)
+    levels = [
+        krippendorff.krippendorff_alpha([a, b], level).value for level in ("nominal", "ordinal", "interval", "ratio")
+    ]
     assert levels[1:] == pytest.approx([levels[0]] * 3, abs=1e-12)
 
 
@@ -71,7 +73,7 @@ def test_alpha_is_pi_for_many_items():
     """alpha = 1 - (1 - pi) (N - 1) / N with N = 2 n ratings."""
     a, b = ratings_of("agreeing")[:2]
     pi, n = scott_pi(a - 1, b - 1, 5).value, 2 * len(a)
-    assert ag.krippendorff_alpha([a, b]).value == pytest.approx(1 - (1 - pi) * (n - 1) / n, abs=1e-12)
+    assert krippendorff.krippendorff_alpha([a, b]).value == pytest.approx(1 - (1 - pi) * (n - 1) / n, abs=1e-12)
 
 
 def test_relabelling_and_order_of_raters_change_nothing(kind):
@@ -79,10 +81,12 @@ def test_relabelling_and_order_of_raters_change_nothing(kind):
     shuffled = values[::-1]
     turned = np.array([3.0, 1.0, 5.0, 2.0, 4.0, NAN])[np.nan_to_num(values - 1, nan=5).astype(int)]
     for other in (shuffled, turned):
-        assert ag.krippendorff_alpha(other).value == pytest.approx(ag.krippendorff_alpha(values).value, abs=1e-12)
+        assert krippendorff.krippendorff_alpha(other).value == pytest.approx(
+            krippendorff.krippendorff_alpha(values).value, abs=1e-12
+        )
     moved = 3 * values + 7
-    assert ag.krippendorff_alpha(moved, "interval").value == pytest.approx(
-        ag.krippendorff_alpha(values, "interval").value, abs=1e-12
+    assert krippendorff.krippendorff_alpha(moved, "interval").value == pytest.approx(
+        krippendorff.krippendorff_alpha(values, "interval").value, abs=1e-12
     )
 
 
@@ -102,19 +106,19 @@ CONSTANT = np.ones(10)
     [
         (cohen_kappa(CONSTANT, CONSTANT, 2), "one and the same option"),
         (scott_pi(CONSTANT, CONSTANT, 2), "one and the same option"),
-        (ag.krippendorff_alpha([CONSTANT, CONSTANT]), "equal"),
-        (ag.krippendorff_alpha([CONSTANT, CONSTANT], "interval"), "equal"),
-        (ag.krippendorff_alpha([CONSTANT, CONSTANT], "ordinal"), "equal"),
-        (ag.fleiss_kappa(ag.counts_of([CONSTANT, CONSTANT], 2)), "same option"),
-        (ag.pearson(CONSTANT, np.arange(10)), "first rater gave every item the same"),
-        (ag.spearman_rho(np.arange(10), CONSTANT), "second rater gave every item the same"),
-        (ag.kendall_tau(CONSTANT, CONSTANT), "both raters gave every item the same"),
+        (krippendorff.krippendorff_alpha([CONSTANT, CONSTANT]), "equal"),
+        (krippendorff.krippendorff_alpha([CONSTANT, CONSTANT], "interval"), "equal"),
+        (krippendorff.krippendorff_alpha([CONSTANT, CONSTANT], "ordinal"), "equal"),
+        (options.fleiss_kappa(options.counts_of([CONSTANT, CONSTANT], 2)), "same option"),
+        (correlation.pearson(CONSTANT, np.arange(10)), "first rater gave every item the same"),
+        (correlation.spearman_rho(np.arange(10), CONSTANT), "second rater gave every item the same"),
+        (correlation.kendall_tau(CONSTANT, CONSTANT), "both raters gave every item the same"),
         (concordance(CONSTANT, CONSTANT), "both raters gave every item the same"),
         (rate(CONSTANT, CONSTANT, 2, "true negative rate"), "no item is labelled negative"),
         (rate(CONSTANT * 0, CONSTANT, 2, "precision"), "calls no item positive"),
         (percent_agreement([NAN, 1], [1, NAN], 2), "no item was rated by two"),
-        (ag.krippendorff_alpha([[NAN, 1], [1, NAN]]), "no item was rated by two"),
-        (ag.mean_error([NAN], [1.0]), "no item was rated by two"),
+        (krippendorff.krippendorff_alpha([[NAN, 1], [1, NAN]]), "no item was rated by two"),
+        (correlation.mean_error([NAN], [1.0]), "no item was rated by two"),
     ],
 )  # fmt: skip
 def test_undefined_says_why(coefficient, why):
@@ -139,19 +143,19 @@ def test_complete_agreement_is_not_certainty():
 
 
 def test_icc_of_ratings_that_never_differ():
-    constant = ag.ICC(ag.mean_squares(np.full((5, 3), 0.1)))
+    constant = icc.ICC(icc.mean_squares(np.full((5, 3), 0.1)))
     assert math.isnan(constant.value)
     assert constant.undefined == "no rating differs from another"
-    equal = ag.ICC(ag.mean_squares(np.arange(5.0)[:, None] + np.zeros(3)))
+    equal = icc.ICC(icc.mean_squares(np.arange(5.0)[:, None] + np.zeros(3)))
     assert equal.value == 1.0
     assert equal.undefined
-    assert "two items" in ag.ICC(ag.mean_squares(np.ones((1, 3)))).undefined
+    assert "two items" in icc.ICC(icc.mean_squares(np.ones((1, 3)))).undefined
 
 
-@pytest.mark.parametrize("form", ag.FORMS)
+@pytest.mark.parametrize("form", icc.FORMS)
 def test_icc_p_values_are_dual(form):
     values = np.random.default_rng(2).normal(size=(12, 3)) + np.arange(12)[:, None] / 6
-    distribution = ag.ICC(ag.mean_squares(values), form)
+    distribution = icc.ICC(icc.mean_squares(values), form)
     low, high = distribution.interval(0.9)
     assert distribution.p_value(low, "above") == pytest.approx(0.05, abs=1e-9)
     assert distribution.p_value(high, "below") == pytest.approx(0.05, abs=1e-9)
@@ -159,9 +163,9 @@ def test_icc_p_values_are_dual(form):
 
 def test_mistakes_are_told():
     with pytest.raises(RecuseError, match="codes run from 0 to 1"):
-        ag.counts_of([[1, 2], [1, 2]], 2)
+        options.counts_of([[1, 2], [1, 2]], 2)
     with pytest.raises(RecuseError, match="ratio scale starts at 0"):
-        ag.krippendorff_alpha([[-1.0, 2], [1, 2]], "ratio")
+        krippendorff.krippendorff_alpha([[-1.0, 2], [1, 2]], "ratio")
     with pytest.raises(RecuseError, match="clusters name the cluster of each of 2 items"):
         cohen_kappa([0, 1], [0, 1], 2).jackknife(["a"])
 
@@ -178,9 +182,9 @@ def test_absolute_agreement_is_concordance_for_many_items():
     rng = np.random.default_rng(0)
     quality = rng.normal(size=20_000)
     a, b = quality + rng.normal(size=20_000), quality + 0.5 + rng.normal(size=20_000)
-    squares = ag.mean_squares(np.column_stack([a, b]))
-    assert float(ag.icc(squares)) == pytest.approx(concordance(a, b).value, abs=1e-4)
-    assert float(ag.icc(squares, "ICC(3,1)")) > float(ag.icc(squares)) > float(ag.icc(squares, "ICC(1,1)"))
+    squares = icc.mean_squares(np.column_stack([a, b]))
+    assert float(icc.icc(squares)) == pytest.approx(concordance(a, b).value, abs=1e-4)
+    assert float(icc.icc(squares, "ICC(3,1)")) > float(icc.icc(squares)) > float(icc.icc(squares, "ICC(1,1)"))
 
 
 def test_precision_is_the_true_positive_rate_with_sides_exchanged():
@@ -188,7 +192,7 @@ def test_precision_is_the_true_positive_rate_with_sides_exchanged():
     assert rate(a, b, 2, "precision").value == rate(b, a, 2, "true positive rate").value
 
 
-@pytest.mark.parametrize("coefficient", [ag.spearman_rho, ag.kendall_tau])
+@pytest.mark.parametrize("coefficient", [correlation.spearman_rho, correlation.kendall_tau])
 def test_many_different_values_keep_the_exact_value(coefficient):
     """200 numbers without ties: the value is that of scipy, the interval that of ranks in classes."""
     from scipy import stats
@@ -196,7 +200,7 @@ def test_many_different_values_keep_the_exact_value(coefficient):
     rng = np.random.default_rng(5)
     a = rng.normal(size=200)
     b = a + rng.normal(size=200)
-    theirs = stats.spearmanr if coefficient is ag.spearman_rho else stats.kendalltau
+    theirs = stats.spearmanr if coefficient is correlation.spearman_rho else stats.kendalltau
     found = coefficient(a, b)
     assert found.value == pytest.approx(theirs(a, b).statistic, abs=1e-12)
     drawn = rng.integers(200, size=(400, 200))
@@ -205,7 +209,7 @@ def test_many_different_values_keep_the_exact_value(coefficient):
 
 
 @pytest.mark.parametrize("levels", [6, 41])
-@pytest.mark.parametrize("coefficient", [ag.spearman_rho, ag.kendall_tau])
+@pytest.mark.parametrize("coefficient", [correlation.spearman_rho, correlation.kendall_tau])
 def test_ranks_of_items_that_are_counted(coefficient, levels):
     """Each different pair once, with how often it is there, is as good as every item: also where ranks fall into
     classes, and where one side is missing."""

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 from rater_tables import cohen_kappa, concordance, gwet_ac, ratings_of
 
-from recuse.statistics import agreement as ag
+from recuse.statistics.agreement import correlation, krippendorff
 
 MAKE = {
     "kappa": lambda a, b: cohen_kappa(a - 1, b - 1, 5),
     "quadratic kappa": lambda a, b: cohen_kappa(a - 1, b - 1, 5, "quadratic"),
-    "alpha": lambda a, b: ag.krippendorff_alpha([a, b]),
-    "ordinal alpha": lambda a, b: ag.krippendorff_alpha([a, b], "ordinal"),
-    "pearson": ag.pearson,
-    "spearman": ag.spearman_rho,
-    "kendall": ag.kendall_tau,
-    "mean error": ag.mean_error,
+    "alpha": lambda a, b: krippendorff.krippendorff_alpha([a, b]),
+    "ordinal alpha": lambda a, b: krippendorff.krippendorff_alpha([a, b], "ordinal"),
+    "pearson": correlation.pearson,
+    "spearman": correlation.spearman_rho,
+    "kendall": correlation.kendall_tau,
+    "mean error": correlation.mean_error,
 }
 
 
