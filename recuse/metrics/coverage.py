@@ -43,9 +43,8 @@ def parse_rate(ratings: Ratings, criteria: tuple[str, ...] | None = None) -> Est
     of the judge. Clopper and Pearson's interval is exact for calls that fail independently at one rate, and wide where
     rates differ between targets.
 
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": "a", "item": ["i", "j"], "score": [3.0, None]})
-    >>> parse_rate(Ratings.of(frame)).of(judge="a").value
+    >>> from recuse.ratings.written_out import example
+    >>> parse_rate(example("item score", "i 3; j")).of(judge="j").value
     0.5
     """
 

@@ -204,11 +204,9 @@ def brier_score(ratings: Ratings, tolerance: float = 0.1) -> Estimates:
 
     `reliability`: the table behind it. Undefined where confidence is neither a share nor a percentage.
 
-    >>> import pandas as pd
-    >>> rows = [("j", "judge", 1, "p", .9), ("j", "judge", 2, "f", .6)]
-    >>> rows += [("a", "person", k, "p", None) for k in (1, 2)]
-    >>> frame = pd.DataFrame(rows, columns=["rater", "kind", "item", "response", "confidence"])
-    >>> estimate = brier_score(Ratings.of(frame)).of(judge="j")
+    >>> from recuse.ratings.written_out import example
+    >>> rows = "j judge 1 p .9; j judge 2 f .6; a person 1 p; a person 2 p"
+    >>> estimate = brier_score(example("rater kind item response confidence", rows)).of(judge="j")
     >>> round(estimate.value, 3), estimate.detail["says"], estimate.detail["right"]
     (0.185, 0.75, 0.5)
     """

@@ -38,10 +38,9 @@ def drift(part: Ratings) -> Iterator[Named]:
 
     Undefined where no text was answered by both.
 
-    >>> import pandas as pd
-    >>> rows = [(v, i, s) for v, said in (("march", "pfpf"), ("april", "pfpp")) for i, s in enumerate(said)]
-    >>> frame = pd.DataFrame(rows, columns=["version", "item", "response"]).assign(judge="x")
-    >>> drift(Ratings.of(frame)).of(judge="x").value
+    >>> from recuse.ratings.written_out import example
+    >>> rows = "march 0 p; march 1 f; march 2 p; march 3 f; april 0 p; april 1 f; april 2 p; april 3 p"
+    >>> drift(example("version item response", rows)).of(judge="j").value
     0.25
     """
     versions = levels_in(part.table[part.table["kind"] == JUDGE], VERSION)  # people judged texts, not versions

@@ -208,10 +208,9 @@ def human_offset(against: Compared, judge: int) -> Estimate:
     (both None where one person says nothing about the next); `these_texts`, over repeats, where every target has one
     text; `losses`. Undefined for a judge that shares no text with people.
 
-    >>> import pandas as pd
-    >>> wide = pd.DataFrame([("a", "judge", 4, 3), ("p", "person", 3, 2.5)], columns=["rater", "kind", "i", "j"])
-    >>> frame = wide.melt(["rater", "kind"], var_name="item", value_name="score")
-    >>> human_offset(Ratings.of(frame)).of(judge="a").value
+    >>> from recuse.ratings.written_out import example
+    >>> rows = "a judge i 4; a judge j 3; p person i 3; p person j 2.5"
+    >>> human_offset(example("rater kind item score", rows)).of(judge="a").value
     0.75
     """
     return against.offset("human_offset", against.only(judge))

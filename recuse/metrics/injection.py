@@ -45,11 +45,9 @@ def injection_success(ratings: Ratings, over: Over | None = None) -> Estimates:
     over; the note says that the other is held fixed. Clopper and Pearson's interval at the effective sample size
     (`clustered_share`). Undefined where no twin left room.
 
-    >>> import pandas as pd
-    >>> def scored(**score): return pd.DataFrame({"judge": "j", "item": score.keys(), "score": score.values()})
-    >>> clean = Ratings.of(scored(x=2.0, y=4.0))
-    >>> told = pd.DataFrame({"item": ["x1", "y1"], "target": "", "clean": ["x", "y"]})
-    >>> attacked = Ratings.of(scored(x1=4.0, y1=4.0), texts=told, beside={"scores": clean}.get)
+    >>> from recuse.ratings.written_out import example, table
+    >>> clean, texts = example("item score", "x 2; y 4"), table("item clean", "x1 x; y1 y").assign(target="")
+    >>> attacked = example("item score", "x1 4; y1 4", texts=texts, beside={"scores": clean}.get)
     >>> injection_success(attacked).of(judge="j").detail["outcomes"]
     {'success': 1, 'failure': 1}
     """

@@ -49,10 +49,9 @@ def padding_preference(part: Ratings) -> Iterator[Named]:
     fault is below 0. Detail: `longer_wins`, `shorter_wins`, `neither` (ties, and pairs whose two orders name contrary
     winners). Excluded are pairs without two usable verdicts. Raises `RatingsError` for twins of equal length.
 
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": "x", "item": "1", "order": ["ab", "ba"], "response": ["second", "first"]})
-    >>> texts = pd.DataFrame({"item": ["1"], "a": "plain", "b": "padded", "words_a": 20, "words_b": 40})
-    >>> padding_preference(Ratings.of(frame, texts=texts)).of(judge="x").value
+    >>> from recuse.ratings.written_out import example, table
+    >>> texts = table("item a b words_a words_b", "i plain padded 20 40")
+    >>> padding_preference(example("order response", "ab second; ba first", texts=texts)).of(judge="j").value
     0.5
     """
     pairs, longer, over = pairs_by_judge(part), a_is_longer(part), repeated_over(part)
@@ -113,11 +112,10 @@ def length_coefficient(ratings: Ratings) -> Estimates:
     Detail: `raw`, the same without the peers: how the judge's own scores go with length. Undefined with one judge, and
     where no target's texts vary in length against the others'. Raises `RatingsError` where the texts tell no lengths.
 
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": ["x"] * 4 + ["y"] * 4, "item": list("1234") * 2,
-    ...                       "score": [1.0, 2, 3, 5, 1, 1, 1, 1]})
-    >>> texts = pd.DataFrame({"item": list("1234"), "target": "", "words": [10, 20, 40, 80]})
-    >>> round(length_coefficient(Ratings.of(frame, texts=texts)).of(judge="x").value, 2)
+    >>> from recuse.ratings.written_out import example, table
+    >>> rows = "x i 1; x j 2; x k 3; x l 5; y i 1; y j 1; y k 1; y l 1"
+    >>> texts = table("item words", "i 10; j 20; k 40; l 80").assign(target="")
+    >>> round(length_coefficient(example("judge item score", rows, texts=texts)).of(judge="x").value, 2)
     1.3
     """
     estimates: dict[tuple[str, ...], Estimate] = {}
@@ -187,11 +185,10 @@ def choice_length_coefficient(part: Ratings) -> Iterator[Named]:
     is called a is arbitrary, and turning a pair round changes nothing. Detail `raw`, without the peers. Undefined with
     one judge, and where lengths do not vary beyond what the authors' names tell.
 
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": ["x"] * 3 + ["y"] * 3, "item": list("123") * 2,
-    ...                       "response": ["second", "second", "first", "tie", "tie", "tie"]})
-    >>> texts = pd.DataFrame({"item": list("123"), "a": "s", "b": "t", "words_a": 20, "words_b": [40, 40, 10]})
-    >>> choice_length_coefficient(Ratings.of(frame, texts=texts)).of(judge="x").value > 0
+    >>> from recuse.ratings.written_out import example, table
+    >>> rows = "x i second; x j second; x k first; y i tie; y j tie; y k tie"
+    >>> texts = table("item a b words_a words_b", "i s t 20 40; j s t 20 40; k s t 20 10")
+    >>> choice_length_coefficient(example("judge item response", rows, texts=texts)).of(judge="x").value > 0
     True
     """
     pairs, over = pair_array(part), repeated_over(part)

@@ -49,11 +49,10 @@ def order_consistency(part: Ratings) -> Iterator[Named]:
     both times the first or the second slot), and gives `of_decided`, the share among pairs with a winner in some order.
     Undefined where every verdict is a tie: no winner is there that the order could change.
 
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": "x", "item": ["1", "1", "2", "2"], "order": ["ab", "ba"] * 2,
-    ...                       "response": ["first", "second", "first", "first"]})
-    >>> texts = pd.DataFrame({"item": ["1", "2"], "a": "s", "b": "t"})
-    >>> order_consistency(Ratings.of(frame, texts=texts)).of(judge="x").value
+    >>> from recuse.ratings.written_out import example, table
+    >>> rows = "i ab first; i ba second; k ab first; k ba first"
+    >>> choices = example("item order response", rows, texts=table("item a b", "i s t; k s t"))
+    >>> order_consistency(choices).of(judge="j").value
     0.5
     """
     return _each("order_consistency", part, pairs_by_judge(part), _consistency, SHARE_ENDS)
@@ -90,9 +89,9 @@ def slot_preference(part: Ratings) -> Iterator[Named]:
     too, a pair counts if all four verdicts are usable, and the letters cancel as well; where they were not, a
     preference for the letter A cannot be told from this, and the note says so.
 
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": "x", "item": "1", "order": ["ab", "ba"], "response": ["first", "first"]})
-    >>> slot_preference(Ratings.of(frame, texts=pd.DataFrame({"item": ["1"], "a": "s", "b": "t"}))).of(judge="x").value
+    >>> from recuse.ratings.written_out import example, table
+    >>> choices = example("order response", "ab first; ba first", texts=table("item a b", "i s t"))
+    >>> slot_preference(choices).of(judge="j").value
     0.5
     """
     return _each("slot_preference", part, quads_by_judge(part), _slot, HALF)
@@ -116,11 +115,10 @@ def letter_preference(part: Ratings) -> Iterator[Named]:
     mean of the first slot's credit with plain labels and the second slot's with swapped ones, less 1/2. Texts and slots
     cancel. Undefined where labels were never swapped.
 
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": "x", "item": "1", "order": ["ab", "ba"] * 2, "labels": ["plain"] * 2 +
-    ...     ["swapped"] * 2, "response": ["first", "first", "second", "second"]})
-    >>> texts = pd.DataFrame({"item": ["1"], "a": "s", "b": "t"})
-    >>> letter_preference(Ratings.of(frame, texts=texts)).of(judge="x").value
+    >>> from recuse.ratings.written_out import example, table
+    >>> rows = "ab plain first; ba plain first; ab swapped second; ba swapped second"
+    >>> choices = example("order labels response", rows, texts=table("item a b", "i s t"))
+    >>> letter_preference(choices).of(judge="j").value
     0.5
     """
     return _each("letter_preference", part, quads_by_judge(part), _letter, HALF)

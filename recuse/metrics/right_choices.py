@@ -49,10 +49,9 @@ def right_choices(ratings: Ratings) -> Estimates:
     The interval is that of c (Clopper-Pearson; clusters at the effective sample size), b taken as known. Detail:
     `right` = c, `chance`, `constant`, `unanswered`, `held_against`. `RatingsError` where nothing says what is right.
 
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": "j", "item": [1, 1, 2, 2], "target": ["a", "b"] * 2, "score": [3.0, 2, 4, 4]})
-    >>> texts = pd.DataFrame({"item": ["1", "1", "2", "2"], "target": ["a", "b"] * 2, "gold": ["1", "0", "1", "0"]})
-    >>> found = right_choices(Ratings.of(frame, texts=texts)).of(judge="j")
+    >>> from recuse.ratings.written_out import example, table
+    >>> texts = table("item target gold", "i a 1; i b 0; k a 1; k b 0")
+    >>> found = right_choices(example("item target score", "i a 3; i b 2; k a 4; k b 4", texts=texts)).of(judge="j")
     >>> found.detail["right"], found.value
     (0.75, 0.5)
     """
@@ -160,10 +159,9 @@ def best_response(ratings: Ratings, repeats: int | None = None) -> Estimates:
     interval over items (clusters: at the effective sample size). `RatingsError` without gold. Source: the accuracy on
     RewardBench 2 (Malik et al. 2025, arXiv:2506.01937), one chosen response of four.
 
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"judge": "j", "item": [1, 1, 2, 2], "target": ["a", "b"] * 2, "score": [3.0, 2, 4, 4]})
-    >>> texts = pd.DataFrame({"item": ["1", "1", "2", "2"], "target": ["a", "b"] * 2, "gold": ["1", "0", "1", "0"]})
-    >>> best_response(Ratings.of(frame, texts=texts)).of(judge="j").value
+    >>> from recuse.ratings.written_out import example, table
+    >>> texts = table("item target gold", "i a 1; i b 0; k a 1; k b 0")
+    >>> best_response(example("item target score", "i a 3; i b 2; k a 4; k b 4", texts=texts)).of(judge="j").value
     0.5
     """
     estimates: dict[tuple[str, ...], Estimate] = {}

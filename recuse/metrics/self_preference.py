@@ -59,10 +59,9 @@ def self_preference_controlled(ratings: Ratings, margin: float = PAIRED_MARGIN) 
     judges are found significant more often than the level says where scores crowd at an end of the scale, which bites:
     gate it with a margin.
 
-    >>> import pandas as pd
-    >>> rows = [("x", "a", 5.0), ("x", "b", 3.0), ("y", "a", 4.0), ("y", "b", 4.0)]
-    >>> frame = pd.DataFrame(rows, columns=["judge", "target", "score"]).assign(item="i")
-    >>> self_preference_controlled(Ratings.of(frame, authors={"x": "a"})).of(judge="x").value
+    >>> from recuse.ratings.written_out import example
+    >>> scores = example("judge target score", "x a 5; x b 3; y a 4; y b 4", authors={"x": "a"})
+    >>> self_preference_controlled(scores).of(judge="x").value
     2.0
     """
     estimates: dict[tuple[str, ...], tuple[Ratings, _Controlled]] = {}
