@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from recuse.metrics.measure import describe
 from recuse.metrics.upgrade.change import (
+    NOBODY,
     Hidden,
     change,
     change_of_means,
@@ -40,7 +41,6 @@ from recuse.statistics.agreement.coefficient import Coefficient, ratio
 from recuse.statistics.distributions import Sampled, Side, why_undefined
 from recuse.statistics.multiplicity import Largest
 
-NOBODY = "no text that people rated has a usable answer of both"
 METHOD = "difference of two distances from people over the same texts, t, both signs of either"
 
 describe(
@@ -81,8 +81,7 @@ def offset(pair: Pair) -> Estimate | None:
     used = np.isfinite(old) & np.isfinite(new) & np.isfinite(people)
     span = span_of(answers)
     if not used.any():
-        return no_change("upgrade_human_offset", pair, "no text that people rated has a usable answer of both",
-                         span=span)  # fmt: skip
+        return no_change("upgrade_human_offset", pair, NOBODY, span=span)
     further = _further(old, new, people, used, answers, span)
     hidden = max(could_hide(answers, *(np.where(np.isfinite(people), given, np.nan) for given in (old, new))))
     values = answers.mean(old - people, used), answers.mean(new - people, used)

@@ -25,6 +25,8 @@ from recuse.statistics.distributions import Binomial, Derived, Side, Student
 
 METHOD = "mean of paired differences over texts, t, with one more cluster a step either way"
 POWER = 0.8
+NO_ANSWERS = "no text has a usable answer of both"
+NOBODY = "no text that people rated has a usable answer of both"
 
 
 def change(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from recuse.metrics.agreement_estimates import too_few
 from recuse.metrics.estimates import number
 from recuse.metrics.measure import describe
-from recuse.metrics.upgrade.change import RareChange, change, mean_change, means, no_change, span_of, step_of
+from recuse.metrics.upgrade.change import NOBODY, RareChange, change, mean_change, means, no_change, span_of, step_of
 from recuse.metrics.upgrade.pairing import Pair
 from recuse.ratings.answers import Answers
 from recuse.ratings.array import mean_of
@@ -56,7 +56,7 @@ def agreement_with_people(pair: Pair) -> Estimate | None:
     if not rated.any():
         return None
     if not used.any():
-        return no_change("upgrade_agreement", pair, "no text that people rated has a usable answer of both")
+        return no_change("upgrade_agreement", pair, NOBODY)
     kappas = _options(answers) if answers.options else _numbers(answers, used)
     sums = total(kappas.shares[used], taken(answers.times, used))[None]
     share = [answers.mean(one, rated) for one in got.astype(float)]

@@ -13,6 +13,7 @@ from recuse.metrics.measure import describe
 from recuse.metrics.right_choices import right_first, right_responses
 from recuse.metrics.upgrade.change import (
     METHOD,
+    NO_ANSWERS,
     Hidden,
     Within,
     agreement_of_two,
@@ -81,7 +82,7 @@ def shift(pair: Pair) -> Estimate | None:
     moved = new - old
     used = np.isfinite(moved)
     if not used.any():
-        return no_change("upgrade_shift", pair, "no text has a usable answer of both", span=span_of(answers))
+        return no_change("upgrade_shift", pair, NO_ANSWERS, span=span_of(answers))
     distribution = mean_change(moved, None, answers.clusters, answers.times, span=span_of(answers))
     down, up = could_hide(answers, old, new)
     note = "" if down == up == 0 else "wider by what texts could hide that one of the two never answered"
@@ -124,7 +125,7 @@ def _shares_moved(pair: Pair) -> Estimate:
     old, new = answers.judge_shares[0], answers.judge_shares[1]
     used = np.isfinite(old[:, 0]) & np.isfinite(new[:, 0])
     if not used.any():
-        return no_change("upgrade_shift", pair, "no text has a usable answer of both", span=1.0)
+        return no_change("upgrade_shift", pair, NO_ANSWERS, span=1.0)
     moved = np.where(used[:, None], new - old, np.nan)
     distributions = tuple(mean_change(column, None, answers.clusters, answers.times, span=1.0) for column in moved.T)
     most = int(np.argmax([abs(distribution.value) for distribution in distributions]))
@@ -230,7 +231,7 @@ def decisions_flipped(pair: Pair) -> Estimate | None:
     across, own, _ = agreement_of_two(*given)
     used, answers = np.isfinite(across), pair.answers
     if not used.any():
-        return no_change("upgrade_flips", pair, "no text has a usable answer of both", unit="share", span=1.0)
+        return no_change("upgrade_flips", pair, NO_ANSWERS, unit="share", span=1.0)
     again = used & (repeats(answers, 0) > 1)
     known = bool(again.any())
     minus = np.where(again, 1 - own, np.nan) if known else None
