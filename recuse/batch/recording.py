@@ -13,6 +13,7 @@ from pathlib import Path
 from secrets import token_hex
 
 from recuse.batch import BatchError, BatchInterface, Lost, Web, batch_interface
+from recuse.cassettes.cell_cassette import UNDER_WAY
 from recuse.cassettes.writer import replace_file
 from recuse.judges.client import Credentials
 from recuse.schema import Call, Judge, RawResponse, RecuseError
@@ -282,7 +283,7 @@ def _expected(judge: str) -> Iterator[None]:
 
 def state_of(root: Path, panel: str) -> Path:
     """The file that says what of a panel is under way, below the folder of cassettes; not committed."""
-    return root / ".batches" / f"{panel}.json"
+    return root / UNDER_WAY / f"{panel}.json"
 
 
 @dataclass(frozen=True, slots=True)

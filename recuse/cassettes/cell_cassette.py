@@ -17,6 +17,7 @@ from recuse.schema import PROVENANCES, Call, RecuseError
 from recuse.security.sanitize import visible
 
 SUPERSEDED = ".superseded"  # below cassettes/: what a changed prompt or model made obsolete; not committed
+UNDER_WAY = ".batches"  # below cassettes/: which batches are under way; not committed
 SIDE = ".new"  # a cell is recorded anew beside its old cassette, which stays until the new one is complete
 SERVED = "served"
 """Fingerprint table of what stands behind the address and shows in no request (weights, server build, prompt cache):

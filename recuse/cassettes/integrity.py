@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from recuse.cassettes import cell_file, pack_file, record_format
-from recuse.cassettes.cell_cassette import SUPERSEDED, check_distinct, checked_cell
+from recuse.cassettes.cell_cassette import SUPERSEDED, UNDER_WAY, check_distinct, checked_cell
 from recuse.cassettes.cell_file import cell_of, contents, is_in_pack, is_packed, plain_path
 from recuse.cassettes.index import CellIndex, Interaction, Place, index_of, read_requests
 from recuse.cassettes.matching import reason_to_drop, request_key
@@ -81,7 +81,7 @@ def check_cassettes(root: Path, largest_mb: float = LARGEST_MB) -> Checked:
             if path.name not in {*(pack.name for _, pack in pack_file.named_packs(root)), ".gitignore"}:
                 checked.faults.append(f"{path}: no {pack_file.INDEX} names it; delete it")
             continue
-        if inside.parts[0] == SUPERSEDED or inside.as_posix() == EMPTY_FOLDER:
+        if inside.parts[0] in (SUPERSEDED, UNDER_WAY) or inside.as_posix() == EMPTY_FOLDER:
             continue
         if inside.parts[1:] == (pack_file.INDEX,):
             cells += _check_packs(checked, path.parent)

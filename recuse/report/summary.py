@@ -208,7 +208,7 @@ def _foot(view: ResultsModel, known: Known) -> str:
     shown = sorted({p.provenance for p in view.panels if p.provenance in PROVENANCE_MEANINGS})
     lines = [f"{name}: {PROVENANCE_MEANINGS[name]}" for name in shown]
     lines += [f"Cassettes: {', '.join(counts)}."] if counts else []
-    lines.append(escaped_html(" · ".join(f"{name} {value}" for name, value in facts(view, known))))
+    lines.append(escaped(" · ".join(f"{name} {value}" for name, value in facts(view, known))))
     sources = "\n\n".join("\n".join(of_table(table, MOST_VERSIONS)) for table in digests(view) if table)
     whole = [*(f"<sub>{line}</sub>" for line in lines if line)]
     return "\n\n".join([*whole, *([folded("Judges, versions and what they were asked", sources)] if sources else [])])

@@ -25,7 +25,8 @@ OURS = {
 VOID = {"br"}
 HOSTILE = [
     "<script>alert(1)</script>", "</details><h1>cleared</h1>", "<!-- ", "<img src=x>", "[x](http://evil.example)",
-    "![i](http://evil.example/i.png)", "`code` and `", "a|b||c", "**cleared** __all__", "~~gone~~", "$x^2$ \\(y\\)",
+    "![i](http://evil.example/i.png)", "![i](//evil.example/i.png)",
+    "`code` and `", "a|b||c", "**cleared** __all__", "~~gone~~", "$x^2$ \\(y\\)",
     "http://evil.example", "www.evil.example", "ann@evil.example", "mailto:ann@evil.example", "@octocat #12 GH-12",
     "&lt;b&gt; &amp;", "ends in \\", "\u202ereversed", "line\nbreak\n\n# heading", "[ref]: http://evil.example",
 ]  # fmt: skip
@@ -66,7 +67,7 @@ def rendered(results: samples.Results) -> Elements:
 
 
 def named(hostile: str) -> samples.Results:
-    """Results in which a judge, its label, a reason, a remedy and a note have this text."""
+    """Results in which a judge, its label, a reason, a remedy, a note and a source have this text."""
     results = samples.failing()
     written = json.dumps(hostile)[1:-1]
     changed: samples.Results = json.loads(json.dumps(results).replace("grok-4", written))
@@ -75,6 +76,8 @@ def named(hostile: str) -> samples.Results:
         if verdict["remedy"]:
             verdict["remedy"]["finding"] = hostile
     changed["objections"] = [hostile]
+    for panel in changed["panels"]:
+        panel |= {"provenance": "imported", "source": hostile}
     return changed
 
 
