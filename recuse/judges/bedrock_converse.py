@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from recuse.judges.description import BOUNDS, address, described, segment, strict_schema
 from recuse.judges.openai_chat import headers
-from recuse.judges.provider_responses import broken_off
+from recuse.judges.provider_responses import broken_off, with_cached
 from recuse.schema import Judge, Prompt, RecuseError, Reply, Request, Usage
 
 __all__ = ["headers", "payload", "read", "request", "signer"]
@@ -77,13 +77,14 @@ def read(payload: Mapping[str, Any]) -> Reply:
     blocks, usage = payload["output"]["message"]["content"], payload.get("usage") or {}
     thoughts = [block["reasoningContent"] for block in blocks if "reasoningContent" in block]
     reason = payload.get("stopReason")
+    asked = with_cached(usage, "inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens")
     finish, text = _FINISH.get(reason, "stop"), "".join(block["text"] for block in blocks if "text" in block)
     return Reply(
         text=broken_off(reason) if finish == "error" else text,
         finish=finish,
         # Converse names no model in its answer, and counts reasoning with the output, not apart.
         model=None,
-        usage=Usage(usage.get("inputTokens"), usage.get("outputTokens")),
+        usage=Usage(asked, usage.get("outputTokens")),
         reasoning="\n".join(thought["reasoningText"]["text"] for thought in thoughts if "reasoningText" in thought),
     )
 

@@ -67,13 +67,18 @@ def read(payload: Mapping[str, Any]) -> Reply:
     parts: list[Any] = content if isinstance(content, list) else []
     own = content if isinstance(content, str) else "".join(p.get("text", "") for p in parts if p.get("type") != THINKS)
     positions = (block or {}).get("content") or ()
+    given, written = usage.get("prompt_tokens"), usage.get("completion_tokens")
+    thought = details.get("reasoning_tokens")
+    counts = [count for count in (given, written, thought) if type(count) is int]
+    if thought and len(counts) == 3 and sum(counts) == usage.get("total_tokens"):
+        written = sum(counts[1:])  # xAI counts reasoning beside the answer, OpenAI with it
     reason = choice.get("finish_reason")
     finish: Any = "refusal" if refusal else _FINISH.get(reason, "stop")
     return Reply(
         text=broken_off(reason) if finish == "error" else refusal or own,
         finish=finish,
         model=payload.get("model"),
-        usage=Usage(usage.get("prompt_tokens"), usage.get("completion_tokens"), details.get("reasoning_tokens")),
+        usage=Usage(given, written, thought),
         logprobs=tuple([dict(map(token, position["top_logprobs"])) for position in positions]) or None,
         tokens=tuple(map(token, positions)) or None,
         # Not OpenAI's: what vLLM, llama.cpp, DeepSeek and routers call the reasoning they took out; Mistral's parts.

@@ -34,6 +34,13 @@ def broken_off(reason: object) -> str:
     return f"the provider broke the reply off: {reason}"
 
 
+def with_cached(usage: Mapping[str, Any], fresh: str, *cached: str) -> Any:
+    """The tokens of a request, where a provider counts those that it kept or found in a cache beside the `fresh` ones:
+    all are billed."""
+    count = usage.get(fresh)
+    return count + sum(n for name in cached if type(n := usage.get(name)) is int) if type(count) is int else count
+
+
 def parsed(body: bytes) -> Any:
     """The body as JSON; None where it is none."""
     try:

@@ -97,7 +97,9 @@ def test_a_fault_is_named_with_its_file(name: str, path: Path, root: Path, capsy
     assert str(root) in out or "/" in out
 
 
-def test_neither_what_keeps_a_folder_in_git_nor_a_batch_under_way_is_a_fault(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_neither_what_keeps_a_folder_in_git_nor_a_batch_under_way_is_a_fault(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """`recuse init` writes it."""
     (tmp_path / ".gitkeep").touch()
     (tmp_path / ".batches").mkdir()

@@ -246,6 +246,18 @@ def test_reasoning_that_is_not_shown_is_left_out(wire_name: str, payload: object
             },
         ),
         (
+            "openai_chat",  # as xAI counts: 11 + 7 + 43
+            openai()
+            | {
+                "usage": {
+                    "prompt_tokens": 11,
+                    "completion_tokens": 7,
+                    "total_tokens": 61,
+                    "completion_tokens_details": {"reasoning_tokens": 43},
+                }
+            },
+        ),
+        (
             "openai_responses",
             responses(
                 usage={"input_tokens": 11, "output_tokens": 50, "output_tokens_details": {"reasoning_tokens": 43}}
@@ -265,6 +277,32 @@ def test_reasoning_that_is_not_shown_is_left_out(wire_name: str, payload: object
 )
 def test_reasoning_is_counted_with_the_output_and_apart(wire_name: str, payload: object) -> None:
     assert reply_to(wire_name, payload).usage == Usage(11, 50, 43)
+
+
+@pytest.mark.parametrize(
+    ("wire_name", "payload"),
+    [
+        (
+            "anthropic_messages",
+            anthropic(
+                usage={
+                    "input_tokens": 1,
+                    "cache_creation_input_tokens": 4,
+                    "cache_read_input_tokens": 6,
+                    "output_tokens": 7,
+                }
+            ),
+        ),
+        (
+            "bedrock_converse",
+            converse(
+                usage={"inputTokens": 5, "cacheReadInputTokens": 6, "cacheWriteInputTokens": None, "outputTokens": 7}
+            ),
+        ),
+    ],
+)
+def test_what_a_provider_had_in_its_cache_is_billed_too(wire_name: str, payload: object) -> None:
+    assert reply_to(wire_name, payload).usage == TOKENS
 
 
 def test_a_response_that_is_not_finished_is_an_error() -> None:
