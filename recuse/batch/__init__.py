@@ -190,6 +190,8 @@ class Web:
     ) -> httpx2.Response:  # fmt: skip
         lasting = retried != PASSING
         headers = {**({} if bare else self._headers), **content.pop("headers", {})}
+        if query := {**({} if bare else self.judge.query), **content.pop("params", {})}:
+            url = str(httpx2.URL(url).copy_merge_params(query))
         try:
             for attempt in stamina.retry_context(
                 on=_Passing if lasting else (_Passing, httpx2.TransportError), attempts=self._attempts, timeout=None
@@ -210,7 +212,7 @@ class Web:
             raise BatchError(
                 f"{self._place(method, url)}: {type(error).__name__}; what was submitted is kept, so run the same "
                 "command again",
-                unsure=True,
+                unsure=lasting and not isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout),
             ) from None
         raise AssertionError("stamina ends by returning or raising")
 

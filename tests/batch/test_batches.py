@@ -186,6 +186,16 @@ def test_what_is_paid_for_is_stored_although_nothing_more_is_taken(setting: Sett
     assert not setting.state.exists()
 
 
+def test_what_a_panel_file_puts_into_the_query_is_sent_as_with_single_calls(setting: Setting) -> None:
+    """As Azure wants a version in every address."""
+    setting.judge = dataclasses.replace(setting.judge, query={"api-version": "preview"})
+    setting.calls = [setting._call(item, 0) for item in range(3)]
+    with setting.batches() as batches:
+        assert batches.wait(setting.calls, sleep=no_sleep).stored == 3
+    bare = [asked.target for asked in setting.provider.asked if "api-version=preview" not in asked.target]
+    assert all("upload" in target for target in bare), bare  # Google's own address of an upload
+
+
 # --------------------------------------------------------------------------- some of it does not
 
 
@@ -422,6 +432,17 @@ def test_an_order_that_is_refused_leaves_nothing_behind(setting: Setting) -> Non
     with setting.batches() as batches, pytest.raises(BatchError, match="Too many batches are enqueued"):
         batches.submit(setting.calls)
     assert not setting.state.exists()
+    with setting.batches() as batches:
+        assert batches.submit(setting.calls) == 6
+
+
+def test_nor_does_one_that_reached_nobody(setting: Setting) -> None:
+    """Counted as perhaps taken, it would keep --record=missing from asking, and the next batch waiting."""
+    there, setting.judge = setting.judge, dataclasses.replace(setting.judge, base_url="http://127.0.0.1:9/v1")
+    with setting.batches() as batches, pytest.raises(BatchError, match="ConnectError"):
+        batches.submit(setting.calls)
+    assert not setting.state.exists()
+    setting.judge = there
     with setting.batches() as batches:
         assert batches.submit(setting.calls) == 6
 
