@@ -44,13 +44,13 @@ def read(payload: Mapping[str, Any]) -> Reply:
     usage, blocks = payload.get("usage") or {}, payload["content"]
     details = usage.get("output_tokens_details") or {}
     reason = payload.get("stop_reason")
-    asked = with_cached(usage, "input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+    input_tokens = with_cached(usage, "input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
     finish, text = _FINISH.get(reason, "stop"), "".join(block["text"] for block in blocks if block["type"] == "text")
     return Reply(
         text=broken_off(reason) if finish == "error" else text,
         finish=finish,
         model=payload.get("model"),
-        usage=Usage(asked, usage.get("output_tokens"), details.get("thinking_tokens")),
+        usage=Usage(input_tokens, usage.get("output_tokens"), details.get("thinking_tokens")),
         reasoning="\n".join(block["thinking"] for block in blocks if block["type"] == "thinking"),
     )
 

@@ -77,14 +77,14 @@ def read(payload: Mapping[str, Any]) -> Reply:
     blocks, usage = payload["output"]["message"]["content"], payload.get("usage") or {}
     thoughts = [block["reasoningContent"] for block in blocks if "reasoningContent" in block]
     reason = payload.get("stopReason")
-    asked = with_cached(usage, "inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens")
+    input_tokens = with_cached(usage, "inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens")
     finish, text = _FINISH.get(reason, "stop"), "".join(block["text"] for block in blocks if "text" in block)
     return Reply(
         text=broken_off(reason) if finish == "error" else text,
         finish=finish,
         # Converse names no model in its answer, and counts reasoning with the output, not apart.
         model=None,
-        usage=Usage(asked, usage.get("outputTokens")),
+        usage=Usage(input_tokens, usage.get("outputTokens")),
         reasoning="\n".join(thought["reasoningText"]["text"] for thought in thoughts if "reasoningText" in thought),
     )
 
