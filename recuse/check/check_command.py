@@ -35,7 +35,6 @@ from recuse.run.run import FileRun, ask_file
 from recuse.run.show import check_outputs, write_results
 from recuse.schema import RecuseError
 from recuse.schema.number_text import fitting
-from recuse.schema.results import Results
 from recuse.schema.vocabulary import UNDECIDED
 from recuse.security.files import check_output, write_output
 from recuse.security.sanitize import visible
@@ -101,14 +100,8 @@ def run_check(
     if save:
         write_output(saved, mapping, bool)
         print(f"\nSaved what was read as what: {saved}")
-    write_results({**of_a_file(answers.results, answers.decision), "underspecified": ranges}, json, html)
+    write_results({**answers.results, "underspecified": ranges}, json, html)
     return answers.decision.exit_code
-
-
-def of_a_file(results: Results, decision: Decision) -> Results:
-    """The same, beginning with the word on a judge: a file is no change that could be merged."""
-    lines = [decision.sentences[0], decision.lines[1]]
-    return {**results, "headline": lines[0], "decision": {**decision.record(), "lines": lines}}
 
 
 class TextList(NamedTuple):

@@ -111,6 +111,7 @@ class Decision:
     judges: tuple[JudgeDecision, ...]
     changes: tuple[Change, ...]
     red: bool  # whether the run must not be green
+    of_file: bool = False  # no change that could be merged
 
     @property
     def exit_code(self) -> int:
@@ -120,9 +121,11 @@ class Decision:
 
     @property
     def lines(self) -> tuple[str, str]:
-        """The two lines that every output begins with: this change, and these judges."""
+        """The two lines that every output begins with: this change, of a file its worst judge, and these judges."""
         compared = any(change.kind == "upgrade" for change in self.changes)
-        return f"This change: {self.word}: {self.cause}.", f"These judges: {_who_is_cleared(self.judges, compared)}."
+        change = f"This change: {self.word}: {self.cause}."
+        judge = self.sentences[0] if self.of_file and self.judges else change
+        return judge, f"These judges: {_who_is_cleared(self.judges, compared)}."
 
     @property
     def sentences(self) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -334,6 +334,11 @@ class FileRun(Run):
     """The questions asked of one file of ratings, without pytest's start."""
 
     panel: FilePanel = field(kw_only=True)
+
+    def _decide(self) -> None:
+        super()._decide()
+        self.decision = replace(self.decision, of_file=True)
+        self.results |= {"decision": self.decision.record(), "headline": self.decision.lines[0]}
 
     def verdicts_on(self, judge: str) -> list[VerdictRow]:
         """The verdicts on a judge."""
