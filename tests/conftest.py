@@ -19,12 +19,17 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
+from recuse.schema.plain_values import spare_the_cycle_collector
+
 try:
     import fcntl
 except ImportError:  # on Windows workers may ask the same twice
     fcntl = None  # type: ignore[assignment]
 
 ROOT = Path(__file__).resolve().parents[1]
+STRINGS = os.environ.get("RECUSE_STRINGS", "python")
+"""How pandas holds texts: as it does without pyarrow, a fifth faster for the small tables of tests; continuous
+integration has `auto`, which is pyarrow's way where it is installed."""
 EXAMPLES = int(os.environ.get("RECUSE_EXAMPLES", "10"))  # continuous integration tries more
 settings.register_profile("recuse", max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("recuse")  # a busy machine is no failure
@@ -33,8 +38,13 @@ settings.load_profile("recuse")  # a busy machine is no failure
 def pytest_configure(config: pytest.Config) -> None:
     """With `-n`, each worker takes a half of the tests in their order, and who is done first takes from the other: what
     a module or session prepares is prepared once, and not once by each worker."""
+    spare_the_cycle_collector()  # modules and tests are collected, and nearly all of it stays
     if config.getoption("dist", "no") == "load":
         config.option.dist = "worksteal"
+    else:  # this process runs tests
+        import pandas as pd
+
+        pd.set_option("mode.string_storage", STRINGS)
 
 
 class LoadedModules:
@@ -89,6 +99,13 @@ def run_pytest(
         return result
 
     return run
+
+
+@pytest.fixture
+def no_drawn_judges(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`recuse check` does not say how often one more person would be cleared, which takes half of its time: for tests
+    that are not about it."""
+    monkeypatch.setattr("recuse.check.check_command.MOST_DRAWN", 0)
 
 
 def jackknife_of(y: np.ndarray, design: np.ndarray, groups: np.ndarray) -> tuple[float, float]:
@@ -179,6 +196,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """A worker tells the process that reports."""
+    gc.freeze()  # what thousands of tests left is not looked through before the process ends
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["left_out"] = session.config.stash.get(LEFT_OUT, {})
 

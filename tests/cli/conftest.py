@@ -29,10 +29,14 @@ class Outcome:
         return self.out.splitlines()[0]
 
 
+@pytest.fixture(autouse=True)
+def no_chances(no_drawn_judges: None) -> None:
+    """Judges like people are drawn where a test is about them: `recuse(..., most_drawn=200)`."""
+
+
 @pytest.fixture(scope="session")
 def recuse() -> Callable[..., Outcome]:
     def run(*arguments: object, most_drawn: int = 0) -> Outcome:
-        """Judges like people are drawn where a test is about them: they take more than half of a command's time."""
         out, err = io.StringIO(), io.StringIO()
         with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
             patch.setattr(check_command, "MOST_DRAWN", most_drawn)

@@ -15,7 +15,7 @@ RATERS = {"anna": 0.6, "ben": 0.8, "gpt-4o": 0.7, "llama-3": 1.4}
 
 
 def scores(draw: np.random.Generator) -> Iterator[tuple[str, str, str, float]]:
-    for k in range(70):
+    for k in range(30):
         true = draw.normal(3, 1)
         for shift, system in enumerate(("alpha", "beta", "gamma")):
             for rater, noise in RATERS.items():
@@ -24,7 +24,7 @@ def scores(draw: np.random.Generator) -> Iterator[tuple[str, str, str, float]]:
 
 def ranks(draw: np.random.Generator) -> Iterator[tuple[str, str, str, float]]:
     """Means of ranks add up to a constant: their covariance has no inverse."""
-    for k in range(70):
+    for k in range(30):
         true = draw.normal(0, 1, 4) + np.arange(4)
         for rater, noise in RATERS.items():
             for system, rank in zip("wxyz", np.argsort(np.argsort(-true - draw.normal(0, noise, 4))), strict=True):

@@ -22,26 +22,33 @@ def test_table_9_is_whole():
     assert table["tier"].value_counts().to_dict() == {"Base": 8, "Instruct": 13, "Thinking": 11}
 
 
-@pytest.mark.parametrize("row", list(illusion.rows()), ids=lambda row: row[1])
-def test_print_and_table(row):
-    _, what, printed, _, same = row
-    assert same is (None if not printed else what not in DISAGREE)
+@pytest.fixture(scope="module")
+def of_the_table():
+    return list(illusion.rows())
 
 
-@pytest.mark.parametrize(
-    ("what", "computed"),
-    [
-        ("score and agreement, Spearman", "-0.513"), ("its p, by t", "0.0027"), ("the same, Pearson", "-0.327"),
-        ("the same, Kendall", "-0.415"), ("pairs of models of two tiers in order", "83.9 %: 281 of 335 pairs"),
-        ("of these, Instruct and Thinking", "99 of 143"), ("Cohen's d, Thinking over Base, divisor n - 1", "2.42"),
-        ("Cohen's d, Thinking over Base, divisor n", "2.56"),
-        ("Cohen's d, Thinking over Base, mean of variances", "2.57"), ("Spearman without Base", "-0.631"),
-        ("Spearman without Llama-3.1-8B-Base", "-0.665"), ("Spearman within Base", "0.26"),
-        ("Spearman within Instruct", "-0.58"), ("Spearman within Thinking", "-0.66"),
-    ],
-)  # fmt: skip
-def test_known_answers(what, computed):
-    assert {row[1]: row[3] for row in illusion.rows()}[what] == computed
+@pytest.fixture(scope="module")
+def of_the_text():
+    return list(illusion_in_text.rows())
+
+
+def test_print_and_table(of_the_table):
+    wanted = {what: what not in DISAGREE if printed else None for _, what, printed, _, _ in of_the_table}
+    assert {what: same for _, what, _, _, same in of_the_table} == wanted
+
+
+KNOWN = {
+    "score and agreement, Spearman": "-0.513", "its p, by t": "0.0027", "the same, Pearson": "-0.327",
+    "the same, Kendall": "-0.415", "pairs of models of two tiers in order": "83.9 %: 281 of 335 pairs",
+    "of these, Instruct and Thinking": "99 of 143", "Cohen's d, Thinking over Base, divisor n - 1": "2.42",
+    "Cohen's d, Thinking over Base, divisor n": "2.56", "Cohen's d, Thinking over Base, mean of variances": "2.57",
+    "Spearman without Base": "-0.631", "Spearman without Llama-3.1-8B-Base": "-0.665",
+    "Spearman within Base": "0.26", "Spearman within Instruct": "-0.58", "Spearman within Thinking": "-0.66",
+}  # fmt: skip
+
+
+def test_known_answers(of_the_table):
+    assert {row[1]: row[3] for row in of_the_table if row[1] in KNOWN} == KNOWN
 
 
 AGREE_IN_TEXT = {
@@ -53,24 +60,22 @@ AGREE_IN_TEXT = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("row", list(illusion_in_text.rows()), ids=lambda row: row[1])
-def test_print_and_the_papers_own_numbers(row):
-    _, what, printed, _, same = row
-    assert same is (None if not printed else what in AGREE_IN_TEXT)
+def test_print_and_the_papers_own_numbers(of_the_text):
+    wanted = {what: what in AGREE_IN_TEXT if printed else None for _, what, printed, _, _ in of_the_text}
+    assert {what: same for _, what, _, _, same in of_the_text} == wanted
 
 
-@pytest.mark.parametrize(
-    ("what", "computed"),
-    [
-        ("rho less r, both at temperature 0", "0.21"), ("r less ICC, both of prompt means at temperature 0", "0.11"),
-        ("p of the three tiers' agreement, analysis of variance", "0.40"), ("p of Base and Thinking, Welch", "0.31"),
-        ("mean r of the five best models", "0.73"), ("others with less than the second of them", "3"),
-        ("points per tenfold size, Qwen3 Base", "0.65"), ("points per tenfold size, Qwen3 Thinking", "0.51"),
-        ("best less worst model, Thinking", "4.1"), ("pair that agrees most at temperature 0", "Gemini/GPT"),
-    ],
-)  # fmt: skip
-def test_known_answers_of_the_text(what, computed):
-    assert {row[1]: row[3] for row in illusion_in_text.rows()}[what] == computed
+KNOWN_OF_THE_TEXT = {
+    "rho less r, both at temperature 0": "0.21", "r less ICC, both of prompt means at temperature 0": "0.11",
+    "p of the three tiers' agreement, analysis of variance": "0.40", "p of Base and Thinking, Welch": "0.31",
+    "mean r of the five best models": "0.73", "others with less than the second of them": "3",
+    "points per tenfold size, Qwen3 Base": "0.65", "points per tenfold size, Qwen3 Thinking": "0.51",
+    "best less worst model, Thinking": "4.1", "pair that agrees most at temperature 0": "Gemini/GPT",
+}  # fmt: skip
+
+
+def test_known_answers_of_the_text(of_the_text):
+    assert {row[1]: row[3] for row in of_the_text if row[1] in KNOWN_OF_THE_TEXT} == KNOWN_OF_THE_TEXT
 
 
 @pytest.mark.parametrize("module", [illusion, illusion_in_text, merg], ids=lambda module: module.__name__)
@@ -130,7 +135,7 @@ def test_a_verdict_turns_with_what_it_rests_on(monkeypatch, where, name, value, 
     assert verdict() is (not before)
 
 
-def test_the_page_shows_what_is_computed():
+def test_the_page_shows_what_is_computed(of_the_table):
     page = (illusion.TABLE_9.parents[2] / "docs" / "illusion.md").read_text(encoding="utf-8")
-    assert illusion.markdown(illusion.rows()) in page
+    assert illusion.markdown(of_the_table) in page
     assert illusion_in_text.markdown() in page

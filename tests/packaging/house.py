@@ -8,9 +8,9 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from functools import cache
-from pathlib import Path
 
-ENGINE = Path(__file__).parents[2] / "recuse"
+from imports import ENGINE, nodes_of
+
 SHORT = 4
 """Lines of a helper that its only caller could as well have said itself."""
 
@@ -41,10 +41,10 @@ def short_helpers_of_one_caller() -> list[str]:
     """Private functions of a module, of at most `SHORT` lines without docstring, whose name stands once beside their
     definition."""
     short = []
-    for name, text in modules().items():
-        tree = ast.parse(text)
-        used = Counter(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
-        for node in tree.body:
+    for name in modules():
+        nodes = nodes_of(ENGINE / name)
+        used = Counter(node.id for node in nodes if isinstance(node, ast.Name))
+        for node in nodes[0].body:
             if isinstance(node, ast.FunctionDef) and node.name.startswith("_") and used[node.name] == 1:
                 body = node.body[1:] if ast.get_docstring(node) else node.body
                 if body and (body[-1].end_lineno or 0) - body[0].lineno + 2 <= SHORT:

@@ -26,7 +26,8 @@ def nodes_of(path: Path) -> tuple[ast.AST, ...]:
 def imports_of(path: Path) -> set[str]:
     """Dotted names a file imports anywhere: at the top, inside functions, for types only."""
     found: set[str] = set()
-    statements: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    engine = path.is_relative_to(ENGINE)
+    statements: list[ast.AST] = [nodes_of(path)[0] if engine else ast.parse(path.read_text(encoding="utf-8"))]
     for node in statements:  # which grows; an import is never inside an expression
         for name in ("body", "orelse", "finalbody", "handlers", "cases"):
             statements += getattr(node, name, ())

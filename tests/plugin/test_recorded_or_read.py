@@ -13,6 +13,7 @@ import pytest
 from recuse.cli import main
 
 pytest_plugins = ["pytester"]
+pytestmark = pytest.mark.usefixtures("no_drawn_judges")
 
 EVALS = Path(__file__).parents[2] / "evals"
 SYSTEMS, RATERS = ("alpha", "beta", "gamma"), ("ann", "bea", "mira")
@@ -52,9 +53,9 @@ TASK = """
 
 
 def grades() -> pd.DataFrame:
-    """150 answers of three systems on two topics; the judge lifts a system and one of the topics."""
+    """90 answers of three systems on two topics; the judge lifts a system and one of the topics."""
     rng = np.random.default_rng(4)
-    table = pd.DataFrame([(f"t{n:02d}", s, "refunds" if n % 3 else "travel") for n in range(50) for s in SYSTEMS],
+    table = pd.DataFrame([(f"t{n:02d}", s, "refunds" if n % 3 else "travel") for n in range(30) for s in SYSTEMS],
                          columns=["item", "system", "topic"])  # fmt: skip
     quality = rng.normal(3, 1, len(table)) + table["system"].map(dict(zip(SYSTEMS, (-0.4, 0, 0.4), strict=True)))
     for rater in RATERS:
@@ -99,31 +100,16 @@ def desk(repo):
     return repo
 
 
-@pytest.mark.parametrize("use", ["grade", "decide", "rank", "estimate"])
+@pytest.mark.slow("further cases", but_first=True)
+@pytest.mark.parametrize("use", DECIDING)
 def test_recorded_and_in_a_file_the_same_gates_say_the_same(desk, use: str) -> None:
     desk.write("fixtures/panels/mini.toml", PANEL.format(use=use))
     desk.run("--record=missing", "-k", "parse_rate")
     recorded = {verdict["gate"]: figures(verdict) for verdict in desk.run().results["verdicts"]}
     grades().to_csv(desk / "grades.csv", index=False)
     out = desk / "check.json"
-    threshold = ["--threshold", "4"] if use == "decide" else []
-    main(
-        [
-            "check",
-            str(desk / "grades.csv"),
-            "--people",
-            "ann,bea",
-            "--judges",
-            "mira",
-            "--use",
-            use,
-            *threshold,
-            "--scale",
-            "1-5",
-            "--json",
-            str(out),
-        ]
-    )
+    command = ["check", str(desk / "grades.csv"), "--people", "ann,bea", "--judges", "mira", "--scale", "1-5"]
+    main([*command, "--json", str(out), "--use", use, *(["--threshold", "4"] if use == "decide" else [])])
     in_file = {verdict["gate"]: figures(verdict) for verdict in json.loads(out.read_text())["verdicts"]}
     assert {gate: recorded[gate] for gate in in_file} == in_file
     assert DECIDING[use] <= in_file.keys()

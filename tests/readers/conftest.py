@@ -18,3 +18,8 @@ def file(tmp_path: Path) -> Callable[[str, str | bytes], Path]:
         return path
 
     return write
+
+
+@pytest.fixture(autouse=True)
+def no_chances(no_drawn_judges: None) -> None:
+    """What is read is tested here, and that every number follows."""

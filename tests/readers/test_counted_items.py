@@ -22,7 +22,7 @@ from folded_tables import ANSWERS, differences, folded, numbers, results_of, unf
 
 def test_a_folded_table_is_the_unfolded_one(tmp_path, capsys):
     """Every number of results.json and the exit code, in each way in: `recuse check`, `recuse.read`, a data frame."""
-    table = unfolded()
+    table = unfolded(120)
     paths = {name: tmp_path / name / "ratings.csv" for name in ("whole", "counted", "weighted")}
     for path in paths.values():
         path.parent.mkdir()
@@ -38,7 +38,7 @@ def test_a_folded_table_is_the_unfolded_one(tmp_path, capsys):
     assert differences(whole[1], weighted[1]) == []
     assert check(folded(table)).exit_code == check(table).exit_code == whole[0]
     pd.testing.assert_frame_equal(read(folded(table)).table, read(table).table)
-    assert "32 rows are 400 items" in capsys.readouterr().out
+    assert f"{len(folded(table))} rows are 120 items" in capsys.readouterr().out
 
 
 @pytest.mark.slow("whole runs")

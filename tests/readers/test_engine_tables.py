@@ -18,7 +18,6 @@ from recuse.schema import RecuseError
 sys.path.insert(0, str(Path(__file__).parent))
 from folded_tables import unfolded
 
-ibis = pytest.importorskip("ibis")
 RATERS = ["anna", "ben", "claude", "gpt"]
 
 
@@ -27,8 +26,13 @@ def long(rows: int = 300) -> pd.DataFrame:
     return wide.assign(item=[f"t{k:03}" for k in range(rows)]).melt("item", var_name="rater", value_name="label")
 
 
+@pytest.fixture(scope="module")
+def ibis():
+    return pytest.importorskip("ibis")
+
+
 @pytest.fixture(params=["sqlite", "duckdb"])
-def engine(request):
+def engine(request, ibis):
     """`engine(frame)`: the frame as a table of an engine."""
     if request.param == "duckdb":
         pytest.importorskip("duckdb")
@@ -157,7 +161,7 @@ def test_columns_that_are_ignored_are_not_asked_for(engine, large):
     assert is_folded(recuse.read(engine(frame), ignore="text"), frame)
 
 
-def test_every_engine_gives_the_same_bytes(large):
+def test_every_engine_gives_the_same_bytes(large, ibis):
     pytest.importorskip("duckdb")
     tables = [getattr(ibis, name).connect().create_table("scores", long()) for name in ("sqlite", "duckdb")]
     one, other = (recuse.read(table) for table in tables)
@@ -166,7 +170,7 @@ def test_every_engine_gives_the_same_bytes(large):
 
 
 @pytest.mark.slow("Spark on one machine")
-def test_spark_folds_the_same(large):
+def test_spark_folds_the_same(large, ibis):
     if shutil.which("java") is None:
         pytest.skip("Spark needs Java, which is not installed")
     pyspark = pytest.importorskip("pyspark")

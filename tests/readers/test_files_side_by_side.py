@@ -13,7 +13,7 @@ from recuse.cli import main
 from recuse.readers.file_panel import load_file_panels
 from recuse.schema import RecuseError
 
-TEXTS = 120
+TEXTS = 60
 
 
 def ratings(**columns) -> pd.DataFrame:
@@ -37,12 +37,12 @@ def both(tmp_path, table: pd.DataFrame, *, shuffled: bool) -> list[str]:
 
 PROMPTS = [f"Explain in your own words what {k} apples weigh, and how you came to know it." for k in range(TEXTS)]
 LONG = [f"{prompt} {'Think of every apple by itself before you add them up. ' * 4}" for prompt in PROMPTS]
-SHORT_AND_LONG = [*PROMPTS[:60], *LONG[60:]]
+SHORT_AND_LONG = [*PROMPTS[:30], *LONG[30:]]
 NAMED = {
     "prompts": {"prompt": PROMPTS},
     "long prompts": {"prompt": LONG},
     "texts": {"text": LONG},
-    "prompt and reply": {"prompt": PROMPTS[:40] * 3, "response": LONG},
+    "prompt and reply": {"prompt": PROMPTS[:20] * 3, "response": LONG},
     "items that are texts": {"item": SHORT_AND_LONG},
 }
 
@@ -63,7 +63,7 @@ def test_rows_in_another_order_are_the_same_rows(columns, tmp_path, capsys):
     assert "upgrade_agreement" in values
 
 
-@pytest.mark.parametrize("columns", [{}, {"prompt": PROMPTS[:40] * 3}], ids=["no names", "prompts that come again"])
+@pytest.mark.parametrize("columns", [{}, {"prompt": PROMPTS[:20] * 3}], ids=["no names", "prompts that come again"])
 def test_where_nothing_tells_which_row_is_which_it_is_asked(columns, tmp_path, capsys):
     paths = both(tmp_path, ratings(**columns), shuffled=True)
     for command in ("compare", "check"):

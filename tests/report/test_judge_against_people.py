@@ -11,6 +11,8 @@ from recuse.cli import main
 from recuse.metrics.agreement import coefficient
 from recuse.metrics.agreement_estimates import rated
 
+pytestmark = pytest.mark.usefixtures("no_drawn_judges")
+
 
 def checked(rows: list[str], folder: Path, *options: str) -> Element:
     (folder / "a.csv").write_text("\n".join(rows))

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-import statsmodels.api as sm
 from scipy import stats
 
 from recuse.statistics import clusters
@@ -80,6 +79,8 @@ def test_a_stratified_mean_is_cochrans():
 
 def test_mean_agrees_with_statsmodels():
     """OLS on a constant with cluster-robust covariance; statsmodels adds the factor (n - 1) / (n - 1) = 1."""
+    import statsmodels.api as sm
+
     rng, groups, effects = random_clusters(1)
     x = effects + rng.normal(0, 1, len(groups))
     fit = sm.OLS(x, np.ones(len(x))).fit(cov_type="cluster", cov_kwds={"groups": groups}, use_t=True)

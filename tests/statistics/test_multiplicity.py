@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from statsmodels.stats.multitest import multipletests
 
 from recuse.schema import RecuseError
 from recuse.statistics.distributions import Student
@@ -26,6 +25,8 @@ def test_holm_by_hand():
 
 @given(p_values)
 def test_holm_agrees_with_statsmodels(p):
+    from statsmodels.stats.multitest import multipletests
+
     with mock.patch("gc.collect"):  # which statsmodels calls each time, among the objects of thousands of tests
         adjusted = multipletests(p, method="holm")[1]
     assert holm(p) == pytest.approx(adjusted, abs=1e-15)

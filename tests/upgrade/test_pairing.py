@@ -132,8 +132,10 @@ def test_a_task_may_name_the_scores_at_which_it_decides(tmp_path):
 TOLD = {"conversation": [f"c{k // 4}" for k in range(96)], "topic": ["law", "tax"] * 48}
 
 
-@pytest.mark.parametrize("before", [(), ("topic",), ("conversation",), ("topic", "conversation")])
-@pytest.mark.parametrize("after", [("topic", "conversation"), ("conversation", "topic")])
+@pytest.mark.parametrize(("before", "after"), [
+    ((), ("topic", "conversation")), (("topic",), ("topic", "conversation")),
+    (("conversation",), ("topic", "conversation")), (("topic", "conversation"), ("conversation", "topic")),
+])  # fmt: skip
 def test_what_either_file_tells_of_the_texts_is_known(before, after):
     """Whichever file has the columns: the same texts, slices and clusters."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.metrics import cohen_kappa_score
 
 from recuse.metrics.expert import expert_kappa
 from recuse.ratings import Nominal, Ordinal
@@ -21,6 +20,8 @@ def rated(rng, n, right, share=(0.5, 0.3, 0.2)):
 
 @pytest.mark.parametrize(("scale", "weights"), [(LABELS, None), (Ordinal(LABELS.options), "quadratic")])
 def test_against_sklearn(label, scale, weights):
+    from sklearn.metrics import cohen_kappa_score
+
     said = rated(np.random.default_rng(1), 120, 0.7)
     codes = [[LABELS.options.index(x) for x in said[who]] for who in ("judge", "ann")]
     found = expert_kappa(label(said, scales=scale)).of(judge="judge")

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
-from sklearn.metrics import recall_score
 
 from recuse.metrics.expert import sensitivity, specificity
 from recuse.ratings import Nominal, Numeric, Ordinal
@@ -39,6 +38,8 @@ def test_the_two_change_places_with_what_is_positive(label, side):
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.floats(0.05, 0.95))
 def test_against_sklearn_and_scipy(label, seed, share):
+    from sklearn.metrics import recall_score
+
     rng = np.random.default_rng(seed)
     expert, judge = rng.random((2, 40)) < [[share], [0.5]]
     if not 0 < expert.sum() < 40:

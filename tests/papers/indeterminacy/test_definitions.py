@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import jensenshannon
 from scipy.stats import entropy
-from sklearn.metrics import cohen_kappa_score, log_loss
 
 from recuse.papers.indeterminacy.aggregation import RatingVectors
 from recuse.papers.indeterminacy.definitions import (
@@ -83,12 +82,16 @@ def test_zeros_are_smoothed_as_stated_or_refused():
 
 
 def test_binary_cross_entropy_is_scikit_learns():
+    from sklearn.metrics import log_loss
+
     judge, people = np.array([0.2, 0.7, 0.9]), np.array([0.0, 1.0, 1.0])
     found = binary_cross_entropy(judge, people, smoothing=0)
     assert found == pytest.approx(log_loss(people, judge, normalize=False))
 
 
 def test_chance_corrected_coefficients_are_other_libraries(drawn):
+    from sklearn.metrics import cohen_kappa_score
+
     a, b = (vectors.choices.argmax(axis=1) for vectors in drawn)
     judge, people = drawn
     assert definition("cohen_kappa(h/h)").value(judge, people) == pytest.approx(cohen_kappa_score(a, b))
