@@ -41,7 +41,7 @@ def pytest_configure(config: pytest.Config) -> None:
     spare_the_cycle_collector()  # modules and tests are collected, and nearly all of it stays
     if config.getoption("dist", "no") == "load":
         config.option.dist = "worksteal"
-    else:  # this process runs tests
+    elif STRINGS != "auto":  # this process runs tests
         import pandas as pd
 
         pd.set_option("mode.string_storage", STRINGS)

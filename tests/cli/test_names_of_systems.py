@@ -59,6 +59,7 @@ def renamed(results: dict[str, Any], names: tuple[str, ...]) -> Any:
     return sorted(rows, key=str)
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize("table", [{}, {"both_orders": True}, {"shuffled": False}], ids=["mixed", "both", "as named"])
 @pytest.mark.parametrize("command", ["check", "compare"])
 def test_other_names_change_no_number_and_no_word(recuse, tmp_path, command, table):

@@ -69,8 +69,11 @@ ALMOST = [int(np.clip(round(0.35 * q + DRAW.normal() + 2.4), 1, 5)) for q in QUA
 """As long texts are a little better ones."""
 
 
-@pytest.mark.parametrize("people", [("anna",), ("human",), ("anna", "ben"), ("human_1", "human_2")])
-@pytest.mark.parametrize(("slope", "how"), [(0.2, "agree far less"), (-0.6, "go against"), (0, "nothing to do")])
+@pytest.mark.parametrize(("people", "slope", "how"), [
+    (("anna",), 0.2, "agree far less"), (("human",), -0.6, "go against"), (("human_1", "human_2"), 0, "nothing to do"),
+    (("anna", "ben"), 0.2, "agree far less"), (("human_1", "human_2"), -0.6, "go against"),
+    (("anna",), 0, "nothing to do"),
+])  # fmt: skip
 def test_what_has_far_less_to_do_with_raters_than_they_with_each_other_is_asked_about(file, people, slope, how):
     draw = np.random.default_rng(5)
     quality = draw.normal(size=240)

@@ -220,11 +220,12 @@ def test_a_criterion_that_nobody_rated_is_not_measured_and_ends_no_other():
     assert {one["word"] for one in record["judges"] if one["stated"]} == {"undecided"}
 
 
-@pytest.mark.parametrize("item", ["span_id", "trace_id", "context.span_id"])
 @pytest.mark.parametrize(
-    ("names", "judge"),
-    [(("review", "review"), "LLM"), (("review", "gpt-4o"), "gpt-4o"), (("review", "safe"), "LLM"),
-     (("human helpfulness", "gpt-4o helpfulness"), "gpt-4o helpfulness"), (("review", "llm_toxicity"), "LLM")],
+    ("item", "names", "judge"),
+    [("span_id", ("review", "review"), "LLM"), ("trace_id", ("review", "gpt-4o"), "gpt-4o"),
+     ("context.span_id", ("review", "gpt-4o"), "gpt-4o"), ("trace_id", ("review", "safe"), "LLM"),
+     ("span_id", ("human helpfulness", "gpt-4o helpfulness"), "gpt-4o helpfulness"),
+     ("context.span_id", ("review", "llm_toxicity"), "LLM")],
 )  # fmt: skip
 def test_a_judge_without_an_id_among_phoenix_annotations_is_called_as_its_rows_are(file, item, names, judge):
     rows = [(k, n, who, mark(k, n)) for k in range(40) for n, who in enumerate(("anna", "ben", ""))]
