@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
@@ -45,26 +45,6 @@ def pytest_configure(config: pytest.Config) -> None:
         import pandas as pd
 
         pd.set_option("mode.string_storage", STRINGS)
-
-
-def is_compiled() -> bool:
-    """Whether pytest's bytecode of the test module that is collected last lies there, or will never be written."""
-    last = max(Path(__file__).parent.rglob("test_*.py"))
-    cached = Path(sys.pycache_prefix, *last.parts[1:-1]) if sys.pycache_prefix else last.parent / "__pycache__"
-    return sys.dont_write_bytecode or any(cached.glob(f"{last.stem}.*-pytest-*.pyc"))
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
-    """In a fresh clone one worker compiles the tests, and the others wait and load what it wrote."""
-    everything = Path(__file__).parent in (Path(arg).resolve() for arg in session.config.args)
-    if fcntl is None or not hasattr(session.config, "workerinput") or not everything or is_compiled():
-        return (yield)
-    with Path(__file__).open(encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not is_compiled():
-            return (yield)
-    return (yield)
 
 
 class LoadedModules:

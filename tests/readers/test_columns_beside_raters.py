@@ -117,6 +117,7 @@ def test_a_bad_judge_makes_no_person_doubtful(file, judged):
         assert read.ratings.persons == people
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize(
     "name", ["Priorität", "Schwierigkeit", "Woche", "Semester", "Dringend", "Alter", "Kosten", "difficulté", "semaine",
              "coût", "dificultad", "prioridad", "难度", "优先级", "長度", "時間", "難易度", "runtime", "chapter"],
@@ -137,9 +138,11 @@ def voted(name, *, wrong=0.15, own=None):
     return "\n".join([",".join(["id", *said]), *(f"t{k},{','.join(row)}" for k, row in enumerate(rows))])
 
 
-@pytest.mark.parametrize(
-    "name", ["Mehrheit", "Konsens", "mayoría", "majorité", "最终", "多数決", "agreed", "Blau", "my view"]
-)
+@pytest.mark.parametrize("name", [
+    "Mehrheit", "多数決", "Blau",
+    *(pytest.param(name, marks=pytest.mark.slow("further cases"))
+      for name in ("Konsens", "mayoría", "majorité", "最终", "agreed", "my view")),
+])  # fmt: skip
 def test_what_most_people_say_is_no_further_person(file, name):
     read = read_file(file("a.csv", voted(name)))
     assert read.ratings.persons == ("anna", "ben", "carl")

@@ -47,7 +47,11 @@ NAMED = {
 }
 
 
-@pytest.mark.parametrize("columns", NAMED.values(), ids=NAMED)
+@pytest.mark.parametrize(
+    "columns",
+    [pytest.param(columns, id=name, marks=[pytest.mark.slow("further cases")] * (name in ("long prompts", "texts")))
+     for name, columns in NAMED.items()],
+)  # fmt: skip
 def test_rows_in_another_order_are_the_same_rows(columns, tmp_path, capsys):
     """`recuse compare` and `recuse check`: every number is that of the files in one order."""
     results = []
