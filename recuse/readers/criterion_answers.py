@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,6 +14,8 @@ from recuse.ratings.scale import Nominal, Numeric, Ordinal, ResponseSets, Scale
 from recuse.readers.column_names import plain
 from recuse.readers.raw_table import SHOWN, Fault, Place, faults_in, shown
 from recuse.readers.values import (
+    CODES,
+    FEWEST,
     KNOWN_SHARE,
     OUT_OF,
     STRAYS,
@@ -41,6 +44,8 @@ FEWEST_LABELS = 10
 """Fewer answers of people or of judges may have no label in common by chance."""
 ENOUGH_OF_PEOPLE, OFTEN = 40, 0.15
 """So many ratings by people tell the end of their scale, if at least this share lies on it."""
+FAR = 2
+"""What lies further off than the range of all other numbers, so many times, may stand for something else."""
 SHIFTED, SELDOM = 3, 0.04
 """From so many different marks on a scale has ends of its own; an end that is given less often may be missing."""
 MANY = 0.1
@@ -116,11 +121,15 @@ def _numbers(part: pd.DataFrame, criterion: str, given: Numeric | None, place: P
     top = told_top(part["cell"])
     if top is not None and (values > top).mean() > STRAYS:
         top = None  # others answer on a longer scale
+    _check_thousands(part["cell"], criterion)
     scale = given or scale_of_numbers(values, top)
     if given is None:
+        _check_no_far_code(values.where(values.between(scale.minimum, scale.maximum)), criterion)
         _check_one_scale(part, values.where(values.between(scale.minimum, scale.maximum)), criterion)
     if bad.any():
         _check_one_kind(part, bad, criterion)
+    if given is None:
+        _check_shared_words(part, bad, criterion)
     if given is None and _are_places(part, values, criterion):
         scale = replace(scale, minimum=1.0, maximum=float(values.max()), step=1.0, reversed=True)
     outside = values.notna() & ~values.between(scale.minimum, scale.maximum)
@@ -276,6 +285,48 @@ def _check_one_scale(part: pd.DataFrame, values: pd.Series[float], criterion: st
             f"(--scale {scale_of_numbers(values).minimum:g}-{a:g}), otherwise bring them to one or leave one out with "
             "--ignore"
         )
+
+
+def _check_shared_words(part: pd.DataFrame, bad: pd.Series[bool], criterion: str) -> None:
+    """`RecuseError` for what is no number and people as well as judges often give: they say something by it."""
+    often = bad.groupby(part["kind"].eq("person")).mean()
+    if len(often) > 1 and often.min() >= MANY:
+        word = shown(part.loc[bad, "cell"].mode()[0])
+        raise RecuseError(
+            f"{criterion}: people and judges often give {word}, which is no number; say which number it is (--same "
+            "WORD=NUMBER,...), or, where it is no answer, the scale of the others (--scale LOW-HIGH)"
+        )
+
+
+def _check_thousands(cells: pd.Series[Any], criterion: str) -> None:
+    """`RecuseError` where 1,234 or 1.234 beside 987 may be a thousand and more, or one and a bit: every number that is
+    not whole has three digits behind its sign, and a whole one has three."""
+    words = pd.Series(pd.unique(cells), dtype=object).astype(str).str.strip()
+    maybe = words[words.str.fullmatch(r"-?[1-9]\d{0,2}[.,]\d{3}")]
+    rest = words[words.str.fullmatch(r"-?\d+")]
+    if len(maybe) and len(maybe) + len(rest) == len(words) and rest.str.lstrip("-").str.len().eq(3).any():
+        word = str(maybe.iloc[0])
+        raise RecuseError(
+            f"{criterion}: {word} stands beside {rest.max()}, and may be {re.sub('[.,]', '', word)} or "
+            f"{word.replace(',', '.')}; write numbers without a separator of thousands"
+        )
+
+
+def _check_no_far_code(values: pd.Series[float], criterion: str) -> None:
+    """`RecuseError` for one or two numbers that lie further from all others than twice these from each other: they may
+    stand for no answer, as 99 and -9 do."""
+    marks = np.unique(values.dropna())
+    for k in range(1, CODES + 1):
+        for rest, codes in ((marks[:-k], marks[-k:]), (marks[k:], marks[:k])):
+            if len(values) < FEWEST or len(rest) < SHIFTED:
+                return
+            low, high = float(rest[0]), float(rest[-1])
+            if max(codes[0] - high, low - codes[-1]) > FAR * (high - low):
+                raise RecuseError(
+                    f"{criterion}: somebody gives {' and '.join(f'{code:g}' for code in codes)}, all others {low:g} to "
+                    f"{high:g}; if that stands for no answer, say --scale {low:g}-{high:g}; if it is one, --scale "
+                    f"{marks[0]:g}-{marks[-1]:g}"
+                )
 
 
 def _check_no_code(people: pd.Series[float], judges: pd.Series[float], criterion: str) -> None:

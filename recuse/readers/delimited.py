@@ -163,8 +163,13 @@ REMARK = re.compile(r"(?i)(?:notes?|nb|n\.b\.|source|legend|key|remarks?|hinweis
 TOTALS = frozenset([
     "average", "avg", "mean", "median", "total", "totals", "grand total", "sum", "count", "std", "stdev", "std dev",
     "durchschnitt", "mittelwert", "summe", "gesamt", "moyenne", "total general", "promedio", "media",
+    "min", "minimum", "maximum", "sd", "standard deviation", "variance", "25%", "50%", "75%",
 ])  # fmt: skip
 """What stands before a row that sums up the rows above it."""
+BESIDE_TOTALS = frozenset(["max", "n", "mode", "range", "agreement", "kappa", "correlation"])
+"""The same below one of these; alone it may be anybody's name."""
+LONGEST_SUMMARY = 12
+"""Rows that sum up a table, most of which say so, are so many at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,10 +211,13 @@ def without_totals(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[Fault, ...]
     last = len(frame)
     if len(empty) and (filled[empty[-1] :] <= max(2, np.median(filled[filled > 0]) / 2)).all():
         last = int(empty[-1])  # a legend below the table
-    while last > 1 and _is_footer(frame.iloc[last - 1]):
-        last -= 1
+    below = [(k, _is_footer(frame.iloc[k])) for k in range(max(1, last - LONGEST_SUMMARY), last)]
+    begins = [k for k, sure in below if sure and 2 * sum(sums is not False for at, sums in below if at >= k) > last - k]
+    last = min(begins, default=last)
     unit = [0] * bool(last > 1 and _is_of_units(frame.iloc[:last]))
-    summed = sorted({k for k in (*unit, *_sums(frame.iloc[:last]), *map(int, empty)) if k < last})
+    again = np.flatnonzero(frame.iloc[:, 0].eq(frame.columns[0]))  # the header of a file that was put below another
+    again = again[frame.iloc[again].eq(frame.columns).all(axis=1).to_numpy()]
+    summed = sorted({k for k in (*unit, *map(int, again), *_sums(frame.iloc[:last]), *map(int, empty)) if k < last})
     out = [*summed, *range(last, len(frame))]
     if not out:
         return frame, ()
@@ -270,11 +278,14 @@ def _is_of_units(frame: pd.DataFrame) -> bool:
     return bool(len(units) > 1 and units.ne("").all() and as_numbers(units).isna().all())
 
 
-def _is_footer(row: pd.Series[Any]) -> bool:
-    """Whether a row sums up, or says something in its first cell alone."""
+def _is_footer(row: pd.Series[Any]) -> bool | None:
+    """Whether a row sums up, or says something in its first cell alone; None where it does below one that does."""
     first, *rest = (str(cell).strip() for cell in row)
     alone = not any(cell and cell != "nan" for cell in rest)
-    return first.rstrip(":").lower() in TOTALS or (alone and bool(REMARK.match(first)))
+    called = first.rstrip(":").lower()
+    if called in TOTALS or (alone and REMARK.match(first)):
+        return True
+    return None if called in BESIDE_TOTALS else False
 
 
 def _first_rows(text: str, separator: str) -> list[tuple[list[str], int]]:

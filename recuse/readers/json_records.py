@@ -106,6 +106,11 @@ def _rows_within(value: dict[str, Any]) -> tuple[list[Any], str]:
             return [value], "one record"
         raise RecuseError("it is one JSON object without a list of records; give a list, or JSON lines")
     name = max(tables, key=lambda k: len(tables[k]))
+    if len(alike := [k for k, own in tables.items() if own[0].keys() == tables[name][0].keys()]) > 1:
+        raise RecuseError(
+            f"it holds {len(alike)} lists of records with the same names, such as {shown(alike[0])} and "
+            f"{shown(alike[1])}; write them as one list, with what each was called as a value of its records"
+        )
     return tables[name], f"the records are those of {name!r}"
 
 

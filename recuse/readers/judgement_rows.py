@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 import pandas as pd
@@ -92,9 +93,11 @@ def lengthened(judged: Judgements) -> Judgements:
 
 
 def named(cells: pd.Series[Any], usual: str = "") -> pd.Series[Any]:
-    """Cells as names that are safe to look at; `usual` where a cell is empty."""
+    """Cells as names that are safe to look at, an accent and its letter as one character; `usual` where a cell is
+    empty."""
     codes, values = pd.factorize(cells)
-    cleaned = np.array([*(visible(str(v)).strip() or usual for v in values.tolist()), usual], dtype=object)
+    names = (normalize("NFC", visible(str(v)).strip()) or usual for v in values.tolist())
+    cleaned = np.array([*names, usual], dtype=object)
     return pd.Series(cleaned[codes], index=cells.index)
 
 
@@ -200,6 +203,13 @@ def with_kinds(judged: Judgements) -> Judgements:
     in_column = long[["rater", "kind"]].drop_duplicates("rater").to_numpy() if mapping.kind else ()
     own_kinds = {str(r): "person" if is_person(k) else "judge" for r, k in in_column if k}
     kinds = _guessed(raters, {**own_kinds, **stated}, mapping.rater, judged.compared)
+    spelt: dict[str, str] = {}
+    for rater in (r for r in raters if mapping.rater and r not in stated):
+        if (other := spelt.setdefault(" ".join(rater.casefold().split()), rater)) != rater:
+            raise RecuseError(
+                f"{mapping.rater} names {shown(other)} and {shown(rater)}: write one name for one rater; if they are "
+                f"two, say what both are, --people or --judges {as_option([other, rater])}"
+            )
     notes = []
     if (judges := sum(kind == "judge" for kind in kinds.values())) > MOST_JUDGES:
         raise RecuseError(

@@ -21,6 +21,7 @@ from recuse.readers.column_names import (
     base_of,
     is_attribute,
     is_criterion,
+    is_date,
     is_derived,
     is_judge,
     is_nobodys,
@@ -33,7 +34,7 @@ from recuse.readers.column_names import (
 from recuse.readers.columns import MOST_SLICES, Column, Roles
 from recuse.readers.crossed_names import crossed_names
 from recuse.readers.nobodys_columns import check_related, leave_out_derived
-from recuse.readers.values import OUT_OF, chosen, is_verdict
+from recuse.readers.values import OUT_OF, STATUSES, chosen, is_verdict
 from recuse.schema import RecuseError
 
 SAME_COLUMN = 0.98
@@ -238,7 +239,24 @@ def _take_columns(roles: Roles) -> None:
         kept = [n for n in kept if n in declared or len(roles.columns[n].distinct) > 1]
     if called:
         check_related(roles, [n for n in kept if n not in declared], kept)
+    _check_silent(roles, kept)
     _take_wide(roles, kept)
+
+
+def _check_silent(roles: Roles, raters: Sequence[str]) -> None:
+    """`RecuseError` for a column without an answer that is called as a judge is, beside raters: one who never answers
+    is not cleared by being left out."""
+    words = {word for names in NAMES.values() for word in names} - {*NAMES["value"], *NAMES["rater"]}
+    words |= {*PROMPTS, *STATUSES}
+    silent = [
+        n for n in roles.free if roles.columns[n].words <= {*STATUSES} and is_judge(n) and n not in raters
+        and not (is_attribute(n) or is_date(n) or plain(n).rsplit("_", 1)[-1] in words)
+    ]  # fmt: skip
+    if silent and raters:
+        raise RecuseError(
+            f"{', '.join(silent)}: called as judges are, without one answer; if nobody asked them, say --ignore "
+            f"{as_option(silent)}; if somebody did, say who the judges are: --judges {as_option(silent)},..."
+        )
 
 
 def _take_beside_bare(roles: Roles) -> bool:

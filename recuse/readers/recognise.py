@@ -152,20 +152,24 @@ def _check_sides(roles: Roles) -> None:
 
 
 def _check_target(roles: Roles) -> None:
-    """`RecuseError` where a column of models is read as what was rated, and the people's rating of an item is the same
-    for all of them: the models may be those who rated."""
-    target, people = roles.taken.get("target", ""), [n for n in roles.taken.get("raters", {}) if is_person(n)]
-    item = roles.filled("item")
-    if not (target and item and people) or "target" in roles.given:
-        return
-    if not all(map(is_judge, roles.columns[target].words)):
+    """`RecuseError` where a column is read as what was rated, and somebody's rating of an item is the same for all that
+    it names, though others' differ; of names of models, where all people's is: they may be those who rated."""
+    target, item = roles.taken.get("target", ""), roles.filled("item")
+    raters = {column: who for who, columns in roles.taken.get("raters", {}).items() for column in columns}
+    if not (target and item and raters) or "target" in roles.given:
         return
     groups = roles.frame.groupby(item, sort=False)
     if len(groups) < SURELY or (groups[target].nunique() < 2).any():
         return
-    if all((groups[n].nunique() == 1).all() and len(roles.columns[n].distinct) > 1 for n in people):
+    same = [c for c in raters if len(roles.columns[c].distinct) > 1 and (groups[c].nunique() == 1).all()]
+    if all(map(is_judge, roles.columns[target].words)):
+        people = [c for c, who in raters.items() if is_person(who)]
+        same = people if {*people} <= {*same} else []
+    elif len(same) == len(raters):
+        return
+    if same:
         raise RecuseError(
-            f"{', '.join(people)} is the same for every {target} of an item; if {target} names who rated, say --rater "
+            f"{', '.join(same)} is the same for every {target} of an item; if {target} names who rated, say --rater "
             f"{target}; if it names what was rated, say --target {target}"
         )
 

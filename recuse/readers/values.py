@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 import pandas as pd
@@ -63,6 +64,10 @@ POINT_BEHIND = r"^([^\W\d][^\d]*)\((-?\d+)\)$"
 MOST_POINTS = 11
 MOST_KEPT = 2_000
 """Different values of a column whose numbers are kept: beyond, they take more room than time."""
+THOUSANDS = re.compile(
+    r"-?\d{1,3}(?:(?:[\s'’]\d{3})+(?:[.,]\d+)?|(?:,\d{3})+\.\d+|(?:\.\d{3})+,\d+|(?:,\d{3}){2,}|(?:\.\d{3}){2,})"
+)
+"""Numbers with a separator of thousands, and with nothing else that it may be."""
 MONTHS = ("jan", "feb", "mar", "mär", "apr", "may", "mai", "jun", "jul", "aug", "sep", "oct", "okt", "nov", "dec",
           "dez")  # fmt: skip
 OUT_OF = r"^(-?\d+(?:[.,]\d+)?)\s*(?:/|out of|of)\s*(\d+)(?:\s*(?:stars?|points?|pts?\.?))?$"
@@ -91,7 +96,7 @@ def as_numbers(cells: pd.Series[Any]) -> pd.Series[float]:
 @lru_cache(maxsize=256)
 def _numbers_of(words: tuple[str, ...]) -> Floats:
     """Each as a number: a column is looked at by a dozen questions that ask the same."""
-    plain = pd.Series(words, dtype=object).astype(str).str.strip().str.replace("\u2212", "-")  # a minus sign
+    plain = _half_width(pd.Series(words, dtype=object))
     numbers = pd.to_numeric(plain, errors="coerce").to_numpy(dtype=float, copy=True)
     lost = np.isnan(numbers)
     if any(NUMERIC.search(word) for word in plain[lost]):
@@ -99,9 +104,17 @@ def _numbers_of(words: tuple[str, ...]) -> Floats:
         mended = bare[lost].str.replace(r"\s*%$", "", regex=True)
         if told_top(plain) is not None:
             mended = mended.str.replace(OUT_OF, r"\1", regex=True)
+        sure = mended.str.fullmatch(THOUSANDS)
+        mended = mended.mask(sure, mended.str.replace(r"[.,](?=\d{3}(?!\d))|[\s'’]", "", regex=True))
         mended = mended.str.replace(r"^(-?\d+),(\d+)$", r"\1.\2", regex=True)
         numbers[lost] = pd.to_numeric(_counted(mended), errors="coerce").to_numpy(dtype=float)
     return numbers
+
+
+def _half_width(cells: pd.Series[Any]) -> pd.Series[Any]:
+    """Cells with digits and signs as they stand in ASCII: ４／５ is 4/5, and a minus sign a hyphen."""
+    plain = cells.astype(str).str.strip()
+    return plain.map(lambda word: word if word.isascii() else normalize("NFKC", word).replace("\u2212", "-"))
 
 
 def _counted(cells: pd.Series[Any]) -> pd.Series[Any]:
@@ -132,7 +145,7 @@ def chosen(word: str, *, from_0: bool = False) -> str:
 def told_top(cells: pd.Series[Any]) -> float | None:
     """The best that cells say they are out of: 5 for "4/5", "3 out of 5" and "★★★☆☆", 100 for "85 %"; None where none
     says it, where they do not say the same, or where one is above it."""
-    plain = pd.Series(pd.unique(cells), dtype=object).astype(str).str.strip().map(unwrapped)
+    plain = _half_width(pd.Series(pd.unique(cells), dtype=object)).map(unwrapped)
     fractions = plain.str.extract(OUT_OF).dropna()
     shares = pd.to_numeric(plain[plain.str.endswith("%")].str.rstrip("% ").str.replace(",", "."), errors="coerce")
     stars = plain[plain.str.fullmatch(STARS) & plain.str.contains("☆")].str.count("[★⭐☆]")
@@ -151,8 +164,9 @@ def unwrapped(answer: str) -> str:
 
 
 def spelled(label: object) -> str:
-    """A label in one spelling: case, blanks around it and what judges write around it do not matter."""
-    return unwrapped(" ".join(str(label).split()).lower())
+    """A label in one spelling: case, blanks around it, what judges write around it, and whether an accent and its
+    letter are one character do not matter."""
+    return unwrapped(normalize("NFC", " ".join(str(label).split()).lower()))
 
 
 def labels_of(cells: pd.Series[Any]) -> pd.Series[Any]:
@@ -271,6 +285,8 @@ def decimal_commas(labels: Sequence[str]) -> bool:
 
     `RecuseError` where "4,5" may be either."""
     pairs = [match.groups() for label in labels if (match := PAIR.fullmatch(label))]
+    if any(map(THOUSANDS.fullmatch, labels)):
+        return True
     alone = {label for label in labels if label.isdecimal()}
     if not pairs or any(re.fullmatch(r"\d+(,\s*\d+){2,}|\d+, +\d+", label) for label in labels):
         return False

@@ -21,11 +21,13 @@ from recuse.readers.raw_table import cell_text, check_size, shown
 from recuse.schema import RecuseError
 
 MAIN = "{*}"  # the namespace of Excel's usual files, or that of "Strict Open XML"
-RELATIONS = "xl/_rels/workbook.xml.rels"
+WORKBOOK, RELATIONS = "xl/workbook.xml", "xl/_rels/workbook.xml.rels"
 ID = re.compile(r"\{.*\}id")
 """The attribute that names a sheet's file, in either namespace."""
 DAYS = {14: "m/d/y", 15: "d-m-y", 16: "d-m", 17: "m-y", 22: "m/d/y"}
 """Formats of numbers that Excel shows as days whatever the file says."""
+FIRST, FIRST_OF_1904 = datetime(1899, 12, 30), datetime(1904, 1, 1)
+"""Day 0, and that of files which say that they count from 1904."""
 DAY_1, LAST_DAY = 367, 2_958_466
 """From the year 1901 on: grades in cells of days are grades. Until the year 9999."""
 SHEET = re.compile(r"xl/worksheets/sheet\d+\.xml")
@@ -48,7 +50,9 @@ def sheet_as_text(opened: Opened) -> Opened:
             tabs = _tabs(archive)
             shared = [*map(_text, _elements(archive, "xl/sharedStrings.xml", "si"))]
             days = _styles_of_days(archive)
-            sheets = {n: _rows(len(opened.data), _elements(archive, n, "row"), shared, days) for n in tabs}
+            since_1904 = any(e.get("date1904") in ("1", "true") for e in _elements(archive, WORKBOOK, "workbookPr"))
+            first = FIRST_OF_1904 if since_1904 else FIRST
+            sheets = {n: _rows(len(opened.data), _elements(archive, n, "row"), shared, days, first) for n in tabs}
     except (zipfile.BadZipFile, XML.ParseError, ValueError, KeyError, IndexError, NotImplementedError) as error:
         raise RecuseError(f"a spreadsheet that cannot be read ({error}); {REMEDY}") from error
     if not any(sheets.values()):
@@ -88,7 +92,7 @@ def _tabs(archive: zipfile.ZipFile) -> dict[str, str]:
     """The files of the sheets in the order of the tabs, each with the tab's name; those that no tab names behind."""
     files = {e.get("Id"): e.get("Target", "") for e in _elements(archive, RELATIONS, "Relationship")}
     called = {}
-    for sheet in _elements(archive, "xl/workbook.xml", "sheet"):
+    for sheet in _elements(archive, WORKBOOK, "sheet"):
         target = next((files.get(value, "") for key, value in sheet.items() if ID.fullmatch(key)), "")
         called[f"xl/{target}" if target[:1] != "/" else target[1:]] = f" ({shown(sheet.get('name', ''))})"
     names = sorted(name for name in archive.namelist() if SHEET.fullmatch(name))
@@ -116,7 +120,9 @@ def _text(element: XML.Element) -> str:
     return "".join(e.text or "" for path in (f"{MAIN}t", f"{MAIN}r/{MAIN}t") for e in element.findall(path))
 
 
-def _rows(packed: int, elements: Iterator[XML.Element], shared: list[str], days: dict[str, str]) -> list[list[str]]:
+def _rows(
+    packed: int, elements: Iterator[XML.Element], shared: list[str], days: dict[str, str], first: datetime
+) -> list[list[str]]:
     """The rows from the first, each as its cells; rows that the file passes over are empty."""
     rows: list[list[str]] = []
     size = 0
@@ -131,7 +137,8 @@ def _rows(packed: int, elements: Iterator[XML.Element], shared: list[str], days:
             if not len(cells) <= place < MOST_COLUMNS:
                 raise ValueError(f"cell {cell.get('r')}")
             cells += [""] * (place - len(cells))
-            cells.append(" ".join(_value(cell, shared, days).splitlines()))  # a line of the text is a row of the sheet
+            text = _value(cell, shared, days, first)
+            cells.append(" ".join(text.splitlines()))  # a line of the text is a row of the sheet
             size += len(cells[-1])
             within_bounds(size, packed)
         rows.append(cells)
@@ -146,7 +153,7 @@ def _column(reference: str) -> int:
     return number - 1
 
 
-def _value(cell: XML.Element, shared: list[str], days: dict[str, str]) -> str:
+def _value(cell: XML.Element, shared: list[str], days: dict[str, str], first: datetime) -> str:
     kind, value = cell.get("t", "n"), cell.findtext(f"{MAIN}v") or ""
     if kind == "inlineStr":
         return "".join(map(_text, cell.findall(f"{MAIN}is")))
@@ -158,6 +165,6 @@ def _value(cell: XML.Element, shared: list[str], days: dict[str, str]) -> str:
         return "true" if value == "1" else "false"
     written = days.get(cell.get("s", ""))
     if kind == "n" and value and written and DAY_1 <= float(value) < LAST_DAY:
-        at = datetime(1899, 12, 30) + timedelta(float(value))
+        at = first + timedelta(float(value))
         return at.strftime(written if "Y" not in written or float(value).is_integer() else f"{written} %H:%M:%S")
     return cell_text(float(value)) if kind == "n" and value else value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 from decimal import Decimal
+from unicodedata import normalize
 
 import numpy as np
 import pandas as pd
@@ -134,3 +135,63 @@ def test_rows_that_name_no_item_are_not_one_item(file, columns):
     with pytest.raises(RecuseError, match=r"12 rows name no item \(first line 2\).*--ignore item"):
         read_file(path)
     assert read_file(path, ignore="item").ratings.table["item"].nunique() == 60
+
+
+@pytest.mark.parametrize("called", ["train", "q0"])
+def test_several_lists_of_records_are_not_the_longest_of_them(file, called):
+    rows = records(wide((1, 2, 3, 4, 5), holes=0))
+    text = json.dumps({called: rows[:40], "test": rows[40:], "summary": [{"mean": 3}]})
+    with pytest.raises(RecuseError, match=rf"2 lists of records .* '{called}' and 'test'; .* one list"):
+        read_file(file("a.json", text))
+
+
+def test_a_column_of_names_does_not_name_systems_where_a_judge_says_one_thing_of_each_item(file):
+    frame = wide((1, 2, 3, 4, 5), holes=0).drop(columns="system").drop_duplicates("item")
+    path = file("a.csv", frame.melt(["item", JUDGE], var_name="name", value_name="score").to_csv(index=False))
+    with pytest.raises(RecuseError, match=r"gpt-4o is the same for every name of an item; .* say --rater name"):
+        read_file(path)
+    assert read_file(path, rater="name").ratings.persons == PEOPLE
+
+
+@pytest.mark.parametrize("answer", ["", "error", "refused"])
+def test_a_judge_without_an_answer_is_not_left_out_unasked(file, answer):
+    frame = wide((1, 2, 3, 4, 5)).assign(claude=answer, gpt_error="", judge_model="", llm_notes="")
+    path = file("a.csv", frame.to_csv(index=False))
+    with pytest.raises(RecuseError, match=r"^\S+ claude: called as judges are, without one answer.* --judges claude"):
+        read_file(path)
+    assert read_file(path, judges="gpt-4o,claude").ratings.judges == (JUDGE, "claude")
+    assert read_file(path, ignore="claude").ratings.judges == (JUDGE,)
+
+
+SUMMARY = "mean,,3.1,3.2,3.3\nstd,,0.9,1.0,1.1\nN,,60,60,60\nmin,,1,1,1\nagreement,,0.7,0.7,0.8\nmax,,5,5,5\n"
+
+
+def test_what_sums_up_the_table_is_nobodys_rating(file):
+    frame = wide((1, 2, 3, 4, 5), holes=0)
+    text = frame.to_csv(index=False)
+    assert said(file("a.csv", f"{text}\n{SUMMARY}")) == said(frame)
+    assert said(file("b.csv", text + text.splitlines()[0] + "\n" + text.replace("q", "r").partition("\n")[2])) == said(
+        pd.concat([frame, frame.assign(item=frame["item"].str.replace("q", "r"))])
+    )
+
+
+def test_what_is_called_as_a_sum_may_be_a_name(file):
+    frame = wide((1, 2, 3, 4, 5), holes=0)
+    frame.loc[[56, 57, 58, 59], "item"] = ["n", "mode", "zoe", "max"]
+    assert said(file("a.csv", frame.to_csv(index=False))) == said(frame)
+
+
+def test_an_accent_and_its_letter_are_one_character_in_names_and_answers(file):
+    frame = wide(("gut", "schädlich"), holes=0).assign(item=lambda f: "ü" + f["item"])
+    long = frame.melt(["item", "system"], var_name="rater")
+    apart = pd.concat([long[::2].map(lambda cell: normalize("NFD", cell)), long[1::2]])
+    assert said(file("a.csv", apart.to_csv(index=False))) == said(long)
+
+
+def test_one_rater_in_two_spellings_is_asked_about(file):
+    long = wide((1, 2, 3, 4, 5), holes=0).melt(["item", "system"], var_name="rater")
+    long.loc[:9, "rater"] = "Anna "
+    path = file("a.csv", long.to_csv(index=False))
+    with pytest.raises(RecuseError, match=r"rater names 'Anna' and 'anna': write one name .* --judges Anna,anna"):
+        read_file(path)
+    assert read_file(path, people="Anna,anna,ben").ratings.persons == ("Anna", "anna", "ben")

@@ -105,3 +105,54 @@ def test_two_numbers_that_may_be_one_are_asked_about(file, pairs):
 def test_a_minus_sign_is_a_minus(file):
     read = read_file(file("a.csv", "id,anna,gpt\n1,\u22122,\u22121.5\n2,1,2\n3,2,\u22122\n"))
     assert [*read.ratings.table["score"]] == [-2, 1, 2, -1.5, 2, -2]
+
+
+def thousands(form, number=60):
+    rows = [[f"t{k}", *(form(((k + s // 2) % 5 + 1) * 431.5) for s in range(3))] for k in range(number)]
+    return "\n".join(["ticket;claude;gemini;gpt-4o", *map(";".join, rows)])
+
+
+@pytest.mark.parametrize("sign", [" ", "\u202f", "'"])
+def test_separators_of_thousands_that_are_nothing_else(file, sign):
+    plain = read_file(file("a.csv", thousands("{:.0f}".format)), judges="claude,gemini,gpt-4o").ratings
+    split = file("b.csv", thousands(lambda n: f"{n:,.0f}".replace(",", sign)))
+    assert read_file(split, judges="claude,gemini,gpt-4o").ratings.table.equals(plain.table)
+
+
+@pytest.mark.parametrize(("many", "few"), [(",", "."), (".", ",")])
+def test_both_signs_say_which_is_which(file, many, few):
+    signs = str.maketrans(",.", many + few)
+    text = thousands(lambda n: f"{n:,.1f}".translate(signs))
+    read = read_file(file("a.csv", text), judges="claude,gemini,gpt-4o")
+    scores = read.ratings.table.loc[read.ratings.table["rater"] == "gpt-4o", "score"]
+    assert {*scores} == {431.5, 863.0, 1294.5, 1726.0, 2157.5}
+
+
+@pytest.mark.parametrize("sign", [",", "."])
+def test_one_sign_may_be_either(file, sign):
+    text = thousands(lambda n: f"{n:,.0f}".replace(",", sign))
+    with pytest.raises(RecuseError, match=r"stands beside \d+, and may be \d{4} or \d\.\d{3}; write numbers without"):
+        read_file(file("a.csv", text), judges="claude,gemini,gpt-4o")
+
+
+def test_digits_of_a_japanese_keyboard(file, plain):
+    wide = read_file(file("a.csv", table(lambda n: "０１２３４５"[n] + "／５")))
+    assert wide.ratings.scales == {"rating": Numeric(1, 5, 1)}
+    assert list(wide.ratings.table["score"]) == list(plain.ratings.table["score"])
+
+
+@pytest.mark.parametrize("code", ["-99", "99", "999"])
+def test_a_number_far_from_all_others_may_stand_for_none(file, code):
+    lines = table(str).splitlines()
+    coded = [f"t{k},{code},{code},{code}" if k % 20 == 0 else line for k, line in enumerate(lines[1:])]
+    path = file("a.csv", "\n".join([lines[0], *coded]))
+    with pytest.raises(RecuseError, match=rf"somebody gives {code}, all others 1 to 5; .* --scale 1-5; .* --scale "):
+        read_file(path)
+    assert read_file(path, scale="1-5").ratings.table["score"].max() == 5
+
+
+def test_what_people_and_judges_often_say_is_no_slip(file):
+    path = file("a.csv", table(str).replace(",5", ",>4"))
+    with pytest.raises(RecuseError, match=r"people and judges often give '>4', which is no number; .*--same"):
+        read_file(path)
+    assert read_file(path, same=">4=5").ratings.scales == {"rating": Numeric(1, 5, 1)}

@@ -163,3 +163,10 @@ def test_an_archive_that_declares_entities_is_refused(file):
         archive.writestr("xl/worksheets/sheet1.xml", '<!DOCTYPE a [<!ENTITY b "b">]><a>&b;</a>')
     with pytest.raises(RecuseError, match=re.escape("declares entities); save its sheet as CSV")):
         read_file(file("a.xlsx", stream.getvalue()))
+
+
+def test_days_may_count_from_1904(file):
+    rows = [[*marks()[0], "at"], *([*row, 46100.5 - 1462] for row in marks()[1:])]
+    book = changed(workbook(rows), r'(<c r="E\d+")', r'\1 s="1"')
+    of_1904 = {"styles.xml": days(14), "workbook.xml": f'<workbook xmlns="{NS}"><workbookPr date1904="1"/></workbook>'}
+    assert {*read_file(file("a.xlsx", packed(book, of_1904))).raw.frame["at"]} == {"2026-03-19 12:00:00"}
