@@ -115,7 +115,8 @@ def plan(
             rows.append((judge, use, tuple(shares), size))
             shown = f"not up to {sizes[-1]:,}" if size is None else f"{size:,}"
             add(f"  to {use:<40}{''.join(f'{100 * share:>7.0f}' for share in shares)}   {shown}")
-    add(f"\n{runs} judges drawn for each number, so each is known to within {100 * error_of(0.5, runs):.0f} points.")
+    within = 200 * error_of(0.5, runs)  # two standard errors
+    add(f"\n{runs} judges drawn for each number, so 19 in 20 of them are known to within {within:.0f} points.")
     if isinstance(source, Path) and source.suffix == ".toml":
         add("\n".join(["", *_cost_lines(source, rows[0][3] if rows else None)]))
     return Plan(tuple(sizes), tuple(rows), tuple(lines))

@@ -112,8 +112,8 @@ def _numbers_of(words: tuple[str, ...]) -> Floats:
 
 
 def _half_width(cells: pd.Series[Any]) -> pd.Series[Any]:
-    """Cells with digits and signs as they stand in ASCII: ４／５ is 4/5, and a minus sign a hyphen."""
-    plain = cells.astype(str).str.strip()
+    """Cells with digits and signs as they stand in ASCII: ４／５ is 4/5, 2½ is 2.5, and a minus sign a hyphen."""
+    plain = cells.astype(str).str.strip().str.replace("½", ".5")
     return plain.map(lambda word: word if word.isascii() else normalize("NFKC", word).replace("\u2212", "-"))
 
 

@@ -141,6 +141,11 @@ def test_digits_of_a_japanese_keyboard(file, plain):
     assert list(wide.ratings.table["score"]) == list(plain.ratings.table["score"])
 
 
+def test_halves_may_be_written_as_one_character(file):
+    halves = read_file(file("a.csv", table(lambda n: f"{n - 1}½" if n > 1 else "½")))
+    assert {*halves.ratings.table.query("rater == 'gpt-4o'")["score"]} == {0.5, 1.5, 2.5, 3.5, 4.5}
+
+
 @pytest.mark.parametrize("code", ["-99", "99", "999"])
 def test_a_number_far_from_all_others_may_stand_for_none(file, code):
     lines = table(str).splitlines()
