@@ -300,11 +300,12 @@ def _check_shared_words(part: pd.DataFrame, bad: pd.Series[bool], criterion: str
 
 def _check_thousands(cells: pd.Series[Any], criterion: str) -> None:
     """`RecuseError` where 1,234 or 1.234 beside 987 may be a thousand and more, or one and a bit: every number that is
-    not whole has three digits behind its sign, and a whole one has three."""
+    not whole has three digits behind its sign, and a whole one has three and is above 100."""
     words = pd.Series(pd.unique(cells), dtype=object).astype(str).str.strip()
     maybe = words[words.str.fullmatch(r"-?[1-9]\d{0,2}[.,]\d{3}")]
     rest = words[words.str.fullmatch(r"-?\d+")]
-    if len(maybe) and len(maybe) + len(rest) == len(words) and rest.str.lstrip("-").str.len().eq(3).any():
+    three = rest[rest.str.fullmatch(r"-?[1-9]\d\d")].ne("100").any()
+    if three and len(maybe) and len(maybe) + len(rest) == len(words):
         word = str(maybe.iloc[0])
         raise RecuseError(
             f"{criterion}: {word} stands beside {rest.max()}, and may be {re.sub('[.,]', '', word)} or "
@@ -313,15 +314,16 @@ def _check_thousands(cells: pd.Series[Any], criterion: str) -> None:
 
 
 def _check_no_far_code(values: pd.Series[float], criterion: str) -> None:
-    """`RecuseError` for one or two numbers that lie further from all others than twice these from each other: they may
-    stand for no answer, as 99 and -9 do."""
+    """`RecuseError` for one or two whole numbers, given more than once, that lie further from all others than twice
+    these from each other: they may stand for no answer, as 99 and -9 do."""
     marks = np.unique(values.dropna())
     for k in range(1, CODES + 1):
         for rest, codes in ((marks[:-k], marks[-k:]), (marks[k:], marks[:k])):
             if len(values) < FEWEST or len(rest) < SHIFTED:
                 return
             low, high = float(rest[0]), float(rest[-1])
-            if max(codes[0] - high, low - codes[-1]) > FAR * (high - low):
+            again = bool((codes % 1 == 0).all()) and values.isin(codes).sum() > 1
+            if again and max(codes[0] - high, low - codes[-1]) > FAR * (high - low):
                 raise RecuseError(
                     f"{criterion}: somebody gives {' and '.join(f'{code:g}' for code in codes)}, all others {low:g} to "
                     f"{high:g}; if that stands for no answer, say --scale {low:g}-{high:g}; if it is one, --scale "

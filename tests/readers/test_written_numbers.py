@@ -135,6 +135,12 @@ def test_one_sign_may_be_either(file, sign):
         read_file(file("a.csv", text), judges="claude,gemini,gpt-4o")
 
 
+def test_means_of_three_are_no_thousands(file):
+    means = thousands(lambda n: str({1: 33.333, 2: 66.667, 3: 70, 4: 80.333, 5: 100}[int(n // 431)]))
+    read = read_file(file("a.csv", means), judges="claude,gemini,gpt-4o")
+    assert read.ratings.table["score"].min() == 33.333
+
+
 def test_digits_of_a_japanese_keyboard(file, plain):
     wide = read_file(file("a.csv", table(lambda n: "０１２３４５"[n] + "／５")))
     assert wide.ratings.scales == {"rating": Numeric(1, 5, 1)}
