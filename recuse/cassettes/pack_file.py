@@ -1,11 +1,12 @@
 """Packs: the cells of a panel in one compressed file that need not be in git. A recording of a million calls fits.
 
     cassettes/PANEL/packs.json       committed: the packs of the panel by sha256, and from where each is fetched
-    cassettes/.packs/SHA256.zip      a pack: `dictionary`, then each cell as `<task>/<protocol>/<cell>.jsonl.zst`
+    cassettes/.packs/SHA256.zip      a pack: blocks 0.zst, 1.zst, ... and cells.json.zst, which says what they hold
 
-`unzip` and `zstd -d -D dictionary` read a pack without Recuse. A cell that has a file of its own is that file,
-whatever a pack holds; of two packs the later one in packs.json counts. So recording appends to files as ever, and
-packing at the end can be killed anywhere: files go only once the pack was read back and packs.json names it.
+A block is cassettes one after another, as they are: `unzip` and `zstd -d` read it. What its calls share, as prompts and
+rubrics, it stores once. A cell that has a file of its own is that file, whatever a pack holds; of two packs the later
+one in packs.json counts. So recording appends to files as ever, and packing at the end can be killed anywhere: files go
+only once the pack was read back and packs.json names it.
 
     python -m recuse.cassettes pack cassettes/PANEL [--to s3://bucket/folder]
     python -m recuse.cassettes fetch                  # replay itself never reaches the network
@@ -19,16 +20,14 @@ import json
 import os
 import re
 import shutil
-import struct
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from io import BufferedRandom
-from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 from urllib.parse import parse_qsl
 
 from recuse.cassettes.plain_file import CassetteError, Stamp, opened, raw_bytes, stamp, stamp_of
@@ -36,22 +35,17 @@ from recuse.cassettes.writer import TEMPORARY, alone, new_file, replace_file
 from recuse.schema import RecuseError
 from recuse.security.redaction import SECRET_NAMES, looks_like_a_key
 
-if TYPE_CHECKING:
-    from backports import zstd
-
 INDEX = "packs.json"
 STORE = ".packs"  # below cassettes/
 SUFFIX = ".zst"
-DICTIONARY = "dictionary"
-LEVEL = 15  # a millisecond a call, once; 19 takes half as long again for the same bytes
-TRAINED = b"\x37\xa4\x30\xec"  # how a dictionary begins that was trained; any other is raw text
-SAMPLES = 8_000  # lines that a dictionary is trained on
-BYTES_A_CELL, LEAST_BYTES, MOST_BYTES = 320, 2**13, 2**18  # of a dictionary: each cell is compressed from it anew
-LARGEST = 64 * 2**20
-"""Bytes of a packed cell when unpacked, as of a compressed one: a few KB can unpack to gigabytes."""
+CELLS = "cells.json.zst"  # {"format": FORMAT, "cells": {cell: [block, where it begins there, bytes], ...}}
+FORMAT = 2
+LEVEL = 19  # a millisecond a call, once; 16 takes half of that for 6 % more bytes
+BLOCK = 4 * 2**20  # bytes unpacked, unless one cell is larger; of 8 MB a call takes 4 % less and a cell twice as long
+LARGEST = 64 * 2**20  # bytes unpacked, as of a compressed cell: a few KB can unpack to gigabytes
 
 _PIECE = 2**20
-_HEADER, _NAME_LENGTH = 30, 26  # of a local header of ZIP: its fixed part; where the length of the name stands
+_HEADER = 30  # bytes of a local header of ZIP before the name; nothing else follows where `write_pack` wrote it
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
@@ -102,7 +96,7 @@ def member(path: Path) -> tuple[bytes, os.stat_result]:
     """The bytes of a cell in a pack, and the state of the pack's file. `CassetteError` for a pack that is not what
     packs.json names."""
     pack, cell = _held(path)
-    return pack.read(cell, path)
+    return pack.read(cell)
 
 
 def _held(path: Path) -> tuple[_OpenPack, str]:
@@ -143,33 +137,41 @@ def _read_index(path: Path, _: Stamp) -> tuple[Pack, ...]:
     return packs
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _OpenPack:
     path: Path
     stamp: Stamp
-    dictionary: zstd.ZstdDict
-    places: Mapping[str, tuple[int, int]]  # cell below its panel -> where its header begins, bytes that follow it
+    # cell below its panel -> where its block begins in the file, bytes there; where it begins in the block, its bytes
+    places: Mapping[str, tuple[int, int, int, int]]
 
-    def read(self, cell: str, path: Path) -> tuple[bytes, os.stat_result]:
+    def read(self, cell: str) -> tuple[bytes, os.stat_result]:
         """A cell's content, and the state of the pack; `CassetteError` for a pack that was changed since."""
-        at, length = self.places[cell]
-        descriptor, there = opened(self.path)
-        try:
-            if stamp(there) != self.stamp:
-                raise CassetteError(f"{self.path}: changed by another program while it was in use; start again")
-            name, extra = struct.unpack("<HH", os.pread(descriptor, 4, at + _NAME_LENGTH).ljust(4, b"\0"))
-            data = os.pread(descriptor, length, at + _HEADER + name + extra)
-        finally:
-            os.close(descriptor)
-        codec = _zstd()
-        try:
-            stream = codec.ZstdDecompressor(zstd_dict=self.dictionary)
-            content: bytes = stream.decompress(data, max_length=LARGEST + 1)
-        except (codec.ZstdError, EOFError) as error:
-            raise CassetteError(f"{path}: damaged in {self.path} ({error})") from None
-        if not stream.eof or stream.unused_data or len(content) > LARGEST:
-            raise CassetteError(f"{path}: in {self.path} it is cut off, or unpacks to more than {LARGEST >> 20} MB")
-        return content, there
+        at, size, start, length = self.places[cell]
+        content, there = _block(self, at, size)
+        return content[start : start + length], there
+
+
+@lru_cache(maxsize=2)
+def _block(pack: _OpenPack, at: int, size: int) -> tuple[bytes, os.stat_result]:
+    """A block, unpacked, and the state of the pack. Cells are read in order, so nearly all are of the last block."""
+    descriptor, there = opened(pack.path)
+    try:
+        if stamp(there) != pack.stamp:
+            raise CassetteError(f"{pack.path}: changed by another program while it was in use; start again")
+        return _unpacked(os.pread(descriptor, size, at), f"{pack.path}: the block at byte {at}"), there
+    finally:
+        os.close(descriptor)
+
+
+def _unpacked(data: bytes, what: str) -> bytes:
+    codec = _zstd()
+    try:
+        content: bytes = (stream := codec.ZstdDecompressor()).decompress(data, max_length=LARGEST)
+    except (codec.ZstdError, EOFError) as error:
+        raise CassetteError(f"{what} is damaged ({error})") from None
+    if not stream.eof or stream.unused_data:
+        raise CassetteError(f"{what} is cut off, or unpacks to more than {LARGEST >> 20} MB")
+    return content
 
 
 def _holding(folder: Path) -> dict[str, _OpenPack]:
@@ -209,20 +211,26 @@ def _open_pack(path: Path, there: Stamp, named: Pack) -> _OpenPack:
             mend = f"{'delete it, then ' if named.url else ''}{_remedy(path, named)}"
             raise CassetteError(f"{path}: not the pack of that sha256; {mend}")
         file.seek(0)
-        places, dictionary = {}, b""
         try:
             with zipfile.ZipFile(file) as archive:
-                for entry in archive.infolist():
-                    name, size = entry.filename, entry.compress_size
-                    if entry.compress_type != zipfile.ZIP_STORED or max(size, entry.file_size) > LARGEST:
-                        raise CassetteError(f"{path}: {name!r} is no packed cell")
-                    if name == DICTIONARY:
-                        dictionary = archive.read(entry)
-                    else:
-                        places[name.removesuffix(SUFFIX)] = (entry.header_offset, size)
-        except (zipfile.BadZipFile, EOFError, OSError, ValueError, RuntimeError, NotImplementedError) as error:
+                members = {entry.filename: entry for entry in archive.infolist()}
+                for name, entry in members.items():
+                    if entry.compress_type != zipfile.ZIP_STORED or max(entry.compress_size, entry.file_size) > LARGEST:
+                        raise ValueError(f"{name!r} is no block")
+                index = json.loads(_unpacked(archive.read(CELLS), CELLS)) if CELLS in members else {}
+            if (written := dict(index).get("format", 1)) != FORMAT:
+                raise CassetteError(
+                    f"{path}: a pack of format {written}; this version of Recuse reads format {FORMAT}. Use the one "
+                    "that packed it, or record the panel again"
+                )
+            places = {}
+            for cell, (block, start, length) in dict(index["cells"]).items():
+                entry = members[f"{block}{SUFFIX}"]
+                at = entry.header_offset + _HEADER + len(entry.filename)
+                places[cell] = (at, entry.compress_size, int(start), int(length))
+        except (zipfile.BadZipFile, EOFError, OSError, ValueError, TypeError, LookupError, RuntimeError) as error:
             raise CassetteError(f"{path}: cannot be read as a pack ({error})") from None
-    return _OpenPack(path, there, _zstd().ZstdDict(dictionary, is_raw=not dictionary.startswith(TRAINED)), places)
+    return _OpenPack(path, there, places)
 
 
 # --------------------------------------------------------------------------- writing
@@ -236,20 +244,25 @@ def write_pack(folder: Path, cells: Mapping[Path, int], contents: Callable[[Path
     store = folder.parent / STORE
     store.mkdir(exist_ok=True)
     draft = store / f"{folder.name}.zip{TEMPORARY}"
-    codec = _zstd()
-    dictionary = _dictionary(cells, contents)
+    places: dict[str, tuple[int, int, int]] = {}
     with new_file(draft) as file:
         with zipfile.ZipFile(file, "w") as archive:
-            _add(archive, DICTIONARY, dictionary.dict_content)
+            block, number = bytearray(), 0
             for plain in sorted(cells):
-                data = codec.compress(contents(plain), level=LEVEL, zstd_dict=dictionary)
-                _add(archive, plain.relative_to(folder).as_posix() + SUFFIX, data)
+                data = contents(plain)
+                if block and len(block) + len(data) > BLOCK:
+                    _add(archive, f"{number}{SUFFIX}", block)
+                    block, number = bytearray(), number + 1
+                places[plain.relative_to(folder).as_posix()] = (number, len(block), len(data))
+                block += data
+            _add(archive, f"{number}{SUFFIX}", block)
+            _add(archive, CELLS, json.dumps({"format": FORMAT, "cells": places}).encode())
         sha256 = _written(file)
     pack = Pack(sha256, draft.stat().st_size, len(cells), sum(cells.values()), url)
     os.replace(draft, store / pack.name)
     written = _open_pack(store / pack.name, stamp_of(store / pack.name) or (0, 0, 0), pack)
-    for plain in cells:
-        if written.read(plain.relative_to(folder).as_posix(), plain)[0] != contents(plain):
+    for plain in sorted(cells):
+        if written.read(plain.relative_to(folder).as_posix())[0] != contents(plain):
             raise CassetteError(f"{plain}: the pack does not hold what the file does; nothing was changed")
     if url:
         _upload(store / pack.name, pack)
@@ -279,21 +292,10 @@ def _is_covered(store: Path, pack: Pack, newer: _OpenPack) -> bool:
     return there is not None and _open_pack(path, there, pack).places.keys() <= newer.places.keys()
 
 
-def _dictionary(cells: Mapping[Path, int], contents: Callable[[Path], bytes]) -> Any:
-    """Trained on lines spread evenly over all cells; of too few lines to train on, what they say."""
-    codec, size = _zstd(), min(max(BYTES_A_CELL * len(cells), LEAST_BYTES), MOST_BYTES)
-    lines = (line for plain in sorted(cells) for line in contents(plain).splitlines())
-    samples = [*islice(lines, 0, None, 2 * sum(cells.values()) // SAMPLES | 1)]  # odd: requests and answers alternate
-    try:
-        return codec.train_dict(samples, size)
-    except (codec.ZstdError, ValueError):
-        return codec.ZstdDict(b"".join(samples)[:size], is_raw=True)
-
-
-def _add(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
+def _add(archive: zipfile.ZipFile, name: str, content: bytes | bytearray) -> None:
     entry = zipfile.ZipInfo(name)  # time, system and mode are constants: the same cells are the same pack
     entry.create_system = 3
-    archive.writestr(entry, data)
+    archive.writestr(entry, _zstd().compress(content, level=LEVEL))
 
 
 # --------------------------------------------------------------------------- from and to elsewhere

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from small_plans import plan
 
 from recuse.cassettes import Library
 from recuse.cassettes.cell_cassette import check_distinct, checked_cell
@@ -73,6 +74,14 @@ def test_many_long_parts_do_not_fit_one_file_name() -> None:
 def test_cells_that_differ_in_case_only_collide() -> None:
     with pytest.raises(RecuseError, match="differ only in case"):
         check_distinct(["p/t/r/Judge~a", "p/t/r/judge~a"])
+
+
+def test_a_plan_of_cells_that_differ_in_case_only_is_refused(root: Path) -> None:
+    a, b = (plan("https://api.example/v1", items=(item,), repeats=1)[0] for item in "aA")
+    assert (a.cell != b.cell, a.cell.casefold() == b.cell.casefold()) == (True, True)
+    Library(root, "small").expect([a])
+    with pytest.raises(RecuseError, match="differ only in case"):
+        Library(root, "small").expect([a, b])
 
 
 def test_ordinary_names_pass() -> None:

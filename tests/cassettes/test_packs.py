@@ -10,10 +10,12 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from backports import zstd
 from small_plans import answer_for, files, opened, plan, recorded
 
 from fixtures.makers.recorded import stored_files
@@ -85,29 +87,30 @@ def test_the_same_cells_are_the_same_pack(panel: Path, root: Path, tmp_path: Pat
 
 
 def test_a_pack_is_read_by_zip_and_zstd_alone(panel: Path, root: Path) -> None:
-    before = contents(plain(root))[0]
+    before = b"".join(contents(path)[0] for _, path in sorted(stored_files(root).items()))
     main(["pack", str(panel)])
     with zipfile.ZipFile(only_pack(root)) as archive:
-        held = {name: archive.read(name) for name in archive.namelist()}
-    from backports import zstd
-
-    raw = held.pop("dictionary")
-    dictionary = zstd.ZstdDict(raw, is_raw=not raw.startswith(pack_file.TRAINED))
-    cell = plain(root).relative_to(panel).as_posix() + ".zst"
-    assert zstd.decompress(held[cell], zstd_dict=dictionary) == before
-    assert len(held) == 3
+        assert archive.namelist() == ["0.zst", "cells.json.zst"]
+        assert zstd.decompress(archive.read("0.zst")) == before
 
 
-def test_a_dictionary_is_trained_where_there_is_enough(root: Path) -> None:
-    calls = plan("https://api.example/v1", items=[f"item-{n}" for n in range(60)], repeats=12, distinct=True)
-    recorded(root, calls)
-    before = answers(root, calls)
-    size = sum(path.stat().st_size for path in stored_files(root).values())
+@pytest.mark.parametrize("cells_a_block", [1, 2, 60])
+def test_cells_of_any_number_of_blocks_are_what_they_were(
+    root: Path, monkeypatch: pytest.MonkeyPatch, cells_a_block: int
+) -> None:
+    recorded(root, plan("https://api.example/v1", items=[f"item-{n}" for n in range(60)], repeats=2, distinct=True))
+    before = {cell: contents(path)[0] for cell, path in stored_files(root).items()}
+    longest = max(map(len, before.values()))
+    monkeypatch.setattr(pack_file, "BLOCK", 1 if cells_a_block == 1 else cells_a_block * longest)
     assert main(["pack", str(root / "small")]) == 0
-    assert answers(root, calls) == before
     with zipfile.ZipFile(only_pack(root)) as archive:
-        assert archive.read("dictionary").startswith(pack_file.TRAINED)
-    assert only_pack(root).stat().st_size < size / 2
+        assert len(archive.namelist()) == 60 / cells_a_block + 1
+        assert max(len(zstd.decompress(archive.read(f"{n}.zst"))) for n in range(60 // cells_a_block)) <= max(
+            pack_file.BLOCK, longest
+        )
+    there = stored_files(root)
+    for cell in [*before, *reversed(before), *sorted(before, key=lambda cell: cell[::-1])]:
+        assert contents(there[cell])[0] == before[cell]
 
 
 # --------------------------------------------------------------------------- recording goes on
@@ -304,7 +307,7 @@ def test_what_was_stored_there_is_read_back(panel: Path, root: Path, monkeypatch
 
 
 def test_a_cell_that_is_written_while_it_is_packed_stays(panel: Path, root: Path) -> None:
-    changing = iter([b"as it was", b"as it was", b"as it is now"])
+    changing = iter([b"as it was", b"as it is now"])
     with pytest.raises(CassetteError, match="the pack does not hold what the file does; nothing was changed"):
         pack_file.write_pack(panel, {plain(root): 2}, lambda path: next(changing))
     assert not (panel / "packs.json").exists()
@@ -339,32 +342,100 @@ def test_a_changed_pack_is_refused_and_deleting_it_advised_where_it_can_be_fetch
     assert any("not the pack of that sha256" in fault for fault in check_cassettes(root).faults)
 
 
-LIES = r"cannot be read as a pack|is no packed cell|cut off, or unpacks|bears no checksum"
+NO_PACK, CUT, OTHER = "cannot be read as a pack", "cut off, or unpacks", "bears no checksum|does not match its checksum"
 
 
-@pytest.mark.parametrize("what", ["no archive", "deflated", "a bomb", "another line", "cut off"])
-def test_a_pack_that_lies_is_refused_in_words(panel: Path, root: Path, tmp_path: Path, what: str) -> None:
-    from backports import zstd
-
-    main(["pack", str(panel)])
+def altered(root: Path, panel: Path, change: Callable[[dict[str, bytes]], object], form: int = 0) -> None:
+    """The pack with other members; `change` gets them unpacked, and what it leaves as text is packed again."""
+    with zipfile.ZipFile(only_pack(root)) as old:
+        members = {name: zstd.decompress(old.read(name)) for name in old.namelist()}
+    change(members)
     draft = io.BytesIO()
-    with zipfile.ZipFile(only_pack(root)) as old, zipfile.ZipFile(draft, "w") as new:
-        raw = old.read("dictionary")
-        dictionary = zstd.ZstdDict(raw, is_raw=not raw.startswith(pack_file.TRAINED))
-        for name in old.namelist():
-            data = old.read(name)
-            if what == "a bomb" and "~b" in name:
-                data = zstd.compress(b"\0" * (pack_file.LARGEST + 1), zstd_dict=dictionary)
-            if what == "another line" and "~b" in name:
-                data = zstd.compress(b'{"kind":"header"}\n', zstd_dict=dictionary)
-            if what == "cut off" and "~b" in name:
-                data = data[:-4]
-            new.writestr(name, data, zipfile.ZIP_DEFLATED if what == "deflated" else zipfile.ZIP_STORED)
-    rewritten(root, panel, b"no archive at all" if what == "no archive" else draft.getvalue())
-    with pytest.raises(CassetteError, match=LIES):
+    with zipfile.ZipFile(draft, "w") as new:
+        for name, data in members.items():
+            packed = data if data[:4] == b"\x28\xb5\x2f\xfd" else zstd.compress(data)
+            new.writestr(name, packed, zipfile.ZIP_DEFLATED if form else zipfile.ZIP_STORED)
+    rewritten(root, panel, draft.getvalue())
+
+
+def index_with(**fields: object) -> Callable[[dict[str, bytes]], object]:
+    def change(members: dict[str, bytes]) -> None:
+        index = json.loads(members[pack_file.CELLS])
+        places = {cell: [fields.get("block", one[0]), one[1] + fields.get("by", 0), one[2]]  # type: ignore[operator]
+                  for cell, one in index["cells"].items()}  # fmt: skip
+        members[pack_file.CELLS] = json.dumps(index | {"cells": fields.get("cells", places)}).encode()
+
+    return change
+
+
+def block(change: Callable[[bytes], bytes]) -> Callable[[dict[str, bytes]], object]:
+    return lambda members: members.update({"0.zst": change(members["0.zst"])})
+
+
+def index(data: bytes) -> Callable[[dict[str, bytes]], object]:
+    return lambda members: members.update({pack_file.CELLS: data})
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        pytest.param(block(lambda data: bytes(pack_file.LARGEST + 1)), CUT, id="a bomb"),
+        pytest.param(block(lambda data: zstd.compress(data)[:-4]), CUT, id="cut off"),
+        pytest.param(block(lambda data: zstd.compress(data) + b"x"), CUT, id="longer"),
+        pytest.param(block(lambda data: b'{"kind":"header"}\n' * 9999), OTHER, id="other lines"),
+        pytest.param(lambda members: members.pop("0.zst"), NO_PACK, id="no block"),
+        pytest.param(index_with(by=1), OTHER, id="a byte on"),
+        pytest.param(index_with(block=7), NO_PACK, id="another block"),
+        pytest.param(index_with(block=[]), NO_PACK, id="no number"),
+        pytest.param(index_with(cells=5), NO_PACK, id="no table"),
+        pytest.param(index_with(cells={"a": 5}), NO_PACK, id="no place"),
+        pytest.param(index(b"[" * 10**6), NO_PACK, id="deep"),
+        pytest.param(index(b"[5]"), NO_PACK, id="a list"),
+    ],
+)
+def test_a_pack_that_lies_is_refused_in_words(
+    panel: Path, root: Path, change: Callable[[dict[str, bytes]], None], why: str
+) -> None:
+    main(["pack", str(panel)])
+    altered(root, panel, change)
+    with pytest.raises(CassetteError, match=why):
         answers(root, CALLS[3:])
-    with pytest.raises(CassetteError, match=LIES):
+    with pytest.raises(CassetteError, match=why):
         record_the_rest(root)
+
+
+def test_a_pack_that_is_replaced_while_it_is_in_use_is_refused(panel: Path, root: Path) -> None:
+    main(["pack", str(panel)])
+    pack, cell = pack_file._held(plain(root).with_name(plain(root).name + pack_file.SUFFIX))
+    pack_file._block.cache_clear()
+    only_pack(root).write_bytes(b"another")
+    with pytest.raises(CassetteError, match="changed by another program while it was in use"):
+        pack.read(cell)
+
+
+def test_what_is_no_pack_is_refused_in_words(panel: Path, root: Path) -> None:
+    main(["pack", str(panel)])
+    altered(root, panel, lambda members: None, form=zipfile.ZIP_DEFLATED)
+    with pytest.raises(CassetteError, match=r"cannot be read as a pack \('0.zst' is no block\)"):
+        answers(root, CALLS[3:])
+    rewritten(root, panel, b"no archive at all")
+    with pytest.raises(CassetteError, match=NO_PACK):
+        answers(root, CALLS[3:])
+
+
+@pytest.mark.parametrize(("written", "index"), [(1, b""), (1, b'{"cells": {}}'), (3, b'{"format": 3, "cells": {}}')])
+def test_a_pack_of_another_version_is_refused_by_its_number(
+    panel: Path, root: Path, written: int, index: bytes
+) -> None:
+    main(["pack", str(panel)])
+    altered(
+        root, panel, lambda members: members.update({pack_file.CELLS: index}) if index else members.pop(pack_file.CELLS)
+    )
+    with pytest.raises(
+        CassetteError, match=f"a pack of format {written}; this version of Recuse reads format 2. Use the"
+    ):
+        answers(root, CALLS[3:])
+    assert any("a pack of format" in fault for fault in check_cassettes(root).faults)
 
 
 @pytest.mark.parametrize("row", [{"sha256": "../../x"}, {"bytes": -1}, {"cells": "3"}, {"more": 1}, {"url": 5}])

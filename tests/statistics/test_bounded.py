@@ -31,6 +31,13 @@ def test_a_constant_has_an_interval_that_holds_it(value):
     assert 0 < high - low < 0.2
 
 
+def test_whole_steps_vary_as_much_as_their_mean_lies_between_two():
+    """Clusters of a 3 and a 4 each have one mean, but 3.5 is no step: (1/2)^2 / (20 - 1), as of a 0 and a 1."""
+    for first in (0.0, 3.0):
+        mean = bounded_mean([first, first + 1] * 10, np.repeat(np.arange(10), 2), (0.0, 5.0), step=1.0)
+        assert mean.above.variance == pytest.approx(0.25 / 19)
+
+
 def test_clusters_without_spread_count_once():
     """Eleven stories without a slip keep a tenth, whether they hold one pair each or five."""
     for size in (1, 5):

@@ -157,6 +157,16 @@ def test_agreement_with_people_is_a_difference_of_kappas():
     assert found.value == pytest.approx(kappa(new) - kappa(old))
 
 
+def test_noise_between_two_repeats_takes_nothing_from_agreement():
+    """The candidate's two answers stray by a point each in all four ways; their mean over infinitely many does not."""
+    truth = [2.0 + k // 4 % 7 for k in range(112)]
+    noisy = [[x + (1 if k % 4 < 2 else -1), x + (1 if k % 2 else -1)] for k, x in enumerate(truth)]
+    twice = [[x, x] for x in truth]
+    assert changes(frame(old=twice, new=noisy, p_ann=truth))["upgrade_agreement",].value == pytest.approx(0, abs=1e-9)
+    once = changes(frame(old=truth, new=[one for one, _ in noisy], p_ann=truth))["upgrade_agreement",]
+    assert once.value < -0.1  # what is asked once cannot be told from error
+
+
 def test_who_leaves_texts_out_gains_nothing_by_it():
     """Right on all that it answers, as is the incumbent there; half of the labelled texts left out."""
     truth = [float(k % 10) for k in range(60)]

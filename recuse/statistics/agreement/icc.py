@@ -62,9 +62,9 @@ def mean_squares(ratings: ArrayLike, times: Floats | None = None) -> MeanSquares
     with np.errstate(invalid="ignore", divide="ignore"):
         x = np.where(there[..., None], values, 0.0)
         grand = ((x * weight[..., None]).sum(axis=(-2, -1)) / (n * k))[..., None]
-        item = np.where(there, x.mean(axis=-1) - grand, 0.0)
+        item = x.mean(axis=-1) - grand  # of incomplete ones too, which have no weight
         rater = (x * weight[..., None]).sum(axis=-2) / n[..., None] - grand
-        left = np.where(there[..., None], x - grand[..., None] - item[..., None] - rater[..., None, :], 0.0)
+        left = x - grand[..., None] - item[..., None] - rater[..., None, :]
         each, left = item**2 * weight, left**2 * weight[..., None]
         sums = k * each.sum(axis=-1), n * (rater**2).sum(axis=-1), left.sum(axis=(-2, -1))
         floor = 1e-24 * np.maximum((x**2).sum(axis=(-2, -1)), 1e-300)  # binary rounding never passes for spread
