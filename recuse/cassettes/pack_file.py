@@ -213,21 +213,20 @@ def _open_pack(path: Path, there: Stamp, named: Pack) -> _OpenPack:
         file.seek(0)
         try:
             with zipfile.ZipFile(file) as archive:
-                members = {entry.filename: entry for entry in archive.infolist()}
-                for name, entry in members.items():
-                    if entry.compress_type != zipfile.ZIP_STORED or max(entry.compress_size, entry.file_size) > LARGEST:
+                blocks = {}
+                for entry in archive.infolist():
+                    name, size = entry.filename, entry.compress_size
+                    if entry.compress_type != zipfile.ZIP_STORED or max(size, entry.file_size) > LARGEST:
                         raise ValueError(f"{name!r} is no block")
-                index = json.loads(_unpacked(archive.read(CELLS), CELLS)) if CELLS in members else {}
-            if (written := dict(index).get("format", 1)) != FORMAT:
+                    blocks[name] = (entry.header_offset + _HEADER + len(name), size)
+                index = json.loads(_unpacked(archive.read(CELLS), f"{path}: {CELLS}")) if CELLS in blocks else {}
+            if (form := dict(index).get("format", 1)) != FORMAT:
                 raise CassetteError(
-                    f"{path}: a pack of format {written}; this version of Recuse reads format {FORMAT}. Use the one "
+                    f"{path}: a pack of format {form}; this version of Recuse reads format {FORMAT}. Use the one "
                     "that packed it, or record the panel again"
                 )
-            places = {}
-            for cell, (block, start, length) in dict(index["cells"]).items():
-                entry = members[f"{block}{SUFFIX}"]
-                at = entry.header_offset + _HEADER + len(entry.filename)
-                places[cell] = (at, entry.compress_size, int(start), int(length))
+            cells = dict(index["cells"]).items()
+            places = {cell: (*blocks[f"{block}{SUFFIX}"], int(at), int(length)) for cell, (block, at, length) in cells}
         except (zipfile.BadZipFile, EOFError, OSError, ValueError, TypeError, LookupError, RuntimeError) as error:
             raise CassetteError(f"{path}: cannot be read as a pack ({error})") from None
     return _OpenPack(path, there, places)
