@@ -3,10 +3,9 @@
     cassettes/PANEL/packs.json       committed: the packs of the panel by sha256, and from where each is fetched
     cassettes/.packs/SHA256.zip      a pack: blocks 0.zst, 1.zst, ... and cells.json.zst, which says what they hold
 
-A block is cassettes one after another, as they are: `unzip` and `zstd -d` read it. What its calls share, as prompts and
-rubrics, it stores once. A cell that has a file of its own is that file, whatever a pack holds; of two packs the later
-one in packs.json counts. So recording appends to files as ever, and packing at the end can be killed anywhere: files go
-only once the pack was read back and packs.json names it.
+A block is cassettes one after another, as `unzip` and `zstd -d` show them; what its calls share, as prompts, it stores
+once. A cell that has a file of its own is that file, whatever a pack holds; of two packs the later one in packs.json
+counts. So recording appends to files, and packing can be killed anywhere: files go once a pack was read back and named.
 
     python -m recuse.cassettes pack cassettes/PANEL [--to s3://bucket/folder]
     python -m recuse.cassettes fetch                  # replay itself never reaches the network

@@ -308,6 +308,10 @@ def test_labels_that_no_judge_could_agree_with_are_blamed_before_the_judge():
 def test_what_could_not_be_measured_says_why():
     unmeasured = verdict("unanswered", math.nan, MOST, "not measured")
     assert doubts(unmeasured)[0] == ["unanswered could not be measured (no reason given)"]
+    for why, outcome in (("no pair has a winner", "not measured"), ("", "undecided")):  # for another reason, or it was
+        other = verdict("drift", 0.0 if outcome == "undecided" else math.nan, MOST, outcome)
+        other = replace(other, figure=replace(other.figure, note=why))
+        assert "unanswered could not be measured (no reason given)" in doubts(unmeasured, other)[0]
     nobody_rated = verdict("human_ceiling", math.nan, LEAST, "not measured")
     assert doubts(nobody_rated, missing=("drift",))[1] == "let people rate more of the texts that it rated"
     lone = verdict("human_order", 0.4, LEAST, "undecided", half=math.nan)
