@@ -37,6 +37,7 @@ from recuse.papers.illusion.rubric_commensurability import (
     mean_correlation,
     rubric_cells,
 )
+from recuse.papers.self_preference.over_texts import known_of_texts
 from recuse.ratings import Ratings, mean_of
 from recuse.ratings.array import judges_array
 from recuse.ratings.pair_array import codes_of
@@ -167,10 +168,7 @@ def _cells_detail(cells: RubricCells, looks: int) -> dict[str, Any]:
 
 def _groups(ratings: Ratings, cells: RubricCells, column: str) -> NDArray[Any]:
     """The value of a column of the texts for each text of the cells; empty where it is not known."""
-    texts, known = ratings.texts, {}
-    if texts is not None and column in texts:
-        names = zip(texts["item"].astype(str), texts["target"].astype(str), strict=True)
-        known = dict(zip(names, texts[column], strict=True))
+    known = known_of_texts(ratings, column)
     values = (known.get(text) for text in zip(cells.items, cells.targets, strict=True))
     return np.array([value if isinstance(value, str) else "" for value in values], dtype=object)
 
@@ -237,24 +235,16 @@ def flaw_penalty(part: Ratings) -> Iterator[Named]:
     >>> flaw_penalty(example("item target score", "i p 7; i q 4; k p 6; k q 5", texts=texts)).of(judge="j").value
     -2.0
     """
-    kinds = _known_of_texts(part, FLAW)
-    flaws = {item: kind for (item, _), kind in kinds.items()}
+    kinds = known_of_texts(part, FLAW)
+    flaws = {item: str(kind) for (item, _), kind in kinds.items()}
     for judge, items, differences in _twins(part):
         yield judge, _penalty(part, differences, [flaws.get(item, "") for item in items])
-
-
-def _known_of_texts(part: Ratings, column: str) -> dict[tuple[str, str], str]:
-    """(item, target) -> what a column of the texts says of it, where it says something."""
-    if part.texts is None or column not in part.texts:
-        return {}
-    rows = part.texts[["item", "target", column]].dropna(subset=column)
-    return {(str(item), str(target)): str(value) for item, target, value in rows.itertuples(index=False)}
 
 
 def _twins(part: Ratings) -> Iterator[tuple[str, list[str], Floats]]:
     """Each judge with the items of twins and sound minus flawed of each, (items,), NaN where a side is missing; of
     several texts on one side, their mean."""
-    kinds, array = _known_of_texts(part, FLAWED), judges_array(part)
+    kinds, array = known_of_texts(part, FLAWED), judges_array(part)
     marks = np.array([[kinds.get((item, target)) for target in array.targets] for item in array.items], dtype=object)
     twinned = (marks == "yes").any(axis=1) & (marks == "no").any(axis=1)
     items = [item for item, both in zip(array.items, twinned, strict=True) if both]

@@ -18,7 +18,7 @@ import numpy as np
 from recuse.metrics.estimates import paired_estimate, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.metrics.self_preference import missing_text
-from recuse.papers.self_preference.over_texts import OwnTexts, own_texts, share_estimate
+from recuse.papers.self_preference.over_texts import OwnTexts, known_of_texts, own_texts, share_estimate
 from recuse.papers.self_preference.published_tests import (
     ALPHA,
     paired_test,
@@ -216,12 +216,10 @@ def language_drift(ratings: Ratings) -> Estimates:
     >>> [language_drift(scores).of(target=name).value for name in "ab"]
     [1.0, 0.0]
     """
-    texts = ratings.texts
     estimates: dict[tuple[str, ...], Estimate] = {}
     known: dict[str, dict[str, frozenset[str]]] = {}
-    if texts is not None and "text" in texts:
-        for item, target, text in texts[["item", "target", "text"]].dropna().itertuples(index=False):
-            known.setdefault(str(item), {})[str(target)] = scripts(str(text))
+    for (item, target), text in known_of_texts(ratings, "text").items():
+        known.setdefault(item, {})[target] = scripts(str(text))
     for target in ratings.targets:
         drifted: dict[str, list[str]] = {}
         compared = []

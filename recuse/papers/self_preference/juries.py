@@ -98,16 +98,16 @@ def peer_ranked(part: Ratings, array: RatingArray, battles: str) -> Remedy:
         wins = graded_wins(array) if battles == "scores" or choices is None else chosen_wins(
             pair_array(choices), array.raters, array.targets
         )  # fmt: skip
-        ranked = peer_rank(wins, own.tolist())
+        ranked, iterations = peer_rank(wins, own.tolist())
     except RecuseError as error:
         return Remedy(why=str(error))
 
     def weigh(seated: Judges) -> Floats:
         weights = np.zeros((len(seated), 1, 1))
-        weights[seated, 0, 0] = peer_rank(wins[seated], own[seated].tolist()).weights
+        weights[seated, 0, 0] = peer_rank(wins[seated], own[seated].tolist())[0]
         return weights
 
-    return jury(weigh, {"iterations": ranked.iterations, "weights": by_rater(array, ranked.weights)})
+    return jury(weigh, {"iterations": iterations, "weights": by_rater(array, ranked)})
 
 
 def as_given(ratings: Ratings, array: RatingArray) -> Floats:
@@ -141,35 +141,22 @@ TOLERANCE = 1e-10
 ITERATIONS = 1000
 
 
-class NotConverged(RecuseError):
-    """The weights have no limit: the numbers they give depend on when one stops."""
-
-
-@dataclass(frozen=True, slots=True)
-class PeerRank:
-    """`weights` (judges,) add up to 1; `scores` (authors,) are win ratios under these weights."""
-
-    weights: Floats
-    scores: Floats
-    iterations: int
-
-
-def peer_rank(wins: Floats, own: Sequence[int], *, most: int = ITERATIONS) -> PeerRank:
-    """Weights at which the iteration stands still. `wins` has shape (judges, authors), in [0, 1]; `own[k]` is the
-    author column of judge k. Raises `NotConverged` after `most` rounds, or where no judge's text ever wins, and
-    `RecuseError` where a win ratio is missing."""
+def peer_rank(wins: Floats, own: Sequence[int]) -> tuple[Floats, int]:
+    """Weights (judges,), which add up to 1, at which the iteration stands still, and after how many rounds. `wins` has
+    shape (judges, authors), in [0, 1]; `own[k]` is the author column of judge k. `RecuseError` where the weights have
+    no limit, where no judge's text ever wins, and where a win ratio is missing."""
     if not np.isfinite(wins).all():
         raise RecuseError("Peer Rank needs every judge's verdict on every author; a judge has none on one of them")
     weights = np.full(len(own), 1 / len(own))
-    for iteration in range(1, most + 1):
+    for iteration in range(1, ITERATIONS + 1):
         scores = weights @ wins
         raw = scores[list(own)]
         if not raw.sum() > 0:
-            raise NotConverged("no judge's own text wins a single pair, so nobody has a weight")
+            raise RecuseError("no judge's own text wins a single pair, so nobody has a weight")
         moved, weights = np.abs(raw / raw.sum() - weights).max(), raw / raw.sum()
         if moved <= TOLERANCE:
-            return PeerRank(weights, weights @ wins, iteration)
-    raise NotConverged(f"the weights still move by {moved:.2g} after {most} rounds; they go round in a circle")
+            return weights, iteration
+    raise RecuseError(f"the weights still move by {moved:.2g} after {ITERATIONS} rounds; they go round in a circle")
 
 
 def graded_wins(array: RatingArray) -> Floats:

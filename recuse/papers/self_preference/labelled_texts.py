@@ -23,6 +23,7 @@ from recuse.papers.self_preference.over_texts import (
     by_level,
     clusters_of_texts,
     facts_of_texts,
+    known_of_texts,
     mean_or_none,
     mean_over_texts,
     true_scores,
@@ -67,7 +68,7 @@ def calibrated_criteria(part: Ratings) -> Iterator[Named]:
     if not arrays:
         return
     first = next(iter(arrays.values()))
-    true, fold = true_scores(part, first), facts_of_texts(part.texts, FOLD, first)
+    true, fold = true_scores(part, first), facts_of_texts(part, FOLD, first)
     for row, judge in enumerate(first.raters):
         scores = {level: array.means[row] for level, array in arrays.items()}
         yield judge, _estimate(part, first, scores, true, fold)
@@ -224,14 +225,9 @@ def known_score_error(ratings: Ratings) -> Estimates:
     for criterion in counted_criteria(ratings):
         for names, part in ratings.with_criterion(criterion).each():
             cells = part.cells()
-            # The right score of each text of the cells, NaN where it is not known
-            column = TRUE + criterion
-            assert part.texts is not None
-            rows = part.texts[["item", "target", column]].drop_duplicates(["item", "target"])
-            texts = zip(rows["item"].astype(str), rows["target"].astype(str), strict=True)
-            known = dict(zip(texts, rows[column].astype(float), strict=True))
-            places = zip(cells.items, cells.targets, strict=True)
-            right = np.array([known.get((cells.item_names[i], cells.target_names[t]), math.nan) for i, t in places])
+            known, places = known_of_texts(part, TRUE + criterion), zip(cells.items, cells.targets, strict=True)
+            texts = [(cells.item_names[i], cells.target_names[t]) for i, t in places]
+            right = np.array([known.get(text, math.nan) for text in texts], dtype=float)  # NaN where it is not known
             for judge in cells.judges:
                 estimates[(judge, *names, criterion)] = _error(cells, judge, right)
     return Estimates(("judge", *ratings.factors, "criterion"), estimates)

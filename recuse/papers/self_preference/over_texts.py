@@ -52,21 +52,26 @@ def clusters_of_texts(array: RatingArray) -> NDArray[np.intp]:
     return np.broadcast_to(ascending_codes(array.clusters)[:, None], array.shape[1:])
 
 
-def facts_of_texts(texts: Any, column: str, array: RatingArray) -> NDArray[Any]:
-    """What a column of the texts says of each text, shape (items, targets); None where it says nothing."""
-    known = np.full(array.shape[1:], None, dtype=object)
-    if texts is not None and column in texts:
-        items, targets = ({name: at for at, name in enumerate(names)} for names in (array.items, array.targets))
-        for item, target, value in texts[["item", "target", column]].dropna().itertuples(index=False):
-            if str(item) in items and str(target) in targets:
-                known[items[str(item)], targets[str(target)]] = value
-    return known
+def known_of_texts(ratings: Ratings, column: str) -> dict[tuple[str, str], Any]:
+    """(item, target) -> what a column of the texts says of it, where it says something."""
+    texts = ratings.texts
+    if texts is None or column not in texts:
+        return {}
+    rows = texts[["item", "target", column]].dropna().itertuples(index=False)
+    return {(str(item), str(target)): value for item, target, value in rows}
+
+
+def facts_of_texts(ratings: Ratings, column: str, array: RatingArray) -> NDArray[Any]:
+    """The same of each text of an array, shape (items, targets); None where it says nothing."""
+    known = known_of_texts(ratings, column)
+    each = [[known.get((item, target)) for target in array.targets] for item in array.items]
+    return np.array(each, dtype=object).reshape(array.shape[1:])
 
 
 def true_scores(ratings: Ratings, array: RatingArray) -> Floats | None:
     """What each text deserves on the one criterion, shape (items, targets), as a number on the ascending scale; NaN
     where that is not known, and None where it is of no text."""
-    known = facts_of_texts(ratings.texts, f"{TRUE}{ratings.criterion}", array).astype(float)
+    known = facts_of_texts(ratings, f"{TRUE}{ratings.criterion}", array).astype(float)
     return known if np.isfinite(known).any() else None
 
 

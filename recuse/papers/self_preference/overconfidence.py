@@ -12,7 +12,7 @@ a judge's own texts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +30,7 @@ from recuse.papers.self_preference.over_texts import (
     own_texts,
     true_scores,
 )
-from recuse.ratings import Ratings
+from recuse.ratings import Ratings, mean_of
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, Mask, ascending_codes
 from recuse.statistics.agreement.correlation import spearman
@@ -60,7 +60,8 @@ def overconfidence(seen: OwnTexts) -> Iterator[Named]:
     >>> overconfidence(scores).of(judge="j").value
     2.0
     """
-    return ((one.judge, _overconfidence(one)) for one in _examined(seen))
+    part, array, _ = seen
+    return ((one.judge, _overconfidence(one, part, array.clusters)) for one in _examined(seen))
 
 
 @measure(
@@ -106,77 +107,62 @@ def rank_correlation(metric: str, pairs: dict[str, tuple[float, float]]) -> Esti
 
 @dataclass(frozen=True)
 class _Examined:
-    """One judge's scores and true scores: `own` each (items,), `others` each (items, other targets), NaN where they are
-    not known."""
+    """One judge's scores and the true ones, (items, targets), NaN where they are not known; `own` (targets,) marks what
+    it wrote."""
 
     judge: str
-    part: Ratings
-    clusters: tuple[str, ...]
-    own: tuple[Floats, Floats]
-    others: tuple[Floats, Floats]
+    scores: Floats
+    true: Floats
+    own: Mask
     why: str
 
     @property
     def capability(self) -> float | None:
-        return mean_or_none(self.own[1])
+        return mean_or_none(self.true[:, self.own])
 
-    def accepted(self, *, own: bool) -> float | None:
-        """Mean score of the texts that deserve the lowest one."""
-        scores, true = self.own if own else self.others
-        worst = np.isfinite(scores) & (np.abs(true - self.part.scale.ends[0]) < 1e-9)
-        return mean_or_none(scores[worst])
+    def accepted(self, texts: Mask, lowest: float) -> float | None:
+        """Mean score of the texts by these targets that deserve the lowest one."""
+        return mean_or_none(self.scores[texts & (np.abs(self.true - lowest) < 1e-9)])
 
     def compared(self, kept: Mask) -> Floats:
-        """Own score less the mean of others' texts of the same true score, of the items that are `kept`; NaN where
-        there is none."""
-        estimates = np.full(len(kept), np.nan)
-        scores, true = (side[kept].ravel() for side in self.others)
-        for level in np.unique(self.own[1][kept & np.isfinite(self.own[1])]):
-            same = np.isfinite(scores) & (np.abs(true - level) < 1e-9)
-            if same.any():
-                at_level = kept & (np.abs(self.own[1] - level) < 1e-9)
-                estimates[at_level] = self.own[0][at_level] - scores[same].mean()
-        return estimates
+        """Own score less the mean of others' texts of the same true score, of the items that are `kept`, (items,); NaN
+        where there is none."""
+        values = np.full(self.scores.shape, np.nan)
+        for level in np.unique(self.true[np.isfinite(self.true)]):
+            same = kept[:, None] & (np.abs(self.true - level) < 1e-9)
+            values[same] = self.scores[same] - mean_of(self.scores[same & ~self.own], axis=0)
+        return values[:, self.own].ravel()
 
     def beyond(self, kept: Mask | None = None) -> float:
         """Overconfidence on the items that are kept."""
-        values = self.compared(np.ones(len(self.own[0]), dtype=bool) if kept is None else kept)
-        there = np.isfinite(values)
-        return float(values[there].mean()) if there.any() else float("nan")
+        return float(mean_of(self.compared(np.ones(len(self.scores), dtype=bool) if kept is None else kept), axis=0))
 
 
-def _overconfidence(one: _Examined) -> Estimate:
-    there = np.isfinite(one.compared(np.ones(len(one.own[0]), dtype=bool)))
+def _overconfidence(one: _Examined, part: Ratings, clusters: Sequence[str]) -> Estimate:
+    there, (lowest, _) = np.isfinite(one.compared(np.ones(len(one.scores), dtype=bool))), part.scale.ends
     detail = {
-        "capability": one.capability, "accepts_own": one.accepted(own=True), "accepts_others": one.accepted(own=False)
+        "capability": one.capability, "accepts_own": one.accepted(one.own, lowest),
+        "accepts_others": one.accepted(~one.own, lowest),
     }  # fmt: skip
     about: dict[str, Any] = {
-        "n_excluded": int((~there).sum()), "over": "clusters", "clusters": one.part.clusters, "method": JACKKNIFE,
-        "unit": one.part.scale.unit, "span": one.part.scale.span, "detail": detail,
+        "n_excluded": len(one.scores) - int(there.sum()), "over": "clusters", "clusters": part.clusters,
+        "method": JACKKNIFE, "unit": part.scale.unit, "span": part.scale.span, "detail": detail,
     }  # fmt: skip
     if not there.any():
         return undefined("overconfidence", one.why, **about)
-    groups, value = ascending_codes(one.clusters), one.beyond()
+    groups, value = ascending_codes(clusters), one.beyond()
     left_out = np.array([one.beyond(groups != cluster) for cluster in np.unique(groups[there])])
     distribution = over_left_out(value, left_out)
-    return estimated(
-        "overconfidence", value, distribution, n=int(there.sum()), n_clusters=len(left_out), **about
-    )
+    return estimated("overconfidence", value, distribution, n=int(there.sum()), n_clusters=len(left_out), **about)
 
 
 def _examined(seen: OwnTexts) -> Iterator[_Examined]:
     part, array, places = seen
-    true = true_scores(part, array)
+    known, nothing = true_scores(part, array), np.full(array.shape[1:], np.nan)
     for judge, place in places.items():
-        if true is None or place is None:
-            nothing, empty = np.full(len(array.items), np.nan), np.full((len(array.items), 0), np.nan)
-            why = UNKNOWN if true is None else missing_text(array, judge)
-            yield _Examined(judge, part, array.clusters, (nothing, nothing), (empty, empty), why)
-            continue
-        row, column = place
-        both = array.means[row], true
-        yield _Examined(
-            judge, part, array.clusters, (both[0][:, column], both[1][:, column]),
-            (np.delete(both[0], column, axis=1), np.delete(both[1], column, axis=1)),
-            "no own text has another of the same true score to be held against",
-        )  # fmt: skip
+        why = "no own text has another of the same true score to be held against"
+        if known is None or place is None:
+            why = UNKNOWN if known is None else missing_text(array, judge)
+            yield _Examined(judge, nothing, nothing, np.zeros(len(array.targets), dtype=bool), why)
+        else:
+            yield _Examined(judge, array.means[place[0]], known, np.arange(len(array.targets)) == place[1], why)

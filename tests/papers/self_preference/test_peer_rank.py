@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.papers.self_preference.juries import NotConverged, chosen_wins, graded_wins, peer_rank
+from recuse.papers.self_preference.juries import chosen_wins, graded_wins, peer_rank
 from recuse.ratings import Numeric, Ratings
 from recuse.ratings.pair_array import pair_array
 from recuse.schema import RecuseError
@@ -16,10 +16,9 @@ from recuse.schema import RecuseError
 
 def test_two_judges_by_hand():
     """Both find that x wins 3/4 and y 1/4 of its pairs: after one round the weights are 3/4 and 1/4, and stay."""
-    ranked = peer_rank(np.array([[0.75, 0.25], [0.75, 0.25]]), [0, 1])
-    assert ranked.weights.tolist() == pytest.approx([0.75, 0.25])
-    assert ranked.scores.tolist() == pytest.approx([0.75, 0.25])
-    assert ranked.iterations == 2
+    weights, rounds = peer_rank(np.array([[0.75, 0.25], [0.75, 0.25]]), [0, 1])
+    assert weights.tolist() == pytest.approx([0.75, 0.25])
+    assert rounds == 2
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -29,25 +28,26 @@ def test_weights_are_the_leading_eigenvector(seed):
     wins, own = rng.uniform(0.1, 0.9, (4, 5)), [3, 0, 4, 1]
     values, vectors = np.linalg.eig(wins[:, own].T)
     leading = np.abs(vectors[:, np.argmax(values.real)].real)
-    assert peer_rank(wins, own).weights == pytest.approx(leading / leading.sum())
+    assert peer_rank(wins, own)[0] == pytest.approx(leading / leading.sum())
 
 
 def test_a_bad_judge_loses_weight():
     """Three judges see b and c as they are; the author of a, which wins least, praises itself."""
     wins = np.array([[1.0, 0.2, 0.3], [0.1, 0.8, 0.6], [0.1, 0.7, 0.7]])
-    ranked = peer_rank(wins, [0, 1, 2])
-    assert ranked.weights[0] < 0.25
-    assert ranked.scores[1] > ranked.scores[2] > ranked.scores[0]
+    weights, _ = peer_rank(wins, [0, 1, 2])
+    assert weights[0] < 0.25
+    a, b, c = weights @ wins
+    assert b > c > a
 
 
 def test_weights_that_go_round_in_a_circle():
     """x says that only y's text wins, y that x's wins half the time: the weights alternate for ever."""
-    with pytest.raises(NotConverged, match="after 1000 rounds"):
+    with pytest.raises(RecuseError, match="after 1000 rounds"):
         peer_rank(np.array([[0.0, 1.0], [0.5, 0.0]]), [0, 1])
 
 
 def test_nobody_wins():
-    with pytest.raises(NotConverged, match="nobody has a weight"):
+    with pytest.raises(RecuseError, match="nobody has a weight"):
         peer_rank(np.array([[0.0, 0.0, 1.0], [0.0, 0.0, 1.0]]), [0, 1])
     with pytest.raises(RecuseError, match="needs every judge's verdict"):
         peer_rank(np.array([[0.5, np.nan], [0.5, 0.5]]), [0, 1])
