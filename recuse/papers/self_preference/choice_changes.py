@@ -4,10 +4,11 @@ sec. 2.1.1, 2.2.1, 2.4.1 and 5.1."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from recuse.metrics.estimates import number, undefined
@@ -16,7 +17,8 @@ from recuse.metrics.measure import measure
 from recuse.papers.self_preference.over_texts import bounded_estimate, mean_or_none
 from recuse.ratings import Ratings
 from recuse.ratings.array import clusters_of
-from recuse.ratings.pair_array import PAIRED, codes_of, pair_array, repeated_over
+from recuse.ratings.pair_array import PAIRED, codes_of, pair_array, repeated_over, verdicts_of
+from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import TRUE
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
@@ -73,8 +75,6 @@ def _changed(
 ) -> Estimates:
     """Mean of `value` over pairs, from how far a's credit (judges, pairs) changes between the first level and
     another."""
-    import pandas as pd
-
     estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each(factor, *PAIRED):
         before, *others = (pair_array(part.where(**{factor: level})) for level in part.levels(factor))
@@ -107,13 +107,12 @@ def choice_change(ratings: Ratings, factor: str = PROMPT) -> Estimates:
     """
     estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each(factor, *PAIRED):
-        steady = {level: _steady(_responses(part.where(**{factor: level}))) for level in part.levels(factor)}
+        steady = {level: _steady(_slots(part.where(**{factor: level}), part.judges)) for level in part.levels(factor)}
         first, *others = steady
         for level in others:
             for judge in part.judges:
-                estimates[judge, level, *names] = _consistency(
-                    "choice_change", part, steady[first], steady[level], judge
-                )
+                both = (steady[one][judge] for one in (first, level))
+                estimates[judge, level, *names] = _change("choice_change", part, *both)
     return Estimates(("judge", factor, *ratings.within(factor, *PAIRED)), estimates)
 
 
@@ -140,66 +139,46 @@ def discussion_change(ratings: Ratings) -> Estimates:
         subjects = ((judge, of) for judge in ratings.judges for of in ("agreement", "consistency"))
         return Estimates(("judge", "of"), dict.fromkeys(subjects, nothing))
     first = ratings.with_criterion(FIRST_CHOICE)
-    before, after = _responses(first), _responses(ratings)
-    steady, judges = (_steady(before), _steady(after)), ratings.judges
+    judges = ratings.judges
+    before, after = (_slots(one, judges) for one in (first, ratings))
+    steady = _steady(before), _steady(after)
     for judge, peer in zip(judges, (*judges[1:], *judges[:1]), strict=True):
         estimates[judge, "agreement"] = _agreement(ratings, before, after, judge, peer)
-        estimates[judge, "consistency"] = _consistency("discussion_change", ratings, *steady, judge)
+        estimates[judge, "consistency"] = _change("discussion_change", ratings, *(one[judge] for one in steady))
     return Estimates(("judge", "of"), estimates)
 
 
 # --------------------------------------------------------------------------- what they are made of
 
-Steady = Mapping[tuple[str, str], float]
-"""(judge, item) -> 1 where both orders give one choice, else 0."""
+def _slots(ratings: Ratings, judges: Sequence[str]) -> pd.DataFrame:
+    """What the first place won by each judge's choice: a row per item and order, a column per judge."""
+    verdicts = verdicts_of(ratings)
+    judged = verdicts[verdicts["kind"] != PERSON]
+    return judged.groupby(["item", "order", "rater"])["slot"].last().unstack("rater").reindex(columns=list(judges))
 
 
-Responses = Mapping[tuple[str, str, str], str]
-"""(judge, item, order) -> the place chosen."""
+def _steady(slots: pd.DataFrame) -> pd.DataFrame:
+    """1 where both orders of an item give one choice, else 0, NaN where one is lacking; a column per judge."""
+    both = slots.groupby(level="item").sum(min_count=2)
+    return (both == 1).where(both.notna()).astype(float)
 
 
-def _responses(ratings: Ratings) -> Responses:
-    table = ratings.table
-    rows = table[(table["criterion"] == ratings.criterion) & (table["status"] == "ok") & (table["kind"] == "judge")]
-    rows = rows if "order" in rows else rows.assign(order="ab")
-    keys = rows[["rater", "item", "order"]].astype(str).itertuples(index=False, name=None)
-    return dict(zip(keys, rows["response"].astype(str), strict=True))
-
-
-def _steady(responses: Responses) -> Steady:
-    turned = {"first": "second", "second": "first", "tie": "tie"}
-    return {
-        (judge, item): float(responses[judge, item, "ba"] == turned[response])
-        for (judge, item, order), response in responses.items()
-        if order == "ab" and (judge, item, "ba") in responses
-    }
-
-
-def _consistency(metric: str, ratings: Ratings, before: Steady, after: Steady, judge: str) -> Estimate:
-    items = [item for name, item in before if name == judge and (judge, item) in after]
-    return _change(metric, ratings, items, *([one[judge, item] for item in items] for one in (before, after)))
-
-
-def _agreement(ratings: Ratings, before: Responses, after: Responses, judge: str, peer: str) -> Estimate:
-    places = [
-        (item, order)
-        for name, item, order in after
-        if name == judge and all((who, item, order) in one for who in (judge, peer) for one in (before, after))
-    ]
-    was, now = ([float(one[judge, *p] == one[peer, *p]) for p in places] for one in (before, after))
-    gave_in = [
-        float(after[judge, *p] == before[peer, *p]) for p, agreed in zip(places, was, strict=True) if not agreed
-    ]
-    items = [item for item, _ in places]
-    return _change("discussion_change", ratings, items, was, now, gave_in=mean_or_none(np.array(gave_in)))
+def _agreement(ratings: Ratings, before: pd.DataFrame, after: pd.DataFrame, judge: str, peer: str) -> Estimate:
+    asked = (before[judge] + before[peer] + after[judge] + after[peer]).dropna().index
+    before, after = before.loc[asked], after.loc[asked]
+    was, now = ((one[judge] == one[peer]).astype(float) for one in (before, after))
+    gave_in = np.asarray((after[judge] == before[peer])[was == 0], dtype=np.float64)
+    return _change("discussion_change", ratings, was, now, gave_in=mean_or_none(gave_in))
 
 
 def _change(
-    metric: str, ratings: Ratings, items: Sequence[str], before: list[float], after: list[float], **more: float | None
+    metric: str, ratings: Ratings, before: pd.Series[float], after: pd.Series[float], **more: float | None
 ) -> Estimate:
-    was, now = np.array(before), np.array(after)
+    both = pd.DataFrame({"before": before, "after": after}).dropna()
+    was, now = both["before"].to_numpy(), both["after"].to_numpy()
+    items = tuple(both.index.get_level_values("item").astype(str))
+    groups = codes_of(np.array(clusters_of(ratings, items), dtype=object))
     detail = {"before": mean_or_none(was), "after": mean_or_none(now), **more}
-    groups = codes_of(np.array(clusters_of(ratings, tuple(items)), dtype=object))
     return _mean(metric, ratings, now - was, groups, detail=detail)
 
 
