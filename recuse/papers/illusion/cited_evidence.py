@@ -1,12 +1,10 @@
-"""Shared evidence: do judges that agree on a text cite the same places in it?
+"""Is there judgement in a reply? Whether judges that agree on a text cite the same places in it, and replies that copy.
 
     overlap(text) = mean over pairs of judges of J(a cites of the text, b cites of it)
                     - mean of J(a cites of the text, b cites of another text)
 
 J is Jaccard's index of the sets of words. What judges say of every text is in both means, so it adds nothing. "Beyond
-the Illusion of Consensus" (2026, app. E) reads shared evidence off three cases, in two of which one judge's excerpt
-lacks it; here it is counted over all texts.
-"""
+the Illusion of Consensus" (2026, app. E) reads shared evidence off three cases; here it is counted over all texts."""
 
 from __future__ import annotations
 

@@ -1,19 +1,15 @@
 """Agreement of judges with each other at three resolutions: which target is better, which text, and by how much.
 
-Judges may order systems alike and yet disagree on single texts: averaging over many texts drowns what each judge sees
-in one of them, and the differences between systems do the rest. Who ranks systems needs the first kind of agreement;
-who uses a judge's score of a single text (a filter, a reward) needs the second, and who compares it with a fixed
-threshold the third. "Beyond the illusion of consensus" (paper 002, sec. 2.1 and 3.2) finds 0.99, 0.72 and 0.67.
+Averaging over many texts drowns what each judge sees in one of them, and the differences between systems do the rest.
+Who ranks systems needs the first kind of agreement; who uses a judge's score of a single text (a filter, a reward) the
+second, and who compares it with a fixed threshold the third. "Beyond the illusion of consensus" (paper 002, sec. 2.1
+and 3.2) finds 0.99, 0.72 and 0.67, in mixed units; here all come from the same pairs of judges, items and criterion:
 
-All three come from the same pairs of judges, the same items and the same criterion, so that their differences mean
-something: in the paper they mix units (per-criterion correlations beside intraclass correlations of prompt means).
+    model level    Spearman's rho over targets of the judges' means
+    sample level   Pearson's r over items, target by target, averaged
+    absolute       ICC(2,1) over items, target by target, averaged: one generous judge lowers it
 
-- model level: Spearman's rho over targets of the judges' means;
-- sample level: Pearson's r over items, target by target, averaged;
-- absolute: ICC(2,1) over items, target by target, averaged: one generous judge lowers it.
-
-Agreement of judges is no evidence that they are right: they may look at the same surface.
-"""
+Agreement of judges is no evidence that they are right: they may look at the same surface."""
 
 from __future__ import annotations
 

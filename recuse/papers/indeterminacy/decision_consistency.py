@@ -1,15 +1,12 @@
 """Would the judge let through what people would? Decisions by a threshold, where more than one answer may be right.
 
-A text is positive where at least a share tau endorses the property (`RatedOptions.positive`). People's endorsement is
-known where they gave response sets. From forced choices alone it is not: those who chose another option might have
-accepted the positive one as well, a share beta of them, and beta is not in the data (Guerdan et al. 2025, sec. 7).
+A text is positive where at least a share tau endorses the property (`RatedOptions.positive`), by response sets where a
+side gave any. From people's forced choices alone it is not known: those who chose another option might have accepted
+the positive one as well, a share beta of them, and beta is not in the data (Guerdan et al. 2025, sec. 7).
 
-A team acts by one threshold: tau is one half unless given, and a text on which exactly half endorses then counts half,
-since two or four people would else find more than any of them. What other thresholds and betas would say is in the
-detail: the worst of a grid is no measure of a judge, as it lies beyond limits by chance.
-
-A judge acts by what it says: by its response sets where it gave any, else by its choices.
-"""
+tau is one half unless given, and a text on which exactly half endorses then counts half, since two or four people would
+else find more than any of them. What other thresholds and betas would say is in the detail: the worst of a grid is no
+measure of a judge, as it lies beyond limits by chance."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """Explanation auditing: do a judge's reasons fit its score, the criterion and the text, or are they copied?
-
-Merchant-risk paper, sec. 7.3: "explanation auditing must extend beyond output quality to evaluator tendencies". What is
-found in single explanations, by their words alone:
+(Merchant-risk paper, sec. 7.3.) What is found in single explanations, by their words alone:
 
     empty            no words
     contradiction    only praise at a score in the lowest third of the scale, or only blame in the highest third
@@ -11,9 +9,8 @@ found in single explanations, by their words alone:
     rubric           `RUN` words in a row that stand in the rubric
     ungrounded       no word of the judged text that is not in the rubric too
 
-Words of praise and blame are a short list, turned round by "not", "no" and the like up to `REACH` words before. Such a
-list misses irony and most of what small models write; it is used to compare judges, not to convict a reply.
-"""
+Words of praise and blame are a short list, turned round by "not", "no" and the like up to `REACH` words before. It
+misses irony and most of what small models write: compare judges by it, convict no reply."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
 """Gini's mean difference: how far two answers to one text lie apart, on average over all pairs of answers.
 
-It is to a standard deviation what a mean absolute deviation is, and keeps nearly all of its precision (98 % where
-scores are normal). Unlike one it has an interval that holds where tails are heavy: of fifty scores from Student's t
-with 3 degrees of freedom half look normal, and their SD lies a third too low; no interval of an SD that covers 93.5 %
-of them is narrower than 1.3 times the usual one where scores *are* normal (`python tests/benchmarks/heavy_tails.py`).
-The mean difference of the same scores depends on no fourth moment.
+It is to a standard deviation what a mean absolute deviation is, keeps nearly all of its precision (98 % where scores
+are normal), depends on no fourth moment, and so has an interval that holds where tails are heavy: of fifty scores from
+Student's t with 3 degrees of freedom half look normal, and no interval of an SD that covers 93.5 % of them is narrower
+than 1.3 times the usual one where scores *are* normal (`python tests/benchmarks/heavy_tails.py`).
 
 For text t with R answers, d_ab = |x_a - x_b|, the mean difference G_t of its pairs is a U-statistic of variance
 
@@ -12,8 +11,7 @@ For text t with R answers, d_ab = |x_a - x_b|, the mean difference G_t of its pa
 
 (Hoeffding 1948, Annals of Mathematical Statistics 19, 293-325; Nair 1936, Biometrika 28, 428-436), each expectation
 estimated without bias. Texts with fewer than four answers tell E[d]^2 only together: how their mean differences vary
-from text to text counts as error there.
-"""
+from text to text counts as error there."""
 
 from __future__ import annotations
 
@@ -221,7 +219,7 @@ SINGLE = "no text has two usable repeats"
 def repeat_difference(cells: Cells, i: int) -> Estimate:
     """Gini's mean difference of a judge's answers to one text, by judge and factor level:
 
-    sum_u (R_u - 1) G_u / sum_u (R_u - 1),   G_u = mean of |x_a - x_b| over all pairs of the text's R_u answers
+        sum_u (R_u - 1) G_u / sum_u (R_u - 1),   G_u = mean of |x_a - x_b| over all pairs of the text's R_u answers
 
     over the judge's texts with two repeats or more; 1.13 SDs where scores are normal. The interval (`MeanDifference`)
     is over repeats of these texts, 93.5 to 97 % at nominal 95 % for normal, whole, crowded, skewed, rarely slipping and

@@ -1,10 +1,8 @@
 """Reported totals: does the total that a judge states follow from its own scores of the parts?
 
-A judge's arithmetic is part of its answer. How precisely a number was printed decides how far it may be off, but
-ratings hold floats, where 8.70 and 8.7 are one. So the decimals of a number are those of its shortest decimal form,
-or, if more, those that at least a quarter of the judge's numbers of that kind need (`printed_decimals`): a judge that
-writes 8.72 and 9 is held to have written 9.00.
-"""
+How precisely a number was printed decides how far it may be off, but ratings hold floats, where 8.70 and 8.7 are one.
+So the decimals of a number are those of its shortest decimal form, or, if more, those that at least a quarter of the
+judge's numbers of that kind need: a judge that writes 8.72 and 9 is held to have written 9.00."""
 
 from __future__ import annotations
 

@@ -1,13 +1,12 @@
 """Calibrated scores and ensembles: does a map from judges' scores to people's bring them closer on texts that it was
-not fitted on?
+not fitted on? (Merchant-risk paper, sec. 7.3.)
 
     offset      score + mean of (people - judge)
     linear      least squares of people's mean on the score
     isotonic    the closest never-falling map (least squares), straight lines between its points
 
-Merchant-risk paper, sec. 7.3. Each text (cluster) is left out once, and the map fitted to the others; beyond `FEW` of
-them a tenth at a time, by lot. Calibrated scores stay on the scale.
-"""
+Each text (cluster) is left out once, and the map fitted to the others; beyond `FEW` of them a tenth at a time, by lot.
+Calibrated scores stay on the scale."""
 
 from __future__ import annotations
 

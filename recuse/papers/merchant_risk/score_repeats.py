@@ -33,7 +33,7 @@ NO_INTERVAL = "no interval of an SD holds where scores have heavy tails: repeat_
 def run_sd(cells: Cells, i: int) -> Estimate:
     """Pooled within-text SD, by judge and factor level:
 
-    sqrt(sum_u (R_u - 1) s2_u / sum_u (R_u - 1)),   df = sum_u (R_u - 1)
+        sqrt(sum_u (R_u - 1) s2_u / sum_u (R_u - 1)),   df = sum_u (R_u - 1)
 
     over the judge's texts with two repeats or more. Without an interval: none covers where tails are as heavy as
     Student's t with 3 degrees of freedom, unless it is 1.3 times as wide as it need be for normal scores
@@ -71,8 +71,8 @@ def cell_table(ratings: Ratings) -> Estimates:
 def repeat_reliability(cells: Cells, i: int, form: Literal["single", "mean"] = "single") -> Estimate:
     """Intraclass correlation of one-way random effects, texts x repeats, by judge and factor level:
 
-    single: ICC(1,1) = (MSB - MSW) / (MSB + (k - 1) MSW)    how well one repeat tells the texts apart mean:   ICC(1,k) =
-    (MSB - MSW) / MSB                    how well the mean of k repeats does
+        single: ICC(1,1) = (MSB - MSW) / (MSB + (k - 1) MSW)    how well one repeat tells the texts apart
+        mean:   ICC(1,k) = (MSB - MSW) / MSB                    how well the mean of k repeats does
 
     MSB, MSW: mean squares between texts and between repeats of a text. k: repeats per text; where they differ, (N - sum
     R_u^2 / N) / (U - 1), and the interval is approximate; below two it lets the single form fall under -1, which is

@@ -1,10 +1,7 @@
 """Who writes best by the others' scores, and which judge is fairest to itself: the two rankings that the thesis on bias
-in LLM self-evaluation reads off its table (sec. 4.1).
-
-An author's score is what other judges give its texts: its own score of them has no part. A judge is the fairer, the
-nearer S - R and S - G are to 0 together; leniency counts as unfair by S - R and good work by S - G, which is why this
-ranks and decides nothing (see `recuse.metrics.self_preference`).
-"""
+in LLM self-evaluation reads off its table (sec. 4.1). A judge is the fairer, the nearer S - R and S - G are to 0
+together; leniency counts as unfair by S - R and good work by S - G, which is why this ranks and decides nothing (see
+`recuse.metrics.self_preference`)."""
 
 from __future__ import annotations
 

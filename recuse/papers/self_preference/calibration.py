@@ -1,20 +1,15 @@
-"""Calibrated verdicts: the same pairs decided in other ways, and whether that brings a judge closer to the others.
-
-Two remedies for position bias (thesis on bias in LLM self-evaluation, sec. 2.1.1, after Wang et al. 2023,
-arXiv:2305.17926), as alternative scorings of the same pairs:
+"""Calibrated verdicts: the same pairs decided in other ways, and whether that brings a judge closer to the others. Two
+remedies for position bias (thesis on bias in LLM self-evaluation, sec. 2.1.1, after Wang et al. 2023,
+arXiv:2305.17926):
 
     single              one order, as read; both orders in turn, averaged
     balanced            balanced position calibration: both orders averaged; contrary verdicts become a tie
     evidence            multiple evidence calibration: the judge writes evidence first; its runs averaged, one order
     evidence_balanced   both
 
-The verdict is whoever has the larger average credit, a tie where both have the same. All measures take ratings of
-choices (`recuse.ratings.pair_array`), and those after evidence beside them; `authors` say who wrote what.
-
-What a scoring is held against comes from none of them: people's choices, or, where nobody chose, which of the two texts
-the judge's peers scored higher one by one. Peers' own choices between two texts would favour the scoring they were made
-by, in one order or both, over evidence first.
-"""
+The verdict is whoever has the larger average credit, a tie where both have the same. What a scoring is held against
+comes from none of them: people's choices, or, where nobody chose, which of the two texts the judge's peers scored
+higher one by one. Peers' own choices would favour the scoring they were made by."""
 
 from __future__ import annotations
 

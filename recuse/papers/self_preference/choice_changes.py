@@ -164,8 +164,8 @@ def _steady(slots: pd.DataFrame) -> pd.DataFrame:
 
 
 def _agreement(ratings: Ratings, before: pd.DataFrame, after: pd.DataFrame, judge: str, peer: str) -> Estimate:
-    asked = (before[judge] + before[peer] + after[judge] + after[peer]).dropna().index
-    before, after = before.loc[asked], after.loc[asked]
+    places = (before[judge] + before[peer] + after[judge] + after[peer]).dropna().index
+    before, after = before.loc[places], after.loc[places]
     was, now = ((one[judge] == one[peer]).astype(float) for one in (before, after))
     gave_in = np.asarray((after[judge] == before[peer])[was == 0], dtype=np.float64)
     return _change("discussion_change", ratings, was, now, gave_in=mean_or_none(gave_in))

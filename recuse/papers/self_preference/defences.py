@@ -1,13 +1,8 @@
-"""Defences against prompt injection: what they stop, and what clean text they block.
-
-    stopped(ratings, text_blocks)          of the attacks that succeeded on a judge, the share that a defence stops
-    clean_blocked(ratings, text_blocks)    of the texts without any attack, the share that it blocks
-
-A defence that blocks everything stops everything: read the two together. A defence is a function from attacked ratings
-to `Blocks`: `text_filters.text_blocks` reads the text, `model_filters.filter_blocks` and `reply_blocks` ask a model,
-and `committee_blocks` below asks the other judges (thesis on bias in LLM self-evaluation, sec. 2.3.1). A team's own
-function is measured in the same way.
-"""
+"""Defences against prompt injection: what they stop, and what clean text they block (`attacks_stopped`,
+`clean_blocked`): a defence that blocks everything stops everything. A defence is a function from attacked ratings to
+`Blocks`: `text_filters.text_blocks` reads the text, `filter_blocks` and `reply_blocks` ask a model, and
+`committee_blocks` the other judges (thesis on bias in LLM self-evaluation, sec. 2.3.1). A team's own function is
+measured in the same way."""
 
 from __future__ import annotations
 

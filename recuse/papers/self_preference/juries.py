@@ -5,9 +5,8 @@
                     arXiv:2410.21819): w = its perplexity on this text / its geometric mean on the item's texts
     peer_rank       a judge weighing as its own texts win
 
-A jury that the reference sits in agrees with it for that reason alone. So every peer is the reference once, and the
-jury is formed anew from the others, weights included.
-"""
+A jury that the reference sits in agrees with it for that reason alone: every peer is the reference once, and the jury
+is formed anew from the others, weights included."""
 
 from __future__ import annotations
 

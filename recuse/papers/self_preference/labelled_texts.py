@@ -1,10 +1,7 @@
 """AutoCalibrate's last step: of several lists of criteria, keep the one that fits the labels best, and say what it is
-worth on texts that had no part in the choice.
-
-A list chosen because it fits is fitted: its error on the texts that chose it flatters. So the texts come in two folds
-(`fold`: calibration, held_out), the choice is made on the first and the change is told on the second. Liu et al. 2023,
-arXiv:2309.13308; thesis on bias in LLM self-evaluation, sec. 1.2.3.
-"""
+worth on texts that had no part in the choice: texts come in two folds (`fold`: calibration, held_out), the choice is
+made on the first and the change is told on the second. Liu et al. 2023, arXiv:2309.13308; thesis on bias in LLM
+self-evaluation, sec. 1.2.3."""
 
 from __future__ import annotations
 

@@ -1,23 +1,19 @@
 """What if: self-preference S - R before and after a remedy, on the same ratings.
 
-S is the score a judge's own text ends up with, R the peers' mean for it, both per item and on the ascending scale (see
-`recuse.metrics.self_preference`). Some remedies put a jury in one judge's place:
+S is the score a judge's own text ends up with, R the peers' mean for it, per item and on the ascending scale. Some
+remedies put a jury in one judge's place (`juries`):
 
-    poll, weighted_poll, peer_rank    a weighted mean of judges (`recuse.papers.self_preference.juries`)
+    poll, weighted_poll, peer_rank    a weighted mean of judges
     peer_rank_battles                 the same, wins counted in choices between two texts instead of scores
 
 Others ask every judge in another way, so S and R both change:
 
     inverted_mix          mean of the scores in both directions of the scale (the thesis's open question, sec. 5.1)
-    probability_weighted  sum p(s) s over the scores, p renormalised over them (G-Eval: Liu et al. 2023,
-                          arXiv:2303.16634)
-    segments              the text's parts scored one by one and averaged (GEMBA: Kocmi and Federmann 2023,
-                          arXiv:2302.14520)
+    probability_weighted  sum p(s) s over the scores, p renormalised (G-Eval: Liu et al. 2023, arXiv:2303.16634)
+    segments              the text's parts scored one by one and averaged (GEMBA: Kocmi and Federmann 2023)
 
-R is never by a judge that is in the jury: each peer is R once, against a jury of the others, and S - R is the mean of
-these. A jury of n - 1 still shrinks S - R to 1 / (n - 1) of itself whatever caused it: a smaller number after `poll`
-says that the judge has less to say, not that it became fairer.
-"""
+R is never by a judge in the jury: each peer is R once, against a jury of the others. A jury of n - 1 still shrinks the
+difference to 1 / (n - 1) of itself whatever caused it: the judge then has less to say, and is no fairer."""
 
 from __future__ import annotations
 

@@ -1,14 +1,11 @@
 """Overconfidence: does a judge take its own answers for better than they are, where what is true is known?
-
-Self-preference that goes against objective truth is harmful whatever peers say (thesis on bias in LLM self-evaluation,
-sec. 2.4; Chen et al. 2025, arXiv:2504.03846). With T a text's true score,
+Self-preference against objective truth is harmful whatever peers say (thesis on bias in LLM self-evaluation, sec. 2.4;
+Chen et al. 2025, arXiv:2504.03846). With T a text's true score,
 
     overconfidence = mean over own texts of [score - mean score of the judge for others' texts of the same T]
 
-A generous judge is so to all texts, a good author's answers are held against others' right ones, and plain mistakes,
-which pull the scores of good texts down and of bad ones up, do so to everybody's. Capability is the mean true score of
-a judge's own texts.
-"""
+A generous judge is so to all texts, a good author's answers are held against others' right ones, and plain mistakes
+pull everybody's. Capability is the mean true score of a judge's own texts."""
 
 from __future__ import annotations
 

@@ -1,17 +1,14 @@
 """Predictability: is a judge's own text easy for it to predict, and does it pay for what is easy to predict?
 
-One suspected cause of self-preference is that a judge likes text of low perplexity, and its own is that (thesis on bias
-in LLM self-evaluation, sec. 2.4, after Wataoka et al. 2024, arXiv:2410.21819). Both halves can be seen where the
-judges' log-probabilities of the judged texts were recorded. With
+A suspected cause of self-preference is that a judge likes text of low perplexity, and its own is that (thesis on bias
+in LLM self-evaluation, sec. 2.4, after Wataoka et al. 2024, arXiv:2410.21819). With the judges' log-probabilities of
+the judged texts,
 
     q_jit = log2 p_j(text of item i by target t) / its characters
 
 `own_predictability` asks whether q is higher on the judge's own text, `grade_on_predictability` whether its scores
-follow q. Per character, not per token: tokenizers differ, and with them what a token's surprise means.
-
-Likelihoods are ratings too, of the kind that the protocol `text_perplexity` makes: bits, of which fewer are better, so
-that on the ascending scale more is easier.
-"""
+follow q. Per character: tokenizers differ. Likelihoods are ratings too (protocol `text_perplexity`): bits, of which
+fewer are better, so that on the ascending scale more is easier."""
 
 from __future__ import annotations
 
@@ -68,7 +65,7 @@ def grade_on_predictability(part: Ratings) -> Iterator[Named]:
     """Points a judge adds per bit per character that a text is easier for it than for its peers, by judge and factor
     level of the scores:
 
-    s_jit - peers' mean of s_it = item_i + beta (q_jit - peers' mean of q_it) + error
+        s_jit - peers' mean of s_it = item_i + beta (q_jit - peers' mean of q_it) + error
 
     on the ascending scale, over texts with all four terms; q from the likelihoods beside these ratings. Quality that
     the peers see cancels on the left, what makes a text easy for everyone on the right. Detail `raw`: the judge's own

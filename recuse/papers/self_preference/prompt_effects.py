@@ -1,10 +1,7 @@
 """What another way of asking changes, on the same texts, and what it costs: observations first, examples, a reference,
-a solution of one's own, ...
-
-The yardstick is what is known of the texts (`true_<criterion>`), never what another judge said of them: a remedy that
-makes judges alike would win by that, whatever it does to them. Thesis on bias in LLM self-evaluation, sec. 1.2.1 and
-2.4.1.
-"""
+a solution of one's own, ... The yardstick is what is known of the texts (`true_<criterion>`), never what another judge
+said of them: a remedy that makes judges alike would win by that. Thesis on bias in LLM self-evaluation, sec. 1.2.1 and
+2.4.1."""
 
 from __future__ import annotations
 

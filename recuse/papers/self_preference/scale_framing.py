@@ -1,11 +1,9 @@
 """Scale framing: does a judge score alike when the highest number is the best score and when the lowest is?
 
 Every text is scored twice, under definitions that stay the same while their numbers are turned round (thesis on bias in
-LLM self-evaluation, sec. 3.2). Brought to the ascending scale, both scores should agree. Three things can go wrong,
-each measured on texts scored in both directions: the general level moves (`shift`), the self-preference moves
-(`recuse.papers.self_preference.scale_direction`), or the number stays where it was although its meaning changed
-(`direction_insensitivity`).
-"""
+LLM self-evaluation, sec. 3.2). Brought to the ascending scale, the general level may move (`framing_shift`), the
+self-preference (`scale_direction`), or the number stays where it was although its meaning changed
+(`direction_insensitivity`)."""
 
 from __future__ import annotations
 
@@ -65,7 +63,7 @@ def framing_shift(part: Ratings) -> Iterator[Named]:
 def direction_insensitivity(part: Ratings) -> Iterator[Named]:
     """Does the number follow the meaning of the scale? By judge, from -1 (it does) to +1 (it does not):
 
-    share of texts with the same number in both directions - share with the mirrored one (low + high - number)
+        share of texts with the same number in both directions - share with the mirrored one (low + high - number)
 
     over texts whose number on the ascending scale is not its middle, which is its own mirror image and is counted as
     `middle`. A judge that reads the direction is well below 0 even if it is noisy; one that writes the same number

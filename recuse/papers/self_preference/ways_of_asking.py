@@ -1,16 +1,15 @@
 """Wording and direction: does a judge answer to the words, to the numbers, or to what they mean?
 
 Every text is scored under two words for one thing (quality, badness) and in both directions of the scale, the legend of
-the numbers staying true throughout. The thesis varies both at once; crossed, they come apart (thesis on bias in LLM
-self-evaluation, sec. 3.2 and appendix A). On the ascending scale, with x(w, d) a text's score,
+the numbers staying true; the thesis on bias in LLM self-evaluation varies both at once (sec. 3.2 and appendix A). On
+the ascending scale, with x(w, d) a text's score,
 
     wording      mean over d of x(badness, d) - x(quality, d)
     direction    mean over w of x(w, reversed) - x(w, ascending)
     interaction  [x(badness, reversed) - x(badness, ascending)] - [x(quality, reversed) - x(quality, ascending)]
 
 are shifts of the level. A judge that lets a word turn the scale round shows in no mean if its scores lie about the
-middle, so `wording_flip` looks at each number.
-"""
+middle, so `wording_flip` looks at each number."""
 
 from __future__ import annotations
 
@@ -87,7 +86,7 @@ def wording_effect(part: Ratings) -> Iterator[Named]:
 def wording_flip(part: Ratings) -> Iterator[Named]:
     """Does the number follow the word instead of the legend? By judge, from -1 (it does not) to 1 (it does):
 
-    share of scores mirrored (low + high - number) under the other word - share that stay the same
+        share of scores mirrored (low + high - number) under the other word - share that stay the same
 
     in the same direction of the scale, over texts and directions whose score under "quality" is not the middle, which
     is its own mirror image. A judge that writes numbers without reading is near 0 or below, one that writes a constant

@@ -1,16 +1,11 @@
-"""Own win rate: how often a judge's own text wins, by its own choice, by its peers' and by people's.
+"""Own win rate: how often a judge's own text wins, by its own choice, by its peers' and by people's: the pairwise form
+of self-preference (thesis on bias in LLM self-evaluation, sec. 2.4; Li, Patel and Du 2024, PRD, arXiv:2307.02762).
+Verdicts in both orders are averaged; a win counts 1, a tie 1/2.
 
-The pairwise form of self-preference (thesis on bias in LLM self-evaluation, sec. 2.4; Li, Patel and Du 2024, PRD,
-arXiv:2307.02762). Verdicts in both orders are averaged; a win counts 1, a tie 1/2. Who counts as a peer matters: the
-author of the other text is a party to the pair and its own self-preference works against the first. `excess` therefore
-compares with neutral peers, who wrote neither text, on the same pairs.
-
-A choice knows no leniency, but it knows noise: a judge that is led by the place or by chance gives everyone about one
-half, and so looks fond of its own text where that is weak and hard on it where it is strong.
-`controlled_own_win_excess` takes that out, and is the measure to gate.
-
-All measures take ratings of choices (`recuse.ratings.pair_array`) whose `authors` say which judge wrote what.
-"""
+The author of the other text is a party to the pair, so `own_win_excess` compares with neutral peers, who wrote neither
+text, on the same pairs. A choice knows no leniency, but noise: a judge that is led by the place or by chance gives
+everyone about one half, and so looks fond of its own text where that is weak and hard on it where it is strong.
+`controlled_own_win_excess` takes that out, and is the measure to gate."""
 
 from __future__ import annotations
 
@@ -139,7 +134,7 @@ def mean_credit(
 def controlled_own_win_excess(part: Ratings) -> Iterator[Named]:
     """Excess with the judge's own discrimination taken into account, by judge:
 
-    (self - 1/2) - lambda (neutral - 1/2),   lambda = sum_p j_p n_p / sum_p n_p^2
+        (self - 1/2) - lambda (neutral - 1/2),   lambda = sum_p j_p n_p / sum_p n_p^2
 
     self and neutral are the own text's mean credits as in `own_win_excess`. p runs over the pairs of authors without
     the judge; j_p and n_p are the mean credit less 1/2 that the judge, and neutral peers, give the first of them.
