@@ -34,11 +34,10 @@ WARNING = (
 @per_subject(("judge", "option"), itself)
 def common_class_recall(part: Ratings) -> Iterator[Named]:
     """P(the judge gives the option | the class that judges have in common), by judge, option and factor level, from
-    each judge's first usable answer to a text (its commonest). Dawid and Skene (1979), Applied Statistics 28, 20-28.
-
-    Undefined, with the reason, unless there are three judges or more, better than chance together, whose independence
-    could be tested and was not rejected. Detail: `truth`, the bounds of the same share against the truth, if every text
-    of the class is truly of it; `p_independent`; `prevalence` of the class.
+    each judge's commonest usable answer to a text. Dawid and Skene (1979), Applied Statistics 28, 20-28. Undefined,
+    with the reason, unless there are three judges or more, better than chance together, whose independence could be
+    tested and was not rejected. Detail: `truth`, the bounds of the same share against the truth, if every text of the
+    class is truly of it; `p_independent`; `prevalence` of the class.
 
     >>> from recuse.metrics.agreement_estimates import rated
     >>> common_class_recall(rated(judge="ppff")).of(judge="judge", option="pass").note

@@ -43,11 +43,11 @@ BIASED = "difference of shares, t with Agresti-Min weights"
 def decision_consistency(ratings: Ratings, tau: float = TAU) -> Estimates:
     """C = 1 - mean over texts of |y_judge - y_people|, by judge and factor level: y 1 where at least `tau` endorse the
     property, 0 where fewer do, 1/2 where tau is one half and just so many do. People's forced choices are taken at face
-    value (beta = 0) where there are no response sets of theirs.
+    value (beta = 0) where there are no response sets of theirs. Texts that either side left without a valid answer do
+    not count. Guerdan et al. (2025), sec. 2.2.2.
 
     Detail: `tau`, `beta` and `option`, the property; `taus`, `betas`, `value`, `low`, `high` (taus x betas): what other
-    thresholds say; `people_alike`: what deciding by as many people as rated would reach (`ItemSpread`). Texts that
-    either side left without a valid answer do not count. Guerdan et al. (2025), sec. 2.2.2.
+    thresholds say; `people_alike`: what deciding by as many people as rated would reach (`ItemSpread`).
 
     >>> from recuse.metrics.agreement_estimates import rated
     >>> decision_consistency(rated(judge="ppff", ann="pppf")).of(judge="judge").value

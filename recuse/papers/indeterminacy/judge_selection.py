@@ -43,7 +43,6 @@ CHOOSING = tuple(definition(name) for name in (
 )  # fmt: skip
 def selection_regret(ratings: Ratings, taus: Sequence[float] = TAUS) -> Estimates:
     """Regret in consistency of the judge that each definition of `CHOOSING` chooses, by definition and factor level.
-
     Detail: `chosen`, `best`, `best_by_bias`, `consistency`, `abs_bias`, `regret_bias`, and `right`: the share of
     resamples of texts in which the chosen judge is the best one; where it is in all of them, the interval is 0 to 0.
     The best of a resample is chosen anew, which lifts the interval a little above the value: it errs against the

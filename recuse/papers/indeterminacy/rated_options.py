@@ -6,7 +6,7 @@ Forced choices are the rows of one criterion with options; response sets are row
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -138,9 +138,8 @@ def _rated(part: Ratings, ratings: Ratings) -> RatedOptions:
         raise RecuseError(
             "there are no ratings by people to compare judges with: add rows of kind person, one per person and item"
         )
-    texts = list(zip(either.items, either.targets, strict=True))
-    chosen, chosen_by, _, lost = _placed(choices, texts, part)
-    endorsed, endorsed_by, set_raters, sets_lost = _placed(sets, texts, part)
+    chosen, chosen_by, _, lost = _placed(choices, either.texts, part)
+    endorsed, endorsed_by, set_raters, sets_lost = _placed(sets, either.texts, part)
     ordered, stated = isinstance(part.scale, Ordinal), part.positive.get(part.criterion, "")
     positive = len(either.options) - 1 if ordered else 0
     if stated in either.options:
@@ -168,7 +167,7 @@ def _response_sets(part: Ratings, ratings: Ratings) -> OptionCounts | None:
 
 
 def _placed(
-    placed: OptionCounts | None, texts: list[tuple[str, str]], part: Ratings
+    placed: OptionCounts | None, texts: Sequence[tuple[str, str]], part: Ratings
 ) -> tuple[Floats, Floats, Floats, NDArray[np.int64]]:
     """Of these texts, whatever the answers were: judges' shares per option (J, U, K), how many people's answers hold
     each (U, K), of how many (U,), and how many answers of each judge were lost (J,)."""
@@ -176,15 +175,10 @@ def _placed(
     shape = (len(judges), len(texts), len(options))
     if placed is None:
         return np.full(shape, np.nan), np.zeros(shape[1:]), np.zeros(shape[1]), np.zeros(shape[0], dtype=np.int64)
-    own = list(zip(placed.items, placed.targets, strict=True))
     order = [options.index(name) for name in placed.options]
     member = np.zeros((len(options), len(placed.answers)))
     member[order] = placed.membership
-    columns = np.arange(len(texts))
-    if own != texts:
-        here = {text: place for place, text in enumerate(own)}
-        columns = np.array([here.get(text, -1) for text in texts])
-    counts = np.where(columns[None, :, None] >= 0, placed.counts[:, columns], 0).astype(float)
+    counts = placed.on_texts(texts).astype(float)
     raters = {name: place for place, name in enumerate(placed.raters)}
     rows = np.array([raters.get(name, -1) for name in judges], dtype=np.intp)
     judged = np.where(rows[:, None, None] >= 0, counts[rows], 0.0)
@@ -196,20 +190,14 @@ def _placed(
 
 def _joint(choices: OptionCounts | None, sets: OptionCounts | None) -> dict[str, Floats]:
     """Pairs of a rater's choice and set for one text, each text once, by judge and for people together; (V, K)."""
-    if choices is None or sets is None:
+    if choices is None or sets is None or not set(choices.texts) & set(sets.texts):
         return {}
-    texts = {text: place for place, text in enumerate(zip(sets.items, sets.targets, strict=True))}
-    pairs = [
-        (k, texts[text]) for k, text in enumerate(zip(choices.items, choices.targets, strict=True)) if text in texts
-    ]
-    if not pairs:
-        return {}
-    first, second = (list(side) for side in zip(*pairs, strict=True))
+    sets_of = dict(zip(sets.raters, sets.on_texts(choices.texts), strict=True))
     joint: dict[str, Floats] = {}
-    for name, person, counts in zip(choices.raters, choices.people, choices.counts, strict=True):
-        if name not in sets.raters:
+    for name, person, chosen in zip(choices.raters, choices.people, choices.counts, strict=True):
+        if name not in sets_of:
             continue
-        chosen, named = counts[first], sets.counts[sets.raters.index(name)][second]
+        named = sets_of[name]
         both = (chosen.sum(axis=1) > 0) & (named.sum(axis=1) > 0)
         shares = [_shares(side[both], side[both].sum(axis=1)) for side in (chosen, named)]
         key = "people" if person else name
@@ -245,6 +233,17 @@ class OptionCounts:
     counts: Counts
     lost: Counts
 
+    @cached_property
+    def texts(self) -> list[tuple[str, str]]:
+        """The item and target of each."""
+        return list(zip(self.items, self.targets, strict=True))
+
+    def on_texts(self, texts: Sequence[tuple[str, str]]) -> Counts:
+        """The counts on these texts, (raters, texts, answers), 0 where nobody answered."""
+        here = {text: place for place, text in enumerate(self.texts)}
+        columns = np.array([here.get(text, -1) for text in texts], dtype=np.intp)
+        return np.where(columns[None, :, None] >= 0, self.counts[:, columns], 0)
+
     @property
     def judges(self) -> tuple[str, ...]:
         """The raters that are no people."""
@@ -255,12 +254,6 @@ class OptionCounts:
         """Of judges alone, (judges, texts, answers)."""
         return self.counts[~self.people]
 
-    @property
-    def rated(self) -> Counts:
-        """Of all people together, (texts, answers)."""
-        rated: Counts = self.counts[self.people].sum(axis=0)
-        return rated
-
     @cached_property
     def membership(self) -> NDArray[np.float64]:
         """Which option is in which answer, (options, answers): Lambda."""
@@ -268,16 +261,12 @@ class OptionCounts:
 
 
 def option_counts(ratings: Ratings) -> OptionCounts:
-    """The counts of the one criterion of `ratings` within one combination of factor levels.
+    """The counts of the one criterion of `ratings` within one combination of factor levels. Raises `RecuseError` where
+    a factor still varies, where answers are numbers, and for a response outside the options, naming its row.
 
-    Raises `RecuseError` where a factor still varies, where answers are numbers, and for a response outside the options,
-    naming its row.
-
-    >>> import pandas as pd
-    >>> from recuse.ratings import Ratings, ResponseSets
-    >>> said = pd.DataFrame({"judge": "a", "item": "i", "repeat": [0, 1, 2], "response": ["yes", "no|yes", "yes"]})
-    >>> estimates = option_counts(Ratings.of(said, scales=ResponseSets(("yes", "no"))))
-    >>> estimates.answers, estimates.counts[0, 0].tolist()
+    >>> from recuse.papers import example
+    >>> given = example("repeat response", "0 yes; 1 no|yes; 2 yes", scales=ResponseSets(("yes", "no")))
+    >>> option_counts(given).answers, option_counts(given).counts[0, 0].tolist()
     ((('yes',), ('no',), ('yes', 'no')), [2, 0, 1])
     """
     return ratings.remember(("option counts", ratings.headline), lambda: _counted(ratings))

@@ -69,21 +69,21 @@ def accepted_both(ratings: Ratings) -> Estimates:
 def rater_error(ratings: Ratings) -> Estimates:
     """epsilon of the paper's error matrix E (sec. 6: 1 - epsilon on the diagonal, the rest even over the other sets),
     from response sets that one person gave one text twice. With V admissible sets and what a person holds reasonable
-    unchanged between the two (S* of the text and person), they agree by chance
+    unchanged between the two, they agree by chance
 
         a = (1 - epsilon)^2 + epsilon^2 / (V - 1),    of which epsilon is the smaller root.
 
-    By factor level; the exact interval of a over pairs of answers, turned. Detail: `agree`, `sets` V. Asking again is
-    what shows E: other people's answers to the text differ for reasons of their own (theta*), and a forced choice
-    repeated differs by F as well. Undefined where fewer answers agree than by any epsilon; empty where no person
-    answered a text twice. Skew (eta) is not estimated: what a person favours by mistake shows only beside what is true.
+    By factor level; the exact interval of a over pairs of answers, turned. Detail: `agree`, `sets` V. Other people's
+    answers to the text differ for reasons of their own (theta*), and a forced choice repeated differs by F as well.
+    Undefined where fewer answers agree than by any epsilon; empty where no person answered a text twice. Skew (eta) is
+    not estimated: what a person favours by mistake shows only beside what is true.
 
-    >>> import pandas as pd
-    >>> rows = [("ann", "person", f"t{k}", r, "yes|no" if r and k < 2 else "yes") for k in range(10) for r in (0, 1)]
-    >>> frame = pd.DataFrame([*rows, ("judge", "judge", "t0", 0, "yes")],
-    ...                      columns=["rater", "kind", "item", "repeat", "response"])
+    >>> from recuse.papers import example
     >>> from recuse.ratings.scale import ResponseSets
-    >>> round(rater_error(Ratings.of(frame, scales=ResponseSets(("yes", "no")))).of().value, 3)  # 8 of 10 agree
+    >>> rows = "; ".join(f"ann person t{k} {r} {'yes|no' if r and k < 2 else 'yes'}" for k in range(10) for r in (0, 1))
+    >>> sets = ResponseSets(("yes", "no"))
+    >>> given = example("rater kind item repeat response", f"{rows}; x judge t0 0 yes", scales=sets)
+    >>> round(rater_error(given).of().value, 3)  # 8 of 10 agree
     0.109
     """
     estimates = {}
@@ -243,12 +243,10 @@ SHOWN = tuple(definition(name) for name in (
 )  # fmt: skip
 def performance(ratings: Ratings, tau: float = 0.5, beta: float = 0.0) -> Estimates:
     """Every definition of `SHOWN`, by judge, definition and factor level; of response sets alone, those that need no
-    forced choices.
-
-    Without response sets, people's endorsement is taken from their choices at `beta`, a judge's from its own choices.
-    Ties of a mode are split evenly; zero probabilities are smoothed (`divergences.SMOOTHING`). Interval: bootstrap over
-    texts or clusters. Detail: `title`, `higher` (whether more is better), `tau`, `beta`. Undefined where either side
-    has no valid answer, and where a coefficient is 0 / 0.
+    forced choices. Without response sets, people's endorsement is taken from their choices at `beta`, a judge's from
+    its own choices. Ties of a mode are split evenly; zero probabilities are smoothed (`definitions.SMOOTHING`).
+    Interval: bootstrap over texts or clusters. Detail: `title`, `higher` (whether more is better), `tau`, `beta`.
+    Undefined where either side has no valid answer, and where a coefficient is 0 / 0.
 
     >>> from recuse.metrics.agreement_estimates import rated
     >>> performance(rated(judge="ppff", ann="pppf")).of(judge="judge", definition="hit_rate(h/h)").value

@@ -78,20 +78,16 @@ def error_matrix(task: RatingTask, rate: float, skew: float = 0.0, option: int =
 
 def reverse_choice_matrix(task: RatingTask, beta: float, positive: int, variant: Variant = "printed") -> Floats:
     """F' (V, K): what who chose an option would have accepted, with one parameter beta = P(positive in S | O =
-    fallback).
+    fallback), the fallback being the last option other than the positive one.
 
     "printed" (Table 2): every choice stands for itself alone, but of those who chose the fallback option a share beta
     holds the positive option admissible *instead*. "both": ... the positive option *as well*. "nested": as "both", and
     who chose any other option holds the positive one admissible as well (Very Toxic implies Toxic), which reaches a
-    threshold at a smaller beta; the paper calls Table 2 conservative against it. Fallback: the last option other than
-    the positive one.
+    threshold at a smaller beta; the paper calls Table 2 conservative against it. `RecuseError` for a beta outside [0,
+    1] and for sets that the task does not admit.
 
-    `RecuseError` for a beta outside [0, 1] and for sets that the task does not admit.
-
-    Half chose yes; if a fifth of the others would have accepted yes too, 60 % endorse it:
-
-    >>> from recuse.papers.indeterminacy.rating_task import RatingTask, endorsements, recovered
-    >>> task = RatingTask.of(["yes", "no"])
+    >>> from recuse.papers.indeterminacy.rating_task import endorsements, recovered
+    >>> task = RatingTask.of(["yes", "no"])  # half chose yes; a fifth of the others would have accepted it too
     >>> reverse = reverse_choice_matrix(task, beta=0.2, positive=0, variant="both")
     >>> endorsements(task, recovered(reverse, np.array([0.5, 0.5]))).tolist()
     [0.6, 0.5]

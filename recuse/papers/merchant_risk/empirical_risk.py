@@ -33,21 +33,17 @@ class RiskWeightsError(RecuseError):
 
 
 def risk_score(table: pd.DataFrame, weights: Weights, *, category: str, amount: str = "amount") -> pd.DataFrame:
-    """Per category c, the weighted mean of its event rates
+    """Per category c, the weighted mean of its event rates, sorted by category
 
         risk(c) = sum_k (u_k count_k(c) + v_k money_k(c)) / sum_k (u_k + v_k)
         count_k(c) = payments of c with any flag of indicator k / payments of c
         money_k(c) = their amount / amount of all payments of c
 
-    with u_k, v_k the weights `count` and `amount` of indicator k. All rates and the risk are shares in [0, 1]; scaling
-    all weights by one factor changes nothing.
-
-    Returns one row per category, sorted by category: `<category>, risk, n, total`, then `<k>_count` and `<k>_amount`
-    for every indicator; `n` is the number of payments, `total` their amount. Where a category's amounts add up to 0 its
-    money rates, and its risk if any of them has weight, are NaN: undefined, not 0.
-
-    Raises `RiskWeightsError` for an empty table, a missing column, a flag column that is not boolean, an unknown key,
-    a negative or non-finite weight, or weights that are all 0.
+    with u_k, v_k the weights `count` and `amount` of indicator k: columns `<category>, risk, n, total` (payments, their
+    amount), then `<k>_count` and `<k>_amount`. All rates and the risk are shares in [0, 1]. Where a category's amounts
+    add up to 0 its money rates, and its risk if any of them has weight, are NaN: undefined, not 0. Raises
+    `RiskWeightsError` for an empty table, a missing column, a flag column that is not boolean, an unknown key, a
+    negative or non-finite weight, or weights that are all 0.
 
     >>> import pandas as pd
     >>> payments = pd.DataFrame({"shop": ["a", "a", "b"], "amount": [1.0, 3.0, 5.0], "fraud": [True, False, False]})

@@ -253,9 +253,6 @@ def _redrawn_distances(sides: Sides, known: list[int], rng: np.random.Generator)
 
 
 def resampled_means(cells: Sequence[Floats], rng: np.random.Generator, draws: int = 9999) -> Floats:
-    """Means of each cell over repeats drawn with replacement from that cell; shape (draws, cells).
-
-    The bootstrap over repeats of a statistic of several cell means: compute the statistic of every row, and give its
-    values to `percentile`.
-    """
+    """Means of each cell over repeats drawn with replacement from that cell, (draws, cells): compute a statistic of
+    several cell means of every row, and give its values to `percentile`."""
     return np.column_stack([cell[rng.integers(len(cell), size=(draws, len(cell)))].mean(axis=1) for cell in cells])
