@@ -74,9 +74,7 @@ def delta_k(ratings: Ratings, averaging: Averaging = "arithmetic") -> Estimates:
     -0.4
     """
     looks = sum(source in ratings.levels(RUBRIC) for source in GROUNDED)
-    return by_source(
-        ratings, COMPARED, lambda cells: _delta("delta_k", cells, averaging, _cells_detail(cells, looks))
-    )
+    return by_source(ratings, COMPARED, lambda cells: _delta("delta_k", cells, averaging, _cells_detail(cells, looks)))
 
 
 @measure(

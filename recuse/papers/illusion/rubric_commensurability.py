@@ -244,9 +244,7 @@ def agreement_by_rubric(ratings: Ratings) -> Estimates:
         pairs = cells.pairs()
         rows = zip(cells.pair_names(), pairs.r()[0], pairs.texts, strict=True)
         detail = {"pairs": [{"pair": pair, "r": number(r), "n": int(n)} for pair, r, n in rows]}
-        return jackknifed(
-            "agreement_by_rubric", cells, lambda r: mean_correlation(r)[..., 0], reach=1.0, detail=detail
-        )
+        return jackknifed("agreement_by_rubric", cells, lambda r: mean_correlation(r)[..., 0], reach=1.0, detail=detail)
 
     return by_source(ratings, {source: (source,) for source in ratings.levels(RUBRIC)}, agreement)
 

@@ -1,5 +1,4 @@
-"""The intraclass correlation of these texts: how well repeats tell them apart, with an interval over repeats alone.
-"""
+"""The intraclass correlation of these texts: how well repeats tell them apart, with an interval over repeats alone."""
 
 from __future__ import annotations
 

@@ -131,14 +131,13 @@ def distance_from_fair(seen: OwnTexts) -> Iterator[Named]:
         received, given, n = known[judge]
         rank = 1 + sum(other < distances[judge] - 1e-12 for other in distances.values())
         detail = {"received": received, "given": given, "rank": rank}
-        yield judge, Estimate(
-            metric="distance_from_fair", value=distances[judge], n=n, over="items", detail=detail, **about
+        yield (
+            judge,
+            Estimate(metric="distance_from_fair", value=distances[judge], n=n, over="items", detail=detail, **about),
         )
 
 
-def _mean(
-    metric: str, part: Ratings, array: RatingArray, values: Floats, detail: dict[str, Any], why: str
-) -> Estimate:
+def _mean(metric: str, part: Ratings, array: RatingArray, values: Floats, detail: dict[str, Any], why: str) -> Estimate:
     test = paired_test(values, array) if np.isfinite(values).any() else Paired.of([])
     return paired_estimate(metric, test, part, excluded=int(np.isnan(values).sum()), why=why, detail=detail)
 
@@ -198,6 +197,7 @@ def _counted(families: Sequence[Estimates], alpha: float) -> tuple[int, int, int
 # A model now and then slips into another language in the middle of a text (the thesis on bias in LLM self-evaluation,
 # sec. 3.3, note 9, saw a word of Chinese in an English lead). What a text may hold follows from the others: a letter
 # of a script that no other text on the same item has. A slip into a language of the same script is not found.
+
 
 @measure(
     "language_drift", "words of another script", unit="share", rank=1030,

@@ -150,6 +150,7 @@ def discussion_change(ratings: Ratings) -> Estimates:
 
 # --------------------------------------------------------------------------- what they are made of
 
+
 def _slots(ratings: Ratings, judges: Sequence[str]) -> pd.DataFrame:
     """What the first place won by each judge's choice: a row per item and order, a column per judge."""
     verdicts = verdicts_of(ratings)
@@ -184,14 +185,13 @@ def _change(
 
 def _mean(metric: str, ratings: Ratings, values: Floats, groups: NDArray[Any], **about: Any) -> Estimate:
     why = "no pair was asked in both ways"
-    return bounded_estimate(
-        metric, values, groups, (-1.0, 1.0), why, unit="share", **repeated_over(ratings), **about
-    )
+    return bounded_estimate(metric, values, groups, (-1.0, 1.0), why, unit="share", **repeated_over(ratings), **about)
 
 
 # --------------------------------------------------------------------------- the best of a list
 # Listwise comparison, the choice of one among three texts or more (thesis on bias in LLM self-evaluation, sec. 1.2.2,
 # note 3), with the positional bias of sec. 2.1: every list is shown in several rotations.
+
 
 @measure(
     "list_accuracy", "finds the best of a list", unit="share", rank=402,

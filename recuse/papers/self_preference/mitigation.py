@@ -90,6 +90,7 @@ def self_preference_change(ratings: Ratings) -> Estimates:
 
 # --------------------------------------------------------------------------- remedies
 
+
 def _changed(means: Floats, **detail: Any) -> Remedy:
     """All judges' scores in another way, (judges, items, targets)."""
     return Remedy(lambda array, row: [array.with_means(means)], detail=detail)
@@ -135,6 +136,7 @@ def _segmented(part: Ratings, array: RatingArray, levels: Mapping[str, str]) -> 
 
 
 # --------------------------------------------------------------------------- before and after
+
 
 def _received_and_controlled(array: RatingArray, authors: Mapping[str, str], place: Place) -> Floats:
     """S - R and D of one judge per item, shape (2, items)."""

@@ -88,8 +88,9 @@ def recognised_singly(seen: OwnTexts) -> Iterator[Named]:
         why = "no item has its own text and another's" if place else missing_text(array, judge)
         detail = {"hits": mean_or_none(own[both]), "false_alarms": mean_or_none(others[both])} if place else {}
         test = bounded_test(own - others, array, spans=1) if place else Paired.of([])
-        yield judge, paired_estimate(
-            "recognised_singly", test, part, excluded=int((~both).sum()), detail=detail, why=why
+        yield (
+            judge,
+            paired_estimate("recognised_singly", test, part, excluded=int((~both).sum()), detail=detail, why=why),
         )
 
 
@@ -153,6 +154,7 @@ def preference_where_recognised(ratings: Ratings) -> Estimates:
 
 
 # --------------------------------------------------------------------------- what they are made of
+
 
 def _recognition(ratings: Ratings) -> dict[str, dict[str, float]]:
     """Judge -> item, or what pairs share -> how far it credits its own text to itself beyond chance or false alarms."""

@@ -327,6 +327,7 @@ self_preference = Drawing(
 
 # --------------------------------------------------------------------------- the direction of the scale
 
+
 def _of_all(n: Number) -> bool:
     return "target" not in n.subject
 
