@@ -276,10 +276,15 @@ class Fault:
         return {"what": self.what, "count": self.count, "places": list(self.places), "done": self.done}
 
     @classmethod
-    def where(cls, what: str, places: Sequence[str], done: str, count: int = 0) -> list[Fault]:
-        """The fault from every place where it is met, of which the first few are kept, or from these and their `count`;
-        none where it is met nowhere."""
-        return [cls(what, count or len(places), tuple(places[:SHOWN]), done)] if places else []
+    def where(cls, what: str, places: Sequence[str], done: str) -> list[Fault]:
+        """The fault from every place where it is met; none where it is met nowhere."""
+        return [cls.of(what, places, done)] if places else []
+
+    @classmethod
+    def of(cls, what: str, places: Iterable[str], done: str, count: int | None = None) -> Fault:
+        """From every place where it is met, of which the first few are kept; `count` where it is not their number."""
+        every = list(places)
+        return cls(what, len(every) if count is None else count, tuple(every[:SHOWN]), done)
 
 
 def shown(text: object, limit: int = 40) -> str:
@@ -292,7 +297,7 @@ def faults_in(what: str, rows: pd.DataFrame, place: Place, done: str) -> list[Fa
     """The fault of these rows of a long table, with the first few of their cells; none of no rows."""
     first = rows.iloc[:SHOWN][["row", "column", "cell"]].to_numpy(dtype=object)
     places = [f"{place(int(row))}, column {column}: {shown(cell)}" for row, column, cell in first]
-    return Fault.where(what, places, done, len(rows))
+    return [Fault.of(what, places, done, len(rows))] if places else []
 
 
 @contextmanager

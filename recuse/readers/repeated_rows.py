@@ -43,9 +43,9 @@ def without_copies(judged: Judgements) -> Judgements:
     if (raw.frame.duplicated(keys) & ~raw.frame.duplicated()).any():
         return judged
     rows = long.loc[copied, "row"].drop_duplicates()
-    places, done = [*map(raw.place, rows[:5].tolist())], "each counts once; a column `repeat` would make them repeats"
-    faults = Fault.where("row(s) are copies of earlier ones, cell by cell", places, done, len(rows))
-    return judged.noted(faults=faults, rows=long[~copied].reset_index(drop=True))
+    places, done = map(raw.place, rows[:5].tolist()), "each counts once; a column `repeat` would make them repeats"
+    fault = Fault.of("row(s) are copies of earlier ones, cell by cell", places, done, len(rows))
+    return judged.noted(faults=[fault], rows=long[~copied].reset_index(drop=True))
 
 
 def without_duplicates(judged: Judgements) -> Judgements:
