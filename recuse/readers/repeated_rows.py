@@ -126,13 +126,11 @@ def with_copies_in_clusters(judged: Judgements) -> Judgements:
     and the prompt it answers), whatever the case and blanks, and in every row. Copies are one
     cluster, joined with the cluster that the file gives any of them: errors of five copies are the error of one text,
     and an interval must not shrink by them."""
-    rows, raw, frame, mapping = judged.rows, judged.raw, judged.raw.frame, judged.mapping
-    columns = []  # the text that was judged and the prompt, by their names; without the former, every free text
-    for name in raw.names:
-        other = name in mapping.columns() - {*mapping.item} or is_reason(name)
-        wanted = not other and (plain(name) in PROMPTS or not mapping.text)
-        if name == mapping.text or (wanted and Column(name, frame[name]).wordy):
-            columns.append(name)
+    rows, frame, mapping = judged.rows, judged.raw.frame, judged.mapping
+    names, read = judged.raw.names, mapping.columns() - {*mapping.item}
+    # the text that was judged and the prompt, by their names; without the former, every free text
+    free = [n for n in names if n not in read and not is_reason(n) and (plain(n) in PROMPTS or not mapping.text)]
+    columns = [n for n in names if n == mapping.text or (n in free and Column(n, frame[n]).wordy)]
     judged = replace(judged, clusters=mapping.cluster or "text")
     if not columns:
         return judged
