@@ -208,12 +208,6 @@ ANNOTATIONS = (_label_studio, _mturk, _prodigy, _qualtrics, _surveymonkey, _argi
 ANSWERS = ("rating", "number", "choices")
 
 
-def is_label_studio(value: Any) -> bool:
-    """Whether the value is a list of tasks with annotations."""
-    first = first_record(value)
-    return isinstance(first.get("annotations"), list) and "data" in first
-
-
 def label_studio_records(value: Any) -> tuple[list[dict[str, Any]], list[Fault]]:
     """One record per annotation and control: item, rater, kind, criterion, value, and what is known of the task."""
     rows: list[dict[str, Any]] = []
@@ -254,4 +248,8 @@ def _answer(value: Any) -> str | None:
     return None if given is None else str(given)
 
 
-LABEL_STUDIO = ToolLog("an export of Label Studio", is_label_studio, label_studio_records)
+LABEL_STUDIO = ToolLog(
+    "an export of Label Studio",
+    lambda value: isinstance((first := first_record(value)).get("annotations"), list) and "data" in first,
+    label_studio_records,
+)

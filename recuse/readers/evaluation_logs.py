@@ -39,11 +39,6 @@ from recuse.readers.raw_table import Fault, shown
 from recuse.security.sanitize import shortened
 
 
-def is_deepeval(value: Any) -> bool:
-    """Whether the value is a test run of DeepEval."""
-    return _any(first_record(_cases(value)), "metricsData", "metrics_data") is not None
-
-
 def deepeval_records(value: Any) -> tuple[list[dict[str, Any]], list[Fault]]:
     """One record per test case and metric: item, rater, criterion, value (a score), text, reason."""
     rows, failed = [], []
@@ -90,11 +85,6 @@ def _any(value: Any, *names: str) -> Any:
 
 
 BROKEN = "Custom function threw error"
-
-
-def is_promptfoo(value: Any) -> bool:
-    """Whether the value is the output of promptfoo."""
-    return {"provider", "testIdx"} <= set(first_record(_results(value)))
 
 
 def promptfoo_records(value: Any) -> tuple[list[dict[str, Any]], list[Fault]]:
@@ -162,11 +152,6 @@ def _name(provider: Any) -> str:
     return str(provider or "")
 
 
-def is_alpaca_eval(value: Any) -> bool:
-    """Whether the rows are annotations of AlpacaEval."""
-    return {"instruction", "generator_1", "generator_2", "preference"} <= set(first_record(value))
-
-
 def alpaca_eval_records(value: Any) -> tuple[list[dict[str, Any]], list[Fault]]:
     """One record per annotation: item, rater, kind, generator_1, generator_2, winner."""
     rows, between = [], []
@@ -183,9 +168,18 @@ def alpaca_eval_records(value: Any) -> tuple[list[dict[str, Any]], list[Fault]]:
     return rows, Fault.where("preferences lie between 1 and 2", between, "each counts for the nearer output")
 
 
-DEEPEVAL = ToolLog("results of DeepEval", is_deepeval, deepeval_records)
-PROMPTFOO = ToolLog("results of promptfoo", is_promptfoo, promptfoo_records)
-ALPACA_EVAL = ToolLog("annotations of AlpacaEval", is_alpaca_eval, alpaca_eval_records)
+DEEPEVAL = ToolLog(
+    "results of DeepEval",
+    lambda value: _any(first_record(_cases(value)), "metricsData", "metrics_data") is not None, deepeval_records,
+)  # fmt: skip
+PROMPTFOO = ToolLog(
+    "results of promptfoo", lambda value: {"provider", "testIdx"} <= {*first_record(_results(value))}, promptfoo_records
+)
+ALPACA_EVAL = ToolLog(
+    "annotations of AlpacaEval",
+    lambda value: {"instruction", "generator_1", "generator_2", "preference"} <= {*first_record(value)},
+    alpaca_eval_records,
+)
 
 
 SAID = re.compile(r"(?:score|rating|verdict|label|grade|answer)\W{1,6}([A-Za-z]+|-?\d+(?:\.\d+)?)\W*$", re.IGNORECASE)

@@ -24,11 +24,6 @@ from recuse.schema import RecuseError
 LETTERS = {"C": "correct", "P": "partially correct", "I": "incorrect", "N": "refused"}
 
 
-def is_inspect_log(value: Any) -> bool:
-    """Whether the value is an evaluation log of Inspect."""
-    return isinstance(value, Mapping) and "eval" in value and isinstance(value.get("samples"), list)
-
-
 def inspect_records(log: Any) -> tuple[list[dict[str, Any]], list[Fault]]:
     """One record per sample, epoch, scorer and criterion: item, target, rater, criterion, repeat, value, reason, ..."""
     model = str((log.get("eval") or {}).get("model") or "")
@@ -137,4 +132,7 @@ def _decompressed(data: bytes, member: zipfile.ZipInfo, opened: Opened) -> bytes
         raise ValueError(str(error)) from error
 
 
-INSPECT = ToolLog("log of Inspect", is_inspect_log, inspect_records)
+INSPECT = ToolLog(
+    "log of Inspect",
+    lambda log: isinstance(log, Mapping) and "eval" in log and isinstance(log.get("samples"), list), inspect_records,
+)  # fmt: skip
