@@ -75,6 +75,7 @@ def test_a_judge_asked_in_two_ways_is_told_apart(recuse, tmp_path):
             rows.writerow([f"t{k}", 1, close[0][k], close[1][k], anything[k]])
     found = recuse("check", tmp_path / "temperatures.csv", "--all")
     assert found.code == 1
+    assert "  (to grade: reads scores of single texts; to " in found.out
     cause = "judge is not cleared to grade: with temperature 1, it agrees with your people no more than chance would."
     assert found.first == cause
     alphas = re.findall(r"judge, temperature (\d) +Krippendorff's alpha with people: (-?\d\.\d\d)", found.out)

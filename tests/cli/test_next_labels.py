@@ -15,7 +15,7 @@ from recuse.check.next_labels import chosen_texts, label_spread, text_groups
 from recuse.experiments.simulated_files import Draw, Setting
 from recuse.metrics.expert import share_bias
 from recuse.metrics.human_ceiling import human_ceiling
-from recuse.ratings import Ordinal, Ratings
+from recuse.ratings import Numeric, Ordinal, Ratings
 from recuse.ratings.answers import COMPARED, answers_of
 from recuse.ratings.text_slices import GROUP, label_weights
 from recuse.schema import RecuseError
@@ -102,6 +102,18 @@ def test_one_experts_rates_take_labels_by_lot(recuse, tmp_path):
     found = recuse("check", tmp_path / "one.csv", "--next-labels", "40", tmp_path / "next.csv")
     assert "by lot among all texts: sensitivity counts every text alike" in found.out
     assert {row[2] for row in rows_of(tmp_path / "next.csv")[1:]} == {""}
+
+
+def test_scores_are_grouped_by_how_far_other_judges_are():
+    """Of a, 60 scores of 8: the other two give 8 as well on the first 30 texts, 2 on the others."""
+    given = {"a": [8.0] * 60, "b": [8.0] * 30 + [2.0] * 30, "c": [8.0] * 30 + [2.0] * 30}
+    rows = [(who, "judge", f"t{k}", score) for who, scores in given.items() for k, score in enumerate(scores)]
+    rows += [("ann", "person", f"t{k}", 8.0) for k in range(2)]
+    table = pd.DataFrame(rows, columns=["rater", "kind", "item", "score"])
+    part = next(part for _, part in Ratings.of(table, scales=Numeric(0, 10)).each(*COMPARED))
+    groups = text_groups(answers_of(part, part), 0)
+    near, far = (f"its score is low; other judges are {level} steps away" for level in (0, 1))
+    assert groups.tolist() == [near] * 30 + [far] * 30
 
 
 def test_a_mean_over_groups_by_hand():

@@ -262,7 +262,7 @@ def test_a_moved_cell_of_a_matrix_is_named_by_who_judged_whom(changed):
 def test_a_cell_that_differs_by_rounding_has_not_moved(changed):
     def change(now):
         detail = now["measurements"][0]["estimate"]["detail"]
-        detail["values"] = [[x and x * (1 + 1e-12) for x in row] for row in detail["values"]]
+        detail["values"] = [[x and x * (1 + 4e-10) for x in row] for row in detail["values"]]
 
     assert changed(change)["moved"] == []
 

@@ -78,6 +78,7 @@ def test_an_array_is_found_where_one_is_wanted() -> None:
             "2 different JSON values in the reply; which one counts is not for us to guess",
         ),
         ('{"a": 7, "a": 8}', "the JSON object has the key 'a' twice"),
+        ('{"b": 1, "a": 7, "a": 8}', "the JSON object has the key 'a' twice"),
         ('{"a": {"score": 7, "score": 7}}', "the JSON object has the key 'score' twice"),
         ('{"a": NaN}', "the JSON object holds NaN, which is not a JSON number"),
         ('{"a": -Infinity}', "the JSON object holds -Infinity, which is not a JSON number"),

@@ -11,6 +11,7 @@ import pytest
 
 from recuse.configuration import entry_points_of
 from recuse.protocols import PROTOCOLS, protocol, stages_of, template
+from recuse.ratings import Numeric
 from recuse.schema import Item, Judge, Reply
 from recuse.tasks import load_task
 
@@ -133,6 +134,8 @@ def test_probabilities_of_the_grades_weight_the_score() -> None:
     values = {criterion: score for criterion, score, _, _ in found[1:]}
     assert values["overall.expected"] == pytest.approx((4 * 0.5 + 2 * 0.25) / 0.75)
     assert values["overall.mass"] == pytest.approx(0.75)
+    assert grading.scales(TASK)["overall.expected"] == Numeric(*TASK.scale)
+    assert grading.scales(TASK)["overall.mass"] == Numeric(0.0, 1.0, unit="share")
 
 
 def test_without_mass_on_any_grade_the_weighted_score_is_undefined() -> None:
