@@ -292,6 +292,7 @@ def test_what_was_recorded_is_listed_with_days_models_ids_and_usage(pr):
     run = pr.run()
     (row,) = (row for row in run.results["changed"] if row["kind"] == "recording")
     assert row["what"] == "recordings of newcomer (desk)"
+    assert (row["word"], row["cause"]) == ("merge", "newcomer is recorded: 48 new replies")
     ids = [json.loads(pr.answers("tuesday")(call))["id"] for call in pr.calls("newcomer")]
     assert (len(ids), sorted(row["ids"])) == (48, sorted(ids))
     page = (pr.root / "reports/index.html").read_text(encoding="utf-8")
