@@ -15,6 +15,7 @@ from recuse.papers.self_preference.writing_protocols import number
 from recuse.protocols import protocol
 from recuse.protocols.reading import Unreadable
 from recuse.schema import Item, Prompt, Reply
+from recuse.schema.calls import Usage
 from recuse.tasks import load_task
 
 TASKS = Path(__file__).resolve().parents[3] / "fixtures" / "tasks"
@@ -113,6 +114,12 @@ def test_who_explains_has_solved_and_is_asked_for_observations() -> None:
     assert (words(explained), explained.grammar) == (words(observed), observed.grammar)
     assert "YOUR OWN SOLUTION\n315" in words(explained)
     assert [len(explaining.uses({"prompt": name})) for name in ("plain", "solved", "explained")] == [0, 1, 1]
+
+
+def test_tokens_of_a_call_are_those_in_and_out_and_none_where_one_is_not_counted() -> None:
+    for usage, tokens in ((Usage(120, 8), [128.0]), (Usage(None, 8), []), (Usage(120, None), [])):
+        read = grading_hundred.read(HEADLINES, TEXT, {}, Reply("Rating: 70", usage=usage))
+        assert [one.score for one in read if one.criterion.endswith(".tokens")] == tokens
 
 
 @pytest.mark.parametrize(("given", "digits"), [("1,200", "1200"), ("945.", "945"), ("007", "7")])
