@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from pydantic_core import from_json  # three times as fast as the standard library
 
 from recuse.git import run_git
 from recuse.schema import RecuseError
@@ -39,7 +40,7 @@ def history(baseline: Path, last: int) -> list[Point]:
     points = []
     for commit, _, day in (line.partition(SEPARATOR) for line in reversed(log.decode().splitlines())):
         try:
-            kept = json.loads(run_git(folder, "show", f"{commit}:./{baseline.name}") or b"")
+            kept = from_json(run_git(folder, "show", f"{commit}:./{baseline.name}") or b"")
             points.append(Point(commit, day, _values(kept["entries"])))
         except (ValueError, KeyError, TypeError):
             continue  # deleted in that commit, or written by another version

@@ -16,6 +16,7 @@ from recuse.metrics.measure import measure, per_judge
 from recuse.ratings import COLUMNS, Ratings
 from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.array import mean_of
+from recuse.ratings.ratings_table import combined
 from recuse.ratings.text_slices import groups_on, label_weights
 from recuse.schema import STATUSES, Estimate, Estimates
 from recuse.schema.arrays import Floats, taken
@@ -48,41 +49,54 @@ def parse_rate(ratings: Ratings, criteria: tuple[str, ...] | None = None) -> Est
     0.5
     """
 
-    table = ratings.table
-    row = np.flatnonzero(table["kind"] == "judge")
-    names, item = ratings.coded("item")
-    times = None if ratings.times is None else np.array([ratings.times[name] for name in names])[item][row]
-    wanted = list(table["criterion"].iloc[row].unique()) if criteria is None else list(criteria)
+    table, row = ratings.table, np.flatnonzero(ratings.table["kind"] == "judge")
+    (items, item), (known, criterion), (statuses, status) = map(ratings.coded, ("item", "criterion", "status"))
+    times = None if ratings.times is None else np.array([ratings.times[name] for name in items])[item][row]
+    wanted = {known[code] for code in pd.unique(criterion[row]).tolist()} if criteria is None else {*criteria}
+    asked = np.array([*(name in wanted for name in known), False])[criterion]
     requests, request = ratings.coded("request")
     unnamed = np.isin(request, [-1, *(place for place, name in enumerate(requests) if not name)])
+    due = np.full(len(table), len(wanted))
+    if unnamed.any():
+        text = _grouped(item, ratings.coded("target")[1])
+        due[unnamed] = _criteria_in(text, criterion, asked)[text[unnamed]]
     keys = ["rater", "task", "protocol", "target", *(name for name in table.columns if name not in COLUMNS)]
-    rows = pd.DataFrame({name: ratings.coded(name)[1][row] for name in keys})
-    rows["call"], rows["repeat"] = np.where(unnamed, -2 - item, request)[row], table["repeat"].to_numpy()[row]
-    status, criterion = (table[name].iloc[row].reset_index(drop=True) for name in ("status", "criterion"))
-    counted = criterion.isin(wanted)
-    rows = rows.assign(
-        failure=status.where(counted & (status != "ok")), answered=criterion.where(counted),
-        times=1.0 if times is None else times,
-    )  # fmt: skip
-    of_text = table["criterion"].where(table["criterion"].isin(wanted)).groupby([item, ratings.coded("target")[1]])
-    rows["due"] = np.where(unnamed, of_text.transform("nunique"), len(set(wanted)))[row]
-    calls = rows.groupby([*keys, "call", "repeat"], sort=False)
-    calls_read = calls.agg(
-        failure=("failure", "first"), answered=("answered", "nunique"), times=("times", "first"), due=("due", "first")
-    ).reset_index()
-    complete = pd.Series("ok", index=calls_read.index).where(calls_read["answered"] == calls_read["due"], "unparsed")
-    status = calls_read["failure"].where(calls_read["failure"].notna(), complete)
+    same = [ratings.coded(name)[1][row] for name in keys]
+    call = _grouped(*same, np.where(unnamed, -2 - item, request)[row], table["repeat"].to_numpy()[row])
+    first = np.unique(call, return_index=True)[1]
+    words = [*dict.fromkeys([*statuses, "ok", "unparsed"])]
+    complete = _criteria_in(call, criterion[row], asked[row]) == due[row][first]
+    outcome = np.where(complete, words.index("ok"), words.index("unparsed"))
+    failed = np.flatnonzero(asked[row] & (status[row] != words.index("ok")))[::-1]
+    outcome[call[failed]] = status[row][failed]  # the first of several is written last
     by = ["rater", *(name for name in ratings.factors if name == VERSION)]  # all others are pooled
-    levels = [ratings.coded(name)[0] for name in by]
+    levels, places = zip(*((names, code[row][first]) for names, code in map(ratings.coded, by)), strict=True)
+    group = _grouped(*places)
+    each = None if times is None else times[first]
+    counts = np.bincount(group * len(words) + outcome, each, minlength=(group.max(initial=-1) + 1) * len(words))
     return Estimates(("judge", *by[1:]), {
-        key: replace(_rate(group, calls_read["times"]), note=ENFORCED if key[0] in ratings.enforced else "")
-        for places, group in status.groupby([calls_read[name] for name in by], sort=False)
-        for key in [tuple(names[place] for names, place in zip(levels, places, strict=True))]  # type: ignore[call-overload]
+        key: replace(_rate(dict(zip(words, of, strict=True))), note=ENFORCED if key[0] in ratings.enforced else "")
+        for of, at in zip(counts.reshape(-1, len(words)).tolist(), np.unique(group, return_index=True)[1], strict=True)
+        for key in [tuple(names[place[at]] for names, place in zip(levels, places, strict=True))]
     })  # fmt: skip
 
 
-def _rate(status: pd.Series[str], times: pd.Series[float]) -> Estimate:
-    by_status = {str(name): int(count) for name, count in times[status.index].groupby(status).sum().items()}
+def _grouped(*codes: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The number of the group of each row (n,), in order of first appearance: rows that are alike in all `codes`."""
+    folded, count = np.zeros(len(codes[0]), dtype=np.int64), 1
+    for code in codes:
+        folded, count = combined(folded, count, code)
+    return pd.factorize(folded)[0]
+
+
+def _criteria_in(group: NDArray[np.intp], criterion: NDArray[np.intp], asked: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """How many different criteria the rows (n,) of each group that were asked have, (groups,)."""
+    size = int(criterion.max(initial=0)) + 1
+    return np.bincount(pd.unique((group * size + criterion)[asked]) // size, minlength=group.max(initial=-1) + 1)
+
+
+def _rate(counted: dict[str, float]) -> Estimate:
+    by_status = {name: int(count) for name, count in counted.items() if count}
     calls, usable = sum(by_status.values()), by_status.get("ok", 0)
     staged = sorted(set(by_status) - set(STATUSES))  # an earlier call of a chain failed: "rubric: unparsed"
     counts = {name: by_status[name] for name in (*STATUSES, *staged) if name in by_status}

@@ -47,12 +47,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     config, test = metafunc.config, metafunc.definition
     if _mistake in config.stash or not asks_judges(test) or "recuse_elicitation" not in metafunc.fixturenames:
         return
-    from recuse.panels import check_level
     from recuse.schema import RecuseError
-    from recuse.suite.question_runner import needs_of, words_of
 
     try:
         suite = open_suite(config)  # first: its panels may name protocols that offer a kind of their own
+        from recuse.panels import check_level
+        from recuse.suite.question_runner import needs_of
+
         needs, narrowed = needs_of(marks_of(test), test.nodeid)
         check_level(narrowed.get("rests_on", "pairs"), test.nodeid)
         offering, lacking = suite.selection.offering(needs, **narrowed)
@@ -60,6 +61,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     except RecuseError as error:
         needs, offering, lacking, gates = (), [], [], []
         _note_mistake(config, str(error))
+    from recuse.suite.question_runner import words_of
+
     words = words_of(test.path, metafunc.module)
     records: list[NotAskedRow] = [{**row.record(), **words, "tests": []} for row in lacking]
     config.stash.setdefault(_not_asked, {})[test.nodeid] = records

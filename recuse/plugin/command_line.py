@@ -129,6 +129,9 @@ _suite = pytest.StashKey["Suite"]()
 def open_suite(config: pytest.Config) -> Suite:
     """The suite that the options ask for; `RecuseError` for a mistake in them or in a file they name."""
     if _suite not in config.stash:
+        from recuse.schema.plain_values import spare_the_cycle_collector
+
+        spare_the_cycle_collector()
         from recuse.suite import Suite
 
         files: list[str] = given(config, "ratings")

@@ -99,6 +99,7 @@ class _Gathering:
         if self._run is None:
             return
         from recuse.schema import RecuseError
+        from recuse.schema.plain_values import spare_the_cycle_collector
 
         config = session.config
         try:
@@ -127,6 +128,7 @@ class _Gathering:
         decision = getattr(self.run, "decision", None)
         if (self.run.objections or (decision and decision.red)) and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        spare_the_cycle_collector(once_more=True)  # pytest and Python's own end would do so four times
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         if self._run is not None:

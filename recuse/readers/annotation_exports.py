@@ -156,6 +156,8 @@ def _argilla(raw: RawTable) -> RawTable | None:
     flat = [c.removesuffix(".responses") for c in columns if f"{c}.users" in columns and c.endswith(".responses")]
     nested = [m[1] for c in columns if (m := re.fullmatch(r"responses\.([^.]+)", c))]
     nested = [question for question in nested if f"suggestions.{question}.value" in columns]
+    if not (flat or nested):
+        return None
     rows: list[dict[str, str]] = []
     places: list[int] = []
     for k, cells in enumerate(raw.frame[columns].to_numpy(dtype=object)):

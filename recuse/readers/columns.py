@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from recuse.readers import values
@@ -44,9 +45,13 @@ class Column:
     @cached_property
     def numeric(self) -> bool:
         """Whether half of its cells are numbers; the others (refusals, say) are faults, told one by one."""
-        if not len(self.filled) or float(self.filled.astype(str).str.len().gt(LONGEST_NUMBER).mean()) > 0.5:
+        codes, values = pd.factorize(self.filled)
+        times = np.bincount(codes, minlength=len(values))
+        long = np.array([len(str(value)) > LONGEST_NUMBER for value in values], dtype=bool)
+        if not len(codes) or times[long].sum() > 0.5 * len(codes):
             return False
-        return float(as_numbers(self.filled).notna().mean()) >= 0.5
+        numbers = as_numbers(pd.Series(values)).notna().to_numpy()
+        return bool(times[numbers].sum() >= 0.5 * len(codes))
 
     @cached_property
     def ordered(self) -> pd.Series[float]:

@@ -306,6 +306,7 @@ def _are_scores(right: set[str], known: set[str], gold: str) -> bool:
 
 def _words_of(cells: pd.Series[Any]) -> set[str]:
     """What is written there; 4.0, which becomes of 4 in a column that is not full, as 4."""
-    numbers = pd.to_numeric(cells, errors="coerce")
-    words = (f"{n + 0.0:g}" if n == n else str(v).strip().lower() for v, n in zip(cells, numbers, strict=True))
+    different = cells.drop_duplicates()
+    numbers = pd.to_numeric(different, errors="coerce")
+    words = (f"{n + 0.0:g}" if n == n else str(v).strip().lower() for v, n in zip(different, numbers, strict=True))
     return {*words} - {""}

@@ -114,23 +114,22 @@ def with_last_words(raw: RawTable) -> RawTable:
     column's name is no judge's and no rating's, one more column, judge_NAME. Prose without is unparsed."""
     frame, notes = raw.frame, []
     for name in raw.names if raw.of_nobody_known else ():
-        text = frame[name].astype(str)
         rated = plain(name) in NAMES["value"] and plain(name) not in NAMES["text"]  # beside people's short answers
-        prose = text[text.str.len() >= PROSE]
-        if len(prose) < (FEWEST if rated else max(FEWEST, text.str.strip().ne("").sum() / 2)):
+        codes, values = pd.factorize(frame[name])
+        cells = [*map(str, values)]
+        prose, filled = np.array([(len(cell) >= PROSE, bool(cell.strip())) for cell in cells])[codes].T
+        if prose.sum() < (FEWEST if rated else max(FEWEST, filled.sum() / 2)):
             continue
-        codes, values = pd.factorize(text)
-        cells = values.tolist()
         for form in (MARKED, LAST, FIRST) if is_judge(name) or rated else (MARKED,):
             matches = [form.fullmatch(cell if form is FIRST else cell[-200:]) for cell in cells]
             ends = [next(filter(None, match.groups()), "") if match else "" for match in matches]
             last = pd.Series(np.array([*ends], dtype=object)[codes], index=frame.index)
-            last_of_prose = last[prose.index]
+            last_of_prose = last[prose]
             if last_of_prose.ne("").mean() >= HELD and last_of_prose.nunique() <= MOST_ANSWERS:
                 break
         else:
             continue
-        answer = last.where(last.ne(""), "unparsed").where(text.index.isin(prose.index), text)
+        answer = last.where(last.ne(""), "unparsed").where(prose, frame[name])
         frame = frame.assign(**{name if is_judge(name) or rated else f"judge_{name}": answer})
         notes.append(f"{name} is prose around an answer, such as {shown(last_of_prose.iloc[0])}: that is read")
     return raw.noted(*notes, frame=frame)

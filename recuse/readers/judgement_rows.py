@@ -229,7 +229,9 @@ def with_kinds(judged: Judgements) -> Judgements:
             f"{', '.join(derived)}: made of several people's answers by the name, and read as one person's; how well "
             "people agree is not known"
         )
-    rows = long.assign(kind=long["rater"].map(kinds).astype(object))
+    codes, names = pd.factorize(long["rater"])
+    of_rater_code = np.array([kinds[str(name)] for name in names], dtype=object)  # two texts that all rows share
+    rows = long.assign(kind=pd.Series(of_rater_code[codes], index=long.index, dtype=object))
     for name in (r for r in raters if r in people and plain(r) in ANYBODY):
         of_rater = rows["rater"].eq(name)
         if rows.loc[of_rater, "repeat"].nunique() > 1:

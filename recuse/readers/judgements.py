@@ -34,13 +34,14 @@ def _read_cells(judged: Judgements) -> Judgements:
         long, empty = long[~silent], empty[~silent]
     score = np.full(len(long), np.nan)
     response = np.full(len(long), None, dtype=object)
-    status = np.where(empty, "unparsed", "ok").astype(object)
+    status = np.array(["ok", "unparsed"], dtype=object)[empty.to_numpy(dtype=np.intp)]
     scales: dict[str, Scale] = {}
     faults: list[Fault] = []
     notes: list[str] = []
+    looked_at = long[["row", "column", "rater", "kind", "item", "repeat", "cell"]]
     for criterion in long["criterion"].drop_duplicates():
         there = (long["criterion"].eq(criterion) & ~empty).to_numpy()
-        part, places = long if there.all() else long[there], np.flatnonzero(there)
+        part, places = looked_at if there.all() else looked_at[there], np.flatnonzero(there)
         if part.empty:
             scales[str(criterion)] = Numeric(0, 1)
             continue

@@ -120,7 +120,8 @@ class RawTable:
 
     def short_rows(self) -> list[int]:
         """First lines of the rows with fewer cells than the header."""
-        return [start for start, cells in self._lines[1:] if cells < len(self.frame.columns)]
+        named = len(self.frame.columns)
+        return [start for start, cells in self._lines[1:] if cells < named]
 
 
 MOST_CELLS, MOST_COLUMNS, LONGEST_CELL = 40_000_000, 4_000, 8 << 20
@@ -151,11 +152,11 @@ def check_bounds(raw: RawTable) -> RawTable:
     if rows > OF_ROWS:
         check_differ(f"{rows:,}", 1 - float(raw.frame.duplicated().mean()))
     for name in raw.frame:
-        sizes = raw.frame[name].str.len()
-        if len(sizes) and sizes.max() > LONGEST_CELL:
-            at = raw.place(int(sizes.to_numpy().argmax()))
+        sizes = [*map(len, raw.frame[name])]
+        if (longest := max(sizes, default=0)) > LONGEST_CELL:
+            at = raw.place(sizes.index(longest))
             raise RecuseError(
-                f"{at}, column {name} holds {sizes.max() >> 20} MB; cells of up to "
+                f"{at}, column {name} holds {longest >> 20} MB; cells of up to "
                 f"{LONGEST_CELL >> 20} MB are read. Is a quote or a line feed missing?"
             )
     return raw

@@ -149,11 +149,12 @@ class Recordings:
 
     def _library(self, name: str) -> Library:
         if name not in self._libraries:
-            from recuse.judges.client import secret_values
-
-            root, panel = self.selection.root, self.selection.panels[name]
+            root, panel, secrets = self.selection.root, self.selection.panels[name], ()
             path = panel.path.relative_to(root) if panel.path.is_relative_to(root) else panel.path.name
-            secrets = secret_values(panel.judges) if self.mode != "replay" else ()
+            if self.mode != "replay":
+                from recuse.judges.client import secret_values  # with the HTTP client
+
+                secrets = secret_values(panel.judges)
             self._libraries[name] = Library(
                 root / "cassettes", name, mode=self.mode, secrets=secrets,
                 command=f"pytest evals/ --panel {path} --record=missing", texts=self.texts,

@@ -215,15 +215,13 @@ def progression(p: Picks) -> Estimate:
     >>> progression(example("item score", "i 1; k 2; l 3", reference=truth)).of(judge="j").value
     0.5
     """
-    from scipy.optimize import isotonic_regression  # heavy: this measure alone wants it
-
     levels = sorted(set(p.level.tolist()))
     more: dict[str, Any] = {"n": len(p.items), "n_excluded": p.lost, "over": "items", "method": STEPS, "unit": "share"}
     if len(levels) < 2:
         return undefined("progression", f"steps need two levels in use; there are {len(levels)}", **more)
     counts = np.array([np.sum(p.level == level) for level in levels], dtype=float)
     means = np.array([math.fsum(p.value[p.level == level].tolist()) for level in levels]) / counts
-    smooth = isotonic_regression(means, weights=counts).x
+    smooth = never_falling(means, counts)
     steps = np.diff(means).round(12)
     falls = [
         {"from": p.called(levels[i]), "to": p.called(levels[i + 1]), "by": number(-step)}
@@ -242,3 +240,17 @@ def progression(p: Picks) -> Estimate:
             "violation": number(float((counts * (means - smooth) ** 2).sum()) / spread) if spread > 0 else None,
         }, **more,
     )  # fmt: skip
+
+
+def never_falling(values: Floats, weights: Floats) -> Floats:
+    """The closest never-falling sequence to values (n,), least squares with these weights: neighbours that fall are
+    pooled to their mean until none do. To import scipy's costs more than all that it is asked for here."""
+    blocks: list[tuple[float, float, int]] = []  # mean, weight and length
+    for mean, weight in zip(values.tolist(), weights.tolist(), strict=True):
+        length = 1
+        while blocks and blocks[-1][0] >= mean:
+            before, own, more = blocks.pop()
+            mean, weight, length = (before * own + mean * weight) / (own + weight), own + weight, length + more
+        blocks.append((mean, weight, length))
+    means, _, lengths = zip(*blocks, strict=True)
+    return np.repeat(means, lengths)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.human_alignment import Compared, compared
 from recuse.metrics.measure import Named, measure, per_subject
-from recuse.papers.merchant_risk.ground_truth import rank_correlation
+from recuse.papers.merchant_risk.ground_truth import never_falling, rank_correlation
 from recuse.ratings import Cells, Ratings, mean_of
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, Mask
@@ -135,10 +135,8 @@ def _linear(score: Floats, people: Floats) -> Callable[[Floats], Floats]:
 
 
 def _isotonic(score: Floats, people: Floats) -> Callable[[Floats], Floats]:
-    from scipy.optimize import isotonic_regression  # heavy: this calibration alone wants it
-
     known, place, counts = np.unique(score, return_inverse=True, return_counts=True)
-    fitted = isotonic_regression(np.bincount(place, weights=people) / counts, weights=counts).x
+    fitted = never_falling(np.bincount(place, weights=people) / counts, counts.astype(float))
     return lambda new: np.interp(new, known, fitted)
 
 
