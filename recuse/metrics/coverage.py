@@ -15,8 +15,7 @@ from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure, per_judge
 from recuse.ratings import COLUMNS, Ratings
 from recuse.ratings.answers import COMPARED, Answers, answers_of
-from recuse.ratings.array import mean_of
-from recuse.ratings.ratings_table import combined
+from recuse.ratings.array import grouped, mean_of
 from recuse.ratings.text_slices import groups_on, label_weights
 from recuse.schema import STATUSES, Estimate, Estimates
 from recuse.schema.arrays import Floats, taken
@@ -58,11 +57,11 @@ def parse_rate(ratings: Ratings, criteria: tuple[str, ...] | None = None) -> Est
     unnamed = np.isin(request, [-1, *(place for place, name in enumerate(requests) if not name)])
     due = np.full(len(table), len(wanted))
     if unnamed.any():
-        text = _grouped(item, ratings.coded("target")[1])
+        text = grouped(item, ratings.coded("target")[1])
         due[unnamed] = _criteria_in(text, criterion, asked)[text[unnamed]]
     keys = ["rater", "task", "protocol", "target", *(name for name in table.columns if name not in COLUMNS)]
     same = [ratings.coded(name)[1][row] for name in keys]
-    call = _grouped(*same, np.where(unnamed, -2 - item, request)[row], table["repeat"].to_numpy()[row])
+    call = grouped(*same, np.where(unnamed, -2 - item, request)[row], table["repeat"].to_numpy()[row])
     first = np.unique(call, return_index=True)[1]
     words = [*dict.fromkeys([*statuses, "ok", "unparsed"])]
     complete = _criteria_in(call, criterion[row], asked[row]) == due[row][first]
@@ -71,7 +70,7 @@ def parse_rate(ratings: Ratings, criteria: tuple[str, ...] | None = None) -> Est
     outcome[call[failed]] = status[row][failed]  # the first of several is written last
     by = ["rater", *(name for name in ratings.factors if name == VERSION)]  # all others are pooled
     levels, places = zip(*((names, code[row][first]) for names, code in map(ratings.coded, by)), strict=True)
-    group = _grouped(*places)
+    group = grouped(*places)
     each = None if times is None else times[first]
     counts = np.bincount(group * len(words) + outcome, each, minlength=(group.max(initial=-1) + 1) * len(words))
     return Estimates(("judge", *by[1:]), {
@@ -79,14 +78,6 @@ def parse_rate(ratings: Ratings, criteria: tuple[str, ...] | None = None) -> Est
         for of, at in zip(counts.reshape(-1, len(words)).tolist(), np.unique(group, return_index=True)[1], strict=True)
         for key in [tuple(names[place[at]] for names, place in zip(levels, places, strict=True))]
     })  # fmt: skip
-
-
-def _grouped(*codes: NDArray[np.intp]) -> NDArray[np.intp]:
-    """The number of the group of each row (n,), in order of first appearance: rows that are alike in all `codes`."""
-    folded, count = np.zeros(len(codes[0]), dtype=np.int64), 1
-    for code in codes:
-        folded, count = combined(folded, count, code)
-    return pd.factorize(folded)[0]
 
 
 def _criteria_in(group: NDArray[np.intp], criterion: NDArray[np.intp], asked: NDArray[np.bool_]) -> NDArray[np.intp]:

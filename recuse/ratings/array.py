@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.ratings.ratings_table import PERSON
+from recuse.ratings.ratings_table import PERSON, combined
 from recuse.ratings.scale import Scale
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
@@ -213,6 +213,16 @@ def recoded(names: Sequence[str], places: NDArray[np.intp]) -> tuple[tuple[str, 
 
     codes, seen = pd.factorize(places)
     return tuple([names[place] for place in seen.tolist()]), codes.astype(np.intp)
+
+
+def grouped(*codes: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The number of each row's group, (rows,), in order of first appearance: rows that are alike in all `codes`."""
+    import pandas as pd
+
+    folded, count = np.zeros(len(codes[0]), dtype=np.int64), 1
+    for code in codes:
+        folded, count = combined(folded, count, code)
+    return pd.factorize(folded)[0]
 
 
 def judges_array(ratings: Ratings, axes: Axes | None = None) -> RatingArray:

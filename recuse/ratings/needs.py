@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from recuse.ratings.array import grouped
 from recuse.ratings.binary_decisions import has_property, has_several_options, is_binary
 from recuse.ratings.ratings import Ratings
 from recuse.ratings.scale import PLACE, Nominal, Ordinal, Scale, counted_criteria
@@ -121,23 +122,27 @@ def offers_of(ratings: Ratings, kind: str = "") -> frozenset[str]:
     known = {} if ratings.texts is None else {str(name): ratings.texts[name] for name in ratings.texts}
     kind = kind or ("choices" if {"a", "b"} <= set(known) else "scores")
     judgement, few = ["rater", "item", "target", "criterion", *ratings.factors], ratings.folded()
-    every = pd.DataFrame({name: few.coded(name)[1].astype(np.int32) for name in judgement})
+    judging, by_people = (np.flatnonzero(few.table["kind"] == kind) for kind in ("judge", "person"))
+    codes = [few.coded(name)[1] for name in judgement]
+    rater, item, target, *_ = (of[judging] for of in codes)
+    text = grouped(item, target)
+    first = np.unique(text, return_index=True)[1]
+    persons = pd.DataFrame({name: of[by_people] for name, of in zip(judgement, codes, strict=True)})
     if few.times is not None:
-        every["times"] = few.table["item"].astype(str).map(dict(few.times)).to_numpy()
-    table, persons = (every[(few.table["kind"] == kind).to_numpy()] for kind in ("judge", "person"))
-    judged = ratings.table[ratings.table["kind"] == "judge"]
+        persons["times"] = few.table["item"].iloc[by_people].astype(str).map(dict(few.times)).to_numpy()
+    varied = ratings.table[list(ratings.factors)][ratings.table["kind"] == "judge"]
     facts = RatingFacts(
         kind=kind,
         judges=ratings.judges,
         about=ratings.judges,
         wrote=ratings.own(),
         families=ratings.families,
-        texts=table[["item", "target"]].drop_duplicates(),
+        texts=pd.DataFrame({"item": item[first], "target": target[first]}),
         targets=ratings.targets,
         written={*ratings.targets, *known.get("a", ()), *known.get("b", ())},
         tiers=len(ratings.tiers),
-        repeats=int(table.groupby(judgement, sort=False, observed=True).size().max()) if len(table) else 0,
-        levels={factor: levels_in(judged, factor) for factor in ratings.factors},
+        repeats=int(np.bincount(grouped(*(of[judging] for of in codes))).max(initial=0)),
+        levels={factor: levels_in(varied, factor) for factor in ratings.factors},
         scales=[
             (ratings.scales[name], ratings.positive.get(name, ""), ratings.thresholds.get(name, ()))
             for name in ratings.headline
@@ -148,7 +153,7 @@ def offers_of(ratings: Ratings, kind: str = "") -> frozenset[str]:
         people=bool(ratings.persons) or ratings.people is not None,
         truth=bool(ratings.truth),
         parts=bool(ratings.parts),
-        shared_texts=bool(table[["rater", "item", "target"]].drop_duplicates().duplicated(["item", "target"]).any()),
+        shared_texts=bool(grouped(text, rater).max(initial=-1) > text.max(initial=-1)),
         slices=have_slices(ratings),
         ranking=PLACE in ratings.criteria,
         right_scores=bool(counted_criteria(ratings)),

@@ -132,7 +132,7 @@ def _repeated(table: pd.DataFrame, identity: list[str], of: Any = 0) -> Any:
     return pd.Series(codes).duplicated(keep=False)
 
 
-def combined(codes: Any, count: int, column: pd.Series[Any]) -> tuple[Any, int]:
+def combined(codes: Any, count: int, column: Any) -> tuple[Any, int]:
     """Numbers below `count` together with what stands in a column, as numbers below the second result."""
     import pandas as pd
 

@@ -193,8 +193,9 @@ def unchanged(ratings: Ratings) -> Iterator[Ratings]:
 
 def _is_same(before: pd.Series[Any], now: pd.Series[Any]) -> bool:
     """Whether the values are those of before; what lies where it lay is not gone through."""
-    lies = isinstance(now.dtype, np.dtype) and np.may_share_memory(before.to_numpy(), now.to_numpy())
-    return lies or now.equals(before)
+    if isinstance(now.dtype, np.dtype):
+        return np.may_share_memory(before.to_numpy(), now.to_numpy()) or now.equals(before)
+    return now.array is before.array or now.equals(before)
 
 
 # --------------------------------------------------------------------------- questions, as evals write them

@@ -149,7 +149,8 @@ class Recordings:
 
     def _library(self, name: str) -> Library:
         if name not in self._libraries:
-            root, panel, secrets = self.selection.root, self.selection.panels[name], ()
+            secrets: Sequence[str] = ()
+            root, panel = self.selection.root, self.selection.panels[name]
             path = panel.path.relative_to(root) if panel.path.is_relative_to(root) else panel.path.name
             if self.mode != "replay":
                 from recuse.judges.client import secret_values  # with the HTTP client

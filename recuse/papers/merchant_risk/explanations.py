@@ -84,8 +84,8 @@ def explanation_finding(ratings: Ratings) -> Estimates:
     for judge, reasons in rows.groupby("rater", sort=False, observed=True):
         for name, flag in FINDINGS.items():
             flags = flag(reasons, beside.criteria)
-            shown = reasons[flags].drop_duplicates("response").head(EXAMPLES)
-            quoted = shown[["item", "criterion", "score", "response"]].itertuples(index=False)
+            shown = reasons[["item", "criterion", "score", "response"]][flags].drop_duplicates("response")
+            quoted = shown.head(EXAMPLES).itertuples(index=False)
             examples = [[str(item), str(of), number(score), str(words)[:160]] for item, of, score, words in quoted]
             texts = reasons["of"].to_numpy()
             estimates[str(judge), name] = estimated(

@@ -64,8 +64,9 @@ def noise_of(texts: Sequence[Floats]) -> Noise:
 def by_size(texts: Sequence[Floats]) -> list[tuple[NDArray[np.intp], Floats]]:
     """Of each number of repeats R that texts have, which T of them have it, and these repeats, (T, R)."""
     sizes = np.array([len(x) for x in texts], dtype=int)
-    every = (np.flatnonzero(sizes == size) for size in np.unique(sizes))
-    return [(places, np.array([texts[k] for k in places.tolist()], dtype=float)) for places in every]
+    values, starts = np.concatenate([*texts, np.zeros(0)]), np.cumsum(sizes) - sizes
+    every = ((size, np.flatnonzero(sizes == size)) for size in np.unique(sizes).tolist())
+    return [(places, values[starts[places, None] + np.arange(size)]) for size, places in every]
 
 
 @dataclass(frozen=True, slots=True)
