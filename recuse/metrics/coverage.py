@@ -52,21 +52,21 @@ def parse_rate(ratings: Ratings, criteria: tuple[str, ...] | None = None) -> Est
     (items, item), (known, criterion), (statuses, status) = map(ratings.coded, ("item", "criterion", "status"))
     times = None if ratings.times is None else np.array([ratings.times[name] for name in items])[item][row]
     wanted = {known[code] for code in pd.unique(criterion[row]).tolist()} if criteria is None else {*criteria}
-    asked = np.array([*(name in wanted for name in known), False])[criterion]
+    is_wanted = np.array([*(name in wanted for name in known), False])[criterion]
     requests, request = ratings.coded("request")
     unnamed = np.isin(request, [-1, *(place for place, name in enumerate(requests) if not name)])
     due = np.full(len(table), len(wanted))
     if unnamed.any():
         text = grouped(item, ratings.coded("target")[1])
-        due[unnamed] = _criteria_in(text, criterion, asked)[text[unnamed]]
+        due[unnamed] = _criteria_in(text, criterion, is_wanted)[text[unnamed]]
     keys = ["rater", "task", "protocol", "target", *(name for name in table.columns if name not in COLUMNS)]
     same = [ratings.coded(name)[1][row] for name in keys]
     call = grouped(*same, np.where(unnamed, -2 - item, request)[row], table["repeat"].to_numpy()[row])
     first = np.unique(call, return_index=True)[1]
     words = [*dict.fromkeys([*statuses, "ok", "unparsed"])]
-    complete = _criteria_in(call, criterion[row], asked[row]) == due[row][first]
+    complete = _criteria_in(call, criterion[row], is_wanted[row]) == due[row][first]
     outcome = np.where(complete, words.index("ok"), words.index("unparsed"))
-    failed = np.flatnonzero(asked[row] & (status[row] != words.index("ok")))[::-1]
+    failed = np.flatnonzero(is_wanted[row] & (status[row] != words.index("ok")))[::-1]
     outcome[call[failed]] = status[row][failed]  # the first of several is written last
     by = ["rater", *(name for name in ratings.factors if name == VERSION)]  # all others are pooled
     levels, places = zip(*((names, code[row][first]) for names, code in map(ratings.coded, by)), strict=True)
@@ -80,10 +80,10 @@ def parse_rate(ratings: Ratings, criteria: tuple[str, ...] | None = None) -> Est
     })  # fmt: skip
 
 
-def _criteria_in(group: NDArray[np.intp], criterion: NDArray[np.intp], asked: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """How many different criteria the rows (n,) of each group that were asked have, (groups,)."""
+def _criteria_in(group: NDArray[np.intp], criterion: NDArray[np.intp], which: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """How many different criteria the rows (n,) of each group have, of those marked in `which`, (groups,)."""
     size = int(criterion.max(initial=0)) + 1
-    return np.bincount(pd.unique((group * size + criterion)[asked]) // size, minlength=group.max(initial=-1) + 1)
+    return np.bincount(pd.unique((group * size + criterion)[which]) // size, minlength=group.max(initial=-1) + 1)
 
 
 def _rate(counted: dict[str, float]) -> Estimate:

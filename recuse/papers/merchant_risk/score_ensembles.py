@@ -136,7 +136,8 @@ def _linear(score: Floats, people: Floats) -> Callable[[Floats], Floats]:
 
 def _isotonic(score: Floats, people: Floats) -> Callable[[Floats], Floats]:
     known, place, counts = np.unique(score, return_inverse=True, return_counts=True)
-    fitted = never_falling(np.bincount(place, weights=people) / counts, counts.astype(float))
+    means = np.bincount(place, weights=people) / counts
+    fitted = never_falling(means, counts.astype(float))
     return lambda new: np.interp(new, known, fitted)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
+from scipy import optimize, stats
 
 from recuse.papers.merchant_risk import ground_truth
 from recuse.papers.merchant_risk.people_ratings import three_sources
@@ -151,6 +151,14 @@ def test_levels_weigh_as_many_as_their_picks():
     found = one(ground_truth.progression(given(picks_of({"11": 1, "12": 1, "13": 1, "14": 2}), truth_of(risk))))
     assert [row["isotonic"] for row in found.detail["levels"]] == pytest.approx([0.3, 0.3])
     assert found.detail["violation"] == pytest.approx(1.0)
+
+
+def test_the_closest_sequence_that_never_falls_is_that_of_scipy():
+    rng = np.random.default_rng(7)
+    for size in range(1, 25):
+        values, weights = rng.normal(size=size).round(size % 3), rng.integers(1, 9, size).astype(float)
+        expected = optimize.isotonic_regression(values, weights=weights).x
+        assert ground_truth.never_falling(values, weights) == pytest.approx(expected, abs=1e-12)
 
 
 def test_between_two_runs_the_lower_level_is_named():
