@@ -99,7 +99,7 @@ def test_a_list_of_numbers_in_parquet_is_several_peoples(tmp_path):
     pytest.importorskip("pyarrow")
     frame = wide((1, 2, 3, 4, 5), holes=0)
     lists = frame[["item", "system", JUDGE]].assign(scores=frame[[*PEOPLE]].to_numpy().tolist())
-    lists.to_parquet(tmp_path / "a.parquet")
+    lists.assign(when=[[dt.datetime(2026, 1, 2)]] * 60).to_parquet(tmp_path / "a.parquet")
     (tmp_path / "a.json").write_text(lists.to_json(orient="records"))
     assert read_file(tmp_path / "a.parquet").ratings.persons == ("annotator1", "annotator2")
     assert said(tmp_path / "a.parquet") == said(tmp_path / "a.json")
@@ -125,6 +125,8 @@ def test_merged_cells_name_items_and_systems_of_wide_tables(file):
     by_system = wide((1, 2, 3, 4, 5), holes=0).sort_values("system", kind="stable")
     by_system["system"] = by_system["system"].mask(by_system["system"].duplicated(), "")
     assert said(file("b.csv", by_system.to_csv(index=False))) == whole
+    again = by_system.assign(item=by_system["item"].str[:2])  # several rows of an item under each system
+    assert said(file("c.csv", again.to_csv(index=False))) == said(again.assign(system=["alpha"] * 30 + ["beta"] * 30))
 
 
 @pytest.mark.parametrize("columns", [["item", *RATERS], ["item", "system", *RATERS]])
@@ -166,18 +168,20 @@ def test_a_judge_without_an_answer_is_not_left_out_unasked(file, answer):
 SUMMARY = "mean,,3.1,3.2,3.3\nstd,,0.9,1.0,1.1\nN,,60,60,60\nmin,,1,1,1\nagreement,,0.7,0.7,0.8\nmax,,5,5,5\n"
 
 
-def test_what_sums_up_the_table_is_nobodys_rating(file):
+@pytest.mark.parametrize("summary", [SUMMARY, "min,,1,1,1\nmax,,5,5,5\n"])
+def test_what_sums_up_the_table_is_nobodys_rating(file, summary):
     frame = wide((1, 2, 3, 4, 5), holes=0)
     text = frame.to_csv(index=False)
-    assert said(file("a.csv", f"{text}\n{SUMMARY}")) == said(frame)
+    assert said(file("a.csv", f"{text}\n{summary}")) == said(frame)
     assert said(file("b.csv", text + text.splitlines()[0] + "\n" + text.replace("q", "r").partition("\n")[2])) == said(
         pd.concat([frame, frame.assign(item=frame["item"].str.replace("q", "r"))])
     )
 
 
-def test_what_is_called_as_a_sum_may_be_a_name(file):
+@pytest.mark.parametrize("names", [("n", "mode", "zoe", "max"), ("mean", "tim", "zoe", "max")])
+def test_what_is_called_as_a_sum_may_be_a_name(file, names):
     frame = wide((1, 2, 3, 4, 5), holes=0)
-    frame.loc[[56, 57, 58, 59], "item"] = ["n", "mode", "zoe", "max"]
+    frame.loc[[56, 57, 58, 59], "item"] = names
     assert said(file("a.csv", frame.to_csv(index=False))) == said(frame)
 
 

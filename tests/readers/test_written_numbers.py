@@ -128,6 +128,13 @@ def test_both_signs_say_which_is_which(file, many, few):
     assert {*scores} == {431.5, 863.0, 1294.5, 1726.0, 2157.5}
 
 
+def test_many_numbers_with_both_signs_are_no_sets(file):
+    rows = [[f"t{k}", *(f"{1000 + 100 * ((7 * k + s) % 90):,.1f}" for s in range(3))] for k in range(180)]
+    text = "\n".join(["ticket;claude;gemini;gpt-4o", *map(";".join, rows)])
+    scale = read_file(file("a.csv", text), judges="claude,gemini,gpt-4o").ratings.scales["rating"]
+    assert (scale.minimum, scale.maximum) == (1000, 9900)
+
+
 @pytest.mark.parametrize("sign", [",", "."])
 def test_one_sign_may_be_either(file, sign):
     text = thousands(lambda n: f"{n:,.0f}".replace(",", sign))
