@@ -27,7 +27,7 @@ def test_options_by_hand():
     assert found.answers == (("a",), ("b",), ("c",))
     assert found.judged.tolist() == [[[0, 2, 0], [0, 0, 0]]]
     assert found.lost.tolist() == [[0, 1], [0, 0], [0, 0]]
-    assert found.rated.tolist() == [[0, 0, 0], [1, 0, 1]]
+    assert found.counts[found.people].sum(axis=0).tolist() == [[0, 0, 0], [1, 0, 1]]
     assert found.judges == ("j",)
 
 

@@ -23,7 +23,7 @@ def test_counts_come_out_as_they_went_in(file):
     assert ratings.scale == Nominal(("not toxic", "toxic"))
     counted = option_counts(ratings)
     assert counted.judged.tolist() == [[[2, 7], [9, 1]]]
-    assert counted.rated.tolist() == [[2, 1], [3, 0]]
+    assert counted.counts[counted.people].sum(axis=0).tolist() == [[2, 1], [3, 0]]
     assert counted.lost[0].tolist() == [1, 0]
     assert ratings.judges == ("gpt-4o",)
     assert ratings.persons == ("people 1", "people 2", "people 3")
