@@ -50,6 +50,7 @@ def test_a_good_judge_is_cleared_without_a_flag(recuse, tickets):
     assert (found.code, found.err) == (0, "")
     cause = "it agrees with your people about as well as they agree with each other"
     assert found.first == f"judge is cleared to decide: {cause}."
+    assert "  (to decide: acts on pass or fail, or on a label; to estimate: reports a mean" in found.out
 
 
 @pytest.mark.slow("whole runs")
@@ -75,7 +76,6 @@ def test_a_judge_asked_in_two_ways_is_told_apart(recuse, tmp_path):
             rows.writerow([f"t{k}", 1, close[0][k], close[1][k], anything[k]])
     found = recuse("check", tmp_path / "temperatures.csv", "--all")
     assert found.code == 1
-    assert "  (to grade: reads scores of single texts; to " in found.out
     cause = "judge is not cleared to grade: with temperature 1, it agrees with your people no more than chance would."
     assert found.first == cause
     alphas = re.findall(r"judge, temperature (\d) +Krippendorff's alpha with people: (-?\d\.\d\d)", found.out)
